@@ -1,0 +1,80 @@
+# One Makefile for everything; nothing recursive. Modes build side by side in build/MODE:
+#
+#   make                      the binary, build/release/dibs
+#   make test [MODE=asan]     all tests
+#   make MODE=debug|asan|cover
+#   make fmt                  format the sources as .clang-format says
+
+MODE ?= release
+B := build/$(MODE)
+VERSION := 0.1.0
+
+CC ?= cc
+CFLAGS_release := -O2 -g
+CFLAGS_debug := -O0 -g3
+CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_cover := -O0 -g --coverage
+ifeq ($(CFLAGS_$(MODE)),)
+$(error MODE=$(MODE) is not one of release, debug, asan, cover)
+endif
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla
+# The pure directories: no padding, so that bytes can be compared and hashed; no silent conversions.
+PURE_WARN := -Wpadded -Wconversion
+CPPFLAGS := -Isrc -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
+CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
+LDFLAGS := $(CFLAGS_$(MODE)) -pthread
+LDLIBS := -lm
+
+PURE := $(wildcard src/core/*.c src/alg/*.c)
+LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c)
+CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
+TESTS := $(wildcard tests/test_*.c)
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+
+.PHONY: all test purity fmt install clean
+all: $(B)/dibs
+
+$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB)) $(B)/libdme.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The pure part, alone: what the checker checks, the simulator counts and the service runs.
+$(B)/libdme.a: $(call obj,$(PURE))
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(call obj,$(PURE)): CFLAGS += $(PURE_WARN)
+$(call obj,$(LAB) $(CLI) src/cli/main.c): CFLAGS += -pthread
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# ------------------------------------------------------------------------------------------------------------- tests
+
+TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS))
+
+$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(CLI)) $(B)/libdme.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+test: $(B)/dibs $(TEST_BINS)
+	tests/run $(MODE)
+
+.PRECIOUS: $(B)/tests/%.o
+
+# The pure library may call nothing but these, and may own no variable.
+purity: $(B)/libdme.a
+	tests/purity $(B)/libdme.a
+
+fmt:
+	clang-format -i $(shell git ls-files '*.c' '*.h')
+
+PREFIX ?= /usr/local
+install: all
+	install -D -m 755 $(B)/dibs $(DESTDIR)$(PREFIX)/bin/dibs
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,138 @@
+/* Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 21(7), 1978.
+ *
+ * Idea. Everyone keeps the same queue of claims, ordered by logical time. A site goes in when its claim is the first of
+ * its queue (L2) and it has heard something later than its claim from every other site (L1): on channels that keep the
+ * order, no older claim can still be on its way.
+ *
+ * Messages. REQUEST to all, REPLY from all, RELEASE to all: 3(n-1) per entry. With `--set omit=lecture` a site whose
+ * own claim is pending and later than the one it receives does not reply, because its own REQUEST serves for L1:
+ * between 2(n-1) and 3(n-1). With `--set omit=all` it does not reply while any claim of its own is pending: where its
+ * claim is the earlier one, its RELEASE serves for L1.
+ *
+ * Invariant L. Sites enter in the order of their claims (time, site).
+ *
+ * Departures from the paper. The largest time received from a site need not be kept: what was received before the claim
+ * is smaller than the claim, so one flag per site, "heard something later than my claim", says the same. The clock
+ * moves past every time received; only up to it would not do, for then a reply could carry the claim's own time. */
+#include "core/alg.h"
+
+enum { REQUEST, REPLY, RELEASE };
+enum { OMIT_NEVER, OMIT_LECTURE, OMIT_ALL };
+
+static const struct dme_kind lamport_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 1, 0}, {"RELEASE", 1, 0}, {0}};
+static const char *const lamport_omit[] = {"never", "lecture", "all", NULL};
+static const struct dme_option lamport_options[] = {
+    {.key = "omit", .help = "which replies are left out", .choices = lamport_omit},
+    {0},
+};
+
+struct lamport {
+    uint64_t clock;
+    struct {
+        uint64_t claim; /* the site's claim in the queue, by its time; 0: none */
+        uint8_t later;  /* heard something later than my claim */
+        uint8_t zero[7];
+    } peer[];
+};
+
+static struct dme_ticket lamport_claim(const struct lamport *s, dme_id j)
+{
+    return (struct dme_ticket){.clock = s->peer[j].claim, .site = j};
+}
+
+/* L1 and L2. */
+static void lamport_try(struct dme *d, const struct lamport *s)
+{
+    if (!dme_waiting(d))
+        return;
+    for (dme_id j = 0; j < d->n; j++)
+        if (j != d->self) {
+            if (!s->peer[j].later)
+                return;
+            if (s->peer[j].claim && dme_before(lamport_claim(s, j), lamport_claim(s, d->self)))
+                return;
+        }
+    dme_enter(d);
+}
+
+static bool lamport_omits(const struct dme *d, const struct lamport *s, struct dme_ticket claim)
+{
+    switch (dme_option(d, 0)) {
+    case OMIT_LECTURE:
+        return !dme_idle(d) && dme_before(claim, lamport_claim(s, d->self));
+    case OMIT_ALL:
+        return !dme_idle(d);
+    default:
+        return false;
+    }
+}
+
+static void lamport_request(struct dme *d, void *state)
+{
+    struct lamport *s = state;
+
+    s->peer[d->self].claim = ++s->clock;
+    dme_send_others(d, REQUEST, dme_claim(d, s->clock));
+    lamport_try(d, s);
+}
+
+static void lamport_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct lamport *s = state;
+    struct dme_ticket t = m->ticket[0];
+
+    DME_EXPECT(d, t.site == m->from);
+    s->clock = dme_max(s->clock, t.clock) + 1;
+    if (dme_waiting(d) && dme_before(lamport_claim(s, d->self), t))
+        s->peer[m->from].later = 1;
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, s->peer[m->from].claim == 0);
+        s->peer[m->from].claim = t.clock;
+        if (!lamport_omits(d, s, t))
+            dme_send_ticket(d, m->from, REPLY, dme_claim(d, s->clock));
+        break;
+    case RELEASE:
+        s->peer[m->from].claim = 0;
+        break;
+    }
+    lamport_try(d, s);
+}
+
+static void lamport_release(struct dme *d, void *state)
+{
+    struct lamport *s = state;
+
+    s->peer[d->self].claim = 0;
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].later = 0;
+    dme_send_others(d, RELEASE, dme_claim(d, ++s->clock));
+}
+
+static void lamport_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct lamport *s = state;
+
+    dme_print(text, "clock=%llu queue=", (unsigned long long)s->clock);
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].claim)
+            dme_print(text, "%llu.%u,", (unsigned long long)s->peer[j].claim, j);
+    dme_print_set(text, " later", &s->peer[0].later, sizeof s->peer[0], d->n);
+}
+
+const struct dme_alg lamport = {
+    .name = "lamport",
+    .family = DME_PERMISSION,
+    .paper = "L. Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
+    .cost = "3(n-1) messages, delay T; with omit=lecture 2(n-1) to 3(n-1)",
+    .kinds = lamport_kinds,
+    .options = lamport_options,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_FIFO | DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct lamport),
+    .peer_size = sizeof(((struct lamport *)0)->peer[0]),
+    .request = lamport_request,
+    .receive = lamport_receive,
+    .release = lamport_release,
+    .show = lamport_show,
+};

@@ -1,0 +1,22 @@
+/* list.h - the algorithms: one line each, in the order in which they are shown. Adding one is a file and a line here.
+ */
+#ifndef DIBS_ALG_LIST_H
+#define DIBS_ALG_LIST_H
+
+#include "core/dme.h"
+
+#define DIBS_ALGORITHMS(X)                                                                                             \
+    X(lamport)                                                                                                         \
+    X(ricart_agrawala)                                                                                                 \
+    X(maekawa)                                                                                                         \
+    X(raymond_k)                                                                                                       \
+    X(suzuki_kasami)                                                                                                   \
+    X(raymond)                                                                                                         \
+    X(naimi_trehel)
+
+extern const struct dme_alg *const alg_list[]; /* ends with a null */
+
+/* The algorithm of this name, or null. */
+const struct dme_alg *alg_find(const char *name);
+
+#endif

@@ -1,0 +1,116 @@
+/* Naimi, Trehel and Arnold, "A log(N) Distributed Mutual Exclusion Algorithm Based on Path Reversal", JPDC 34, 1996,
+ * after Naimi and Trehel, 1987.
+ *
+ * Idea. Two structures. Every site points to the last requester it knows of, its father; a request follows these
+ * pointers to the last requester of all, and turns each of them round to itself on the way. Every requester points to
+ * the one after it, its next; the token follows these.
+ *
+ * Messages. REQUEST(origin), forwarded, and TOKEN: H(n-1) = 1 + 1/2 + .. + 1/(n-1) per entry on average at light load,
+ * O(log n) amortised for any load, n at worst.
+ *
+ * Invariant NT1. There is one token, held or in flight.
+ * Invariant NT2. Fathers form no cycle. A site without a father that does not request holds the token.
+ * Invariant NT3. While a site requests, it has a father exactly if it has a next.
+ *
+ * Departures from the paper. None. */
+#include "core/alg.h"
+
+enum { REQUEST, TOKEN };
+
+static const struct dme_kind nt_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 0}, {0}};
+
+struct nt {
+    dme_id father; /* the last requester known, or DME_NONE: this site is it */
+    dme_id next;   /* who gets the token after this site, or DME_NONE */
+    uint64_t has;  /* the token is here */
+};
+
+static void nt_give(struct dme *d, struct nt *s, dme_id to)
+{
+    DME_EXPECT(d, s->has);
+    s->has = 0;
+    dme_send(d, to, TOKEN);
+}
+
+static void nt_init(struct dme *d, void *state)
+{
+    struct nt *s = state;
+
+    s->father = d->self == 0 ? DME_NONE : 0;
+    s->next = DME_NONE;
+    s->has = d->self == 0;
+}
+
+static void nt_request(struct dme *d, void *state)
+{
+    struct nt *s = state;
+
+    if (s->father == DME_NONE) {
+        dme_enter(d);
+    } else {
+        dme_send_ticket(d, s->father, REQUEST, dme_claim(d, 0));
+        s->father = DME_NONE;
+    }
+}
+
+static void nt_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct nt *s = state;
+    dme_id origin;
+
+    switch (m->kind) {
+    case REQUEST:
+        origin = m->ticket[0].site;
+        DME_EXPECT(d, origin != DME_NONE && origin != d->self);
+        if (s->father != DME_NONE)
+            dme_send_ticket(d, s->father, REQUEST, m->ticket[0]);
+        else if (!dme_idle(d))
+            s->next = origin;
+        else
+            nt_give(d, s, origin);
+        s->father = origin;
+        break;
+    case TOKEN:
+        DME_EXPECT(d, !s->has);
+        s->has = 1;
+        dme_enter(d);
+        break;
+    }
+}
+
+static void nt_release(struct dme *d, void *state)
+{
+    struct nt *s = state;
+
+    if (s->next != DME_NONE) {
+        nt_give(d, s, s->next);
+        s->next = DME_NONE;
+    }
+}
+
+static void nt_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct nt *s = state;
+
+    (void)d;
+    dme_print_site(text, "father", s->father);
+    dme_print_site(text, " next", s->next);
+    dme_print(text, "%s", s->has ? " token" : "");
+}
+
+const struct dme_alg naimi_trehel = {
+    .name = "naimi-trehel",
+    .family = DME_TOKEN,
+    .paper = "M. Naimi, M. Trehel, A. Arnold, A log(N) distributed mutual exclusion algorithm based on path reversal, "
+             "JPDC 34, 1996",
+    .cost = "H(n-1) messages at light load, O(log n), delay T",
+    .kinds = nt_kinds,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct nt),
+    .init = nt_init,
+    .request = nt_request,
+    .receive = nt_receive,
+    .release = nt_release,
+    .show = nt_show,
+};

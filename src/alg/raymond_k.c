@@ -1,0 +1,112 @@
+/* Raymond, "A Distributed Algorithm for Multiple Entries to a Critical Section", IPL 30(4), 1989.
+ *
+ * Idea. Ricart and Agrawala's algorithm, but k sites may be inside together, so n-k replies will do. The other k-1
+ * replies come late, perhaps after the next claim; they are counted site by site, so that a late reply is never taken
+ * for an answer to a newer claim.
+ *
+ * Messages. REQUEST(claim) to all; REPLY(count), which answers so many REQUESTs at once: 2n-k-1 to 2(n-1) per entry.
+ *
+ * Invariant RK1. owed_i[j] = REQUESTs i->j in flight + deferred_j[i] + the counts of REPLYs j->i in flight.
+ *
+ * Departures from the paper. None known: replies owed and deferred are both counted. One counter of replies for each
+ * claim is unsafe, and one deferred bit for each site loses replies. */
+#include "core/alg.h"
+
+enum { REQUEST, REPLY };
+
+static const struct dme_kind rk_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 1, 0}, {0}};
+
+struct rk {
+    uint64_t highest;       /* number of any claim sent or received */
+    struct dme_ticket mine; /* the current claim, or the last one */
+    struct {
+        uint32_t owed;     /* replies that this site still has to get from the peer */
+        uint32_t deferred; /* replies that it still has to send */
+    } peer[];
+};
+
+static void rk_try(struct dme *d, const struct rk *s)
+{
+    uint32_t agreed = 0;
+
+    for (dme_id j = 0; j < d->n; j++)
+        agreed += j != d->self && s->peer[j].owed == 0;
+    if (dme_waiting(d) && agreed + d->conf->limit >= d->n)
+        dme_enter(d);
+}
+
+static void rk_request(struct dme *d, void *state)
+{
+    struct rk *s = state;
+
+    s->mine = dme_claim(d, ++s->highest);
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].owed += j != d->self;
+    dme_send_others(d, REQUEST, s->mine);
+    rk_try(d, s);
+}
+
+static void rk_reply(struct dme *d, dme_id to, uint32_t count)
+{
+    dme_send_ticket(d, to, REPLY, (struct dme_ticket){.clock = count, .site = DME_NONE});
+}
+
+static void rk_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct rk *s = state;
+
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, m->ticket[0].site == m->from);
+        s->highest = dme_max(s->highest, m->ticket[0].clock);
+        if (dme_inside(d) || (dme_waiting(d) && dme_before(s->mine, m->ticket[0])))
+            s->peer[m->from].deferred++;
+        else
+            rk_reply(d, m->from, 1);
+        break;
+    case REPLY:
+        DME_EXPECT(d, m->ticket[0].clock >= 1 && m->ticket[0].clock <= s->peer[m->from].owed);
+        s->peer[m->from].owed -= (uint32_t)m->ticket[0].clock;
+        rk_try(d, s);
+        break;
+    }
+}
+
+static void rk_release(struct dme *d, void *state)
+{
+    struct rk *s = state;
+
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].deferred) {
+            rk_reply(d, j, s->peer[j].deferred);
+            s->peer[j].deferred = 0;
+        }
+}
+
+static void rk_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct rk *s = state;
+
+    dme_print(text, "highest=%llu claim=%llu owed=", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);
+    for (dme_id j = 0; j < d->n; j++)
+        dme_print(text, "%s%u", j ? "," : "", s->peer[j].owed);
+    dme_print(text, " deferred=");
+    for (dme_id j = 0; j < d->n; j++)
+        dme_print(text, "%s%u", j ? "," : "", s->peer[j].deferred);
+}
+
+const struct dme_alg raymond_k = {
+    .name = "raymond-k",
+    .family = DME_PERMISSION,
+    .paper = "K. Raymond, A distributed algorithm for multiple entries to a critical section, IPL 30(4), 1989",
+    .cost = "2n-k-1 to 2(n-1) messages",
+    .kinds = rk_kinds,
+    .rules = 1 << DME_SLOTS,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct rk),
+    .peer_size = sizeof(((struct rk *)0)->peer[0]),
+    .request = rk_request,
+    .receive = rk_receive,
+    .release = rk_release,
+    .show = rk_show,
+};

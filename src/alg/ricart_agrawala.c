@@ -1,0 +1,107 @@
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981.
+ *
+ * Idea. To enter, number your claim above every number seen and ask everyone. A site answers at once unless its own
+ * claim is older, or it is inside with it; then it answers when it leaves. When everyone has answered, nobody older is
+ * left.
+ *
+ * Messages. REQUEST(claim) to all, REPLY from all: 2(n-1) per entry, always.
+ *
+ * Invariant RA1. Of two sites that claim, exactly one defers the other, unless their modes are compatible.
+ * Invariant RA2. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, or j defers i.
+ *
+ * Departures from the paper. The highest number seen covers the site's own claims. The paper's declaration says so but
+ * its code does not; without it a site may overtake another for ever where messages overtake each other. Readers and
+ * writers (section 6.5 of the paper) and groups are one rule: compatible claims never defer each other. */
+#include "core/alg.h"
+
+enum { REQUEST, REPLY };
+
+static const struct dme_kind ra_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
+
+struct ra {
+    uint64_t highest;       /* number of any claim sent or received */
+    struct dme_ticket mine; /* the current claim, or the last one */
+    uint32_t missing;       /* replies */
+    uint32_t zero;
+    struct {
+        uint8_t awaited, deferred;
+    } peer[];
+};
+
+/* Does this site, waiting or inside, go before that claim? */
+static bool ra_defers(const struct dme *d, const struct ra *s, struct dme_ticket claim)
+{
+    return !dme_idle(d) && dme_before(s->mine, claim) && !dme_compatible(s->mine.mode, claim.mode);
+}
+
+static void ra_request(struct dme *d, void *state)
+{
+    struct ra *s = state;
+
+    s->mine = dme_claim(d, ++s->highest);
+    s->missing = d->n - 1;
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].awaited = j != d->self;
+    dme_send_others(d, REQUEST, s->mine);
+    if (s->missing == 0)
+        dme_enter(d);
+}
+
+static void ra_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct ra *s = state;
+
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, m->ticket[0].site == m->from && !s->peer[m->from].deferred);
+        s->highest = dme_max(s->highest, m->ticket[0].clock);
+        if (ra_defers(d, s, m->ticket[0]))
+            s->peer[m->from].deferred = 1;
+        else
+            dme_send(d, m->from, REPLY);
+        break;
+    case REPLY:
+        DME_EXPECT(d, s->peer[m->from].awaited);
+        s->peer[m->from].awaited = 0;
+        if (--s->missing == 0)
+            dme_enter(d);
+        break;
+    }
+}
+
+static void ra_release(struct dme *d, void *state)
+{
+    struct ra *s = state;
+
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].deferred) {
+            s->peer[j].deferred = 0;
+            dme_send(d, j, REPLY);
+        }
+}
+
+static void ra_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct ra *s = state;
+
+    dme_print(text, "highest=%llu claim=%llu ", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);
+    dme_print_set(text, "awaited", &s->peer[0].awaited, sizeof s->peer[0], d->n);
+    dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
+}
+
+const struct dme_alg ricart_agrawala = {
+    .name = "ricart-agrawala",
+    .family = DME_PERMISSION,
+    .paper =
+        "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981",
+    .cost = "2(n-1) messages, delay T",
+    .kinds = ra_kinds,
+    .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct ra),
+    .peer_size = sizeof(((struct ra *)0)->peer[0]),
+    .request = ra_request,
+    .receive = ra_receive,
+    .release = ra_release,
+    .show = ra_show,
+};

@@ -1,0 +1,206 @@
+/* args.c - options and errors that help. See cli.h. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_die(const char *format, ...)
+{
+    va_list args;
+
+    fflush(stdout);
+    fprintf(stderr, "dibs: ");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\n");
+    exit(CLI_USAGE);
+}
+
+/* Letters to insert, remove or change to make b of a. */
+static unsigned args_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    unsigned row[LONGEST + 1], la = (unsigned)strlen(a), lb = (unsigned)strlen(b);
+
+    if (la > LONGEST || lb > LONGEST)
+        return UINT32_MAX;
+    for (unsigned k = 0; k <= lb; k++)
+        row[k] = k;
+    for (unsigned i = 1; i <= la; i++) {
+        unsigned corner = row[0]++;
+
+        for (unsigned k = 1; k <= lb; k++) {
+            unsigned change = corner + (a[i - 1] != b[k - 1]);
+
+            corner = row[k];
+            row[k] = row[k] + 1 < change ? row[k] + 1 : change;
+            if (row[k - 1] + 1 < row[k])
+                row[k] = row[k - 1] + 1;
+        }
+    }
+    return row[lb];
+}
+
+const char *cli_meant(const char *word, const char *const *names)
+{
+    const char *best = NULL;
+    unsigned best_distance = (unsigned)strlen(word) / 3 + 2;
+
+    if (!*word)
+        return NULL;
+    for (; *names; names++) {
+        unsigned distance = args_distance(word, *names);
+
+        if (strncmp(word, *names, strlen(word)) == 0)
+            distance = 0;
+        if (distance < best_distance) {
+            best = *names;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+void cli_unknown(const char *what, const char *word, const char *const *names, const char *remedy)
+{
+    const char *meant = cli_meant(word, names);
+
+    if (meant)
+        cli_die("unknown %s \"%s\"; did you mean \"%s\"? (%s)", what, word, meant, remedy);
+    cli_die("unknown %s \"%s\" (%s)", what, word, remedy);
+}
+
+static void args_help(const struct cli_usage *usage)
+{
+    printf("usage: %s\n\n%s\n\n", usage->line, usage->about);
+    for (const struct cli_option *o = usage->options; o->name; o++) {
+        char left[64];
+
+        snprintf(left, sizeof left, "%s %s", o->name, o->metavar ? o->metavar : "");
+        printf("  %-26s %s", left, o->help);
+        for (unsigned c = 0; o->choices && o->choices[c]; c++)
+            printf("%s%s", c ? ", " : ": ", o->choices[c]);
+        printf("\n");
+    }
+    exit(CLI_OK);
+}
+
+static uint64_t args_count(const struct cli_option *o, const char *text)
+{
+    char *end;
+    uint64_t x, unit = 1;
+
+    errno = 0;
+    x = strtoull(text, &end, 10);
+    if (*end && !end[1])
+        unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 0;
+    else if (*end)
+        unit = 0;
+    if (*text < '0' || *text > '9' || errno || !unit || x > UINT64_MAX / unit || (double)(x * unit) < o->min ||
+        (double)(x * unit) > o->max)
+        cli_die("%s %s is not possible; it takes a whole number from %.0f to %.0f", o->name, text, o->min, o->max);
+    return x * unit;
+}
+
+static double args_real(const struct cli_option *o, const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(x) || x < o->min || x > o->max)
+        cli_die("%s %s is not possible; it takes a number from %g to %g", o->name, text, o->min, o->max);
+    return x;
+}
+
+static unsigned args_choice(const struct cli_option *o, const char *text)
+{
+    char remedy[256] = "one of";
+
+    for (unsigned c = 0; o->choices[c]; c++) {
+        if (strcmp(o->choices[c], text) == 0)
+            return c;
+        snprintf(remedy + strlen(remedy), sizeof remedy - strlen(remedy), " %s", o->choices[c]);
+    }
+    cli_unknown(o->name, text, o->choices, remedy);
+}
+
+static void args_store(const struct cli_option *o, const char *text)
+{
+    struct cli_list *list = o->value;
+
+    switch (o->type) {
+    case CLI_FLAG:
+        *(bool *)o->value = true;
+        break;
+    case CLI_COUNT:
+        *(uint64_t *)o->value = args_count(o, text);
+        break;
+    case CLI_REAL:
+        *(double *)o->value = args_real(o, text);
+        break;
+    case CLI_TEXT:
+        *(const char **)o->value = text;
+        break;
+    case CLI_CHOICE:
+        *(unsigned *)o->value = args_choice(o, text);
+        break;
+    case CLI_LIST:
+        if (list->count == sizeof list->item / sizeof list->item[0])
+            cli_die("%s is given too often", o->name);
+        list->item[list->count++] = text;
+        break;
+    }
+}
+
+/* The option of this name; "--name=value" is cut behind the name. */
+static const struct cli_option *args_find(const struct cli_usage *usage, const char *word)
+{
+    const char *names[64] = {0};
+    size_t len = strcspn(word, "=");
+    char name[64];
+    unsigned count = 0;
+
+    for (const struct cli_option *o = usage->options; o->name; o++) {
+        if (strlen(o->name) == len && strncmp(o->name, word, len) == 0)
+            return o;
+        names[count++] = o->name;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)len, word);
+    cli_unknown("option", name, names, "--help shows all");
+}
+
+int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max)
+{
+    int count = 0;
+    bool options = true;
+
+    for (int k = 1; k < argc; k++) {
+        if (options && strcmp(argv[k], "--") == 0) {
+            options = false;
+        } else if (options && (strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0)) {
+            args_help(usage);
+        } else if (options && argv[k][0] == '-' && argv[k][1]) {
+            const struct cli_option *o = args_find(usage, argv[k]);
+            const char *value = strchr(argv[k], '=');
+
+            if (value && o->type == CLI_FLAG)
+                cli_die("%s takes no value", o->name);
+            if (value)
+                value++;
+            else if (o->type != CLI_FLAG && ++k < argc)
+                value = argv[k];
+            if (!value && o->type != CLI_FLAG)
+                cli_die("%s needs a value: %s %s", o->name, o->name, o->metavar);
+            args_store(o, value);
+        } else if (count == max) {
+            cli_die("\"%s\" is one word too many (usage: %s)", argv[k], usage->line);
+        } else {
+            words[count++] = argv[k];
+        }
+    }
+    return count;
+}

@@ -1,0 +1,104 @@
+/* cli.h - what the commands of dibs share: a table of commands, options, errors that help, JSON.
+ *
+ * Every command is one file cmd_NAME.c with a function that takes the words behind its name and returns the exit
+ * status. Bad input ends the program with one line on stderr that says what was wrong and what would be right, and
+ * status 2. */
+#ifndef DIBS_CLI_CLI_H
+#define DIBS_CLI_CLI_H
+
+#include "core/dme.h"
+
+#include <stdio.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+struct cli_command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+};
+extern const struct cli_command cli_commands[]; /* ends with a null name */
+
+/* "dibs: ..." on stderr, and exit(2). */
+void cli_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* The name in the list (ends with a null) that the user may have meant, or null. */
+const char *cli_meant(const char *word, const char *const *names);
+/* As cli_die: unknown WHAT "word"; did you mean ...? (remedy) */
+void cli_unknown(const char *what, const char *word, const char *const *names, const char *remedy)
+    __attribute__((noreturn));
+
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+enum cli_type {
+    CLI_FLAG,   /* bool: the option's presence */
+    CLI_COUNT,  /* uint64_t: a whole number, in min .. max; "10k", "2M" are understood */
+    CLI_REAL,   /* double: in min .. max */
+    CLI_TEXT,   /* const char * */
+    CLI_CHOICE, /* unsigned: index into choices */
+    CLI_LIST    /* struct cli_list: may be given several times */
+};
+
+struct cli_list {
+    unsigned count;
+    const char *item[32];
+};
+
+struct cli_option {
+    const char *name; /* "--sites" */
+    enum cli_type type;
+    void *value;
+    const char *metavar, *help;
+    double min, max;
+    const char *const *choices;
+};
+
+struct cli_usage {
+    const char *line; /* "dibs check ALGORITHM [OPTION...]" */
+    const char *about;
+    const struct cli_option *options; /* ends with a null name */
+};
+
+/* Reads options from argv[1..] and stores their values; other words go to words[], at most max of them. "--" ends the
+ * options. --help prints the usage and exits with 0. Returns the number of words. */
+int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max);
+
+/* ---------------------------------------------------------------------------- a configuration, as the user spells it
+ */
+
+extern const char *const cli_formats[]; /* text, json, csv */
+enum cli_format { CLI_AS_TEXT, CLI_AS_JSON, CLI_AS_CSV };
+
+const struct dme_alg *cli_algorithm(const char *name);
+/* "exclusive", "shared", "slots:3", "group:2". A null text takes the first rule that the algorithm knows; slots:1 or
+ * group:2 where it must have a number. */
+void cli_rule(const struct dme_alg *alg, const char *text, enum dme_rule *rule, uint32_t *limit);
+/* All of a configuration, checked. sets: KEY=VALUE words. */
+struct dme_conf cli_conf(const char *algorithm, uint64_t sites, const char *rule, const struct cli_list *sets);
+/* "slots:3" into a static buffer. */
+const char *cli_rule_text(const struct dme_conf *conf);
+
+/* ------------------------------------------------------------------------------------------------------------- JSON */
+
+struct cli_json {
+    FILE *to;
+    unsigned depth;
+    bool first; /* in this object or array */
+    bool keyed; /* a key was written, its value is due */
+};
+
+void json_object(struct cli_json *j);
+void json_array(struct cli_json *j);
+void json_end(struct cli_json *j, char bracket); /* '}' or ']' */
+void json_key(struct cli_json *j, const char *key);
+void json_text(struct cli_json *j, const char *value); /* null is written as null */
+void json_count(struct cli_json *j, uint64_t value);
+void json_real(struct cli_json *j, double value); /* what is not finite is written as null */
+void json_bool(struct cli_json *j, bool value);
+
+int cmd_list(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_scenario(int argc, char **argv);
+int cmd_demo(int argc, char **argv);
+
+#endif

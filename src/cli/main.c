@@ -1,0 +1,52 @@
+/* main.c - dibs: one binary, many commands. */
+#include "cli.h"
+
+#include <string.h>
+
+const struct cli_command cli_commands[] = {
+    {"demo", "a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo},
+    {"list", "the algorithms: rules, needs, messages, costs, papers", cmd_list},
+    {"sim", "run an algorithm in simulated time and count what it costs", cmd_sim},
+    {"check", "try every interleaving of a small system", cmd_check},
+    {"scenario", "play a scenario file step by step", cmd_scenario},
+    {0},
+};
+
+static void main_help(FILE *to)
+{
+    fprintf(to, "dibs - distributed mutual exclusion: the algorithms, measured and checked\n\n");
+    for (const struct cli_command *c = cli_commands; c->name; c++)
+        fprintf(to, "  dibs %-10s %s\n", c->name, c->summary);
+    fprintf(to, "\n\"dibs COMMAND --help\" tells more. Exit status: 0 fine, 1 the answer is no, 2 bad usage.\n");
+}
+
+int main(int argc, char **argv)
+{
+    const char *names[32] = {0};
+    unsigned count = 0;
+
+    if (argc < 2) {
+        main_help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        main_help(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("dibs %s\n", DIBS_VERSION);
+        return CLI_OK;
+    }
+    for (const struct cli_command *c = cli_commands; c->name; c++) {
+        if (strcmp(argv[1], c->name) == 0) {
+            int status = c->run(argc - 1, argv + 1);
+
+            /* A full disk or a closed pipe must not look like success. */
+            if (fflush(stdout) != 0 || ferror(stdout))
+                cli_die("cannot write the output");
+            return status;
+        }
+        names[count++] = c->name;
+    }
+    cli_unknown("command", argv[1], names, "dibs --help shows all");
+}

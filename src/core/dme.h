@@ -1,0 +1,205 @@
+/* dme.h - a distributed mutual exclusion algorithm as a pure state machine.
+ *
+ * The model. n sites, numbered from 0, send each other messages. A site is idle, waits, or is inside; the user of a
+ * site may ask when it is idle (DME_REQUEST) and must leave when it is inside (DME_RELEASE). An algorithm is a handful
+ * of handlers. A step feeds one node one event; what the node wants done (messages, timers, "entered") is left in an
+ * out-struct, and the driver does it: a simulator, a model checker or a lock daemon.
+ *
+ * Purity. A step depends on nothing but the configuration, the node's bytes and the event, and changes nothing but the
+ * node and the out-struct: no I/O, no clock, no randomness, no allocation, no callbacks, no globals. Nodes and messages
+ * hold no pointers and no padding, so memcpy clones them, memcmp compares them, and their bytes can be hashed.
+ *
+ * Ownership. The driver owns conf, node and out. A message in out lives until the next step on that out. The core keeps
+ * no pointer.
+ *
+ * Errors. What the driver does wrong (a request at a site that already waits) is an assertion. What a message does
+ * wrong (a grant that nobody asked for) is a *fault*, told in out->fault: the node is then not to be used any further.
+ * A published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
+ *
+ * This header is for everybody; alg.h, for those who write an algorithm, adds what handlers may do. */
+#ifndef DIBS_CORE_DME_H
+#define DIBS_CORE_DME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t dme_id; /* sites are 0 .. n-1 */
+
+#define DME_NONE UINT32_MAX      /* no site */
+#define DME_ALL (UINT32_MAX - 1) /* as an address: one transmission on a broadcast medium */
+#define DME_SITES_MAX (1u << 22)
+#define DME_TIMERS 4  /* timers of a node */
+#define DME_OPTIONS 6 /* options of an algorithm */
+
+/* ------------------------------------------------------------------------------------------------ the specification */
+
+/* Who may be inside together. One definition serves all rules: a claim has a mode; mode 0 shares with nobody, any other
+ * mode shares with its own kind. The rules differ in the modes that may be asked for. Slots count heads instead. */
+enum dme_rule {
+    DME_EXCLUSIVE, /* mode 0 */
+    DME_SHARED,    /* mode 0 writes, mode 1 reads */
+    DME_SLOTS,     /* mode 0, but up to conf->limit sites together */
+    DME_GROUP,     /* modes 1 .. conf->limit are the groups; mode 0, allowed too, is alone */
+    DME_RULES
+};
+
+/* May a holder in mode a and one in mode b be inside together (any rule but slots)? */
+static inline bool dme_compatible(uint32_t a, uint32_t b)
+{
+    return a == b && a != 0;
+}
+
+/* What an algorithm relies on. Drivers break every promise that is not listed. */
+enum dme_need {
+    DME_FIFO = 1,          /* two messages from a to b arrive in the order they were sent */
+    DME_RELIABLE = 2,      /* every message arrives, exactly once */
+    DME_ALIVE = 4,         /* no site stops */
+    DME_BOUNDED_DELAY = 8, /* a message is handled within T of being sent; timers count in T */
+    DME_BROADCAST = 16,    /* a medium on which one transmission reaches all other sites */
+    DME_SEQUENCED = 32,    /* that medium shows all transmissions to all sites, the sender too, in one order */
+    DME_NEEDS = 6          /* how many */
+};
+
+enum dme_phase { DME_IDLE, DME_WAITING, DME_INSIDE };
+
+/* -------------------------------------------------------------------------------------------------- nodes, messages */
+
+/* The one currency of all algorithms: a numbered claim of a site in a mode. */
+struct dme_ticket {
+    uint64_t clock; /* Lamport time, sequence number, or a count */
+    uint32_t mode;
+    dme_id site; /* whose claim, or DME_NONE */
+};
+
+struct dme_msg {
+    uint64_t fence; /* the sender's; kept by the core */
+    dme_id from, to;
+    uint32_t count; /* tickets that follow: kind.fixed + n * kind.per_site */
+    uint8_t kind, zero[3];
+    struct dme_ticket ticket[];
+};
+
+/* A node's header; alg->state_size bytes follow, then dme_records() records of alg->peer_size bytes. */
+struct dme_node {
+    uint64_t fence; /* highest heard of, plus one on entry: a fencing token */
+    uint32_t mode;  /* of the claim while waiting or inside, else 0 */
+    dme_id self;
+    uint8_t phase, armed /* bit t: timer t runs */, zero[6];
+};
+
+/* ------------------------------------------------------------------------------------------------------- algorithms */
+
+struct dme;      /* what a handler works with: alg.h */
+struct dme_conf; /* below */
+struct dme_text; /* text.h */
+
+struct dme_kind {
+    const char *name;
+    uint32_t fixed, per_site; /* tickets: so many, and so many for every site */
+};
+
+/* Something a user may choose: a number in min .. max, or one of the names in choices (then the value is its index). */
+struct dme_option {
+    const char *key, *help;
+    const char *const *choices; /* ends with a null; or null: a number */
+    uint64_t initial, min, max;
+};
+
+enum dme_family { DME_PERMISSION, DME_QUORUM, DME_TOKEN, DME_CENTRAL };
+
+struct dme_alg {
+    const char *name;  /* "ricart-agrawala": file, option, scenario and doc share the name */
+    const char *paper; /* who, what, where, when */
+    const char *cost;  /* messages per entry and synchronization delay, as a formula for people */
+    const char *flaw; /* null; or what is wrong with it: such an algorithm is kept to be watched, and hidden in lists */
+    const struct dme_kind *kinds;     /* ends with a null name */
+    const struct dme_option *options; /* ends with a null key; or null */
+    uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
+    uint32_t variant; /* one file may hold several algorithms that differ in few rules */
+    uint32_t state_size, peer_size;
+
+    /* How many peer records a node has, where that is not n. */
+    uint32_t (*records)(const struct dme_conf *conf, dme_id self);
+    /* Null if the configuration will do, else what is wrong with it. */
+    const char *(*check)(const struct dme_conf *conf);
+
+    /* The handlers. State comes zeroed to init. They do what alg.h offers, and nothing else. */
+    void (*init)(struct dme *d, void *state);
+    void (*request)(struct dme *d, void *state); /* in d->node->mode */
+    void (*receive)(struct dme *d, void *state, const struct dme_msg *m);
+    void (*release)(struct dme *d, void *state);
+    void (*timer)(struct dme *d, void *state, unsigned timer);
+
+    /* The state as "key=value key=value", for scenarios and people. */
+    void (*show)(const struct dme *d, const void *state, struct dme_text *text);
+};
+
+struct dme_conf {
+    const struct dme_alg *alg;
+    uint32_t n, rule;
+    uint32_t limit; /* slots: how many at once; group: how many groups */
+    uint32_t zero;
+    uint64_t option[DME_OPTIONS]; /* in the order of alg->options */
+};
+
+/* A configuration with the algorithm's initial options. Limit is 0 where the rule has none. */
+void dme_conf_init(struct dme_conf *conf, const struct dme_alg *alg, uint32_t n, enum dme_rule rule, uint32_t limit);
+/* Is this configuration one that can run? If not, a line for a person goes to text and false is returned. */
+bool dme_conf_check(const struct dme_conf *conf, struct dme_text *text);
+/* Set option "key" to "value" as a person writes them; false and a line if that cannot be. */
+bool dme_conf_set(struct dme_conf *conf, const char *key, const char *value, struct dme_text *text);
+
+/* The modes that may be asked for under this configuration: first .. last. */
+void dme_modes(const struct dme_conf *conf, uint32_t *first, uint32_t *last);
+/* The specification: may holders in these modes be inside together? */
+bool dme_safe(const struct dme_conf *conf, const uint32_t *modes, uint32_t count);
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+enum dme_event_type { DME_REQUEST, DME_RELEASE, DME_RECEIVE, DME_TIMER };
+
+struct dme_event {
+    uint32_t type;
+    uint32_t arg;              /* DME_REQUEST: the mode; DME_TIMER: which */
+    const struct dme_msg *msg; /* DME_RECEIVE */
+};
+
+struct dme_out {
+    size_t size, used;           /* of bytes[] */
+    const char *fault;           /* null, or the fact that did not hold */
+    uint32_t bounds[DME_TIMERS]; /* for a started timer: it fires strictly later than so many T */
+    uint8_t started, stopped;    /* bit t: timer t was (re)started, was stopped */
+    uint8_t entered, zero[5];
+    unsigned char bytes[]; /* messages, one after the other */
+};
+
+uint32_t dme_records(const struct dme_conf *conf, dme_id self);
+size_t dme_node_size(const struct dme_conf *conf, dme_id self); /* a multiple of 8 */
+size_t dme_msg_size(const struct dme_conf *conf, unsigned kind);
+size_t dme_msg_size_max(const struct dme_conf *conf);
+unsigned dme_kinds(const struct dme_alg *alg); /* how many */
+
+/* Bytes of an out-struct that is large enough for any step. A step sends at most 2n+2 messages, and at most two of them
+ * are of kinds with tickets for every site. */
+size_t dme_out_size(const struct dme_conf *conf);
+void dme_out_init(struct dme_out *out, size_t size);
+
+void dme_init(const struct dme_conf *conf, struct dme_node *node, dme_id self, struct dme_out *out);
+void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct dme_event *event, struct dme_out *out);
+
+/* The messages that leave the site, in the order of sending: start with null, ends with null. */
+const struct dme_msg *dme_next(const struct dme_out *out, dme_id self, const struct dme_msg *last);
+
+/* The algorithm's own part of a node. */
+static inline void *dme_state(const struct dme_node *node)
+{
+    return (void *)(node + 1);
+}
+
+static inline size_t dme_msg_bytes(const struct dme_msg *m)
+{
+    return sizeof *m + m->count * sizeof m->ticket[0];
+}
+
+#endif

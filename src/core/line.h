@@ -1,0 +1,53 @@
+/* line.h - a waiting line of sites inside a node.
+ *
+ * The sites stand in slots 0, 1, .. of an array that is usually one column of the peer records: slot k lies stride
+ * bytes behind slot k-1. Slots behind the end are 0, so two lines with the same sites in the same order are the same
+ * bytes, as the checker needs it. Nobody stands in a line twice, hence n slots are always enough. */
+#ifndef DIBS_CORE_LINE_H
+#define DIBS_CORE_LINE_H
+
+#include "dme.h"
+
+#include <assert.h>
+
+struct dme_line {
+    uint32_t *len;
+    dme_id *first; /* slot 0 */
+    size_t stride, slots;
+};
+
+static inline dme_id *dme_line_slot(struct dme_line line, uint32_t k)
+{
+    return (dme_id *)((char *)line.first + k * line.stride);
+}
+
+static inline bool dme_line_has(struct dme_line line, dme_id site)
+{
+    for (uint32_t k = 0; k < *line.len; k++)
+        if (*dme_line_slot(line, k) == site)
+            return true;
+    return false;
+}
+
+/* False if all slots are taken, which only nonsense from a peer can bring about. */
+static inline bool dme_line_push(struct dme_line line, dme_id site)
+{
+    if (*line.len == line.slots)
+        return false;
+    *dme_line_slot(line, (*line.len)++) = site;
+    return true;
+}
+
+static inline dme_id dme_line_pop(struct dme_line line)
+{
+    dme_id site = *line.first;
+
+    assert(*line.len > 0);
+    --*line.len;
+    for (uint32_t k = 0; k < *line.len; k++)
+        *dme_line_slot(line, k) = *dme_line_slot(line, k + 1);
+    *dme_line_slot(line, *line.len) = 0;
+    return site;
+}
+
+#endif

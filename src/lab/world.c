@@ -1,0 +1,225 @@
+/* world.c - see world.h. */
+#include "world.h"
+
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void world_post_copy(struct world *w, const struct dme_msg *m, dme_id to)
+{
+    struct world_flight *f;
+
+    if (w->flights == w->room) {
+        w->room = w->room ? 2 * w->room : 64;
+        w->flight = mem_grow(w->flight, w->room * sizeof *w->flight);
+    }
+    f = &w->flight[w->flights++];
+    f->sent = w->sent;
+    f->broadcast = m->to == DME_ALL;
+    f->msg = mem_new(dme_msg_bytes(m));
+    memcpy(f->msg, m, dme_msg_bytes(m));
+    f->msg->to = to;
+}
+
+/* What the last step left in out goes on its way. */
+static void world_post(struct world *w, dme_id self)
+{
+    bool echo = w->conf.alg->needs & DME_SEQUENCED;
+
+    for (const struct dme_msg *m = NULL; (m = dme_next(w->out, self, m)); w->sent++) {
+        if (m->to != DME_ALL)
+            world_post_copy(w, m, m->to);
+        for (dme_id j = 0; m->to == DME_ALL && j < w->conf.n; j++)
+            if (j != self || echo)
+                world_post_copy(w, m, j);
+    }
+}
+
+struct world *world_new(const struct dme_conf *conf)
+{
+    struct world *w = mem_new(sizeof *w);
+
+    w->conf = *conf;
+    w->out = mem_new(dme_out_size(conf));
+    dme_out_init(w->out, dme_out_size(conf));
+    w->node = mem_new(conf->n * sizeof *w->node);
+    for (dme_id i = 0; i < conf->n; i++)
+        w->node[i] = mem_new(dme_node_size(conf, i));
+    for (dme_id i = 0; i < conf->n; i++) {
+        dme_init(conf, w->node[i], i, w->out);
+        world_post(w, i);
+    }
+    return w;
+}
+
+void world_free(struct world *w)
+{
+    for (dme_id i = 0; i < w->conf.n; i++)
+        free(w->node[i]);
+    for (size_t k = 0; k < w->flights; k++)
+        free(w->flight[k].msg);
+    free(w->flight);
+    free(w->node);
+    free(w->out);
+    free(w);
+}
+
+size_t world_find(const struct world *w, const struct world_move *move)
+{
+    uint32_t nth = move->nth;
+
+    for (size_t k = 0; k < w->flights; k++) {
+        const struct dme_msg *m = w->flight[k].msg;
+
+        if (m->from == move->from && m->to == move->site && m->kind == move->kind && nth-- == 0)
+            return k;
+    }
+    return SIZE_MAX;
+}
+
+struct world_move world_delivery(const struct world *w, size_t k)
+{
+    const struct dme_msg *m = w->flight[k].msg;
+    struct world_move move = {.type = DME_RECEIVE, .site = m->to, .from = m->from, .kind = m->kind};
+
+    while (world_find(w, &move) != k)
+        move.nth++;
+    return move;
+}
+
+bool world_may_arrive(const struct world *w, size_t k, uint32_t needs)
+{
+    const struct world_flight *f = &w->flight[k];
+
+    for (size_t i = 0; i < k; i++) {
+        const struct world_flight *older = &w->flight[i];
+
+        if (older->msg->to != f->msg->to)
+            continue;
+        if ((needs & DME_FIFO) && older->msg->from == f->msg->from)
+            return false;
+        if ((needs & DME_SEQUENCED) && older->broadcast && f->broadcast)
+            return false;
+    }
+    return true;
+}
+
+static const char *world_objection(const struct world *w, const struct world_move *move)
+{
+    uint32_t first, last;
+
+    if (move->site >= w->conf.n)
+        return "there is no such site";
+    switch (move->type) {
+    case DME_REQUEST:
+        dme_modes(&w->conf, &first, &last);
+        if (move->arg > last)
+            return "the rule has no such mode";
+        return w->node[move->site]->phase == DME_IDLE ? NULL : "the site is not idle";
+    case DME_RELEASE:
+        return w->node[move->site]->phase == DME_INSIDE ? NULL : "the site is not inside";
+    case DME_RECEIVE:
+        return world_find(w, move) != SIZE_MAX ? NULL : "no such message is in flight";
+    default:
+        return move->arg < DME_TIMERS && w->node[move->site]->armed & 1u << move->arg ? NULL
+                                                                                      : "the timer is not running";
+    }
+}
+
+const char *world_move(struct world *w, const struct world_move *move)
+{
+    const char *objection = world_objection(w, move);
+    struct dme_event event = {.type = move->type, .arg = move->arg};
+    struct dme_msg *m = NULL;
+
+    if (objection)
+        return objection;
+    if (move->type == DME_RECEIVE) {
+        size_t k = world_find(w, move);
+
+        event.msg = m = w->flight[k].msg;
+        w->flights--;
+        memmove(&w->flight[k], &w->flight[k + 1], (w->flights - k) * sizeof *w->flight);
+    }
+    dme_step(&w->conf, w->node[move->site], &event, w->out);
+    free(m);
+    world_post(w, move->site);
+    w->entries += w->out->entered;
+    return NULL;
+}
+
+bool world_safe(const struct world *w)
+{
+    uint32_t *modes = mem_new(w->conf.n * sizeof *modes), count = 0;
+    bool safe;
+
+    for (dme_id i = 0; i < w->conf.n; i++)
+        if (w->node[i]->phase == DME_INSIDE)
+            modes[count++] = w->node[i]->mode;
+    safe = dme_safe(&w->conf, modes, count);
+    free(modes);
+    return safe;
+}
+
+bool world_stuck(const struct world *w)
+{
+    bool waits = false;
+
+    for (dme_id i = 0; i < w->conf.n; i++) {
+        if (w->node[i]->phase == DME_INSIDE || w->node[i]->armed)
+            return false;
+        waits |= w->node[i]->phase == DME_WAITING;
+    }
+    return waits && w->flights == 0;
+}
+
+void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text)
+{
+    switch (move->type) {
+    case DME_REQUEST:
+        dme_print(text, "request %u", move->site);
+        if (move->arg)
+            dme_print(text, " %u", move->arg);
+        break;
+    case DME_RELEASE:
+        dme_print(text, "release %u", move->site);
+        break;
+    case DME_RECEIVE:
+        dme_print(text, "deliver %u %u %s", move->from, move->site, w->conf.alg->kinds[move->kind].name);
+        if (move->nth)
+            dme_print(text, " %u", move->nth);
+        break;
+    default:
+        dme_print(text, "timer %u %u", move->site, move->arg);
+    }
+}
+
+void world_print_effect(const struct world *w, const struct world_move *move, const char *received,
+                        struct dme_text *text)
+{
+    static const char *const verbs[] = {"waits", "leaves", NULL, "timer"};
+    const struct dme_node *node = w->node[move->site];
+
+    dme_print(text, "%u", move->site);
+    if (move->type == DME_RECEIVE)
+        dme_print(text, " <- %u %s", move->from, received);
+    else if (move->type != DME_REQUEST || node->phase == DME_WAITING)
+        dme_print(text, " %s", verbs[move->type]);
+    if (move->type == DME_TIMER)
+        dme_print(text, " %u", move->arg);
+    if (w->out->entered)
+        dme_print(text, "%s ENTERS", move->type == DME_REQUEST ? "" : " ");
+    for (const struct dme_msg *m = NULL; (m = dme_next(w->out, move->site, m));) {
+        if (m->to == DME_ALL)
+            dme_print(text, "  -> all ");
+        else
+            dme_print(text, "  -> %u ", m->to);
+        dme_print_msg(&w->conf, m, text);
+    }
+    for (unsigned t = 0; t < DME_TIMERS; t++)
+        if (w->out->started & 1u << t)
+            dme_print(text, "  starts timer %u (%u T)", t, w->out->bounds[t]);
+    if (w->out->fault)
+        dme_print(text, "  FAULT: not so: %s", w->out->fault);
+}

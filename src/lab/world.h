@@ -1,0 +1,64 @@
+/* world.h - n nodes and the messages between them, without time: the smallest driver.
+ *
+ * Whoever uses a world chooses what happens next: a scenario file, a fuzzer, or the printing of a counterexample. A run
+ * is nothing but a list of moves, and a move has a text that can be read and played again:
+ *
+ *     request 0        request 0 2 (in mode 2)      release 0      deliver 1 0 REPLY      timer 0 1 */
+#ifndef DIBS_LAB_WORLD_H
+#define DIBS_LAB_WORLD_H
+
+#include "core/dme.h"
+#include "core/text.h"
+
+/* One event at one site. */
+struct world_move {
+    uint32_t type; /* enum dme_event_type */
+    dme_id site;
+    uint32_t arg;  /* DME_REQUEST: the mode; DME_TIMER: which */
+    dme_id from;   /* DME_RECEIVE */
+    uint32_t kind; /* DME_RECEIVE: of the message */
+    uint32_t nth;  /* DME_RECEIVE: of the messages in flight that match, the nth oldest; 0 is the oldest */
+};
+
+struct world_flight {
+    uint64_t sent;       /* messages are numbered as they are sent; the copies of a broadcast share a number */
+    struct dme_msg *msg; /* to: the receiver of this copy */
+    bool broadcast;
+};
+
+struct world {
+    struct dme_conf conf;
+    struct dme_node **node;
+    struct dme_out *out;         /* of the last step */
+    struct world_flight *flight; /* in the order of sending */
+    size_t flights, room;
+    uint64_t sent;    /* messages so far; a broadcast is one */
+    uint64_t entries; /* so far */
+};
+
+struct world *world_new(const struct dme_conf *conf);
+void world_free(struct world *w);
+
+/* Makes the move. Null if all is well; else why it cannot be made, and nothing has changed. A fault of the algorithm is
+ * not an error here: it is in w->out->fault. */
+const char *world_move(struct world *w, const struct world_move *move);
+
+/* Where in w->flight the message of this move is, or SIZE_MAX. */
+size_t world_find(const struct world *w, const struct world_move *move);
+/* May this message be the next to arrive, on a network that keeps the promises in needs (DME_FIFO, DME_SEQUENCED)? */
+bool world_may_arrive(const struct world *w, size_t k, uint32_t needs);
+/* The move that delivers message k. */
+struct world_move world_delivery(const struct world *w, size_t k);
+
+/* Does the rule hold? */
+bool world_safe(const struct world *w);
+/* Nobody is inside, nothing is in flight, no timer runs, and somebody waits: for ever. */
+bool world_stuck(const struct world *w);
+
+/* "deliver 1 0 REPLY". */
+void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text);
+/* What the last move, this one, did: "0 <- 1 REPLY  inside  -> 2 TOKEN". */
+void world_print_effect(const struct world *w, const struct world_move *move, const char *received,
+                        struct dme_text *text);
+
+#endif
