@@ -1,0 +1,35 @@
+#!/bin/sh
+# The pure library is pure, and the check that says so can say no.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+if [ "$MODE" != release ]; then
+    echo "ok 1 - the core is pure # SKIP instrumented code calls its instruments"
+    echo "1..1"
+    exit 0
+fi
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
+}
+
+tests/purity build/release/libdme.a
+tell $? "the core and the algorithms are pure"
+
+rejects() { # NAME SOURCE
+    echo "$2" >"$dir/impure.c"
+    ${CC:-cc} -c -o "$dir/impure.o" "$dir/impure.c" && rm -f "$dir/impure.a" && ar rcs "$dir/impure.a" "$dir/impure.o" &&
+        ! tests/purity "$dir/impure.a" >"$dir/said" && grep -q "impure: " "$dir/said"
+    tell $? "the purity check rejects $1"
+}
+
+rejects "a variable" 'static int calls; int f(void) { return ++calls; }'
+rejects "an initialised variable" 'int calls = 3; int f(void) { return ++calls; }'
+rejects "a variable of a thread" '_Thread_local int calls; int f(void) { return ++calls; }'
+rejects "a call of the system" 'int rand(void); int f(void) { return rand(); }'
+echo "1..$number"
