@@ -1,0 +1,161 @@
+/* dibs scenario - play scenario files, and compare what happens with what they expect. */
+#include "cli.h"
+#include "lab/memory.h"
+#include "lab/scenario.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *scenario_read(const char *path)
+{
+    FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    char *text = NULL;
+    size_t len = 0, got;
+
+    if (!from)
+        cli_die("cannot read %s: %s", path, strerror(errno));
+    do {
+        text = mem_grow(text, len + 4097);
+        got = fread(text + len, 1, 4096, from);
+        len += got;
+    } while (got);
+    if (ferror(from))
+        cli_die("cannot read %s: %s", path, strerror(errno));
+    if (from != stdin)
+        fclose(from);
+    text[len] = 0;
+    if (strlen(text) != len)
+        cli_die("%s is not a scenario: it has zero bytes", path);
+    return text;
+}
+
+/* Whole or not at all: a temporary file takes the other's place. */
+static void scenario_write(const char *path, const char *text)
+{
+    char temporary[4096];
+    struct stat old;
+    FILE *to;
+    int fd;
+
+    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
+        cli_die("the name %s is too long", path);
+    fd = mkstemp(temporary);
+    to = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!to)
+        cli_die("cannot write %s: %s", temporary, strerror(errno));
+    if (stat(path, &old) == 0)
+        fchmod(fd, old.st_mode & 07777);
+    fputs(text, to);
+    if (ferror(to) | fclose(to) || rename(temporary, path) != 0) {
+        unlink(temporary);
+        cli_die("cannot write %s: %s", path, strerror(errno));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- the difference */
+
+struct lines {
+    unsigned count;
+    const char **line; /* each ends at a newline or at the end of the text */
+};
+
+static struct lines scenario_lines(const char *text)
+{
+    struct lines l = {0};
+
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        l.line = mem_grow(l.line, (l.count + 1) * sizeof *l.line);
+        l.line[l.count++] = text;
+    }
+    return l;
+}
+
+static bool scenario_same(const char *a, const char *b)
+{
+    size_t len = strcspn(a, "\n");
+
+    return len == strcspn(b, "\n") && memcmp(a, b, len) == 0;
+}
+
+static void scenario_print(char mark, const struct lines *l, unsigned from, unsigned to)
+{
+    for (unsigned k = from; k < to && k < l->count; k++)
+        printf("%c%.*s\n", mark, (int)strcspn(l->line[k], "\n"), l->line[k]);
+}
+
+/* From the first to the last line that differs, with three lines around. */
+static void scenario_difference(const char *path, const char *expected, const char *played)
+{
+    enum { AROUND = 3 };
+    struct lines a = scenario_lines(expected), b = scenario_lines(played);
+    unsigned head = 0, tail = 0;
+
+    while (head < a.count && head < b.count && scenario_same(a.line[head], b.line[head]))
+        head++;
+    while (tail < a.count - head && tail < b.count - head &&
+           scenario_same(a.line[a.count - 1 - tail], b.line[b.count - 1 - tail]))
+        tail++;
+    printf("--- %s, as expected\n+++ %s, as played\n@@ line %u @@\n", path, path, head + 1);
+    scenario_print(' ', &a, head < AROUND ? 0 : head - AROUND, head);
+    scenario_print('-', &a, head, a.count - tail);
+    scenario_print('+', &b, head, b.count - tail);
+    scenario_print(' ', &a, a.count - tail, a.count - tail + AROUND);
+    free(a.line);
+    free(b.line);
+}
+
+static int scenario_run(const char *path, bool rewrite, bool print)
+{
+    struct scenario_error error;
+    char *text = scenario_read(path), *played;
+    int status = CLI_OK;
+
+    if (!scenario_play(path, text, &played, &error))
+        cli_die("%s:%u: %s", path, error.line, error.text);
+    if (print) {
+        fputs(played, stdout);
+    } else if (strcmp(text, played) == 0) {
+        printf("%s: as expected\n", path);
+    } else if (rewrite) {
+        scenario_write(path, played);
+        printf("%s: rewritten\n", path);
+    } else {
+        scenario_difference(path, text, played);
+        status = CLI_FAILED;
+    }
+    free(text);
+    free(played);
+    return status;
+}
+
+int cmd_scenario(int argc, char **argv)
+{
+    static bool rewrite, print;
+    static const struct cli_option options[] = {
+        {.name = "--rewrite", .type = CLI_FLAG, .value = &rewrite, .help = "replace the expected output by what comes"},
+        {.name = "--print", .type = CLI_FLAG, .value = &print, .help = "print the scenario as played, compare nothing"},
+        {0},
+    };
+    static const struct cli_usage usage = {
+        .line = "dibs scenario FILE... [--rewrite | --print]",
+        .about = "Plays scenario files (\"-\" is the standard input) and compares what happens with what they expect.\n"
+                 "Exit status 0: all as expected, 1: not so.",
+        .options = options,
+    };
+    const char **files = mem_new((size_t)argc * sizeof *files);
+    int count = cli_parse(argc, argv, &usage, files, argc), status = CLI_OK;
+
+    if (count == 0)
+        cli_die("which scenario? (usage: %s)", usage.line);
+    for (int k = 0; k < count; k++) {
+        if (strcmp(files[k], "-") == 0 && !print)
+            cli_die("the standard input can only be printed: dibs scenario --print -");
+        if (scenario_run(files[k], rewrite, print) != CLI_OK)
+            status = CLI_FAILED;
+    }
+    free(files);
+    return status;
+}

@@ -1,0 +1,434 @@
+/* scenario.c - see scenario.h. */
+#include "scenario.h"
+
+#include "alg/list.h"
+#include "world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 6, LINE_MAX_LEN = 1 << 16, SETTLE_MAX = 100000 };
+
+struct play {
+    struct dme_conf conf; /* conf.alg is null until it is known */
+    uint32_t promises;    /* of the network: DME_FIFO, DME_SEQUENCED */
+    struct world *world;  /* null until the first move */
+    FILE *output;         /* of this block, into block and len */
+    char *block;
+    size_t len;
+    bool faulted;
+    unsigned words;
+    char *word[WORDS_MAX];
+    struct scenario_error *error;
+};
+
+/* What is wrong with the line; always false. */
+static bool __attribute__((format(printf, 2, 3))) play_wrong(struct play *p, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(p->error->text, sizeof p->error->text, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool play_number(struct play *p, const char *word, const char *what, uint32_t below, uint32_t *number)
+{
+    char *end;
+    unsigned long x = strtoul(word, &end, 10);
+
+    *number = (uint32_t)x;
+    if (*word >= '0' && *word <= '9' && !*end && x < below)
+        return true;
+    return play_wrong(p, "\"%s\" is not a %s; it is a number from 0 to %u", word, what, below - 1);
+}
+
+/* ------------------------------------------------------------------------------------------------ setting the scene */
+
+static void play_use(struct play *p, const struct dme_alg *alg)
+{
+    unsigned rule = 0;
+
+    while (!(alg->rules & 1u << rule))
+        rule++;
+    dme_conf_init(&p->conf, alg, 0, rule, rule == DME_SLOTS ? 1 : rule == DME_GROUP ? 2 : 0);
+    p->promises = alg->needs;
+}
+
+/* The algorithm that the file is named after: the longest name that its own begins with. */
+static void play_use_name_of(struct play *p, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t longest = 0;
+
+    for (unsigned k = 0; alg_list[k]; k++) {
+        size_t len = strlen(alg_list[k]->name);
+
+        if (len > longest && strncmp(base, alg_list[k]->name, len) == 0 && strchr(".-_", base[len])) {
+            longest = len;
+            play_use(p, alg_list[k]);
+        }
+    }
+}
+
+static bool play_algorithm(struct play *p)
+{
+    const struct dme_alg *alg = alg_find(p->word[1]);
+
+    if (!alg)
+        return play_wrong(p, "unknown algorithm \"%s\"; dibs list shows all", p->word[1]);
+    play_use(p, alg);
+    return true;
+}
+
+static bool play_sites(struct play *p)
+{
+    return play_number(p, p->word[1], "number of sites", DME_SITES_MAX + 1, &p->conf.n);
+}
+
+static bool play_rule(struct play *p)
+{
+    const char *colon = strchr(p->word[1], ':');
+    size_t len = colon ? (size_t)(colon - p->word[1]) : strlen(p->word[1]);
+
+    for (unsigned r = 0; r < DME_RULES; r++) {
+        bool counts = r == DME_SLOTS || r == DME_GROUP;
+
+        if (strlen(dme_rule_name(r)) != len || strncmp(dme_rule_name(r), p->word[1], len) != 0 || counts != !!colon)
+            continue;
+        p->conf.rule = r;
+        p->conf.limit = 0;
+        return !colon || play_number(p, colon + 1, "limit", UINT32_MAX, &p->conf.limit);
+    }
+    return play_wrong(p, "unknown rule \"%s\"; it is one of exclusive, shared, slots:K, group:M", p->word[1]);
+}
+
+static bool play_set(struct play *p)
+{
+    char *equals = strchr(p->word[1], '=');
+    struct dme_text text;
+
+    if (!equals)
+        return play_wrong(p, "set takes KEY=VALUE, not \"%s\"", p->word[1]);
+    *equals = 0;
+    dme_text_init(&text, p->error->text, sizeof p->error->text);
+    return dme_conf_set(&p->conf, p->word[1], equals + 1, &text);
+}
+
+static bool play_order(struct play *p)
+{
+    if (strcmp(p->word[1], "fifo") == 0)
+        p->promises |= DME_FIFO;
+    else if (strcmp(p->word[1], "any") == 0)
+        p->promises &= ~(uint32_t)DME_FIFO;
+    else
+        return play_wrong(p, "unknown order \"%s\"; it is fifo or any", p->word[1]);
+    return true;
+}
+
+/* Before the first move. */
+static bool play_begin(struct play *p)
+{
+    struct dme_text text;
+
+    if (p->world)
+        return true;
+    if (p->conf.n == 0)
+        return play_wrong(p, "how many sites are there? A line such as \"sites 3\" comes before the first move");
+    dme_text_init(&text, p->error->text, sizeof p->error->text);
+    if (!dme_conf_check(&p->conf, &text))
+        return false;
+    p->world = world_new(&p->conf);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ moves */
+
+static bool play_site(struct play *p, unsigned k, dme_id *site)
+{
+    return play_number(p, p->word[k], "site", p->conf.n, site);
+}
+
+/* The rule was kept until this entry: say by whom it is broken. */
+static void play_tell_broken(struct play *p)
+{
+    const struct world *w = p->world;
+    const char *between = "EXCLUSION BROKEN: sites ";
+
+    for (dme_id i = 0; i < w->conf.n; i++) {
+        if (w->node[i]->phase != DME_INSIDE)
+            continue;
+        fprintf(p->output, "%s%u (mode %u)", between, i, w->node[i]->mode);
+        between = " and ";
+    }
+    fprintf(p->output, " are inside together\n");
+}
+
+static void play_tell_stuck(struct play *p)
+{
+    const char *between = "STUCK: ";
+    unsigned waiting = 0;
+
+    for (dme_id i = 0; i < p->conf.n; i++)
+        if (p->world->node[i]->phase == DME_WAITING) {
+            fprintf(p->output, "%s%u", between, i);
+            between = " and ";
+            waiting++;
+        }
+    fprintf(p->output, " %s for ever\n", waiting == 1 ? "waits" : "wait");
+}
+
+static bool play_move(struct play *p, const struct world_move *move)
+{
+    static char received[LINE_MAX_LEN], line[LINE_MAX_LEN];
+    struct world *w = p->world;
+    size_t flight = move->type == DME_RECEIVE ? world_find(w, move) : SIZE_MAX;
+    const char *objection;
+    struct dme_text text;
+
+    if (p->faulted)
+        return play_wrong(p, "the algorithm has contradicted itself; nothing can happen after that");
+    dme_text_init(&text, received, sizeof received);
+    if (flight != SIZE_MAX)
+        dme_print_msg(&w->conf, w->flight[flight].msg, &text);
+    objection = world_move(w, move);
+    if (objection)
+        return play_wrong(p, "%s %u is not possible: %s", p->word[0], move->site, objection);
+    dme_text_init(&text, line, sizeof line);
+    world_print_effect(w, move, received, &text);
+    fprintf(p->output, "%s\n", line);
+    p->faulted = w->out->fault;
+    if (w->out->entered && !world_safe(w))
+        play_tell_broken(p);
+    if (world_stuck(w))
+        play_tell_stuck(p);
+    return true;
+}
+
+static bool play_request(struct play *p)
+{
+    struct world_move move = {.type = DME_REQUEST};
+    uint32_t last;
+
+    dme_modes(&p->conf, &move.arg, &last);
+    if (p->words > 2 && !play_number(p, p->word[2], "mode", last + 1, &move.arg))
+        return false;
+    return play_site(p, 1, &move.site) && play_move(p, &move);
+}
+
+static bool play_release(struct play *p)
+{
+    struct world_move move = {.type = DME_RELEASE};
+
+    return play_site(p, 1, &move.site) && play_move(p, &move);
+}
+
+static bool play_timer(struct play *p)
+{
+    struct world_move move = {.type = DME_TIMER};
+
+    return play_site(p, 1, &move.site) && play_number(p, p->word[2], "timer", DME_TIMERS, &move.arg) &&
+           play_move(p, &move);
+}
+
+/* Which message is meant? Its place in flight, or SIZE_MAX. */
+static size_t play_find(const struct play *p, dme_id from, dme_id to, const char *kind, uint32_t nth)
+{
+    for (size_t k = 0; k < p->world->flights; k++) {
+        const struct dme_msg *m = p->world->flight[k].msg;
+
+        if (m->from == from && m->to == to && (!kind || strcmp(p->conf.alg->kinds[m->kind].name, kind) == 0) &&
+            nth-- == 0)
+            return k;
+    }
+    return SIZE_MAX;
+}
+
+static bool play_deliver(struct play *p)
+{
+    const char *kind = p->words > 3 ? p->word[3] : NULL;
+    uint32_t from, to, nth = 0;
+    struct world_move move;
+    size_t k;
+
+    if (!play_site(p, 1, &from) || !play_site(p, 2, &to) ||
+        (p->words > 4 && !play_number(p, p->word[4], "place in line", UINT32_MAX, &nth)))
+        return false;
+    k = play_find(p, from, to, kind, nth);
+    if (k == SIZE_MAX)
+        return play_wrong(p, "no such message is in flight from %u to %u; a line \"flight\" shows what is", from, to);
+    if (!world_may_arrive(p->world, k, p->promises))
+        return play_wrong(p, "an older message must arrive first on this network; deliver that, or say \"order any\"");
+    move = world_delivery(p->world, k);
+    return play_move(p, &move);
+}
+
+static bool play_settle(struct play *p)
+{
+    for (unsigned moves = 0; p->world->flights && !p->faulted; moves++) {
+        struct world_move move = world_delivery(p->world, 0);
+
+        if (moves == SETTLE_MAX)
+            return play_wrong(p, "after %u deliveries there are still messages in flight", moves);
+        if (!play_move(p, &move))
+            return false;
+    }
+    return true;
+}
+
+static bool play_show(struct play *p)
+{
+    static char line[LINE_MAX_LEN];
+    dme_id only = DME_NONE;
+
+    if (p->words > 1 && !play_site(p, 1, &only))
+        return false;
+    for (dme_id i = 0; i < p->conf.n; i++) {
+        struct dme_text text;
+
+        if (only != DME_NONE && only != i)
+            continue;
+        dme_text_init(&text, line, sizeof line);
+        dme_print_state(&p->conf, p->world->node[i], &text);
+        fprintf(p->output, "%u %s: %s\n", i, dme_phase_name(p->world->node[i]->phase), line);
+    }
+    return true;
+}
+
+static bool play_flight(struct play *p)
+{
+    static char line[LINE_MAX_LEN];
+
+    for (size_t k = 0; k < p->world->flights; k++) {
+        const struct dme_msg *m = p->world->flight[k].msg;
+        struct dme_text text;
+
+        dme_text_init(&text, line, sizeof line);
+        dme_print_msg(&p->conf, m, &text);
+        fprintf(p->output, "%u -> %u %s\n", m->from, m->to, line);
+    }
+    if (p->world->flights == 0)
+        fprintf(p->output, "nothing is in flight\n");
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the file */
+
+static const struct play_command {
+    const char *name, *usage;
+    unsigned words_min, words_max;
+    bool scene; /* only before the first move */
+    bool (*run)(struct play *p);
+} play_commands[] = {
+    {"algorithm", "algorithm NAME", 2, 2, true, play_algorithm},
+    {"sites", "sites N", 2, 2, true, play_sites},
+    {"rule", "rule exclusive|shared|slots:K|group:M", 2, 2, true, play_rule},
+    {"set", "set KEY=VALUE", 2, 2, true, play_set},
+    {"order", "order fifo|any", 2, 2, true, play_order},
+    {"request", "request SITE [MODE]", 2, 3, false, play_request},
+    {"release", "release SITE", 2, 2, false, play_release},
+    {"timer", "timer SITE TIMER", 3, 3, false, play_timer},
+    {"deliver", "deliver FROM TO [KIND [NTH]]", 3, 5, false, play_deliver},
+    {"settle", "settle", 1, 1, false, play_settle},
+    {"show", "show [SITE]", 1, 2, false, play_show},
+    {"flight", "flight", 1, 1, false, play_flight},
+    {0},
+};
+
+static bool play_command(struct play *p, char *line)
+{
+    const struct play_command *c = play_commands;
+    char *rest = line, *word;
+
+    for (p->words = 0; (word = strtok_r(rest, " \t\r", &rest)); p->word[p->words++] = word)
+        if (p->words == WORDS_MAX)
+            return play_wrong(p, "too many words");
+    while (c->name && strcmp(c->name, p->word[0]) != 0)
+        c++;
+    if (!c->name)
+        return play_wrong(p,
+                          "unknown command \"%s\"; it is one of algorithm, sites, rule, set, order, request, release, "
+                          "timer, deliver, settle, show, flight",
+                          p->word[0]);
+    if (p->words < c->words_min || p->words > c->words_max)
+        return play_wrong(p, "the command is: %s", c->usage);
+    if (c->scene && p->world)
+        return play_wrong(p, "%s comes before the first move", c->name);
+    if (!p->conf.alg && c->run != play_algorithm)
+        return play_wrong(p, "which algorithm? Begin with a line \"algorithm NAME\", or name the file after one");
+    return (c->scene || play_begin(p)) && c->run(p);
+}
+
+/* The end of a block: what it printed goes behind its dashes. A block without output needs none. */
+static void play_end_block(struct play *p, bool dashes, FILE *to)
+{
+    fclose(p->output);
+    if (dashes || p->len)
+        fprintf(to, "----\n%s", p->block);
+    free(p->block);
+    p->output = open_memstream(&p->block, &p->len);
+}
+
+static bool play_line(struct play *p, const char *line, bool *expected, FILE *to)
+{
+    bool empty = line[strspn(line, " \t\r")] == 0, dashes = strcmp(line, "----") == 0, fine = true;
+
+    if (*expected && !empty)
+        return true;
+    if (dashes || (empty && !*expected))
+        play_end_block(p, dashes, to);
+    *expected = dashes;
+    if (dashes)
+        return true;
+    fprintf(to, "%s\n", line);
+    if (!empty && *line != '#') {
+        char *words = strdup(line);
+
+        fine = play_command(p, words);
+        free(words);
+    }
+    return fine;
+}
+
+static bool play_lines(struct play *p, const char *text, FILE *to)
+{
+    bool expected = false, fine = true;
+
+    while (*text && fine) {
+        size_t len = strcspn(text, "\n");
+        char *line = strndup(text, len);
+
+        p->error->line++;
+        fine = play_line(p, line, &expected, to);
+        free(line);
+        text += len + (text[len] != 0);
+    }
+    play_end_block(p, false, to);
+    return fine;
+}
+
+bool scenario_play(const char *path, const char *text, char **played, struct scenario_error *error)
+{
+    struct play p = {.error = error};
+    size_t len;
+    FILE *to = open_memstream(played, &len);
+    bool fine;
+
+    error->line = 0;
+    p.output = open_memstream(&p.block, &p.len);
+    play_use_name_of(&p, path);
+    fine = play_lines(&p, text, to);
+    fclose(p.output);
+    free(p.block);
+    fclose(to);
+    if (p.world)
+        world_free(p.world);
+    if (!fine) {
+        free(*played);
+        *played = NULL;
+    }
+    return fine;
+}

@@ -1,0 +1,41 @@
+/* scenario.h - tests as stories: a file of commands, each block followed by what it makes happen.
+ *
+ *     # Two sites claim at once with equal clocks: the lower number goes first, the other waits.
+ *     sites 3
+ *     request 0
+ *     request 2
+ *     ----
+ *     0 waits  -> 1 REQUEST[1.0]  -> 2 REQUEST[1.0]
+ *     2 waits  -> 0 REQUEST[1.2]  -> 1 REQUEST[1.2]
+ *
+ * A block is its commands, a line of four dashes, the output, an empty line. Lines that begin with # are comments. The
+ * commands that set the scene come before the first move:
+ *
+ *     algorithm NAME           else the file is named after it: maekawa-deadlock.txt
+ *     sites N
+ *     rule slots:2             else the first that the algorithm knows
+ *     set KEY=VALUE            an option of the algorithm
+ *     order fifo|any           else what the algorithm needs
+ *
+ * and those that make something happen, or show what has:
+ *
+ *     request SITE [MODE]      release SITE      timer SITE TIMER
+ *     deliver FROM TO [KIND [NTH]]   the oldest message between them (of that kind; NTH 1 is the second oldest)
+ *     settle                   deliver everything, oldest first, until nothing is in flight; nobody leaves
+ *     show [SITE]              the state of a site, or of all
+ *     flight                   the messages in flight, oldest first */
+#ifndef DIBS_LAB_SCENARIO_H
+#define DIBS_LAB_SCENARIO_H
+
+#include <stdbool.h>
+
+struct scenario_error {
+    unsigned line;
+    char text[400];
+};
+
+/* Plays the scenario in text; path only gives a name. *played is then the same text with the output that really came,
+ * to be freed: if the two are equal, all is as expected. False if a line makes no sense: see error. */
+bool scenario_play(const char *path, const char *text, char **played, struct scenario_error *error);
+
+#endif
