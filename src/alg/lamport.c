@@ -112,12 +112,15 @@ static void lamport_release(struct dme *d, void *state)
 static void lamport_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct lamport *s = state;
+    const char *between = "";
 
-    dme_print(text, "clock=%llu queue=", (unsigned long long)s->clock);
+    dme_print(text, "clock=%llu claims=", (unsigned long long)s->clock);
     for (dme_id j = 0; j < d->n; j++)
-        if (s->peer[j].claim)
-            dme_print(text, "%llu.%u,", (unsigned long long)s->peer[j].claim, j);
-    dme_print_set(text, " later", &s->peer[0].later, sizeof s->peer[0], d->n);
+        if (s->peer[j].claim) {
+            dme_print(text, "%s%llu.%u", between, (unsigned long long)s->peer[j].claim, j);
+            between = ",";
+        }
+    dme_print_set(text, *between ? " later" : "- later", &s->peer[0].later, sizeof s->peer[0], d->n);
 }
 
 const struct dme_alg lamport = {

@@ -210,6 +210,8 @@ void world_print_effect(const struct world *w, const struct world_move *move, co
         dme_print(text, " %u", move->arg);
     if (w->out->entered)
         dme_print(text, "%s ENTERS", move->type == DME_REQUEST ? "" : " ");
+    if ((w->out->entered || move->type == DME_REQUEST) && node->mode)
+        dme_print(text, " in mode %u", node->mode);
     for (const struct dme_msg *m = NULL; (m = dme_next(w->out, move->site, m));) {
         if (m->to == DME_ALL)
             dme_print(text, "  -> all ");

@@ -57,7 +57,7 @@ bool world_stuck(const struct world *w);
 
 /* "deliver 1 0 REPLY". */
 void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text);
-/* What the last move, this one, did: "0 <- 1 REPLY  inside  -> 2 TOKEN". */
+/* What the last move, this one, did: "0 <- 1 REPLY  ENTERS  -> 2 TOKEN". */
 void world_print_effect(const struct world *w, const struct world_move *move, const char *received,
                         struct dme_text *text);
 
