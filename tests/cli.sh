@@ -1,0 +1,104 @@
+#!/bin/sh
+# The command line from outside: what is wrong gets one line on stderr that names the remedy, and status 2.
+cd "$(dirname "$0")/.." || exit 2
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $number - $2"
+    else
+        sed 's/^/# /' "$dir/out" "$dir/err"
+        echo "not ok $number - $2"
+    fi
+}
+
+# Status 2, nothing on stdout, and exactly this line on stderr.
+rejects() { # LINE ARGUMENT...
+    line=$1
+    shift
+    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
+    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
+    tell $? "rejects dibs $*"
+}
+
+# This status, and this text somewhere on stdout.
+answers() { # STATUS TEXT ARGUMENT...
+    status=$1 text=$2
+    shift 2
+    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
+    [ $? = "$status" ] && [ ! -s "$dir/err" ] && grep -qF -- "$text" "$dir/out"
+    tell $? "answers dibs $*"
+}
+
+# A scenario of these lines is rejected at this place, for this reason.
+rejects_scenario() { # PLACE:REASON LINES
+    printf "%s\n" "$2" >"$dir/lamport.txt"
+    rejects "$dir/lamport.txt:$1" scenario "$dir/lamport.txt"
+}
+
+answers 0 "dibs list" --help
+answers 0 "dibs 0." --version
+answers 0 "usage: dibs list" list --help
+answers 0 "ricart-agrawala" list
+answers 0 '"name": "ricart-agrawala"' list --format json
+answers 0 "CACM 24(1), 1981" list ricart-agrawala
+
+rejects 'unknown command "lisst"; did you mean "list"? (dibs --help shows all)' lisst
+rejects 'unknown algorithm "ricart"; did you mean "ricart-agrawala"? (dibs list shows all)' list ricart
+rejects 'unknown algorithm "zzzzz" (dibs list shows all)' list zzzzz
+rejects 'unknown option "--formt"; did you mean "--format"? (--help shows all)' list --formt json
+rejects 'unknown --format "jsn"; did you mean "json"? (one of text json)' list --format jsn
+rejects '--format needs a value: --format F' list --format
+rejects '--all takes no value' list --all=yes
+rejects '"raymond" is one word too many (usage: dibs list [ALGORITHM] [--all] [--format text|json])' list lamport raymond
+rejects 'which scenario? (usage: dibs scenario FILE... [--rewrite | --print])' scenario
+rejects "cannot read $dir/none.txt: No such file or directory" scenario "$dir/none.txt"
+
+rejects_scenario '2: how many sites are there? A line such as "sites 3" comes before the first move' '
+request 0'
+rejects_scenario '3: unknown command "relase"; it is one of algorithm, sites, rule, set, order, request, release, timer, deliver, settle, show, flight' 'sites 3
+request 0
+relase 0'
+rejects_scenario '2: "3" is not a site; it is a number from 0 to 2' 'sites 3
+request 3'
+rejects_scenario '2: release 0 is not possible: the site is not inside' 'sites 3
+release 0'
+rejects_scenario '3: no such message is in flight from 1 to 0; a line "flight" shows what is' 'sites 2
+request 0
+deliver 1 0'
+rejects_scenario '3: sites comes before the first move' 'sites 2
+request 0
+sites 3'
+rejects_scenario '3: lamport does not know the rule "shared"; it knows exclusive' 'sites 2
+rule shared
+request 0'
+rejects_scenario '2: lamport has no option "colour"; it has omit' 'sites 2
+set colour=red'
+rejects_scenario '5: an older message must arrive first on this network; deliver that, or say "order any"' 'sites 2
+request 0
+request 1
+deliver 0 1
+deliver 1 0 REPLY'
+
+# A difference is shown, and accepted with --rewrite; what was not written by hand is completed.
+printf 'sites 2\nrequest 0\n----\n0 enters\n\nflight\n' >"$dir/lamport.txt"
+answers 1 "-0 enters" scenario "$dir/lamport.txt"
+answers 1 "+0 waits  -> 1 REQUEST[1.0]" scenario "$dir/lamport.txt"
+answers 0 "lamport.txt: rewritten" scenario --rewrite "$dir/lamport.txt"
+answers 0 "lamport.txt: as expected" scenario "$dir/lamport.txt"
+answers 0 "0 -> 1 REQUEST[1.0]" scenario --print "$dir/lamport.txt"
+[ "$(ls "$dir")" = "err
+lamport.txt
+out" ]
+tell $? "a rewrite leaves no other file behind"
+
+# A full disk must not look like success.
+"$DIBS" list >/dev/full 2>"$dir/err"
+[ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output" ]
+tell $? "output that cannot be written is an error"
+
+echo "1..$number"
