@@ -30,10 +30,11 @@ PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
+FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: all test purity fmt install clean
+.PHONY: all test purity fuzz fmt install clean
 all: $(B)/dibs
 
 $(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB)) $(B)/libdme.a
@@ -53,7 +54,10 @@ $(B)/%.o: %.c
 
 # ------------------------------------------------------------------------------------------------------------- tests
 
-TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS))
+TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
+
+$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB)) $(B)/libdme.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(CLI)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
@@ -61,7 +65,13 @@ $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(CLI)) $(B)/libdme.a
 test: $(B)/dibs $(TEST_BINS)
 	tests/run $(MODE)
 
-.PRECIOUS: $(B)/tests/%.o
+.SECONDARY: # keep the objects of tests
+
+# The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
+fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
+build/fuzz/%: tests/%.c $(PURE) $(LAB)
+	@mkdir -p $(@D)
+	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a

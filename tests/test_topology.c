@@ -167,7 +167,7 @@ static void planes_are_perfect(void **state)
 /* The quorum as a bit set, 0 if there is none. */
 static uint32_t tree_quorum(uint32_t n, uint32_t arity, dme_id site, uint32_t down_set)
 {
-    uint8_t down[32], member[32];
+    uint8_t down[32] = {0}, member[32];
     uint32_t set = 0;
 
     for (dme_id j = 0; j < n; j++)

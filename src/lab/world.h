@@ -43,6 +43,9 @@ void world_free(struct world *w);
  * not an error here: it is in w->out->fault. */
 const char *world_move(struct world *w, const struct world_move *move);
 
+/* Puts a copy of a message in flight that no step has sent: for tests with liars. */
+void world_send(struct world *w, const struct dme_msg *m);
+
 /* Where in w->flight the message of this move is, or SIZE_MAX. */
 size_t world_find(const struct world *w, const struct world_move *move);
 /* May this message be the next to arrive, on a network that keeps the promises in needs (DME_FIFO, DME_SEQUENCED)? */
