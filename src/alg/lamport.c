@@ -12,8 +12,9 @@
  * Invariant L. Sites enter in the order of their claims (time, site).
  *
  * Departures from the paper. The largest time received from a site need not be kept: what was received before the claim
- * is smaller than the claim, so one flag per site, "heard something later than my claim", says the same. The clock
- * moves past every time received; only up to it would not do, for then a reply could carry the claim's own time. */
+ * is smaller than the claim, so one flag per site, "heard something later than my claim", says the same. A receipt moves
+ * the clock past the time received (the paper's rule IR2), but is no tick of its own; only *up to* that time would not
+ * do, for then a reply could carry the claim's own time and never be later. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY, RELEASE };
@@ -82,7 +83,7 @@ static void lamport_receive(struct dme *d, void *state, const struct dme_msg *m)
     struct dme_ticket t = m->ticket[0];
 
     DME_EXPECT(d, t.site == m->from);
-    s->clock = dme_max(s->clock, t.clock) + 1;
+    s->clock = dme_max(s->clock, t.clock + 1);
     if (dme_waiting(d) && dme_before(lamport_claim(s, d->self), t))
         s->peer[m->from].later = 1;
     switch (m->kind) {

@@ -1,0 +1,49 @@
+/* check.h - every interleaving of a small system, breadth first.
+ *
+ * The checker makes every move that is possible in every state that can be reached: each site may ask (as often as it
+ * is allowed to) and must leave, each message in flight that the network lets through may be the next to arrive, each
+ * timer that may fire may fire. What it says holds for all schedules of this size, and a violation comes with a
+ * shortest schedule that leads to it. */
+#ifndef DIBS_CHECK_CHECK_H
+#define DIBS_CHECK_CHECK_H
+
+#include "core/dme.h"
+#include "lab/world.h"
+
+enum check_verdict {
+    CHECK_HOLDS,
+    CHECK_EXCLUSION, /* incompatible holders are inside together */
+    CHECK_DEADLOCK,  /* nobody is inside, nothing is under way, and somebody waits */
+    CHECK_ERROR,     /* a site received what contradicts the protocol, or entered without having asked */
+    CHECK_UNFINISHED /* more states than the limit */
+};
+extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
+
+enum { CHECK_SITES = 8 };
+
+struct check_task {
+    struct dme_conf conf;
+    uint32_t needs;                /* promises that the network keeps, dme_need or-ed */
+    uint8_t requests[CHECK_SITES]; /* that each site may make */
+    uint64_t limit;                /* states, at most */
+    void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
+};
+
+struct check_result {
+    enum check_verdict verdict;
+    const char *fault; /* CHECK_ERROR: the fact that did not hold */
+    uint64_t states, transitions;
+    uint64_t steps; /* of the algorithm's code; the other transitions were remembered */
+    uint32_t depth; /* moves on the longest shortest way to a state */
+    double seconds;
+    size_t memory;            /* bytes at the end */
+    struct world_move *trace; /* to the violation; the caller frees it */
+    uint32_t trace_length;
+};
+
+void check_run(const struct check_task *task, struct check_result *result);
+
+/* The promises an algorithm needs of a network, or all that it could have under --order. */
+uint32_t check_needs(const struct dme_alg *alg, bool fifo);
+
+#endif

@@ -1,0 +1,440 @@
+/* space.c - see space.h. */
+#include "space.h"
+
+#include "lab/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is interned for a node. */
+struct space_key {
+    uint8_t left;               /* requests that may still be made */
+    uint8_t rounds[DME_TIMERS]; /* of each running timer, still to pass */
+    uint8_t zero[3];
+    struct dme_node node; /* its fence is 0; the state follows */
+};
+
+static size_t space_key_size(const struct space *s, dme_id i)
+{
+    return offsetof(struct space_key, node) + dme_node_size(&s->conf, i);
+}
+
+static const struct space_key *space_key(const struct space *s, uint32_t part)
+{
+    return intern_get(&s->nodes, s->part[part].node);
+}
+
+static bool space_timed(const struct space *s)
+{
+    return s->needs & DME_BOUNDED_DELAY;
+}
+
+void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs)
+{
+    size_t node_max = 0;
+
+    assert(conf->n <= SPACE_SITES);
+    memset(s, 0, sizeof *s);
+    s->conf = *conf;
+    s->needs = needs;
+    intern_init(&s->nodes);
+    intern_init(&s->messages);
+    intern_init(&s->items);
+    intern_init(&s->inboxes);
+    intern_init(&s->pairs);
+    memo_init(&s->appended);
+    for (dme_id i = 0; i < conf->n; i++)
+        if (node_max < space_key_size(s, i))
+            node_max = space_key_size(s, i);
+    s->scratch = mem_new(node_max);
+    s->blank = mem_new(dme_msg_size_max(conf));
+    s->out = mem_new(dme_out_size(conf));
+    dme_out_init(s->out, dme_out_size(conf));
+}
+
+void space_free(struct space *s)
+{
+    intern_free(&s->nodes);
+    intern_free(&s->messages);
+    intern_free(&s->items);
+    intern_free(&s->inboxes);
+    intern_free(&s->pairs);
+    memo_free(&s->appended);
+    free(s->part);
+    free(s->transition);
+    free(s->send);
+    free(s->scratch);
+    free(s->blank);
+    free(s->out);
+}
+
+size_t space_memory(const struct space *s)
+{
+    return intern_memory(&s->nodes) + intern_memory(&s->messages) + intern_memory(&s->items) +
+           intern_memory(&s->inboxes) + intern_memory(&s->pairs) + memo_memory(&s->appended) +
+           s->part_room * sizeof *s->part + s->transition_room * sizeof *s->transition + s->send_room * sizeof *s->send;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ parts */
+
+static uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
+{
+    uint32_t known = s->pairs.count, pair[2] = {node, inbox}, id = intern_put(&s->pairs, pair, sizeof pair);
+    const struct space_key *key;
+    struct space_part *p;
+
+    if (id < known)
+        return id;
+    if (id >= s->part_room) {
+        s->part_room = s->part_room ? 2 * s->part_room : 1024;
+        s->part = mem_grow(s->part, s->part_room * sizeof *s->part);
+    }
+    p = &s->part[id];
+    key = intern_get(&s->nodes, node);
+    *p = (struct space_part){.node = node, .inbox = inbox, .mode = key->node.mode, .count = UINT32_MAX};
+    if (key->node.phase == DME_WAITING)
+        p->flags |= SPACE_WAITS;
+    if (key->node.phase == DME_INSIDE)
+        p->flags |= SPACE_INSIDE;
+    if (key->node.armed || s->inboxes.length[inbox])
+        p->flags |= SPACE_MOVES;
+    return id;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- inboxes */
+
+/* Messages of one lane arrive in the order they were sent; those of the last lane in any order. */
+static uint32_t space_lane(const struct space *s, uint32_t item)
+{
+    const struct space_item *it = intern_get(&s->items, item);
+    const struct dme_msg *m = intern_get(&s->messages, it->message);
+
+    if (m->to == DME_ALL && s->needs & DME_SEQUENCED)
+        return s->conf.n;
+    return s->needs & DME_FIFO ? m->from : s->conf.n + 1;
+}
+
+static bool space_lane_ordered(const struct space *s, uint32_t lane)
+{
+    return lane <= s->conf.n;
+}
+
+/* Does item a stand before item b, which is the newer one? */
+static bool space_stands_before(const struct space *s, uint32_t a, uint32_t b)
+{
+    uint32_t lane_a = space_lane(s, a), lane_b = space_lane(s, b);
+
+    if (lane_a != lane_b)
+        return lane_a < lane_b;
+    return space_lane_ordered(s, lane_a) || a <= b;
+}
+
+static uint32_t space_append(struct space *s, uint32_t part, uint32_t item)
+{
+    uint32_t known = memo_get(&s->appended, part, item), len, k, *list;
+    struct space_part p;
+
+    if (known != MEMO_MISSING)
+        return known;
+    p = s->part[part];
+    len = s->inboxes.length[p.inbox] / sizeof *list;
+    list = mem_new((len + 1) * sizeof *list);
+    memcpy(list, intern_get(&s->inboxes, p.inbox), len * sizeof *list);
+    for (k = len; k > 0 && !space_stands_before(s, list[k - 1], item); k--)
+        list[k] = list[k - 1];
+    list[k] = item;
+    known = space_put_part(s, p.node, intern_put(&s->inboxes, list, (len + 1) * sizeof *list));
+    memo_put(&s->appended, part, item, known);
+    free(list);
+    return known;
+}
+
+/* The inbox without its k-th item. */
+static uint32_t space_without(struct space *s, uint32_t inbox, uint32_t k)
+{
+    uint32_t len = s->inboxes.length[inbox] / sizeof(uint32_t), *list = mem_new(len * sizeof *list), id;
+    const uint32_t *old = intern_get(&s->inboxes, inbox);
+
+    memcpy(list, old, k * sizeof *list);
+    memcpy(list + k, old + k + 1, (len - k - 1) * sizeof *list);
+    id = intern_put(&s->inboxes, list, (len - 1) * sizeof *list);
+    free(list);
+    return id;
+}
+
+/* May the k-th item arrive next, and is it not the same as the one before? */
+static bool space_arrives(const struct space *s, uint32_t inbox, uint32_t k)
+{
+    const uint32_t *list = intern_get(&s->inboxes, inbox);
+
+    if (k == 0)
+        return true;
+    if (space_lane_ordered(s, space_lane(s, list[k])))
+        return space_lane(s, list[k - 1]) != space_lane(s, list[k]);
+    return list[k - 1] != list[k];
+}
+
+/* ------------------------------------------------------------------------------------------------------ transitions */
+
+/* The message as an item without marks. */
+static uint32_t space_put_message(struct space *s, const struct dme_msg *m)
+{
+    struct space_item item = {0};
+
+    memcpy(s->blank, m, dme_msg_bytes(m));
+    s->blank->fence = 0;
+    item.message = intern_put(&s->messages, s->blank, dme_msg_bytes(m));
+    return intern_put(&s->items, &item, sizeof item);
+}
+
+static void space_add_send(struct space *s, dme_id to, uint32_t item)
+{
+    if (s->sends == s->send_room) {
+        s->send_room = s->send_room ? 2 * s->send_room : 1024;
+        s->send = mem_grow(s->send, s->send_room * sizeof *s->send);
+    }
+    s->send[s->sends++] = (struct space_send){.to = to, .item = item};
+}
+
+/* What the step in s->out sends. */
+static void space_add_sends(struct space *s, dme_id i)
+{
+    bool echo = s->conf.alg->needs & DME_SEQUENCED;
+
+    for (const struct dme_msg *m = NULL; (m = dme_next(s->out, i, m));) {
+        uint32_t item = space_put_message(s, m);
+
+        if (m->to != DME_ALL)
+            space_add_send(s, m->to, item);
+        for (dme_id j = 0; m->to == DME_ALL && j < s->conf.n; j++)
+            if (j != i || echo)
+                space_add_send(s, j, item);
+    }
+}
+
+/* The node in s->scratch, after a step. */
+static uint32_t space_put_node(struct space *s)
+{
+    struct space_key *key = s->scratch;
+
+    key->node.fence = 0;
+    for (unsigned t = 0; t < DME_TIMERS; t++) {
+        if (s->out->started & 1u << t && space_timed(s))
+            key->rounds[t] = (uint8_t)s->out->bounds[t];
+        else if (!(key->node.armed & 1u << t))
+            key->rounds[t] = 0;
+    }
+    return intern_put(&s->nodes, key, space_key_size(s, key->node.self));
+}
+
+/* Run the algorithm for one event at this part, whose inbox will be `inbox` afterwards. */
+static void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint32_t inbox)
+{
+    dme_id i = space_key(s, part)->node.self;
+    struct dme_event event = {.type = type, .arg = arg};
+    struct space_transition t = {.type = type, .arg = arg, .sends = (uint32_t)s->sends};
+
+    memcpy(s->scratch, space_key(s, part), space_key_size(s, i));
+    if (type == DME_REQUEST && s->scratch->left != SPACE_UNLIMITED)
+        s->scratch->left--;
+    if (type == DME_RECEIVE) {
+        const struct space_item *item = intern_get(&s->items, arg);
+
+        event.msg = intern_get(&s->messages, item->message);
+        event.arg = 0;
+    }
+    dme_step(&s->conf, &s->scratch->node, &event, s->out);
+    s->steps++;
+    space_add_sends(s, i);
+    t.count = (uint32_t)s->sends - t.sends;
+    t.entered = s->out->entered;
+    t.started = s->out->started;
+    t.fault = s->out->fault;
+    t.part = space_put_part(s, space_put_node(s), inbox);
+    if (s->transitions == s->transition_room) {
+        s->transition_room = s->transition_room ? 2 * s->transition_room : 1024;
+        s->transition = mem_grow(s->transition, s->transition_room * sizeof *s->transition);
+    }
+    s->transition[s->transitions++] = t;
+}
+
+static void space_try_all(struct space *s, uint32_t id)
+{
+    struct space_part p = s->part[id];
+    struct space_key head = *space_key(s, id);
+    uint32_t first, last, len = s->inboxes.length[p.inbox] / sizeof(uint32_t);
+
+    dme_modes(&s->conf, &first, &last);
+    for (uint32_t mode = first; mode <= last && head.node.phase == DME_IDLE && head.left; mode++)
+        space_try(s, id, DME_REQUEST, mode, p.inbox);
+    if (head.node.phase == DME_INSIDE)
+        space_try(s, id, DME_RELEASE, 0, p.inbox);
+    for (uint32_t k = 0; k < len; k++)
+        if (space_arrives(s, p.inbox, k)) {
+            const uint32_t *list = intern_get(&s->inboxes, p.inbox);
+            uint32_t item = list[k];
+
+            space_try(s, id, DME_RECEIVE, item, space_without(s, p.inbox, k));
+        }
+    for (unsigned t = 0; t < DME_TIMERS; t++)
+        if (head.node.armed & 1u << t && head.rounds[t] == 0)
+            space_try(s, id, DME_TIMER, t, p.inbox);
+}
+
+uint32_t space_expand(struct space *s, uint32_t part, uint32_t *first)
+{
+    if (s->part[part].count == UINT32_MAX) {
+        uint32_t start = (uint32_t)s->transitions;
+
+        space_try_all(s, part);
+        s->part[part].first = start;
+        s->part[part].count = (uint32_t)s->transitions - start;
+    }
+    *first = s->part[part].first;
+    return s->part[part].count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- time */
+
+/* The part with these marks added to every item of its inbox. */
+static uint32_t space_mark(struct space *s, uint32_t part, uint32_t marks)
+{
+    struct space_part p = s->part[part];
+    uint32_t bytes = s->inboxes.length[p.inbox], len = bytes / sizeof(uint32_t), *list = mem_new(bytes);
+    uint32_t to = space_put_part(s, p.node, intern_put(&s->inboxes, "", 0));
+
+    memcpy(list, intern_get(&s->inboxes, p.inbox), bytes);
+    for (uint32_t k = 0; k < len; k++) {
+        struct space_item item = *(const struct space_item *)intern_get(&s->items, list[k]);
+
+        item.marks |= marks;
+        to = space_append(s, to, intern_put(&s->items, &item, sizeof item));
+    }
+    free(list);
+    return to;
+}
+
+static uint32_t space_marks(const struct space *s, const uint32_t *state)
+{
+    uint32_t marks = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++) {
+        uint32_t inbox = s->part[state[i]].inbox, len = s->inboxes.length[inbox] / sizeof(uint32_t);
+        const uint32_t *list = intern_get(&s->inboxes, inbox);
+
+        for (uint32_t k = 0; k < len; k++)
+            marks |= ((const struct space_item *)intern_get(&s->items, list[k]))->marks;
+    }
+    return marks;
+}
+
+static void space_mark_all(struct space *s, uint32_t *state, uint32_t marks)
+{
+    for (dme_id i = 0; i < s->conf.n; i++)
+        state[i] = space_mark(s, state[i], marks);
+}
+
+/* One round less for timer t of site i. */
+static void space_round_over(struct space *s, uint32_t *state, dme_id i, unsigned t)
+{
+    memcpy(s->scratch, space_key(s, state[i]), space_key_size(s, i));
+    s->scratch->rounds[t]--;
+    state[i] = space_put_part(s, intern_put(&s->nodes, s->scratch, space_key_size(s, i)), s->part[state[i]].inbox);
+}
+
+/* A timer of b bounds has just been started, or messages have arrived: where a round is over, begin the next. */
+static void space_let_time_pass(struct space *s, uint32_t *state)
+{
+    for (dme_id i = 0; i < s->conf.n; i++)
+        for (unsigned t = 0; t < DME_TIMERS; t++) {
+            uint32_t bit = 1u << (DME_TIMERS * i + t);
+
+            while (space_key(s, state[i])->rounds[t] && !(space_marks(s, state) & bit)) {
+                space_round_over(s, state, i, t);
+                if (space_key(s, state[i])->rounds[t])
+                    space_mark_all(s, state, bit);
+            }
+        }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- states */
+
+static void space_deliver(struct space *s, uint32_t *state, uint32_t sends, uint32_t count)
+{
+    for (uint32_t k = sends; k < sends + count; k++) {
+        struct space_send send = s->send[k];
+
+        state[send.to] = space_append(s, state[send.to], send.item);
+    }
+}
+
+void space_start(struct space *s, const uint8_t *left, uint32_t *state)
+{
+    uint32_t empty = intern_put(&s->inboxes, "", 0);
+
+    for (dme_id i = 0; i < s->conf.n; i++) {
+        memset(s->scratch, 0, space_key_size(s, i));
+        dme_init(&s->conf, &s->scratch->node, i, s->out);
+        assert(!s->out->started); /* a timer that runs from the start would need its marks */
+        s->scratch->left = left[i];
+        space_add_sends(s, i);
+        state[i] = space_put_part(s, space_put_node(s), empty);
+    }
+    space_deliver(s, state, 0, (uint32_t)s->sends);
+}
+
+void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next)
+{
+    struct space_transition tr = s->transition[t];
+
+    memcpy(next, state, s->conf.n * sizeof *next);
+    next[i] = tr.part;
+    space_deliver(s, next, tr.sends, tr.count);
+    if (space_timed(s)) {
+        if (tr.started)
+            space_mark_all(s, next, tr.started << (DME_TIMERS * i));
+        space_let_time_pass(s, next);
+    }
+}
+
+bool space_safe(const struct space *s, const uint32_t *state)
+{
+    uint32_t modes[SPACE_SITES], count = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++)
+        if (s->part[state[i]].flags & SPACE_INSIDE)
+            modes[count++] = s->part[state[i]].mode;
+    return count < 2 || dme_safe(&s->conf, modes, count);
+}
+
+bool space_stuck(const struct space *s, const uint32_t *state)
+{
+    uint32_t flags = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++)
+        flags |= s->part[state[i]].flags;
+    return flags == SPACE_WAITS;
+}
+
+struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t)
+{
+    const struct space_transition *tr = &s->transition[t];
+    struct world_move move = {.type = tr->type, .site = i, .arg = tr->arg};
+    const struct space_item *item;
+    const struct dme_msg *m;
+
+    if (tr->type != DME_RECEIVE)
+        return move;
+    item = intern_get(&s->items, tr->arg);
+    m = intern_get(&s->messages, item->message);
+    for (size_t k = 0; k < w->flights; k++) {
+        const struct dme_msg *f = w->flight[k].msg;
+
+        if (f->from == m->from && f->to == i && f->kind == m->kind &&
+            memcmp(f->ticket, m->ticket, m->count * sizeof m->ticket[0]) == 0)
+            return world_delivery(w, k);
+    }
+    assert(!"the world has this message in flight");
+    return move;
+}

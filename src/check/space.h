@@ -1,0 +1,100 @@
+/* space.h - the state space of a configuration, taken apart so that it can be walked fast.
+ *
+ * A state of the whole system is one *part* for each site: the site's node, how many requests it may still make, and
+ * its inbox, the messages in flight to it. Parts are interned, so a state is n small numbers. There are far fewer parts
+ * than states, and a step is a pure function of a part, so what a site can do next is computed once for each part and
+ * looked up ever after: the algorithm's code runs thousands of times where millions of states are visited.
+ *
+ * The fence is masked out: it is a Lamport clock on top of the algorithm, it grows for ever, and nothing depends on it.
+ *
+ * Order. An inbox keeps what the network promises and forgets what it does not: on FIFO channels the messages of one
+ * sender stand in the order they were sent and only the first may arrive; otherwise the messages stand sorted, and any
+ * may arrive. The copies of sequenced broadcasts are a lane of their own.
+ *
+ * Time. Where the network bounds delays by T, a timer of b bounds fires only after b rounds. A round of a timer begins
+ * with the messages then in flight and ends when all of those have arrived. (What was sent when the timer started
+ * arrives within T; what was sent up to then, within 2T; and so on: these are the messages that the timer must
+ * outlast.) A message in flight carries a mark for every timer in whose present round it is. */
+#ifndef DIBS_CHECK_SPACE_H
+#define DIBS_CHECK_SPACE_H
+
+#include "core/dme.h"
+#include "intern.h"
+#include "lab/world.h"
+
+enum { SPACE_SITES = 8, SPACE_UNLIMITED = 255 };
+
+/* What is known of a part at a glance. */
+enum space_flag {
+    SPACE_WAITS = 1,
+    SPACE_INSIDE = 2,
+    SPACE_MOVES = 4 /* a message or a timer will make it move, sooner or later */
+};
+
+struct space_part {
+    uint32_t node, inbox; /* interned */
+    uint32_t flags, mode;
+    uint32_t first, count; /* its transitions; count is UINT32_MAX until they are computed */
+};
+
+/* One event at one site: what becomes of the site, and what it sends. */
+struct space_transition {
+    uint32_t part;         /* of the site, afterwards */
+    uint32_t type, arg;    /* of the event; for DME_RECEIVE arg is the item */
+    uint32_t sends, count; /* in space->send */
+    uint32_t started;      /* timers of this site */
+    uint32_t entered, zero;
+    const char *fault;
+};
+
+/* A message under way to a site. */
+struct space_send {
+    dme_id to;
+    uint32_t item;
+};
+
+/* What an inbox is a list of, interned: a message and its timers' marks, bit DME_TIMERS * site + timer. */
+struct space_item {
+    uint32_t message, marks;
+};
+
+struct space {
+    struct dme_conf conf;
+    uint32_t needs; /* promises that the network keeps */
+
+    struct intern nodes, messages, items, inboxes, pairs;
+    struct space_part *part;
+    size_t part_room;
+    struct memo appended; /* part and item -> part */
+
+    struct space_transition *transition;
+    size_t transitions, transition_room;
+    struct space_send *send;
+    size_t sends, send_room;
+
+    struct space_key *scratch;
+    struct dme_out *out;
+    struct dme_msg *blank; /* a message being interned */
+    uint64_t steps;        /* for which the algorithm's code was run */
+};
+
+void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs);
+void space_free(struct space *s);
+size_t space_memory(const struct space *s);
+
+/* The initial state: n parts. left[i]: how many requests site i may make, or SPACE_UNLIMITED. */
+void space_start(struct space *s, const uint8_t *left, uint32_t *state);
+
+/* The transitions of a part: s->transition[first], and so many behind it. */
+uint32_t space_expand(struct space *s, uint32_t part, uint32_t *first);
+/* The state after site i makes transition t. */
+void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next);
+
+bool space_safe(const struct space *s, const uint32_t *state);
+/* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask. */
+bool space_stuck(const struct space *s, const uint32_t *state);
+
+/* What transition t of site i is, as a move in a world that has come to the same state. */
+struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t);
+
+#endif

@@ -1,0 +1,202 @@
+/* dibs check - every interleaving of a small system; see src/check/check.h. */
+#include "check/check.h"
+#include "cli.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHECK_EXIT_UNFINISHED = 3 };
+
+static void check_progress(uint64_t states, uint64_t waiting, double seconds)
+{
+    fprintf(stderr, "\r%12llu states, %llu to look at, %.1f s ", (unsigned long long)states,
+            (unsigned long long)waiting, seconds);
+}
+
+/* "2", or "2,1,1": as often may each site ask. */
+static void check_requests(const char *text, uint32_t n, uint8_t *requests)
+{
+    const char *at = text;
+
+    for (uint32_t i = 0; i < n; i++) {
+        char *end;
+        unsigned long x = strtoul(at, &end, 10);
+
+        if (*at < '0' || *at > '9' || x > 250)
+            cli_die("--requests %s: it takes a number from 0 to 250, or one for each site as in 2,1,1", text);
+        requests[i] = (uint8_t)x;
+        if (i == 0 && !*end) {
+            memset(requests, (int)x, n);
+            return;
+        }
+        if (*end != (i + 1 < n ? ',' : 0))
+            cli_die("--requests %s: there are %u sites, so it takes %u numbers", text, n, n);
+        at = end + 1;
+    }
+}
+
+/* The counterexample: numbered moves and what they did. */
+static void check_print_trace(const struct dme_conf *conf, const struct check_result *r)
+{
+    struct world *w = world_new(conf);
+
+    for (uint32_t k = 0; k < r->trace_length; k++) {
+        char move[128], received[4096] = "", effect[8192];
+        struct dme_text text;
+        size_t flight = r->trace[k].type == DME_RECEIVE ? world_find(w, &r->trace[k]) : SIZE_MAX;
+
+        dme_text_init(&text, received, sizeof received);
+        if (flight != SIZE_MAX)
+            dme_print_msg(conf, w->flight[flight].msg, &text);
+        dme_text_init(&text, move, sizeof move);
+        world_print_move(w, &r->trace[k], &text);
+        world_move(w, &r->trace[k]);
+        dme_text_init(&text, effect, sizeof effect);
+        world_print_effect(w, &r->trace[k], received, &text);
+        printf("%4u  %-28s %s\n", k + 1, move, effect);
+    }
+    world_free(w);
+}
+
+static void check_print_text(const struct check_task *task, const struct check_result *r)
+{
+    static const char *const says[] = {
+        "holds: no two incompatible holders, and nobody waits for ever with nothing under way",
+        "EXCLUSION BROKEN: incompatible holders are inside together",
+        "DEADLOCK: nobody is inside, nothing is under way, and somebody waits for ever",
+        "ERROR: a site met what the protocol rules out",
+        "UNFINISHED: more states than --states allows",
+    };
+
+    printf("%s, %u sites, %s, %s\n", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
+           task->needs & DME_FIFO ? "fifo" : "any order");
+    printf("%llu states, %llu transitions, depth %u, %.2f s, %.0f k states/s, %.0f bytes per state\n",
+           (unsigned long long)r->states, (unsigned long long)r->transitions, r->depth, r->seconds,
+           (double)r->states / r->seconds / 1e3, (double)r->memory / (double)r->states);
+    printf("%s\n", says[r->verdict]);
+    if (r->fault)
+        printf("it should have been so that %s\n", r->fault);
+    if (r->trace) {
+        printf("the shortest way there, in %u moves:\n", r->trace_length);
+        check_print_trace(&task->conf, r);
+    }
+}
+
+static void check_print_json(const struct check_task *task, const struct check_result *r)
+{
+    struct cli_json j = {.to = stdout};
+    struct world *w = world_new(&task->conf);
+
+    json_object(&j);
+    json_key(&j, "algorithm"), json_text(&j, task->conf.alg->name);
+    json_key(&j, "sites"), json_count(&j, task->conf.n);
+    json_key(&j, "rule"), json_text(&j, cli_rule_text(&task->conf));
+    json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
+    json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
+    json_key(&j, "states"), json_count(&j, r->states);
+    json_key(&j, "transitions"), json_count(&j, r->transitions);
+    json_key(&j, "steps"), json_count(&j, r->steps);
+    json_key(&j, "depth"), json_count(&j, r->depth);
+    json_key(&j, "seconds"), json_real(&j, r->seconds);
+    json_key(&j, "memory"), json_count(&j, r->memory);
+    json_key(&j, "fault"), json_text(&j, r->fault);
+    json_key(&j, "trace"), json_array(&j);
+    for (uint32_t k = 0; k < r->trace_length; k++) {
+        char move[128];
+        struct dme_text text;
+
+        dme_text_init(&text, move, sizeof move);
+        world_print_move(w, &r->trace[k], &text);
+        json_text(&j, move);
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+    world_free(w);
+}
+
+int cmd_check(int argc, char **argv)
+{
+    static const char *const orders[] = {"needed", "fifo", "any", NULL};
+    static const char *const formats[] = {"text", "json", NULL};
+    static uint64_t sites = 3, states = 4000000000u;
+    static const char *rule, *requests = "1";
+    static unsigned order, format;
+    static struct cli_list sets;
+    static const struct cli_option options[] = {
+        {.name = "--sites",
+         .type = CLI_COUNT,
+         .value = &sites,
+         .metavar = "N",
+         .help = "how many sites (3)",
+         .min = 1,
+         .max = CHECK_SITES},
+        {.name = "--requests",
+         .type = CLI_TEXT,
+         .value = &requests,
+         .metavar = "K",
+         .help = "how often each site may ask (1); or 2,1,1: each its own number"},
+        {.name = "--order",
+         .type = CLI_CHOICE,
+         .value = &order,
+         .metavar = "ORDER",
+         .help = "in which messages arrive",
+         .choices = orders},
+        {.name = "--rule",
+         .type = CLI_TEXT,
+         .value = &rule,
+         .metavar = "RULE",
+         .help = "exclusive, shared, slots:K or group:M"},
+        {.name = "--set",
+         .type = CLI_LIST,
+         .value = &sets,
+         .metavar = "KEY=VALUE",
+         .help = "an option of the algorithm; dibs list ALGORITHM shows them"},
+        {.name = "--states",
+         .type = CLI_COUNT,
+         .value = &states,
+         .metavar = "MAX",
+         .help = "give up after so many",
+         .min = 1,
+         .max = 4e9},
+        {.name = "--format",
+         .type = CLI_CHOICE,
+         .value = &format,
+         .metavar = "F",
+         .help = "how to print",
+         .choices = formats},
+        {0},
+    };
+    static const struct cli_usage usage = {
+        .line = "dibs check ALGORITHM [--sites N] [--requests K] [OPTION...]",
+        .about =
+            "Tries every interleaving of requests, arrivals and exits, and says whether the rule always holds and\n"
+            "nobody is stuck; if not, shows a shortest schedule that goes wrong. Exit status 0: holds, 1: violated,\n"
+            "2: bad usage, 3: unfinished.",
+        .options = options,
+    };
+    const char *name;
+    struct check_task task = {0};
+    struct check_result result;
+
+    if (cli_parse(argc, argv, &usage, &name, 1) != 1)
+        cli_die("check needs an algorithm, as in \"dibs check ricart-agrawala\" (dibs list shows all)");
+    task.conf = cli_conf(name, sites, rule, &sets);
+    task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
+    task.limit = states;
+    check_requests(requests, task.conf.n, task.requests);
+    if (isatty(STDERR_FILENO))
+        task.progress = check_progress;
+    check_run(&task, &result);
+    if (task.progress)
+        fprintf(stderr, "\r%60s\r", "");
+    if (format == CLI_AS_JSON)
+        check_print_json(&task, &result);
+    else
+        check_print_text(&task, &result);
+    free(result.trace);
+    return result.verdict == CHECK_HOLDS        ? CLI_OK
+           : result.verdict == CHECK_UNFINISHED ? CHECK_EXIT_UNFINISHED
+                                                : CLI_FAILED;
+}
