@@ -5,6 +5,7 @@
 
 const struct cli_command cli_commands[] = {
     {"list", "the algorithms: rules, needs, messages, costs, papers", cmd_list},
+    {"sim", "run an algorithm in simulated time and count what it costs", cmd_sim},
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},
     {0},

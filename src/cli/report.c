@@ -1,0 +1,200 @@
+/* report.c - see report.h. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char *report_load(const struct sim_spec *spec, char *buf, size_t size)
+{
+    struct dme_text text;
+
+    dme_text_init(&text, buf, size);
+    switch (spec->load.type) {
+    case LOAD_OPEN:
+        dme_print(&text, "rate:%g", spec->load.rate);
+        break;
+    case LOAD_CLOSED:
+        dme_print(&text, "closed:");
+        dist_print(&spec->load.think, &text);
+        break;
+    case LOAD_SCRIPT:
+        dme_print(&text, "script");
+        break;
+    }
+    return buf;
+}
+
+static const char *report_dist(const struct dist *dist, char *buf, size_t size)
+{
+    struct dme_text text;
+
+    dme_text_init(&text, buf, size);
+    dist_print(dist, &text);
+    return buf;
+}
+
+static const char *report_delay(const struct sim_spec *spec, char *buf, size_t size)
+{
+    return spec->delay.matrix ? "matrix" : report_dist(&spec->delay.dist, buf, size);
+}
+
+/* Figures that every run has; the others only where several may be inside. */
+static bool report_wants(const struct sim_spec *spec, unsigned figure)
+{
+    if (figure == FIG_CONCURRENCY)
+        return spec->conf.rule != DME_EXCLUSIVE;
+    if (figure == FIG_SWITCHES)
+        return spec->conf.rule == DME_SHARED || spec->conf.rule == DME_GROUP;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- text
+ */
+
+static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
+{
+    const struct dme_kind *kinds = spec->conf.alg->kinds;
+    char load[96], delay[96], hold[96];
+
+    fprintf(to, "%s, %u sites, %s; load %s, delay %s, hold %s, seed %" PRIu64 "\n", spec->conf.alg->name, spec->conf.n,
+            cli_rule_text(&spec->conf), report_load(spec, load, sizeof load), report_delay(spec, delay, sizeof delay),
+            report_dist(&spec->hold, hold, sizeof hold), spec->seed);
+    fprintf(to, "%" PRIu64 " entries measured after %" PRIu64 " to warm up; time %g\n\n", r->entries, r->warmup,
+            r->end);
+    for (unsigned k = 0; k < FIGURES; k++) {
+        if (!report_wants(spec, k) || isnan(r->value[k]))
+            continue;
+        fprintf(to, "  %-26s %12.5g", metrics_figures[k].text, r->value[k]);
+        if (!isnan(r->half[k]))
+            fprintf(to, "  +- %.2g", r->half[k]);
+        fprintf(to, "\n");
+        for (unsigned m = 0; k == FIG_MESSAGES && kinds[m].name; m++)
+            fprintf(to, "    %-24s %12.5g\n", kinds[m].name, (double)r->by_kind[m] / (double)r->entries);
+    }
+    fprintf(to, "  %-26s %12.5g %.5g %.5g, max %.5g\n", "waiting p50 p95 p99", r->wait_p50, r->wait_p95, r->wait_p99,
+            r->wait_max);
+    fprintf(to, "  %-26s %12.5g %.5g %.5g, max %.5g\n", "response p50 p95 p99", r->response_p50, r->response_p95,
+            r->response_p99, r->response_max);
+    fprintf(to, "  %-26s %12" PRIu64 "\n", "overtakes of one, at most", r->overtakes_max);
+    if (spec->conf.rule != DME_EXCLUSIVE)
+        fprintf(to, "  %-26s %12u\n", "inside together, at most", r->inside_max);
+    fprintf(to, "  %-26s %12.5g\n", "fairness (Jain)", r->jain);
+    for (size_t k = 0; k < r->logged; k++)
+        fprintf(to, "%s%u@%.3f%s", k ? " " : "\nentries: ", r->log[k].site, r->log[k].at,
+                k + 1 == r->logged ? "\n" : "");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- JSON
+ */
+
+static void report_json_log(struct cli_json *j, const struct sim_result *r)
+{
+    json_key(j, "log");
+    json_array(j);
+    for (size_t k = 0; k < r->logged; k++) {
+        json_array(j);
+        json_real(j, r->log[k].at);
+        json_count(j, r->log[k].site);
+        json_count(j, r->log[k].mode);
+        json_end(j, ']');
+    }
+    json_end(j, ']');
+}
+
+static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
+{
+    const struct dme_kind *kinds = spec->conf.alg->kinds;
+    struct cli_json j = {.to = to};
+    char buf[96];
+
+    json_object(&j);
+    json_key(&j, "algorithm"), json_text(&j, spec->conf.alg->name);
+    json_key(&j, "sites"), json_count(&j, spec->conf.n);
+    json_key(&j, "rule"), json_text(&j, cli_rule_text(&spec->conf));
+    json_key(&j, "load"), json_text(&j, report_load(spec, buf, sizeof buf));
+    json_key(&j, "delay"), json_text(&j, report_delay(spec, buf, sizeof buf));
+    json_key(&j, "hold"), json_text(&j, report_dist(&spec->hold, buf, sizeof buf));
+    json_key(&j, "seed"), json_count(&j, spec->seed);
+    json_key(&j, "warmup"), json_count(&j, r->warmup);
+    json_key(&j, "entries"), json_count(&j, r->entries);
+    json_key(&j, "messages"), json_count(&j, r->messages);
+    json_key(&j, "by_kind");
+    json_object(&j);
+    for (unsigned k = 0; kinds[k].name; k++)
+        json_key(&j, kinds[k].name), json_count(&j, r->by_kind[k]);
+    json_end(&j, '}');
+    for (unsigned k = 0; k < FIGURES; k++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%s_ci95", metrics_figures[k].name);
+        json_key(&j, metrics_figures[k].name), json_real(&j, r->value[k]);
+        json_key(&j, name), json_real(&j, r->half[k]);
+    }
+    json_key(&j, "wait_p50"), json_real(&j, r->wait_p50);
+    json_key(&j, "wait_p95"), json_real(&j, r->wait_p95);
+    json_key(&j, "wait_p99"), json_real(&j, r->wait_p99);
+    json_key(&j, "wait_max"), json_real(&j, r->wait_max);
+    json_key(&j, "response_p50"), json_real(&j, r->response_p50);
+    json_key(&j, "response_p95"), json_real(&j, r->response_p95);
+    json_key(&j, "response_p99"), json_real(&j, r->response_p99);
+    json_key(&j, "response_max"), json_real(&j, r->response_max);
+    json_key(&j, "overtakes_max"), json_count(&j, r->overtakes_max);
+    json_key(&j, "concurrency_max"), json_count(&j, r->inside_max);
+    json_key(&j, "jain"), json_real(&j, r->jain);
+    json_key(&j, "steps"), json_count(&j, r->steps);
+    json_key(&j, "end_time"), json_real(&j, r->end);
+    if (spec->log_entries)
+        report_json_log(&j, r);
+    json_end(&j, '}');
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- CSV
+ */
+
+static void report_csv_real(FILE *to, double x)
+{
+    if (isfinite(x))
+        fprintf(to, ",%.10g", x);
+    else
+        fprintf(to, ",");
+}
+
+static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
+{
+    char load[96], delay[96], hold[96];
+
+    fprintf(to, "algorithm,sites,rule,load,delay,hold,seed,warmup,entries,messages");
+    for (unsigned k = 0; k < FIGURES; k++)
+        fprintf(to, ",%s,%s_ci95", metrics_figures[k].name, metrics_figures[k].name);
+    fprintf(to, ",wait_p50,wait_p95,wait_p99,wait_max,overtakes_max,concurrency_max,jain\n");
+    fprintf(to, "%s,%u,%s,%s,\"%s\",\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, spec->conf.alg->name,
+            spec->conf.n, cli_rule_text(&spec->conf), report_load(spec, load, sizeof load),
+            report_delay(spec, delay, sizeof delay), report_dist(&spec->hold, hold, sizeof hold), spec->seed, r->warmup,
+            r->entries, r->messages);
+    for (unsigned k = 0; k < FIGURES; k++) {
+        report_csv_real(to, r->value[k]);
+        report_csv_real(to, r->half[k]);
+    }
+    report_csv_real(to, r->wait_p50);
+    report_csv_real(to, r->wait_p95);
+    report_csv_real(to, r->wait_p99);
+    report_csv_real(to, r->wait_max);
+    fprintf(to, ",%" PRIu64 ",%u", r->overtakes_max, r->inside_max);
+    report_csv_real(to, r->jain);
+    fprintf(to, "\n");
+}
+
+void report_print(FILE *to, enum cli_format format, const struct sim_spec *spec, const struct sim_result *result)
+{
+    switch (format) {
+    case CLI_AS_TEXT:
+        report_text(to, spec, result);
+        break;
+    case CLI_AS_JSON:
+        report_json(to, spec, result);
+        break;
+    case CLI_AS_CSV:
+        report_csv(to, spec, result);
+        break;
+    }
+}

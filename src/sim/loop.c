@@ -1,0 +1,354 @@
+/* loop.c - the discrete-event loop: take what comes first, step one node, do what the node wants done.
+ *
+ * After every step the run checks what must hold, at constant cost: that the rule allows those who are inside
+ * (dme_safe), that no node faults, that fencing numbers grow, and that nobody waits while everything is at rest. */
+#include "core/wire.h"
+#include "lab/memory.h"
+#include "state.h"
+
+#include <stdio.h>
+
+/* Timers fire strictly later than so many T. Sums of delays are rounded, so a little later must be more than that. */
+static const double sim_later = 1e-6;
+
+/* ------------------------------------------------------------------------------------------------------------- broken
+ */
+
+static void sim_fail(struct sim *s, dme_id site, const char *what)
+{
+    if (!s->done)
+        snprintf(s->result->failure, sizeof s->result->failure, "%s: site %u: %s (time %.6g, step %llu, seed %llu)",
+                 s->conf.alg->name, site, what, s->now, (unsigned long long)s->result->steps,
+                 (unsigned long long)s->spec->seed);
+    s->done = true;
+}
+
+/* May one more go in, in this mode? Those inside share one mode (or are counted), so looking at one of them will do. */
+static bool sim_may_enter(const struct sim *s, uint32_t mode)
+{
+    uint32_t modes[2] = {s->mode, mode};
+
+    if (s->conf.rule == DME_SLOTS)
+        return dme_safe(&s->conf, NULL, s->inside + 1);
+    return s->inside == 0 || dme_safe(&s->conf, modes, 2);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- messages
+ */
+
+static void sim_post(struct sim *s, const struct dme_msg *m, dme_id to)
+{
+    double at = delay_arrival(&s->delay, &s->delays, s->now, m->from, to);
+
+    flight_post(&s->flight, at, s->order++, m, to);
+}
+
+/* One transmission to everybody. A sequenced medium shows all transmissions to each site in the order of sending. */
+static void sim_broadcast(struct sim *s, const struct dme_msg *m)
+{
+    for (dme_id j = 0; j < s->conf.n; j++) {
+        if (!s->medium) {
+            if (j != m->from)
+                sim_post(s, m, j);
+        } else {
+            double at = delay_arrival(&s->delay, &s->delays, s->now, m->from, j);
+
+            s->medium[j] = at = at < s->medium[j] ? s->medium[j] : at;
+            flight_post(&s->flight, at, s->order++, m, j);
+        }
+    }
+}
+
+static void sim_send(struct sim *s, dme_id self)
+{
+    const unsigned char *at = s->out->bytes, *end = at + s->out->used;
+
+    while (at < end) {
+        const struct dme_msg *m = (const struct dme_msg *)at;
+
+        at += dme_msg_bytes(m);
+        if (m->to == self)
+            continue;
+        s->metrics->by_kind[m->kind]++;
+        s->metrics->sum[SUM_BYTES] += (double)dme_wire_size(m);
+        if (m->to == DME_ALL)
+            sim_broadcast(s, m);
+        else
+            sim_post(s, m, m->to);
+    }
+}
+
+static void sim_set_timers(struct sim *s, dme_id self)
+{
+    for (unsigned t = 0; t < DME_TIMERS; t++) {
+        uint32_t *start = &s->timer_start[self * DME_TIMERS + t];
+        bool started = s->out->started & 1u << t;
+
+        if (!started && !(s->out->stopped & 1u << t))
+            continue;
+        s->timers -= *start & 1; /* an odd number: it runs */
+        s->timers += started;
+        *start += (*start & 1) + started;
+        if (started)
+            agenda_add(&s->agenda, &(struct agenda_item){
+                                       .at = s->now + (s->out->bounds[t] + sim_later) * s->bound,
+                                       .order = s->order++,
+                                       .type = AGENDA_TIMER,
+                                       .site = self,
+                                       .timer = t,
+                                       .start = *start,
+                                   });
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ in and out */
+
+static void sim_account(struct sim *s)
+{
+    double time = s->now - s->changed;
+
+    s->metrics->sum[SUM_INSIDE] += time * s->inside;
+    s->metrics->sum[SUM_BUSY] += s->inside ? time : 0;
+    s->changed = s->now;
+}
+
+void sim_measure(struct sim *s, bool at_rest)
+{
+    s->measuring = true;
+    s->began_at_rest = at_rest;
+    s->entries_before = s->entries;
+    s->requests_before = s->requests;
+    for (dme_id i = 0; i < s->conf.n; i++)
+        s->site[i].entries = 0;
+    metrics_mark(s->metrics, s->now);
+    s->next_mark = s->batches ? s->spec->entries / METRICS_BATCHES : s->spec->entries;
+}
+
+/* After an entry: does measuring begin, is a batch complete, is all measured? */
+static void sim_mark(struct sim *s)
+{
+    uint64_t measured = s->entries - s->entries_before, all = s->spec->entries;
+
+    if (!s->measuring) {
+        if (s->entries == 2 * s->spec->warmup)
+            sim_measure(s, false);
+        return;
+    }
+    if (measured < s->next_mark || (measured == all && s->began_at_rest))
+        return; /* the last mark is made when all is at rest again */
+    metrics_mark(s->metrics, s->now);
+    s->done |= measured == all;
+    s->next_mark = s->batches ? all * s->metrics->marks / METRICS_BATCHES : all;
+}
+
+static void sim_log_entry(struct sim *s, dme_id site, uint32_t mode)
+{
+    struct sim_result *r = s->result;
+
+    if ((r->logged & (r->logged - 1)) == 0)
+        r->log = mem_grow(r->log, (r->logged ? 2 * r->logged : 1) * sizeof *r->log);
+    r->log[r->logged++] = (struct sim_entry){s->now, site, mode};
+}
+
+static void sim_enter(struct sim *s, dme_id self)
+{
+    struct sim_site *site = &s->site[self];
+    struct dme_node *node = sim_node(s, self);
+    struct metrics *m = s->metrics;
+    uint32_t still = order_leave(&s->waiting, self);
+    /* Of the entries since the request, those that waited already were not overtaking. */
+    uint64_t overtakes = s->entries - site->entries_then - (site->waiting_then - still);
+    double wait = s->now - site->asked;
+
+    if (!sim_may_enter(s, node->mode))
+        sim_fail(s, self, "enters although the rule forbids it: exclusion is broken");
+    if (s->fences && node->fence <= s->fence)
+        sim_fail(s, self, "enters with a fencing number that is not larger than the last");
+    s->fence = node->fence;
+    sim_account(s);
+    m->sum[SUM_ENTRIES]++;
+    m->sum[SUM_WAIT] += wait;
+    hist_add(&m->wait, wait);
+    m->sum[SUM_OVERTAKES] += (double)overtakes;
+    if (m->overtakes_max < overtakes)
+        m->overtakes_max = overtakes;
+    m->sum[SUM_SWITCHES] += node->mode != s->mode;
+    if (s->exit_awaited) {
+        m->sum[SUM_SYNC] += s->now - s->last_exit;
+        m->sum[SUM_SYNCS]++;
+        s->exit_awaited = false;
+    }
+    s->mode = node->mode;
+    if (m->inside_max < ++s->inside)
+        m->inside_max = s->inside;
+    s->entries++;
+    site->entries++;
+    if (s->spec->log_entries)
+        sim_log_entry(s, self, node->mode);
+    agenda_add(&s->agenda, &(struct agenda_item){.at = s->now + dist_draw(&s->spec->hold, &s->holds),
+                                                 .order = s->order++,
+                                                 .type = AGENDA_EXIT,
+                                                 .site = self});
+    sim_mark(s);
+}
+
+/* What the node wants done after a step. */
+void sim_obey(struct sim *s, dme_id self)
+{
+    if (s->out->fault)
+        sim_fail(s, self, s->out->fault);
+    if (s->out->used)
+        sim_send(s, self);
+    if (s->out->started | s->out->stopped)
+        sim_set_timers(s, self);
+    if (s->out->entered)
+        sim_enter(s, self);
+}
+
+static void sim_step(struct sim *s, dme_id self, enum dme_event_type type, uint32_t arg)
+{
+    s->result->steps++;
+    dme_step(&s->conf, sim_node(s, self), &(struct dme_event){.type = type, .arg = arg}, s->out);
+    sim_obey(s, self);
+}
+
+/* What began at rest ends at rest, and as many requests are made as are measured. */
+static bool sim_is_closing(const struct sim *s)
+{
+    return s->measuring && s->began_at_rest && s->requests - s->requests_before == s->spec->entries;
+}
+
+/* The next demand of an idle site, if it has one. */
+static void sim_request(struct sim *s, dme_id self)
+{
+    struct sim_site *site = &s->site[self];
+
+    if (!site->backlog || sim_is_closing(s))
+        return;
+    site->backlog--;
+    site->asked = s->now;
+    site->entries_then = s->entries;
+    site->waiting_then = s->waiting.waiting;
+    s->requests++;
+    order_join(&s->waiting, self);
+    sim_step(s, self, DME_REQUEST, load_mode(&s->load, self));
+}
+
+static void sim_demand(struct sim *s, dme_id self)
+{
+    s->site[self].backlog++;
+    if (sim_node(s, self)->phase == DME_IDLE)
+        sim_request(s, self);
+}
+
+static void sim_exit(struct sim *s, dme_id self)
+{
+    struct sim_site *site = &s->site[self];
+    struct metrics *m = s->metrics;
+
+    sim_account(s);
+    m->sum[SUM_EXITS]++;
+    m->sum[SUM_RESPONSE] += s->now - site->asked;
+    hist_add(&m->response, s->now - site->asked);
+    site->asked = -1;
+    s->inside--;
+    s->last_exit = s->now;
+    s->exit_awaited = s->waiting.waiting > 0;
+    sim_step(s, self, DME_RELEASE, 0);
+    if (s->spec->load.type == LOAD_CLOSED) {
+        double next = load_think(&s->load, s->now);
+
+        if (next > s->now) {
+            agenda_add(&s->agenda,
+                       &(struct agenda_item){.at = next, .order = s->order++, .type = AGENDA_DEMAND, .site = self});
+            return;
+        }
+        site->backlog++;
+    }
+    sim_request(s, self);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ the loop
+ */
+
+/* Puts the next demand of an open or scripted load on the agenda. */
+void sim_expect_demand(struct sim *s)
+{
+    struct agenda_item item = {.type = AGENDA_DEMAND, .order = s->order++};
+
+    if (!sim_is_closing(s) && load_next(&s->load, s->now, &item.at, &item.site))
+        agenda_add(&s->agenda, &item);
+}
+
+static void sim_deliver(struct sim *s, flight_key key)
+{
+    struct dme_msg *m = flight_msg(&s->flight, key);
+    dme_id self = m->to;
+
+    s->now = flight_time(key);
+    s->result->steps++;
+    dme_step(&s->conf, sim_node(s, self), &(struct dme_event){.type = DME_RECEIVE, .msg = m}, s->out);
+    flight_release(&s->flight, m);
+    sim_obey(s, self);
+}
+
+static void sim_do(struct sim *s, const struct agenda_item *item)
+{
+    uint32_t *start;
+
+    s->now = item->at;
+    switch (item->type) {
+    case AGENDA_DEMAND:
+        if (s->spec->load.type != LOAD_CLOSED)
+            sim_expect_demand(s);
+        sim_demand(s, item->site);
+        break;
+    case AGENDA_EXIT:
+        sim_exit(s, item->site);
+        break;
+    case AGENDA_TIMER:
+        start = &s->timer_start[item->site * DME_TIMERS + item->timer];
+        if (*start != item->start)
+            break; /* stopped, or started again */
+        ++*start;
+        s->timers--;
+        sim_step(s, item->site, DME_TIMER, item->timer);
+        break;
+    }
+}
+
+/* Nothing is in flight. Nobody may wait then, unless somebody is inside or a timer runs. */
+static void sim_look_for_rest(struct sim *s)
+{
+    dme_id site = 0;
+
+    if (s->inside || s->timers || s->done)
+        return;
+    if (s->waiting.waiting) {
+        while (s->site[site].asked < 0)
+            site++;
+        sim_fail(s, site, "waits, but nobody is inside and nothing is on its way: it waits for ever");
+    } else if (!s->measuring && s->entries >= s->spec->warmup) {
+        sim_measure(s, true);
+    }
+}
+
+void sim_loop(struct sim *s)
+{
+    while (!s->done && s->flight.count + s->agenda.count) {
+        const struct agenda_item *item = s->agenda.item;
+
+        if (!s->agenda.count ||
+            (s->flight.count && flight_first(&s->flight) < flight_make_key(item->at, item->order, 0))) {
+            sim_deliver(s, flight_take(&s->flight));
+        } else {
+            struct agenda_item first = agenda_take(&s->agenda);
+
+            sim_do(s, &first);
+        }
+        if (!s->flight.count)
+            sim_look_for_rest(s);
+        if (s->order >= FLIGHT_ORDER_MAX - 4 * (uint64_t)s->conf.n)
+            sim_fail(s, 0, "the run is too long: more than 2^36 events");
+    }
+}

@@ -1,0 +1,106 @@
+/* metrics.c - see metrics.h. */
+#include "metrics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+const struct metrics_figure metrics_figures[FIGURES] = {
+    [FIG_MESSAGES] = {"messages_per_entry", "messages per entry", SUM_MESSAGES, SUM_ENTRIES},
+    [FIG_BYTES] = {"bytes_per_entry", "bytes per entry", SUM_BYTES, SUM_ENTRIES},
+    [FIG_WAIT] = {"wait_mean", "waiting time", SUM_WAIT, SUM_ENTRIES},
+    [FIG_RESPONSE] = {"response_mean", "response time", SUM_RESPONSE, SUM_EXITS},
+    [FIG_SYNC] = {"sync_delay_mean", "synchronization delay", SUM_SYNC, SUM_SYNCS},
+    [FIG_THROUGHPUT] = {"throughput", "throughput", SUM_ENTRIES, SUM_TIME},
+    [FIG_UTILISATION] = {"utilisation", "utilisation", SUM_BUSY, SUM_TIME},
+    [FIG_CONCURRENCY] = {"concurrency_mean", "inside together", SUM_INSIDE, SUM_BUSY},
+    [FIG_OVERTAKES] = {"overtakes_mean", "overtakes per entry", SUM_OVERTAKES, SUM_ENTRIES},
+    [FIG_SWITCHES] = {"switches_per_entry", "mode switches per entry", SUM_SWITCHES, SUM_ENTRIES},
+};
+
+void metrics_mark(struct metrics *m, double now)
+{
+    assert(m->marks <= METRICS_BATCHES);
+    m->sum[SUM_TIME] = now;
+    m->sum[SUM_MESSAGES] = 0;
+    for (unsigned k = 0; k < FLIGHT_KINDS; k++)
+        m->sum[SUM_MESSAGES] += (double)m->by_kind[k];
+    memcpy(m->mark[m->marks++], m->sum, sizeof m->sum);
+    if (m->marks > 1)
+        return;
+    memcpy(m->by_kind_before, m->by_kind, sizeof m->by_kind);
+    memset(&m->wait, 0, sizeof m->wait);
+    memset(&m->response, 0, sizeof m->response);
+    m->overtakes_max = m->inside_max = 0;
+}
+
+static double metrics_growth(const struct metrics *m, unsigned from, unsigned to, enum metrics_sum sum)
+{
+    return m->mark[to][sum] - m->mark[from][sum];
+}
+
+double metrics_total(const struct metrics *m, enum metrics_sum sum)
+{
+    return metrics_growth(m, 0, m->marks - 1, sum);
+}
+
+double metrics_value(const struct metrics *m, enum metrics_figure_id figure)
+{
+    double under = metrics_total(m, metrics_figures[figure].under);
+
+    return under > 0 ? metrics_total(m, metrics_figures[figure].over) / under : NAN;
+}
+
+double metrics_half(const struct metrics *m, enum metrics_figure_id figure)
+{
+    static const double t = 2.093; /* t(0.975) with 19 degrees of freedom */
+    const struct metrics_figure *f = &metrics_figures[figure];
+    double value = metrics_value(m, figure), squares = 0;
+
+    if (m->marks != METRICS_BATCHES + 1 || isnan(value))
+        return NAN;
+    for (unsigned b = 0; b < METRICS_BATCHES; b++) {
+        double e = metrics_growth(m, b, b + 1, f->over) - value * metrics_growth(m, b, b + 1, f->under);
+
+        squares += e * e;
+    }
+    return t * sqrt(squares / (METRICS_BATCHES - 1) * METRICS_BATCHES) / metrics_total(m, f->under);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- histograms
+ */
+
+static size_t hist_bucket(double x)
+{
+    union {
+        double x;
+        uint64_t bits;
+    } u = {.x = x};
+    uint64_t lowest = (uint64_t)(1023 + HIST_LOWEST) << HIST_FINE, k = u.bits >> (52 - HIST_FINE);
+
+    return k < lowest ? 0 : k - lowest >= HIST_SIZE ? HIST_SIZE - 1 : (size_t)(k - lowest);
+}
+
+void hist_add(struct hist *h, double x)
+{
+    size_t k = hist_bucket(x);
+
+    h->count[k]++;
+    h->sum[k] += x;
+    if (h->max < x)
+        h->max = x;
+}
+
+double hist_quantile(const struct hist *h, double q)
+{
+    uint64_t all = 0, below = 0;
+
+    for (size_t k = 0; k < HIST_SIZE; k++)
+        all += h->count[k];
+    for (size_t k = 0; k < HIST_SIZE; k++) {
+        below += h->count[k];
+        if (below && (double)below >= q * (double)all)
+            return h->sum[k] / (double)h->count[k];
+    }
+    return NAN;
+}

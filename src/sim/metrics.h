@@ -1,0 +1,83 @@
+/* metrics.h - what a run measures.
+ *
+ * Every figure is a quotient of two sums: messages by entries, waiting time by entries, entries by time. The sums only
+ * grow. They are copied ("marked") when the warm-up is over, at the end of each of the batches of equal length that
+ * follow, and differences of marks give the figure and, by the method of batch means, its confidence interval: with
+ * batch sums Y_b and X_b, R = sum Y / sum X, and the half-width is t(0.975, B-1) * s / (sqrt(B) * mean X), where s is
+ * the standard deviation of Y_b - R * X_b. */
+#ifndef DIBS_SIM_METRICS_H
+#define DIBS_SIM_METRICS_H
+
+#include "core/dme.h"
+#include "flight.h"
+
+enum metrics_sum {
+    SUM_ENTRIES,
+    SUM_EXITS,
+    SUM_MESSAGES,
+    SUM_BYTES,
+    SUM_WAIT,     /* from invoking the algorithm to entry */
+    SUM_RESPONSE, /* from invoking the algorithm to leaving */
+    SUM_SYNC,     /* from an exit with somebody waiting to the next entry */
+    SUM_SYNCS,
+    SUM_TIME,
+    SUM_BUSY,      /* time with somebody inside */
+    SUM_INSIDE,    /* time spent inside, by all */
+    SUM_OVERTAKES, /* how often a request was overtaken by a later one */
+    SUM_SWITCHES,  /* entries in another mode than the entry before */
+    SUMS
+};
+
+/* A figure and its name in JSON and CSV. */
+struct metrics_figure {
+    const char *name, *text; /* text: for people */
+    enum metrics_sum over, under;
+};
+
+enum metrics_figure_id {
+    FIG_MESSAGES,
+    FIG_BYTES,
+    FIG_WAIT,
+    FIG_RESPONSE,
+    FIG_SYNC,
+    FIG_THROUGHPUT,
+    FIG_UTILISATION,
+    FIG_CONCURRENCY,
+    FIG_OVERTAKES,
+    FIG_SWITCHES,
+    FIGURES
+};
+extern const struct metrics_figure metrics_figures[FIGURES];
+
+enum { METRICS_BATCHES = 20, METRICS_BATCH_MIN = 10 /* entries, or there is no interval */ };
+
+/* Values by size, in buckets of less than 1%; a bucket keeps its mean, so equal values are told exactly. */
+enum { HIST_FINE = 7, HIST_LOWEST = -24, HIST_OCTAVES = 64, HIST_SIZE = HIST_OCTAVES << HIST_FINE };
+struct hist {
+    uint64_t count[HIST_SIZE];
+    double sum[HIST_SIZE];
+    double max;
+};
+double hist_quantile(const struct hist *h, double q); /* NAN if it is empty */
+
+struct metrics {
+    double sum[SUMS];
+    double mark[METRICS_BATCHES + 1][SUMS];
+    unsigned marks;
+    uint64_t by_kind[FLIGHT_KINDS], by_kind_before[FLIGHT_KINDS];
+    uint64_t overtakes_max;
+    uint32_t inside_max;
+    struct hist wait, response;
+};
+
+/* The first mark begins what is measured, and forgets the largest values so far. */
+void metrics_mark(struct metrics *m, double now);
+void hist_add(struct hist *h, double x);
+
+/* Figures of a whole run, and the half-widths of their 95% intervals (NAN where there is none). */
+double metrics_value(const struct metrics *m, enum metrics_figure_id figure);
+double metrics_half(const struct metrics *m, enum metrics_figure_id figure);
+/* The growth of a sum from the first to the last mark. */
+double metrics_total(const struct metrics *m, enum metrics_sum sum);
+
+#endif

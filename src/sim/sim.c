@@ -1,0 +1,161 @@
+/* sim.c - a run from its specification to its result. What happens in between is in loop.c. */
+#include "sim.h"
+
+#include "lab/memory.h"
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void sim_make_nodes(struct sim *s)
+{
+    uint32_t n = s->conf.n;
+    size_t all = 0;
+
+    if (s->conf.alg->records) {
+        s->node_at = mem_new(n * sizeof *s->node_at);
+        for (dme_id i = 0; i < n; i++) {
+            s->node_at[i] = all;
+            all += dme_node_size(&s->conf, i);
+        }
+    } else {
+        s->node_size = dme_node_size(&s->conf, 0);
+        all = n * s->node_size;
+    }
+    s->nodes = mem_new(all);
+    s->out = mem_new(dme_out_size(&s->conf));
+    dme_out_init(s->out, dme_out_size(&s->conf));
+    s->site = mem_new(n * sizeof *s->site);
+    if (s->conf.alg->timer)
+        s->timer_start = mem_new((size_t)n * DME_TIMERS * sizeof *s->timer_start);
+    if (s->conf.alg->needs & DME_SEQUENCED)
+        s->medium = mem_new(n * sizeof *s->medium);
+}
+
+static bool sim_fits(struct sim *s, struct dme_text *wrong)
+{
+    const struct sim_spec *spec = s->spec;
+    bool needs_fifo = spec->conf.alg->needs & DME_FIFO;
+
+    if (spec->order == SIM_ANY && needs_fifo) {
+        dme_print(wrong, "%s relies on FIFO channels; leave out --order any", spec->conf.alg->name);
+        return false;
+    }
+    s->bound = spec->bound > 0 ? spec->bound : delay_bound(&spec->delay);
+    if (spec->conf.alg->needs & DME_BOUNDED_DELAY && (isinf(s->bound) || s->bound < delay_bound(&spec->delay))) {
+        dme_print(wrong, "%s relies on a bound on delays; take const:D or uniform:A,B, and a bound T that they keep",
+                  spec->conf.alg->name);
+        return false;
+    }
+    return delay_begin(&s->delay, spec->conf.n, spec->order == SIM_FIFO || needs_fifo, wrong);
+}
+
+static void sim_begin(struct sim *s)
+{
+    const struct sim_spec *spec = s->spec;
+
+    random_seed(&s->delays, spec->seed, 3);
+    random_seed(&s->holds, spec->seed, 4);
+    load_begin(&s->load, &spec->load, &s->conf, spec->seed);
+    flight_init(&s->flight, &s->conf, delay_is_constant(&s->delay));
+    order_init(&s->waiting, s->conf.n);
+    sim_make_nodes(s);
+    s->metrics = mem_new(sizeof *s->metrics);
+    s->fences = s->conf.rule == DME_EXCLUSIVE && !(s->conf.alg->needs & DME_BOUNDED_DELAY);
+    s->batches = spec->entries >= METRICS_BATCHES * METRICS_BATCH_MIN;
+    for (dme_id i = 0; i < s->conf.n; i++) {
+        s->site[i].asked = -1;
+        dme_init(&s->conf, sim_node(s, i), i, s->out);
+        sim_obey(s, i);
+    }
+    if (spec->warmup == 0)
+        sim_measure(s, true);
+    if (spec->load.type != LOAD_CLOSED)
+        sim_expect_demand(s);
+    for (dme_id i = 0; spec->load.type == LOAD_CLOSED && i < s->conf.n; i++)
+        agenda_add(&s->agenda,
+                   &(struct agenda_item){
+                       .at = load_think(&s->load, 0), .order = s->order++, .type = AGENDA_DEMAND, .site = i});
+}
+
+static double sim_jain(const struct sim *s)
+{
+    double sum = 0, squares = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++) {
+        double x = (double)s->site[i].entries;
+
+        sum += x;
+        squares += x * x;
+    }
+    return sum * sum / (squares * s->conf.n);
+}
+
+static void sim_report(struct sim *s)
+{
+    struct sim_result *r = s->result;
+    const struct metrics *m = s->metrics;
+
+    r->end = s->now;
+    r->warmup = s->entries_before;
+    if (r->failure[0])
+        return;
+    r->entries = (uint64_t)metrics_total(m, SUM_ENTRIES);
+    for (unsigned k = 0; k < FLIGHT_KINDS; k++) {
+        r->by_kind[k] = m->by_kind[k] - m->by_kind_before[k];
+        r->messages += r->by_kind[k];
+    }
+    for (unsigned k = 0; k < FIGURES; k++) {
+        r->value[k] = metrics_value(m, (enum metrics_figure_id)k);
+        r->half[k] = metrics_half(m, (enum metrics_figure_id)k);
+    }
+    r->wait_p50 = hist_quantile(&m->wait, 0.5);
+    r->wait_p95 = hist_quantile(&m->wait, 0.95);
+    r->wait_p99 = hist_quantile(&m->wait, 0.99);
+    r->wait_max = m->wait.max;
+    r->response_p50 = hist_quantile(&m->response, 0.5);
+    r->response_p95 = hist_quantile(&m->response, 0.95);
+    r->response_p99 = hist_quantile(&m->response, 0.99);
+    r->response_max = m->response.max;
+    r->overtakes_max = m->overtakes_max;
+    r->inside_max = m->inside_max;
+    r->jain = sim_jain(s);
+}
+
+static void sim_end(struct sim *s)
+{
+    order_destroy(&s->waiting);
+    flight_destroy(&s->flight);
+    load_end(&s->load);
+    delay_end(&s->delay);
+    free(s->agenda.item);
+    free(s->metrics);
+    free(s->medium);
+    free(s->timer_start);
+    free(s->site);
+    free(s->out);
+    free(s->nodes);
+    free(s->node_at);
+}
+
+bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong)
+{
+    struct sim s = {.spec = spec, .conf = spec->conf, .delay = spec->delay, .result = result};
+
+    memset(result, 0, sizeof *result);
+    if (!sim_fits(&s, wrong))
+        return false;
+    sim_begin(&s);
+    sim_loop(&s);
+    if (s.began_at_rest && !s.done)
+        metrics_mark(s.metrics, s.last_exit);
+    sim_report(&s);
+    sim_end(&s);
+    return true;
+}
+
+void sim_result_free(struct sim_result *result)
+{
+    free(result->log);
+    result->log = NULL;
+}

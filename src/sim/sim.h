@@ -1,0 +1,62 @@
+/* sim.h - a run of an algorithm in simulated time: what is asked for, and what came out.
+ *
+ * A run is a function of its specification: equal seeds give equal results, to the last bit, in whatever thread. The
+ * specification is only read, so many runs may share one.
+ *
+ * What is measured. The system starts empty, so the first `warmup` entries are not measured. Measuring begins at the
+ * next moment of rest (nobody inside or waiting, nothing in flight); then exactly `entries` requests are made, and
+ * measuring ends when all is at rest again: every message counts, and counts once. Under a load so heavy that there is
+ * no rest within another `warmup` entries, measuring begins and ends with an entry while the load goes on. */
+#ifndef DIBS_SIM_SIM_H
+#define DIBS_SIM_SIM_H
+
+#include "core/text.h"
+#include "delay.h"
+#include "load.h"
+#include "metrics.h"
+
+enum sim_order { SIM_AS_NEEDED, SIM_FIFO, SIM_ANY }; /* as needed: FIFO if the algorithm relies on it, else any */
+
+struct sim_spec {
+    struct dme_conf conf;
+    struct load_spec load;
+    struct delay delay;
+    struct dist hold; /* time inside */
+    enum sim_order order;
+    double bound;     /* T, for timers; 0: the largest delay there is */
+    uint64_t entries; /* to measure; a script ends when it ends */
+    uint64_t warmup;  /* entries before that, at least */
+    uint64_t seed;
+    bool log_entries;
+};
+
+struct sim_entry {
+    double at;
+    dme_id site;
+    uint32_t mode;
+};
+
+struct sim_result {
+    char failure[512]; /* empty; or which promise was broken, where and when */
+    uint64_t steps;    /* of nodes, the whole run */
+    double end;        /* simulated time */
+    uint64_t warmup;   /* entries before measuring began */
+    uint64_t entries;  /* measured */
+    uint64_t messages; /* measured */
+    uint64_t by_kind[FLIGHT_KINDS];
+    double value[FIGURES], half[FIGURES]; /* half the width of the 95% interval; NAN: unknown */
+    double wait_p50, wait_p95, wait_p99, wait_max;
+    double response_p50, response_p95, response_p99, response_max;
+    uint64_t overtakes_max;
+    uint32_t inside_max;
+    double jain;           /* of the sites' entries: 1 if all are equal, 1/n if there is but one */
+    struct sim_entry *log; /* of the whole run, if asked for */
+    size_t logged;
+};
+
+/* False and a line for a person if the specification cannot run. A broken promise is no such thing: it is told in
+ * result->failure, and the figures are not to be used. */
+bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong);
+void sim_result_free(struct sim_result *result);
+
+#endif

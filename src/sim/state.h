@@ -1,0 +1,74 @@
+/* state.h - a run in progress: shared by sim.c, which begins and ends it, and loop.c, which makes it happen. */
+#ifndef DIBS_SIM_STATE_H
+#define DIBS_SIM_STATE_H
+
+#include "agenda.h"
+#include "order.h"
+#include "sim.h"
+
+struct sim_site {
+    double asked;          /* the current request: when */
+    uint64_t entries_then; /* of all sites when it was made */
+    uint32_t waiting_then; /* other requests that waited */
+    uint32_t backlog;      /* demands that queue at this site */
+    uint64_t entries;      /* measured */
+};
+
+struct sim {
+    const struct sim_spec *spec;
+    struct dme_conf conf;
+    double now;
+    uint64_t order; /* of scheduling */
+
+    unsigned char *nodes;
+    size_t node_size; /* of each; or 0: */
+    size_t *node_at;  /* where each begins */
+    struct dme_out *out;
+    struct sim_site *site;
+
+    struct flight flight;
+    struct agenda agenda;
+    struct load load;
+    struct delay delay;
+    struct random delays, holds;
+    double bound;          /* T */
+    uint32_t *timer_start; /* site x DME_TIMERS: how often started or stopped; or null */
+    double *medium;        /* sequenced medium: when a site has heard the last transmission; or null */
+    uint32_t timers;       /* that run */
+
+    struct order waiting;
+    uint32_t inside;
+    uint32_t mode;     /* of those inside, or of the last who was */
+    uint64_t requests; /* made */
+    uint64_t entries;
+    uint64_t fence; /* of the last entry */
+    bool fences;    /* must they grow? */
+    bool done;
+
+    double changed; /* when `inside` last changed */
+    double last_exit;
+    bool exit_awaited; /* somebody waited at the last exit, and nobody has entered since */
+    bool measuring, began_at_rest;
+    bool batches;            /* there are enough entries for them */
+    uint64_t entries_before; /* measuring began */
+    uint64_t requests_before;
+    uint64_t next_mark; /* after so many measured entries */
+    struct metrics *metrics;
+    struct sim_result *result;
+};
+
+static inline struct dme_node *sim_node(const struct sim *s, dme_id site)
+{
+    return (struct dme_node *)(s->nodes + (s->node_at ? s->node_at[site] : site * s->node_size));
+}
+
+/* Do what the node wants done after a step: send, start timers, enter. */
+void sim_obey(struct sim *s, dme_id self);
+/* Puts the next demand of an open or scripted load on the agenda. */
+void sim_expect_demand(struct sim *s);
+/* The warm-up is over. */
+void sim_measure(struct sim *s, bool at_rest);
+/* Until everything is measured, or at rest, or a promise is broken. */
+void sim_loop(struct sim *s);
+
+#endif

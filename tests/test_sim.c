@@ -1,0 +1,298 @@
+/* The simulator: reference scenarios to the millisecond, costs beside theory, repeatability. */
+#include "test.h"
+
+#include "alg/list.h"
+#include "cli/cli.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "maekawa,quorum=grid" and so on. */
+static struct dme_conf conf_of(char *words, uint32_t sites, const char *rule)
+{
+    struct cli_list sets = {0};
+    char *save, *name = strtok_r(words, ",", &save);
+
+    while ((sets.item[sets.count] = strtok_r(NULL, ",", &save)))
+        sets.count++;
+    return cli_conf(name, sites, rule, &sets);
+}
+
+static struct sim_result run(const struct sim_spec *spec)
+{
+    struct sim_result result;
+    char line[512];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    if (!sim_run(spec, &result, &wrong))
+        fail_msg("%s: %s", spec->conf.alg->name, line);
+    if (result.failure[0])
+        fail_msg("%s", result.failure);
+    return result;
+}
+
+static struct dist dist_of(const char *words)
+{
+    struct dist dist;
+    char line[256];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    assert_true(dist_parse(&dist, words, &wrong));
+    return dist;
+}
+
+static unsigned kind_of(const struct dme_alg *alg, const char *name)
+{
+    for (unsigned k = 0; alg->kinds[k].name; k++)
+        if (strcmp(alg->kinds[k].name, name) == 0)
+            return k;
+    fail_msg("%s has no message %s", alg->name, name);
+    return 0;
+}
+
+/* Calls fn for every line of a table that is no comment, and counts them. */
+static unsigned each_line(const char *path, void (*fn)(char *line))
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+    unsigned count = 0;
+
+    assert_non_null(file);
+    while (getline(&line, &room, file) > 0) {
+        line[strcspn(line, "\n")] = 0;
+        if (*line && *line != '#') {
+            fn(line);
+            count++;
+        }
+    }
+    free(line);
+    fclose(file);
+    return count;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- scenarios
+ */
+
+static void check_counts(const struct sim_spec *spec, const struct sim_result *r, char *words)
+{
+    char *save;
+
+    for (char *kind = strtok_r(words, " ", &save); kind; kind = strtok_r(NULL, " ", &save)) {
+        uint64_t expected = strtoull(strtok_r(NULL, " ", &save), NULL, 10);
+
+        if (r->by_kind[kind_of(spec->conf.alg, kind)] != expected)
+            fail_msg("%s: %llu messages %s, not %llu", spec->conf.alg->name,
+                     (unsigned long long)r->by_kind[kind_of(spec->conf.alg, kind)], kind, (unsigned long long)expected);
+    }
+}
+
+static void check_entries(const struct sim_spec *spec, const struct sim_result *r, const char *expected)
+{
+    char seen[1024];
+    struct dme_text text;
+
+    dme_text_init(&text, seen, sizeof seen);
+    for (size_t k = 0; k < r->logged; k++)
+        dme_print(&text, "%s%u@%.3f", k ? " " : "", r->log[k].site, r->log[k].at);
+    if (strcmp(seen, expected) != 0)
+        fail_msg("%s:\n  seen     %s\n  expected %s", spec->conf.alg->name, seen, expected);
+}
+
+static void reference_line(char *line)
+{
+    char *save, *head = strtok_r(line, "|", &save), *counts = strtok_r(NULL, "|", &save);
+    char *entries = strtok_r(NULL, "|", &save), *alg = strtok_r(head, " ", &save);
+    const char *rule = strtok_r(NULL, " ", &save), *scenario = strtok_r(NULL, " ", &save);
+    struct sim_spec spec = {.hold = {.a = 0.37}, .seed = 1, .log_entries = true, .load.type = LOAD_SCRIPT};
+    struct sim_result r;
+    char path[64], why[256];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, why, sizeof why);
+    spec.conf = conf_of(alg, (uint32_t)atoi(scenario + 1), rule);
+    snprintf(path, sizeof path, "matrix:tests/golden/%s.matrix", scenario);
+    assert_true(delay_parse(&spec.delay, path, spec.conf.n, &wrong));
+    snprintf(path, sizeof path, "tests/golden/%s.script", scenario);
+    assert_true(load_read_script(&spec.load, path, &spec.conf, &wrong));
+    spec.entries = spec.load.lines;
+    r = run(&spec);
+    check_counts(&spec, &r, counts);
+    check_entries(&spec, &r, entries + 1);
+    sim_result_free(&r);
+    load_spec_free(&spec.load);
+    delay_free(&spec.delay);
+}
+
+static void reference_scenarios_happen_to_the_millisecond(void **state)
+{
+    (void)state;
+    assert_true(each_line("tests/golden/reference.txt", reference_line) >= 10);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- costs
+ */
+
+static struct load_spec load_of(const char *words)
+{
+    if (strncmp(words, "rate:", 5) == 0)
+        return (struct load_spec){.type = LOAD_OPEN, .rate = atof(words + 5)};
+    assert_string_equal(words, "closed");
+    return (struct load_spec){.type = LOAD_CLOSED};
+}
+
+static void cost_line(char *line)
+{
+    static const struct {
+        const char *name;
+        enum metrics_figure_id id;
+    } figures[] = {{"messages", FIG_MESSAGES}, {"sync", FIG_SYNC}, {"throughput", FIG_THROUGHPUT}};
+    char *save, *head = strtok_r(line, "|", &save), *costs = strtok_r(NULL, "|", &save);
+    char *alg = strtok_r(head, " ", &save), *rule = strtok_r(NULL, " ", &save);
+    struct sim_spec spec = {.delay.dist.a = 1, .hold.a = 0.1, .entries = 20000, .warmup = 2000, .seed = 7};
+    struct sim_result r;
+
+    spec.conf = conf_of(alg, (uint32_t)atoi(strtok_r(NULL, " ", &save)), rule);
+    spec.load = load_of(strtok_r(NULL, " ", &save));
+    r = run(&spec);
+    for (char *figure = strtok_r(costs, " ", &save); figure; figure = strtok_r(NULL, " ", &save)) {
+        double expected = atof(strtok_r(NULL, " ", &save)), tolerance = atof(strtok_r(NULL, " ", &save));
+        unsigned k = 0;
+
+        while (strcmp(figures[k].name, figure) != 0)
+            k++;
+        if (!(fabs(r.value[figures[k].id] / expected - 1) <= tolerance))
+            fail_msg("%s, %u sites: %s %.9g, not %.9g", alg, spec.conf.n, figure, r.value[figures[k].id], expected);
+    }
+}
+
+static void costs_are_those_of_theory(void **state)
+{
+    (void)state;
+    assert_true(each_line("tests/golden/costs.txt", cost_line) >= 20);
+}
+
+/* All of a run counted, to the last message, whatever delays and load. */
+static struct sim_result whole_run(const char *name, uint32_t n, const char *rule, const char *delay, uint64_t seed)
+{
+    struct sim_spec spec = {.entries = 500, .seed = seed, .hold = dist_of("exp:0.5")};
+    char words[64];
+
+    snprintf(words, sizeof words, "%s", name);
+    spec.conf = conf_of(words, n, rule);
+    spec.delay.dist = dist_of(delay);
+    spec.load = seed % 2 ? load_of("closed") : load_of("rate:0.05");
+    spec.load.readers = 0.5;
+    return run(&spec);
+}
+
+static void counts_are_exact_whatever_the_delays(void **state)
+{
+    static const char *const delays[] = {"const:1", "uniform:0.1,3", "exp:1", "lognormal:1,2"};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        const char *delay = delays[seed / 2 % 4];
+        uint32_t n = 2 + (uint32_t)seed % 7;
+        struct sim_result r = whole_run("ricart-agrawala", n, "exclusive", delay, seed);
+
+        assert_int_equal(r.entries, 500);
+        assert_int_equal(r.messages, 500 * 2 * (n - 1));
+        r = whole_run("lamport", n, "exclusive", delay, seed);
+        assert_int_equal(r.messages, 500 * 3 * (n - 1));
+        r = whole_run("suzuki-kasami", n, "exclusive", delay, seed);
+        assert_int_equal(r.by_kind[0], r.by_kind[1] * (n - 1)); /* REQUEST, TOKEN */
+        r = whole_run("raymond-k", n, "slots:2", delay, seed);
+        assert_true(r.messages <= 500 * 2 * (n - 1) && r.messages >= 500 * (2 * n - 3));
+        assert_true(r.inside_max <= 2);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- repeatability
+ */
+
+static void equal_seeds_give_equal_bytes_and_others_do_not(void **state)
+{
+    struct sim_result a = whole_run("maekawa", 9, "exclusive", "exp:1", 5);
+    struct sim_result b = whole_run("maekawa", 9, "exclusive", "exp:1", 5);
+    struct sim_result c = whole_run("maekawa", 9, "exclusive", "exp:1", 7);
+
+    (void)state;
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_memory_not_equal(&a, &c, sizeof a);
+}
+
+static void demands_do_not_depend_on_the_algorithm(void **state)
+{
+    /* Light load: everybody enters in the order of the demands, at the same sites. */
+    static const char *const names[] = {"ricart-agrawala", "raymond", "naimi-trehel"};
+    struct sim_result first = {0};
+
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) {
+        struct sim_spec spec = {.entries = 300, .seed = 9, .delay.dist.a = 0.001, .log_entries = true};
+        struct sim_result r;
+        char words[64];
+
+        snprintf(words, sizeof words, "%s", names[k]);
+        spec.conf = conf_of(words, 8, NULL);
+        spec.load = load_of("rate:0.0001");
+        r = run(&spec);
+        for (size_t e = 0; k && e < r.logged; e++)
+            assert_int_equal(r.log[e].site, first.log[e].site);
+        if (k)
+            sim_result_free(&r);
+        else
+            first = r;
+    }
+    sim_result_free(&first);
+}
+
+/* ------------------------------------------------------------------------------------------------------ every
+ * algorithm
+ */
+
+/* A new algorithm is tested here before its author writes a line: every rule it knows, small and larger systems, open
+ * and closed load, constant and wildly varying delays. The simulator checks the rules after every step. */
+static void every_algorithm_keeps_its_promises(void **state)
+{
+    static const char *const rules[] = {"exclusive", "shared", "slots:2", "group:3"};
+    static const char *const delays[] = {"const:1", "uniform:0,1", "exp:1", "lognormal:1,3"};
+    unsigned runs = 0;
+
+    (void)state;
+    for (unsigned a = 0; alg_list[a]; a++)
+        for (unsigned rule = 0; rule < DME_RULES; rule++)
+            for (unsigned d = 0; d < 4; d++) {
+                bool bounded = alg_list[a]->needs & DME_BOUNDED_DELAY;
+
+                if (alg_list[a]->flaw || !(alg_list[a]->rules & 1u << rule) || (bounded && d > 1))
+                    continue;
+                for (uint64_t seed = 0; seed < 4; seed++) {
+                    struct sim_result r = whole_run(alg_list[a]->name, seed < 2 ? 4 : 13, rules[rule], delays[d], seed);
+
+                    assert_int_equal(r.entries, 500);
+                    runs++;
+                }
+            }
+    assert_true(runs >= 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reference_scenarios_happen_to_the_millisecond),
+        cmocka_unit_test(costs_are_those_of_theory),
+        cmocka_unit_test(counts_are_exact_whatever_the_delays),
+        cmocka_unit_test(equal_seeds_give_equal_bytes_and_others_do_not),
+        cmocka_unit_test(demands_do_not_depend_on_the_algorithm),
+        cmocka_unit_test(every_algorithm_keeps_its_promises),
+    };
+
+    return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
+}
