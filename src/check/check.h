@@ -19,7 +19,7 @@ enum check_verdict {
 };
 extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
 
-enum { CHECK_SITES = 8 };
+enum { CHECK_SITES = 8, CHECK_UNLIMITED = 255 /* requests */ };
 
 struct check_task {
     struct dme_conf conf;

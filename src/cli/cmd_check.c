@@ -15,17 +15,22 @@ static void check_progress(uint64_t states, uint64_t waiting, double seconds)
             (unsigned long long)waiting, seconds);
 }
 
-/* "2", or "2,1,1": as often may each site ask. */
+/* "2", "2,1,1" or "unlimited": as often may each site ask. */
 static void check_requests(const char *text, uint32_t n, uint8_t *requests)
 {
     const char *at = text;
 
+    if (strcmp(text, "unlimited") == 0) {
+        memset(requests, CHECK_UNLIMITED, n);
+        return;
+    }
     for (uint32_t i = 0; i < n; i++) {
         char *end;
         unsigned long x = strtoul(at, &end, 10);
 
         if (*at < '0' || *at > '9' || x > 250)
-            cli_die("--requests %s: it takes a number from 0 to 250, or one for each site as in 2,1,1", text);
+            cli_die("--requests %s: it takes a number from 0 to 250, one for each site as in 2,1,1, or unlimited",
+                    text);
         requests[i] = (uint8_t)x;
         if (i == 0 && !*end) {
             memset(requests, (int)x, n);
@@ -122,7 +127,9 @@ int cmd_check(int argc, char **argv)
     static const char *const formats[] = {"text", "json", NULL};
     static uint64_t sites = 3, states = 4000000000u;
     static const char *rule, *requests = "1";
-    static unsigned order, format;
+    static const char *const needs[] = {"nothing", "fifo", "bounded-delay", "sequenced", NULL};
+    static const uint32_t need_bits[] = {0, DME_FIFO, DME_BOUNDED_DELAY, DME_SEQUENCED};
+    static unsigned order, format, without;
     static struct cli_list sets;
     static const struct cli_option options[] = {
         {.name = "--sites",
@@ -136,7 +143,7 @@ int cmd_check(int argc, char **argv)
          .type = CLI_TEXT,
          .value = &requests,
          .metavar = "K",
-         .help = "how often each site may ask (1); or 2,1,1: each its own number"},
+         .help = "how often each site may ask (1); or 2,1,1: each its own number; or unlimited"},
         {.name = "--order",
          .type = CLI_CHOICE,
          .value = &order,
@@ -153,6 +160,12 @@ int cmd_check(int argc, char **argv)
          .value = &sets,
          .metavar = "KEY=VALUE",
          .help = "an option of the algorithm; dibs list ALGORITHM shows them"},
+        {.name = "--without",
+         .type = CLI_CHOICE,
+         .value = &without,
+         .metavar = "NEED",
+         .help = "take a promise of the network away and see what breaks",
+         .choices = needs},
         {.name = "--states",
          .type = CLI_COUNT,
          .value = &states,
@@ -184,6 +197,7 @@ int cmd_check(int argc, char **argv)
         cli_die("check needs an algorithm, as in \"dibs check ricart-agrawala\" (dibs list shows all)");
     task.conf = cli_conf(name, sites, rule, &sets);
     task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
+    task.needs &= ~need_bits[without];
     task.limit = states;
     check_requests(requests, task.conf.n, task.requests);
     if (isatty(STDERR_FILENO))

@@ -51,6 +51,8 @@ static void list_page(const struct dme_alg *a)
             printf("[%u]", k->fixed);
     }
     printf(" (in brackets the number of tickets)\n");
+    for (unsigned c = 0; a->mistakes && a->mistakes[c]; c++)
+        printf("  --set     mistake=%s%s\n", a->mistakes[c], c ? "" : " (the one it makes unless told otherwise)");
     for (const struct dme_option *o = a->options; o && o->key; o++) {
         printf("  --set     %s=", o->key);
         if (o->choices)
@@ -63,6 +65,15 @@ static void list_page(const struct dme_alg *a)
         else
             printf("  %s (%llu)\n", o->help, (unsigned long long)o->initial);
     }
+}
+
+static void list_json_mistakes(struct cli_json *j, const char *const *mistakes)
+{
+    json_key(j, "mistakes");
+    json_array(j);
+    for (unsigned c = 0; mistakes && mistakes[c]; c++)
+        json_text(j, mistakes[c]);
+    json_end(j, ']');
 }
 
 static void list_json_bits(struct cli_json *j, const char *key, uint32_t bits, const char *(*name)(unsigned))
@@ -116,6 +127,7 @@ static void list_json(struct cli_json *j, const struct dme_alg *a)
     json_key(j, "paper"), json_text(j, a->paper);
     json_key(j, "cost"), json_text(j, a->cost);
     json_key(j, "flaw"), json_text(j, a->flaw);
+    list_json_mistakes(j, a->mistakes);
     list_json_options(j, a->options);
     json_end(j, '}');
 }

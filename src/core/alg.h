@@ -79,6 +79,12 @@ static inline bool dme_inside(const struct dme *d)
     return d->node->phase == DME_INSIDE;
 }
 
+/* Is this the mistake that is made? Never so in an algorithm without a flaw. */
+static inline bool dme_mistake(const struct dme *d, unsigned which)
+{
+    return d->conf->alg->mistakes && d->conf->mistake == which;
+}
+
 static inline uint64_t dme_option(const struct dme *d, unsigned which)
 {
     return d->conf->option[which];

@@ -55,14 +55,33 @@ static bool conf_number(const char *value, uint64_t *number)
     return true;
 }
 
-static bool conf_choice(const struct dme_option *o, const char *value, uint64_t *number)
+static bool conf_choice(const char *const *choices, const char *value, uint64_t *number)
 {
-    for (unsigned c = 0; o->choices[c]; c++)
-        if (strcmp(o->choices[c], value) == 0) {
+    for (unsigned c = 0; choices[c]; c++)
+        if (strcmp(choices[c], value) == 0) {
             *number = c;
             return true;
         }
     return false;
+}
+
+static void conf_print_choices(const char *const *choices, struct dme_text *text)
+{
+    for (unsigned c = 0; choices[c]; c++)
+        dme_print(text, "%s%s", c ? ", " : "it is one of ", choices[c]);
+}
+
+static bool conf_set_mistake(struct dme_conf *conf, const char *value, struct dme_text *text)
+{
+    uint64_t x;
+
+    if (!conf_choice(conf->alg->mistakes, value, &x)) {
+        dme_print(text, "mistake=%s is not possible; ", value);
+        conf_print_choices(conf->alg->mistakes, text);
+        return false;
+    }
+    conf->mistake = (uint32_t)x;
+    return true;
 }
 
 bool dme_conf_set(struct dme_conf *conf, const char *key, const char *value, struct dme_text *text)
@@ -70,6 +89,8 @@ bool dme_conf_set(struct dme_conf *conf, const char *key, const char *value, str
     const struct dme_option *o = conf->alg->options;
     uint64_t x = 0;
 
+    if (conf->alg->mistakes && strcmp(key, "mistake") == 0)
+        return conf_set_mistake(conf, value, text);
     while (o && o->key && strcmp(o->key, key) != 0)
         o++;
     if (!o || !o->key) {
@@ -78,13 +99,13 @@ bool dme_conf_set(struct dme_conf *conf, const char *key, const char *value, str
             dme_print(text, "%s %s", o == conf->alg->options ? "; it has" : ",", o->key);
         return false;
     }
-    if (o->choices ? !conf_choice(o, value, &x) : !conf_number(value, &x) || x < o->min || x > o->max) {
+    if (o->choices ? !conf_choice(o->choices, value, &x) : !conf_number(value, &x) || x < o->min || x > o->max) {
         dme_print(text, "%s=%s is not possible; ", key, value);
         if (!o->choices)
             dme_print(text, "%s is a number from %llu to %llu", key, (unsigned long long)o->min,
                       (unsigned long long)o->max);
-        for (unsigned c = 0; o->choices && o->choices[c]; c++)
-            dme_print(text, "%s%s", c ? ", " : "it is one of ", o->choices[c]);
+        else
+            conf_print_choices(o->choices, text);
         return false;
     }
     conf->option[o - conf->alg->options] = x;

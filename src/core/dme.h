@@ -115,6 +115,7 @@ struct dme_alg {
     const char *flaw; /* null; or what is wrong with it: such an algorithm is kept to be watched, and hidden in lists */
     const struct dme_kind *kinds;     /* ends with a null name */
     const struct dme_option *options; /* ends with a null key; or null */
+    const char *const *mistakes;      /* null; or, with a flaw: its mistakes, of which conf->mistake is the one made */
     uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
     uint32_t variant; /* one file may hold several algorithms that differ in few rules */
     uint32_t state_size, peer_size;
@@ -138,8 +139,8 @@ struct dme_alg {
 struct dme_conf {
     const struct dme_alg *alg;
     uint32_t n, rule;
-    uint32_t limit; /* slots: how many at once; group: how many groups */
-    uint32_t zero;
+    uint32_t limit;               /* slots: how many at once; group: how many groups */
+    uint32_t mistake;             /* index into alg->mistakes */
     uint64_t option[DME_OPTIONS]; /* in the order of alg->options */
 };
 
