@@ -46,7 +46,7 @@ static uint32_t intern_add(struct intern *in, const void *bytes, size_t len)
 {
     size_t padded = (len + 7) / 8 * 8;
 
-    if (in->used + padded > in->room) {
+    if (in->used + padded >= in->room) { /* not null, even if all that is kept is empty */
         in->room = 2 * in->room + padded + 4096;
         in->bytes = mem_grow(in->bytes, in->room);
     }
