@@ -63,7 +63,7 @@ $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(CLI)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 test: $(B)/dibs $(TEST_BINS)
-	tests/run $(MODE)
+	LDLIBS="$(LDLIBS)" tests/run $(MODE)
 
 .SECONDARY: # keep the objects of tests
 

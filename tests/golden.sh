@@ -1,0 +1,49 @@
+#!/bin/sh
+# Every count in tests/golden/states.txt comes out again: if one changes, the protocol has changed. A line is
+#
+#     ricart-agrawala exclusive n=3 requests=1 any 2879 holds [set KEY=VALUE]... [slow]
+#
+# and stands for: dibs check ricart-agrawala --rule exclusive --sites 3 --requests 1 --order any. Lines with "slow" are
+# left out under sanitizers.
+cd "$(dirname "$0")/.." || exit 2
+
+number=0
+
+figure() { # KEY: its value in the JSON on stdin
+    sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"
+}
+
+check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [set KEY=VALUE]... [slow]
+    line="$*"
+    algorithm=$1 rule=$2 sites=${3#n=} requests=${4#requests=} order=$5 states=$6 verdict=$7
+    shift 7
+    options=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        set) options="$options --set $2" && shift ;;
+        slow) [ "$MODE" = release ] || { echo "ok $number - $line # SKIP slow"; return; } ;;
+        esac
+        shift
+    done
+    # shellcheck disable=SC2086 # a list of words
+    json=$("$DIBS" check "$algorithm" --rule "$rule" --sites "$sites" --requests "$requests" --order "$order" $options \
+        --format json 2>&1)
+    said="$(echo "$json" | figure states) $(echo "$json" | figure verdict)"
+    if [ "$said" = "$states $verdict" ]; then
+        echo "ok $number - $line"
+    else
+        echo "# dibs check said: $said"
+        [ "$said" != " " ] || echo "$json" | sed 's/^/# /'
+        echo "not ok $number - $line"
+    fi
+}
+
+while read -r line; do
+    case $line in
+    '' | '#'*) continue ;;
+    esac
+    number=$((number + 1))
+    # shellcheck disable=SC2086 # a line of words
+    check_line $line
+done <tests/golden/states.txt
+echo "1..$number"

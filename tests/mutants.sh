@@ -1,0 +1,66 @@
+#!/bin/sh
+# Every mutant of tests/mutants.txt is caught by the checker, with the verdict that is written there.
+cd "$(dirname "$0")/.." || exit 2
+
+if [ "$MODE" != release ]; then
+    echo "ok 1 - the mutants are caught # SKIP it is the checker that is tested, not its memory"
+    echo "1..1"
+    exit 0
+fi
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+number=0
+
+# A dibs with the mutant in the place of the real file: a name that the program finds in it is not looked up in the
+# library any more.
+build_mutant() { # FILE SED
+    sed -e "$2" "$1" >"$dir/mutant.c"
+    if cmp -s "$1" "$dir/mutant.c"; then
+        echo "# the sed command changes nothing in $1"
+        return 1
+    fi
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -Isrc -I"$(dirname "$1")" -c -o "$dir/mutant.o" "$dir/mutant.c" &&
+        ${CC:-cc} -pthread -o "$dir/dibs" \
+            $(find build/release/src -name '*.o' ! -path '*/core/*' ! -path '*/alg/*') \
+            "$dir/mutant.o" build/release/libdme.a ${LDLIBS:--lm}
+}
+
+check_mutant() { # NAME FILE SED VERDICT ARGUMENT...
+    number=$((number + 1))
+    name=$1 file=$2 sed=$3 verdict=$4
+    shift 4
+    said=nothing
+    build_mutant "$file" "$sed" && said=$("$dir/dibs" check "$@" --format json | sed -n 's/^ *"verdict": "\(.*\)",*/\1/p')
+    if [ "$said" = "$verdict" ]; then
+        echo "ok $number - $name: $verdict"
+    else
+        echo "# dibs check $* said $said"
+        echo "not ok $number - $name: $verdict"
+    fi
+}
+
+# A block ends with an empty line: its comment, its file, its sed lines, its verdict.
+name='' file='' sed='' last=''
+while IFS= read -r line; do
+    case $line in
+    '')
+        # shellcheck disable=SC2086 # the verdict and the arguments are words
+        [ -z "$last" ] || check_mutant "$name" "$file" "$sed" $last
+        name='' file='' sed='' last=''
+        ;;
+    '# '*) name=${line#\# } ;;
+    '#') ;;
+    src/*) file=$line ;;
+    *)
+        [ -z "$last" ] || sed="$sed${sed:+
+}$last"
+        last=$line
+        ;;
+    esac
+done <<END
+$(cat tests/mutants.txt)
+
+END
+echo "1..$number"
