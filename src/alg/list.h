@@ -6,6 +6,7 @@
 #include "core/dme.h"
 
 #define DIBS_ALGORITHMS(X)                                                                                             \
+    X(central)                                                                                                         \
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
     X(maekawa)                                                                                                         \

@@ -1,0 +1,136 @@
+/* A coordinator: the baseline against which distributed algorithms are measured.
+ *
+ * Idea. Site 0 decides. Who wants in asks it, and tells it when leaving. It lets claims in strictly in the order in
+ * which they reach it: as many as may be inside together, but none past an earlier one that has to wait.
+ *
+ * Messages. REQUEST(mode), GRANT, RELEASE: 3 per entry, none where site 0 itself goes in; 3(n-1)/n on the average.
+ *
+ * Invariant C1. All grants that are out may be inside together. A grant is out until its RELEASE has arrived.
+ * Invariant C2. If somebody queues, the first in the queue may not join those that are out.
+ *
+ * A site that leaves and asks again at once may have its REQUEST overtake its RELEASE. The coordinator then queues a
+ * site whose grant is still out, or gives it a second one where the rule lets it join itself; hence grants are counted.
+ * Nothing is lost: the RELEASE comes, and to count a site that has left is merely cautious. */
+#include "core/alg.h"
+#include "core/line.h"
+
+enum { COORDINATOR = 0 };
+enum { REQUEST, GRANT, RELEASE };
+
+static const struct dme_kind central_kinds[] = {{"REQUEST", 1, 0}, {"GRANT", 0, 0}, {"RELEASE", 0, 0}, {0}};
+
+/* Only the coordinator's says anything; it alone has peer records. */
+struct central {
+    uint32_t out;  /* grants */
+    uint32_t mode; /* of all of them */
+    uint32_t queued, zero;
+    struct {
+        uint32_t out;   /* grants of this site */
+        uint32_t wants; /* while it queues: the mode */
+        dme_id queue;   /* slot of the queue */
+    } peer[];
+};
+
+static struct dme_line central_queue(const struct dme *d, struct central *s)
+{
+    return (struct dme_line){&s->queued, &s->peer[0].queue, sizeof s->peer[0], d->n};
+}
+
+static bool central_may_join(const struct dme *d, const struct central *s, uint32_t mode)
+{
+    if (d->conf->rule == DME_SLOTS)
+        return s->out < d->conf->limit;
+    return s->out == 0 || dme_compatible(s->mode, mode);
+}
+
+static void central_grant_first(struct dme *d, struct central *s)
+{
+    dme_id first = dme_line_pop(central_queue(d, s));
+
+    s->out++;
+    s->mode = s->peer[first].wants;
+    s->peer[first].out++;
+    s->peer[first].wants = 0;
+    dme_send(d, first, GRANT);
+}
+
+/* In order of arrival: a claim that could join waits behind one that cannot, or that one might wait for ever. */
+static void central_grant(struct dme *d, struct central *s)
+{
+    while (s->queued && central_may_join(d, s, s->peer[s->peer[0].queue].wants))
+        central_grant_first(d, s);
+}
+
+static void central_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_send_ticket(d, COORDINATOR, REQUEST, dme_claim(d, 0));
+}
+
+static void central_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct central *s = state;
+
+    DME_EXPECT(d, (m->kind == GRANT ? m->from : d->self) == COORDINATOR);
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, !dme_line_has(central_queue(d, s), m->from));
+        s->peer[m->from].wants = m->ticket[0].mode;
+        dme_line_push(central_queue(d, s), m->from);
+        central_grant(d, s);
+        break;
+    case GRANT:
+        dme_enter(d);
+        break;
+    case RELEASE:
+        DME_EXPECT(d, s->peer[m->from].out > 0);
+        s->peer[m->from].out--;
+        if (--s->out == 0)
+            s->mode = 0;
+        central_grant(d, s);
+        break;
+    }
+}
+
+static void central_release(struct dme *d, void *state)
+{
+    (void)state;
+    dme_send(d, COORDINATOR, RELEASE);
+}
+
+static uint32_t central_records(const struct dme_conf *conf, dme_id self)
+{
+    return self == COORDINATOR ? conf->n : 0;
+}
+
+static void central_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct central *s = state;
+    const char *between = "out=";
+
+    if (d->self != COORDINATOR)
+        return;
+    for (dme_id j = 0; j < d->n; j++)
+        for (uint32_t k = 0; k < s->peer[j].out; k++, between = ",")
+            dme_print(text, "%s%u", between, j);
+    dme_print(text, "%s queue=%s", s->out ? "" : "out=-", s->queued ? "" : "-");
+    for (uint32_t k = 0; k < s->queued; k++)
+        dme_print(text, "%s%u", k ? "," : "", s->peer[k].queue);
+}
+
+const struct dme_alg central = {
+    .name = "central",
+    .family = DME_CENTRAL,
+    .paper = "folklore; e.g. A. S. Tanenbaum, M. van Steen, Distributed systems: principles and paradigms",
+    .cost = "3(n-1)/n messages, delay 2T(n-1)/n",
+    .kinds = central_kinds,
+    .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_SLOTS | 1 << DME_GROUP,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct central),
+    .peer_size = sizeof(((struct central *)0)->peer[0]),
+    .records = central_records,
+    .request = central_request,
+    .receive = central_receive,
+    .release = central_release,
+    .show = central_show,
+};
