@@ -78,11 +78,36 @@ static void a_full_line_takes_nobody_and_stays_as_it_is(void **state)
     assert_memory_equal(&f, &same, sizeof f);
 }
 
+static void a_line_goes_into_a_message_and_out_of_it(void **state)
+{
+    static const dme_id sites[] = {3, 0, 5};
+    struct fixture f = fresh(sites, 3), same = f, empty = fresh(NULL, 0);
+    struct dme_ticket ticket[SLOTS];
+
+    (void)state;
+    for (unsigned k = 0; k < SLOTS; k++)
+        ticket[k] = (struct dme_ticket){.clock = k, .site = DME_NONE};
+    dme_line_pack(line_of(&f), ticket);
+    assert_memory_equal(&f, &empty, sizeof f);
+    assert_int_equal(ticket[1].site, 0);
+    assert_int_equal(ticket[3].site, DME_NONE);
+    assert_true(dme_line_unpack(line_of(&f), ticket));
+    assert_memory_equal(&f, &same, sizeof f);
+
+    f = empty;
+    ticket[1].site = DME_NONE;
+    assert_false(dme_line_unpack(line_of(&f), ticket)); /* a gap */
+    f = empty;
+    ticket[1].site = 5;
+    assert_false(dme_line_unpack(line_of(&f), ticket)); /* 5 stands in it twice */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_with_the_same_content_have_the_same_bytes),
         cmocka_unit_test(a_full_line_takes_nobody_and_stays_as_it_is),
+        cmocka_unit_test(a_line_goes_into_a_message_and_out_of_it),
     };
 
     return cmocka_run_group_tests_name("line", tests, NULL, NULL);

@@ -106,9 +106,8 @@ static void raymond_show(const struct dme *d, const void *state, struct dme_text
     const struct raymond *s = state;
 
     (void)d;
-    dme_print(text, "holder=%u asked=%u queue=%s", s->holder, s->asked, s->queued ? "" : "-");
-    for (uint32_t k = 0; k < s->queued; k++)
-        dme_print(text, "%s%u", k ? "," : "", s->queue[k]);
+    dme_print(text, "holder=%u asked=%u", s->holder, s->asked);
+    dme_print_line(text, " queue", s->queue, sizeof s->queue[0], s->queued);
 }
 
 const struct dme_alg raymond = {

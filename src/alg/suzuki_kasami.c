@@ -45,27 +45,21 @@ static void sk_give(struct dme *d, struct sk *s, dme_id to)
 {
     struct dme_msg *m = dme_send(d, to, TOKEN);
 
-    for (dme_id k = 0; k < d->n; k++) {
-        m->ticket[k].clock = s->peer[k].served;
-        if (k < s->queued)
-            m->ticket[k].site = s->peer[k].queue;
-        s->peer[k].served = 0;
-        s->peer[k].queue = 0;
+    s->has = 0;
+    dme_line_pack(sk_queue(d, s), m->ticket);
+    for (dme_id j = 0; j < d->n; j++) {
+        m->ticket[j].clock = s->peer[j].served;
+        s->peer[j].served = 0;
     }
-    s->has = s->queued = 0;
 }
 
 static void sk_take(struct dme *d, struct sk *s, const struct dme_msg *m)
 {
     DME_EXPECT(d, !s->has && dme_waiting(d));
+    DME_EXPECT(d, dme_line_unpack(sk_queue(d, s), m->ticket));
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].served = m->ticket[j].clock;
     s->has = 1;
-    for (dme_id k = 0; k < d->n; k++) {
-        s->peer[k].served = m->ticket[k].clock;
-        if (m->ticket[k].site != DME_NONE) {
-            DME_EXPECT(d, k == s->queued && !dme_line_has(sk_queue(d, s), m->ticket[k].site));
-            dme_line_push(sk_queue(d, s), m->ticket[k].site);
-        }
-    }
     dme_enter(d);
 }
 
@@ -119,17 +113,11 @@ static void sk_show(const struct dme *d, const void *state, struct dme_text *tex
 {
     const struct sk *s = state;
 
-    dme_print(text, "asked=");
-    for (dme_id j = 0; j < d->n; j++)
-        dme_print(text, "%s%llu", j ? "," : "", (unsigned long long)s->peer[j].asked);
-    if (!s->has)
-        return;
-    dme_print(text, " token served=");
-    for (dme_id j = 0; j < d->n; j++)
-        dme_print(text, "%s%llu", j ? "," : "", (unsigned long long)s->peer[j].served);
-    dme_print(text, " queue=%s", s->queued ? "" : "-");
-    for (uint32_t k = 0; k < s->queued; k++)
-        dme_print(text, "%s%u", k ? "," : "", s->peer[k].queue);
+    dme_print_numbers(text, "asked", &s->peer[0].asked, sizeof s->peer[0], d->n);
+    if (s->has) {
+        dme_print_numbers(text, " token served", &s->peer[0].served, sizeof s->peer[0], d->n);
+        dme_print_line(text, " queue", &s->peer[0].queue, sizeof s->peer[0], s->queued);
+    }
 }
 
 const struct dme_alg suzuki_kasami = {

@@ -50,4 +50,27 @@ static inline dme_id dme_line_pop(struct dme_line line)
     return site;
 }
 
+/* Into a message: the k-th site becomes the site of the k-th ticket, and the line is empty. There are as many tickets
+ * as slots, and they name nobody yet. */
+static inline void dme_line_pack(struct dme_line line, struct dme_ticket *ticket)
+{
+    for (uint32_t k = 0; k < *line.len; k++) {
+        ticket[k].site = *dme_line_slot(line, k);
+        *dme_line_slot(line, k) = 0;
+    }
+    *line.len = 0;
+}
+
+/* And out of it, into an empty line. False if that is no line: somebody stands in it twice, or there is a gap. */
+static inline bool dme_line_unpack(struct dme_line line, const struct dme_ticket *ticket)
+{
+    for (uint32_t k = 0; k < line.slots; k++)
+        if (ticket[k].site != DME_NONE) {
+            if (*line.len != k || dme_line_has(line, ticket[k].site))
+                return false;
+            dme_line_push(line, ticket[k].site);
+        }
+    return true;
+}
+
 #endif

@@ -94,6 +94,22 @@ void dme_print_set(struct dme_text *text, const char *key, const uint8_t *first,
         dme_print(text, "-");
 }
 
+void dme_print_numbers(struct dme_text *text, const char *key, const uint64_t *first, size_t stride, uint32_t n)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        const uint64_t *number = (const uint64_t *)((const char *)first + j * stride);
+
+        dme_print(text, "%s%s%llu", j ? "," : key, j ? "" : "=", (unsigned long long)*number);
+    }
+}
+
+void dme_print_line(struct dme_text *text, const char *key, const dme_id *first, size_t stride, uint32_t len)
+{
+    dme_print(text, "%s=%s", key, len ? "" : "-");
+    for (uint32_t k = 0; k < len; k++)
+        dme_print(text, "%s%u", k ? "," : "", *(const dme_id *)((const char *)first + k * stride));
+}
+
 void dme_print_site(struct dme_text *text, const char *key, dme_id site)
 {
     if (site == DME_NONE)

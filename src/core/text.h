@@ -24,6 +24,10 @@ void dme_print_msg(const struct dme_conf *conf, const struct dme_msg *m, struct 
 void dme_print_state(const struct dme_conf *conf, const struct dme_node *node, struct dme_text *text);
 /* "deferred=0,2": the sites whose peer record has a byte other than 0 at this address. First is the byte of site 0. */
 void dme_print_set(struct dme_text *text, const char *key, const uint8_t *first, size_t stride, uint32_t n);
+/* "asked=0,2,1": a number from every peer record. First is that of site 0. */
+void dme_print_numbers(struct dme_text *text, const char *key, const uint64_t *first, size_t stride, uint32_t n);
+/* "queue=2,0", or "queue=-": a line of so many sites. */
+void dme_print_line(struct dme_text *text, const char *key, const dme_id *first, size_t stride, uint32_t len);
 /* "father=3", or "father=-" for DME_NONE. */
 void dme_print_site(struct dme_text *text, const char *key, dme_id site);
 
