@@ -48,18 +48,13 @@ static void check_print_trace(const struct dme_conf *conf, const struct check_re
     struct world *w = world_new(conf);
 
     for (uint32_t k = 0; k < r->trace_length; k++) {
-        char move[128], received[4096] = "", effect[8192];
+        char move[128], effect[8192];
         struct dme_text text;
-        size_t flight = r->trace[k].type == DME_RECEIVE ? world_find(w, &r->trace[k]) : SIZE_MAX;
 
-        dme_text_init(&text, received, sizeof received);
-        if (flight != SIZE_MAX)
-            dme_print_msg(conf, w->flight[flight].msg, &text);
         dme_text_init(&text, move, sizeof move);
         world_print_move(w, &r->trace[k], &text);
-        world_move(w, &r->trace[k]);
         dme_text_init(&text, effect, sizeof effect);
-        world_print_effect(w, &r->trace[k], received, &text);
+        world_play(w, &r->trace[k], &text);
         printf("%4u  %-28s %s\n", k + 1, move, effect);
     }
     world_free(w);

@@ -183,22 +183,17 @@ static void play_tell_stuck(struct play *p)
 
 static bool play_move(struct play *p, const struct world_move *move)
 {
-    static char received[LINE_MAX_LEN], line[LINE_MAX_LEN];
+    static char line[LINE_MAX_LEN];
     struct world *w = p->world;
-    size_t flight = move->type == DME_RECEIVE ? world_find(w, move) : SIZE_MAX;
     const char *objection;
     struct dme_text text;
 
     if (p->faulted)
         return play_wrong(p, "the algorithm has contradicted itself; nothing can happen after that");
-    dme_text_init(&text, received, sizeof received);
-    if (flight != SIZE_MAX)
-        dme_print_msg(&w->conf, w->flight[flight].msg, &text);
-    objection = world_move(w, move);
+    dme_text_init(&text, line, sizeof line);
+    objection = world_play(w, move, &text);
     if (objection)
         return play_wrong(p, "%s %u is not possible: %s", p->word[0], move->site, objection);
-    dme_text_init(&text, line, sizeof line);
-    world_print_effect(w, move, received, &text);
     fprintf(p->output, "%s\n", line);
     p->faulted = w->out->fault;
     if (w->out->entered && !world_safe(w))

@@ -201,17 +201,14 @@ void world_print_move(const struct world *w, const struct world_move *move, stru
     }
 }
 
-void world_print_effect(const struct world *w, const struct world_move *move, const char *received,
-                        struct dme_text *text)
+/* What the last move, this one, did. */
+static void world_print_effect(const struct world *w, const struct world_move *move, struct dme_text *text)
 {
-    static const char *const verbs[] = {"waits", "leaves", NULL, "timer"};
+    static const char *const verbs[] = {" waits", " leaves", "", " timer"};
     const struct dme_node *node = w->node[move->site];
 
-    dme_print(text, "%u", move->site);
-    if (move->type == DME_RECEIVE)
-        dme_print(text, " <- %u %s", move->from, received);
-    else if (move->type != DME_REQUEST || node->phase == DME_WAITING)
-        dme_print(text, " %s", verbs[move->type]);
+    if (move->type != DME_REQUEST || node->phase == DME_WAITING)
+        dme_print(text, "%s", verbs[move->type]);
     if (move->type == DME_TIMER)
         dme_print(text, " %u", move->arg);
     if (w->out->entered)
@@ -230,4 +227,20 @@ void world_print_effect(const struct world *w, const struct world_move *move, co
             dme_print(text, "  starts timer %u (%u T)", t, w->out->bounds[t]);
     if (w->out->fault)
         dme_print(text, "  FAULT: not so: %s", w->out->fault);
+}
+
+const char *world_play(struct world *w, const struct world_move *move, struct dme_text *text)
+{
+    const char *objection = world_objection(w, move);
+
+    if (objection)
+        return objection;
+    dme_print(text, "%u", move->site);
+    if (move->type == DME_RECEIVE) {
+        dme_print(text, " <- %u ", move->from);
+        dme_print_msg(&w->conf, w->flight[world_find(w, move)].msg, text);
+    }
+    world_move(w, move);
+    world_print_effect(w, move, text);
+    return NULL;
 }

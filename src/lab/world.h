@@ -60,8 +60,7 @@ bool world_stuck(const struct world *w);
 
 /* "deliver 1 0 REPLY". */
 void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text);
-/* What the last move, this one, did: "0 <- 1 REPLY  ENTERS  -> 2 TOKEN". */
-void world_print_effect(const struct world *w, const struct world_move *move, const char *received,
-                        struct dme_text *text);
+/* Makes the move and tells what it did: "0 <- 1 REPLY  ENTERS  -> 2 TOKEN". Null, or why it cannot be made. */
+const char *world_play(struct world *w, const struct world_move *move, struct dme_text *text);
 
 #endif
