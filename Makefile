@@ -2,6 +2,7 @@
 #
 #   make                      the binary, build/release/dibs
 #   make test [MODE=asan]     all tests
+#   make bench                states and messages per second
 #   make MODE=debug|asan|cover
 #   make fmt                  format the sources as .clang-format says
 
@@ -34,7 +35,7 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: all test purity fuzz fmt install clean
+.PHONY: all test purity fuzz bench fmt install clean
 all: $(B)/dibs
 
 $(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB)) $(B)/libdme.a
@@ -72,6 +73,10 @@ fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
 build/fuzz/%: tests/%.c $(PURE) $(LAB)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm
+
+# How fast the checker and the simulator are on this machine.
+bench: $(B)/dibs
+	tests/bench $(B)/dibs
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a

@@ -47,6 +47,9 @@ answers 0 "ricart-agrawala" list
 answers 0 '"name": "ricart-agrawala"' list --format json
 answers 0 "CACM 24(1), 1981" list ricart-agrawala
 
+answers 0 "2. Every interleaving" demo
+answers 0 "8 messages for 2 entries" demo
+
 rejects 'unknown command "lisst"; did you mean "list"? (dibs --help shows all)' lisst
 rejects 'unknown algorithm "ricart"; did you mean "ricart-agrawala"? (dibs list shows all)' list ricart
 rejects 'unknown algorithm "zzzzz" (dibs list shows all)' list zzzzz

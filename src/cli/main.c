@@ -4,6 +4,7 @@
 #include <string.h>
 
 const struct cli_command cli_commands[] = {
+    {"demo", "a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo},
     {"list", "the algorithms: rules, needs, messages, costs, papers", cmd_list},
     {"sim", "run an algorithm in simulated time and count what it costs", cmd_sim},
     {"scenario", "play a scenario file step by step", cmd_scenario},
