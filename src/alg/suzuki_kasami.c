@@ -27,13 +27,19 @@ struct sk {
         uint64_t asked;  /* highest request number known */
         uint64_t served; /* with the token: number of the request served last */
         dme_id queue;    /* with the token: slot of its queue */
-        uint32_t zero;
+        uint32_t stands; /* with the token: is this site in its queue? */
     } peer[];
 };
 
 static struct dme_line sk_queue(const struct dme *d, struct sk *s)
 {
     return (struct dme_line){&s->queued, &s->peer[0].queue, sizeof s->peer[0], d->n};
+}
+
+static void sk_push(const struct dme *d, struct sk *s, dme_id site)
+{
+    dme_line_push(sk_queue(d, s), site);
+    s->peer[site].stands = 1;
 }
 
 static bool sk_fresh(const struct sk *s, dme_id j)
@@ -50,16 +56,21 @@ static void sk_give(struct dme *d, struct sk *s, dme_id to)
     for (dme_id j = 0; j < d->n; j++) {
         m->ticket[j].clock = s->peer[j].served;
         s->peer[j].served = 0;
+        s->peer[j].stands = 0;
     }
 }
 
 static void sk_take(struct dme *d, struct sk *s, const struct dme_msg *m)
 {
     DME_EXPECT(d, !s->has && dme_waiting(d));
-    DME_EXPECT(d, dme_line_unpack(sk_queue(d, s), m->ticket));
-    for (dme_id j = 0; j < d->n; j++)
-        s->peer[j].served = m->ticket[j].clock;
     s->has = 1;
+    for (dme_id k = 0; k < d->n; k++) {
+        s->peer[k].served = m->ticket[k].clock;
+        if (m->ticket[k].site != DME_NONE) {
+            DME_EXPECT(d, k == s->queued && !s->peer[m->ticket[k].site].stands);
+            sk_push(d, s, m->ticket[k].site);
+        }
+    }
     dme_enter(d);
 }
 
@@ -103,8 +114,8 @@ static void sk_release(struct dme *d, void *state)
 
     s->peer[d->self].served = s->peer[d->self].asked;
     for (dme_id j = dme_after(d, d->self); j != d->self; j = dme_after(d, j))
-        if (sk_fresh(s, j) && !dme_line_has(sk_queue(d, s), j))
-            dme_line_push(sk_queue(d, s), j);
+        if (sk_fresh(s, j) && !s->peer[j].stands)
+            sk_push(d, s, j);
     if (s->queued)
         sk_give(d, s, dme_line_pop(sk_queue(d, s)));
 }
