@@ -3,6 +3,7 @@
 
 #include "alg/list.h"
 #include "cli/cli.h"
+#include "lab/world.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -76,8 +77,7 @@ static unsigned each_line(const char *path, void (*fn)(char *line))
     return count;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- scenarios
- */
+/* -------------------------------------------------------------------------------------------------------- scenarios */
 
 static void check_counts(const struct sim_spec *spec, const struct sim_result *r, char *words)
 {
@@ -135,8 +135,7 @@ static void reference_scenarios_happen_to_the_millisecond(void **state)
     assert_true(each_line("tests/golden/reference.txt", reference_line) >= 10);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- costs
- */
+/* ------------------------------------------------------------------------------------------------------------ costs */
 
 static struct load_spec load_of(const char *words)
 {
@@ -213,8 +212,7 @@ static void counts_are_exact_whatever_the_delays(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- repeatability
- */
+/* ---------------------------------------------------------------------------------------------------- repeatability */
 
 static void equal_seeds_give_equal_bytes_and_others_do_not(void **state)
 {
@@ -253,9 +251,56 @@ static void demands_do_not_depend_on_the_algorithm(void **state)
     sim_result_free(&first);
 }
 
-/* ------------------------------------------------------------------------------------------------------ every
- * algorithm
- */
+/* The watcher plays every step in a world without time, and sees the same messages. */
+struct replay {
+    struct world *world;
+    uint64_t sent[4096]; /* number of a message in the run: its number in the world */
+    uint64_t steps;
+};
+
+static void replay_step(void *user, const struct sim_event *e)
+{
+    struct replay *replay = user;
+    struct world *w = replay->world;
+    struct world_move move = {.type = e->event->type, .site = e->site, .arg = e->event->arg};
+    uint64_t number = e->sends, before = w->sent;
+
+    if (move.type == DME_RECEIVE) {
+        size_t k = 0;
+
+        while (w->flight[k].sent != replay->sent[e->number])
+            k++;
+        move = world_delivery(w, k);
+        assert_int_equal(move.site, e->site);
+    }
+    assert_null(world_move(w, &move));
+    assert_int_equal(w->out->used, e->out->used);
+    assert_memory_equal(w->out->bytes, e->out->bytes, e->out->used);
+    while (before < w->sent)
+        replay->sent[number++] = before++;
+    replay->steps++;
+}
+
+static void a_run_can_be_played_again_without_time(void **state)
+{
+    struct sim_spec spec = {.entries = 40, .seed = 11, .hold = dist_of("0.2"), .load = load_of("closed")};
+    static struct replay replay;
+    char words[] = "maekawa";
+    struct sim_result r;
+
+    (void)state;
+    spec.conf = conf_of(words, 5, NULL);
+    spec.delay.dist = dist_of("exp:1");
+    spec.observe = replay_step;
+    spec.user = &replay;
+    replay.world = world_new(&spec.conf);
+    r = run(&spec);
+    assert_int_equal(r.steps, replay.steps);
+    assert_int_equal(replay.world->entries, 40);
+    world_free(replay.world);
+}
+
+/* -------------------------------------------------------------------------------------------------- every algorithm */
 
 /* A new algorithm is tested here before its author writes a line: every rule it knows, small and larger systems, open
  * and closed load, constant and wildly varying delays. The simulator checks the rules after every step. */
@@ -291,6 +336,7 @@ int main(void)
         cmocka_unit_test(counts_are_exact_whatever_the_delays),
         cmocka_unit_test(equal_seeds_give_equal_bytes_and_others_do_not),
         cmocka_unit_test(demands_do_not_depend_on_the_algorithm),
+        cmocka_unit_test(a_run_can_be_played_again_without_time),
         cmocka_unit_test(every_algorithm_keeps_its_promises),
     };
 

@@ -36,8 +36,7 @@ static struct sim_spec spec_of(const struct dme_alg *alg, uint32_t n, enum dme_r
     return spec;
 }
 
-/* --------------------------------------------------------------------------------------------------- broken on purpose
- */
+/* ------------------------------------------------------------------------------------------------ broken on purpose */
 
 static const struct dme_kind toy_kinds[] = {{"CLAIM", 1, 0}, {"DONE", 1, 0}, {0}};
 
@@ -99,8 +98,7 @@ static void broken_promises_are_told_with_step_and_seed(void **state)
     assert_string_equal(run(&spec).failure, "");
 }
 
-/* ---------------------------------------------------------------------------------------------- a sequenced medium
- */
+/* ----------------------------------------------------------------------------------------------- a sequenced medium */
 
 /* Everybody sees all claims in one order, so everybody keeps the same queue: two transmissions for an entry. */
 struct queue {
@@ -170,9 +168,7 @@ static void a_sequenced_medium_shows_one_order_and_counts_transmissions(void **s
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------
- * timers
- */
+/* ----------------------------------------------------------------------------------------------------------- timers */
 
 /* Ask the next site, and wait for 2T: the answer must have come before that. The timer of T is stopped, that of 3T
  * started again: neither may fire. */
@@ -255,8 +251,7 @@ static void a_bound_is_asked_for_where_delays_have_none(void **state)
     assert_non_null(strstr(line, "relies on a bound on delays"));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- containers
- */
+/* ------------------------------------------------------------------------------------------------------- containers */
 
 static void messages_arrive_by_time_and_then_in_order_of_sending(void **state)
 {
@@ -350,9 +345,66 @@ static void quantiles_are_exact_to_one_percent(void **state)
     free(h);
 }
 
-/* --------------------------------------------------------------------------------------------------------------
- * scripts
- */
+/* ------------------------------------------------------------------------------------------------------------- load */
+
+static void sites_are_picked_by_weight(void **state)
+{
+    static const double weight[] = {1, 0, 2, 5, 0.5};
+    unsigned count[5] = {0};
+    struct pick pick;
+    struct random r;
+
+    (void)state;
+    random_seed(&r, 4, 0);
+    pick_init(&pick, 5, weight);
+    for (unsigned k = 0; k < 170000; k++)
+        count[pick_draw(&pick, &r)]++;
+    pick_destroy(&pick);
+    assert_int_equal(count[1], 0);
+    for (unsigned k = 0; k < 5; k++)
+        assert_true(fabs(count[k] - 20000 * weight[k]) < 1000);
+}
+
+/* Demands per time, and how much their number in an interval of 10 varies (1 for a Poisson process). */
+static double load_rate(const struct load_spec *spec, double *variation)
+{
+    struct dme_alg alg = toy(toy_nothing);
+    double now = 0, squares = 0, sum = 0;
+    struct dme_conf conf;
+    struct load load;
+    unsigned count = 0;
+    dme_id site;
+
+    dme_conf_init(&conf, &alg, 4, DME_EXCLUSIVE, 0);
+    load_begin(&load, spec, &conf, 8);
+    for (double end = 10; end <= 200000; end += 10, count = 0) {
+        while (now <= end) {
+            count++;
+            assert_true(load_next(&load, now, &now, &site) && site < 4);
+        }
+        sum += count;
+        squares += (double)count * count;
+    }
+    load_end(&load);
+    *variation = (squares / 20000 - sum * sum / 4e8) / (sum / 20000);
+    return sum / 200000;
+}
+
+static void bursts_keep_the_mean_rate(void **state)
+{
+    struct load_spec plain = {.type = LOAD_OPEN, .rate = 0.5}, bursts = plain;
+    double variation;
+
+    (void)state;
+    bursts.burst = 5;
+    bursts.burst_length = 3;
+    assert_true(fabs(load_rate(&plain, &variation) / 2 - 1) < 0.01);
+    assert_true(fabs(variation - 1) < 0.05);
+    assert_true(fabs(load_rate(&bursts, &variation) / 2 - 1) < 0.03);
+    assert_true(variation > 5);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- scripts */
 
 static const char *script_error(const char *text, char *line, size_t size)
 {
@@ -399,6 +451,8 @@ int main(void)
         cmocka_unit_test(messages_arrive_by_time_and_then_in_order_of_sending),
         cmocka_unit_test(order_counts_as_a_plain_list_does),
         cmocka_unit_test(quantiles_are_exact_to_one_percent),
+        cmocka_unit_test(sites_are_picked_by_weight),
+        cmocka_unit_test(bursts_keep_the_mean_rate),
         cmocka_unit_test(mistakes_in_a_script_are_named_with_their_line),
     };
 

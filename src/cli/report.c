@@ -12,6 +12,10 @@ static const char *report_load(const struct sim_spec *spec, char *buf, size_t si
     switch (spec->load.type) {
     case LOAD_OPEN:
         dme_print(&text, "rate:%g", spec->load.rate);
+        if (spec->load.weight)
+            dme_print(&text, " uneven");
+        if (spec->load.burst > 1)
+            dme_print(&text, " burst:%g,%g", spec->load.burst, spec->load.burst_length);
         break;
     case LOAD_CLOSED:
         dme_print(&text, "closed:");
@@ -48,8 +52,7 @@ static bool report_wants(const struct sim_spec *spec, unsigned figure)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- text
- */
+/* ------------------------------------------------------------------------------------------------------------- text */
 
 static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
 {
@@ -79,13 +82,14 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     if (spec->conf.rule != DME_EXCLUSIVE)
         fprintf(to, "  %-26s %12u\n", "inside together, at most", r->inside_max);
     fprintf(to, "  %-26s %12.5g\n", "fairness (Jain)", r->jain);
+    if (!r->settled)
+        fprintf(to, "\nWaiting times still change in the course of the run: it is too short, or its warm-up is.\n");
     for (size_t k = 0; k < r->logged; k++)
         fprintf(to, "%s%u@%.3f%s", k ? " " : "\nentries: ", r->log[k].site, r->log[k].at,
                 k + 1 == r->logged ? "\n" : "");
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- JSON
- */
+/* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void report_json_log(struct cli_json *j, const struct sim_result *r)
 {
@@ -141,6 +145,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "overtakes_max"), json_count(&j, r->overtakes_max);
     json_key(&j, "concurrency_max"), json_count(&j, r->inside_max);
     json_key(&j, "jain"), json_real(&j, r->jain);
+    json_key(&j, "settled"), json_bool(&j, r->settled);
     json_key(&j, "steps"), json_count(&j, r->steps);
     json_key(&j, "end_time"), json_real(&j, r->end);
     if (spec->log_entries)
@@ -148,8 +153,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_end(&j, '}');
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- CSV
- */
+/* -------------------------------------------------------------------------------------------------------------- CSV */
 
 static void report_csv_real(FILE *to, double x)
 {
@@ -167,7 +171,7 @@ static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_r
     for (unsigned k = 0; k < FIGURES; k++)
         fprintf(to, ",%s,%s_ci95", metrics_figures[k].name, metrics_figures[k].name);
     fprintf(to, ",wait_p50,wait_p95,wait_p99,wait_max,overtakes_max,concurrency_max,jain\n");
-    fprintf(to, "%s,%u,%s,%s,\"%s\",\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, spec->conf.alg->name,
+    fprintf(to, "%s,%u,%s,\"%s\",\"%s\",\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, spec->conf.alg->name,
             spec->conf.n, cli_rule_text(&spec->conf), report_load(spec, load, sizeof load),
             report_delay(spec, delay, sizeof delay), report_dist(&spec->hold, hold, sizeof hold), spec->seed, r->warmup,
             r->entries, r->messages);

@@ -51,6 +51,11 @@ static inline double flight_time(flight_key key)
     return u.time;
 }
 
+static inline uint64_t flight_order(flight_key key)
+{
+    return (uint64_t)key >> FLIGHT_SLOT_BITS;
+}
+
 static inline flight_key flight_make_key(double at, uint64_t order, uint32_t slot)
 {
     union {

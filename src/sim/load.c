@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ scripts
- */
+/* ---------------------------------------------------------------------------------------------------------- scripts */
 
 /* One line of a script. Null if it is fine, else what it should be; an empty line has site DME_NONE. */
 static const char *load_parse_line(struct load_line *l, char *text, const struct dme_conf *conf)
@@ -102,11 +101,49 @@ bool load_read_script(struct load_spec *spec, const char *path, const struct dme
 void load_spec_free(struct load_spec *spec)
 {
     free(spec->line);
+    free(spec->weight);
     spec->line = NULL;
+    spec->weight = NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- runs
- */
+/* ------------------------------------------------------------------------------------------------------------ rates */
+
+bool load_read_rates(struct load_spec *spec, const char *path, uint32_t n, struct dme_text *wrong)
+{
+    FILE *file = fopen(path, "r");
+    double sum = 0, x;
+    uint32_t count = 0;
+    int read = 0;
+
+    if (!file) {
+        dme_print(wrong, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    spec->weight = mem_new(n * sizeof *spec->weight);
+    while (count <= n && (read = fscanf(file, "%lf", &x)) == 1 && isfinite(x) && x >= 0) {
+        if (count < n)
+            spec->weight[count] = x;
+        sum += x;
+        count++;
+    }
+    fclose(file);
+    if (read != EOF || count != n || sum <= 0) {
+        dme_print(wrong, "%s: it takes %u numbers, 0 or more, one for each site; number %u is wrong or missing", path,
+                  n, count > n ? n + 1 : count + 1);
+        return false;
+    }
+    spec->rate = sum / n;
+    return true;
+}
+
+void load_hot_spot(struct load_spec *spec, uint32_t n, double share, uint32_t hot)
+{
+    spec->weight = mem_new(n * sizeof *spec->weight);
+    for (uint32_t k = 0; k < n; k++)
+        spec->weight[k] = k < hot ? share / hot : (1 - share) / (n - hot);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- runs */
 
 void load_begin(struct load *load, const struct load_spec *spec, const struct dme_conf *conf, uint64_t seed)
 {
@@ -114,6 +151,15 @@ void load_begin(struct load *load, const struct load_spec *spec, const struct dm
     random_seed(&load->random, seed, 1);
     random_seed(&load->modes, seed, 2);
     dme_modes(conf, &load->mode_first, &load->mode_last);
+    pick_init(&load->site, conf->n, spec->weight);
+    if (conf->rule == DME_GROUP && spec->popularity > 0) {
+        double *weight = pick_zipf(conf->limit, spec->popularity);
+
+        pick_init(&load->group, conf->limit, weight);
+        free(weight);
+    } else {
+        pick_init(&load->group, load->mode_last - load->mode_first + 1, NULL);
+    }
     if (spec->type != LOAD_SCRIPT)
         return;
     load->mine = mem_new(conf->n * sizeof *load->mine);
@@ -124,11 +170,28 @@ void load_begin(struct load *load, const struct load_spec *spec, const struct dm
 void load_end(struct load *load)
 {
     free(load->mine);
+    pick_destroy(&load->site);
+    pick_destroy(&load->group);
+}
+
+/* The end of a stretch of burst time that begins now: pauses lie between. */
+static double load_through_bursts(struct load *load, double now, double stretch)
+{
+    const struct load_spec *spec = load->spec;
+
+    while (stretch > load->burst_left) {
+        stretch -= load->burst_left;
+        now += load->burst_left + random_exp(&load->random, spec->burst_length * (spec->burst - 1));
+        load->burst_left = random_exp(&load->random, spec->burst_length);
+    }
+    load->burst_left -= stretch;
+    return now + stretch;
 }
 
 bool load_next(struct load *load, double now, double *at, dme_id *site)
 {
     const struct load_spec *spec = load->spec;
+    double gap;
 
     if (spec->type == LOAD_SCRIPT) {
         if (load->line == spec->lines)
@@ -137,8 +200,9 @@ bool load_next(struct load *load, double now, double *at, dme_id *site)
         *site = spec->line[load->line++].site;
         return true;
     }
-    *at = now + random_exp(&load->random, 1 / (spec->rate * load->conf->n));
-    *site = random_below(&load->random, load->conf->n);
+    gap = random_exp(&load->random, 1 / (spec->rate * load->conf->n));
+    *at = spec->burst > 1 ? load_through_bursts(load, now, gap / spec->burst) : now + gap;
+    *site = pick_draw(&load->site, &load->random);
     return true;
 }
 
@@ -159,5 +223,5 @@ uint32_t load_mode(struct load *load, dme_id site)
         return load->mode_first;
     if (load->conf->rule == DME_SHARED)
         return random_unit(&load->modes) <= load->spec->readers;
-    return load->mode_first + random_below(&load->modes, load->mode_last - load->mode_first + 1);
+    return load->mode_first + pick_draw(&load->group, &load->modes);
 }

@@ -3,13 +3,15 @@
  * Open: demands come from outside, whatever the system does; each site is a Poisson process. The sites together are
  * one Poisson process of the summed rate in which each demand picks its site by weight, and that is how it is drawn:
  * one random number for the time, one for the site, whatever the number of sites. A demand that finds its site busy
- * queues there.
+ * queues there. In bursts, demands come so many times faster for a while, and then not at all for a while; the mean
+ * rate stays.
  * Closed: each site asks again when it has left and thought for a while.
  * Script: the demands are written in a file. */
 #ifndef DIBS_SIM_LOAD_H
 #define DIBS_SIM_LOAD_H
 
 #include "dist.h"
+#include "pick.h"
 
 enum load_type { LOAD_OPEN, LOAD_CLOSED, LOAD_SCRIPT };
 
@@ -24,11 +26,20 @@ struct load_line {
 struct load_spec {
     enum load_type type;
     double rate;            /* open: demands of a site per time, on the average over sites */
+    double *weight;         /* open: what part of them each site has; null: all the same */
+    double burst;           /* open: how many times faster demands come in a burst; 0: no bursts */
+    double burst_length;    /* mean */
     struct dist think;      /* closed */
     struct load_line *line; /* script, sorted by time */
     size_t lines;
-    double readers; /* rule shared: share of demands that read */
+    double readers;    /* rule shared: share of demands that read */
+    double popularity; /* rule group: exponent of Zipf's law; 0: all groups are equally popular */
 };
+
+/* Open: a file of n rates. False and a line if something is wrong. */
+bool load_read_rates(struct load_spec *spec, const char *path, uint32_t n, struct dme_text *wrong);
+/* Open: this share of all demands comes from the first `hot` sites. */
+void load_hot_spot(struct load_spec *spec, uint32_t n, double share, uint32_t hot);
 
 /* Lines "TIME SITE [MODE]"; # begins a comment. False and a line with file and line number if something is wrong. */
 bool load_read_script(struct load_spec *spec, const char *path, const struct dme_conf *conf, struct dme_text *wrong);
@@ -39,9 +50,11 @@ struct load {
     const struct load_spec *spec;
     const struct dme_conf *conf;
     struct random random, modes; /* modes have a stream of their own: they are drawn when the algorithm is invoked */
+    struct pick site, group;
     uint32_t mode_first, mode_last;
-    size_t line;  /* script: of the next demand */
-    size_t *mine; /* script: of each site, the line of the demand that it makes next */
+    double burst_left; /* time */
+    size_t line;       /* script: of the next demand */
+    size_t *mine;      /* script: of each site, the line of the demand that it makes next */
 };
 
 void load_begin(struct load *load, const struct load_spec *spec, const struct dme_conf *conf, uint64_t seed);

@@ -11,8 +11,7 @@
 /* Timers fire strictly later than so many T. Sums of delays are rounded, so a little later must be more than that. */
 static const double sim_later = 1e-6;
 
-/* ------------------------------------------------------------------------------------------------------------- broken
- */
+/* ----------------------------------------------------------------------------------------------------------- broken */
 
 static void sim_fail(struct sim *s, dme_id site, const char *what)
 {
@@ -33,8 +32,7 @@ static bool sim_may_enter(const struct sim *s, uint32_t mode)
     return s->inside == 0 || dme_safe(&s->conf, modes, 2);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- messages
- */
+/* --------------------------------------------------------------------------------------------------------- messages */
 
 static void sim_post(struct sim *s, const struct dme_msg *m, dme_id to)
 {
@@ -101,7 +99,7 @@ static void sim_set_timers(struct sim *s, dme_id self)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ in and out */
+/* ------------------------------------------------------------------------------------------------------- in and out */
 
 static void sim_account(struct sim *s)
 {
@@ -137,6 +135,8 @@ static void sim_mark(struct sim *s)
     if (measured < s->next_mark || (measured == all && s->began_at_rest))
         return; /* the last mark is made when all is at rest again */
     metrics_mark(s->metrics, s->now);
+    if (s->spec->progress)
+        s->spec->progress(s->spec->user, s->metrics->marks - 1, s->batches ? METRICS_BATCHES : 1);
     s->done |= measured == all;
     s->next_mark = s->batches ? all * s->metrics->marks / METRICS_BATCHES : all;
 }
@@ -205,10 +205,18 @@ void sim_obey(struct sim *s, dme_id self)
         sim_enter(s, self);
 }
 
-static void sim_step(struct sim *s, dme_id self, enum dme_event_type type, uint32_t arg)
+static void sim_step(struct sim *s, dme_id self, const struct dme_event *event, uint64_t number)
 {
     s->result->steps++;
-    dme_step(&s->conf, sim_node(s, self), &(struct dme_event){.type = type, .arg = arg}, s->out);
+    dme_step(&s->conf, sim_node(s, self), event, s->out);
+    if (s->spec->observe)
+        s->spec->observe(s->spec->user, &(struct sim_event){s->now, self, event, s->out, number, s->order});
+}
+
+/* An event that is no message. */
+static void sim_happen(struct sim *s, dme_id self, enum dme_event_type type, uint32_t arg)
+{
+    sim_step(s, self, &(struct dme_event){.type = type, .arg = arg}, 0);
     sim_obey(s, self);
 }
 
@@ -231,7 +239,7 @@ static void sim_request(struct sim *s, dme_id self)
     site->waiting_then = s->waiting.waiting;
     s->requests++;
     order_join(&s->waiting, self);
-    sim_step(s, self, DME_REQUEST, load_mode(&s->load, self));
+    sim_happen(s, self, DME_REQUEST, load_mode(&s->load, self));
 }
 
 static void sim_demand(struct sim *s, dme_id self)
@@ -254,7 +262,7 @@ static void sim_exit(struct sim *s, dme_id self)
     s->inside--;
     s->last_exit = s->now;
     s->exit_awaited = s->waiting.waiting > 0;
-    sim_step(s, self, DME_RELEASE, 0);
+    sim_happen(s, self, DME_RELEASE, 0);
     if (s->spec->load.type == LOAD_CLOSED) {
         double next = load_think(&s->load, s->now);
 
@@ -268,8 +276,7 @@ static void sim_exit(struct sim *s, dme_id self)
     sim_request(s, self);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the loop
- */
+/* --------------------------------------------------------------------------------------------------------- the loop */
 
 /* Puts the next demand of an open or scripted load on the agenda. */
 void sim_expect_demand(struct sim *s)
@@ -286,8 +293,7 @@ static void sim_deliver(struct sim *s, flight_key key)
     dme_id self = m->to;
 
     s->now = flight_time(key);
-    s->result->steps++;
-    dme_step(&s->conf, sim_node(s, self), &(struct dme_event){.type = DME_RECEIVE, .msg = m}, s->out);
+    sim_step(s, self, &(struct dme_event){.type = DME_RECEIVE, .msg = m}, flight_order(key));
     flight_release(&s->flight, m);
     sim_obey(s, self);
 }
@@ -312,7 +318,7 @@ static void sim_do(struct sim *s, const struct agenda_item *item)
             break; /* stopped, or started again */
         ++*start;
         s->timers--;
-        sim_step(s, item->site, DME_TIMER, item->timer);
+        sim_happen(s, item->site, DME_TIMER, item->timer);
         break;
     }
 }

@@ -67,8 +67,37 @@ double metrics_half(const struct metrics *m, enum metrics_figure_id figure)
     return t * sqrt(squares / (METRICS_BATCHES - 1) * METRICS_BATCHES) / metrics_total(m, f->under);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- histograms
- */
+/* Mean of a figure over the batches from .. to-1, and the square of its standard error. */
+static double metrics_part(const struct metrics *m, const struct metrics_figure *f, unsigned from, unsigned to,
+                           double *error)
+{
+    double sum = 0, squares = 0;
+    unsigned count = to - from;
+
+    for (unsigned b = from; b < to; b++) {
+        double x = metrics_growth(m, b, b + 1, f->over) / fmax(metrics_growth(m, b, b + 1, f->under), 1);
+
+        sum += x;
+        squares += x * x;
+    }
+    *error = fmax(squares - sum * sum / count, 0) / (count - 1) / count;
+    return sum / count;
+}
+
+bool metrics_settled(const struct metrics *m, enum metrics_figure_id figure)
+{
+    const struct metrics_figure *f = &metrics_figures[figure];
+    double early_error, late_error, early, late;
+
+    if (m->marks != METRICS_BATCHES + 1)
+        return true;
+    early = metrics_part(m, f, 0, METRICS_BATCHES / 4, &early_error);
+    late = metrics_part(m, f, METRICS_BATCHES / 2, METRICS_BATCHES, &late_error);
+    /* Where nothing is random the errors are 0, and rounding is no drift. */
+    return fabs(early - late) <= 3 * sqrt(early_error + late_error) + 1e-6 * fabs(late);
+}
+
+/* ------------------------------------------------------------------------------------------------------- histograms */
 
 static size_t hist_bucket(double x)
 {

@@ -119,6 +119,7 @@ static void sim_report(struct sim *s)
     r->response_max = m->response.max;
     r->overtakes_max = m->overtakes_max;
     r->inside_max = m->inside_max;
+    r->settled = metrics_settled(m, FIG_WAIT);
     r->jain = sim_jain(s);
 }
 

@@ -17,6 +17,16 @@
 
 enum sim_order { SIM_AS_NEEDED, SIM_FIFO, SIM_ANY }; /* as needed: FIFO if the algorithm relies on it, else any */
 
+/* A step of a run, for those who watch. All pointers are good for the time of the call. */
+struct sim_event {
+    double at;
+    dme_id site;
+    const struct dme_event *event;
+    const struct dme_out *out;
+    uint64_t number; /* of the message received; messages are numbered as they are sent */
+    uint64_t sends;  /* the number of the first message that this step sends; a broadcast takes one for each receiver */
+};
+
 struct sim_spec {
     struct dme_conf conf;
     struct load_spec load;
@@ -28,6 +38,10 @@ struct sim_spec {
     uint64_t warmup;  /* entries before that, at least */
     uint64_t seed;
     bool log_entries;
+
+    void (*observe)(void *user, const struct sim_event *event);             /* every step; or null */
+    void (*progress)(void *user, unsigned part, unsigned parts /* done */); /* now and then; or null */
+    void *user;
 };
 
 struct sim_entry {
@@ -49,6 +63,7 @@ struct sim_result {
     double response_p50, response_p95, response_p99, response_max;
     uint64_t overtakes_max;
     uint32_t inside_max;
+    bool settled;          /* the waiting times of the first batches are like those of the last */
     double jain;           /* of the sites' entries: 1 if all are equal, 1/n if there is but one */
     struct sim_entry *log; /* of the whole run, if asked for */
     size_t logged;

@@ -1,0 +1,107 @@
+/* spec.c - see spec.h. */
+#include "spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const spec_orders[] = {"fifo", "any", NULL};
+
+/* "dibs: --delay: what is wrong", unless all is fine. */
+static void spec_insist(bool fine, const char *option, const char *wrong)
+{
+    if (!fine)
+        cli_die("%s: %s", option, wrong);
+}
+
+/* "0.5,2" */
+static bool spec_pair(const char *text, double *a, double *b)
+{
+    char *end;
+
+    *a = strtod(text, &end);
+    if (end == text || *end != ',' || !isfinite(*a))
+        return false;
+    text = end + 1;
+    *b = strtod(text, &end);
+    return end != text && !*end && isfinite(*b);
+}
+
+static void spec_open(struct sim_spec *spec, const struct spec_words *w)
+{
+    uint32_t n = spec->conf.n;
+    double share, hot;
+    char line[512];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    spec->load.type = LOAD_OPEN;
+    spec->load.rate = w->rate;
+    if ((w->rates != NULL) + (w->zipf > 0) + (w->hot != NULL) > 1)
+        cli_die("one of --rates, --zipf and --hot says how demands are spread over the sites, not two");
+    if (w->rates)
+        spec_insist(load_read_rates(&spec->load, w->rates, n, &wrong), "--rates", line);
+    if (w->zipf > 0)
+        spec->load.weight = pick_zipf(n, w->zipf);
+    if (w->hot) {
+        if (!spec_pair(w->hot, &share, &hot) || share < 0 || share > 1 || hot < 1 || hot != floor(hot) || hot >= n)
+            cli_die("--hot %s is not possible; it takes SHARE,SITES, as in 0.5,1, with fewer sites than there are",
+                    w->hot);
+        load_hot_spot(&spec->load, n, share, (uint32_t)hot);
+    }
+    if (w->burst && (!spec_pair(w->burst, &spec->load.burst, &spec->load.burst_length) || spec->load.burst <= 1 ||
+                     spec->load.burst_length <= 0))
+        cli_die("--burst %s is not possible; it takes FACTOR,LENGTH, as in 5,20, with a factor above 1", w->burst);
+}
+
+static void spec_load(struct sim_spec *spec, const struct spec_words *w)
+{
+    char line[512];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    if ((w->rate > 0) + (w->rates != NULL) + w->closed + (w->script != NULL) != 1)
+        cli_die("what is the load? One of --rate R, --rates FILE, --closed and --script FILE");
+    if (w->think && !w->closed)
+        cli_die("--think goes with --closed");
+    if ((w->zipf > 0 || w->hot || w->burst) && (w->closed || w->script))
+        cli_die("--zipf, --hot and --burst go with --rate");
+    spec->load.readers = w->readers;
+    spec->load.popularity = w->popularity;
+    if (w->closed) {
+        spec->load.type = LOAD_CLOSED;
+        spec_insist(dist_parse(&spec->load.think, w->think ? w->think : "0", &wrong), "--think", line);
+    } else if (w->script) {
+        spec->load.type = LOAD_SCRIPT;
+        spec_insist(load_read_script(&spec->load, w->script, &spec->conf, &wrong), "--script", line);
+        if (w->warmup && w->warmup != SPEC_WARMUP_TENTH)
+            cli_die("--warmup does not go with --script: all of a script is measured");
+        spec->entries = spec->load.lines;
+        spec->warmup = 0;
+    } else {
+        spec_open(spec, w);
+    }
+}
+
+struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
+{
+    struct sim_spec spec = {.conf = cli_conf(algorithm, w->sites, w->rule, &w->sets)};
+    char line[512];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    spec.entries = w->entries;
+    spec.warmup = w->warmup == SPEC_WARMUP_TENTH ? w->entries / 10 : w->warmup;
+    spec.seed = w->seed;
+    spec.bound = w->bound;
+    spec.order = w->order == SPEC_NOT_GIVEN ? SIM_AS_NEEDED : w->order == 0 ? SIM_FIFO : SIM_ANY;
+    spec_insist(delay_parse(&spec.delay, w->delay, spec.conf.n, &wrong), "--delay", line);
+    spec_insist(dist_parse(&spec.hold, w->hold, &wrong), "--hold", line);
+    spec_load(&spec, w);
+    return spec;
+}
+
+void spec_free(struct sim_spec *spec)
+{
+    load_spec_free(&spec->load);
+    delay_free(&spec->delay);
+}
