@@ -9,10 +9,11 @@
     X(central)                                                                                                         \
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
-    X(ricart_agrawala_as_published)                                                                                    \
     X(maekawa)                                                                                                         \
     X(raymond_k)                                                                                                       \
     X(suzuki_kasami)                                                                                                   \
+    X(ricart_agrawala_token)                                                                                           \
+    X(ricart_agrawala_token_as_published)                                                                              \
     X(raymond)                                                                                                         \
     X(naimi_trehel)
 
