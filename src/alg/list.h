@@ -15,7 +15,8 @@
     X(ricart_agrawala_token)                                                                                           \
     X(ricart_agrawala_token_as_published)                                                                              \
     X(raymond)                                                                                                         \
-    X(naimi_trehel)
+    X(naimi_trehel)                                                                                                    \
+    X(naimi_trehel_queue)
 
 extern const struct dme_alg *const alg_list[]; /* ends with a null */
 
