@@ -81,6 +81,10 @@ rule shared
 request 0'
 rejects_scenario '2: lamport has no option "colour"; it has omit' 'sites 2
 set colour=red'
+rejects 'ricart-agrawala: modulus must be 0 (unbounded), or at least 2(n-1)C+1 for n sites and increments up to C' \
+    check ricart-agrawala --sites 3 --set modulus=4
+rejects 'ricart-agrawala: readers, writers and groups need unbounded numbers; leave modulus at 0' \
+    check ricart-agrawala --rule shared --set modulus=9
 rejects_scenario '5: an older message must arrive first on this network; deliver that, or say "order any"' 'sites 2
 request 0
 request 1

@@ -9,6 +9,7 @@
     X(central)                                                                                                         \
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
+    X(ricart_agrawala_as_published)                                                                                    \
     X(maekawa)                                                                                                         \
     X(raymond_k)                                                                                                       \
     X(suzuki_kasami)                                                                                                   \

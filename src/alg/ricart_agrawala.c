@@ -10,18 +10,22 @@
  * Invariant RA2. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, or j defers i.
  *
  * Departures from the paper. The highest number seen covers the site's own claims. The paper's declaration says so but
- * its code does not; without it a site may overtake another for ever where messages overtake each other. Readers and
- * writers (section 6.5 of the paper) and groups are one rule: compatible claims never defer each other. */
-#include "core/alg.h"
+ * its code does not; without it a site may overtake another for ever where messages overtake each other, and bounded
+ * numbers are unsafe. Readers and writers (section 6.5 of the paper) and groups are one rule: compatible claims never
+ * defer each other. They need unbounded numbers, which the paper does not say: a reader may stay inside while others
+ * come and go and their numbers leave its own far behind. Options of numbers: ricart_agrawala.h. */
+#include "ricart_agrawala.h"
 
 enum { REQUEST, REPLY };
+enum { FORGETS_OWN_NUMBER, SMALL_MODULUS, READERS_MODULO };
 
 static const struct dme_kind ra_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
+static const struct dme_option ra_options[] = {RA_NUMBER_OPTIONS, {0}};
+static const char *const ra_mistakes[] = {"forgets-own-number", "small-modulus", "readers-modulo", NULL};
 
 struct ra {
-    uint64_t highest;       /* number of any claim sent or received */
-    struct dme_ticket mine; /* the current claim, or the last one */
-    uint32_t missing;       /* replies */
+    struct ra_numbers num;
+    uint32_t missing; /* replies */
     uint32_t zero;
     struct {
         uint8_t awaited, deferred;
@@ -31,18 +35,20 @@ struct ra {
 /* Does this site, waiting or inside, go before that claim? */
 static bool ra_defers(const struct dme *d, const struct ra *s, struct dme_ticket claim)
 {
-    return !dme_idle(d) && dme_before(s->mine, claim) && !dme_compatible(s->mine.mode, claim.mode);
+    return !dme_idle(d) && ra_goes_before(d, s->num.mine, claim) && !dme_compatible(s->num.mine.mode, claim.mode);
 }
 
 static void ra_request(struct dme *d, void *state)
 {
     struct ra *s = state;
 
-    s->mine = dme_claim(d, ++s->highest);
+    s->num.mine = dme_claim(d, ra_next_number(d, &s->num));
+    if (!dme_mistake(d, FORGETS_OWN_NUMBER)) /* as printed, only a REQUEST that is received raises the highest number */
+        ra_note_number(d, &s->num, s->num.mine);
     s->missing = d->n - 1;
     for (dme_id j = 0; j < d->n; j++)
         s->peer[j].awaited = j != d->self;
-    dme_send_others(d, REQUEST, s->mine);
+    dme_send_others(d, REQUEST, s->num.mine);
     if (s->missing == 0)
         dme_enter(d);
 }
@@ -53,8 +59,9 @@ static void ra_receive(struct dme *d, void *state, const struct dme_msg *m)
 
     switch (m->kind) {
     case REQUEST:
-        DME_EXPECT(d, m->ticket[0].site == m->from && !s->peer[m->from].deferred);
-        s->highest = dme_max(s->highest, m->ticket[0].clock);
+        DME_EXPECT(d, m->ticket[0].site == m->from && ra_is_number(d, m->ticket[0].clock));
+        DME_EXPECT(d, !s->peer[m->from].deferred);
+        ra_note_number(d, &s->num, m->ticket[0]);
         if (ra_defers(d, s, m->ticket[0]))
             s->peer[m->from].deferred = 1;
         else
@@ -84,24 +91,36 @@ static void ra_show(const struct dme *d, const void *state, struct dme_text *tex
 {
     const struct ra *s = state;
 
-    dme_print(text, "highest=%llu claim=%llu ", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);
+    dme_print(text, "highest=%llu claim=%llu ", (unsigned long long)s->num.highest,
+              (unsigned long long)s->num.mine.clock);
     dme_print_set(text, "awaited", &s->peer[0].awaited, sizeof s->peer[0], d->n);
     dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
 }
 
-const struct dme_alg ricart_agrawala = {
-    .name = "ricart-agrawala",
-    .family = DME_PERMISSION,
-    .paper =
-        "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981",
-    .cost = "2(n-1) messages, delay T",
-    .kinds = ra_kinds,
-    .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,
-    .needs = DME_RELIABLE | DME_ALIVE,
-    .state_size = sizeof(struct ra),
-    .peer_size = sizeof(((struct ra *)0)->peer[0]),
-    .request = ra_request,
-    .receive = ra_receive,
-    .release = ra_release,
-    .show = ra_show,
+static const char *ra_check(const struct dme_conf *conf)
+{
+    bool flawed = conf->alg->mistakes;
+    uint64_t least = ra_least_modulus(conf);
+
+    if (conf->option[RA_MODULUS] && conf->rule != DME_EXCLUSIVE && !(flawed && conf->mistake == READERS_MODULO))
+        return "readers, writers and groups need unbounded numbers; leave modulus at 0";
+    return ra_check_modulus(conf, flawed && conf->mistake == SMALL_MODULUS ? least - 1 : least);
+}
+
+#define RA_COMMON                                                                                                      \
+    .family = DME_PERMISSION,                                                                                          \
+    .paper =                                                                                                           \
+        "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981", \
+    .cost = "2(n-1) messages, delay T", .kinds = ra_kinds, .options = ra_options,                                      \
+    .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
+    .state_size = sizeof(struct ra), .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check,                \
+    .request = ra_request, .receive = ra_receive, .release = ra_release, .show = ra_show
+
+const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", RA_COMMON};
+
+const struct dme_alg ricart_agrawala_as_published = {
+    .name = "ricart-agrawala-as-published",
+    .flaw = "own numbers are forgotten: endless overtaking, and with bounded numbers two inside",
+    .mistakes = ra_mistakes,
+    RA_COMMON,
 };

@@ -141,7 +141,8 @@ static void demo_counterexample(void)
     dme_conf_init(&conf, cli_algorithm("lamport"), 2, DME_EXCLUSIVE, 0);
     r = demo_check(&conf, false);
     w = world_new(&conf);
-    printf("\n    Lamport's algorithm needs messages in order. On one that keeps no order, the verdict is \"%s\" after "
+    printf("\n    Lamport's algorithm needs a network that keeps the order. On one that does not, the verdict is "
+           "\"%s\" after "
            "%u moves:\n\n",
            check_verdicts[r.verdict], r.trace_length);
     for (uint32_t k = 0; k < r.trace_length; k++) {

@@ -1,0 +1,106 @@
+/* ricart_agrawala.h - the numbers of claims, for all algorithms of Ricart and Agrawala's paper.
+ *
+ * A claim's number is larger than all that the site has sent or received. Three options vary this:
+ *
+ * modulus=M. Numbers are kept modulo M. The claims that are alive at any moment span fewer than n numbers, so of two
+ * residues it is clear which is the later one, as long as M >= 2n-1 (section 6.1 of the paper). With increments up to C
+ * they span (n-1)C + 1 numbers, and M >= 2(n-1)C + 1.
+ *
+ * increment=C. A claim adds 1 .. C at random to the highest number, which takes some of the favour away that the
+ * tie-break shows to low sites.
+ *
+ * priority=K. The last K sites add 1, the others C: of claims made at the same time those of the former go first. (They
+ * are the last sites because ties favour the first ones anyway.) */
+#ifndef DIBS_ALG_RICART_AGRAWALA_H
+#define DIBS_ALG_RICART_AGRAWALA_H
+
+#include "core/alg.h"
+
+enum { RA_MODULUS, RA_INCREMENT, RA_PRIORITY };
+
+#define RA_NUMBER_OPTIONS                                                                                              \
+    {.key = "modulus", .help = "keep numbers modulo so much; 0 keeps them as they are", .max = UINT32_MAX},            \
+        {.key = "increment", .help = "a claim adds 1 to so much, at random", .initial = 1, .min = 1, .max = 1000000},  \
+    {                                                                                                                  \
+        .key = "priority", .help = "the last so many sites add 1, the others the whole increment",                     \
+        .max = DME_SITES_MAX                                                                                           \
+    }
+
+struct ra_numbers {
+    uint64_t highest;       /* number of any claim sent or received */
+    struct dme_ticket mine; /* the current claim, or the last one */
+    uint32_t dice;          /* what was thrown last, 0: nothing yet */
+    uint32_t zero;
+};
+
+static inline uint64_t ra_increment(const struct dme *d, struct ra_numbers *s)
+{
+    uint64_t most = dme_option(d, RA_INCREMENT);
+
+    if (most == 1)
+        return 1;
+    if (dme_option(d, RA_PRIORITY))
+        return d->self + dme_option(d, RA_PRIORITY) >= d->n ? 1 : most;
+    if (s->dice == 0)
+        s->dice = (d->self + 1) * 2654435769u; /* odd, so that no site begins with 0 */
+    s->dice ^= s->dice << 13;                  /* Marsaglia's xorshift */
+    s->dice ^= s->dice >> 17;
+    s->dice ^= s->dice << 5;
+    return 1 + s->dice % most;
+}
+
+static inline uint64_t ra_next_number(const struct dme *d, struct ra_numbers *s)
+{
+    uint64_t next = s->highest + ra_increment(d, s), modulus = dme_option(d, RA_MODULUS);
+
+    return modulus ? next % modulus : next;
+}
+
+/* Is number a later than b? Modulo M, where they are fewer than `span` apart, it is so if a is a little larger than b,
+ * or much smaller, for then the numbers have begun anew in between. */
+static inline bool ra_later(const struct dme *d, uint64_t a, uint64_t b)
+{
+    uint64_t span = (d->n - 1) * dme_option(d, RA_INCREMENT) + 1;
+
+    if (dme_option(d, RA_MODULUS) == 0)
+        return a > b;
+    return (a > b && a - b < span) || (a < b && b - a >= span);
+}
+
+static inline bool ra_goes_before(const struct dme *d, struct dme_ticket a, struct dme_ticket b)
+{
+    return a.clock == b.clock ? a.site < b.site : ra_later(d, b.clock, a.clock);
+}
+
+/* A claim was sent, or received. */
+static inline void ra_note_number(const struct dme *d, struct ra_numbers *s, struct dme_ticket claim)
+{
+    if (ra_later(d, claim.clock, s->highest))
+        s->highest = claim.clock;
+}
+
+/* Is this a number that a claim may have? */
+static inline bool ra_is_number(const struct dme *d, uint64_t clock)
+{
+    return dme_option(d, RA_MODULUS) == 0 || clock < dme_option(d, RA_MODULUS);
+}
+
+static inline uint64_t ra_least_modulus(const struct dme_conf *conf)
+{
+    return 2 * (uint64_t)(conf->n - 1) * conf->option[RA_INCREMENT] + 1;
+}
+
+static inline const char *ra_check_modulus(const struct dme_conf *conf, uint64_t least)
+{
+    if (conf->option[RA_MODULUS] && conf->option[RA_MODULUS] < least)
+        return "modulus must be 0 (unbounded), or at least 2(n-1)C+1 for n sites and increments up to C";
+    return NULL;
+}
+
+/* The check of algorithms that have no other options. */
+static inline const char *ra_check_numbers(const struct dme_conf *conf)
+{
+    return ra_check_modulus(conf, ra_least_modulus(conf));
+}
+
+#endif
