@@ -78,6 +78,21 @@ static void a_full_line_takes_nobody_and_stays_as_it_is(void **state)
     assert_memory_equal(&f, &same, sizeof f);
 }
 
+static void who_leaves_the_middle_of_a_line_lets_those_behind_move_up(void **state)
+{
+    static const dme_id sites[] = {3, 0, 5}, without[] = {3, 5};
+    struct fixture f = fresh(sites, 3), same = fresh(without, 2);
+
+    (void)state;
+    assert_int_equal(dme_line_last(line_of(&f)), 5);
+    dme_line_remove(line_of(&f), 0);
+    assert_memory_equal(&f, &same, sizeof f);
+    dme_line_remove(line_of(&f), 4); /* who does not stand in it */
+    assert_memory_equal(&f, &same, sizeof f);
+    dme_line_remove(line_of(&f), 5);
+    assert_int_equal(dme_line_last(line_of(&f)), 3);
+}
+
 static void a_line_goes_into_a_message_and_out_of_it(void **state)
 {
     static const dme_id sites[] = {3, 0, 5};
@@ -104,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_with_the_same_content_have_the_same_bytes),
         cmocka_unit_test(a_full_line_takes_nobody_and_stays_as_it_is),
+        cmocka_unit_test(who_leaves_the_middle_of_a_line_lets_those_behind_move_up),
         cmocka_unit_test(a_line_goes_into_a_message_and_out_of_it),
     };
 

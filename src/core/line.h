@@ -29,6 +29,13 @@ static inline bool dme_line_has(struct dme_line line, dme_id site)
     return false;
 }
 
+/* The last in the line, which is not empty. */
+static inline dme_id dme_line_last(struct dme_line line)
+{
+    assert(*line.len > 0);
+    return *dme_line_slot(line, *line.len - 1);
+}
+
 /* False if all slots are taken, which only nonsense from a peer can bring about. */
 static inline bool dme_line_push(struct dme_line line, dme_id site)
 {
@@ -38,16 +45,31 @@ static inline bool dme_line_push(struct dme_line line, dme_id site)
     return true;
 }
 
+/* Takes the k-th out; those behind it move up. */
+static inline void dme_line_cut(struct dme_line line, uint32_t k)
+{
+    assert(k < *line.len);
+    for (--*line.len; k < *line.len; k++)
+        *dme_line_slot(line, k) = *dme_line_slot(line, k + 1);
+    *dme_line_slot(line, k) = 0;
+}
+
 static inline dme_id dme_line_pop(struct dme_line line)
 {
     dme_id site = *line.first;
 
-    assert(*line.len > 0);
-    --*line.len;
-    for (uint32_t k = 0; k < *line.len; k++)
-        *dme_line_slot(line, k) = *dme_line_slot(line, k + 1);
-    *dme_line_slot(line, *line.len) = 0;
+    dme_line_cut(line, 0);
     return site;
+}
+
+/* Takes the site out, wherever it stands, if it does. */
+static inline void dme_line_remove(struct dme_line line, dme_id site)
+{
+    for (uint32_t k = 0; k < *line.len; k++)
+        if (*dme_line_slot(line, k) == site) {
+            dme_line_cut(line, k);
+            return;
+        }
 }
 
 /* Into a message: the k-th site becomes the site of the k-th ticket, and the line is empty. There are as many tickets
