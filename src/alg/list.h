@@ -17,7 +17,9 @@
     X(ricart_agrawala_token_as_published)                                                                              \
     X(raymond)                                                                                                         \
     X(naimi_trehel)                                                                                                    \
-    X(naimi_trehel_queue)
+    X(naimi_trehel_queue)                                                                                              \
+    X(banta_simple)                                                                                                    \
+    X(banta_simple_as_published)
 
 extern const struct dme_alg *const alg_list[]; /* ends with a null */
 

@@ -1,0 +1,227 @@
+/* Banta, "Distributed Mutual Exclusion Algorithms", M.S. thesis, University of Nevada, Las Vegas, 1993: the simple
+ * algorithm of chapter 4, made free from starvation as in section 4.6.
+ *
+ * Idea. The token carries the queue of sites to serve. Whoever adds to the queue tells all sites that are not on it who
+ * is last: that is the good site, to which they send their requests, and which will add them when the token has come to
+ * it. A site that is asked when it is good no longer passes the request on, and keeps a copy: should the request run
+ * after the token for ever, each site that it has passed will queue it as soon as the token comes by. The token
+ * remembers what has been queued, so copies do no harm.
+ *
+ * Messages. REQUEST(origin, number) to the good site, UPDATE(good, version) to the n-2 sites that are neither served
+ * next nor the sender, TOKEN(queue, version, numbers queued): n at light load, 0 if the token is here already. At full
+ * load the queue is always full and nobody is told anything: 2. A request is passed on at most n-1 times.
+ *
+ * Invariant BS1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
+ * Invariant BS2. An idle site's good site is another one. A request that is passed on or waits for a waiting site moves
+ *     to strictly higher versions, so no circle of sites wait for each other.
+ * Invariant BS3. A copy kept of site j's request is of the highest number seen of j.
+ *
+ * Departures from the paper. The idle holder enters at once (as printed it asks itself and waits for ever). UPDATEs
+ * have a version, and an older one is ignored (without it a slow UPDATE can make a site the good site of itself). The
+ * token remembers what was queued, not what was served (else a copy of a queued request is queued again). What is
+ * announced is never the end of an empty queue. A request that returns to its origin, or comes twice, is dropped. Each
+ * of the first four can be watched in banta-simple-as-published; so can the algorithm before section 4.6, which keeps
+ * no copies and starves. */
+#include "core/alg.h"
+#include "core/line.h"
+
+enum { REQUEST, UPDATE, TOKEN };
+enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY, STARVES };
+
+/* The token has a ticket for every site k: clock is the number queued of site k, site is the k-th site of the queue.
+ * Before them goes one for the version. */
+static const struct dme_kind bs_kinds[] = {{"REQUEST", 1, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
+static const char *const bs_mistakes[] = {
+    "no-versions", "holder-asks-itself", "remembers-served", "announces-nobody", "starves", NULL,
+};
+
+struct bs {
+    uint64_t version; /* of the latest announcement known */
+    dme_id good;      /* the last of the queue by that announcement; with the token, of the queue here, or self */
+    uint32_t has;     /* the token is here */
+    uint32_t kept;    /* requests kept */
+    uint32_t queued;  /* with the token: sites in its queue */
+    struct {
+        uint64_t seen;  /* highest number of a request of that site received; at the site itself: made */
+        uint64_t taken; /* with the token: highest number ever put on its queue */
+        dme_id keep;    /* slot of the line of requests kept, by site */
+        dme_id queue;   /* with the token: slot of its queue */
+    } peer[];
+};
+
+static struct dme_line bs_kept(const struct dme *d, struct bs *s)
+{
+    return (struct dme_line){&s->kept, &s->peer[0].keep, sizeof s->peer[0], d->n};
+}
+
+static struct dme_line bs_queue(const struct dme *d, struct bs *s)
+{
+    return (struct dme_line){&s->queued, &s->peer[0].queue, sizeof s->peer[0], d->n};
+}
+
+static void bs_give(struct dme *d, struct bs *s)
+{
+    struct dme_msg *m = dme_send(d, dme_line_pop(bs_queue(d, s)), TOKEN);
+
+    m->ticket[0].clock = s->version;
+    dme_line_pack(bs_queue(d, s), m->ticket + 1);
+    for (dme_id j = 0; j < d->n; j++) {
+        m->ticket[1 + j].clock = s->peer[j].taken;
+        s->peer[j].taken = 0;
+    }
+    s->has = 0;
+}
+
+static void bs_take(struct dme *d, struct bs *s, const struct dme_msg *m)
+{
+    DME_EXPECT(d, !s->has && dme_waiting(d));
+    DME_EXPECT(d, dme_line_unpack(bs_queue(d, s), m->ticket + 1));
+    DME_EXPECT(d, !dme_line_has(bs_queue(d, s), d->self));
+    s->has = 1;
+    s->version = m->ticket[0].clock;
+    s->good = s->queued ? dme_line_last(bs_queue(d, s)) : d->self;
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].taken = m->ticket[1 + j].clock;
+    dme_enter(d);
+}
+
+static void bs_announce(struct dme *d, struct bs *s)
+{
+    DME_EXPECT(d, s->queued > 0);
+    s->version++;
+    s->good = dme_line_last(bs_queue(d, s));
+    for (dme_id j = 0; j < d->n; j++)
+        if (j != d->self && !dme_line_has(bs_queue(d, s), j))
+            dme_send_ticket(d, j, UPDATE, (struct dme_ticket){.clock = s->version, .site = s->good});
+}
+
+static void bs_queue_request(struct dme *d, struct bs *s, dme_id j)
+{
+    DME_EXPECT(d, !dme_line_has(bs_queue(d, s), j));
+    dme_line_push(bs_queue(d, s), j);
+    if (!dme_mistake(d, REMEMBERS_SERVED))
+        s->peer[j].taken = s->peer[j].seen;
+}
+
+/* Queue what was kept, unless it has been queued elsewhere; tell about it; and let the token go where it is wanted. */
+static void bs_pass_on(struct dme *d, struct bs *s)
+{
+    uint32_t before = s->queued;
+    bool news = s->kept && dme_mistake(d, ANNOUNCES_NOBODY); /* printed: if the local queue is not empty */
+
+    while (s->kept) {
+        dme_id j = dme_line_pop(bs_kept(d, s));
+
+        if (s->peer[j].seen > s->peer[j].taken)
+            bs_queue_request(d, s, j);
+    }
+    if (news || s->queued > before)
+        bs_announce(d, s);
+    if (s->queued)
+        bs_give(d, s);
+    else
+        s->good = d->self;
+}
+
+static void bs_init(struct dme *d, void *state)
+{
+    struct bs *s = state;
+
+    s->has = d->self == 0;
+}
+
+static void bs_request(struct dme *d, void *state)
+{
+    struct bs *s = state;
+
+    if (s->has && !dme_mistake(d, HOLDER_ASKS_ITSELF))
+        dme_enter(d);
+    else
+        dme_send_ticket(d, s->good, REQUEST, dme_claim(d, ++s->peer[d->self].seen));
+}
+
+static void bs_asked(struct dme *d, struct bs *s, struct dme_ticket claim)
+{
+    bool forward = dme_idle(d) && !s->has;
+
+    DME_EXPECT(d, claim.site != DME_NONE);
+    if (forward && dme_mistake(d, STARVES)) {
+        dme_send_ticket(d, s->good, REQUEST, claim); /* before section 4.6: no copy is kept */
+        return;
+    }
+    if (claim.clock <= s->peer[claim.site].seen)
+        return; /* it has been here before, or is this site's own */
+    DME_EXPECT(d, claim.site != d->self);
+    s->peer[claim.site].seen = claim.clock;
+    dme_line_remove(bs_kept(d, s), claim.site);
+    dme_line_push(bs_kept(d, s), claim.site);
+    if (forward &&
+        s->good != claim.site) /* if it is good, it is already on the queue for this request or a later one */
+        dme_send_ticket(d, s->good, REQUEST, claim);
+    else if (s->has && dme_idle(d))
+        bs_pass_on(d, s);
+}
+
+static void bs_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct bs *s = state;
+
+    switch (m->kind) {
+    case REQUEST:
+        bs_asked(d, s, m->ticket[0]);
+        break;
+    case UPDATE:
+        DME_EXPECT(d, m->ticket[0].site != DME_NONE && m->ticket[0].site != d->self);
+        if (m->ticket[0].clock > s->version || dme_mistake(d, NO_VERSIONS)) {
+            s->version = m->ticket[0].clock;
+            s->good = m->ticket[0].site;
+        }
+        break;
+    case TOKEN:
+        bs_take(d, s, m);
+        break;
+    }
+}
+
+static void bs_release(struct dme *d, void *state)
+{
+    struct bs *s = state;
+
+    if (dme_mistake(d, REMEMBERS_SERVED)) /* printed: the token has "the last request serviced" of each site */
+        s->peer[d->self].taken = s->peer[d->self].seen;
+    bs_pass_on(d, s);
+}
+
+static void bs_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct bs *s = state;
+
+    dme_print(text, "good=%u version=%llu", s->good, (unsigned long long)s->version);
+    dme_print_numbers(text, " seen", &s->peer[0].seen, sizeof s->peer[0], d->n);
+    dme_print_line(text, " kept", &s->peer[0].keep, sizeof s->peer[0], s->kept);
+    if (s->has) {
+        dme_print_numbers(text, " token taken", &s->peer[0].taken, sizeof s->peer[0], d->n);
+        dme_print_line(text, " queue", &s->peer[0].queue, sizeof s->peer[0], s->queued);
+    }
+}
+
+#define BANTA_SIMPLE                                                                                                   \
+    .family = DME_TOKEN,                                                                                               \
+    .paper = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, 1993, " \
+             "chapter 4",                                                                                              \
+    .cost = "n messages at light load, or 0 where the token is, 2 at full load, delay T", .kinds = bs_kinds,           \
+    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct bs),                   \
+    .peer_size = sizeof(((struct bs *)0)->peer[0]), .init = bs_init, .request = bs_request, .receive = bs_receive,     \
+    .release = bs_release, .show = bs_show
+
+const struct dme_alg banta_simple = {
+    .name = "banta-simple",
+    BANTA_SIMPLE,
+};
+
+const struct dme_alg banta_simple_as_published = {
+    .name = "banta-simple-as-published",
+    .flaw = "slow updates without versions make sites wait in a circle",
+    .mistakes = bs_mistakes,
+    BANTA_SIMPLE,
+};
