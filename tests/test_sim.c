@@ -211,6 +211,9 @@ static void counts_are_exact_whatever_the_delays(void **state)
 
         assert_int_equal(r.entries, 500);
         assert_int_equal(r.messages, 500 * 2 * (n - 1));
+        r = whole_run("carvalho-roucairol", n, "exclusive", delay, seed);
+        assert_true(r.messages <= 500 * 2 * (n - 1));
+        assert_int_equal(r.by_kind[0], r.by_kind[1]); /* REQUEST, REPLY */
         r = whole_run("lamport", n, "exclusive", delay, seed);
         assert_int_equal(r.messages, 500 * 3 * (n - 1));
         r = whole_run("suzuki-kasami", n, "exclusive", delay, seed);

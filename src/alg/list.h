@@ -10,6 +10,10 @@
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_as_published)                                                                                    \
+    X(carvalho_roucairol)                                                                                              \
+    X(carvalho_roucairol_as_published)                                                                                 \
+    X(singhal_dynamic)                                                                                                 \
+    X(singhal_dynamic_as_published)                                                                                    \
     X(maekawa)                                                                                                         \
     X(raymond_k)                                                                                                       \
     X(suzuki_kasami)                                                                                                   \

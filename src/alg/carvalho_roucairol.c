@@ -1,0 +1,161 @@
+/* Carvalho and Roucairol, "On Mutual Exclusion in Computer Networks" (technical correspondence), CACM 26(2), 1983: an
+ * improvement of Ricart and Agrawala's algorithm.
+ *
+ * Idea. A REPLY is a permission that lasts: whoever got it may go in again and again without asking, until it answers a
+ * REQUEST of the one who gave it. So a site asks only those whose permission it does not hold.
+ *
+ * Messages. REQUEST(claim) and REPLY: from 0, where nobody else has asked since, to 2(n-1), where everybody has; n-1 on
+ * the average at light load. With `--set start=staircase` every site begins with the permissions of all sites above it,
+ * which saves the first messages.
+ *
+ * Invariant CR1. Two sites never hold each other's permission.
+ * Invariant CR2. While a site waits for a permission, its REQUEST or the REPLY is in flight, or it is deferred.
+ * Invariant CR3. For one entry a site sends another at most one REQUEST: whoever has answered it has a later claim from
+ *     then on.
+ *
+ * Departures from the paper. None known. The heart of it is what a waiting site does that answers an older claim: by
+ * that answer it loses the permission of that site, so if it held it, it must ask for it now, with the number that its
+ * claim has. The two messages may arrive in either order. Four ways to get this wrong are in
+ * carvalho-roucairol-as-published. */
+#include "core/alg.h"
+
+enum { REQUEST, REPLY };
+enum { OPTION_START };
+enum { START_NONE, START_STAIRCASE };
+enum { KEEPS_PERMISSION, FORGETS_TO_ASK, FRESH_NUMBER, ASKS_TWICE };
+
+static const struct dme_kind cr_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
+static const char *const cr_start[] = {"none", "staircase", NULL};
+static const struct dme_option cr_options[] = {
+    {.key = "start", .help = "permissions held at first: none, or those of all sites above", .choices = cr_start},
+    {0},
+};
+static const char *const cr_mistakes[] = {"keeps-permission", "forgets-to-ask", "fresh-number", "asks-twice", NULL};
+
+struct cr {
+    uint64_t highest;       /* number of any claim sent or received */
+    struct dme_ticket mine; /* the claim; zero when idle */
+    struct {
+        uint8_t held; /* the peer's permission is here; always so of oneself */
+        uint8_t deferred;
+    } peer[];
+};
+
+static void cr_init(struct dme *d, void *state)
+{
+    struct cr *s = state;
+
+    s->peer[d->self].held = 1;
+    for (dme_id j = d->self + 1; j < d->n; j++)
+        s->peer[j].held = dme_option(d, OPTION_START) == START_STAIRCASE;
+}
+
+static void cr_try(struct dme *d, const struct cr *s)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (!s->peer[j].held)
+            return;
+    dme_enter(d);
+}
+
+static void cr_request(struct dme *d, void *state)
+{
+    struct cr *s = state;
+
+    s->mine = dme_claim(d, ++s->highest);
+    for (dme_id j = 0; j < d->n; j++)
+        if (!s->peer[j].held)
+            dme_send_ticket(d, j, REQUEST, s->mine);
+    cr_try(d, s);
+}
+
+/* A waiting site has given way to j, and asks to be let in after it. */
+static void cr_ask_again(struct dme *d, struct cr *s, dme_id j, bool had)
+{
+    if (dme_mistake(d, KEEPS_PERMISSION)) {
+        s->peer[j].held = had; /* "answers as in Ricart and Agrawala's algorithm", and no more */
+        return;
+    }
+    if (dme_mistake(d, FORGETS_TO_ASK))
+        return;
+    /* If it did not hold the permission, its REQUEST is out already. */
+    if (had || dme_mistake(d, ASKS_TWICE))
+        dme_send_ticket(d, j, REQUEST, dme_mistake(d, FRESH_NUMBER) ? dme_claim(d, ++s->highest) : s->mine);
+}
+
+static void cr_asked(struct dme *d, struct cr *s, struct dme_ticket claim)
+{
+    dme_id j = claim.site;
+    bool had = s->peer[j].held;
+
+    s->highest = dme_max(s->highest, claim.clock);
+    if (dme_inside(d) || (dme_waiting(d) && dme_before(s->mine, claim))) {
+        s->peer[j].deferred = 1;
+        return;
+    }
+    s->peer[j].held = 0;
+    dme_send(d, j, REPLY);
+    if (dme_waiting(d))
+        cr_ask_again(d, s, j, had);
+}
+
+static void cr_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct cr *s = state;
+
+    DME_EXPECT(d, m->from != d->self);
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, m->ticket[0].site == m->from && (!s->peer[m->from].deferred || dme_mistake(d, ASKS_TWICE)));
+        cr_asked(d, s, m->ticket[0]);
+        break;
+    case REPLY:
+        /* Nobody could tell the answer to a duplicate from another one. */
+        DME_EXPECT(d, (dme_waiting(d) && !s->peer[m->from].held) || dme_mistake(d, ASKS_TWICE));
+        s->peer[m->from].held = 1;
+        if (dme_waiting(d))
+            cr_try(d, s);
+        break;
+    }
+}
+
+static void cr_release(struct dme *d, void *state)
+{
+    struct cr *s = state;
+
+    s->mine = (struct dme_ticket){0};
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].deferred) {
+            s->peer[j].deferred = s->peer[j].held = 0;
+            dme_send(d, j, REPLY);
+        }
+}
+
+static void cr_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct cr *s = state;
+
+    dme_print(text, "highest=%llu claim=%llu ", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);
+    dme_print_set(text, "held", &s->peer[0].held, sizeof s->peer[0], d->n);
+    dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
+}
+
+#define CR_COMMON                                                                                                      \
+    .family = DME_PERMISSION, .cost = "0 to 2(n-1) messages, n-1 at light load, delay T", .kinds = cr_kinds,           \
+    .options = cr_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                             \
+    .state_size = sizeof(struct cr), .peer_size = sizeof(((struct cr *)0)->peer[0]), .init = cr_init,                  \
+    .request = cr_request, .receive = cr_receive, .release = cr_release, .show = cr_show
+
+const struct dme_alg carvalho_roucairol = {
+    .name = "carvalho-roucairol",
+    .paper = "O. Carvalho, G. Roucairol, On mutual exclusion in computer networks, CACM 26(2), 1983",
+    CR_COMMON,
+};
+
+const struct dme_alg carvalho_roucairol_as_published = {
+    .name = "carvalho-roucairol-as-published",
+    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993",
+    .flaw = "a waiting site that answers an older claim loses a permission and does not ask for it again, or not right",
+    .mistakes = cr_mistakes,
+    CR_COMMON,
+};

@@ -1,0 +1,149 @@
+/* Singhal, "A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems", ICDCS 1989; IEEE TPDS
+ * 3(1), 1992.
+ *
+ * Idea. Every site keeps a set of those it must ask and a set of those it must answer on leaving. At first the sets
+ * form a staircase, site i asks all sites below it, so that of any two sites exactly one asks the other; then they
+ * follow who asks how often. A site that seldom asks is soon asked by nobody.
+ *
+ * Messages. REQUEST(claim) and REPLY: n-1 on the average at light load, 2(n-1) at full load. (The author estimates
+ * 3(n-1)/2 there, but if everybody asks all the time, everybody else has asked in between.)
+ *
+ * Invariant SD1. Of two sites at least one must ask the other; both only while a REPLY between them is in flight.
+ * Invariant SD2. Nobody is to be answered by an idle site.
+ *
+ * Departures from the paper. Sites do not stand in their own sets, which only serves the drawing of the staircase. The
+ * REQUEST that a waiting site sends behind its REPLY carries the time of its claim; the printed REQUEST(C, i) carries a
+ * clock that has just moved past it. See singhal-dynamic-as-published.
+ *
+ * Started from the same staircase, Carvalho and Roucairol's algorithm sends the same messages: whom it does not ask is
+ * whose permission it holds. A test runs the two side by side. */
+#include "core/alg.h"
+
+enum { REQUEST, REPLY };
+enum { SENDS_CLOCK, COMPARES_CLOCK };
+
+static const struct dme_kind sd_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
+static const char *const sd_mistakes[] = {"sends-clock", "compares-clock", NULL};
+
+struct sd {
+    uint64_t clock;         /* C: the latest time heard of */
+    struct dme_ticket mine; /* the claim; zero when idle */
+    struct {
+        uint8_t ask;    /* R: must be asked, or has been asked and has not answered */
+        uint8_t answer; /* I: is to be answered on leaving */
+    } peer[];
+};
+
+static void sd_init(struct dme *d, void *state)
+{
+    struct sd *s = state;
+
+    for (dme_id j = 0; j < d->self; j++)
+        s->peer[j].ask = 1;
+}
+
+static void sd_enter_if_all_agree(struct dme *d, const struct sd *s)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].ask)
+            return;
+    dme_enter(d);
+}
+
+static void sd_request(struct dme *d, void *state)
+{
+    struct sd *s = state;
+
+    s->mine = dme_claim(d, ++s->clock);
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].ask)
+            dme_send_ticket(d, j, REQUEST, s->mine);
+    sd_enter_if_all_agree(d, s);
+}
+
+static bool sd_goes_first(const struct dme *d, const struct sd *s, struct dme_ticket claim)
+{
+    if (dme_mistake(d, COMPARES_CLOCK))
+        return dme_waiting(d) && dme_before(dme_claim(d, s->clock), claim);
+    return dme_waiting(d) && dme_before(s->mine, claim);
+}
+
+static void sd_asked(struct dme *d, struct sd *s, struct dme_ticket claim)
+{
+    dme_id j = claim.site;
+
+    s->clock = dme_max(s->clock, claim.clock);
+    if (dme_inside(d) || sd_goes_first(d, s, claim)) {
+        s->peer[j].answer = 1;
+        return;
+    }
+    dme_send(d, j, REPLY);
+    /* What j now has from this site, this site can no longer have from j. */
+    if (dme_waiting(d) && !s->peer[j].ask)
+        dme_send_ticket(d, j, REQUEST, dme_mistake(d, SENDS_CLOCK) ? dme_claim(d, s->clock) : s->mine);
+    s->peer[j].ask = 1;
+}
+
+static void sd_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct sd *s = state;
+
+    DME_EXPECT(d, m->from != d->self);
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, m->ticket[0].site == m->from && !s->peer[m->from].answer);
+        sd_asked(d, s, m->ticket[0]);
+        break;
+    case REPLY:
+        DME_EXPECT(d, dme_waiting(d) && s->peer[m->from].ask);
+        s->peer[m->from].ask = 0;
+        sd_enter_if_all_agree(d, s);
+        break;
+    }
+}
+
+static void sd_release(struct dme *d, void *state)
+{
+    struct sd *s = state;
+
+    s->mine = (struct dme_ticket){0};
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].answer) {
+            s->peer[j].answer = 0;
+            s->peer[j].ask = 1;
+            dme_send(d, j, REPLY);
+        }
+}
+
+static void sd_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct sd *s = state;
+
+    dme_print(text, "clock=%llu claim=%llu ", (unsigned long long)s->clock, (unsigned long long)s->mine.clock);
+    dme_print_set(text, "ask", &s->peer[0].ask, sizeof s->peer[0], d->n);
+    dme_print_set(text, " answer", &s->peer[0].answer, sizeof s->peer[0], d->n);
+}
+
+#define SD_COMMON                                                                                                      \
+    .family = DME_PERMISSION, .cost = "n-1 messages at light load, 2(n-1) at full load, delay T", .kinds = sd_kinds,   \
+    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct sd),                   \
+    .peer_size = sizeof(((struct sd *)0)->peer[0]), .init = sd_init, .request = sd_request, .receive = sd_receive,     \
+    .release = sd_release, .show = sd_show
+
+const struct dme_alg singhal_dynamic = {
+    .name = "singhal-dynamic",
+    .paper =
+        "M. Singhal, A dynamic information-structure mutual exclusion algorithm for distributed systems, IEEE TPDS "
+        "3(1), 1992",
+    SD_COMMON,
+};
+
+const struct dme_alg singhal_dynamic_as_published = {
+    .name = "singhal-dynamic-as-published",
+    .paper =
+        "M. Singhal, A dynamic information-structure mutual exclusion algorithm for distributed systems, IEEE TPDS "
+        "3(1), 1992, as commonly reproduced",
+    .flaw = "a claim is given the time of the site's clock instead of its own",
+    .mistakes = sd_mistakes,
+    SD_COMMON,
+};
