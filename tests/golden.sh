@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every count in tests/golden/states.txt comes out again: if one changes, the protocol has changed. A line is
 #
-#     ricart-agrawala exclusive n=3 requests=1 any 2879 holds [set KEY=VALUE]... [slow]
+#     ricart-agrawala exclusive n=3 requests=1 any 2879 holds [set KEY=VALUE]... [without NEED] [slow]
 #
 # and stands for: dibs check ricart-agrawala --rule exclusive --sites 3 --requests 1 --order any. Lines with "slow" are
 # left out under sanitizers.
@@ -13,7 +13,7 @@ figure() { # KEY: its value in the JSON on stdin
     sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"
 }
 
-check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [set KEY=VALUE]... [slow]
+check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [set KEY=VALUE]... [without NEED] [slow]
     line="$*"
     algorithm=$1 rule=$2 sites=${3#n=} requests=${4#requests=} order=$5 states=$6 verdict=$7
     shift 7
@@ -21,6 +21,7 @@ check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [set KEY=VAL
     while [ $# -gt 0 ]; do
         case $1 in
         set) options="$options --set $2" && shift ;;
+        without) options="$options --without $2" && shift ;;
         slow) [ "$MODE" = release ] || { echo "ok $number - $line # SKIP slow"; return; } ;;
         esac
         shift

@@ -10,6 +10,9 @@
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_as_published)                                                                                    \
+    X(ricart_agrawala_implicit)                                                                                        \
+    X(ricart_agrawala_implicit_broadcast)                                                                              \
+    X(ricart_agrawala_implicit_as_published)                                                                           \
     X(carvalho_roucairol)                                                                                              \
     X(carvalho_roucairol_as_published)                                                                                 \
     X(singhal_dynamic)                                                                                                 \

@@ -32,10 +32,9 @@ struct ra {
     } peer[];
 };
 
-/* Does this site, waiting or inside, go before that claim? */
 static bool ra_defers(const struct dme *d, const struct ra *s, struct dme_ticket claim)
 {
-    return !dme_idle(d) && ra_goes_before(d, s->num.mine, claim) && !dme_compatible(s->num.mine.mode, claim.mode);
+    return ra_goes_first(d, &s->num, claim) && !dme_compatible(s->num.mine.mode, claim.mode);
 }
 
 static void ra_request(struct dme *d, void *state)
@@ -91,9 +90,8 @@ static void ra_show(const struct dme *d, const void *state, struct dme_text *tex
 {
     const struct ra *s = state;
 
-    dme_print(text, "highest=%llu claim=%llu ", (unsigned long long)s->num.highest,
-              (unsigned long long)s->num.mine.clock);
-    dme_print_set(text, "awaited", &s->peer[0].awaited, sizeof s->peer[0], d->n);
+    ra_print_numbers(&s->num, text);
+    dme_print_set(text, " awaited", &s->peer[0].awaited, sizeof s->peer[0], d->n);
     dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
 }
 

@@ -79,6 +79,24 @@ static inline void ra_note_number(const struct dme *d, struct ra_numbers *s, str
         s->highest = claim.clock;
 }
 
+/* The site claims, with a number above all that were sent or received. */
+static inline void ra_make_claim(const struct dme *d, struct ra_numbers *s)
+{
+    s->mine = dme_claim(d, ra_next_number(d, s));
+    ra_note_number(d, s, s->mine);
+}
+
+static inline void ra_drop_claim(struct ra_numbers *s)
+{
+    s->mine = (struct dme_ticket){0};
+}
+
+/* Does this site, waiting or inside, go before that claim? */
+static inline bool ra_goes_first(const struct dme *d, const struct ra_numbers *s, struct dme_ticket claim)
+{
+    return !dme_idle(d) && ra_goes_before(d, s->mine, claim);
+}
+
 /* Is this a number that a claim may have? */
 static inline bool ra_is_number(const struct dme *d, uint64_t clock)
 {
@@ -101,6 +119,31 @@ static inline const char *ra_check_modulus(const struct dme_conf *conf, uint64_t
 static inline const char *ra_check_numbers(const struct dme_conf *conf)
 {
     return ra_check_modulus(conf, ra_least_modulus(conf));
+}
+
+static inline void ra_print_numbers(const struct ra_numbers *s, struct dme_text *text)
+{
+    dme_print(text, "highest=%llu claim=%llu", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);
+}
+
+/* Replies to many sites as one broadcast: ticket k names site k if the reply is for it (section 6.3 of the paper). The
+ * sites are those whose peer record has a byte other than 0 at this address; it becomes 0. First is that of site 0. */
+static inline void ra_reply_to_list(struct dme *d, uint8_t kind, uint8_t *first, size_t stride)
+{
+    struct dme_msg *m = NULL;
+
+    for (dme_id j = 0; j < d->n; j++)
+        if (first[j * stride]) {
+            if (!m)
+                m = dme_send(d, DME_ALL, kind);
+            m->ticket[j].site = j;
+            first[j * stride] = 0;
+        }
+}
+
+static inline bool ra_is_listed(const struct dme *d, const struct dme_msg *m)
+{
+    return m->ticket[d->self].site == d->self;
 }
 
 #endif

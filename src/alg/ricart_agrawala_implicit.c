@@ -1,0 +1,177 @@
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: implicit
+ * reply (section 6.2), alone and on a broadcast medium (with section 6.3).
+ *
+ * Idea. Where no message takes longer than T, silence means consent. A site that would reply at once says nothing; one
+ * that defers says so. Whoever has waited for more than 2T, time for a REQUEST to arrive and for an answer to come
+ * back, and has heard nothing from a site, has its consent. From those that deferred a REPLY is awaited as ever.
+ *
+ * Messages. REQUEST(claim) to all, then DEFERRED and later REPLY from each of the d sites that defer: (n-1) + 2d per
+ * entry, n-1 at light and 3(n-1) at full load. With broadcasts one REQUEST, d times DEFERRED, and at the exit one
+ * REPLIES(list) if anybody was deferred: 1 at light and n+1 at full load.
+ *
+ * Invariant RI1. When the timer fires, every site that has deferred the claim has been heard.
+ * Invariant RI2. Thereafter a site waits for j exactly while j defers it or the REPLY from j is in flight.
+ *
+ * Departures from the paper. A REPLY may overtake its DEFERRED, which is then ignored; the paper is silent on this. The
+ * paper counts 2(n-1) messages at most, but a site that says DEFERRED must REPLY too. Numbers: ricart_agrawala.h. */
+#include "ricart_agrawala.h"
+
+enum { REQUEST, DEFERRED, REPLY };
+enum { TRUSTS_LATE_DEFERRED, ONE_DELAY };
+
+static const struct dme_kind rai_kinds[] = {{"REQUEST", 1, 0}, {"DEFERRED", 0, 0}, {"REPLY", 0, 0}, {0}};
+static const struct dme_kind rai_broadcast_kinds[] = {{"REQUEST", 1, 0}, {"DEFERRED", 0, 0}, {"REPLIES", 0, 1}, {0}};
+static const struct dme_option rai_options[] = {RA_NUMBER_OPTIONS, {0}};
+static const char *const rai_mistakes[] = {"trusts-late-deferred", "one-delay", NULL};
+
+struct rai {
+    struct ra_numbers num;
+    uint32_t quiet_over; /* while waiting: the timer has fired */
+    uint32_t waits;      /* for so many sites */
+    struct {
+        uint8_t deferred;
+        uint8_t awaited; /* it has said DEFERRED, and not yet REPLY */
+        uint8_t early;   /* it has said REPLY, and not yet DEFERRED */
+    } peer[];
+};
+
+static bool rai_broadcasts(const struct dme *d)
+{
+    return d->conf->alg->needs & DME_BROADCAST;
+}
+
+static void rai_try(struct dme *d, struct rai *s)
+{
+    if (!s->quiet_over || s->waits)
+        return;
+    s->quiet_over = 0;
+    dme_enter(d);
+}
+
+static void rai_request(struct dme *d, void *state)
+{
+    struct rai *s = state;
+
+    ra_make_claim(d, &s->num);
+    if (d->n == 1) {
+        dme_enter(d);
+        return;
+    }
+    dme_start(d, 0, dme_mistake(d, ONE_DELAY) ? 1 : 2);
+    if (rai_broadcasts(d))
+        dme_send_ticket(d, DME_ALL, REQUEST, s->num.mine);
+    else
+        dme_send_others(d, REQUEST, s->num.mine);
+}
+
+static void rai_timer(struct dme *d, void *state, unsigned timer)
+{
+    struct rai *s = state;
+
+    (void)timer;
+    s->quiet_over = 1;
+    rai_try(d, s);
+}
+
+static void rai_deferred(struct dme *d, struct rai *s, dme_id j)
+{
+    DME_EXPECT(d, dme_waiting(d) && !s->quiet_over && !s->peer[j].awaited);
+    if (s->peer[j].early && !dme_mistake(d, TRUSTS_LATE_DEFERRED)) {
+        s->peer[j].early = 0;
+        return;
+    }
+    s->peer[j].awaited = 1;
+    s->waits++;
+}
+
+static void rai_replied(struct dme *d, struct rai *s, dme_id j)
+{
+    DME_EXPECT(d, dme_waiting(d) && (s->peer[j].awaited || !s->quiet_over));
+    if (!s->peer[j].awaited) {
+        s->peer[j].early = 1;
+        return;
+    }
+    s->peer[j].awaited = 0;
+    s->waits--;
+    rai_try(d, s);
+}
+
+static void rai_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct rai *s = state;
+
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, m->ticket[0].site == m->from && ra_is_number(d, m->ticket[0].clock));
+        DME_EXPECT(d, !s->peer[m->from].deferred);
+        ra_note_number(d, &s->num, m->ticket[0]);
+        if (ra_goes_first(d, &s->num, m->ticket[0])) {
+            s->peer[m->from].deferred = 1;
+            dme_send(d, m->from, DEFERRED);
+        }
+        break;
+    case DEFERRED:
+        rai_deferred(d, s, m->from);
+        break;
+    case REPLY:
+        if (!rai_broadcasts(d) || ra_is_listed(d, m))
+            rai_replied(d, s, m->from);
+        break;
+    }
+}
+
+static void rai_release(struct dme *d, void *state)
+{
+    struct rai *s = state;
+
+    ra_drop_claim(&s->num);
+    if (rai_broadcasts(d)) {
+        ra_reply_to_list(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
+        return;
+    }
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].deferred) {
+            s->peer[j].deferred = 0;
+            dme_send(d, j, REPLY);
+        }
+}
+
+static void rai_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct rai *s = state;
+
+    ra_print_numbers(&s->num, text);
+    dme_print_set(text, " awaited", &s->peer[0].awaited, sizeof s->peer[0], d->n);
+    dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
+    dme_print_set(text, " early", &s->peer[0].early, sizeof s->peer[0], d->n);
+    dme_print(text, "%s", s->quiet_over ? " quiet-over" : "");
+}
+
+#define RAI_COMMON                                                                                                     \
+    .family = DME_PERMISSION,                                                                                          \
+    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
+             "1981, section 6.2",                                                                                      \
+    .options = rai_options, .rules = 1 << DME_EXCLUSIVE, .state_size = sizeof(struct rai),                             \
+    .peer_size = sizeof(((struct rai *)0)->peer[0]), .check = ra_check_numbers, .request = rai_request,                \
+    .receive = rai_receive, .release = rai_release, .timer = rai_timer, .show = rai_show
+
+#define RAI_ADDRESSED                                                                                                  \
+    RAI_COMMON, .cost = "n-1 to 3(n-1) messages, delay T, at light load 2T to enter", .kinds = rai_kinds,              \
+                .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY
+
+const struct dme_alg ricart_agrawala_implicit = {.name = "ricart-agrawala-implicit", RAI_ADDRESSED};
+
+const struct dme_alg ricart_agrawala_implicit_broadcast = {
+    .name = "ricart-agrawala-implicit-broadcast",
+    .cost = "1 to n+1 messages, delay T, at light load 2T to enter",
+    .kinds = rai_broadcast_kinds,
+    .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY | DME_BROADCAST,
+    RAI_COMMON,
+};
+
+const struct dme_alg ricart_agrawala_implicit_as_published = {
+    .name = "ricart-agrawala-implicit-as-published",
+    .flaw = "a DEFERRED that its REPLY has overtaken is believed, and the site waits for ever",
+    .mistakes = rai_mistakes,
+    RAI_ADDRESSED,
+};
