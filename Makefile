@@ -28,7 +28,7 @@ LDFLAGS := $(CFLAGS_$(MODE)) -pthread
 LDLIBS := -lm
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
-LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c)
+LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
 FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))

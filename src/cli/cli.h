@@ -100,5 +100,6 @@ int cmd_sim(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_scenario(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
+int cmd_paper(int argc, char **argv);
 
 #endif

@@ -75,13 +75,11 @@ int cmd_sim(int argc, char **argv)
     static const char *log;
     static unsigned format;
     static const struct cli_option options[] = {
-        {"--sites", CLI_COUNT, &w.sites, "N", "number of sites (10)", 1, DME_SITES_MAX, NULL},
-        {"--rate", CLI_REAL, &w.rate, "R", "open load: Poisson demands of each site per time", 1e-12, 1e12, NULL},
+        SPEC_OPTIONS_WHERE(w),
         {"--rates", CLI_TEXT, &w.rates, "FILE", "open load: the rate of each site", 0, 0, NULL},
         SPEC_OPTIONS_LOAD(w),
         {"--script", CLI_TEXT, &w.script, "FILE", "load from a file of lines TIME SITE [MODE]", 0, 0, NULL},
         SPEC_OPTIONS(w),
-        {"--seed", CLI_COUNT, &w.seed, "S", "of the random numbers (1)", 0, 1e19, NULL},
         {"--log", CLI_TEXT, &log, "FILE", "write every step into a file; or the word \"entries\": tell every entry", 0,
          0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "how to print", 0, 0, cli_formats},

@@ -81,6 +81,8 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     fprintf(to, "  %-26s %12" PRIu64 "\n", "overtakes of one, at most", r->overtakes_max);
     if (spec->conf.rule != DME_EXCLUSIVE)
         fprintf(to, "  %-26s %12u\n", "inside together, at most", r->inside_max);
+    if (report_wants(spec, FIG_SWITCHES))
+        fprintf(to, "  %-26s %12" PRIu64 "\n", "switches in one wait, max", r->switches_max);
     fprintf(to, "  %-26s %12.5g\n", "fairness (Jain)", r->jain);
     if (!r->settled)
         fprintf(to, "\nWaiting times still change in the course of the run: it is too short, or its warm-up is.\n");
@@ -143,6 +145,8 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "response_p99"), json_real(&j, r->response_p99);
     json_key(&j, "response_max"), json_real(&j, r->response_max);
     json_key(&j, "overtakes_max"), json_count(&j, r->overtakes_max);
+    json_key(&j, "switches_max"), json_count(&j, r->switches_max);
+    json_key(&j, "sync_delay_max"), json_real(&j, r->sync_max);
     json_key(&j, "concurrency_max"), json_count(&j, r->inside_max);
     json_key(&j, "jain"), json_real(&j, r->jain);
     json_key(&j, "settled"), json_bool(&j, r->settled);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const spec_orders[] = {"fifo", "any", NULL};
 
@@ -61,14 +62,17 @@ static void spec_load(struct sim_spec *spec, const struct spec_words *w)
     dme_text_init(&wrong, line, sizeof line);
     if ((w->rate > 0) + (w->rates != NULL) + w->closed + (w->script != NULL) != 1)
         cli_die("what is the load? One of --rate R, --rates FILE, --closed and --script FILE");
-    if (w->think && !w->closed)
-        cli_die("--think goes with --closed");
+    if ((w->think || w->requesters) && !w->closed)
+        cli_die("--think and --requesters go with --closed");
+    if (w->requesters > spec->conf.n)
+        cli_die("--requesters %llu is not possible with %u sites", (unsigned long long)w->requesters, spec->conf.n);
     if ((w->zipf > 0 || w->hot || w->burst) && (w->closed || w->script))
         cli_die("--zipf, --hot and --burst go with --rate");
     spec->load.readers = w->readers;
     spec->load.popularity = w->popularity;
     if (w->closed) {
         spec->load.type = LOAD_CLOSED;
+        spec->load.requesters = (uint32_t)w->requesters;
         spec_insist(dist_parse(&spec->load.think, w->think ? w->think : "0", &wrong), "--think", line);
     } else if (w->script) {
         spec->load.type = LOAD_SCRIPT;
@@ -98,6 +102,25 @@ struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
     spec_insist(dist_parse(&spec.hold, w->hold, &wrong), "--hold", line);
     spec_load(&spec, w);
     return spec;
+}
+
+struct sim_spec spec_parse(const char *line)
+{
+    static const struct spec_words defaults = SPEC_DEFAULTS;
+    static struct spec_words w;
+    static const struct cli_option options[] = {SPEC_OPTIONS_WHERE(w), SPEC_OPTIONS_LOAD(w), SPEC_OPTIONS(w), {0}};
+    static const struct cli_usage usage = {.line = "dibs sim", .about = "", .options = options};
+    char words[512], *argv[64], *save;
+    const char *algorithm = NULL;
+    int argc = 1;
+
+    w = defaults;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok_r(words, " ", &save); word && argc < 64; word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    if (!cli_parse(argc, argv, &usage, &algorithm, 1))
+        cli_die("\"%s\" names no algorithm", line);
+    return spec_of(algorithm, &w);
 }
 
 void spec_free(struct sim_spec *spec)

@@ -6,7 +6,7 @@
 #include "sim/sim.h"
 
 struct spec_words {
-    uint64_t sites, entries, warmup, seed;
+    uint64_t sites, requesters, entries, warmup, seed;
     double rate, zipf, bound, readers, popularity;
     bool closed;
     const char *rates, *hot, *burst, *think, *script, *delay, *hold, *rule;
@@ -26,10 +26,18 @@ enum { SPEC_NOT_GIVEN = 99 };
 extern const char *const spec_orders[];
 
 /* Rows of a table of options, for a static struct spec_words w. */
+#define SPEC_OPTIONS_WHERE(w)                                                                                          \
+    {"--sites", CLI_COUNT, &(w).sites, "N", "number of sites (10)", 1, DME_SITES_MAX, NULL},                           \
+        {"--rate", CLI_REAL, &(w).rate, "R", "open load: Poisson demands of each site per time", 1e-12, 1e12, NULL},   \
+    {                                                                                                                  \
+        "--seed", CLI_COUNT, &(w).seed, "S", "of the random numbers (1)", 0, 1e19, NULL                                \
+    }
 #define SPEC_OPTIONS_LOAD(w)                                                                                           \
     {"--closed", CLI_FLAG, &(w).closed, NULL, "closed load: each site asks again after leaving", 0, 0, NULL},          \
         {"--think", CLI_TEXT, &(w).think, "S", "closed load: time between leaving and asking, as for --delay (0)",     \
          0,         0,        NULL},                                                                                   \
+        {"--requesters", CLI_COUNT, &(w).requesters, "R", "closed load: only the first R sites ask (all)", 1,          \
+         DME_SITES_MAX,  NULL},                                                                                        \
         {"--zipf", CLI_REAL, &(w).zipf, "S", "open load: site k asks in proportion to 1/(k+1)^S", 0, 10, NULL},        \
         {"--hot", CLI_TEXT, &(w).hot, "P,H", "open load: a share P of demands comes from the first H sites",           \
          0,       0,        NULL},                                                                                     \
@@ -71,6 +79,8 @@ extern const char *const spec_orders[];
 
 /* The specification, or cli_die. */
 struct sim_spec spec_of(const char *algorithm, const struct spec_words *words);
+/* The same from a line, as it stands behind "dibs sim". */
+struct sim_spec spec_parse(const char *line);
 void spec_free(struct sim_spec *spec);
 
 #endif

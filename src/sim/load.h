@@ -30,6 +30,7 @@ struct load_spec {
     double burst;           /* open: how many times faster demands come in a burst; 0: no bursts */
     double burst_length;    /* mean */
     struct dist think;      /* closed */
+    uint32_t requesters;    /* closed: only the first so many sites ask; 0: all */
     struct load_line *line; /* script, sorted by time */
     size_t lines;
     double readers;    /* rule shared: share of demands that read */

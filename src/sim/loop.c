@@ -150,34 +150,51 @@ static void sim_log_entry(struct sim *s, dme_id site, uint32_t mode)
     r->log[r->logged++] = (struct sim_entry){s->now, site, mode};
 }
 
-static void sim_enter(struct sim *s, dme_id self)
+/* The promises that an entry may break. */
+static void sim_check_entry(struct sim *s, dme_id self, const struct dme_node *node)
 {
-    struct sim_site *site = &s->site[self];
-    struct dme_node *node = sim_node(s, self);
-    struct metrics *m = s->metrics;
-    uint32_t still = order_leave(&s->waiting, self);
-    /* Of the entries since the request, those that waited already were not overtaking. */
-    uint64_t overtakes = s->entries - site->entries_then - (site->waiting_then - still);
-    double wait = s->now - site->asked;
-
     if (!sim_may_enter(s, node->mode))
         sim_fail(s, self, "enters although the rule forbids it: exclusion is broken");
     if (s->fences && node->fence <= s->fence)
         sim_fail(s, self, "enters with a fencing number that is not larger than the last");
     s->fence = node->fence;
-    sim_account(s);
+}
+
+static void sim_measure_entry(struct sim *s, const struct sim_site *site, uint32_t still_waiting)
+{
+    struct metrics *m = s->metrics;
+    /* Of the entries since the request, those that waited already were not overtaking. */
+    uint64_t overtakes = s->entries - site->entries_then - (site->waiting_then - still_waiting);
+    uint64_t switches = s->switches - site->switches_then;
+    double wait = s->now - site->asked, sync = s->now - s->last_exit;
+
     m->sum[SUM_ENTRIES]++;
     m->sum[SUM_WAIT] += wait;
     hist_add(&m->wait, wait);
     m->sum[SUM_OVERTAKES] += (double)overtakes;
-    if (m->overtakes_max < overtakes)
-        m->overtakes_max = overtakes;
-    m->sum[SUM_SWITCHES] += node->mode != s->mode;
+    m->overtakes_max = m->overtakes_max < overtakes ? overtakes : m->overtakes_max;
+    m->switches_max = m->switches_max < switches ? switches : m->switches_max;
     if (s->exit_awaited) {
-        m->sum[SUM_SYNC] += s->now - s->last_exit;
+        m->sum[SUM_SYNC] += sync;
         m->sum[SUM_SYNCS]++;
-        s->exit_awaited = false;
+        m->sync_max = m->sync_max < sync ? sync : m->sync_max;
     }
+}
+
+static void sim_enter(struct sim *s, dme_id self)
+{
+    struct sim_site *site = &s->site[self];
+    const struct dme_node *node = sim_node(s, self);
+    struct metrics *m = s->metrics;
+    uint32_t still_waiting = order_leave(&s->waiting, self);
+
+    sim_check_entry(s, self, node);
+    sim_account(s);
+    if (s->mode != node->mode)
+        s->switches++;
+    sim_measure_entry(s, site, still_waiting);
+    m->sum[SUM_SWITCHES] = (double)s->switches;
+    s->exit_awaited = false;
     s->mode = node->mode;
     if (m->inside_max < ++s->inside)
         m->inside_max = s->inside;
@@ -236,6 +253,7 @@ static void sim_request(struct sim *s, dme_id self)
     site->backlog--;
     site->asked = s->now;
     site->entries_then = s->entries;
+    site->switches_then = s->switches;
     site->waiting_then = s->waiting.waiting;
     s->requests++;
     order_join(&s->waiting, self);

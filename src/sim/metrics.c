@@ -31,7 +31,8 @@ void metrics_mark(struct metrics *m, double now)
     memcpy(m->by_kind_before, m->by_kind, sizeof m->by_kind);
     memset(&m->wait, 0, sizeof m->wait);
     memset(&m->response, 0, sizeof m->response);
-    m->overtakes_max = m->inside_max = 0;
+    m->overtakes_max = m->switches_max = m->inside_max = 0;
+    m->sync_max = 0;
 }
 
 static double metrics_growth(const struct metrics *m, unsigned from, unsigned to, enum metrics_sum sum)

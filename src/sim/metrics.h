@@ -65,7 +65,8 @@ struct metrics {
     double mark[METRICS_BATCHES + 1][SUMS];
     unsigned marks;
     uint64_t by_kind[FLIGHT_KINDS], by_kind_before[FLIGHT_KINDS];
-    uint64_t overtakes_max;
+    uint64_t overtakes_max, switches_max;
+    double sync_max;
     uint32_t inside_max;
     struct hist wait, response;
 };

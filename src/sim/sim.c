@@ -50,6 +50,13 @@ static bool sim_fits(struct sim *s, struct dme_text *wrong)
     return delay_begin(&s->delay, spec->conf.n, spec->order == SIM_FIFO || needs_fifo, wrong);
 }
 
+static uint32_t sim_requesters(const struct sim *s)
+{
+    uint32_t asked = s->spec->load.requesters;
+
+    return asked ? asked : s->conf.n;
+}
+
 static void sim_begin(struct sim *s)
 {
     const struct sim_spec *spec = s->spec;
@@ -72,7 +79,7 @@ static void sim_begin(struct sim *s)
         sim_measure(s, true);
     if (spec->load.type != LOAD_CLOSED)
         sim_expect_demand(s);
-    for (dme_id i = 0; spec->load.type == LOAD_CLOSED && i < s->conf.n; i++)
+    for (dme_id i = 0; spec->load.type == LOAD_CLOSED && i < sim_requesters(s); i++)
         agenda_add(&s->agenda,
                    &(struct agenda_item){
                        .at = load_think(&s->load, 0), .order = s->order++, .type = AGENDA_DEMAND, .site = i});
@@ -80,15 +87,16 @@ static void sim_begin(struct sim *s)
 
 static double sim_jain(const struct sim *s)
 {
+    uint32_t n = s->spec->load.type == LOAD_CLOSED ? sim_requesters(s) : s->conf.n;
     double sum = 0, squares = 0;
 
-    for (dme_id i = 0; i < s->conf.n; i++) {
+    for (dme_id i = 0; i < n; i++) {
         double x = (double)s->site[i].entries;
 
         sum += x;
         squares += x * x;
     }
-    return sum * sum / (squares * s->conf.n);
+    return sum * sum / (squares * n);
 }
 
 static void sim_report(struct sim *s)
@@ -118,6 +126,8 @@ static void sim_report(struct sim *s)
     r->response_p99 = hist_quantile(&m->response, 0.99);
     r->response_max = m->response.max;
     r->overtakes_max = m->overtakes_max;
+    r->switches_max = m->switches_max;
+    r->sync_max = m->sync_max;
     r->inside_max = m->inside_max;
     r->settled = metrics_settled(m, FIG_WAIT);
     r->jain = sim_jain(s);

@@ -62,9 +62,11 @@ struct sim_result {
     double wait_p50, wait_p95, wait_p99, wait_max;
     double response_p50, response_p95, response_p99, response_max;
     uint64_t overtakes_max;
+    uint64_t switches_max; /* of the mode, that a request saw while it waited */
+    double sync_max;
     uint32_t inside_max;
     bool settled;          /* the waiting times of the first batches are like those of the last */
-    double jain;           /* of the sites' entries: 1 if all are equal, 1/n if there is but one */
+    double jain;           /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
     struct sim_entry *log; /* of the whole run, if asked for */
     size_t logged;
 };

@@ -7,11 +7,12 @@
 #include "sim.h"
 
 struct sim_site {
-    double asked;          /* the current request: when */
-    uint64_t entries_then; /* of all sites when it was made */
-    uint32_t waiting_then; /* other requests that waited */
-    uint32_t backlog;      /* demands that queue at this site */
-    uint64_t entries;      /* measured */
+    double asked;           /* the current request: when */
+    uint64_t entries_then;  /* of all sites when it was made */
+    uint64_t switches_then; /* of the mode, likewise */
+    uint32_t waiting_then;  /* other requests that waited */
+    uint32_t backlog;       /* demands that queue at this site */
+    uint64_t entries;       /* measured */
 };
 
 struct sim {
@@ -41,8 +42,9 @@ struct sim {
     uint32_t mode;     /* of those inside, or of the last who was */
     uint64_t requests; /* made */
     uint64_t entries;
-    uint64_t fence; /* of the last entry */
-    bool fences;    /* must they grow? */
+    uint64_t switches; /* entries in another mode than the one before */
+    uint64_t fence;    /* of the last entry */
+    bool fences;       /* must they grow? */
     bool done;
 
     double changed; /* when `inside` last changed */

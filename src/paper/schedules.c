@@ -1,0 +1,117 @@
+/* schedules.c - published worst cases, reached step by step: who hears of what, and when, is chosen here.
+ *
+ * Ricart and Agrawala's appendix: how many entries of others may come between a site's choice of a number and its
+ * entry. The unlucky site is the last, n-1. */
+#include "alg/list.h"
+#include "lab/world.h"
+#include "paper.h"
+
+#include <assert.h>
+
+enum { REQUEST, REPLY, ANY_KIND };
+enum { ANY_SITE = DME_NONE };
+
+static void play(struct world *w, uint32_t type, dme_id site)
+{
+    const char *objection = world_move(w, &(struct world_move){.type = type, .site = site});
+
+    assert(!objection && !w->out->fault);
+    (void)objection;
+}
+
+static bool matches(const struct dme_msg *m, dme_id from, dme_id to, unsigned kind)
+{
+    return (from == ANY_SITE || m->from == from) && (to == ANY_SITE || m->to == to) &&
+           (kind == ANY_KIND || m->kind == kind);
+}
+
+/* Delivers what matches, the oldest first, as often as something does. Needs: what the network has promised. */
+static void deliver(struct world *w, dme_id from, dme_id to, unsigned kind, uint32_t needs)
+{
+    for (size_t k = 0; k < w->flights;) {
+        if (matches(w->flight[k].msg, from, to, kind)) {
+            struct world_move move = world_delivery(w, k);
+
+            assert(world_may_arrive(w, k, needs));
+            world_move(w, &move);
+            k = 0;
+        } else {
+            k++;
+        }
+    }
+    (void)needs;
+}
+
+static struct world *ricart_agrawala_world(unsigned sites)
+{
+    struct dme_conf conf;
+
+    dme_conf_init(&conf, alg_find("ricart-agrawala"), sites, DME_EXCLUSIVE, 0);
+    return world_new(&conf);
+}
+
+/* Each hears of the one before, and of nobody else, and asks: site i asks with number i+1. */
+static void ask_in_a_chain(struct world *w, dme_id last)
+{
+    play(w, DME_REQUEST, 0);
+    for (dme_id i = 1; i <= last; i++) {
+        deliver(w, i - 1, i, REQUEST, 0);
+        play(w, DME_REQUEST, i);
+    }
+}
+
+/* It has the oldest claim: all its requests arrive, then all answers to it; it enters and leaves. */
+static void serve(struct world *w, dme_id site, uint32_t needs)
+{
+    deliver(w, site, ANY_SITE, REQUEST, needs);
+    deliver(w, ANY_SITE, site, needs & DME_FIFO ? ANY_KIND : REPLY, needs);
+    play(w, DME_RELEASE, site);
+}
+
+static double finish(struct world *w, dme_id unlucky)
+{
+    uint64_t entries = w->entries;
+
+    assert(w->node[unlucky]->phase == DME_WAITING);
+    deliver(w, ANY_SITE, ANY_SITE, ANY_KIND, 0);
+    assert(w->node[unlucky]->phase == DME_INSIDE);
+    world_free(w);
+    return (double)entries;
+}
+
+double paper_overtaking_any(unsigned sites)
+{
+    struct world *w = ricart_agrawala_world(sites);
+
+    ask_in_a_chain(w, sites - 1);
+    /* The unlucky one has number n. Below that, whoever has been served asks again at once, with the next number; the
+     * unlucky one's answers overtake its own request. */
+    for (unsigned number = 1; number <= sites; number++)
+        for (dme_id i = 0; i < number && i < sites - 1; i++) {
+            serve(w, i, 0);
+            if (number < sites)
+                play(w, DME_REQUEST, i);
+        }
+    return finish(w, sites - 1);
+}
+
+double paper_overtaking_fifo(unsigned sites)
+{
+    struct world *w = ricart_agrawala_world(sites);
+
+    ask_in_a_chain(w, sites - 2);
+    deliver(w, ANY_SITE, sites - 1, REQUEST, DME_FIFO);
+    play(w, DME_REQUEST, sites - 1); /* number n; nobody hears of it yet */
+    for (dme_id i = 0; i < sites - 1; i++) {
+        deliver(w, i, ANY_SITE, REQUEST, DME_FIFO);
+        for (dme_id j = 0; j < sites - 1; j++)
+            deliver(w, j, i, ANY_KIND, DME_FIFO);
+        deliver(w, sites - 1, i, REPLY, DME_FIFO); /* but not the request behind it */
+        play(w, DME_RELEASE, i);
+    }
+    for (dme_id i = 0; i < sites - 1; i++)
+        play(w, DME_REQUEST, i); /* number n too, and a lower site goes first */
+    for (dme_id i = 0; i < sites - 1; i++)
+        serve(w, i, DME_FIFO);
+    return finish(w, sites - 1);
+}
