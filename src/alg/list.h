@@ -22,6 +22,8 @@
     X(suzuki_kasami)                                                                                                   \
     X(ricart_agrawala_token)                                                                                           \
     X(ricart_agrawala_token_as_published)                                                                              \
+    X(chang_singhal_liu)                                                                                               \
+    X(chang_singhal_liu_as_published)                                                                                  \
     X(raymond)                                                                                                         \
     X(naimi_trehel)                                                                                                    \
     X(naimi_trehel_queue)                                                                                              \

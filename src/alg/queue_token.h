@@ -22,8 +22,8 @@ struct qt {
         uint64_t served;    /* with the token: number of the request served last */
         dme_id queue;       /* with the token: slot of its queue */
         uint8_t stands;     /* with the token: is this site in its queue? */
-        uint8_t known;      /* chang-singhal-liu: a request of this site goes to the peer */
-        uint8_t told, zero; /* chang-singhal-liu: the latest one has gone there */
+        uint8_t known;      /* chang-singhal-liu: it is in the request set */
+        uint8_t told, zero; /* chang-singhal-liu: the latest request has gone to it */
     } peer[];
 };
 
