@@ -16,16 +16,16 @@
  * served meanwhile is not thrown away: it comes from a site that may not know this one, and by now nobody else may tell
  * it. So its sender is remembered, or told of this site by a REQUEST, be it an old one. Requests that arrive where the
  * token is not are remembered until it comes, and the token says what was served. Each of these taken away, it is
- * chang-singhal-liu-as-published. With `--set request-set=staircase` site i knows only the lower numbered sites at
+ * chang-singhal-liu-as-published. With `--set start=staircase` site i knows only the lower numbered sites at
  * first. */
 #include "queue_token.h"
 
 enum { FULL, STAIRCASE };
 enum { DISCARDS_OLD_REQUESTS, FORGETS_EARLY_REQUESTS, JUDGES_BY_ITSELF };
 
-static const char *const csl_request_set[] = {"full", "staircase", NULL};
+static const char *const csl_start[] = {"full", "staircase", NULL};
 static const struct dme_option csl_options[] = {
-    {.key = "request-set", .help = "whom a site asks at first", .choices = csl_request_set},
+    {.key = "start", .help = "whom a site asks at first", .choices = csl_start},
     {0},
 };
 static const char *const csl_mistakes[] = {"discards-old-requests", "forgets-early-requests", "judges-by-itself", NULL};
