@@ -160,6 +160,16 @@ static double figure_of(const struct sim_result *r, const char *name)
     return r->value[figures[k].id];
 }
 
+/* As load_of; or busy:B, where the first B sites always want in and the others never do. */
+static struct load_spec cost_load(const char *words, uint32_t sites)
+{
+    struct load_spec load = load_of(strncmp(words, "busy:", 5) == 0 ? "rate:1" : words);
+
+    if (strncmp(words, "busy:", 5) == 0)
+        load_hot_spot(&load, sites, 1, (uint32_t)atoi(words + 5));
+    return load;
+}
+
 static void cost_line(char *line)
 {
     char *save, *head = strtok_r(line, "|", &save), *costs = strtok_r(NULL, "|", &save);
@@ -168,7 +178,7 @@ static void cost_line(char *line)
     struct sim_result r;
 
     spec.conf = conf_of(alg, (uint32_t)atoi(strtok_r(NULL, " ", &save)), rule);
-    spec.load = load_of(strtok_r(NULL, " ", &save));
+    spec.load = cost_load(strtok_r(NULL, " ", &save), spec.conf.n);
     r = run(&spec);
     for (char *figure = strtok_r(costs, " ", &save); figure; figure = strtok_r(NULL, " ", &save)) {
         double expected = atof(strtok_r(NULL, " ", &save)), tolerance = atof(strtok_r(NULL, " ", &save));
@@ -177,6 +187,7 @@ static void cost_line(char *line)
         if (!(fabs(got / expected - 1) <= tolerance))
             fail_msg("%s, %u sites: %s %.9g, not %.9g", alg, spec.conf.n, figure, got, expected);
     }
+    load_spec_free(&spec.load);
 }
 
 static void costs_are_those_of_theory(void **state)

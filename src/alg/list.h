@@ -28,7 +28,9 @@
     X(naimi_trehel)                                                                                                    \
     X(naimi_trehel_queue)                                                                                              \
     X(banta_simple)                                                                                                    \
-    X(banta_simple_as_published)
+    X(banta_simple_as_published)                                                                                       \
+    X(banta_efficient)                                                                                                 \
+    X(banta_efficient_as_published)
 
 extern const struct dme_alg *const alg_list[]; /* ends with a null */
 
