@@ -12,10 +12,12 @@
 
 enum check_verdict {
     CHECK_HOLDS,
-    CHECK_EXCLUSION, /* incompatible holders are inside together */
-    CHECK_DEADLOCK,  /* nobody is inside, nothing is under way, and somebody waits */
-    CHECK_ERROR,     /* a site received what contradicts the protocol, or entered without having asked */
-    CHECK_UNFINISHED /* more states than the limit */
+    CHECK_EXCLUSION,  /* incompatible holders are inside together */
+    CHECK_DEADLOCK,   /* nobody is inside, nothing is under way, and somebody waits */
+    CHECK_ERROR,      /* a site received what contradicts the protocol, or entered without having asked */
+    CHECK_STARVATION, /* a site can be kept waiting for ever, though every message arrives and everyone leaves */
+    CHECK_OVERTAKING, /* while a site waited, others entered more often than allowed */
+    CHECK_UNFINISHED  /* more states than the limit, or more memory */
 };
 extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
 
@@ -24,21 +26,30 @@ enum { CHECK_SITES = 8, CHECK_UNLIMITED = 255 /* requests */ };
 struct check_task {
     struct dme_conf conf;
     uint32_t needs;                /* promises that the network keeps, dme_need or-ed */
-    uint8_t requests[CHECK_SITES]; /* that each site may make */
+    uint8_t requests[CHECK_SITES]; /* that each site may make, or CHECK_UNLIMITED */
+    bool starvation;               /* look for it? */
+    bool messages;                 /* find the largest number of messages of any run? */
+    bool overtaking;               /* count how often a waiting site is overtaken? */
+    uint32_t overtakes;            /* that are allowed, if so */
     uint64_t limit;                /* states, at most */
+    size_t memory;                 /* bytes, at most */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
 };
 
 struct check_result {
     enum check_verdict verdict;
     const char *fault; /* CHECK_ERROR: the fact that did not hold */
+    dme_id victim;     /* CHECK_STARVATION: who waits */
     uint64_t states, transitions;
-    uint64_t steps; /* of the algorithm's code; the other transitions were remembered */
-    uint32_t depth; /* moves on the longest shortest way to a state */
+    uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */
+    uint32_t depth;     /* moves on the longest shortest way to a state */
+    uint32_t overtaken; /* most often, if that was counted */
+    uint64_t messages;  /* of any run, if that was asked for; UINT64_MAX: there is no largest number */
     double seconds;
     size_t memory;            /* bytes at the end */
     struct world_move *trace; /* to the violation; the caller frees it */
     uint32_t trace_length;
+    uint32_t loop; /* CHECK_STARVATION: from here on the trace goes round for ever */
 };
 
 void check_run(const struct check_task *task, struct check_result *result);

@@ -11,7 +11,8 @@
 struct space_key {
     uint8_t left;               /* requests that may still be made */
     uint8_t rounds[DME_TIMERS]; /* of each running timer, still to pass */
-    uint8_t zero[3];
+    uint8_t overtaken;          /* how often others have entered while this site waited */
+    uint8_t zero[2];
     struct dme_node node; /* its fence is 0; the state follows */
 };
 
@@ -93,6 +94,7 @@ static uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
     p = &s->part[id];
     key = intern_get(&s->nodes, node);
     *p = (struct space_part){.node = node, .inbox = inbox, .mode = key->node.mode, .count = UINT32_MAX};
+    p->overtaken = key->overtaken;
     if (key->node.phase == DME_WAITING)
         p->flags |= SPACE_WAITS;
     if (key->node.phase == DME_INSIDE)
@@ -197,12 +199,13 @@ static void space_add_send(struct space *s, dme_id to, uint32_t item)
     s->send[s->sends++] = (struct space_send){.to = to, .item = item};
 }
 
-/* What the step in s->out sends. */
-static void space_add_sends(struct space *s, dme_id i)
+/* What the step in s->out sends: how many messages. */
+static uint32_t space_add_sends(struct space *s, dme_id i)
 {
     bool echo = s->conf.alg->needs & DME_SEQUENCED;
+    uint32_t messages = 0;
 
-    for (const struct dme_msg *m = NULL; (m = dme_next(s->out, i, m));) {
+    for (const struct dme_msg *m = NULL; (m = dme_next(s->out, i, m)); messages++) {
         uint32_t item = space_put_message(s, m);
 
         if (m->to != DME_ALL)
@@ -211,6 +214,7 @@ static void space_add_sends(struct space *s, dme_id i)
             if (j != i || echo)
                 space_add_send(s, j, item);
     }
+    return messages;
 }
 
 /* The node in s->scratch, after a step. */
@@ -219,6 +223,8 @@ static uint32_t space_put_node(struct space *s)
     struct space_key *key = s->scratch;
 
     key->node.fence = 0;
+    if (key->node.phase != DME_WAITING)
+        key->overtaken = 0;
     for (unsigned t = 0; t < DME_TIMERS; t++) {
         if (s->out->started & 1u << t && space_timed(s))
             key->rounds[t] = (uint8_t)s->out->bounds[t];
@@ -246,7 +252,7 @@ static void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t ar
     }
     dme_step(&s->conf, &s->scratch->node, &event, s->out);
     s->steps++;
-    space_add_sends(s, i);
+    t.messages = space_add_sends(s, i);
     t.count = (uint32_t)s->sends - t.sends;
     t.entered = s->out->entered;
     t.started = s->out->started;
@@ -384,6 +390,18 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state)
     space_deliver(s, state, 0, (uint32_t)s->sends);
 }
 
+/* Site i has entered: whoever waits has been overtaken once more. */
+static void space_overtake(struct space *s, uint32_t *state, dme_id i)
+{
+    for (dme_id j = 0; j < s->conf.n; j++)
+        if (j != i && s->part[state[j]].flags & SPACE_WAITS && s->part[state[j]].overtaken < UINT8_MAX) {
+            memcpy(s->scratch, space_key(s, state[j]), space_key_size(s, j));
+            s->scratch->overtaken++;
+            state[j] =
+                space_put_part(s, intern_put(&s->nodes, s->scratch, space_key_size(s, j)), s->part[state[j]].inbox);
+        }
+}
+
 void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next)
 {
     struct space_transition tr = s->transition[t];
@@ -391,6 +409,8 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
     memcpy(next, state, s->conf.n * sizeof *next);
     next[i] = tr.part;
     space_deliver(s, next, tr.sends, tr.count);
+    if (tr.entered && s->overtaking)
+        space_overtake(s, next, i);
     if (space_timed(s)) {
         if (tr.started)
             space_mark_all(s, next, tr.started << (DME_TIMERS * i));
@@ -415,6 +435,16 @@ bool space_stuck(const struct space *s, const uint32_t *state)
     for (dme_id i = 0; i < s->conf.n; i++)
         flags |= s->part[state[i]].flags;
     return flags == SPACE_WAITS;
+}
+
+uint32_t space_overtaken(const struct space *s, const uint32_t *state)
+{
+    uint32_t most = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++)
+        if (most < s->part[state[i]].overtaken)
+            most = s->part[state[i]].overtaken;
+    return most;
 }
 
 struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t)

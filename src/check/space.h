@@ -34,7 +34,8 @@ enum space_flag {
 struct space_part {
     uint32_t node, inbox; /* interned */
     uint32_t flags, mode;
-    uint32_t first, count; /* its transitions; count is UINT32_MAX until they are computed */
+    uint32_t overtaken, zero; /* how often, while it waited */
+    uint32_t first, count;    /* its transitions; count is UINT32_MAX until they are computed */
 };
 
 /* One event at one site: what becomes of the site, and what it sends. */
@@ -42,8 +43,9 @@ struct space_transition {
     uint32_t part;         /* of the site, afterwards */
     uint32_t type, arg;    /* of the event; for DME_RECEIVE arg is the item */
     uint32_t sends, count; /* in space->send */
+    uint32_t messages;     /* of which there are so many; the copies of a broadcast are one */
     uint32_t started;      /* timers of this site */
-    uint32_t entered, zero;
+    uint32_t entered;
     const char *fault;
 };
 
@@ -60,7 +62,8 @@ struct space_item {
 
 struct space {
     struct dme_conf conf;
-    uint32_t needs; /* promises that the network keeps */
+    uint32_t needs;  /* promises that the network keeps */
+    bool overtaking; /* count how often a waiting site is overtaken? */
 
     struct intern nodes, messages, items, inboxes, pairs;
     struct space_part *part;
@@ -93,6 +96,9 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
 bool space_safe(const struct space *s, const uint32_t *state);
 /* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask. */
 bool space_stuck(const struct space *s, const uint32_t *state);
+
+/* The most often that a site which waits has been overtaken, if that is counted. */
+uint32_t space_overtaken(const struct space *s, const uint32_t *state);
 
 /* What transition t of site i is, as a move in a world that has come to the same state. */
 struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t);

@@ -2,7 +2,9 @@
 #include "check/check.h"
 #include "cli.h"
 #include "core/text.h"
+#include "lab/moves.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,32 +44,43 @@ static void check_requests(const char *text, uint32_t n, uint8_t *requests)
     }
 }
 
-/* The counterexample: numbered moves and what they did. */
-static void check_print_trace(const struct dme_conf *conf, const struct check_result *r)
+static struct moves check_moves(const struct check_task *task, const struct check_result *r)
 {
-    struct world *w = world_new(conf);
+    return (struct moves){.conf = task->conf,
+                          .fifo = task->needs & DME_FIFO,
+                          .move = r->trace,
+                          .count = r->trace_length,
+                          .loop = r->verdict == CHECK_STARVATION ? r->loop : r->trace_length};
+}
 
-    for (uint32_t k = 0; k < r->trace_length; k++) {
-        char move[128], effect[8192];
-        struct dme_text text;
+/* The counterexample as a file that "dibs scenario" plays. */
+static void check_save(const struct check_task *task, const struct check_result *r, const char *path)
+{
+    struct moves run = check_moves(task, r);
+    char title[256], *scenario;
+    FILE *to = fopen(path, "w");
 
-        dme_text_init(&text, move, sizeof move);
-        world_print_move(w, &r->trace[k], &text);
-        dme_text_init(&text, effect, sizeof effect);
-        world_play(w, &r->trace[k], &text);
-        printf("%4u  %-28s %s\n", k + 1, move, effect);
-    }
-    world_free(w);
+    if (!to)
+        cli_die("--save %s: %s", path, strerror(errno));
+    snprintf(title, sizeof title, "%s, %u sites: %s, in %u moves.", task->conf.alg->name, task->conf.n,
+             check_verdicts[r->verdict], r->trace_length);
+    scenario = moves_scenario(&run, title);
+    fputs(scenario, to);
+    free(scenario);
+    if (ferror(to) | fclose(to))
+        cli_die("--save %s: the file could not be written", path);
 }
 
 static void check_print_text(const struct check_task *task, const struct check_result *r)
 {
     static const char *const says[] = {
-        "holds: no two incompatible holders, and nobody waits for ever with nothing under way",
+        "holds: no two incompatible holders, and nobody waits with nothing under way",
         "EXCLUSION BROKEN: incompatible holders are inside together",
         "DEADLOCK: nobody is inside, nothing is under way, and somebody waits for ever",
         "ERROR: a site met what the protocol rules out",
-        "UNFINISHED: more states than --states allows",
+        "STARVATION: a site can be kept waiting for ever, though every message arrives and everyone leaves",
+        "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
+        "UNFINISHED: there are more states than --states or --memory allows; so far all is well",
     };
 
     printf("%s, %u sites, %s, %s\n", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
@@ -75,12 +88,27 @@ static void check_print_text(const struct check_task *task, const struct check_r
     printf("%llu states, %llu transitions, depth %u, %.2f s, %.0f k states/s, %.0f bytes per state\n",
            (unsigned long long)r->states, (unsigned long long)r->transitions, r->depth, r->seconds,
            (double)r->states / r->seconds / 1e3, (double)r->memory / (double)r->states);
-    printf("%s\n", says[r->verdict]);
+    printf("%s%s\n", says[r->verdict],
+           task->starvation && r->verdict == CHECK_HOLDS ? "; no site can be kept waiting for ever" : "");
+    if (task->overtaking)
+        printf("a site that waits is overtaken at most %u times%s\n", r->overtaken,
+               r->verdict == CHECK_HOLDS ? "" : ", as far as was looked");
+    if (task->messages && r->verdict == CHECK_HOLDS) {
+        if (r->messages == UINT64_MAX)
+            printf("there are runs without end\n");
+        else
+            printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
+    }
     if (r->fault)
         printf("it should have been so that %s\n", r->fault);
-    if (r->trace) {
+    if (r->verdict == CHECK_STARVATION)
+        printf("it is site %u that waits; a way there and round:\n", r->victim);
+    else if (r->trace)
         printf("the shortest way there, in %u moves:\n", r->trace_length);
-        check_print_trace(&task->conf, r);
+    if (r->trace) {
+        struct moves run = check_moves(task, r);
+
+        moves_print(stdout, &run);
     }
 }
 
@@ -102,6 +130,14 @@ static void check_print_json(const struct check_task *task, const struct check_r
     json_key(&j, "seconds"), json_real(&j, r->seconds);
     json_key(&j, "memory"), json_count(&j, r->memory);
     json_key(&j, "fault"), json_text(&j, r->fault);
+    if (task->overtaking)
+        json_key(&j, "overtaken"), json_count(&j, r->overtaken);
+    if (task->messages && r->verdict == CHECK_HOLDS && r->messages != UINT64_MAX)
+        json_key(&j, "messages_max"), json_count(&j, r->messages);
+    if (r->verdict == CHECK_STARVATION) {
+        json_key(&j, "victim"), json_count(&j, r->victim);
+        json_key(&j, "loop"), json_count(&j, r->loop);
+    }
     json_key(&j, "trace"), json_array(&j);
     for (uint32_t k = 0; k < r->trace_length; k++) {
         char move[128];
@@ -125,6 +161,9 @@ int cmd_check(int argc, char **argv)
     static const char *const needs[] = {"nothing", "fifo", "bounded-delay", "sequenced", NULL};
     static const uint32_t need_bits[] = {0, DME_FIFO, DME_BOUNDED_DELAY, DME_SEQUENCED};
     static unsigned order, format, without;
+    static uint64_t memory, overtakes = UINT64_MAX;
+    static bool starvation, messages;
+    static const char *save;
     static struct cli_list sets;
     static const struct cli_option options[] = {
         {.name = "--sites",
@@ -161,6 +200,32 @@ int cmd_check(int argc, char **argv)
          .metavar = "NEED",
          .help = "take a promise of the network away and see what breaks",
          .choices = needs},
+        {.name = "--starvation",
+         .type = CLI_FLAG,
+         .value = &starvation,
+         .help = "look also for a site that can be kept waiting for ever (always with unlimited requests)"},
+        {.name = "--overtakes",
+         .type = CLI_COUNT,
+         .value = &overtakes,
+         .metavar = "K",
+         .help = "while a site waits, others may enter at most so often",
+         .max = 254},
+        {.name = "--messages",
+         .type = CLI_FLAG,
+         .value = &messages,
+         .help = "find the largest number of messages of any run"},
+        {.name = "--save",
+         .type = CLI_TEXT,
+         .value = &save,
+         .metavar = "FILE",
+         .help = "write a counterexample as a scenario"},
+        {.name = "--memory",
+         .type = CLI_COUNT,
+         .value = &memory,
+         .metavar = "BYTES",
+         .help = "give up beyond that, as in 8G (three quarters of the machine's)",
+         .min = 1e6,
+         .max = 1e15},
         {.name = "--states",
          .type = CLI_COUNT,
          .value = &states,
@@ -194,7 +259,12 @@ int cmd_check(int argc, char **argv)
     task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
     task.needs &= ~need_bits[without];
     task.limit = states;
+    task.memory = memory ? memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     check_requests(requests, task.conf.n, task.requests);
+    task.starvation = starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
+    task.messages = messages;
+    task.overtaking = overtakes != UINT64_MAX;
+    task.overtakes = (uint32_t)overtakes;
     if (isatty(STDERR_FILENO))
         task.progress = check_progress;
     check_run(&task, &result);
@@ -204,6 +274,8 @@ int cmd_check(int argc, char **argv)
         check_print_json(&task, &result);
     else
         check_print_text(&task, &result);
+    if (save && result.trace)
+        check_save(&task, &result, save);
     free(result.trace);
     return result.verdict == CHECK_HOLDS        ? CLI_OK
            : result.verdict == CHECK_UNFINISHED ? CHECK_EXIT_UNFINISHED

@@ -1,0 +1,49 @@
+/* search.h - a state space and the states of it that were reached: what the parts of the checker work on together. */
+#ifndef DIBS_CHECK_SEARCH_H
+#define DIBS_CHECK_SEARCH_H
+
+#include "check.h"
+#include "space.h"
+#include "states.h"
+
+struct search {
+    const struct check_task *task;
+    struct check_result *result;
+    struct space space;
+    struct states states;
+    uint32_t n;
+};
+
+/* A move from one state to another. */
+struct search_edge {
+    dme_id site;
+    uint32_t transition; /* of the site's part: see space.h */
+    uint32_t to;
+};
+
+/* Steps through the edges that leave a state; start with {0}. */
+struct search_cursor {
+    dme_id site;
+    uint32_t k;
+};
+
+/* The next edge that leads to a state which was reached too; false behind the last. */
+bool search_next(struct search *s, uint32_t from, struct search_cursor *at, struct search_edge *edge);
+
+static inline uint32_t search_flags(const struct search *s, uint32_t state, dme_id i)
+{
+    return s->space.part[states_get(&s->states, state)[i]].flags;
+}
+
+/* starve.c: looks among the states reached so far for a way to keep a site waiting for ever; if there is one, fills in the
+ * result, with trace and loop, and returns true. */
+bool starve_search(struct search *s);
+
+/* longest.c: the largest number of messages that any run sends; UINT64_MAX if there are runs without end. */
+uint64_t longest_messages(struct search *s);
+
+/* trace.c: moves for the result. */
+void trace_to(struct search *s, uint32_t state);                                   /* from the start, a shortest way */
+void trace_along(struct search *s, const struct search_edge *edges, size_t count); /* and on from there */
+
+#endif

@@ -1,0 +1,23 @@
+/* moves.h - a run, which is a list of moves, in forms that people read and tools play again. */
+#ifndef DIBS_LAB_MOVES_H
+#define DIBS_LAB_MOVES_H
+
+#include "world.h"
+
+#include <stdio.h>
+
+struct moves {
+    struct dme_conf conf;
+    bool fifo;
+    const struct world_move *move;
+    uint32_t count;
+    uint32_t loop; /* from this move on the run goes round for ever; count: it ends */
+};
+
+/* One line a move: its number, the move, and what it did. */
+void moves_print(FILE *to, const struct moves *run);
+/* The run as a scenario (scenario.h), with what really happens as the expected output; title is its first comment. To
+ * be freed. */
+char *moves_scenario(const struct moves *run, const char *title);
+
+#endif
