@@ -1,10 +1,14 @@
 #!/bin/sh
-# Every count in tests/golden/states.txt comes out again: if one changes, the protocol has changed. A line is
+# Every count in tests/golden/states.txt and bounds.txt comes out again: if one changes, the protocol has changed. A line
 #
-#     ricart-agrawala exclusive n=3 requests=1 any 2879 holds [set KEY=VALUE]... [without NEED] [slow]
+#     ricart-agrawala exclusive n=3 requests=1 any 2879 holds [WORD...]
 #
-# and stands for: dibs check ricart-agrawala --rule exclusive --sites 3 --requests 1 --order any. Lines with "slow" are
-# left out under sanitizers.
+# stands for: dibs check ricart-agrawala --rule exclusive --sites 3 --requests 1 --order any. The words:
+#
+#     set KEY=VALUE    without NEED    options of dibs check
+#     messages M       no run sends more messages, and one sends so many
+#     overtaken K      no site that waits is overtaken more often, and one is so often (counting makes more states)
+#     slow             not under sanitizers
 cd "$(dirname "$0")/.." || exit 2
 
 number=0
@@ -13,15 +17,17 @@ figure() { # KEY: its value in the JSON on stdin
     sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"
 }
 
-check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [set KEY=VALUE]... [without NEED] [slow]
+check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [WORD...]
     line="$*"
     algorithm=$1 rule=$2 sites=${3#n=} requests=${4#requests=} order=$5 states=$6 verdict=$7
     shift 7
-    options=
+    options='' more=''
     while [ $# -gt 0 ]; do
         case $1 in
         set) options="$options --set $2" && shift ;;
         without) options="$options --without $2" && shift ;;
+        messages) options="$options --messages" more="$more$2" && shift ;;
+        overtaken) options="$options --overtakes 200" more="$more$2" && shift ;;
         slow) [ "$MODE" = release ] || { echo "ok $number - $line # SKIP slow"; return; } ;;
         esac
         shift
@@ -30,11 +36,12 @@ check_line() { # ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [set KEY=VAL
     json=$("$DIBS" check "$algorithm" --rule "$rule" --sites "$sites" --requests "$requests" --order "$order" $options \
         --format json 2>&1)
     said="$(echo "$json" | figure states) $(echo "$json" | figure verdict)"
-    if [ "$said" = "$states $verdict" ]; then
+    said="$said $(echo "$json" | figure overtaken)$(echo "$json" | figure messages_max)"
+    if [ "$said" = "$states $verdict $more" ]; then
         echo "ok $number - $line"
     else
         echo "# dibs check said: $said"
-        [ "$said" != " " ] || echo "$json" | sed 's/^/# /'
+        [ "$said" != "  " ] || echo "$json" | sed 's/^/# /'
         echo "not ok $number - $line"
     fi
 }
@@ -46,5 +53,7 @@ while read -r line; do
     number=$((number + 1))
     # shellcheck disable=SC2086 # a line of words
     check_line $line
-done <tests/golden/states.txt
+done <<EOF
+$(cat tests/golden/states.txt tests/golden/bounds.txt)
+EOF
 echo "1..$number"

@@ -105,7 +105,7 @@ static bool check_over_limits(const struct check *c)
     const struct search *s = &c->search;
 
     return s->states.count > s->task->limit || s->states.count >= STATES_MAX ||
-           states_memory_next(&s->states) + space_memory(&s->space) > s->task->memory;
+           (s->task->memory && states_memory_next(&s->states) + space_memory(&s->space) > s->task->memory);
 }
 
 static void check_search(struct check *c)

@@ -32,7 +32,7 @@ struct check_task {
     bool overtaking;               /* count how often a waiting site is overtaken? */
     uint32_t overtakes;            /* that are allowed, if so */
     uint64_t limit;                /* states, at most */
-    size_t memory;                 /* bytes, at most */
+    size_t memory;                 /* bytes, at most; 0: no limit */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
 };
 

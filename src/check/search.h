@@ -35,8 +35,8 @@ static inline uint32_t search_flags(const struct search *s, uint32_t state, dme_
     return s->space.part[states_get(&s->states, state)[i]].flags;
 }
 
-/* starve.c: looks among the states reached so far for a way to keep a site waiting for ever; if there is one, fills in the
- * result, with trace and loop, and returns true. */
+/* starve.c: looks among the states reached so far for a way to keep a site waiting for ever; if there is one, fills in
+ * the result, with trace and loop, and returns true. */
 bool starve_search(struct search *s);
 
 /* longest.c: the largest number of messages that any run sends; UINT64_MAX if there are runs without end. */
