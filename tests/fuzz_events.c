@@ -21,21 +21,28 @@ struct run {
     uint8_t dead[16]; /* the site has faulted: nothing happens there any more */
 };
 
+/* How many values an option has, as far as a byte can choose. */
+static uint64_t run_choices(const struct dme_option *o)
+{
+    uint64_t count = 0;
+
+    if (!o->choices)
+        return o->max - o->min < 255 ? o->max - o->min + 1 : 256;
+    while (o->choices[count])
+        count++;
+    return count;
+}
+
+/* Options as the input has them, if they go together. */
 static void run_options(struct dme_conf *conf, struct fuzz_input *in)
 {
     struct dme_conf with = *conf;
     char line[256];
     struct dme_text text;
 
+    for (unsigned k = 0; conf->alg->options && conf->alg->options[k].key; k++)
+        with.option[k] = conf->alg->options[k].min + fuzz_take(in) % run_choices(&conf->alg->options[k]);
     dme_text_init(&text, line, sizeof line);
-    for (unsigned k = 0; conf->alg->options && conf->alg->options[k].key; k++) {
-        const struct dme_option *o = &conf->alg->options[k];
-        uint64_t choices = o->max - o->min + 1;
-
-        for (choices = o->choices ? 0 : choices; o->choices && o->choices[choices];)
-            choices++;
-        with.option[k] = o->min + fuzz_take(in) % (choices ? choices : 256);
-    }
     if (dme_conf_check(&with, &text))
         *conf = with;
 }
