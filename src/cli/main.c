@@ -7,6 +7,7 @@ const struct cli_command cli_commands[] = {
     {"demo", "a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo},
     {"list", "the algorithms: rules, needs, messages, costs, papers", cmd_list},
     {"sim", "run an algorithm in simulated time and count what it costs", cmd_sim},
+    {"sweep", "many simulations on all cores, as a table", cmd_sweep},
     {"paper", "repeat a published table, figure or theorem, and say whether it holds", cmd_paper},
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},

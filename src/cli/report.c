@@ -159,6 +159,39 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
 
 /* -------------------------------------------------------------------------------------------------------------- CSV */
 
+void report_csv_head(FILE *to)
+{
+    fprintf(to, "algorithm,options,sites,rule,load,rate,delay,hold,seed,entries,warmup,messages");
+    for (unsigned k = 0; k < FIGURES; k++)
+        fprintf(to, ",%s,%s_ci95", metrics_figures[k].name, metrics_figures[k].name);
+    fprintf(to, ",wait_p50,wait_p95,wait_p99,wait_max,overtakes_max,concurrency_max,jain\n");
+}
+
+void report_csv_key(const struct sim_spec *spec, struct dme_text *text)
+{
+    char load[96], delay[96], hold[96];
+    const struct dme_conf *conf = &spec->conf;
+    const struct dme_option *o = conf->alg->options;
+    const char *between = "";
+
+    dme_print(text, "%s,", conf->alg->name);
+    for (unsigned k = 0; o && o[k].key; k++) {
+        if (conf->option[k] == o[k].initial)
+            continue;
+        dme_print(text, "%s%s=", between, o[k].key);
+        if (o[k].choices)
+            dme_print(text, "%s", o[k].choices[conf->option[k]]);
+        else
+            dme_print(text, "%" PRIu64, conf->option[k]);
+        between = " ";
+    }
+    dme_print(text, ",%u,%s,\"%s\",", conf->n, cli_rule_text(conf), report_load(spec, load, sizeof load));
+    if (spec->load.type == LOAD_OPEN)
+        dme_print(text, "%.10g", spec->load.rate);
+    dme_print(text, ",\"%s\",\"%s\",%" PRIu64 ",%" PRIu64, report_delay(spec, delay, sizeof delay),
+              report_dist(&spec->hold, hold, sizeof hold), spec->seed, spec->entries);
+}
+
 static void report_csv_real(FILE *to, double x)
 {
     if (isfinite(x))
@@ -167,18 +200,9 @@ static void report_csv_real(FILE *to, double x)
         fprintf(to, ",");
 }
 
-static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
+void report_csv_values(FILE *to, const struct sim_result *r)
 {
-    char load[96], delay[96], hold[96];
-
-    fprintf(to, "algorithm,sites,rule,load,delay,hold,seed,warmup,entries,messages");
-    for (unsigned k = 0; k < FIGURES; k++)
-        fprintf(to, ",%s,%s_ci95", metrics_figures[k].name, metrics_figures[k].name);
-    fprintf(to, ",wait_p50,wait_p95,wait_p99,wait_max,overtakes_max,concurrency_max,jain\n");
-    fprintf(to, "%s,%u,%s,\"%s\",\"%s\",\"%s\",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, spec->conf.alg->name,
-            spec->conf.n, cli_rule_text(&spec->conf), report_load(spec, load, sizeof load),
-            report_delay(spec, delay, sizeof delay), report_dist(&spec->hold, hold, sizeof hold), spec->seed, r->warmup,
-            r->entries, r->messages);
+    fprintf(to, ",%" PRIu64 ",%" PRIu64, r->warmup, r->messages);
     for (unsigned k = 0; k < FIGURES; k++) {
         report_csv_real(to, r->value[k]);
         report_csv_real(to, r->half[k]);
@@ -190,6 +214,18 @@ static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_r
     fprintf(to, ",%" PRIu64 ",%u", r->overtakes_max, r->inside_max);
     report_csv_real(to, r->jain);
     fprintf(to, "\n");
+}
+
+static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
+{
+    char key[REPORT_KEY_SIZE];
+    struct dme_text text;
+
+    dme_text_init(&text, key, sizeof key);
+    report_csv_key(spec, &text);
+    report_csv_head(to);
+    fprintf(to, "%s", key);
+    report_csv_values(to, r);
 }
 
 void report_print(FILE *to, enum cli_format format, const struct sim_spec *spec, const struct sim_result *result)

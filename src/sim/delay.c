@@ -86,20 +86,27 @@ void delay_free(struct delay *delay)
     delay->matrix = NULL;
 }
 
-bool delay_begin(struct delay *delay, uint32_t n, bool fifo, struct dme_text *wrong)
+/* Equal delays keep the order by themselves. */
+static bool delay_must_watch_order(const struct delay *delay, bool fifo)
+{
+    return fifo && !delay->matrix && delay->dist.type != DIST_CONST;
+}
+
+bool delay_fits(const struct delay *delay, uint32_t n, bool fifo, struct dme_text *wrong)
+{
+    if (!delay_must_watch_order(delay, fifo) || n <= DELAY_FIFO_SITES_MAX)
+        return true;
+    dme_print(wrong, "random delays on FIFO channels are possible for up to %u sites; take a constant delay",
+              DELAY_FIFO_SITES_MAX);
+    return false;
+}
+
+void delay_begin(struct delay *delay, uint32_t n, bool fifo)
 {
     delay->n = n;
-    delay->fifo = fifo;
     delay->last = NULL;
-    if (!fifo || delay->matrix || delay->dist.type == DIST_CONST)
-        return true; /* equal delays keep the order by themselves */
-    if (n > DELAY_FIFO_SITES_MAX) {
-        dme_print(wrong, "random delays on FIFO channels are possible for up to %u sites; take a constant delay",
-                  DELAY_FIFO_SITES_MAX);
-        return false;
-    }
-    delay->last = mem_new((size_t)n * n * sizeof *delay->last);
-    return true;
+    if (delay_must_watch_order(delay, fifo))
+        delay->last = mem_new((size_t)n * n * sizeof *delay->last);
 }
 
 void delay_end(struct delay *delay)

@@ -8,7 +8,6 @@ struct delay {
     struct dist dist;
     double *matrix; /* n x n, row: sender; or null */
     uint32_t n;
-    bool fifo;
     double *last; /* FIFO with random delays: when the last message of each channel arrives; or null */
 };
 
@@ -17,8 +16,10 @@ enum { DELAY_FIFO_SITES_MAX = 16384 }; /* one time for every channel: 2 GB */
 /* "const:1", ..., or "matrix:FILE": n rows of n numbers, lines with # are comments. False and a line if that cannot be.
  */
 bool delay_parse(struct delay *delay, const char *text, uint32_t n, struct dme_text *wrong);
-/* Ready a delay for a run of its own. False and a line if there are too many channels to keep in order. */
-bool delay_begin(struct delay *delay, uint32_t n, bool fifo, struct dme_text *wrong);
+/* False and a line if there are too many channels to keep in order. */
+bool delay_fits(const struct delay *delay, uint32_t n, bool fifo, struct dme_text *wrong);
+/* Ready a copy of a delay for a run of its own. */
+void delay_begin(struct delay *delay, uint32_t n, bool fifo);
 void delay_end(struct delay *delay);
 void delay_free(struct delay *delay); /* what delay_parse took */
 

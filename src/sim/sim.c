@@ -32,22 +32,32 @@ static void sim_make_nodes(struct sim *s)
         s->medium = mem_new(n * sizeof *s->medium);
 }
 
-static bool sim_fits(struct sim *s, struct dme_text *wrong)
+/* T, the bound on delays. */
+static double sim_bound(const struct sim_spec *spec)
 {
-    const struct sim_spec *spec = s->spec;
-    bool needs_fifo = spec->conf.alg->needs & DME_FIFO;
+    return spec->bound > 0 ? spec->bound : delay_bound(&spec->delay);
+}
 
-    if (spec->order == SIM_ANY && needs_fifo) {
-        dme_print(wrong, "%s relies on FIFO channels; leave out --order any", spec->conf.alg->name);
+static bool sim_is_fifo(const struct sim_spec *spec)
+{
+    return spec->order == SIM_FIFO || spec->conf.alg->needs & DME_FIFO;
+}
+
+bool sim_can_run(const struct sim_spec *spec, struct dme_text *wrong)
+{
+    const struct dme_alg *alg = spec->conf.alg;
+    double bound = sim_bound(spec);
+
+    if (spec->order == SIM_ANY && alg->needs & DME_FIFO) {
+        dme_print(wrong, "%s relies on FIFO channels; leave out --order any", alg->name);
         return false;
     }
-    s->bound = spec->bound > 0 ? spec->bound : delay_bound(&spec->delay);
-    if (spec->conf.alg->needs & DME_BOUNDED_DELAY && (isinf(s->bound) || s->bound < delay_bound(&spec->delay))) {
+    if (alg->needs & DME_BOUNDED_DELAY && (isinf(bound) || bound < delay_bound(&spec->delay))) {
         dme_print(wrong, "%s relies on a bound on delays; take const:D or uniform:A,B, and a bound T that they keep",
-                  spec->conf.alg->name);
+                  alg->name);
         return false;
     }
-    return delay_begin(&s->delay, spec->conf.n, spec->order == SIM_FIFO || needs_fifo, wrong);
+    return delay_fits(&spec->delay, spec->conf.n, sim_is_fifo(spec), wrong);
 }
 
 static uint32_t sim_requesters(const struct sim *s)
@@ -154,8 +164,10 @@ bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_
     struct sim s = {.spec = spec, .conf = spec->conf, .delay = spec->delay, .result = result};
 
     memset(result, 0, sizeof *result);
-    if (!sim_fits(&s, wrong))
+    if (!sim_can_run(spec, wrong))
         return false;
+    s.bound = sim_bound(spec);
+    delay_begin(&s.delay, spec->conf.n, sim_is_fifo(spec));
     sim_begin(&s);
     sim_loop(&s);
     if (s.began_at_rest && !s.done)

@@ -71,7 +71,9 @@ struct sim_result {
     size_t logged;
 };
 
-/* False and a line for a person if the specification cannot run. A broken promise is no such thing: it is told in
+/* False and a line for a person if the specification cannot run. */
+bool sim_can_run(const struct sim_spec *spec, struct dme_text *wrong);
+/* The same, or runs it. A broken promise is no such thing: it is told in
  * result->failure, and the figures are not to be used. */
 bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong);
 void sim_result_free(struct sim_result *result);

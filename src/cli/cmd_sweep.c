@@ -1,0 +1,347 @@
+/* cmd_sweep.c - dibs sweep: a grid of simulations on all cores, as CSV.
+ *
+ * Every run is a function of its own specification, so it does not matter who makes it, and when: the table is the same
+ * for any number of workers. With --out the rows are written down as they come, in the order in which the runs happen
+ * to end; a sweep that is begun again takes what is there and does the rest. In the end the table is put in order. */
+#include "alg/list.h"
+#include "cli.h"
+#include "lab/memory.h"
+#include "lab/pool.h"
+#include "report.h"
+#include "spec.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct sweep_point {
+    struct sim_spec spec;
+    char key[REPORT_KEY_SIZE]; /* the first columns of its row */
+    char *row;                 /* with its end of line; or null: not run yet */
+};
+
+struct sweep {
+    struct sweep_point *point;
+    size_t count, room, done;
+    size_t *todo; /* points without a row */
+    size_t todos;
+    FILE *journal; /* or null */
+    bool progress;
+    char failure[1024]; /* of the first run that broke a promise */
+    pthread_mutex_t lock;
+};
+
+/* ------------------------------------------------------------------------------------------------------------- lists
+ */
+
+enum { SWEEP_LIST_MAX = 1000 };
+struct sweep_list {
+    double value[SWEEP_LIST_MAX];
+    unsigned count;
+};
+
+static void sweep_add_value(struct sweep_list *list, const char *option, double x, double min, double max)
+{
+    if (!(x >= min && x <= max))
+        cli_die("%s: %g is not possible; it takes numbers from %g to %g", option, x, min, max);
+    if (list->count == SWEEP_LIST_MAX)
+        cli_die("%s: more than %d values", option, SWEEP_LIST_MAX);
+    list->value[list->count++] = x;
+}
+
+/* "1,2,5" or "0.001..1/10": ten values from 0.001 to 1, each so many times the one before. */
+static struct sweep_list sweep_list(const char *option, const char *text, double min, double max)
+{
+    struct sweep_list list = {.count = 0};
+    double from, to;
+    unsigned steps;
+    int end = 0;
+
+    if (sscanf(text, "%lf..%lf/%u%n", &from, &to, &steps, &end) == 3 && !text[end] && from > 0 && to > from &&
+        steps > 1) {
+        /* Six digits: easy to read, and what the table shows is then exactly what was run. */
+        for (unsigned k = 0; k < steps; k++) {
+            char digits[32];
+
+            snprintf(digits, sizeof digits, "%.6g", from * pow(to / from, (double)k / (steps - 1)));
+            sweep_add_value(&list, option, atof(digits), min, max);
+        }
+        return list;
+    }
+    for (const char *at = text; *at; at += *at == ',') {
+        char *stop;
+        double x = strtod(at, &stop);
+
+        if (stop == at || (*stop && *stop != ','))
+            cli_die("%s %s is not possible; it takes A,B,C or FROM..TO/STEPS, as in 0.001..1/10", option, text);
+        sweep_add_value(&list, option, x, min, max);
+        at = stop;
+    }
+    if (!list.count)
+        cli_die("%s needs at least one value", option);
+    return list;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- grid
+ */
+
+static void sweep_add(struct sweep *s, const struct sim_spec *spec)
+{
+    struct sweep_point *p;
+    struct dme_text text;
+
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 64;
+        s->point = mem_grow(s->point, s->room * sizeof *s->point);
+    }
+    p = &s->point[s->count++];
+    *p = (struct sweep_point){.spec = *spec};
+    dme_text_init(&text, p->key, sizeof p->key);
+    report_csv_key(spec, &text);
+}
+
+/* Can this algorithm run with these words? Asked only of "all": who is named must be able to. */
+static bool sweep_suits(const struct dme_alg *alg, const struct spec_words *w)
+{
+    struct dme_conf conf;
+    enum dme_rule rule;
+    uint32_t limit;
+    char line[256];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    cli_rule(alg, w->rule ? w->rule : "exclusive", &rule, &limit);
+    dme_conf_init(&conf, alg, (uint32_t)w->sites, rule, limit);
+    return !alg->flaw && dme_conf_check(&conf, &wrong);
+}
+
+/* One algorithm ("raymond,tree=star"), for all sizes, loads and seeds. */
+static void sweep_algorithm(struct sweep *s, const char *word, struct spec_words w, const struct sweep_list *sites,
+                            const struct sweep_list *rates, uint64_t seeds, bool picky)
+{
+    char words[256], *save, *option, line[512];
+    const char *name;
+    uint64_t first = w.seed;
+    struct dme_text wrong;
+
+    snprintf(words, sizeof words, "%s", word);
+    name = strtok_r(words, ",", &save);
+    while ((option = strtok_r(NULL, ",", &save)))
+        w.sets.item[w.sets.count++] = option;
+    for (unsigned n = 0; n < sites->count; n++)
+        for (unsigned r = 0; r < (w.closed ? 1 : rates->count); r++)
+            for (w.seed = first; w.seed < first + seeds; w.seed++) {
+                struct sim_spec spec;
+
+                w.sites = (uint64_t)sites->value[n];
+                w.rate = w.closed ? 0 : rates->value[r];
+                if (!picky && !sweep_suits(cli_algorithm(name), &w))
+                    continue;
+                spec = spec_of(name, &w);
+                dme_text_init(&wrong, line, sizeof line);
+                if (sim_can_run(&spec, &wrong))
+                    sweep_add(s, &spec);
+                else if (picky)
+                    cli_die("%s", line);
+                else
+                    spec_free(&spec);
+            }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- rows
+ */
+
+static bool sweep_is_row_of(const struct sweep_point *p, const char *line)
+{
+    size_t len = strlen(p->key);
+
+    return strncmp(line, p->key, len) == 0 && line[len] == ',';
+}
+
+/* The file's rows go to the points they belong to; what belongs nowhere is an error, for it would be lost. */
+static void sweep_take_rows(struct sweep *s, FILE *file, const char *path)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+
+    for (unsigned number = 1; (len = getline(&line, &room, file)) > 0; number++) {
+        size_t k = 0;
+
+        if (strncmp(line, "algorithm,", 10) == 0 || line[len - 1] != '\n')
+            continue; /* the head, or a row that was cut off when the sweep was stopped */
+        while (k < s->count && !sweep_is_row_of(&s->point[k], line))
+            k++;
+        if (k == s->count)
+            cli_die("%s:%u: this row is of another sweep; name another file, or remove this one", path, number);
+        free(s->point[k].row);
+        s->point[k].row = line;
+        line = NULL;
+        room = 0;
+    }
+    free(line);
+}
+
+static char *sweep_row(const struct sweep_point *p, const struct sim_result *result)
+{
+    char *row = NULL;
+    size_t size;
+    FILE *to = open_memstream(&row, &size);
+
+    if (!to)
+        cli_die("out of memory");
+    fprintf(to, "%s", p->key);
+    report_csv_values(to, result);
+    fclose(to);
+    return row;
+}
+
+static void sweep_job(void *context, size_t k)
+{
+    struct sweep *s = context;
+    struct sweep_point *p = &s->point[s->todo[k]];
+    struct sim_result result;
+    char line[512];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    sim_run(&p->spec, &result, &wrong);
+    pthread_mutex_lock(&s->lock);
+    if (result.failure[0]) {
+        if (!s->failure[0])
+            snprintf(s->failure, sizeof s->failure, "%s", result.failure);
+    } else {
+        p->row = sweep_row(p, &result);
+        if (s->journal) {
+            fputs(p->row, s->journal);
+            fflush(s->journal);
+        }
+    }
+    s->done++;
+    if (s->progress)
+        fprintf(stderr, "\r%zu of %zu runs%s", s->done, s->todos, s->done == s->todos ? "\r\033[K" : "");
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void sweep_write(const struct sweep *s, FILE *to)
+{
+    report_csv_head(to);
+    for (size_t k = 0; k < s->count; k++)
+        if (s->point[k].row)
+            fputs(s->point[k].row, to);
+}
+
+/* The table in its final order takes the place of the journal at once, or not at all. */
+static void sweep_replace(const struct sweep *s, const char *path)
+{
+    char part[4096];
+    FILE *file;
+
+    snprintf(part, sizeof part, "%s.part", path);
+    file = fopen(part, "w");
+    if (!file)
+        cli_die("%s: %s", part, strerror(errno));
+    sweep_write(s, file);
+    if (fclose(file) != 0 || rename(part, path) != 0)
+        cli_die("%s: %s", path, strerror(errno));
+}
+
+static void sweep_open_journal(struct sweep *s, const char *path)
+{
+    FILE *old = fopen(path, "r");
+
+    if (old) {
+        sweep_take_rows(s, old, path);
+        fclose(old);
+    }
+    /* Whole rows only, so that what follows begins on a line of its own. */
+    sweep_replace(s, path);
+    s->journal = fopen(path, "a");
+    if (!s->journal)
+        cli_die("%s: %s", path, strerror(errno));
+}
+
+static int sweep_do(struct sweep *s, const char *out, unsigned workers)
+{
+    if (out)
+        sweep_open_journal(s, out);
+    s->todo = mem_new(s->count * sizeof *s->todo);
+    for (size_t k = 0; k < s->count; k++)
+        if (!s->point[k].row)
+            s->todo[s->todos++] = k;
+    s->progress = isatty(STDERR_FILENO);
+    pthread_mutex_init(&s->lock, NULL);
+    pool_run(workers, s->todos, sweep_job, s);
+    if (s->journal && fclose(s->journal) != 0)
+        cli_die("%s: %s", out, strerror(errno));
+    if (out)
+        sweep_replace(s, out);
+    else
+        sweep_write(s, stdout);
+    if (s->failure[0])
+        fprintf(stderr, "dibs: %s\n", s->failure);
+    return s->failure[0] ? CLI_FAILED : CLI_OK;
+}
+
+static void sweep_free(struct sweep *s)
+{
+    for (size_t k = 0; k < s->count; k++) {
+        free(s->point[k].row);
+        spec_free(&s->point[k].spec);
+    }
+    free(s->point);
+    free(s->todo);
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    static struct spec_words w = SPEC_DEFAULTS;
+    static const char *sites = "10", *rates, *out;
+    static uint64_t workers, seeds = 1;
+    static const struct cli_option options[] = {
+        {"--sites", CLI_TEXT, &sites, "LIST", "numbers of sites (10)", 0, 0, NULL},
+        {"--rate", CLI_TEXT, &rates, "LIST", "open load: rates of a site; 0.001..1/10 are ten from 0.001 to 1", 0, 0,
+         NULL},
+        SPEC_OPTIONS_LOAD(w),
+        SPEC_OPTIONS(w),
+        {"--seed", CLI_COUNT, &w.seed, "S", "of the random numbers (1)", 0, 1e19, NULL},
+        {"--seeds", CLI_COUNT, &seeds, "K", "each run so often, with seeds S, S+1, ... (1)", 1, 1000, NULL},
+        {"--workers", CLI_COUNT, &workers, "N", "threads (one for each core); the table does not depend on it", 1, 1024,
+         NULL},
+        {"--out", CLI_TEXT, &out, "FILE", "the table; if it exists, only what is missing is run", 0, 0, NULL},
+        {0},
+    };
+    static const struct cli_usage usage = {
+        .line = "dibs sweep ALGORITHM... (--rate LIST | --closed) [--sites LIST] [OPTION...]",
+        .about = "Simulates every algorithm with every number of sites and every rate, on all cores; the result is a "
+                 "CSV\ntable. An algorithm may have options, as in raymond,tree=star; \"all\" stands for all that can "
+                 "run.",
+        .options = options,
+    };
+    const char *words[64];
+    int count = cli_parse(argc, argv, &usage, words, 64), status;
+    struct sweep s = {.count = 0};
+    struct sweep_list n, r = {.count = 0};
+
+    if (!count)
+        cli_die("which algorithms? (usage: %s)", usage.line);
+    if (!rates == !w.closed)
+        cli_die("what is the load? One of --rate LIST and --closed");
+    n = sweep_list("--sites", sites, 1, DME_SITES_MAX);
+    for (unsigned k = 0; k < n.count; k++)
+        n.value[k] = round(n.value[k]);
+    if (rates)
+        r = sweep_list("--rate", rates, 1e-12, 1e12);
+    for (int k = 0; k < count; k++)
+        if (strcmp(words[k], "all") == 0)
+            for (unsigned a = 0; alg_list[a]; a++)
+                sweep_algorithm(&s, alg_list[a]->name, w, &n, &r, seeds, false);
+        else
+            sweep_algorithm(&s, words[k], w, &n, &r, seeds, true);
+    status = sweep_do(&s, out, workers ? (unsigned)workers : pool_cores());
+    sweep_free(&s);
+    return status;
+}
