@@ -78,6 +78,7 @@ static void run_move(struct run *r, const struct world_move *move)
     }
     FUZZ_EXPECT(!w->out->fault, "%s: %s", w->conf.alg->name, w->out->fault);
     FUZZ_EXPECT(world_safe(w), "%s", w->conf.alg->name);
+    FUZZ_EXPECT(w->conf.alg->flaw || !world_broken(w), "%s: %s", w->conf.alg->name, world_broken(w));
 }
 
 /* A message that decodes, from somebody who did not send it: made up, or one in flight once more. */

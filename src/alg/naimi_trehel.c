@@ -88,6 +88,23 @@ static void nt_release(struct dme *d, void *state)
     }
 }
 
+static const char *nt_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct nt *s = dme_state(now->node[i]);
+        bool requests = now->node[i]->phase != DME_IDLE;
+
+        tokens += s->has != 0;
+        if (!requests && s->father == DME_NONE && !s->has)
+            return "NT2: a site without a father that does not request holds the token";
+        if (requests && (s->father == DME_NONE) != (s->next == DME_NONE))
+            return "NT3: a site that requests has a father exactly if it has a next";
+    }
+    return tokens == 1 ? NULL : "NT1: there is one token";
+}
+
 static void nt_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct nt *s = state;
@@ -112,5 +129,6 @@ const struct dme_alg naimi_trehel = {
     .request = nt_request,
     .receive = nt_receive,
     .release = nt_release,
+    .broken = nt_broken,
     .show = nt_show,
 };

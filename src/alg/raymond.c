@@ -101,6 +101,36 @@ static void raymond_release(struct dme *d, void *state)
     raymond_act(d, state);
 }
 
+static const struct raymond *raymond_at(const struct dme_moment *now, dme_id i)
+{
+    return dme_state(now->node[i]);
+}
+
+static bool raymond_stands_in(const struct raymond *s, dme_id j)
+{
+    for (uint32_t k = 0; k < s->queued; k++)
+        if (s->queue[k] == j)
+            return true;
+    return false;
+}
+
+static const char *raymond_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct raymond *s = raymond_at(now, i);
+
+        tokens += s->holder == i;
+        if (s->asked != (s->holder == i ? 0
+                                        : raymond_stands_in(raymond_at(now, s->holder), i) +
+                                              dme_in_flight(now, REQUEST, i, s->holder) +
+                                              dme_in_flight(now, TOKEN, s->holder, i)))
+            return "RT3: a site has asked exactly if it stands in the queue, or a REQUEST or the TOKEN is in flight";
+    }
+    return tokens == 1 ? NULL : "RT1: there is one token";
+}
+
 static void raymond_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct raymond *s = state;
@@ -126,5 +156,6 @@ const struct dme_alg raymond = {
     .request = raymond_request,
     .receive = raymond_receive,
     .release = raymond_release,
+    .broken = raymond_broken,
     .show = raymond_show,
 };

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-const char *const check_verdicts[] = {"holds",      "exclusion",  "deadlock",   "error",
-                                      "starvation", "overtaking", "unfinished", NULL};
+const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",   "error", "starvation",
+                                      "overtaking", "invariant", "unfinished", NULL};
 
 /* Where the states have no end, starvation is looked for whenever there are so many times more of them. */
 enum { CHECK_STARVE_FIRST = 10000, CHECK_STARVE_AGAIN = 8 };
@@ -47,6 +47,8 @@ static bool check_violation(struct search *s, const uint32_t *state)
         s->result->verdict = CHECK_EXCLUSION;
     else if (space_stuck(&s->space, state))
         s->result->verdict = CHECK_DEADLOCK;
+    else if ((s->result->fault = space_broken(&s->space, state)))
+        s->result->verdict = CHECK_INVARIANT;
     else if (s->task->overtaking) {
         uint32_t overtaken = space_overtaken(&s->space, state);
 

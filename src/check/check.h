@@ -17,6 +17,7 @@ enum check_verdict {
     CHECK_ERROR,      /* a site received what contradicts the protocol, or entered without having asked */
     CHECK_STARVATION, /* a site can be kept waiting for ever, though every message arrives and everyone leaves */
     CHECK_OVERTAKING, /* while a site waited, others entered more often than allowed */
+    CHECK_INVARIANT,  /* an invariant of the algorithm does not hold */
     CHECK_UNFINISHED  /* more states than the limit, or more memory */
 };
 extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
@@ -38,7 +39,7 @@ struct check_task {
 
 struct check_result {
     enum check_verdict verdict;
-    const char *fault; /* CHECK_ERROR: the fact that did not hold */
+    const char *fault; /* CHECK_ERROR: the fact that did not hold; CHECK_INVARIANT: which */
     dme_id victim;     /* CHECK_STARVATION: who waits */
     uint64_t states, transitions;
     uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */

@@ -67,6 +67,8 @@ void space_free(struct space *s)
     free(s->send);
     free(s->scratch);
     free(s->blank);
+    free(s->flying);
+    free(s->flying_to);
     free(s->out);
 }
 
@@ -426,6 +428,41 @@ bool space_safe(const struct space *s, const uint32_t *state)
         if (s->part[state[i]].flags & SPACE_INSIDE)
             modes[count++] = s->part[state[i]].mode;
     return count < 2 || dme_safe(&s->conf, modes, count);
+}
+
+/* The messages on their way to site i, behind the `count` that are there already. */
+static size_t space_gather(struct space *s, uint32_t part, dme_id i, size_t count)
+{
+    uint32_t inbox = s->part[part].inbox, len = s->inboxes.length[inbox] / sizeof(uint32_t);
+    const uint32_t *list = intern_get(&s->inboxes, inbox);
+
+    if (count + len > s->flying_room) {
+        s->flying_room = 2 * (count + len);
+        s->flying = mem_grow(s->flying, s->flying_room * sizeof *s->flying);
+        s->flying_to = mem_grow(s->flying_to, s->flying_room * sizeof *s->flying_to);
+    }
+    for (uint32_t k = 0; k < len; k++) {
+        const struct space_item *item = intern_get(&s->items, list[k]);
+
+        s->flying[count] = intern_get(&s->messages, item->message);
+        s->flying_to[count++] = i;
+    }
+    return count;
+}
+
+const char *space_broken(struct space *s, const uint32_t *state)
+{
+    const struct dme_node *node[SPACE_SITES];
+    size_t count = 0;
+
+    if (!s->conf.alg->broken || s->conf.alg->flaw)
+        return NULL; /* of an algorithm with a flaw it is told what comes of it */
+    for (dme_id i = 0; i < s->conf.n; i++) {
+        node[i] = &space_key(s, state[i])->node;
+        count = space_gather(s, state[i], i, count);
+    }
+    return s->conf.alg->broken(
+        &(struct dme_moment){.conf = &s->conf, .node = node, .msg = s->flying, .to = s->flying_to, .msgs = count});
 }
 
 bool space_stuck(const struct space *s, const uint32_t *state)

@@ -80,6 +80,7 @@ static void check_print_text(const struct check_task *task, const struct check_r
         "ERROR: a site met what the protocol rules out",
         "STARVATION: a site can be kept waiting for ever, though every message arrives and everyone leaves",
         "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
+        "INVARIANT BROKEN: what the algorithm says is always so is not",
         "UNFINISHED: there are more states than --states or --memory allows; so far all is well",
     };
 
@@ -100,7 +101,7 @@ static void check_print_text(const struct check_task *task, const struct check_r
             printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
     }
     if (r->fault)
-        printf("it should have been so that %s\n", r->fault);
+        printf("it should be so that %s\n", r->fault);
     if (r->verdict == CHECK_STARVATION)
         printf("it is site %u that waits; a way there and round:\n", r->victim);
     else if (r->trace)

@@ -85,6 +85,18 @@ static inline bool dme_mistake(const struct dme *d, unsigned which)
     return d->conf->alg->mistakes && d->conf->mistake == which;
 }
 
+/* For invariants: how many messages of this kind are in flight, from this site or any (DME_NONE), to this one or any.
+ */
+static inline uint32_t dme_in_flight(const struct dme_moment *now, unsigned kind, dme_id from, dme_id to)
+{
+    uint32_t count = 0;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        count += now->msg[k]->kind == kind && (from == DME_NONE || now->msg[k]->from == from) &&
+                 (to == DME_NONE || now->to[k] == to);
+    return count;
+}
+
 static inline uint64_t dme_option(const struct dme *d, unsigned which)
 {
     return d->conf->option[which];

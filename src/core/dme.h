@@ -90,6 +90,15 @@ struct dme_node {
 
 /* ------------------------------------------------------------------------------------------------------- algorithms */
 
+/* All of a system at one moment: what an invariant speaks of. */
+struct dme_moment {
+    const struct dme_conf *conf;
+    const struct dme_node *const *node; /* of every site */
+    const struct dme_msg *const *msg;   /* in flight */
+    const dme_id *to;                   /* who will receive it, also where it is one copy of a broadcast */
+    size_t msgs;
+};
+
 struct dme;      /* what a handler works with: alg.h */
 struct dme_conf; /* below */
 struct dme_text; /* text.h */
@@ -131,6 +140,9 @@ struct dme_alg {
     void (*receive)(struct dme *d, void *state, const struct dme_msg *m);
     void (*release)(struct dme *d, void *state);
     void (*timer)(struct dme *d, void *state, unsigned timer);
+
+    /* Null if the algorithm's invariants hold at this moment, else the one that does not: "SK1: there is one token". */
+    const char *(*broken)(const struct dme_moment *moment);
 
     /* The state as "key=value key=value", for scenarios and people. */
     void (*show)(const struct dme *d, const void *state, struct dme_text *text);

@@ -168,6 +168,24 @@ bool world_safe(const struct world *w)
     return safe;
 }
 
+const char *world_broken(const struct world *w)
+{
+    const struct dme_msg **msg = mem_new(w->flights * sizeof *msg);
+    dme_id *to = mem_new(w->flights * sizeof *to);
+    struct dme_moment now = {
+        .conf = &w->conf, .node = (const struct dme_node *const *)w->node, .msg = msg, .to = to, .msgs = w->flights};
+    const char *broken;
+
+    for (size_t k = 0; k < w->flights; k++) {
+        msg[k] = w->flight[k].msg;
+        to[k] = w->flight[k].msg->to;
+    }
+    broken = w->conf.alg->broken ? w->conf.alg->broken(&now) : NULL;
+    free(msg);
+    free(to);
+    return broken;
+}
+
 bool world_stuck(const struct world *w)
 {
     bool waits = false;

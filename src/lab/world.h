@@ -55,6 +55,8 @@ struct world_move world_delivery(const struct world *w, size_t k);
 
 /* Does the rule hold? */
 bool world_safe(const struct world *w);
+/* The invariant of the algorithm that does not hold, or null. */
+const char *world_broken(const struct world *w);
 /* Nobody is inside, nothing is in flight, no timer runs, and somebody waits: for ever. */
 bool world_stuck(const struct world *w);
 
