@@ -77,6 +77,7 @@ build/fuzz/%: tests/%.c $(PURE) $(LAB)
 # How fast the checker and the simulator are on this machine.
 bench: $(B)/dibs
 	tests/bench $(B)/dibs
+	bench/check $(B)/dibs
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a
