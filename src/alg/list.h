@@ -24,6 +24,8 @@
     X(ricart_agrawala_token_as_published)                                                                              \
     X(chang_singhal_liu)                                                                                               \
     X(chang_singhal_liu_as_published)                                                                                  \
+    X(singhal_heuristic)                                                                                               \
+    X(singhal_heuristic_as_published)                                                                                  \
     X(raymond)                                                                                                         \
     X(naimi_trehel)                                                                                                    \
     X(naimi_trehel_queue)                                                                                              \
