@@ -172,7 +172,7 @@ static uint32_t tree_quorum(uint32_t n, uint32_t arity, dme_id site, uint32_t do
 
     for (dme_id j = 0; j < n; j++)
         down[j] = down_set >> j & 1;
-    if (!topo_tree_quorum(n, arity, site, down, member))
+    if (!topo_tree_quorum(n, arity, site, down, member, 1))
         return 0;
     for (dme_id j = 0; j < n; j++)
         set |= (uint32_t)member[j] << j;

@@ -1,8 +1,6 @@
 /* topology.c - see topology.h. */
 #include "topology.h"
 
-#include <string.h>
-
 const char *const topo_tree_names[] = {"binary", "ternary", "line", "star", "radiating", "random", NULL};
 const char *const topo_quorum_names[] = {"grid", "plane", "full", NULL};
 
@@ -157,6 +155,7 @@ dme_id topo_quorum_member(enum topo_quorum quorum, uint32_t n, dme_id site, uint
 struct topo_path {
     const uint8_t *down;
     uint8_t *member;
+    size_t stride;
     uint32_t n, arity;
     dme_id site;
     uint32_t zero;
@@ -172,7 +171,7 @@ static bool topo_under(const struct topo_path *p, dme_id v, dme_id below)
 
 static bool topo_is_down(const struct topo_path *p, dme_id v)
 {
-    return p->down && p->down[v];
+    return p->down && p->down[v * p->stride];
 }
 
 /* Which child is tried r-th: those that are up before those that are down, among them first the one on the way to the
@@ -213,7 +212,7 @@ static void topo_add(const struct topo_path *p, dme_id v)
             topo_add(p, p->arity * v + 1 + r);
         return;
     }
-    p->member[v] = 1;
+    p->member[v * p->stride] = 1;
     if (count == 0)
         return;
     while (!topo_possible(p, topo_child(p, v, r)))
@@ -221,11 +220,12 @@ static void topo_add(const struct topo_path *p, dme_id v)
     topo_add(p, topo_child(p, v, r));
 }
 
-bool topo_tree_quorum(uint32_t n, uint32_t arity, dme_id site, const uint8_t *down, uint8_t *member)
+bool topo_tree_quorum(uint32_t n, uint32_t arity, dme_id site, const uint8_t *down, uint8_t *member, size_t stride)
 {
-    struct topo_path p = {.n = n, .arity = arity, .site = site, .down = down, .member = member};
+    struct topo_path p = {.n = n, .arity = arity, .site = site, .down = down, .member = member, .stride = stride};
 
-    memset(member, 0, n);
+    for (dme_id j = 0; j < n; j++)
+        member[j * stride] = 0;
     if (!topo_possible(&p, 0))
         return false;
     topo_add(&p, 0);

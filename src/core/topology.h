@@ -35,9 +35,10 @@ bool topo_quorum_exists(enum topo_quorum quorum, uint32_t n);
 dme_id topo_quorum_member(enum topo_quorum quorum, uint32_t n, dme_id site, uint32_t k);
 
 /* Agrawal and El Abbadi: a path from the root of the tree to a leaf, in heap order with `arity` children; a site that
- * is down is replaced by paths through all of its children. down[j] and member[j] are bytes, 0 or 1, of n sites; down
- * may be null. False if no quorum is left; otherwise member is the quorum that a site prefers. Any two quorums that
- * this function can return for the same n and arity intersect, whatever was down. */
-bool topo_tree_quorum(uint32_t n, uint32_t arity, dme_id site, const uint8_t *down, uint8_t *member);
+ * is down is replaced by paths through all of its children. down and member point to the byte of site 0, 0 or 1; those
+ * of the others follow, stride bytes apart. down may be null. False if no quorum is left; otherwise member is the
+ * quorum that a site prefers. Any two quorums that this function can return for the same n and arity intersect,
+ * whatever was down. */
+bool topo_tree_quorum(uint32_t n, uint32_t arity, dme_id site, const uint8_t *down, uint8_t *member, size_t stride);
 
 #endif
