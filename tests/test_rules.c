@@ -122,11 +122,30 @@ static void options_are_set_by_key_and_rejected_with_a_remedy(void **state)
     assert_string_equal(line, "quorum=plain is not possible; it is one of grid, plane, full");
     dme_text_init(&text, line, sizeof line);
     assert_false(dme_conf_set(&conf, "colour", "red", &text));
-    assert_string_equal(line, "maekawa has no option \"colour\"; it has quorum, yield");
+    assert_string_equal(line, "maekawa has no option \"colour\"; it has yield, quorum");
     dme_text_init(&text, line, sizeof line);
     conf.n = 8;
     assert_false(dme_conf_check(&conf, &text));
     assert_non_null(strstr(line, "quorum=plane needs"));
+}
+
+static void a_site_that_is_down_exists_and_leaves_a_quorum(void **state)
+{
+    struct dme_conf conf;
+    struct dme_text text;
+    char line[256];
+
+    (void)state;
+    dme_conf_init(&conf, alg_find("agrawal-el-abbadi"), 1, DME_EXCLUSIVE, 0);
+    dme_text_init(&text, line, sizeof line);
+    assert_true(dme_conf_set(&conf, "down", "1", &text));
+    assert_false(dme_conf_check(&conf, &text));
+    assert_non_null(strstr(line, "down must be one of the sites"));
+    conf.n = 2;
+    assert_false(dme_conf_check(&conf, &text));
+    assert_non_null(strstr(line, "no quorum is left"));
+    conf.n = 3;
+    assert_true(dme_conf_check(&conf, &text));
 }
 
 int main(void)
@@ -136,6 +155,7 @@ int main(void)
         cmocka_unit_test(modes_are_those_of_the_rule),
         cmocka_unit_test(check_rejects_what_cannot_run_and_says_why),
         cmocka_unit_test(options_are_set_by_key_and_rejected_with_a_remedy),
+        cmocka_unit_test(a_site_that_is_down_exists_and_leaves_a_quorum),
     };
 
     return cmocka_run_group_tests_name("rules", tests, NULL, NULL);

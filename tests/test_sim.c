@@ -116,7 +116,7 @@ static void reference_line(char *line)
 
     dme_text_init(&wrong, why, sizeof why);
     spec.conf = conf_of(alg, (uint32_t)atoi(scenario + 1), rule);
-    snprintf(path, sizeof path, "matrix:tests/golden/%s.matrix", scenario);
+    snprintf(path, sizeof path, "matrix:tests/golden/%.2s.matrix", scenario); /* s7-without-0 has the delays of s7 */
     assert_true(delay_parse(&spec.delay, path, spec.conf.n, &wrong));
     snprintf(path, sizeof path, "tests/golden/%s.script", scenario);
     assert_true(load_read_script(&spec.load, path, &spec.conf, &wrong));

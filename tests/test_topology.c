@@ -182,34 +182,66 @@ static uint32_t tree_quorum(uint32_t n, uint32_t arity, dme_id site, uint32_t do
 }
 
 /* Sites need not agree on who is down: every quorum meets every other. */
-static void check_tree_quorums(uint32_t n, uint32_t arity)
+static uint32_t check_tree_quorums(uint32_t n, uint32_t arity)
 {
     uint8_t *is_quorum = calloc(1, 1u << n);
+    uint32_t count = 0;
 
     for (uint32_t down = 0; down < 1u << n; down++)
         for (dme_id i = 0; i < n; i++)
             is_quorum[tree_quorum(n, arity, i, down)] = 1;
-    for (uint32_t a = 1; a < 1u << n; a++)
+    for (uint32_t a = 1; a < 1u << n; a++) {
+        count += is_quorum[a];
         for (uint32_t b = 1; is_quorum[a] && b < a; b++)
             if (is_quorum[b])
                 assert_int_not_equal(a & b, 0);
+    }
     free(is_quorum);
+    return count;
 }
 
 static void any_two_tree_quorums_meet_whoever_is_down(void **state)
 {
     (void)state;
-    for (uint32_t n = 1; n <= 10; n++)
+    for (uint32_t n = 1; n < 15; n++)
         check_tree_quorums(n, 2);
-    for (uint32_t n = 1; n <= 9; n++)
+    assert_int_equal(check_tree_quorums(15, 2), 255);
+    for (uint32_t n = 1; n <= 13; n++)
         check_tree_quorums(n, 3);
+}
+
+/* Printed versions take a missing child for one that agrees. A path could then end above the only child of a site, {0}
+ * of two sites, and would not meet the path that replaces that site by its child, {1}. */
+static void a_path_goes_on_below_a_site_with_one_child(void **state)
+{
+    (void)state;
+    assert_int_equal(tree_quorum(2, 2, 0, 0), 1 << 0 | 1 << 1);
+    assert_int_equal(tree_quorum(2, 2, 1, 1 << 0), 1 << 1);
+    assert_int_equal(tree_quorum(2, 2, 0, 1 << 1), 0);
+    for (uint32_t n = 1; n <= 31; n++)
+        for (dme_id i = 0; i < n; i++) {
+            uint32_t set = tree_quorum(n, 2, i, 0);
+
+            for (dme_id j = 0; 2 * j + 1 < n; j++)
+                if (set >> j & 1)
+                    assert_int_not_equal(set & (1u << (2 * j + 1) | (2 * j + 2 < n ? 1u << (2 * j + 2) : 0)), 0);
+        }
+}
+
+static void without_failures_a_site_is_in_its_own_tree_quorum(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 31; n++)
+        for (dme_id i = 0; i < n; i++)
+            for (uint32_t arity = 2; arity <= 4; arity++)
+                assert_int_equal(tree_quorum(n, arity, i, 0) >> i & 1, 1);
 }
 
 /* On a complete binary tree half of all failures leave a quorum, whichever site looks for it. */
 static void half_of_all_failures_leave_a_complete_tree_a_quorum(void **state)
 {
     (void)state;
-    for (uint32_t n = 3; n <= 7; n = 2 * n + 1) {
+    for (uint32_t n = 3; n <= 15; n = 2 * n + 1) {
         uint32_t left = 0;
 
         for (uint32_t down = 0; down < 1u << n; down++) {
@@ -262,6 +294,8 @@ int main(void)
         cmocka_unit_test(grid_quorums_are_a_row_and_a_column),
         cmocka_unit_test(planes_are_perfect),
         cmocka_unit_test(any_two_tree_quorums_meet_whoever_is_down),
+        cmocka_unit_test(a_path_goes_on_below_a_site_with_one_child),
+        cmocka_unit_test(without_failures_a_site_is_in_its_own_tree_quorum),
         cmocka_unit_test(half_of_all_failures_leave_a_complete_tree_a_quorum),
         cmocka_unit_test(tree_quorums_of_seven_sites),
     };

@@ -18,6 +18,8 @@
     X(singhal_dynamic)                                                                                                 \
     X(singhal_dynamic_as_published)                                                                                    \
     X(maekawa)                                                                                                         \
+    X(maekawa_as_published)                                                                                            \
+    X(agrawal_el_abbadi)                                                                                               \
     X(raymond_k)                                                                                                       \
     X(suzuki_kasami)                                                                                                   \
     X(ricart_agrawala_token)                                                                                           \

@@ -1,0 +1,64 @@
+/* Agrawal and El Abbadi, "An Efficient and Fault-Tolerant Solution for Distributed Mutual Exclusion", ACM TOCS 9(1),
+ * 1991.
+ *
+ * Idea. The sites form a rooted tree. A quorum is a path from the root to a leaf: any two share at least the root. A
+ * site that is down is replaced by paths through *all* of its children, which then meet every path through one of them;
+ * so sites need not even agree on who is down. The arbitration is that of quorum.c, Maekawa's.
+ *
+ * Messages. 3 for each member of the quorum but oneself at light load, 4 at full load; a quorum has log n members, or
+ * up to (n+1)/2 if the wrong sites are down. The root arbitrates every claim.
+ *
+ * Invariant AE1. Any two quorums meet, whoever was taken to be down when they were formed.
+ *
+ * Departures from the paper. The paper's trees are complete. In others a site may have one child only; a path may not
+ * end there, or it would not meet the path that replaces this site by its child. Nobody stops while the algorithm runs:
+ * `--set down=3` makes a site one that has stopped before, which all know. Clocks move on GRANT too; otherwise the
+ * leaves, who hear of few claims, would stay behind, and win four times as often as others. */
+#include "quorum.h"
+
+#include "core/topology.h"
+
+enum { OPTION_ARITY = QUORUM_OPTION_YIELD + 1, OPTION_DOWN };
+enum { DOWN_NOBODY };
+
+static const char *const ae_down[] = {
+    "nobody", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", NULL,
+};
+static const struct dme_option ae_options[] = {
+    QUORUM_YIELD,
+    {.key = "arity", .help = "children of a site of the tree", .initial = 2, .min = 2, .max = 64},
+    {.key = "down", .help = "who has stopped, as all know, and is not asked", .choices = ae_down},
+    {0},
+};
+
+static void ae_init(struct dme *d, void *state)
+{
+    struct quorum *s = state;
+    uint64_t down = dme_option(d, OPTION_DOWN);
+
+    if (down != DOWN_NOBODY)
+        s->peer[down - 1].down = 1;
+    topo_tree_quorum(d->n, (uint32_t)dme_option(d, OPTION_ARITY), d->self, &s->peer[0].down, &s->peer[0].member,
+                     sizeof s->peer[0]);
+}
+
+/* Only a leaf without siblings, cousins and so on cannot be replaced: the last of one or two sites. */
+static const char *ae_check(const struct dme_conf *conf)
+{
+    if (conf->option[OPTION_DOWN] > conf->n)
+        return "down must be one of the sites, which are numbered from 0";
+    if (conf->n <= 2 && conf->option[OPTION_DOWN] == conf->n)
+        return "with this site down no quorum is left; take more sites";
+    return NULL;
+}
+
+const struct dme_alg agrawal_el_abbadi = {
+    .name = "agrawal-el-abbadi",
+    .paper = "D. Agrawal, A. El Abbadi, An efficient and fault-tolerant solution for distributed mutual exclusion, ACM "
+             "TOCS 9(1), 1991",
+    .cost = "3 log n to 7 log n messages, delay 2T",
+    .options = ae_options,
+    .check = ae_check,
+    .init = ae_init,
+    QUORUM_COMMON,
+};

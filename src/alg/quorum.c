@@ -1,0 +1,284 @@
+/* quorum.c - arbitration among quorums, after Maekawa, "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
+ * Systems", ACM TOCS 3(2), 1985, with the correction of Sanders, "The Information Structure of Distributed Mutual
+ * Exclusion Algorithms", ACM TOCS 5(3), 1987.
+ *
+ * Idea. A site asks only its quorum. Any two quorums share a site, and each site, as arbiter, gives its grant to one
+ * claim at a time. Claims that hold some grants and wait for each other's would block for ever, so an arbiter that
+ * receives an older claim asks its grant back (INQUIRE); whoever has been told to expect a delay (FAILED) gives it back
+ * (YIELD), and is granted again later.
+ *
+ * Messages. REQUEST, GRANT, RELEASE for every member of the quorum but oneself, 3(K-1) at light load for a quorum of K,
+ * and a FAILED each at full load; at most 7(K-1) amortised.
+ *
+ * Invariant M1. An arbiter's grant is with one claim; nobody waits at an arbiter that has not granted.
+ * Invariant M2. If the first of the waiting claims is older than the granted one, INQUIRE is out for it.
+ * Invariant M3. Every claim that waits at an arbiter, but one that is older than the granted and all other waiting
+ * ones, knows that it failed there, or a FAILED is on its way.
+ *
+ * So in a circle of waiting claims somebody holds a grant, has failed elsewhere, and is asked for the grant: it yields.
+ *
+ * Departures from the paper. FAILED goes also to a waiting claim that a newcomer overtakes (Sanders): as published the
+ * algorithm deadlocks. Every message names the claim that it is about, and an INQUIRE that overtakes its GRANT is kept,
+ * so FIFO channels are not needed. GRANT carries the arbiter's clock, so that sites that arbitrate little do not stay
+ * behind and win. With `--set yield=at-once` there is no FAILED: whoever is inquired and not inside yields.
+ *
+ * The mistakes are those of Maekawa's paper and of summaries of it; see maekawa.c. */
+#include "quorum.h"
+
+enum { REQUEST, YIELD, RELEASE, GRANT, FAILED, INQUIRE };
+enum { YIELD_IF_FAILED, YIELD_AT_ONCE };
+enum { OVERTAKEN_NOT_TOLD, COMPARES_WITH_GRANTED, DROPS_INQUIRY, YIELDED_NOT_FAILED, IGNORES_EARLY_INQUIRY };
+
+/* GRANT has a second ticket, the arbiter's clock. */
+const struct dme_kind quorum_kinds[] = {
+    {"REQUEST", 1, 0}, {"YIELD", 1, 0}, {"RELEASE", 1, 0}, {"GRANT", 2, 0}, {"FAILED", 1, 0}, {"INQUIRE", 1, 0}, {0},
+};
+const char *const quorum_yield[] = {"if-failed", "at-once", NULL};
+const char *const quorum_mistakes[] = {
+    "overtaken-not-told", "compares-with-granted", "drops-inquiry", "yielded-not-failed", "ignores-early-inquiry", NULL,
+};
+
+static struct dme_ticket quorum_ticket(uint64_t clock, dme_id site)
+{
+    return (struct dme_ticket){.clock = clock, .site = site};
+}
+
+static bool quorum_yields_at_once(const struct dme *d)
+{
+    return dme_option(d, QUORUM_OPTION_YIELD) == YIELD_AT_ONCE;
+}
+
+static void quorum_send_members(struct dme *d, const struct quorum *s, uint8_t kind, uint64_t claim)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].member)
+            dme_send_ticket(d, j, kind, quorum_ticket(claim, d->self));
+}
+
+/* ----------------------------------------------------------------------------------------------------- the requester
+ */
+
+static void quorum_forget(struct dme *d, struct quorum *s)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].granted = s->peer[j].ever = s->peer[j].failed = s->peer[j].inquired = s->peer[j].early = 0;
+}
+
+void quorum_request(struct dme *d, void *state)
+{
+    struct quorum *s = state;
+
+    s->mine = ++s->clock;
+    for (dme_id j = 0; j < d->n; j++)
+        s->missing += s->peer[j].member;
+    quorum_send_members(d, s, REQUEST, s->mine);
+}
+
+static bool quorum_has_failed(const struct dme *d, const struct quorum *s)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].failed)
+            return true;
+    return false;
+}
+
+static void quorum_give_back(struct dme *d, struct quorum *s, dme_id j)
+{
+    s->peer[j].granted = s->peer[j].inquired = 0;
+    /* The arbiter has now granted another claim, which is as good as a FAILED. */
+    s->peer[j].failed = !dme_mistake(d, YIELDED_NOT_FAILED);
+    s->missing++;
+    dme_send_ticket(d, j, YIELD, quorum_ticket(s->mine, d->self));
+}
+
+/* Without a failure this claim may be about to go in: the inquiry is kept in mind. */
+static void quorum_asked_back(struct dme *d, struct quorum *s, dme_id j)
+{
+    if (quorum_yields_at_once(d) || quorum_has_failed(d, s))
+        quorum_give_back(d, s, j);
+    else
+        s->peer[j].inquired = !dme_mistake(d, DROPS_INQUIRY);
+}
+
+static void quorum_granted(struct dme *d, struct quorum *s, dme_id j)
+{
+    DME_EXPECT(d, !s->peer[j].granted);
+    s->peer[j].granted = s->peer[j].ever = 1;
+    s->peer[j].failed = 0;
+    if (--s->missing == 0) {
+        quorum_forget(d, s);
+        dme_enter(d);
+    } else if (s->peer[j].early) {
+        s->peer[j].early = 0;
+        quorum_asked_back(d, s, j);
+    }
+}
+
+static void quorum_failed(struct dme *d, struct quorum *s, dme_id j)
+{
+    if (s->peer[j].ever)
+        return; /* an old one: the arbiter has granted since */
+    s->peer[j].failed = 1;
+    for (dme_id i = 0; i < d->n; i++)
+        if (s->peer[i].inquired)
+            quorum_give_back(d, s, i);
+}
+
+static void quorum_inquired(struct dme *d, struct quorum *s, dme_id j)
+{
+    if (s->peer[j].granted)
+        quorum_asked_back(d, s, j);
+    else
+        s->peer[j].early = !dme_mistake(d, IGNORES_EARLY_INQUIRY);
+}
+
+void quorum_release(struct dme *d, void *state)
+{
+    struct quorum *s = state;
+    uint64_t claim = s->mine;
+
+    s->mine = 0;
+    quorum_send_members(d, s, RELEASE, claim);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the arbiter
+ */
+
+static void quorum_grant(struct dme *d, struct quorum *s, struct dme_ticket claim)
+{
+    struct dme_msg *m = dme_send(d, claim.site, GRANT);
+
+    s->lock = claim;
+    s->inquired = 0;
+    m->ticket[0] = claim;
+    m->ticket[1].clock = s->clock;
+}
+
+/* The oldest waiting claim; its clock is 0 if there is none. */
+static struct dme_ticket quorum_first(const struct dme *d, const struct quorum *s)
+{
+    struct dme_ticket first = quorum_ticket(0, DME_NONE);
+
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].waits && (first.clock == 0 || dme_before(quorum_ticket(s->peer[j].waits, j), first)))
+            first = quorum_ticket(s->peer[j].waits, j);
+    return first;
+}
+
+static void quorum_grant_first(struct dme *d, struct quorum *s)
+{
+    struct dme_ticket first = quorum_first(d, s);
+
+    s->peer[first.site].waits = 0;
+    quorum_grant(d, s, first);
+}
+
+static void quorum_fail(struct dme *d, struct dme_ticket claim)
+{
+    if (!quorum_yields_at_once(d))
+        dme_send_ticket(d, claim.site, FAILED, claim);
+}
+
+/* A claim comes to wait; first has been the first until now. Who is not the first to be served any more must know. */
+static void quorum_wait(struct dme *d, struct quorum *s, struct dme_ticket claim, struct dme_ticket first)
+{
+    bool before_first = first.clock == 0 || dme_before(claim, first);
+
+    s->peer[claim.site].waits = claim.clock;
+    if (dme_before(claim, s->lock) && before_first) {
+        if (first.clock && dme_before(first, s->lock) && !dme_mistake(d, OVERTAKEN_NOT_TOLD))
+            quorum_fail(d, first); /* Sanders; Maekawa tells only the newcomer */
+        if (!s->inquired)
+            dme_send_ticket(d, s->lock.site, INQUIRE, s->lock);
+        s->inquired = 1;
+    } else if (!dme_before(claim, s->lock) || !dme_mistake(d, COMPARES_WITH_GRANTED)) {
+        quorum_fail(d, claim); /* textbooks: only if it is younger than the granted one */
+    }
+}
+
+static void quorum_asked(struct dme *d, struct quorum *s, struct dme_ticket claim)
+{
+    s->clock = dme_max(s->clock, claim.clock);
+    if (s->lock.clock == 0) {
+        quorum_grant(d, s, claim);
+    } else {
+        DME_EXPECT(d, s->peer[claim.site].waits == 0);
+        quorum_wait(d, s, claim, quorum_first(d, s));
+    }
+}
+
+static bool quorum_locked_by(const struct quorum *s, struct dme_ticket claim)
+{
+    return s->lock.clock == claim.clock && s->lock.site == claim.site;
+}
+
+static void quorum_yielded(struct dme *d, struct quorum *s, struct dme_ticket claim)
+{
+    DME_EXPECT(d, quorum_locked_by(s, claim) && s->peer[claim.site].waits == 0);
+    s->peer[claim.site].waits = claim.clock;
+    quorum_grant_first(d, s);
+}
+
+static void quorum_released(struct dme *d, struct quorum *s, struct dme_ticket claim)
+{
+    DME_EXPECT(d, quorum_locked_by(s, claim));
+    if (quorum_first(d, s).clock) {
+        quorum_grant_first(d, s);
+    } else {
+        s->lock = quorum_ticket(0, 0);
+        s->inquired = 0;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- messages */
+
+/* An arbiter speaks of a claim: one that is not waiting any more gets no answer but the RELEASE it has sent or will
+ * send. */
+static void quorum_told(struct dme *d, struct quorum *s, const struct dme_msg *m)
+{
+    DME_EXPECT(d, m->ticket[0].site == d->self && s->peer[m->from].member);
+    if (m->kind == GRANT)
+        s->clock = dme_max(s->clock, m->ticket[1].clock);
+    if (m->ticket[0].clock != s->mine || !dme_waiting(d))
+        return;
+    if (m->kind == GRANT)
+        quorum_granted(d, s, m->from);
+    else if (m->kind == FAILED)
+        quorum_failed(d, s, m->from);
+    else
+        quorum_inquired(d, s, m->from);
+}
+
+void quorum_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct quorum *s = state;
+    struct dme_ticket claim = m->ticket[0];
+
+    DME_EXPECT(d, claim.clock > 0);
+    if (m->kind == GRANT || m->kind == FAILED || m->kind == INQUIRE) {
+        quorum_told(d, s, m);
+        return;
+    }
+    DME_EXPECT(d, claim.site == m->from);
+    if (m->kind == REQUEST)
+        quorum_asked(d, s, claim);
+    else if (m->kind == YIELD)
+        quorum_yielded(d, s, claim);
+    else
+        quorum_released(d, s, claim);
+}
+
+void quorum_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct quorum *s = state;
+
+    dme_print(text, "clock=%llu claim=%llu ", (unsigned long long)s->clock, (unsigned long long)s->mine);
+    dme_print_set(text, "granted", &s->peer[0].granted, sizeof s->peer[0], d->n);
+    dme_print_set(text, " failed", &s->peer[0].failed, sizeof s->peer[0], d->n);
+    dme_print_set(text, " inquired", &s->peer[0].inquired, sizeof s->peer[0], d->n);
+    if (s->lock.clock)
+        dme_print(text, " lock=%llu.%u%s", (unsigned long long)s->lock.clock, s->lock.site, s->inquired ? "?" : "");
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].waits)
+            dme_print(text, " waits=%llu.%u", (unsigned long long)s->peer[j].waits, j);
+}
