@@ -13,6 +13,10 @@
     X(ricart_agrawala_implicit)                                                                                        \
     X(ricart_agrawala_implicit_broadcast)                                                                              \
     X(ricart_agrawala_implicit_as_published)                                                                           \
+    X(ricart_agrawala_broadcast)                                                                                       \
+    X(ricart_agrawala_broadcast_as_published)                                                                          \
+    X(ricart_agrawala_sequenced)                                                                                       \
+    X(ricart_agrawala_sequenced_as_published)                                                                          \
     X(carvalho_roucairol)                                                                                              \
     X(carvalho_roucairol_as_published)                                                                                 \
     X(singhal_dynamic)                                                                                                 \

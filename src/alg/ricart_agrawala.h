@@ -126,18 +126,28 @@ static inline void ra_print_numbers(const struct ra_numbers *s, struct dme_text 
     dme_print(text, "highest=%llu claim=%llu", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);
 }
 
-/* Replies to many sites as one broadcast: ticket k names site k if the reply is for it (section 6.3 of the paper). The
- * sites are those whose peer record has a byte other than 0 at this address; it becomes 0. First is that of site 0. */
+/* A reply to each of the deferred sites: those whose peer record has a byte other than 0 at this address, which becomes
+ * 0. First is that of site 0. */
+static inline void ra_reply_to_each(struct dme *d, uint8_t kind, uint8_t *first, size_t stride)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (first[j * stride]) {
+            first[j * stride] = 0;
+            dme_send(d, j, kind);
+        }
+}
+
+/* The same as one broadcast, if there are any: ticket k names site k if the reply is for it (section 6.3). */
 static inline void ra_reply_to_list(struct dme *d, uint8_t kind, uint8_t *first, size_t stride)
 {
     struct dme_msg *m = NULL;
 
     for (dme_id j = 0; j < d->n; j++)
         if (first[j * stride]) {
+            first[j * stride] = 0;
             if (!m)
                 m = dme_send(d, DME_ALL, kind);
             m->ticket[j].site = j;
-            first[j * stride] = 0;
         }
 }
 

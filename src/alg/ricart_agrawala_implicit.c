@@ -125,15 +125,10 @@ static void rai_release(struct dme *d, void *state)
     struct rai *s = state;
 
     ra_drop_claim(&s->num);
-    if (rai_broadcasts(d)) {
+    if (rai_broadcasts(d))
         ra_reply_to_list(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
-        return;
-    }
-    for (dme_id j = 0; j < d->n; j++)
-        if (s->peer[j].deferred) {
-            s->peer[j].deferred = 0;
-            dme_send(d, j, REPLY);
-        }
+    else
+        ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
 }
 
 static void rai_show(const struct dme *d, const void *state, struct dme_text *text)

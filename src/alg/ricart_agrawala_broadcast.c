@@ -1,0 +1,129 @@
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a
+ * broadcast medium (section 6.3).
+ *
+ * Idea. The algorithm of the same authors, but one transmission takes a REQUEST to everybody. Those who leave may
+ * answer all whom they deferred by one transmission too, which lists them: whoever is not in the list must not take it
+ * for an answer, even if it waits for one.
+ *
+ * Messages. A broadcast counts as one. REQUEST(claim) to all, a REPLY from each that answers at once, and at the exit
+ * one REPLIES(list) if anybody was deferred: n per entry at light load, 2 at full load. With `--set replies=each` the
+ * deferred get a REPLY each: n at any load.
+ *
+ * Invariants RA1 and RA2 of ricart_agrawala.c, where a REPLY in flight may be an entry in a list.
+ *
+ * Departures from the paper. The highest number seen covers the site's own claims. Numbers: ricart_agrawala.h. */
+#include "ricart_agrawala.h"
+
+enum { REQUEST, REPLY, REPLIES };
+enum { OPTION_REPLIES = RA_PRIORITY + 1 };
+enum { REPLIES_LIST, REPLIES_EACH };
+enum { IGNORES_LIST };
+
+static const struct dme_kind rab_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {"REPLIES", 0, 1}, {0}};
+static const char *const rab_replies[] = {"list", "each", NULL};
+static const struct dme_option rab_options[] = {
+    RA_NUMBER_OPTIONS,
+    {.key = "replies", .help = "how the deferred are answered: by one broadcast list, or each", .choices = rab_replies},
+    {0},
+};
+static const char *const rab_mistakes[] = {"ignores-list", NULL};
+
+struct rab {
+    struct ra_numbers num;
+    uint32_t missing; /* replies */
+    uint32_t zero;
+    struct {
+        uint8_t awaited, deferred;
+    } peer[];
+};
+
+static void rab_request(struct dme *d, void *state)
+{
+    struct rab *s = state;
+
+    ra_make_claim(d, &s->num);
+    s->missing = d->n - 1;
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].awaited = j != d->self;
+    if (s->missing == 0)
+        dme_enter(d);
+    else
+        dme_send_ticket(d, DME_ALL, REQUEST, s->num.mine);
+}
+
+/* Is this an answer to the site? Without the list, as the paper has it but for a footnote, a broadcast would seem to be
+ * one to everybody who waits for its sender, also to a site whose claim the sender has not even received. */
+static bool rab_is_for_me(const struct dme *d, const struct rab *s, const struct dme_msg *m)
+{
+    if (dme_mistake(d, IGNORES_LIST))
+        return s->peer[m->from].awaited;
+    return m->kind == REPLY || ra_is_listed(d, m);
+}
+
+static void rab_replied(struct dme *d, struct rab *s, dme_id j)
+{
+    DME_EXPECT(d, s->peer[j].awaited);
+    s->peer[j].awaited = 0;
+    if (--s->missing == 0)
+        dme_enter(d);
+}
+
+static void rab_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct rab *s = state;
+
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, m->ticket[0].site == m->from && ra_is_number(d, m->ticket[0].clock));
+        DME_EXPECT(d, !s->peer[m->from].deferred);
+        ra_note_number(d, &s->num, m->ticket[0]);
+        if (ra_goes_first(d, &s->num, m->ticket[0]))
+            s->peer[m->from].deferred = 1;
+        else
+            dme_send(d, m->from, REPLY);
+        break;
+    case REPLY:
+    case REPLIES:
+        if (rab_is_for_me(d, s, m))
+            rab_replied(d, s, m->from);
+        break;
+    }
+}
+
+static void rab_release(struct dme *d, void *state)
+{
+    struct rab *s = state;
+
+    ra_drop_claim(&s->num);
+    if (dme_option(d, OPTION_REPLIES) == REPLIES_LIST)
+        ra_reply_to_list(d, REPLIES, &s->peer[0].deferred, sizeof s->peer[0]);
+    else
+        ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
+}
+
+static void rab_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct rab *s = state;
+
+    ra_print_numbers(&s->num, text);
+    dme_print_set(text, " awaited", &s->peer[0].awaited, sizeof s->peer[0], d->n);
+    dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
+}
+
+#define RAB_COMMON                                                                                                     \
+    .family = DME_PERMISSION,                                                                                          \
+    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
+             "1981, section 6.3",                                                                                      \
+    .cost = "n messages at light load, 2 at full load, a broadcast counts as one; delay T", .kinds = rab_kinds,        \
+    .options = rab_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST,            \
+    .state_size = sizeof(struct rab), .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers,      \
+    .request = rab_request, .receive = rab_receive, .release = rab_release, .show = rab_show
+
+const struct dme_alg ricart_agrawala_broadcast = {.name = "ricart-agrawala-broadcast", RAB_COMMON};
+
+const struct dme_alg ricart_agrawala_broadcast_as_published = {
+    .name = "ricart-agrawala-broadcast-as-published",
+    .flaw = "the broadcast of a leaving site is taken for an answer by all who await it: two inside",
+    .mistakes = rab_mistakes,
+    RAB_COMMON,
+};

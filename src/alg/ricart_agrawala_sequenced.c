@@ -1,0 +1,94 @@
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a medium
+ * that sequences all broadcasts (section 6.3).
+ *
+ * Idea. If all sites, the sender too, see all transmissions in one order, that order is the queue, and no numbers are
+ * needed: whose REQUEST is seen first goes in first, and the next when its REPLY, said on leaving, is seen.
+ *
+ * Messages. REQUEST and REPLY, both to all: 2 per entry. A broadcast counts as one.
+ *
+ * Invariant RS. The lines of two sites that have seen equally many transmissions are equal.
+ *
+ * Departures from the paper. The paper can be read as if nobody need REPLY when nobody waits. It is needed always:
+ * those who ask later have seen the REQUEST, and wait for the REPLY to it. */
+#include "core/alg.h"
+#include "core/line.h"
+
+enum { REQUEST, REPLY };
+enum { SILENT_IF_ALONE };
+
+static const struct dme_kind ras_kinds[] = {{"REQUEST", 0, 0}, {"REPLY", 0, 0}, {0}};
+static const char *const ras_mistakes[] = {"silent-if-alone", NULL};
+
+struct ras {
+    uint32_t length, zero;
+    dme_id line[]; /* sites whose REQUEST has been seen, but not their REPLY */
+};
+
+static struct dme_line ras_line(const struct dme *d, struct ras *s)
+{
+    return (struct dme_line){&s->length, s->line, sizeof s->line[0], d->n};
+}
+
+static void ras_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_send(d, DME_ALL, REQUEST);
+}
+
+static void ras_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct ras *s = state;
+
+    switch (m->kind) {
+    case REQUEST:
+        DME_EXPECT(d, !dme_line_has(ras_line(d, s), m->from));
+        dme_line_push(ras_line(d, s), m->from);
+        if (s->length == 1 && s->line[0] == d->self)
+            dme_enter(d);
+        break;
+    case REPLY:
+        DME_EXPECT(d, s->length && s->line[0] == m->from);
+        dme_line_pop(ras_line(d, s));
+        if (s->length && s->line[0] == d->self)
+            dme_enter(d);
+        break;
+    }
+}
+
+static void ras_release(struct dme *d, void *state)
+{
+    struct ras *s = state;
+
+    if (dme_mistake(d, SILENT_IF_ALONE) && s->length == 1)
+        dme_line_pop(ras_line(d, s));
+    else
+        dme_send(d, DME_ALL, REPLY);
+}
+
+static void ras_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct ras *s = state;
+
+    (void)d;
+    dme_print(text, "line=%s", s->length ? "" : "-");
+    for (uint32_t k = 0; k < s->length; k++)
+        dme_print(text, "%s%u", k ? "," : "", s->line[k]);
+}
+
+#define RAS_COMMON                                                                                                     \
+    .family = DME_PERMISSION,                                                                                          \
+    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
+             "1981, section 6.3",                                                                                      \
+    .cost = "2 messages, a broadcast counts as one; delay T", .kinds = ras_kinds, .rules = 1 << DME_EXCLUSIVE,         \
+    .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST | DME_SEQUENCED, .state_size = sizeof(struct ras),               \
+    .peer_size = sizeof(dme_id), .request = ras_request, .receive = ras_receive, .release = ras_release,               \
+    .show = ras_show
+
+const struct dme_alg ricart_agrawala_sequenced = {.name = "ricart-agrawala-sequenced", RAS_COMMON};
+
+const struct dme_alg ricart_agrawala_sequenced_as_published = {
+    .name = "ricart-agrawala-sequenced-as-published",
+    .flaw = "who leaves while nobody waits says nothing, and later requesters wait for it for ever",
+    .mistakes = ras_mistakes,
+    RAS_COMMON,
+};
