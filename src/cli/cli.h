@@ -101,6 +101,7 @@ int cmd_check(int argc, char **argv);
 int cmd_scenario(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_paper(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 
 #endif

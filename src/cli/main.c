@@ -8,6 +8,7 @@ const struct cli_command cli_commands[] = {
     {"list", "the algorithms: rules, needs, messages, costs, papers", cmd_list},
     {"sim", "run an algorithm in simulated time and count what it costs", cmd_sim},
     {"sweep", "many simulations on all cores, as a table", cmd_sweep},
+    {"plot", "draw the tables of sweep", cmd_plot},
     {"paper", "repeat a published table, figure or theorem, and say whether it holds", cmd_paper},
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},
