@@ -77,6 +77,13 @@ struct dme_conf cli_conf(const char *algorithm, uint64_t sites, const char *rule
 /* "slots:3" into a static buffer. */
 const char *cli_rule_text(const struct dme_conf *conf);
 
+/* ------------------------------------------------------------------------------------------------------------ files */
+
+/* All of a text file ("-": standard input), to be freed. */
+char *cli_read_file(const char *path);
+/* Whole or not at all: a temporary file takes the other's place. */
+void cli_write_file(const char *path, const char *text);
+
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 struct cli_json {
@@ -99,6 +106,7 @@ int cmd_list(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_scenario(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_paper(int argc, char **argv);
 int cmd_plot(int argc, char **argv);

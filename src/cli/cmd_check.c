@@ -2,9 +2,9 @@
 #include "check/check.h"
 #include "cli.h"
 #include "core/text.h"
+#include "lab/diagram.h"
 #include "lab/moves.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,17 +58,22 @@ static void check_save(const struct check_task *task, const struct check_result 
 {
     struct moves run = check_moves(task, r);
     char title[256], *scenario;
-    FILE *to = fopen(path, "w");
 
-    if (!to)
-        cli_die("--save %s: %s", path, strerror(errno));
     snprintf(title, sizeof title, "%s, %u sites: %s, in %u moves.", task->conf.alg->name, task->conf.n,
              check_verdicts[r->verdict], r->trace_length);
     scenario = moves_scenario(&run, title);
-    fputs(scenario, to);
+    cli_write_file(path, scenario);
     free(scenario);
-    if (ferror(to) | fclose(to))
-        cli_die("--save %s: the file could not be written", path);
+}
+
+/* And as a picture. */
+static void check_draw(const struct check_task *task, const struct check_result *r, const char *path)
+{
+    struct moves run = check_moves(task, r);
+    char *svg = diagram_svg(&run);
+
+    cli_write_file(path, svg);
+    free(svg);
 }
 
 static void check_print_text(const struct check_task *task, const struct check_result *r)
@@ -164,7 +169,7 @@ int cmd_check(int argc, char **argv)
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX;
     static bool starvation, messages;
-    static const char *save;
+    static const char *save, *svg;
     static struct cli_list sets;
     static const struct cli_option options[] = {
         {.name = "--sites",
@@ -220,6 +225,11 @@ int cmd_check(int argc, char **argv)
          .value = &save,
          .metavar = "FILE",
          .help = "write a counterexample as a scenario"},
+        {.name = "--svg",
+         .type = CLI_TEXT,
+         .value = &svg,
+         .metavar = "FILE",
+         .help = "draw a counterexample as a space-time diagram"},
         {.name = "--memory",
          .type = CLI_COUNT,
          .value = &memory,
@@ -277,6 +287,8 @@ int cmd_check(int argc, char **argv)
         check_print_text(&task, &result);
     if (save && result.trace)
         check_save(&task, &result, save);
+    if (svg && result.trace)
+        check_draw(&task, &result, svg);
     free(result.trace);
     return result.verdict == CHECK_HOLDS        ? CLI_OK
            : result.verdict == CHECK_UNFINISHED ? CHECK_EXIT_UNFINISHED

@@ -3,57 +3,8 @@
 #include "lab/memory.h"
 #include "lab/scenario.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static char *scenario_read(const char *path)
-{
-    FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-    char *text = NULL;
-    size_t len = 0, got;
-
-    if (!from)
-        cli_die("cannot read %s: %s", path, strerror(errno));
-    do {
-        text = mem_grow(text, len + 4097);
-        got = fread(text + len, 1, 4096, from);
-        len += got;
-    } while (got);
-    if (ferror(from))
-        cli_die("cannot read %s: %s", path, strerror(errno));
-    if (from != stdin)
-        fclose(from);
-    text[len] = 0;
-    if (strlen(text) != len)
-        cli_die("%s is not a scenario: it has zero bytes", path);
-    return text;
-}
-
-/* Whole or not at all: a temporary file takes the other's place. */
-static void scenario_write(const char *path, const char *text)
-{
-    char temporary[4096];
-    struct stat old;
-    FILE *to;
-    int fd;
-
-    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
-        cli_die("the name %s is too long", path);
-    fd = mkstemp(temporary);
-    to = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!to)
-        cli_die("cannot write %s: %s", temporary, strerror(errno));
-    if (stat(path, &old) == 0)
-        fchmod(fd, old.st_mode & 07777);
-    fputs(text, to);
-    if (ferror(to) | fclose(to) || rename(temporary, path) != 0) {
-        unlink(temporary);
-        cli_die("cannot write %s: %s", path, strerror(errno));
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------- the difference */
 
@@ -107,10 +58,10 @@ static void scenario_difference(const char *path, const char *expected, const ch
     free(b.line);
 }
 
-static int scenario_run(const char *path, bool rewrite, bool print)
+static int scenario_one(const char *path, bool rewrite, bool print)
 {
     struct scenario_error error;
-    char *text = scenario_read(path), *played;
+    char *text = cli_read_file(path), *played;
     int status = CLI_OK;
 
     if (!scenario_play(path, text, &played, &error))
@@ -120,7 +71,7 @@ static int scenario_run(const char *path, bool rewrite, bool print)
     } else if (strcmp(text, played) == 0) {
         printf("%s: as expected\n", path);
     } else if (rewrite) {
-        scenario_write(path, played);
+        cli_write_file(path, played);
         printf("%s: rewritten\n", path);
     } else {
         scenario_difference(path, text, played);
@@ -153,7 +104,7 @@ int cmd_scenario(int argc, char **argv)
     for (int k = 0; k < count; k++) {
         if (strcmp(files[k], "-") == 0 && !print)
             cli_die("the standard input can only be printed: dibs scenario --print -");
-        if (scenario_run(files[k], rewrite, print) != CLI_OK)
+        if (scenario_one(files[k], rewrite, print) != CLI_OK)
             status = CLI_FAILED;
     }
     free(files);

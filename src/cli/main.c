@@ -10,6 +10,7 @@ const struct cli_command cli_commands[] = {
     {"sweep", "many simulations on all cores, as a table", cmd_sweep},
     {"plot", "draw the tables of sweep", cmd_plot},
     {"paper", "repeat a published table, figure or theorem, and say whether it holds", cmd_paper},
+    {"trace", "draw a scenario: who waits, who is inside, which messages go between them", cmd_trace},
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},
     {0},

@@ -5,7 +5,8 @@
 #include "cli.h"
 #include "sim/sim.h"
 
-/* CSV in parts: the head, the columns that say what was run, and those that say what came out, up to the end of line. */
+/* CSV in parts: the head, the columns that say what was run, and those that say what came out, up to the end of line.
+ */
 enum { REPORT_KEY_SIZE = 1024 };
 void report_csv_head(FILE *to);
 void report_csv_key(const struct sim_spec *spec, struct dme_text *text);

@@ -2,6 +2,7 @@
 #include "scenario.h"
 
 #include "alg/list.h"
+#include "memory.h"
 #include "world.h"
 
 #include <stdarg.h>
@@ -19,6 +20,8 @@ struct play {
     char *block;
     size_t len;
     bool faulted;
+    struct world_move *moves; /* so far */
+    uint32_t moved;
     unsigned words;
     char *word[WORDS_MAX];
     struct scenario_error *error;
@@ -195,6 +198,8 @@ static bool play_move(struct play *p, const struct world_move *move)
     if (objection)
         return play_wrong(p, "%s %u is not possible: %s", p->word[0], move->site, objection);
     fprintf(p->output, "%s\n", line);
+    p->moves = mem_grow(p->moves, (p->moved + 1) * sizeof *p->moves);
+    p->moves[p->moved++] = *move;
     p->faulted = w->out->fault;
     if (w->out->entered && !world_safe(w))
         play_tell_broken(p);
@@ -405,25 +410,49 @@ static bool play_lines(struct play *p, const char *text, FILE *to)
     return fine;
 }
 
-bool scenario_play(const char *path, const char *text, char **played, struct scenario_error *error)
+/* Plays all of it; the text with its output goes to *played. */
+static bool play_all(struct play *p, const char *path, const char *text, char **played)
 {
-    struct play p = {.error = error};
     size_t len;
     FILE *to = open_memstream(played, &len);
     bool fine;
 
-    error->line = 0;
-    p.output = open_memstream(&p.block, &p.len);
-    play_use_name_of(&p, path);
-    fine = play_lines(&p, text, to);
-    fclose(p.output);
-    free(p.block);
+    p->error->line = 0;
+    p->output = open_memstream(&p->block, &p->len);
+    play_use_name_of(p, path);
+    fine = play_lines(p, text, to);
+    fclose(p->output);
+    free(p->block);
     fclose(to);
-    if (p.world)
-        world_free(p.world);
+    if (p->world)
+        world_free(p->world);
+    return fine;
+}
+
+bool scenario_play(const char *path, const char *text, char **played, struct scenario_error *error)
+{
+    struct play p = {.error = error};
+    bool fine = play_all(&p, path, text, played);
+
+    free(p.moves);
     if (!fine) {
         free(*played);
         *played = NULL;
     }
+    return fine;
+}
+
+bool scenario_run(const char *path, const char *text, struct moves *run, struct scenario_error *error)
+{
+    struct play p = {.error = error};
+    char *played;
+    bool fine = play_all(&p, path, text, &played);
+
+    free(played);
+    if (!fine)
+        free(p.moves);
+    else
+        *run = (struct moves){
+            .conf = p.conf, .fifo = p.promises & DME_FIFO, .move = p.moves, .count = p.moved, .loop = p.moved};
     return fine;
 }

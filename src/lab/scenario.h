@@ -27,7 +27,7 @@
 #ifndef DIBS_LAB_SCENARIO_H
 #define DIBS_LAB_SCENARIO_H
 
-#include <stdbool.h>
+#include "moves.h"
 
 struct scenario_error {
     unsigned line;
@@ -37,5 +37,8 @@ struct scenario_error {
 /* Plays the scenario in text; path only gives a name. *played is then the same text with the output that really came,
  * to be freed: if the two are equal, all is as expected. False if a line makes no sense: see error. */
 bool scenario_play(const char *path, const char *text, char **played, struct scenario_error *error);
+
+/* The same, for the run: its moves are to be freed. */
+bool scenario_run(const char *path, const char *text, struct moves *run, struct scenario_error *error);
 
 #endif
