@@ -38,7 +38,9 @@
     X(banta_simple)                                                                                                    \
     X(banta_simple_as_published)                                                                                       \
     X(banta_efficient)                                                                                                 \
-    X(banta_efficient_as_published)
+    X(banta_efficient_as_published)                                                                                    \
+    X(banta_k)                                                                                                         \
+    X(banta_k_as_published)
 
 extern const struct dme_alg *const alg_list[]; /* ends with a null */
 
