@@ -17,6 +17,9 @@
     X(ricart_agrawala_broadcast_as_published)                                                                          \
     X(ricart_agrawala_sequenced)                                                                                       \
     X(ricart_agrawala_sequenced_as_published)                                                                          \
+    X(ricart_agrawala_ring)                                                                                            \
+    X(ricart_agrawala_ring_notes)                                                                                      \
+    X(ricart_agrawala_ring_notes_as_published)                                                                         \
     X(carvalho_roucairol)                                                                                              \
     X(carvalho_roucairol_as_published)                                                                                 \
     X(singhal_dynamic)                                                                                                 \

@@ -1,0 +1,116 @@
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a ring
+ * (section 6.4).
+ *
+ * Idea. The REQUEST goes round, from each site to the next. Who would reply passes it on; who would defer it holds it
+ * until it leaves. When it comes back, everybody has agreed.
+ *
+ * Messages. REQUEST(claim), n times: n per entry, always. But a REQUEST that was held has the rest of its way to go:
+ * the synchronization delay is T times the distance from the site that leaves to the one that enters next.
+ *
+ * Invariant RR. A claim has one REQUEST, in flight or held; all sites that it has passed agree to the claim.
+ *
+ * Departures from the paper. The highest number seen covers the site's own claims. Numbers: ricart_agrawala.h. */
+#include "ricart_agrawala.h"
+
+enum { REQUEST };
+
+static const struct dme_kind rar_kinds[] = {{"REQUEST", 1, 0}, {0}};
+static const struct dme_option rar_options[] = {RA_NUMBER_OPTIONS, {0}};
+
+struct rar {
+    struct ra_numbers num;
+    struct {
+        uint64_t number; /* of the claim that is held */
+        uint64_t held;
+    } peer[];
+};
+
+static struct dme_ticket rar_held(const struct rar *s, dme_id j)
+{
+    return (struct dme_ticket){.clock = s->peer[j].number, .site = j};
+}
+
+static void rar_request(struct dme *d, void *state)
+{
+    struct rar *s = state;
+
+    ra_make_claim(d, &s->num);
+    dme_send_ticket(d, dme_after(d, d->self), REQUEST, s->num.mine);
+}
+
+static void rar_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct rar *s = state;
+    struct dme_ticket claim = m->ticket[0];
+
+    DME_EXPECT(d, dme_after(d, m->from) == d->self && claim.site != DME_NONE && ra_is_number(d, claim.clock));
+    if (claim.site == d->self) {
+        dme_enter(d);
+        return;
+    }
+    DME_EXPECT(d, !s->peer[claim.site].held);
+    ra_note_number(d, &s->num, claim);
+    if (ra_goes_first(d, &s->num, claim)) {
+        s->peer[claim.site].number = claim.clock;
+        s->peer[claim.site].held = 1;
+    } else {
+        dme_send_ticket(d, dme_after(d, d->self), REQUEST, claim);
+    }
+}
+
+/* The claim that goes first of those that are held; of nobody, if none is. */
+static struct dme_ticket rar_first(const struct dme *d, const struct rar *s)
+{
+    struct dme_ticket first = {.site = DME_NONE};
+
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].held && (first.site == DME_NONE || ra_goes_before(d, rar_held(s, j), first)))
+            first = rar_held(s, j);
+    return first;
+}
+
+static void rar_release(struct dme *d, void *state)
+{
+    struct rar *s = state;
+    struct dme_ticket first;
+
+    ra_drop_claim(&s->num);
+    while ((first = rar_first(d, s)).site != DME_NONE) {
+        s->peer[first.site].number = s->peer[first.site].held = 0;
+        dme_send_ticket(d, dme_after(d, d->self), REQUEST, first);
+    }
+}
+
+static void rar_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    const struct rar *s = state;
+    const char *between = "";
+
+    ra_print_numbers(&s->num, text);
+    dme_print(text, " held=");
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].held) {
+            dme_print(text, "%s%llu.%u", between, (unsigned long long)s->peer[j].number, j);
+            between = ",";
+        }
+    dme_print(text, "%s", *between ? "" : "-");
+}
+
+const struct dme_alg ricart_agrawala_ring = {
+    .name = "ricart-agrawala-ring",
+    .family = DME_PERMISSION,
+    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), "
+             "1981, section 6.4",
+    .cost = "n messages, delay T times the distance to the next, T at full load",
+    .kinds = rar_kinds,
+    .options = rar_options,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct rar),
+    .peer_size = sizeof(((struct rar *)0)->peer[0]),
+    .check = ra_check_numbers,
+    .request = rar_request,
+    .receive = rar_receive,
+    .release = rar_release,
+    .show = rar_show,
+};
