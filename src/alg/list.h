@@ -35,6 +35,8 @@
     X(chang_singhal_liu_as_published)                                                                                  \
     X(singhal_heuristic)                                                                                               \
     X(singhal_heuristic_as_published)                                                                                  \
+    X(swaroop_singh)                                                                                                   \
+    X(swaroop_singh_as_published)                                                                                      \
     X(raymond)                                                                                                         \
     X(naimi_trehel)                                                                                                    \
     X(naimi_trehel_queue)                                                                                              \
