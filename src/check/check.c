@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",   "error", "starvation",
-                                      "overtaking", "invariant", "unfinished", NULL};
+const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",  "error",      "starvation",
+                                      "overtaking", "blocking",  "invariant", "unfinished", NULL};
 
 /* Where the states have no end, starvation is looked for whenever there are so many times more of them. */
 enum { CHECK_STARVE_FIRST = 10000, CHECK_STARVE_AGAIN = 8 };
@@ -47,6 +47,8 @@ static bool check_violation(struct search *s, const uint32_t *state)
         s->result->verdict = CHECK_EXCLUSION;
     else if (space_stuck(&s->space, state))
         s->result->verdict = CHECK_DEADLOCK;
+    else if (s->task->concurrency && space_blocked(&s->space, state))
+        s->result->verdict = CHECK_BLOCKING;
     else if ((s->result->fault = space_broken(&s->space, state)))
         s->result->verdict = CHECK_INVARIANT;
     else if (s->task->overtaking) {
@@ -162,6 +164,7 @@ void check_run(const struct check_task *task, struct check_result *result)
 
     result->states = s->states.count;
     result->steps = s->space.steps;
+    space_coverage(&s->space, &result->coverage);
     result->seconds = check_seconds(c);
     result->memory = check_memory(c);
     space_free(&s->space);

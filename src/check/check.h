@@ -17,24 +17,33 @@ enum check_verdict {
     CHECK_ERROR,      /* a site received what contradicts the protocol, or entered without having asked */
     CHECK_STARVATION, /* a site can be kept waiting for ever, though every message arrives and everyone leaves */
     CHECK_OVERTAKING, /* while a site waited, others entered more often than allowed */
+    CHECK_BLOCKING,   /* a site waits for an exit although the rule would let it in */
     CHECK_INVARIANT,  /* an invariant of the algorithm does not hold */
     CHECK_UNFINISHED  /* more states than the limit, or more memory */
 };
 extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
 
-enum { CHECK_SITES = 8, CHECK_UNLIMITED = 255 /* requests */ };
+enum { CHECK_SITES = 8 /* for every interleaving */, CHECK_SITES_RANDOM = 64, CHECK_UNLIMITED = 255 /* requests */ };
 
 struct check_task {
     struct dme_conf conf;
-    uint32_t needs;                /* promises that the network keeps, dme_need or-ed */
-    uint8_t requests[CHECK_SITES]; /* that each site may make, or CHECK_UNLIMITED */
-    bool starvation;               /* look for it? */
-    bool messages;                 /* find the largest number of messages of any run? */
-    bool overtaking;               /* count how often a waiting site is overtaken? */
-    uint32_t overtakes;            /* that are allowed, if so */
-    uint64_t limit;                /* states, at most */
-    size_t memory;                 /* bytes, at most; 0: no limit */
+    uint32_t needs;                       /* promises that the network keeps, dme_need or-ed */
+    uint8_t requests[CHECK_SITES_RANDOM]; /* that each site may make, or CHECK_UNLIMITED */
+    bool starvation;                      /* look for it? */
+    bool concurrency;                     /* must a site that the rule would let in not wait for an exit? */
+    bool messages;                        /* find the largest number of messages of any run? */
+    bool overtaking;                      /* count how often a waiting site is overtaken? */
+    uint32_t overtakes;                   /* that are allowed, if so */
+    uint64_t limit;                       /* states, at most */
+    size_t memory;                        /* bytes, at most; 0: no limit */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
+};
+
+/* How often something happened, in states that differ: by what, and in which phase the site was. */
+enum { CHECK_EVENTS = 16 };
+struct check_coverage {
+    const char *event[CHECK_EVENTS]; /* "request", "release", the kinds of messages, "timer"; ends with a null */
+    uint64_t count[CHECK_EVENTS][3]; /* by phase */
 };
 
 struct check_result {
@@ -50,10 +59,15 @@ struct check_result {
     size_t memory;            /* bytes at the end */
     struct world_move *trace; /* to the violation; the caller frees it */
     uint32_t trace_length;
+    struct check_coverage coverage;
     uint32_t loop; /* CHECK_STARVATION: from here on the trace goes round for ever */
 };
 
 void check_run(const struct check_task *task, struct check_result *result);
+
+/* For systems that are too large for that: so many random runs, from a seed, of the same task. Stops at a violation,
+ * whose trace is then the whole run. Starvation, overtaking and longest runs are not looked for. */
+void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, struct check_result *result);
 
 /* The promises an algorithm needs of a network, or all that it could have under --order. */
 uint32_t check_needs(const struct dme_alg *alg, bool fifo);

@@ -1,6 +1,7 @@
 /* space.c - see space.h. */
 #include "space.h"
 
+#include "check.h"
 #include "lab/memory.h"
 
 #include <assert.h>
@@ -474,6 +475,23 @@ bool space_stuck(const struct space *s, const uint32_t *state)
     return flags == SPACE_WAITS;
 }
 
+bool space_blocked(const struct space *s, const uint32_t *state)
+{
+    uint32_t flags = 0, modes[SPACE_SITES], count = 0, inside = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++) {
+        const struct space_part *p = &s->part[state[i]];
+
+        flags |= p->flags;
+        inside += (p->flags & SPACE_INSIDE) != 0;
+        if (p->flags & (SPACE_INSIDE | SPACE_WAITS))
+            modes[count++] = p->mode;
+    }
+    if (flags != (SPACE_INSIDE | SPACE_WAITS))
+        return false;
+    return s->conf.rule == DME_SLOTS ? inside < s->conf.limit : dme_safe(&s->conf, modes, count);
+}
+
 uint32_t space_overtaken(const struct space *s, const uint32_t *state)
 {
     uint32_t most = 0;
@@ -504,4 +522,38 @@ struct world_move space_move(const struct space *s, const struct world *w, dme_i
     }
     assert(!"the world has this message in flight");
     return move;
+}
+
+/* Events in the order of struct check_coverage: requests, exits, each kind of message, timers. */
+static unsigned space_event(const struct space *s, const struct space_transition *t)
+{
+    const struct space_item *item;
+
+    switch (t->type) {
+    case DME_REQUEST:
+        return 0;
+    case DME_RELEASE:
+        return 1;
+    case DME_RECEIVE:
+        item = intern_get(&s->items, t->arg);
+        return 2 + ((const struct dme_msg *)intern_get(&s->messages, item->message))->kind;
+    default:
+        return 2 + dme_kinds(s->conf.alg);
+    }
+}
+
+void space_coverage(const struct space *s, struct check_coverage *coverage)
+{
+    unsigned kinds = dme_kinds(s->conf.alg);
+
+    assert(kinds + 4 <= CHECK_EVENTS);
+    coverage->event[0] = "request";
+    coverage->event[1] = "release";
+    for (unsigned k = 0; k < kinds; k++)
+        coverage->event[2 + k] = s->conf.alg->kinds[k].name;
+    if (s->conf.alg->timer)
+        coverage->event[2 + kinds] = "timer";
+    for (uint32_t p = 0; p < s->pairs.count; p++)
+        for (uint32_t t = 0; s->part[p].count != UINT32_MAX && t < s->part[p].count; t++)
+            coverage->count[space_event(s, &s->transition[s->part[p].first + t])][space_key(s, p)->node.phase]++;
 }

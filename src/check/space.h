@@ -102,10 +102,17 @@ const char *space_broken(struct space *s, const uint32_t *state);
 /* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask. */
 bool space_stuck(const struct space *s, const uint32_t *state);
 
+/* Nothing will move by itself, the rule would let a site in that waits, and it waits for an exit all the same. (For
+ * slots: there is room. Else: all that are inside or wait are of one mode, and share.) */
+bool space_blocked(const struct space *s, const uint32_t *state);
 /* The most often that a site which waits has been overtaken, if that is counted. */
 uint32_t space_overtaken(const struct space *s, const uint32_t *state);
 
 /* What transition t of site i is, as a move in a world that has come to the same state. */
 struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t);
+
+/* What has happened in which phase, over all parts that were looked at. */
+struct check_coverage;
+void space_coverage(const struct space *s, struct check_coverage *coverage);
 
 #endif

@@ -1,9 +1,6 @@
 /* dibs check - every interleaving of a small system; see src/check/check.h. */
-#include "check/check.h"
+#include "check_report.h"
 #include "cli.h"
-#include "core/text.h"
-#include "lab/diagram.h"
-#include "lab/moves.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,120 +41,6 @@ static void check_requests(const char *text, uint32_t n, uint8_t *requests)
     }
 }
 
-static struct moves check_moves(const struct check_task *task, const struct check_result *r)
-{
-    return (struct moves){.conf = task->conf,
-                          .fifo = task->needs & DME_FIFO,
-                          .move = r->trace,
-                          .count = r->trace_length,
-                          .loop = r->verdict == CHECK_STARVATION ? r->loop : r->trace_length};
-}
-
-/* The counterexample as a file that "dibs scenario" plays. */
-static void check_save(const struct check_task *task, const struct check_result *r, const char *path)
-{
-    struct moves run = check_moves(task, r);
-    char title[256], *scenario;
-
-    snprintf(title, sizeof title, "%s, %u sites: %s, in %u moves.", task->conf.alg->name, task->conf.n,
-             check_verdicts[r->verdict], r->trace_length);
-    scenario = moves_scenario(&run, title);
-    cli_write_file(path, scenario);
-    free(scenario);
-}
-
-/* And as a picture. */
-static void check_draw(const struct check_task *task, const struct check_result *r, const char *path)
-{
-    struct moves run = check_moves(task, r);
-    char *svg = diagram_svg(&run);
-
-    cli_write_file(path, svg);
-    free(svg);
-}
-
-static void check_print_text(const struct check_task *task, const struct check_result *r)
-{
-    static const char *const says[] = {
-        "holds: no two incompatible holders, and nobody waits with nothing under way",
-        "EXCLUSION BROKEN: incompatible holders are inside together",
-        "DEADLOCK: nobody is inside, nothing is under way, and somebody waits for ever",
-        "ERROR: a site met what the protocol rules out",
-        "STARVATION: a site can be kept waiting for ever, though every message arrives and everyone leaves",
-        "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
-        "INVARIANT BROKEN: what the algorithm says is always so is not",
-        "UNFINISHED: there are more states than --states or --memory allows; so far all is well",
-    };
-
-    printf("%s, %u sites, %s, %s\n", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
-           task->needs & DME_FIFO ? "fifo" : "any order");
-    printf("%llu states, %llu transitions, depth %u, %.2f s, %.0f k states/s, %.0f bytes per state\n",
-           (unsigned long long)r->states, (unsigned long long)r->transitions, r->depth, r->seconds,
-           (double)r->states / r->seconds / 1e3, (double)r->memory / (double)r->states);
-    printf("%s%s\n", says[r->verdict],
-           task->starvation && r->verdict == CHECK_HOLDS ? "; no site can be kept waiting for ever" : "");
-    if (task->overtaking)
-        printf("a site that waits is overtaken at most %u times%s\n", r->overtaken,
-               r->verdict == CHECK_HOLDS ? "" : ", as far as was looked");
-    if (task->messages && r->verdict == CHECK_HOLDS) {
-        if (r->messages == UINT64_MAX)
-            printf("there are runs without end\n");
-        else
-            printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
-    }
-    if (r->fault)
-        printf("it should be so that %s\n", r->fault);
-    if (r->verdict == CHECK_STARVATION)
-        printf("it is site %u that waits; a way there and round:\n", r->victim);
-    else if (r->trace)
-        printf("the shortest way there, in %u moves:\n", r->trace_length);
-    if (r->trace) {
-        struct moves run = check_moves(task, r);
-
-        moves_print(stdout, &run);
-    }
-}
-
-static void check_print_json(const struct check_task *task, const struct check_result *r)
-{
-    struct cli_json j = {.to = stdout};
-    struct world *w = world_new(&task->conf);
-
-    json_object(&j);
-    json_key(&j, "algorithm"), json_text(&j, task->conf.alg->name);
-    json_key(&j, "sites"), json_count(&j, task->conf.n);
-    json_key(&j, "rule"), json_text(&j, cli_rule_text(&task->conf));
-    json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
-    json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
-    json_key(&j, "states"), json_count(&j, r->states);
-    json_key(&j, "transitions"), json_count(&j, r->transitions);
-    json_key(&j, "steps"), json_count(&j, r->steps);
-    json_key(&j, "depth"), json_count(&j, r->depth);
-    json_key(&j, "seconds"), json_real(&j, r->seconds);
-    json_key(&j, "memory"), json_count(&j, r->memory);
-    json_key(&j, "fault"), json_text(&j, r->fault);
-    if (task->overtaking)
-        json_key(&j, "overtaken"), json_count(&j, r->overtaken);
-    if (task->messages && r->verdict == CHECK_HOLDS && r->messages != UINT64_MAX)
-        json_key(&j, "messages_max"), json_count(&j, r->messages);
-    if (r->verdict == CHECK_STARVATION) {
-        json_key(&j, "victim"), json_count(&j, r->victim);
-        json_key(&j, "loop"), json_count(&j, r->loop);
-    }
-    json_key(&j, "trace"), json_array(&j);
-    for (uint32_t k = 0; k < r->trace_length; k++) {
-        char move[128];
-        struct dme_text text;
-
-        dme_text_init(&text, move, sizeof move);
-        world_print_move(w, &r->trace[k], &text);
-        json_text(&j, move);
-    }
-    json_end(&j, ']');
-    json_end(&j, '}');
-    world_free(w);
-}
-
 int cmd_check(int argc, char **argv)
 {
     static const char *const orders[] = {"needed", "fifo", "any", NULL};
@@ -168,7 +51,8 @@ int cmd_check(int argc, char **argv)
     static const uint32_t need_bits[] = {0, DME_FIFO, DME_BOUNDED_DELAY, DME_SEQUENCED};
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX;
-    static bool starvation, messages;
+    static bool starvation, messages, concurrency, coverage;
+    static uint64_t runs, seed = 1;
     static const char *save, *svg;
     static struct cli_list sets;
     static const struct cli_option options[] = {
@@ -178,7 +62,7 @@ int cmd_check(int argc, char **argv)
          .metavar = "N",
          .help = "how many sites (3)",
          .min = 1,
-         .max = CHECK_SITES},
+         .max = CHECK_SITES_RANDOM},
         {.name = "--requests",
          .type = CLI_TEXT,
          .value = &requests,
@@ -220,6 +104,27 @@ int cmd_check(int argc, char **argv)
          .type = CLI_FLAG,
          .value = &messages,
          .help = "find the largest number of messages of any run"},
+        {.name = "--concurrency",
+         .type = CLI_FLAG,
+         .value = &concurrency,
+         .help = "nobody whom the rule would let in may have to wait for an exit"},
+        {.name = "--random",
+         .type = CLI_COUNT,
+         .value = &runs,
+         .metavar = "RUNS",
+         .help = "instead of every interleaving so many random ones, also for more sites",
+         .min = 1,
+         .max = 1e12},
+        {.name = "--seed",
+         .type = CLI_COUNT,
+         .value = &seed,
+         .metavar = "S",
+         .help = "of the random runs (1)",
+         .max = 1e18},
+        {.name = "--coverage",
+         .type = CLI_FLAG,
+         .value = &coverage,
+         .help = "tell also which event happened in which phase of a site, and which never"},
         {.name = "--save",
          .type = CLI_TEXT,
          .value = &save,
@@ -266,6 +171,9 @@ int cmd_check(int argc, char **argv)
 
     if (cli_parse(argc, argv, &usage, &name, 1) != 1)
         cli_die("check needs an algorithm, as in \"dibs check ricart-agrawala\" (dibs list shows all)");
+    if (sites > CHECK_SITES && !runs)
+        cli_die("--sites %llu is too many for every interleaving, which takes at most %u; --random RUNS tries some",
+                (unsigned long long)sites, CHECK_SITES);
     task.conf = cli_conf(name, sites, rule, &sets);
     task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
     task.needs &= ~need_bits[without];
@@ -273,18 +181,26 @@ int cmd_check(int argc, char **argv)
     task.memory = memory ? memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     check_requests(requests, task.conf.n, task.requests);
     task.starvation = starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
+    task.concurrency = concurrency;
     task.messages = messages;
     task.overtaking = overtakes != UINT64_MAX;
     task.overtakes = (uint32_t)overtakes;
     if (isatty(STDERR_FILENO))
         task.progress = check_progress;
-    check_run(&task, &result);
+    if (runs && memchr(task.requests, CHECK_UNLIMITED, task.conf.n))
+        cli_die("--random and --requests unlimited do not go together: a run must end");
+    if (runs)
+        check_random(&task, runs, seed, &result);
+    else
+        check_run(&task, &result);
     if (task.progress)
         fprintf(stderr, "\r%60s\r", "");
     if (format == CLI_AS_JSON)
         check_print_json(&task, &result);
     else
         check_print_text(&task, &result);
+    if (coverage && !runs && format == CLI_AS_TEXT)
+        check_print_coverage(&result);
     if (save && result.trace)
         check_save(&task, &result, save);
     if (svg && result.trace)

@@ -1,0 +1,123 @@
+/* walk.c - random runs, for systems that are too large for every interleaving. See check_random in check.h.
+ *
+ * In each state one of the moves that are possible is made, all equally likely; a run ends when none is left. Timers of
+ * algorithms that rely on a bound of delays fire only when nothing is in flight, which is a part of what may happen. */
+#include "check.h"
+#include "lab/memory.h"
+#include "sim/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct walk {
+    const struct check_task *task;
+    struct check_result *result;
+    struct world *world;
+    uint32_t left[CHECK_SITES_RANDOM]; /* requests */
+    struct world_move *moves;          /* made so far */
+    uint32_t moved, room;
+    struct world_move *choice;
+    size_t choices, choice_room;
+    struct random random;
+};
+
+static void walk_offer(struct walk *w, struct world_move move)
+{
+    if (w->choices == w->choice_room) {
+        w->choice_room = w->choice_room ? 2 * w->choice_room : 64;
+        w->choice = mem_grow(w->choice, w->choice_room * sizeof *w->choice);
+    }
+    w->choice[w->choices++] = move;
+}
+
+static void walk_offer_site(struct walk *w, dme_id i)
+{
+    const struct dme_node *node = w->world->node[i];
+    bool timely = !(w->task->needs & DME_BOUNDED_DELAY) || w->world->flights == 0;
+    uint32_t first, last;
+
+    dme_modes(&w->task->conf, &first, &last);
+    for (uint32_t mode = first; mode <= last && node->phase == DME_IDLE && w->left[i]; mode++)
+        walk_offer(w, (struct world_move){.type = DME_REQUEST, .site = i, .arg = mode});
+    if (node->phase == DME_INSIDE)
+        walk_offer(w, (struct world_move){.type = DME_RELEASE, .site = i});
+    for (unsigned t = 0; t < DME_TIMERS; t++)
+        if (timely && node->armed & 1u << t)
+            walk_offer(w, (struct world_move){.type = DME_TIMER, .site = i, .arg = t});
+}
+
+static void walk_offer_all(struct walk *w)
+{
+    w->choices = 0;
+    for (dme_id i = 0; i < w->task->conf.n; i++)
+        walk_offer_site(w, i);
+    for (size_t k = 0; k < w->world->flights; k++)
+        if (world_may_arrive(w->world, k, w->task->needs))
+            walk_offer(w, world_delivery(w->world, k));
+}
+
+static void walk_make(struct walk *w, struct world_move move)
+{
+    if (w->moved == w->room) {
+        w->room = w->room ? 2 * w->room : 1024;
+        w->moves = mem_grow(w->moves, w->room * sizeof *w->moves);
+    }
+    w->moves[w->moved++] = move;
+    w->left[move.site] -= move.type == DME_REQUEST;
+    world_move(w->world, &move);
+    w->result->transitions++;
+}
+
+static enum check_verdict walk_verdict(struct walk *w)
+{
+    if (w->world->out->fault) {
+        w->result->fault = w->world->out->fault;
+        return CHECK_ERROR;
+    }
+    if (!world_safe(w->world))
+        return CHECK_EXCLUSION;
+    if (world_stuck(w->world))
+        return CHECK_DEADLOCK;
+    w->result->fault = w->task->conf.alg->flaw ? NULL : world_broken(w->world);
+    return w->result->fault ? CHECK_INVARIANT : CHECK_HOLDS;
+}
+
+/* One run, to its end or a violation. */
+static void walk_run(struct walk *w)
+{
+    w->world = world_new(&w->task->conf);
+    w->moved = 0;
+    for (dme_id i = 0; i < w->task->conf.n; i++)
+        w->left[i] = w->task->requests[i];
+    walk_offer_all(w);
+    while (w->choices && w->result->verdict == CHECK_HOLDS) {
+        walk_make(w, w->choice[random_below(&w->random, (uint32_t)w->choices)]);
+        w->result->verdict = walk_verdict(w);
+        walk_offer_all(w);
+    }
+    if (w->result->depth < w->moved)
+        w->result->depth = w->moved;
+    world_free(w->world);
+}
+
+void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, struct check_result *result)
+{
+    struct walk w = {.task = task, .result = result};
+    struct timespec began, ended;
+
+    memset(result, 0, sizeof *result);
+    random_seed(&w.random, seed, 0);
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    for (uint64_t k = 0; k < runs && result->verdict == CHECK_HOLDS; k++)
+        walk_run(&w);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    result->seconds = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
+    if (result->verdict != CHECK_HOLDS) {
+        result->trace = w.moves;
+        result->trace_length = w.moved;
+    } else {
+        free(w.moves);
+    }
+    free(w.choice);
+}

@@ -1,0 +1,155 @@
+/* check_report.c - see check_report.h. */
+#include "check_report.h"
+
+#include "cli.h"
+#include "core/text.h"
+#include "lab/diagram.h"
+#include "lab/moves.h"
+
+#include <stdlib.h>
+
+static struct moves check_moves(const struct check_task *task, const struct check_result *r)
+{
+    return (struct moves){.conf = task->conf,
+                          .fifo = task->needs & DME_FIFO,
+                          .move = r->trace,
+                          .count = r->trace_length,
+                          .loop = r->verdict == CHECK_STARVATION ? r->loop : r->trace_length};
+}
+
+/* The counterexample as a file that "dibs scenario" plays. */
+void check_save(const struct check_task *task, const struct check_result *r, const char *path)
+{
+    struct moves run = check_moves(task, r);
+    char title[256], *scenario;
+
+    snprintf(title, sizeof title, "%s, %u sites: %s, in %u moves.", task->conf.alg->name, task->conf.n,
+             check_verdicts[r->verdict], r->trace_length);
+    scenario = moves_scenario(&run, title);
+    cli_write_file(path, scenario);
+    free(scenario);
+}
+
+/* And as a picture. */
+void check_draw(const struct check_task *task, const struct check_result *r, const char *path)
+{
+    struct moves run = check_moves(task, r);
+    char *svg = diagram_svg(&run);
+
+    cli_write_file(path, svg);
+    free(svg);
+}
+
+void check_print_text(const struct check_task *task, const struct check_result *r)
+{
+    static const char *const says[] = {
+        "holds: no two incompatible holders, and nobody waits with nothing under way",
+        "EXCLUSION BROKEN: incompatible holders are inside together",
+        "DEADLOCK: nobody is inside, nothing is under way, and somebody waits for ever",
+        "ERROR: a site met what the protocol rules out",
+        "STARVATION: a site can be kept waiting for ever, though every message arrives and everyone leaves",
+        "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
+        "BLOCKING: a site waits for an exit although the rule would let it in",
+        "INVARIANT BROKEN: what the algorithm says is always so is not",
+        "UNFINISHED: there are more states than --states or --memory allows; so far all is well",
+    };
+
+    printf("%s, %u sites, %s, %s\n", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
+           task->needs & DME_FIFO ? "fifo" : "any order");
+    if (r->states)
+        printf("%llu states, %llu transitions, depth %u, %.2f s, %.0f k states/s, %.0f bytes per state\n",
+               (unsigned long long)r->states, (unsigned long long)r->transitions, r->depth, r->seconds,
+               (double)r->states / r->seconds / 1e3, (double)r->memory / (double)r->states);
+    else
+        printf("%llu moves in random runs, the longest of %u, %.2f s\n", (unsigned long long)r->transitions, r->depth,
+               r->seconds);
+    printf("%s%s\n", says[r->verdict],
+           task->starvation && r->verdict == CHECK_HOLDS ? "; no site can be kept waiting for ever" : "");
+    if (task->overtaking)
+        printf("a site that waits is overtaken at most %u times%s\n", r->overtaken,
+               r->verdict == CHECK_HOLDS ? "" : ", as far as was looked");
+    if (task->messages && r->verdict == CHECK_HOLDS) {
+        if (r->messages == UINT64_MAX)
+            printf("there are runs without end\n");
+        else
+            printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
+    }
+    if (r->fault)
+        printf("it should be so that %s\n", r->fault);
+    if (r->verdict == CHECK_STARVATION)
+        printf("it is site %u that waits; a way there and round:\n", r->victim);
+    else if (r->trace)
+        printf("%s there, in %u moves:\n", r->states ? "the shortest way" : "a way", r->trace_length);
+    if (r->trace) {
+        struct moves run = check_moves(task, r);
+
+        moves_print(stdout, &run);
+    }
+}
+
+void check_print_coverage(const struct check_result *r)
+{
+    printf("happened, in different states of a site:\n%16s %10s %10s %10s\n", "", "idle", "waiting", "inside");
+    for (unsigned e = 0; r->coverage.event[e]; e++) {
+        printf("%16s", r->coverage.event[e]);
+        for (unsigned phase = 0; phase < 3; phase++)
+            if (r->coverage.count[e][phase])
+                printf(" %10llu", (unsigned long long)r->coverage.count[e][phase]);
+            else
+                printf(" %10s", "never");
+        printf("\n");
+    }
+}
+
+static void check_json_coverage(struct cli_json *j, const struct check_result *r)
+{
+    json_key(j, "coverage"), json_object(j);
+    for (unsigned e = 0; r->coverage.event[e]; e++) {
+        json_key(j, r->coverage.event[e]), json_array(j);
+        for (unsigned phase = 0; phase < 3; phase++)
+            json_count(j, r->coverage.count[e][phase]);
+        json_end(j, ']');
+    }
+    json_end(j, '}');
+}
+
+void check_print_json(const struct check_task *task, const struct check_result *r)
+{
+    struct cli_json j = {.to = stdout};
+    struct world *w = world_new(&task->conf);
+
+    json_object(&j);
+    json_key(&j, "algorithm"), json_text(&j, task->conf.alg->name);
+    json_key(&j, "sites"), json_count(&j, task->conf.n);
+    json_key(&j, "rule"), json_text(&j, cli_rule_text(&task->conf));
+    json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
+    json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
+    json_key(&j, "states"), json_count(&j, r->states);
+    json_key(&j, "transitions"), json_count(&j, r->transitions);
+    json_key(&j, "steps"), json_count(&j, r->steps);
+    json_key(&j, "depth"), json_count(&j, r->depth);
+    json_key(&j, "seconds"), json_real(&j, r->seconds);
+    json_key(&j, "memory"), json_count(&j, r->memory);
+    json_key(&j, "fault"), json_text(&j, r->fault);
+    if (task->overtaking)
+        json_key(&j, "overtaken"), json_count(&j, r->overtaken);
+    if (task->messages && r->verdict == CHECK_HOLDS && r->messages != UINT64_MAX)
+        json_key(&j, "messages_max"), json_count(&j, r->messages);
+    if (r->verdict == CHECK_STARVATION) {
+        json_key(&j, "victim"), json_count(&j, r->victim);
+        json_key(&j, "loop"), json_count(&j, r->loop);
+    }
+    check_json_coverage(&j, r);
+    json_key(&j, "trace"), json_array(&j);
+    for (uint32_t k = 0; k < r->trace_length; k++) {
+        char move[128];
+        struct dme_text text;
+
+        dme_text_init(&text, move, sizeof move);
+        world_print_move(w, &r->trace[k], &text);
+        json_text(&j, move);
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+    world_free(w);
+}

@@ -1,0 +1,15 @@
+/* check_report.h - what the checker found, for people and for machines. */
+#ifndef DIBS_CLI_CHECK_REPORT_H
+#define DIBS_CLI_CHECK_REPORT_H
+
+#include "check/check.h"
+
+void check_print_text(const struct check_task *task, const struct check_result *r);
+void check_print_json(const struct check_task *task, const struct check_result *r);
+/* Which event has happened in which phase of a site, and which never. */
+void check_print_coverage(const struct check_result *r);
+/* The counterexample as a scenario, as a picture. */
+void check_save(const struct check_task *task, const struct check_result *r, const char *path);
+void check_draw(const struct check_task *task, const struct check_result *r, const char *path);
+
+#endif
