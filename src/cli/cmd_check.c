@@ -1,4 +1,5 @@
 /* dibs check - every interleaving of a small system; see src/check/check.h. */
+#include "check_all.h"
 #include "check_report.h"
 #include "cli.h"
 
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 enum { CHECK_EXIT_UNFINISHED = 3 };
+enum { CHECK_STATES_MAX = 4000000000u, CHECK_STATES_ALL = 3000000 };
 
 static void check_progress(uint64_t states, uint64_t waiting, double seconds)
 {
@@ -41,11 +43,25 @@ static void check_requests(const char *text, uint32_t n, uint8_t *requests)
     }
 }
 
+/* For tables: one number for all sites, and not too many states. */
+static uint8_t check_same(const char *text)
+{
+    uint8_t requests[2];
+
+    check_requests(text, 2, requests);
+    return requests[0];
+}
+
+static uint64_t states_all(uint64_t states)
+{
+    return states < CHECK_STATES_MAX ? states : CHECK_STATES_ALL;
+}
+
 int cmd_check(int argc, char **argv)
 {
     static const char *const orders[] = {"needed", "fifo", "any", NULL};
     static const char *const formats[] = {"text", "json", NULL};
-    static uint64_t sites = 3, states = 4000000000u;
+    static uint64_t sites = 3, states = CHECK_STATES_MAX;
     static const char *rule, *requests = "1";
     static const char *const needs[] = {"nothing", "fifo", "bounded-delay", "sequenced", NULL};
     static const uint32_t need_bits[] = {0, DME_FIFO, DME_BOUNDED_DELAY, DME_SEQUENCED};
@@ -158,11 +174,13 @@ int cmd_check(int argc, char **argv)
         {0},
     };
     static const struct cli_usage usage = {
-        .line = "dibs check ALGORITHM [--sites N] [--requests K] [OPTION...]",
+        .line = "dibs check ALGORITHM|all|mistakes [--sites N] [--requests K] [OPTION...]",
         .about =
             "Tries every interleaving of requests, arrivals and exits, and says whether the rule always holds and\n"
             "nobody is stuck; if not, shows a shortest schedule that goes wrong. Exit status 0: holds, 1: violated,\n"
-            "2: bad usage, 3: unfinished.",
+            "2: bad usage, 3: unfinished. \"all\" makes the table of everything that was verified, \"mistakes\" that "
+            "of the\n"
+            "published mistakes with the smallest system that shows each.",
         .options = options,
     };
     const char *name;
@@ -171,6 +189,11 @@ int cmd_check(int argc, char **argv)
 
     if (cli_parse(argc, argv, &usage, &name, 1) != 1)
         cli_die("check needs an algorithm, as in \"dibs check ricart-agrawala\" (dibs list shows all)");
+    if (strcmp(name, "all") == 0)
+        return check_all((uint32_t)(sites > CHECK_SITES ? CHECK_SITES : sites), check_same(requests),
+                         states_all(states));
+    if (strcmp(name, "mistakes") == 0)
+        return check_all_mistakes(states_all(states));
     if (sites > CHECK_SITES && !runs)
         cli_die("--sites %llu is too many for every interleaving, which takes at most %u; --random RUNS tries some",
                 (unsigned long long)sites, CHECK_SITES);

@@ -1,0 +1,159 @@
+/* check_all.c - see check_all.h. Rows are checked on all cores and printed in the order of the catalogue. */
+#include "check_all.h"
+
+#include "alg/list.h"
+#include "check/check.h"
+#include "cli.h"
+#include "core/text.h"
+#include "lab/memory.h"
+#include "lab/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    struct check_task task;
+    struct check_result result;
+};
+
+struct rows {
+    struct row *row;
+    size_t count;
+};
+
+static struct row *rows_add(struct rows *rows, const struct dme_conf *conf, bool fifo, uint8_t requests,
+                            uint64_t states)
+{
+    struct row *r;
+
+    rows->row = mem_grow(rows->row, (rows->count + 1) * sizeof *rows->row);
+    r = &rows->row[rows->count++];
+    memset(r, 0, sizeof *r);
+    r->task.conf = *conf;
+    r->task.needs = check_needs(conf->alg, fifo);
+    r->task.limit = states;
+    memset(r->task.requests, requests, conf->n);
+    return r;
+}
+
+/* The configuration, unless it is impossible. */
+static bool all_conf(struct dme_conf *conf, const struct dme_alg *alg, uint32_t sites, enum dme_rule rule)
+{
+    char line[512];
+    struct dme_text text;
+
+    dme_text_init(&text, line, sizeof line);
+    dme_conf_init(conf, alg, sites, rule, rule == DME_SLOTS || rule == DME_GROUP ? 2 : 0);
+    return dme_conf_check(conf, &text);
+}
+
+static const char *all_order(const struct check_task *task)
+{
+    return task->needs & DME_FIFO ? "fifo" : "any";
+}
+
+/* ------------------------------------------------------------------------------------------------------- what holds */
+
+static void all_check(void *context, size_t k)
+{
+    struct rows *rows = context;
+
+    check_run(&rows->row[k].task, &rows->row[k].result);
+}
+
+int check_all(uint32_t sites, uint8_t requests, uint64_t states)
+{
+    struct rows rows = {0};
+    int status = CLI_OK;
+
+    for (unsigned a = 0; alg_list[a]; a++)
+        for (unsigned rule = 0; rule < DME_RULES; rule++) {
+            struct dme_conf conf;
+            bool needs_fifo = alg_list[a]->needs & DME_FIFO;
+
+            if (alg_list[a]->flaw || !all_conf(&conf, alg_list[a], sites, rule))
+                continue;
+            if (!needs_fifo)
+                rows_add(&rows, &conf, false, requests, states);
+            rows_add(&rows, &conf, true, requests, states);
+        }
+    pool_run(pool_cores(), rows.count, all_check, &rows);
+    printf("| algorithm | rule | order | sites | requests each | states | verdict |\n|---|---|---|---|---|---|---|\n");
+    for (size_t k = 0; k < rows.count; k++) {
+        const struct row *r = &rows.row[k];
+
+        printf("| %s | %s | %s | %u | %u | %llu | %s |\n", r->task.conf.alg->name, cli_rule_text(&r->task.conf),
+               all_order(&r->task), sites, requests, (unsigned long long)r->result.states,
+               check_verdicts[r->result.verdict]);
+        if (r->result.verdict != CHECK_HOLDS && r->result.verdict != CHECK_UNFINISHED)
+            status = CLI_FAILED;
+        free(r->result.trace);
+    }
+    free(rows.row);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- what is mistaken
+ */
+
+/* Systems from small to larger, until one shows the mistake. */
+static void all_seek(void *context, size_t k)
+{
+    static const uint8_t ladder[][2] = {{2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {4, 1}};
+    struct rows *rows = context;
+    struct row *r = &rows->row[k];
+    struct check_task task = r->task;
+
+    for (unsigned step = 0; step < sizeof ladder / sizeof ladder[0]; step++)
+        for (int fifo = 1; fifo >= (task.conf.alg->needs & DME_FIFO ? 1 : 0); fifo--) {
+            char line[512];
+            struct dme_text text;
+
+            dme_text_init(&text, line, sizeof line);
+            r->task.conf.n = ladder[step][0];
+            r->task.needs = check_needs(task.conf.alg, fifo);
+            memset(r->task.requests, ladder[step][1], sizeof r->task.requests);
+            if (!dme_conf_check(&r->task.conf, &text))
+                continue;
+            free(r->result.trace);
+            check_run(&r->task, &r->result);
+            if (r->result.verdict != CHECK_HOLDS && r->result.verdict != CHECK_UNFINISHED)
+                return;
+        }
+}
+
+int check_all_mistakes(uint64_t states)
+{
+    struct rows rows = {0};
+
+    for (unsigned a = 0; alg_list[a]; a++)
+        for (unsigned m = 0; alg_list[a]->mistakes && alg_list[a]->mistakes[m]; m++) {
+            struct dme_conf conf;
+            unsigned rule = 0;
+
+            while (!(alg_list[a]->rules & 1u << rule))
+                rule++;
+            dme_conf_init(&conf, alg_list[a], 3, rule, rule == DME_SLOTS || rule == DME_GROUP ? 2 : 0);
+            conf.mistake = m;
+            rows_add(&rows, &conf, true, 1, states);
+        }
+    pool_run(pool_cores(), rows.count, all_seek, &rows);
+    printf(
+        "| algorithm | mistake | order | sites | requests each | verdict | moves |\n|---|---|---|---|---|---|---|\n");
+    for (size_t k = 0; k < rows.count; k++) {
+        const struct row *r = &rows.row[k];
+        const struct dme_conf *conf = &r->task.conf;
+        bool found = r->result.trace;
+
+        if (found)
+            printf("| %s | %s | %s | %u | %u | %s | %u |\n", conf->alg->name, conf->alg->mistakes[conf->mistake],
+                   all_order(&r->task), conf->n, r->task.requests[0], check_verdicts[r->result.verdict],
+                   r->result.trace_length);
+        else
+            printf("| %s | %s | | | | not in systems so small with the usual options | |\n", conf->alg->name,
+                   conf->alg->mistakes[conf->mistake]);
+        free(r->result.trace);
+    }
+    free(rows.row);
+    return CLI_OK;
+}
