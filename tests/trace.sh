@@ -28,7 +28,7 @@ saved_plays_again() { # EXPECTED-LAST-LINE CHECK-ARGUMENT...
 }
 
 rows_are_moves() { # FILE
-    moves=$("$DIBS" check lamport --sites 2 --without fifo --format json | grep -c '^    "')
+    moves=$("$DIBS" check lamport --sites 2 --without fifo --format json | sed -n '/"trace"/,$p' | grep -c '^    "')
     rows=$("$DIBS" trace "$1" | grep -c '^ *[0-9][0-9]* ')
     [ "$rows" = "$((moves + 1))" ] # and the row of site numbers
 }
