@@ -78,6 +78,7 @@ build/fuzz/%: tests/%.c $(PURE) $(LAB)
 bench: $(B)/dibs
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
+	bench/sim $(B)/dibs
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a
