@@ -44,8 +44,9 @@ enum paper_verdict paper_judge(const struct paper_row *row, double measured, dou
 {
     if (paper_fits(row, row->published, measured, half))
         return PAPER_AGREES;
-    /* What is true is an equation, also where a bound was published. */
-    if (row->truth > 0 && fabs(measured - row->truth) <= half + (row->tolerance + 1e-9) * row->truth)
+    /* What is true is an equation, also where a bound was published; or that there is no bound. */
+    if (isinf(row->truth) ||
+        (row->truth > 0 && fabs(measured - row->truth) <= half + (row->tolerance + 1e-9) * row->truth))
         return PAPER_IN_ERROR;
     return PAPER_DIFFERS;
 }

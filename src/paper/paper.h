@@ -33,7 +33,7 @@ struct paper_row {
     enum paper_relation relation;
     double published;
     double tolerance;    /* relative */
-    double truth;        /* where the publication is in error: what is true */
+    double truth;        /* where the publication is in error: what is true; INFINITY: there is no bound */
     const char *because; /* and why; or why a difference does not surprise */
 };
 

@@ -1,6 +1,13 @@
 /* tables.c - the experiments, in the order in which they are shown. */
 #include "paper.h"
 
-extern const struct paper paper_lamport, paper_ricart_agrawala, paper_survey;
+#define PAPERS(X)                                                                                                      \
+    X(lamport)                                                                                                         \
+    X(ricart_agrawala) X(ricart_agrawala_variants) X(singhal_table) X(singhal_lowest) X(singhal_limits)                \
+        X(banta_simple) X(banta_efficient) X(banta_k) X(swaroop_singh) X(survey)
 
-const struct paper *const papers[] = {&paper_lamport, &paper_ricart_agrawala, &paper_survey, NULL};
+#define PAPER_DECLARE(name) extern const struct paper paper_##name;
+PAPERS(PAPER_DECLARE)
+
+#define PAPER_ROW(name) &paper_##name,
+const struct paper *const papers[] = {PAPERS(PAPER_ROW) NULL};
