@@ -10,6 +10,8 @@
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_as_published)                                                                                    \
+    X(ricart_agrawala_pile)                                                                                            \
+    X(ricart_agrawala_pile_as_published)                                                                               \
     X(ricart_agrawala_implicit)                                                                                        \
     X(ricart_agrawala_implicit_broadcast)                                                                              \
     X(ricart_agrawala_implicit_as_published)                                                                           \

@@ -11,7 +11,7 @@
  *
  * Departures from the paper. The highest number seen covers the site's own claims. The paper's declaration says so but
  * its code does not; without it a site may overtake another for ever where messages overtake each other, and bounded
- * numbers are unsafe. Readers and writers (section 6.5 of the paper) and groups are one rule: compatible claims never
+ * numbers are unsafe. Readers and writers and groups are one rule: compatible claims never
  * defer each other. They need unbounded numbers, which the paper does not say: a reader may stay inside while others
  * come and go and their numbers leave its own far behind. Options of numbers: ricart_agrawala.h. */
 #include "ricart_agrawala.h"
@@ -106,13 +106,11 @@ static const char *ra_check(const struct dme_conf *conf)
 }
 
 #define RA_COMMON                                                                                                      \
-    .family = DME_PERMISSION,                                                                                          \
-    .paper =                                                                                                           \
-        "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981", \
-    .cost = "2(n-1) messages, delay T", .kinds = ra_kinds, .options = ra_options,                                      \
-    .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
-    .state_size = sizeof(struct ra), .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check,                \
-    .request = ra_request, .receive = ra_receive, .release = ra_release, .show = ra_show
+    .family = DME_PERMISSION, .paper = RA_PAPER, .cost = "2(n-1) messages, delay T", .kinds = ra_kinds,                \
+    .options = ra_options, .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,                             \
+    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct ra),                                                \
+    .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check, .request = ra_request, .receive = ra_receive,   \
+    .release = ra_release, .show = ra_show
 
 const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", RA_COMMON};
 

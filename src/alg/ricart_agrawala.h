@@ -3,7 +3,7 @@
  * A claim's number is larger than all that the site has sent or received. Three options vary this:
  *
  * modulus=M. Numbers are kept modulo M. The claims that are alive at any moment span fewer than n numbers, so of two
- * residues it is clear which is the later one, as long as M >= 2n-1 (section 6.1 of the paper). With increments up to C
+ * residues it is clear which is the later one, as long as M >= 2n-1. With increments up to C
  * they span (n-1)C + 1 numbers, and M >= 2(n-1)C + 1.
  *
  * increment=C. A claim adds 1 .. C at random to the highest number, which takes some of the favour away that the
@@ -18,11 +18,19 @@
 
 enum { RA_MODULUS, RA_INCREMENT, RA_PRIORITY };
 
-#define RA_NUMBER_OPTIONS                                                                                              \
+#define RA_PAPER                                                                                                       \
+    "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981"
+
+#define RA_NUMBER_OPTIONS RA_NUMBER_OPTIONS_INITIALLY(1, 0)
+#define RA_NUMBER_OPTIONS_INITIALLY(most, sites)                                                                       \
     {.key = "modulus", .help = "keep numbers modulo so much; 0 keeps them as they are", .max = UINT32_MAX},            \
-        {.key = "increment", .help = "a claim adds 1 to so much, at random", .initial = 1, .min = 1, .max = 1000000},  \
+        {.key = "increment",                                                                                           \
+         .help = "a claim adds 1 to so much, at random",                                                               \
+         .initial = most,                                                                                              \
+         .min = 1,                                                                                                     \
+         .max = 1000000},                                                                                              \
     {                                                                                                                  \
-        .key = "priority", .help = "the last so many sites add 1, the others the whole increment",                     \
+        .key = "priority", .help = "the last so many sites add 1, the others the whole increment", .initial = sites,   \
         .max = DME_SITES_MAX                                                                                           \
     }
 
@@ -137,7 +145,7 @@ static inline void ra_reply_to_each(struct dme *d, uint8_t kind, uint8_t *first,
         }
 }
 
-/* The same as one broadcast, if there are any: ticket k names site k if the reply is for it (section 6.3). */
+/* The same as one broadcast, if there are any: ticket k names site k if the reply is for it. */
 static inline void ra_reply_to_list(struct dme *d, uint8_t kind, uint8_t *first, size_t stride)
 {
     struct dme_msg *m = NULL;

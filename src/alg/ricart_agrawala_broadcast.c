@@ -1,5 +1,5 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a
- * broadcast medium (section 6.3).
+ * broadcast medium.
  *
  * Idea. The algorithm of the same authors, but one transmission takes a REQUEST to everybody. Those who leave may
  * answer all whom they deferred by one transmission too, which lists them: whoever is not in the list must not take it
@@ -111,9 +111,7 @@ static void rab_show(const struct dme *d, const void *state, struct dme_text *te
 }
 
 #define RAB_COMMON                                                                                                     \
-    .family = DME_PERMISSION,                                                                                          \
-    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
-             "1981, section 6.3",                                                                                      \
+    .family = DME_PERMISSION, .paper = RA_PAPER,                                                                       \
     .cost = "n messages at light load, 2 at full load, a broadcast counts as one; delay T", .kinds = rab_kinds,        \
     .options = rab_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST,            \
     .state_size = sizeof(struct rab), .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers,      \

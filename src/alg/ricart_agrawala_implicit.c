@@ -1,5 +1,5 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: implicit
- * reply (section 6.2), alone and on a broadcast medium (with section 6.3).
+ * reply, alone and on a broadcast medium.
  *
  * Idea. Where no message takes longer than T, silence means consent. A site that would reply at once says nothing; one
  * that defers says so. Whoever has waited for more than 2T, time for a REQUEST to arrive and for an answer to come
@@ -143,12 +143,9 @@ static void rai_show(const struct dme *d, const void *state, struct dme_text *te
 }
 
 #define RAI_COMMON                                                                                                     \
-    .family = DME_PERMISSION,                                                                                          \
-    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
-             "1981, section 6.2",                                                                                      \
-    .options = rai_options, .rules = 1 << DME_EXCLUSIVE, .state_size = sizeof(struct rai),                             \
-    .peer_size = sizeof(((struct rai *)0)->peer[0]), .check = ra_check_numbers, .request = rai_request,                \
-    .receive = rai_receive, .release = rai_release, .timer = rai_timer, .show = rai_show
+    .family = DME_PERMISSION, .paper = RA_PAPER, .options = rai_options, .rules = 1 << DME_EXCLUSIVE,                  \
+    .state_size = sizeof(struct rai), .peer_size = sizeof(((struct rai *)0)->peer[0]), .check = ra_check_numbers,      \
+    .request = rai_request, .receive = rai_receive, .release = rai_release, .timer = rai_timer, .show = rai_show
 
 #define RAI_ADDRESSED                                                                                                  \
     RAI_COMMON, .cost = "n-1 to 3(n-1) messages, delay T, at light load 2T to enter", .kinds = rai_kinds,              \

@@ -1,5 +1,4 @@
-/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a ring
- * (section 6.4).
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a ring.
  *
  * Idea. The REQUEST goes round, from each site to the next. Who would reply passes it on; who would defer it holds it
  * until it leaves. When it comes back, everybody has agreed.
@@ -99,8 +98,7 @@ static void rar_show(const struct dme *d, const void *state, struct dme_text *te
 const struct dme_alg ricart_agrawala_ring = {
     .name = "ricart-agrawala-ring",
     .family = DME_PERMISSION,
-    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), "
-             "1981, section 6.4",
+    .paper = RA_PAPER,
     .cost = "n messages, delay T times the distance to the next, T at full load",
     .kinds = rar_kinds,
     .options = rar_options,

@@ -1,5 +1,5 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a ring,
- * with notes (section 6.4).
+ * with notes.
  *
  * Idea. As on the ring, but nobody holds a REQUEST: who defers it makes a note on it and passes it on, and replies
  * directly on leaving. When it is back its notes say how many replies are to come.
@@ -123,13 +123,10 @@ static void rarn_show(const struct dme *d, const void *state, struct dme_text *t
 }
 
 #define RARN_COMMON                                                                                                    \
-    .family = DME_PERMISSION,                                                                                          \
-    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
-             "1981, section 6.4",                                                                                      \
-    .cost = "n to 2n-1 messages, delay T", .kinds = rarn_kinds, .options = rarn_options, .rules = 1 << DME_EXCLUSIVE,  \
-    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rarn),                                              \
-    .peer_size = sizeof(((struct rarn *)0)->peer[0]), .check = ra_check_numbers, .request = rarn_request,              \
-    .receive = rarn_receive, .release = rarn_release, .show = rarn_show
+    .family = DME_PERMISSION, .paper = RA_PAPER, .cost = "n to 2n-1 messages, delay T", .kinds = rarn_kinds,           \
+    .options = rarn_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                           \
+    .state_size = sizeof(struct rarn), .peer_size = sizeof(((struct rarn *)0)->peer[0]), .check = ra_check_numbers,    \
+    .request = rarn_request, .receive = rarn_receive, .release = rarn_release, .show = rarn_show
 
 const struct dme_alg ricart_agrawala_ring_notes = {.name = "ricart-agrawala-ring-notes", RARN_COMMON};
 

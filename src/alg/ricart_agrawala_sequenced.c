@@ -1,5 +1,5 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a medium
- * that sequences all broadcasts (section 6.3).
+ * that sequences all broadcasts.
  *
  * Idea. If all sites, the sender too, see all transmissions in one order, that order is the queue, and no numbers are
  * needed: whose REQUEST is seen first goes in first, and the next when its REPLY, said on leaving, is seen.
@@ -10,8 +10,8 @@
  *
  * Departures from the paper. The paper can be read as if nobody need REPLY when nobody waits. It is needed always:
  * those who ask later have seen the REQUEST, and wait for the REPLY to it. */
-#include "core/alg.h"
 #include "core/line.h"
+#include "ricart_agrawala.h"
 
 enum { REQUEST, REPLY };
 enum { SILENT_IF_ALONE };
@@ -76,10 +76,8 @@ static void ras_show(const struct dme *d, const void *state, struct dme_text *te
 }
 
 #define RAS_COMMON                                                                                                     \
-    .family = DME_PERMISSION,                                                                                          \
-    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
-             "1981, section 6.3",                                                                                      \
-    .cost = "2 messages, a broadcast counts as one; delay T", .kinds = ras_kinds, .rules = 1 << DME_EXCLUSIVE,         \
+    .family = DME_PERMISSION, .paper = RA_PAPER, .cost = "2 messages, a broadcast counts as one; delay T",             \
+    .kinds = ras_kinds, .rules = 1 << DME_EXCLUSIVE,                                                                   \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST | DME_SEQUENCED, .state_size = sizeof(struct ras),               \
     .peer_size = sizeof(dme_id), .request = ras_request, .receive = ras_receive, .release = ras_release,               \
     .show = ras_show
