@@ -196,6 +196,50 @@ static void be_timer(struct dme *d, void *state, unsigned timer)
     be_give(d, state);
 }
 
+/* How often site i stands on the queue of tokens in flight. */
+static uint32_t be_queued_in_flight(const struct dme_moment *now, dme_id i)
+{
+    uint32_t count = 0;
+
+    for (size_t m = 0; m < now->msgs; m++)
+        for (uint32_t k = 1; now->msg[m]->kind == TOKEN && k < now->msg[m]->count; k++)
+            count += now->msg[m]->ticket[k].site == i;
+    return count;
+}
+
+/* BE4 for site i. */
+static bool be_asked_for_once(const struct dme_moment *now, dme_id i)
+{
+    uint32_t places =
+        dme_in_flight(now, REQUEST, i, DME_NONE) + dme_in_flight(now, TOKEN, DME_NONE, i) + be_queued_in_flight(now, i);
+
+    for (dme_id j = 0; j < now->conf->n; j++) {
+        const struct be *s = dme_state(now->node[j]);
+
+        for (uint32_t k = 0; k < s->collected; k++)
+            places += s->peer[k].collect == i;
+        for (uint32_t k = 0; k < s->queued; k++)
+            places += s->peer[k].queue == i;
+    }
+    return places == (now->node[i]->phase == DME_WAITING);
+}
+
+static const char *be_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct be *s = dme_state(now->node[i]);
+
+        tokens += s->has;
+        if (!now->node[i]->armed && dme_in_flight(now, UPDATE, i, DME_NONE))
+            return "BE2: no UPDATE is in flight but from a site with an open window";
+        if (!be_asked_for_once(now, i))
+            return "BE4: a site is asked for once if it waits, and else never";
+    }
+    return tokens == 1 ? NULL : "BE1: there is one token";
+}
+
 static void be_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct be *s = state;
@@ -220,6 +264,7 @@ static void be_show(const struct dme *d, const void *state, struct dme_text *tex
 
 const struct dme_alg banta_efficient = {
     .name = "banta-efficient",
+    .broken = be_broken,
     BANTA_EFFICIENT,
 };
 

@@ -11,8 +11,8 @@
  * already) to 3 - 1/(n-1) at full load.
  *
  * Invariant BK1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
- * Invariant BK2. Since the token was sent off, and until the good site enters, sites inside, RELEASEs in flight or not
- *     used yet, and free slots are k together. Then the good site is alone inside, and all slots are free.
+ * Invariant BK2. Free slots, sites inside that do not have the token, and RELEASEs in flight or not used yet are k
+ *     together. When the good site enters, all slots are free: it is alone.
  * Invariant BK3. No UPDATE is in flight but from a site with an open window. A REQUEST arrives only where the token is,
  * or where it is waited for.
  *
@@ -222,6 +222,26 @@ static void bk_timer(struct dme *d, void *state, unsigned timer)
     bk_give(d, state);
 }
 
+static const char *bk_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+    uint64_t slots = dme_in_flight(now, RELEASE, DME_NONE, DME_NONE);
+
+    for (size_t m = 0; m < now->msgs; m++)
+        slots += now->msg[m]->kind == TOKEN ? now->msg[m]->ticket[0].clock : 0;
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct bk *s = dme_state(now->node[i]);
+
+        tokens += s->has;
+        slots += s->free + s->released + (now->node[i]->phase == DME_INSIDE && !s->has);
+        if (!now->node[i]->armed && dme_in_flight(now, UPDATE, i, DME_NONE))
+            return "BK3: no UPDATE is in flight but from a site with an open window";
+    }
+    if (slots != now->conf->limit)
+        return "BK2: free slots, slots taken, and slots on their way to another site are k together";
+    return tokens == 1 ? NULL : "BK1: there is one token";
+}
+
 static void bk_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct bk *s = state;
@@ -249,6 +269,7 @@ static void bk_show(const struct dme *d, const void *state, struct dme_text *tex
 
 const struct dme_alg banta_k = {
     .name = "banta-k",
+    .broken = bk_broken,
     BANTA_K,
 };
 

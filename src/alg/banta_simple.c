@@ -192,6 +192,23 @@ static void bs_release(struct dme *d, void *state)
     bs_pass_on(d, s);
 }
 
+static const char *bs_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct bs *s = dme_state(now->node[i]);
+
+        tokens += s->has;
+        if (now->node[i]->phase == DME_IDLE && !s->has && s->good == i)
+            return "BS2: an idle site's good site is another one";
+        for (uint32_t k = 0; k < s->queued; k++)
+            if (s->peer[k].queue == i)
+                return "BS1: the holder of the token is not on its queue";
+    }
+    return tokens == 1 ? NULL : "BS1: there is one token";
+}
+
 static void bs_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct bs *s = state;
@@ -216,6 +233,7 @@ static void bs_show(const struct dme *d, const void *state, struct dme_text *tex
 
 const struct dme_alg banta_simple = {
     .name = "banta-simple",
+    .broken = bs_broken,
     BANTA_SIMPLE,
 };
 
