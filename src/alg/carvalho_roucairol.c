@@ -131,6 +131,21 @@ static void cr_release(struct dme *d, void *state)
         }
 }
 
+static const char *cr_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct cr *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+
+            if (i != j && s->peer[j].held && other->peer[i].held)
+                return "CR1: two sites never hold each other's permission";
+            if (now->node[i]->phase == DME_WAITING && !s->peer[j].held &&
+                dme_in_flight(now, REQUEST, i, j) + dme_in_flight(now, REPLY, j, i) + other->peer[i].deferred != 1)
+                return "CR2: a permission that is waited for is asked for, deferred, or on its way";
+        }
+    return NULL;
+}
+
 static void cr_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct cr *s = state;
@@ -144,7 +159,7 @@ static void cr_show(const struct dme *d, const void *state, struct dme_text *tex
     .family = DME_PERMISSION, .cost = "0 to 2(n-1) messages, n-1 at light load, delay T", .kinds = cr_kinds,           \
     .options = cr_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                             \
     .state_size = sizeof(struct cr), .peer_size = sizeof(((struct cr *)0)->peer[0]), .init = cr_init,                  \
-    .request = cr_request, .receive = cr_receive, .release = cr_release, .show = cr_show
+    .request = cr_request, .receive = cr_receive, .release = cr_release, .broken = cr_broken, .show = cr_show
 
 const struct dme_alg carvalho_roucairol = {
     .name = "carvalho-roucairol",

@@ -124,6 +124,30 @@ static void csl_release(struct dme *d, void *state)
         csl_give(d, s, dme_line_pop(qt_queue(d, s)));
 }
 
+/* Does i know j, or is a REQUEST between them in flight? */
+static bool csl_linked(const struct dme_moment *now, dme_id i, dme_id j)
+{
+    const struct qt *s = dme_state(now->node[i]);
+
+    return s->peer[j].known || dme_in_flight(now, REQUEST, i, j) || dme_in_flight(now, REQUEST, j, i);
+}
+
+static const char *csl_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct qt *s = dme_state(now->node[i]);
+
+            if (i == j)
+                continue;
+            if (s->has && !csl_linked(now, j, i) && !qt_fresh(s, j))
+                return "CSL3: who has the token is known, or will be, or has heard of a request";
+            if (!csl_linked(now, i, j) && !csl_linked(now, j, i))
+                return "CSL2: of two sites one knows the other, or a REQUEST is in flight";
+        }
+    return qt_broken(now);
+}
+
 static void csl_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct qt *s = state;
@@ -141,7 +165,7 @@ static void csl_show(const struct dme *d, const void *state, struct dme_text *te
     .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T", .kinds = qt_kinds, .options = csl_options,    \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct qt),                   \
     .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = csl_init, .request = csl_request, .receive = csl_receive,  \
-    .release = csl_release, .show = csl_show
+    .release = csl_release, .broken = csl_broken, .show = csl_show
 
 const struct dme_alg chang_singhal_liu = {.name = "chang-singhal-liu", CSL_SHARED};
 

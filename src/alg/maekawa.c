@@ -8,8 +8,8 @@
  *
  * maekawa-as-published makes one of these mistakes:
  *   overtaken-not-told     Maekawa's paper, as Sanders found: FAILED goes to a newcomer only.
- *   compares-with-granted  textbooks: an arbiter compares a newcomer with the granted claim, and not with those
- * waiting. drops-inquiry          whoever has not failed anywhere forgets an INQUIRE instead of keeping it in mind.
+ *   compares-with-granted  textbooks: an arbiter compares a newcomer with the granted claim, not with those waiting.
+ *   drops-inquiry          whoever has not failed anywhere forgets an INQUIRE instead of keeping it in mind.
  *   yielded-not-failed     a grant given back is not counted as a failure.
  *   ignores-early-inquiry  an INQUIRE for a grant that is not here is ignored, which FIFO channels would justify. */
 #include "quorum.h"

@@ -80,6 +80,26 @@ static inline void qt_served(struct dme *d, struct qt *s)
             qt_push(d, s, j);
 }
 
+static inline const char *qt_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct qt *s = dme_state(now->node[i]);
+
+        tokens += s->has;
+        if (s->has && now->node[i]->phase == DME_IDLE && s->queued)
+            return "the queue of an idle holder is empty";
+        for (dme_id j = 0; s->has && j < now->conf->n; j++) {
+            const struct qt *other = dme_state(now->node[j]);
+
+            if (other->peer[j].asked < s->peer[j].served || other->peer[j].asked > s->peer[j].served + 1)
+                return "a site's latest request is the one served last, or the next";
+        }
+    }
+    return tokens == 1 ? NULL : "there is one token";
+}
+
 static inline void qt_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct qt *s = state;

@@ -55,8 +55,7 @@ static void quorum_send_members(struct dme *d, const struct quorum *s, uint8_t k
             dme_send_ticket(d, j, kind, quorum_ticket(claim, d->self));
 }
 
-/* ----------------------------------------------------------------------------------------------------- the requester
- */
+/* ----------------------------------------------------------------------------------------------------- the requester */
 
 static void quorum_forget(struct dme *d, struct quorum *s)
 {
@@ -141,8 +140,7 @@ void quorum_release(struct dme *d, void *state)
     quorum_send_members(d, s, RELEASE, claim);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the arbiter
- */
+/* ------------------------------------------------------------------------------------------------------- the arbiter */
 
 static void quorum_grant(struct dme *d, struct quorum *s, struct dme_ticket claim)
 {
@@ -266,6 +264,20 @@ void quorum_receive(struct dme *d, void *state, const struct dme_msg *m)
         quorum_yielded(d, s, claim);
     else
         quorum_released(d, s, claim);
+}
+
+const char *quorum_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct quorum *s = dme_state(now->node[i]);
+        struct dme_ticket first = quorum_first(&(struct dme){.n = now->conf->n}, s);
+
+        if (first.clock && !s->lock.clock)
+            return "M1: nobody waits at an arbiter that has not granted";
+        if (first.clock && dme_before(first, s->lock) && !s->inquired)
+            return "M2: where an older claim waits, the grant is asked back";
+    }
+    return NULL;
 }
 
 void quorum_show(const struct dme *d, const void *state, struct dme_text *text)

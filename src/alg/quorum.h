@@ -37,11 +37,13 @@ extern const char *const quorum_mistakes[];
 void quorum_request(struct dme *d, void *state);
 void quorum_receive(struct dme *d, void *state, const struct dme_msg *m);
 void quorum_release(struct dme *d, void *state);
+const char *quorum_broken(const struct dme_moment *now);
 void quorum_show(const struct dme *d, const void *state, struct dme_text *text);
 
 #define QUORUM_COMMON                                                                                                  \
     .family = DME_QUORUM, .kinds = quorum_kinds, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,       \
     .state_size = sizeof(struct quorum), .peer_size = sizeof(((struct quorum *)0)->peer[0]),                           \
-    .request = quorum_request, .receive = quorum_receive, .release = quorum_release, .show = quorum_show
+    .request = quorum_request, .receive = quorum_receive, .release = quorum_release, .broken = quorum_broken,          \
+    .show = quorum_show
 
 #endif

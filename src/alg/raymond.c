@@ -122,10 +122,10 @@ static const char *raymond_broken(const struct dme_moment *now)
         const struct raymond *s = raymond_at(now, i);
 
         tokens += s->holder == i;
-        if (s->asked != (s->holder == i ? 0
-                                        : raymond_stands_in(raymond_at(now, s->holder), i) +
-                                              dme_in_flight(now, REQUEST, i, s->holder) +
-                                              dme_in_flight(now, TOKEN, s->holder, i)))
+        if (s->asked != (s->holder == i
+                             ? 0
+                             : raymond_stands_in(raymond_at(now, s->holder), i) +
+                                   dme_in_flight(now, REQUEST, i, s->holder) + dme_in_flight(now, TOKEN, s->holder, i)))
             return "RT3: a site has asked exactly if it stands in the queue, or a REQUEST or the TOKEN is in flight";
     }
     return tokens == 1 ? NULL : "RT1: there is one token";

@@ -83,6 +83,22 @@ static void rk_release(struct dme *d, void *state)
         }
 }
 
+static const char *rk_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct rk *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+            uint64_t due = dme_in_flight(now, REQUEST, i, j) + other->peer[i].deferred;
+
+            for (size_t k = 0; k < now->msgs; k++)
+                if (now->msg[k]->kind == REPLY && now->msg[k]->from == j && now->to[k] == i)
+                    due += now->msg[k]->ticket[0].clock;
+            if (s->peer[j].owed != due)
+                return "RK1: the replies owed are in flight, deferred, or still to be asked for";
+        }
+    return NULL;
+}
+
 static void rk_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rk *s = state;
@@ -108,5 +124,6 @@ const struct dme_alg raymond_k = {
     .request = rk_request,
     .receive = rk_receive,
     .release = rk_release,
+    .broken = rk_broken,
     .show = rk_show,
 };

@@ -86,6 +86,19 @@ static void ra_release(struct dme *d, void *state)
         }
 }
 
+static const char *ra_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct ra *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+
+            if (s->peer[j].awaited !=
+                dme_in_flight(now, REQUEST, i, j) + dme_in_flight(now, REPLY, j, i) + other->peer[i].deferred)
+                return "RA2: a site awaits another while its REQUEST or the REPLY is in flight, or it is deferred";
+        }
+    return NULL;
+}
+
 static void ra_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct ra *s = state;
@@ -110,7 +123,7 @@ static const char *ra_check(const struct dme_conf *conf)
     .options = ra_options, .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,                             \
     .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct ra),                                                \
     .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check, .request = ra_request, .receive = ra_receive,   \
-    .release = ra_release, .show = ra_show
+    .release = ra_release, .broken = ra_broken, .show = ra_show
 
 const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", RA_COMMON};
 

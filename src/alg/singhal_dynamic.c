@@ -115,6 +115,21 @@ static void sd_release(struct dme *d, void *state)
         }
 }
 
+static const char *sd_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < i; j++) {
+            const struct sd *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+            uint32_t replies = dme_in_flight(now, REPLY, i, j) + dme_in_flight(now, REPLY, j, i);
+
+            if (!s->peer[j].ask && !other->peer[i].ask)
+                return "SD1: of two sites at least one must ask the other";
+            if (s->peer[j].ask && other->peer[i].ask && !replies)
+                return "SD1: both must ask only while a REPLY between them is in flight";
+        }
+    return NULL;
+}
+
 static void sd_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct sd *s = state;
@@ -128,7 +143,7 @@ static void sd_show(const struct dme *d, const void *state, struct dme_text *tex
     .family = DME_PERMISSION, .cost = "n-1 messages at light load, 2(n-1) at full load, delay T", .kinds = sd_kinds,   \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct sd),                   \
     .peer_size = sizeof(((struct sd *)0)->peer[0]), .init = sd_init, .request = sd_request, .receive = sd_receive,     \
-    .release = sd_release, .show = sd_show
+    .release = sd_release, .broken = sd_broken, .show = sd_show
 
 const struct dme_alg singhal_dynamic = {
     .name = "singhal-dynamic",

@@ -71,5 +71,6 @@ const struct dme_alg suzuki_kasami = {
     .request = sk_request,
     .receive = sk_receive,
     .release = sk_release,
+    .broken = qt_broken,
     .show = qt_show,
 };

@@ -93,8 +93,7 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- what is mistaken
- */
+/* -------------------------------------------------------------------------------------------------- what is mistaken */
 
 /* Systems from small to larger, until one shows the mistake. */
 static void all_seek(void *context, size_t k)
