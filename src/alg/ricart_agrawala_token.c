@@ -99,6 +99,24 @@ static void rat_release(struct dme *d, void *state)
     rat_pass_on(d, s);
 }
 
+static const char *rat_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct rat *s = dme_state(now->node[i]);
+
+        tokens += s->has != 0;
+        for (dme_id j = 0; s->has && j < now->conf->n; j++) {
+            const struct rat *other = dme_state(now->node[j]);
+
+            if (other->peer[j].asked < s->peer[j].served || other->peer[j].asked > s->peer[j].served + 1)
+                return "RT2: a site's latest request is the one served last, or the next";
+        }
+    }
+    return tokens == 1 ? NULL : "RT1: there is one token";
+}
+
 static void rat_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rat *s = state;
@@ -115,7 +133,7 @@ static void rat_show(const struct dme *d, const void *state, struct dme_text *te
     .cost = "n messages, or 0 where the token is, delay T", .kinds = rat_kinds, .rules = 1 << DME_EXCLUSIVE,           \
     .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rat),                                               \
     .peer_size = sizeof(((struct rat *)0)->peer[0]), .init = rat_init, .request = rat_request, .receive = rat_receive, \
-    .release = rat_release, .show = rat_show
+    .release = rat_release, .broken = rat_broken, .show = rat_show
 
 const struct dme_alg ricart_agrawala_token = {.name = "ricart-agrawala-token", RAT_SHARED};
 

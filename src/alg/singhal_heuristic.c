@@ -10,9 +10,9 @@
  * here, (n-1)/2 + (n-1)/n on average at light load, n at full load and never more.
  *
  * Invariant SH1. There is one token, held or in flight, and it is sent only to sites that wait.
- * Invariant SH2. Of any two sites one counts the other, or a REQUEST between them is in flight. (As published, theorem
- * 2 claims more, a staircase of guesses, which does not hold.) Invariant SH3. The holder of an idle token counts
- * nobody; so by SH2 all others count it, or will.
+ * Invariant SH2. Of any two sites one counts the other, or a REQUEST between them is in flight, or one is inside and its
+ *     token counts the other. (As published, theorem 2 claims more, a staircase of guesses, which does not hold.)
+ * Invariant SH3. The holder of an idle token counts nobody; so by SH2 all others count it, or will.
  *
  * Departures from the paper. As published, an outdated request is thrown away. By then its sender may have ceased to
  * count the receiver, which does not count the sender either: the two have lost each other, and one may wait for ever
@@ -223,6 +223,25 @@ static void sh_release(struct dme *d, void *state)
         sh_give(d, s, next);
 }
 
+static const char *sh_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct sh *s = dme_state(now->node[i]);
+
+        tokens += s->has != 0;
+        for (dme_id j = 0; j < i; j++) {
+            const struct sh *other = dme_state(now->node[j]);
+
+            if (!s->peer[j].requests && !other->peer[i].requests && !s->peer[j].token_waits &&
+                !other->peer[i].token_waits && !dme_in_flight(now, REQUEST, i, j) && !dme_in_flight(now, REQUEST, j, i))
+                return "SH2: of two sites one counts the other, or its token does, or a REQUEST is in flight";
+        }
+    }
+    return tokens == 1 ? NULL : "SH1: there is one token";
+}
+
 static void sh_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct sh *s = state;
@@ -243,7 +262,7 @@ static void sh_show(const struct dme *d, const void *state, struct dme_text *tex
     .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T", .kinds = sh_kinds, .options = sh_options,     \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct sh),                   \
     .peer_size = sizeof(((struct sh *)0)->peer[0]), .init = sh_init, .request = sh_request, .receive = sh_receive,     \
-    .release = sh_release, .show = sh_show
+    .release = sh_release, .broken = sh_broken, .show = sh_show
 
 const struct dme_alg singhal_heuristic = {.name = "singhal-heuristic", SH_SHARED};
 

@@ -15,8 +15,9 @@
  *
  * Invariant SS1. There is one token, held or in flight.
  * Invariant SS2. Of two sites without the token one knows the other, or a REQUEST between them is in flight that is
- * news. Invariant SS3. Every site knows the holder, or a REQUEST of the holder to it is in flight that is news, or one
- * of it to the holder, and the holder does not know it. (Who the token is on its way to counts as the holder.)
+ *     news.
+ * Invariant SS3. Every site knows the holder, or a REQUEST of the holder to it is in flight that is news, or one
+ *     of it to the holder, and the holder does not know it. (Who the token is on its way to counts as the holder.)
  *
  * Departures from the paper. As printed it breaks its rule and deadlocks, in eight ways: swaroop-singh-as-published has
  * each of them alone. Repaired: the giver of an idle token ceases to be its holder; the session of an idle token is set
@@ -385,6 +386,58 @@ static void ss_print_list(struct dme_text *text, const char *key, struct ss_list
     }
 }
 
+/* Is a REQUEST from a to b in flight that is news to b? */
+static bool ss_coming(const struct dme_moment *now, dme_id a, dme_id b)
+{
+    const struct ss *s = dme_state(now->node[b]);
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == REQUEST && now->msg[k]->from == a && now->to[k] == b &&
+            now->msg[k]->ticket[0].clock > s->peer[a].asked)
+            return true;
+    return false;
+}
+
+static bool ss_knows(const struct dme_moment *now, dme_id a, dme_id b)
+{
+    const struct ss *s = dme_state(now->node[a]);
+
+    return s->peer[b].known;
+}
+
+/* Who has the token or will get it; DME_NONE unless there is exactly one. */
+static dme_id ss_holder(const struct dme_moment *now)
+{
+    dme_id holder = DME_NONE;
+    uint32_t tokens = 0;
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct ss *s = dme_state(now->node[i]);
+
+        if (s->has || dme_in_flight(now, TOKEN, DME_NONE, i))
+            holder = i;
+        tokens += s->has + dme_in_flight(now, TOKEN, DME_NONE, i);
+    }
+    return tokens == 1 ? holder : DME_NONE;
+}
+
+static const char *ss_broken(const struct dme_moment *now)
+{
+    dme_id h = ss_holder(now);
+
+    if (h == DME_NONE)
+        return "SS1: there is one token";
+    for (dme_id a = 0; a < now->conf->n; a++) {
+        if (a != h && !ss_knows(now, a, h) && !ss_coming(now, h, a) && !(ss_coming(now, a, h) && !ss_knows(now, h, a)))
+            return "SS3: every site knows the holder, or will";
+        for (dme_id b = 0; b < a; b++)
+            if (a != h && b != h && !ss_knows(now, a, b) && !ss_knows(now, b, a) && !ss_coming(now, a, b) &&
+                !ss_coming(now, b, a))
+                return "SS2: of two sites without the token one knows the other, or will";
+    }
+    return NULL;
+}
+
 static void ss_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     struct ss *s = (struct ss *)state;
@@ -408,7 +461,7 @@ static void ss_show(const struct dme *d, const void *state, struct dme_text *tex
     .cost = "0 to n+1 messages, (n-1)(n+2)/2n at light load, delay T or 2T", .kinds = ss_kinds,                        \
     .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
     .state_size = sizeof(struct ss), .peer_size = sizeof(((struct ss *)0)->peer[0]), .init = ss_init,                  \
-    .request = ss_request, .receive = ss_receive, .release = ss_release, .show = ss_show
+    .request = ss_request, .receive = ss_receive, .release = ss_release, .broken = ss_broken, .show = ss_show
 
 const struct dme_alg swaroop_singh = {.name = "swaroop-singh", SS_SHARED};
 
