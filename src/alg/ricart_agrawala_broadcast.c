@@ -9,7 +9,8 @@
  * one REPLIES(list) if anybody was deferred: n per entry at light load, 2 at full load. With `--set replies=each` the
  * deferred get a REPLY each: n at any load.
  *
- * Invariants RA1 and RA2 of ricart_agrawala.c, where a REPLY in flight may be an entry in a list.
+ * Invariant RB. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, be it a name in a list,
+ * or j defers i.
  *
  * Departures from the paper. The highest number seen covers the site's own claims. Numbers: ricart_agrawala.h. */
 #include "ricart_agrawala.h"
@@ -101,6 +102,29 @@ static void rab_release(struct dme *d, void *state)
         ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
 }
 
+/* Is an answer of j to site i in flight? */
+static bool rab_is_answered(const struct dme_moment *now, dme_id j, dme_id i)
+{
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->from == j && now->to[k] == i &&
+            (now->msg[k]->kind == REPLY || (now->msg[k]->kind == REPLIES && now->msg[k]->ticket[i].site == i)))
+            return true;
+    return false;
+}
+
+static const char *rab_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct rab *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+            uint32_t answer = dme_in_flight(now, REQUEST, i, j) + rab_is_answered(now, j, i) + other->peer[i].deferred;
+
+            if (s->peer[j].awaited != answer)
+                return "RB: a site awaits exactly those that its REQUEST, an answer in flight or a deferral speaks of";
+        }
+    return NULL;
+}
+
 static void rab_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rab *s = state;
@@ -117,7 +141,8 @@ static void rab_show(const struct dme *d, const void *state, struct dme_text *te
     .state_size = sizeof(struct rab), .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers,      \
     .request = rab_request, .receive = rab_receive, .release = rab_release, .show = rab_show
 
-const struct dme_alg ricart_agrawala_broadcast = {.name = "ricart-agrawala-broadcast", RAB_COMMON};
+const struct dme_alg ricart_agrawala_broadcast = {
+    .name = "ricart-agrawala-broadcast", .broken = rab_broken, RAB_COMMON};
 
 const struct dme_alg ricart_agrawala_broadcast_as_published = {
     .name = "ricart-agrawala-broadcast-as-published",

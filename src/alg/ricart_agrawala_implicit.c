@@ -10,7 +10,8 @@
  * REPLIES(list) if anybody was deferred: 1 at light and n+1 at full load.
  *
  * Invariant RI1. When the timer fires, every site that has deferred the claim has been heard.
- * Invariant RI2. Thereafter a site waits for j exactly while j defers it or the REPLY from j is in flight.
+ * Invariant RI2. Whoever waits for j, or will when a DEFERRED in flight arrives, is deferred by j or has its REPLY in
+ * flight, or has had it early.
  *
  * Departures from the paper. A REPLY may overtake its DEFERRED, which is then ignored; the paper is silent on this. The
  * paper counts 2(n-1) messages at most, but a site that says DEFERRED must REPLY too. Numbers: ricart_agrawala.h. */
@@ -131,6 +132,31 @@ static void rai_release(struct dme *d, void *state)
         ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
 }
 
+/* Is a REPLY of j to site i in flight? */
+static bool rai_is_answered(const struct dme_moment *now, dme_id j, dme_id i)
+{
+    bool lists = now->conf->alg->needs & DME_BROADCAST;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == REPLY && now->msg[k]->from == j && now->to[k] == i &&
+            (!lists || now->msg[k]->ticket[i].site == i))
+            return true;
+    return false;
+}
+
+static const char *rai_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct rai *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+            uint32_t waits = s->peer[j].awaited + dme_in_flight(now, DEFERRED, j, i);
+
+            if (waits != (uint32_t)other->peer[i].deferred + rai_is_answered(now, j, i) + s->peer[j].early)
+                return "RI2: whoever waits is deferred, or the REPLY is in flight or came early";
+        }
+    return NULL;
+}
+
 static void rai_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rai *s = state;
@@ -151,10 +177,12 @@ static void rai_show(const struct dme *d, const void *state, struct dme_text *te
     RAI_COMMON, .cost = "n-1 to 3(n-1) messages, delay T, at light load 2T to enter", .kinds = rai_kinds,              \
                 .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY
 
-const struct dme_alg ricart_agrawala_implicit = {.name = "ricart-agrawala-implicit", RAI_ADDRESSED};
+const struct dme_alg ricart_agrawala_implicit = {
+    .name = "ricart-agrawala-implicit", .broken = rai_broken, RAI_ADDRESSED};
 
 const struct dme_alg ricart_agrawala_implicit_broadcast = {
     .name = "ricart-agrawala-implicit-broadcast",
+    .broken = rai_broken,
     .cost = "1 to n+1 messages, delay T, at light load 2T to enter",
     .kinds = rai_broadcast_kinds,
     .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY | DME_BROADCAST,

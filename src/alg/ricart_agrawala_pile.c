@@ -131,6 +131,19 @@ static void rap_timer(struct dme *d, void *state, unsigned timer)
     rap_act_on_pile(d, state);
 }
 
+static const char *rap_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct rap *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
+            bool idle = now->node[i]->phase == DME_IDLE;
+
+            if (s->peer[j].piled && (idle ? !now->node[i]->armed : dme_before(other->num.mine, s->num.mine)))
+                return "RP: a claim on the pile is younger than the own one, or the timer runs";
+        }
+    return NULL;
+}
+
 static void rap_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rap *s = state;
@@ -153,7 +166,7 @@ static const char *rap_check(const struct dme_conf *conf)
     .state_size = sizeof(struct rap), .peer_size = sizeof(((struct rap *)0)->peer[0]), .check = rap_check,             \
     .request = rap_request, .receive = rap_receive, .release = rap_release, .timer = rap_timer, .show = rap_show
 
-const struct dme_alg ricart_agrawala_pile = {.name = "ricart-agrawala-pile", RAP_COMMON};
+const struct dme_alg ricart_agrawala_pile = {.name = "ricart-agrawala-pile", .broken = rap_broken, RAP_COMMON};
 
 const struct dme_alg ricart_agrawala_pile_as_published = {
     .name = "ricart-agrawala-pile-as-published",

@@ -6,7 +6,7 @@
  * Messages. REQUEST(claim), n times: n per entry, always. But a REQUEST that was held has the rest of its way to go:
  * the synchronization delay is T times the distance from the site that leaves to the one that enters next.
  *
- * Invariant RR. A claim has one REQUEST, in flight or held; all sites that it has passed agree to the claim.
+ * Invariant RR. A claim that waits has one REQUEST, in flight or held; no other claim has any.
  *
  * Departures from the paper. The highest number seen covers the site's own claims. Numbers: ricart_agrawala.h. */
 #include "ricart_agrawala.h"
@@ -80,6 +80,21 @@ static void rar_release(struct dme *d, void *state)
     }
 }
 
+static const char *rar_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        uint64_t requests = 0;
+
+        for (size_t k = 0; k < now->msgs; k++)
+            requests += now->msg[k]->ticket[0].site == i;
+        for (dme_id j = 0; j < now->conf->n; j++)
+            requests += ((const struct rar *)dme_state(now->node[j]))->peer[i].held;
+        if (requests != (now->node[i]->phase == DME_WAITING))
+            return "RR: a claim that waits has one REQUEST, in flight or held";
+    }
+    return NULL;
+}
+
 static void rar_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rar *s = state;
@@ -110,5 +125,6 @@ const struct dme_alg ricart_agrawala_ring = {
     .request = rar_request,
     .receive = rar_receive,
     .release = rar_release,
+    .broken = rar_broken,
     .show = rar_show,
 };

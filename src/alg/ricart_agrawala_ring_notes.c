@@ -6,7 +6,7 @@
  *
  * Messages. REQUEST(claim, notes), n times, and a REPLY for every note: n per entry at light load, 2n-1 at full load.
  *
- * Invariant RN. While a claim waits, `owed` and the notes on its REQUEST, if that is not back yet, add up to the sites
+ * Invariant RN. The replies owed to a site and the notes on its REQUEST, if that is not back yet, add up to the sites
  * that defer it and the REPLYs in flight to it.
  *
  * Departures from the paper. A REPLY may be faster than the REQUEST with the note that announces it, so the notes are
@@ -113,6 +113,32 @@ static void rarn_release(struct dme *d, void *state)
     ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
 }
 
+/* The notes on the REQUEST of site i, if it is in flight. */
+static int32_t rarn_notes(const struct dme_moment *now, dme_id i)
+{
+    int32_t notes = 0;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == REQUEST && now->msg[k]->ticket[0].site == i)
+            for (dme_id j = 0; j < now->conf->n; j++)
+                notes += rarn_noted(now->msg[k], j);
+    return notes;
+}
+
+static const char *rarn_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct rarn *s = dme_state(now->node[i]);
+        int32_t answers = (int32_t)dme_in_flight(now, REPLY, DME_NONE, i);
+
+        for (dme_id j = 0; j < now->conf->n; j++)
+            answers += ((const struct rarn *)dme_state(now->node[j]))->peer[i].deferred;
+        if (s->owed + rarn_notes(now, i) != answers)
+            return "RN: replies owed and notes on their way are the sites that defer and the REPLYs in flight";
+    }
+    return NULL;
+}
+
 static void rarn_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rarn *s = state;
@@ -128,7 +154,8 @@ static void rarn_show(const struct dme *d, const void *state, struct dme_text *t
     .state_size = sizeof(struct rarn), .peer_size = sizeof(((struct rarn *)0)->peer[0]), .check = ra_check_numbers,    \
     .request = rarn_request, .receive = rarn_receive, .release = rarn_release, .show = rarn_show
 
-const struct dme_alg ricart_agrawala_ring_notes = {.name = "ricart-agrawala-ring-notes", RARN_COMMON};
+const struct dme_alg ricart_agrawala_ring_notes = {
+    .name = "ricart-agrawala-ring-notes", .broken = rarn_broken, RARN_COMMON};
 
 const struct dme_alg ricart_agrawala_ring_notes_as_published = {
     .name = "ricart-agrawala-ring-notes-as-published",

@@ -70,9 +70,7 @@ static void ras_show(const struct dme *d, const void *state, struct dme_text *te
     const struct ras *s = state;
 
     (void)d;
-    dme_print(text, "line=%s", s->length ? "" : "-");
-    for (uint32_t k = 0; k < s->length; k++)
-        dme_print(text, "%s%u", k ? "," : "", s->line[k]);
+    dme_print_line(text, "line", s->line, sizeof s->line[0], s->length);
 }
 
 #define RAS_COMMON                                                                                                     \
