@@ -37,6 +37,30 @@ struct paper_row {
     const char *because; /* and why; or why a difference does not surprise */
 };
 
+/* Rows, as the tables write them. BUT: the publication is in error, and this is true. UNLESS: a difference that would
+ * not surprise. */
+#define PAPER_ROW_OF(what_, run_, figure_, relation_, published_, tolerance_, truth_, because_)                        \
+    {                                                                                                                  \
+        .what = what_, .run = run_, .figure = figure_, .relation = relation_, .published = published_,                 \
+        .tolerance = tolerance_, .truth = truth_, .because = because_                                                  \
+    }
+#define EQUALS(what, run, figure, published, tolerance)                                                                \
+    PAPER_ROW_OF(what, run, figure, PAPER_EQUALS, published, tolerance, 0, NULL)
+#define EQUALS_BUT(what, run, figure, published, tolerance, truth, because)                                            \
+    PAPER_ROW_OF(what, run, figure, PAPER_EQUALS, published, tolerance, truth, because)
+#define EQUALS_UNLESS(what, run, figure, published, tolerance, because)                                                \
+    PAPER_ROW_OF(what, run, figure, PAPER_EQUALS, published, tolerance, 0, because)
+#define AT_MOST(what, run, figure, published, tolerance)                                                               \
+    PAPER_ROW_OF(what, run, figure, PAPER_AT_MOST, published, tolerance, 0, NULL)
+#define AT_MOST_BUT(what, run, figure, published, tolerance, truth, because)                                           \
+    PAPER_ROW_OF(what, run, figure, PAPER_AT_MOST, published, tolerance, truth, because)
+#define AT_LEAST(what, run, figure, published, tolerance)                                                              \
+    PAPER_ROW_OF(what, run, figure, PAPER_AT_LEAST, published, tolerance, 0, NULL)
+#define REACHES(what_, schedule_, sites_, published_)                                                                  \
+    {                                                                                                                  \
+        .what = what_, .schedule = schedule_, .sites = sites_, .published = published_                                 \
+    }
+
 struct paper {
     const char *name, *title, *citation;
     const struct paper_row *rows; /* ends with a null `what` */
