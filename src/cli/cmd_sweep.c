@@ -5,6 +5,7 @@
  * to end; a sweep that is begun again takes what is there and does the rest. In the end the table is put in order. */
 #include "alg/list.h"
 #include "cli.h"
+#include "crew.h"
 #include "lab/memory.h"
 #include "lab/pool.h"
 #include "report.h"
@@ -261,25 +262,66 @@ static void sweep_open_journal(struct sweep *s, const char *path)
         cli_die("%s: %s", path, strerror(errno));
 }
 
-static int sweep_do(struct sweep *s, const char *out, unsigned workers)
+/* What is left to run, shared evenly among the crew. Only the first one knows the rows that there are already. */
+static void sweep_divide(struct sweep *s, struct crew *crew)
 {
-    if (out)
-        sweep_open_journal(s, out);
+    unsigned char *there = mem_new(s->count);
+    size_t missing = 0;
+
+    for (size_t k = 0; k < s->count; k++)
+        there[k] = s->point[k].row != NULL;
+    crew_share(crew, there, s->count);
     s->todo = mem_new(s->count * sizeof *s->todo);
     for (size_t k = 0; k < s->count; k++)
-        if (!s->point[k].row)
+        if (!there[k] && missing++ % crew->size == crew->rank)
             s->todo[s->todos++] = k;
-    s->progress = isatty(STDERR_FILENO);
+    free(there);
+}
+
+/* The first one gets the rows of all. */
+static void sweep_unite(struct sweep *s, struct crew *crew)
+{
+    char *mine = NULL, *all;
+    size_t size;
+    FILE *file = open_memstream(&mine, &size);
+
+    for (size_t k = 0; file && k < s->todos; k++)
+        if (s->point[s->todo[k]].row)
+            fputs(s->point[s->todo[k]].row, file);
+    if (!file || fclose(file) != 0)
+        cli_die("out of memory");
+    all = crew_gather(crew, mine, size);
+    if (all && *all) {
+        file = fmemopen(all, strlen(all), "r");
+        sweep_take_rows(s, file, "MPI");
+        fclose(file);
+    }
+    free(all);
+    free(mine);
+}
+
+static int sweep_do(struct sweep *s, const char *out, uint64_t workers)
+{
+    struct crew crew = crew_join();
+
+    if (crew.rank == 0 && out)
+        sweep_open_journal(s, out);
+    sweep_divide(s, &crew);
+    s->progress = crew.rank == 0 && isatty(STDERR_FILENO);
     pthread_mutex_init(&s->lock, NULL);
-    pool_run(workers, s->todos, sweep_job, s);
+    pool_run(workers ? (unsigned)workers : (pool_cores() + crew.local_size - 1) / crew.local_size, s->todos, sweep_job,
+             s);
     if (s->journal && fclose(s->journal) != 0)
         cli_die("%s: %s", out, strerror(errno));
-    if (out)
+    if (crew.size > 1)
+        sweep_unite(s, &crew);
+    if (crew.rank == 0 && out)
         sweep_replace(s, out);
-    else
+    else if (crew.rank == 0)
         sweep_write(s, stdout);
     if (s->failure[0])
         fprintf(stderr, "dibs: %s\n", s->failure);
+    crew_leave(&crew);
     return s->failure[0] ? CLI_FAILED : CLI_OK;
 }
 
@@ -314,7 +356,8 @@ int cmd_sweep(int argc, char **argv)
     static const struct cli_usage usage = {
         .line = "dibs sweep ALGORITHM... (--rate LIST | --closed) [--sites LIST] [OPTION...]",
         .about = "Simulates every algorithm with every number of sites and every rate, on all cores; the result is a "
-                 "CSV\ntable. An algorithm may have options, as in raymond,tree=star; \"all\" stands for all that can "
+                 "CSV\ntable. Under mpirun several processes share the work. An algorithm may have options, as in "
+                 "raymond,tree=star; \"all\" stands for all that can "
                  "run.",
         .options = options,
     };
@@ -338,7 +381,7 @@ int cmd_sweep(int argc, char **argv)
                 sweep_algorithm(&s, alg_list[a]->name, w, &n, &r, seeds, false);
         else
             sweep_algorithm(&s, words[k], w, &n, &r, seeds, true);
-    status = sweep_do(&s, out, workers ? (unsigned)workers : pool_cores());
+    status = sweep_do(&s, out, workers);
     sweep_free(&s);
     return status;
 }
