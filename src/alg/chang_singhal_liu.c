@@ -1,8 +1,8 @@
 /* Chang, Singhal and Liu, "A Dynamic Token-Based Distributed Mutual Exclusion Algorithm", IPCCC, 1991.
  *
  * Idea. As in suzuki-kasami, but a request goes only to those who may have the token, or get it first: the sites that
- * are known to have asked since this one had the token. Who waits and hears of somebody it has not asked asks that one
- * too.
+ * are known to have asked since this one had the token, its request set. Who waits and hears of somebody it has not
+ * asked asks that one too.
  *
  * Messages. REQUEST(number) to the known sites and TOKEN(queue, served) once: 0 if the token is here, (n-1)/2 + (n-1)/n
  * on average at light load, never more than n.
@@ -16,8 +16,7 @@
  * served meanwhile is not thrown away: it comes from a site that may not know this one, and by now nobody else may tell
  * it. So its sender is remembered, or told of this site by a REQUEST, be it an old one. Requests that arrive where the
  * token is not are remembered until it comes, and the token says what was served. Each of these taken away, it is
- * chang-singhal-liu-as-published. With `--set start=staircase` site i knows only the lower numbered sites at
- * first. */
+ * chang-singhal-liu-as-published. With `--set start=staircase` a site knows only the lower numbered ones at first. */
 #include "queue_token.h"
 
 enum { FULL, STAIRCASE };

@@ -105,14 +105,49 @@ static void ntq_release(struct dme *d, void *state)
         ntq_give(d, s, dme_line_pop(ntq_queue(d, s)));
 }
 
+static bool ntq_has(const struct dme_node *node)
+{
+    return ((const struct ntq *)dme_state(node))->root == DME_NONE && node->phase != DME_WAITING;
+}
+
+/* In how many places this site is waiting. */
+static uint32_t ntq_places(const struct dme_moment *now, dme_id site)
+{
+    uint32_t places = dme_in_flight(now, TOKEN, DME_NONE, site);
+
+    for (size_t m = 0; m < now->msgs; m++)
+        for (uint32_t k = 0; k < now->msg[m]->count; k++)
+            places += now->msg[m]->ticket[k].site == site;
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct ntq *s = dme_state(now->node[i]);
+
+        for (uint32_t k = 0; k < s->kept; k++)
+            places += s->peer[k].kept == site;
+        for (uint32_t k = 0; k < s->queue; k++)
+            places += s->peer[k].queue == site;
+    }
+    return places;
+}
+
+static const char *ntq_broken(const struct dme_moment *now)
+{
+    uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        tokens += ntq_has(now->node[i]);
+        if (ntq_places(now, i) != (now->node[i]->phase == DME_WAITING))
+            return "NQ2: every waiting site is in exactly one place, and no other site is in any";
+    }
+    return tokens == 1 ? NULL : "NQ1: there is one token";
+}
+
 static void ntq_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct ntq *s = state;
-    bool has = s->root == DME_NONE && !dme_waiting(d);
 
     dme_print_site(text, "root", s->root);
     dme_print_line(text, " kept", &s->peer[0].kept, sizeof s->peer[0], s->kept);
-    if (has)
+    if (ntq_has(d->node))
         dme_print_line(text, " token queue", &s->peer[0].queue, sizeof s->peer[0], s->queue);
 }
 
@@ -131,5 +166,6 @@ const struct dme_alg naimi_trehel_queue = {
     .request = ntq_request,
     .receive = ntq_receive,
     .release = ntq_release,
+    .broken = ntq_broken,
     .show = ntq_show,
 };

@@ -7,8 +7,8 @@
  *
  * Messages. REQUEST(number) to all and TOKEN(served) once: n per entry, or 0 if the token is here already.
  *
- * Invariant RT1. There is one token, held or in flight.
- * Invariant RT2. The number of a site's latest request is the one served last, or the next.
+ * Invariant RAT1. There is one token, held or in flight.
+ * Invariant RAT2. The number of a site's latest request is the one served last, or the next.
  *
  * Departures from the paper. None. Surveys let the holder choose the lowest numbered site that has asked instead of
  * looking round, and call it unfair. It is worse: ricart-agrawala-token-as-published does so, and starves. */
@@ -111,10 +111,10 @@ static const char *rat_broken(const struct dme_moment *now)
             const struct rat *other = dme_state(now->node[j]);
 
             if (other->peer[j].asked < s->peer[j].served || other->peer[j].asked > s->peer[j].served + 1)
-                return "RT2: a site's latest request is the one served last, or the next";
+                return "RAT2: a site's latest request is the one served last, or the next";
         }
     }
-    return tokens == 1 ? NULL : "RT1: there is one token";
+    return tokens == 1 ? NULL : "RAT1: there is one token";
 }
 
 static void rat_show(const struct dme *d, const void *state, struct dme_text *text)
