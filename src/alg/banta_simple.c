@@ -9,7 +9,8 @@
  *
  * Messages. REQUEST(origin, number) to the good site, UPDATE(good, version) to the n-2 sites that are neither served
  * next nor the sender, TOKEN(queue, version, numbers queued): n at light load, 0 if the token is here already. At full
- * load the queue is always full and nobody is told anything: 2. A request is passed on at most n-1 times.
+ * load all others are on the queue and nobody is told anything: 2, or a few more where delays vary. A request is passed
+ * on at most n-1 times.
  *
  * Invariant BS1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
  * Invariant BS2. An idle site's good site is another one. A request that is passed on or waits for a waiting site moves
@@ -17,7 +18,8 @@
  * Invariant BS3. A copy kept of site j's request is of the highest number seen of j.
  *
  * Departures from the paper. The idle holder enters at once (as printed it asks itself and waits for ever). UPDATEs
- * have a version, and an older one is ignored (without it a slow UPDATE can make a site the good site of itself). The
+ * have a version, and an older one is ignored (without it a slow UPDATE can undo a newer one, and lead a request back to
+ * its own site). The
  * token remembers what was queued, not what was served (else a copy of a queued request is queued again). What is
  * announced is never the end of an empty queue. A request that returns to its origin, or comes twice, is dropped. Each
  * of the first four can be watched in banta-simple-as-published; so can the algorithm before section 4.6, which keeps
