@@ -41,7 +41,7 @@ check_line() { # NUMBER ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [WORD
     fi
     # shellcheck disable=SC2086 # a list of words
     json=$("$DIBS" check "$algorithm" --rule "$rule" --sites "$sites" --requests "$requests" --order "$order" $options \
-        --format json 2>&1)
+        --threads 1 --format json 2>&1)
     said="$(echo "$json" | figure states) $(echo "$json" | figure verdict)"
     said="$said $(echo "$json" | figure overtaken)$(echo "$json" | figure messages_max)"
     if [ "$said" = "$states $verdict $more" ]; then

@@ -1,4 +1,4 @@
-/* check.c - see check.h. */
+/* check.c - see check.h. The search by one thread; crew.c has that by several. */
 #include "check.h"
 
 #include "lab/memory.h"
@@ -6,21 +6,22 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",  "error",      "starvation",
                                       "overtaking", "blocking",  "invariant", "unfinished", NULL};
 
 /* Where the states have no end, starvation is looked for whenever there are so many times more of them. */
 enum { CHECK_STARVE_FIRST = 10000, CHECK_STARVE_AGAIN = 8 };
+enum { CHECK_FAN = 16 };    /* new states that a state leads to, at most, as a rule */
 enum { CHECK_BATCH = 256 }; /* successors of a state that are looked up together, so that cache misses overlap */
 
 struct check {
     struct search search;
+    struct search_finding finding;
+    struct space_moment moment;
     uint32_t next[CHECK_BATCH][SPACE_SITES];
     uint64_t hash[CHECK_BATCH];
     uint32_t batch;
-    struct timespec began;
 };
 
 uint32_t check_needs(const struct dme_alg *alg, bool fifo)
@@ -28,46 +29,61 @@ uint32_t check_needs(const struct dme_alg *alg, bool fifo)
     return (alg->needs & ~(uint32_t)DME_FIFO) | (fifo ? DME_FIFO : 0);
 }
 
-static double check_seconds(const struct check *c)
+double search_seconds(const struct search *s)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - c->began.tv_sec) + (double)(now.tv_nsec - c->began.tv_nsec) * 1e-9;
+    return (double)(now.tv_sec - s->began.tv_sec) + (double)(now.tv_nsec - s->began.tv_nsec) * 1e-9;
 }
 
-static size_t check_memory(const struct check *c)
+bool search_over_limits(const struct search *s, size_t more)
 {
-    return states_memory(&c->search.states) + space_memory(&c->search.space);
+    size_t count = states_count(&s->states);
+
+    return count > s->task->limit || count >= STATES_MAX ||
+           (s->task->memory && states_memory_ahead(&s->states, more) + space_memory(&s->space) > s->task->memory);
 }
 
-static bool check_violation(struct search *s, const uint32_t *state)
+bool search_violates(const struct search *s, const uint32_t *state, struct space_moment *moment,
+                     struct search_finding *finding)
 {
     if (!space_safe(&s->space, state))
-        s->result->verdict = CHECK_EXCLUSION;
+        finding->verdict = CHECK_EXCLUSION;
     else if (space_stuck(&s->space, state))
-        s->result->verdict = CHECK_DEADLOCK;
+        finding->verdict = CHECK_DEADLOCK;
     else if (s->task->concurrency && space_blocked(&s->space, state))
-        s->result->verdict = CHECK_BLOCKING;
-    else if ((s->result->fault = space_broken(&s->space, state)))
-        s->result->verdict = CHECK_INVARIANT;
-    else if (s->task->overtaking) {
-        uint32_t overtaken = space_overtaken(&s->space, state);
+        finding->verdict = CHECK_BLOCKING;
+    else if (!s->task->plain && (finding->fault = space_broken(&s->space, state, moment)))
+        finding->verdict = CHECK_INVARIANT;
+    return finding->verdict != CHECK_HOLDS;
+}
 
-        if (s->result->overtaken < overtaken)
-            s->result->overtaken = overtaken;
-        if (overtaken > s->task->overtakes)
-            s->result->verdict = CHECK_OVERTAKING;
-    }
-    return s->result->verdict != CHECK_HOLDS;
+/* ------------------------------------------------------------------------------------------------------- one thread */
+
+/* A new state: is it a violation? */
+static bool check_new(struct check *c, const uint32_t *state, uint32_t number)
+{
+    struct search *s = &c->search;
+    uint32_t overtaken = s->task->overtaking ? space_overtaken(&s->space, state) : 0;
+
+    c->finding.state = number;
+    if (s->result->overtaken < overtaken)
+        s->result->overtaken = overtaken;
+    if (s->task->overtaking && overtaken > s->task->overtakes)
+        c->finding.verdict = CHECK_OVERTAKING;
+    return search_violates(s, state, &c->moment, &c->finding);
 }
 
 /* Looks the collected successors up. True on a violation. */
 static bool check_flush(struct check *c, uint32_t parent)
 {
-    for (uint32_t k = 0; k < c->batch; k++)
-        if (states_add(&c->search.states, c->next[k], c->hash[k], parent) && check_violation(&c->search, c->next[k]))
+    for (uint32_t k = 0; k < c->batch; k++) {
+        uint32_t number = states_add(&c->search.states, c->next[k], c->hash[k], parent);
+
+        if (number != STATES_NONE && check_new(c, c->next[k], number))
             return true;
+    }
     c->batch = 0;
     return false;
 }
@@ -82,9 +98,9 @@ static bool check_successor(struct check *c, uint32_t parent, dme_id i, uint32_t
     space_apply(&s->space, states_get(&s->states, parent), i, t, next);
     c->hash[c->batch] = states_hash(&s->states, next);
     if (s->space.transition[t].fault) {
-        s->result->verdict = CHECK_ERROR;
-        s->result->fault = s->space.transition[t].fault;
         states_add(&s->states, next, c->hash[c->batch], parent);
+        c->finding = (struct search_finding){
+            .verdict = CHECK_ERROR, .fault = s->space.transition[t].fault, .state = states_find(&s->states, next)};
         return true;
     }
     states_prefetch(&s->states, c->hash[c->batch]);
@@ -104,69 +120,97 @@ static bool check_expand(struct check *c, uint32_t k)
     return check_flush(c, k);
 }
 
-static bool check_over_limits(const struct check *c)
-{
-    const struct search *s = &c->search;
-
-    return s->states.count > s->task->limit || s->states.count >= STATES_MAX ||
-           (s->task->memory && states_memory_next(&s->states) + space_memory(&s->space) > s->task->memory);
-}
-
 static void check_search(struct check *c)
 {
     struct search *s = &c->search;
-    size_t level_end = s->states.count, starve_at = CHECK_STARVE_FIRST;
+    const size_t *count = &s->states.shard[0].count;
+    size_t level_end = *count, starve_at = CHECK_STARVE_FIRST;
 
-    for (size_t k = 0; k < s->states.count; k++) {
+    for (size_t k = 0; k < *count; k++) {
         if (k == level_end) {
             s->result->depth++;
-            level_end = s->states.count;
+            level_end = *count;
         }
         if (check_expand(c, (uint32_t)k))
-            break;
-        if (s->task->starvation && s->states.count > starve_at) {
+            return;
+        if (s->task->starvation && *count > starve_at) {
             starve_at *= CHECK_STARVE_AGAIN;
             if (starve_search(s))
                 return;
         }
-        if (k % 64 == 0 && check_over_limits(c)) {
-            s->result->verdict = CHECK_UNFINISHED;
-            break;
+        if (k % CHECK_BATCH == 0 && search_over_limits(s, CHECK_BATCH * CHECK_FAN)) {
+            c->finding.verdict = CHECK_UNFINISHED;
+            return;
         }
         if (s->task->progress && k % (1u << 17) == 0)
-            s->task->progress(s->states.count, s->states.count - k, check_seconds(c));
+            s->task->progress(*count, *count - k, search_seconds(s));
     }
-    if (s->result->verdict != CHECK_HOLDS && s->result->verdict != CHECK_UNFINISHED)
-        trace_to(s, (uint32_t)s->states.count - 1);
+}
+
+/* -------------------------------------------------------------------------------------------------------- a whole run */
+
+/* Several threads share the search for what single states show. The rest looks at the states as one thread found them. */
+static uint32_t check_threads(const struct check_task *task)
+{
+    bool alone = task->starvation || task->messages || task->overtaking || task->needs & DME_BOUNDED_DELAY;
+
+    return alone || task->threads < 1 ? 1 : task->threads < STATES_SHARDS_MAX ? task->threads : STATES_SHARDS_MAX;
+}
+
+static void check_start(struct check *c, uint32_t threads)
+{
+    struct search *s = &c->search;
+    uint32_t start[SPACE_SITES];
+
+    clock_gettime(CLOCK_MONOTONIC, &s->began);
+    space_init(&s->space, &s->task->conf, s->task->needs);
+    s->space.overtaking = s->task->overtaking;
+    states_init(&s->states, s->n, threads);
+    space_start(&s->space, s->task->requests, start);
+    s->start = states_add(&s->states, start, states_hash(&s->states, start), 0);
+    check_new(c, start, s->start);
+}
+
+/* What the search found goes into the result, with the way there. */
+static void check_tell(struct check *c)
+{
+    struct check_result *r = c->search.result;
+
+    if (c->finding.verdict == CHECK_HOLDS)
+        return;
+    r->verdict = c->finding.verdict;
+    r->fault = c->finding.fault;
+    if (r->verdict != CHECK_UNFINISHED)
+        trace_to(&c->search, c->finding.state);
 }
 
 void check_run(const struct check_task *task, struct check_result *result)
 {
     struct check *c = mem_new(sizeof *c);
     struct search *s = &c->search;
-    uint32_t start[SPACE_SITES];
+    uint32_t threads = check_threads(task);
 
     memset(result, 0, sizeof *result);
-    clock_gettime(CLOCK_MONOTONIC, &c->began);
     *s = (struct search){.task = task, .result = result, .n = task->conf.n};
-    space_init(&s->space, &task->conf, task->needs);
-    s->space.overtaking = task->overtaking;
-    states_init(&s->states, s->n);
-
-    space_start(&s->space, task->requests, start);
-    states_add(&s->states, start, states_hash(&s->states, start), 0);
-    if (!check_violation(s, start))
-        check_search(c);
+    check_start(c, threads);
+    if (c->finding.verdict == CHECK_HOLDS) {
+        if (threads > 1)
+            crew_search(s, threads, &c->finding);
+        else
+            check_search(c);
+    }
+    check_tell(c);
     if (task->starvation && (result->verdict == CHECK_HOLDS || result->verdict == CHECK_UNFINISHED))
         starve_search(s);
     if (task->messages && result->verdict == CHECK_HOLDS)
         result->messages = longest_messages(s);
 
-    result->states = s->states.count;
+    result->states = states_count(&s->states);
     result->steps = s->space.steps;
     space_coverage(&s->space, &result->coverage);
-    result->seconds = check_seconds(c);
-    result->memory = check_memory(c);
+    result->seconds = search_seconds(s);
+    result->memory = states_memory(&s->states) + space_memory(&s->space);
+    space_forget(&c->moment);
     space_free(&s->space);
     states_free(&s->states);
     free(c);

@@ -30,10 +30,12 @@ struct check_task {
     uint32_t needs;                       /* promises that the network keeps, dme_need or-ed */
     uint8_t requests[CHECK_SITES_RANDOM]; /* that each site may make, or CHECK_UNLIMITED */
     bool starvation;                      /* look for it? */
+    bool plain;                           /* leave the algorithm's invariants out: that is faster */
     bool concurrency;                     /* must a site that the rule would let in not wait for an exit? */
     bool messages;                        /* find the largest number of messages of any run? */
     bool overtaking;                      /* count how often a waiting site is overtaken? */
     uint32_t overtakes;                   /* that are allowed, if so */
+    uint32_t threads;                     /* 0 or 1: one; several only look for what single states show */
     uint64_t limit;                       /* states, at most */
     size_t memory;                        /* bytes, at most; 0: no limit */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */

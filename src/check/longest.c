@@ -20,10 +20,10 @@ uint64_t longest_messages(struct search *s)
 {
     size_t frames = 0, room = 1024;
     struct longest_frame *frame = mem_new(room * sizeof *frame);
-    uint32_t *most = mem_new(s->states.count * sizeof *most); /* messages that can still be sent, by state */
+    uint32_t *most = mem_new(states_count(&s->states) * sizeof *most); /* messages that can still be sent, by state */
     uint64_t result;
 
-    for (size_t k = 0; k < s->states.count; k++)
+    for (size_t k = 0, count = states_count(&s->states); k < count; k++)
         most[k] = LONGEST_NEW;
     frame[frames++] = (struct longest_frame){.state = 0};
     most[0] = LONGEST_OPEN;

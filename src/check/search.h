@@ -6,13 +6,34 @@
 #include "space.h"
 #include "states.h"
 
+#include <time.h>
+
 struct search {
     const struct check_task *task;
     struct check_result *result;
     struct space space;
     struct states states;
     uint32_t n;
+    struct timespec began;
+    uint32_t start; /* the number of the initial state */
 };
+
+/* A violation, and the state in which it shows. */
+struct search_finding {
+    enum check_verdict verdict;
+    const char *fault;
+    uint32_t state;
+};
+
+/* Is the state itself a violation? */
+bool search_violates(const struct search *s, const uint32_t *state, struct space_moment *moment,
+                     struct search_finding *finding);
+/* Are there more states than the task allows, or will there be more memory when each shard has so many more? */
+bool search_over_limits(const struct search *s, size_t more);
+double search_seconds(const struct search *s);
+
+/* crew.c: the search by several threads, from the initial state on. Fills in the result but for the trace. */
+void crew_search(struct search *s, uint32_t threads, struct search_finding *finding);
 
 /* A move from one state to another. */
 struct search_edge {

@@ -68,8 +68,6 @@ void space_free(struct space *s)
     free(s->send);
     free(s->scratch);
     free(s->blank);
-    free(s->flying);
-    free(s->flying_to);
     free(s->out);
 }
 
@@ -135,7 +133,7 @@ static bool space_stands_before(const struct space *s, uint32_t a, uint32_t b)
     return space_lane_ordered(s, lane_a) || a <= b;
 }
 
-static uint32_t space_append(struct space *s, uint32_t part, uint32_t item)
+uint32_t space_append(struct space *s, uint32_t part, uint32_t item)
 {
     uint32_t known = memo_get(&s->appended, part, item), len, k, *list;
     struct space_part p;
@@ -432,26 +430,26 @@ bool space_safe(const struct space *s, const uint32_t *state)
 }
 
 /* The messages on their way to site i, behind the `count` that are there already. */
-static size_t space_gather(struct space *s, uint32_t part, dme_id i, size_t count)
+static size_t space_gather(const struct space *s, uint32_t part, dme_id i, struct space_moment *moment, size_t count)
 {
     uint32_t inbox = s->part[part].inbox, len = s->inboxes.length[inbox] / sizeof(uint32_t);
     const uint32_t *list = intern_get(&s->inboxes, inbox);
 
-    if (count + len > s->flying_room) {
-        s->flying_room = 2 * (count + len);
-        s->flying = mem_grow(s->flying, s->flying_room * sizeof *s->flying);
-        s->flying_to = mem_grow(s->flying_to, s->flying_room * sizeof *s->flying_to);
+    if (count + len > moment->room) {
+        moment->room = 2 * (count + len);
+        moment->msg = mem_grow(moment->msg, moment->room * sizeof *moment->msg);
+        moment->to = mem_grow(moment->to, moment->room * sizeof *moment->to);
     }
     for (uint32_t k = 0; k < len; k++) {
         const struct space_item *item = intern_get(&s->items, list[k]);
 
-        s->flying[count] = intern_get(&s->messages, item->message);
-        s->flying_to[count++] = i;
+        moment->msg[count] = intern_get(&s->messages, item->message);
+        moment->to[count++] = i;
     }
     return count;
 }
 
-const char *space_broken(struct space *s, const uint32_t *state)
+const char *space_broken(const struct space *s, const uint32_t *state, struct space_moment *moment)
 {
     const struct dme_node *node[SPACE_SITES];
     size_t count = 0;
@@ -460,10 +458,16 @@ const char *space_broken(struct space *s, const uint32_t *state)
         return NULL; /* of an algorithm with a flaw it is told what comes of it */
     for (dme_id i = 0; i < s->conf.n; i++) {
         node[i] = &space_key(s, state[i])->node;
-        count = space_gather(s, state[i], i, count);
+        count = space_gather(s, state[i], i, moment, count);
     }
     return s->conf.alg->broken(
-        &(struct dme_moment){.conf = &s->conf, .node = node, .msg = s->flying, .to = s->flying_to, .msgs = count});
+        &(struct dme_moment){.conf = &s->conf, .node = node, .msg = moment->msg, .to = moment->to, .msgs = count});
+}
+
+void space_forget(struct space_moment *moment)
+{
+    free(moment->msg);
+    free(moment->to);
 }
 
 bool space_stuck(const struct space *s, const uint32_t *state)

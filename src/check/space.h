@@ -77,11 +77,8 @@ struct space {
 
     struct space_key *scratch;
     struct dme_out *out;
-    struct dme_msg *blank;         /* a message being interned */
-    const struct dme_msg **flying; /* all messages of a state, and their receivers */
-    dme_id *flying_to;
-    size_t flying_room;
-    uint64_t steps; /* for which the algorithm's code was run */
+    struct dme_msg *blank; /* a message being interned */
+    uint64_t steps;        /* for which the algorithm's code was run */
 };
 
 void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs);
@@ -93,12 +90,21 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state);
 
 /* The transitions of a part: s->transition[first], and so many behind it. */
 uint32_t space_expand(struct space *s, uint32_t part, uint32_t *first);
+/* The part with this item added to its inbox. */
+uint32_t space_append(struct space *s, uint32_t part, uint32_t item);
 /* The state after site i makes transition t. */
 void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next);
 
 bool space_safe(const struct space *s, const uint32_t *state);
-/* The invariant of the algorithm that does not hold, or null. */
-const char *space_broken(struct space *s, const uint32_t *state);
+/* The invariant of the algorithm that does not hold, or null. The moment is only room to work in, zeroed at first; its
+ * arrays are to be freed with space_forget. */
+struct space_moment {
+    const struct dme_msg **msg;
+    dme_id *to;
+    size_t room;
+};
+const char *space_broken(const struct space *s, const uint32_t *state, struct space_moment *moment);
+void space_forget(struct space_moment *moment);
 /* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask. */
 bool space_stuck(const struct space *s, const uint32_t *state);
 

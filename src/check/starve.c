@@ -236,7 +236,7 @@ static uint32_t starve_go(struct starve *v, struct starve_walk *walk, uint32_t f
     q.state = mem_new(many * sizeof *q.state);
     q.parent = mem_new(many * sizeof *q.parent);
     q.came = mem_new(many * sizeof *q.came);
-    q.known = mem_new(v->search->states.count);
+    q.known = mem_new(states_count(&v->search->states));
     q.state[0] = from;
     q.known[from] = 1;
     end = starve_seek(v, &q, walk, component, goal);
@@ -344,7 +344,7 @@ static bool starve_from(struct starve *v, uint32_t root)
 bool starve_search(struct search *s)
 {
     struct starve v = {.search = s};
-    size_t count = s->states.count;
+    size_t count = states_count(&s->states);
     bool found = false;
 
     v.index = mem_new(count * sizeof *v.index);

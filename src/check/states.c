@@ -3,96 +3,137 @@
 
 #include "lab/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-void states_init(struct states *s, uint32_t width)
+void states_init(struct states *s, uint32_t width, uint32_t shards)
 {
+    assert(shards >= 1 && shards <= STATES_SHARDS_MAX);
     memset(s, 0, sizeof *s);
     s->width = width;
-    s->mask = (1 << 12) - 1;
-    s->slot = mem_new((s->mask + 1) * sizeof *s->slot);
+    s->shards = shards;
+    for (uint32_t k = 0; k < shards; k++) {
+        s->shard[k].mask = (1 << 12) - 1;
+        s->shard[k].slot = mem_new((s->shard[k].mask + 1) * sizeof *s->shard[k].slot);
+    }
 }
 
 void states_free(struct states *s)
 {
-    free(s->at);
-    free(s->slot);
+    for (uint32_t k = 0; k < s->shards; k++) {
+        free(s->shard[k].at);
+        free(s->shard[k].slot);
+    }
+}
+
+static const uint32_t *states_place(const struct states *s, const struct states_shard *shard, size_t place)
+{
+    return shard->at + place * (s->width + 1);
 }
 
 /* The slot of this state, or the free one where it belongs. */
-static uint64_t states_slot(const struct states *s, const uint32_t *state, uint64_t hash)
+static uint64_t states_slot(const struct states *s, const struct states_shard *shard, const uint32_t *state,
+                            uint64_t hash)
 {
-    uint64_t at = hash & s->mask;
+    uint64_t at = hash & shard->mask;
 
-    while (s->slot[at] && memcmp(states_get(s, s->slot[at] - 1), state, s->width * sizeof *state) != 0)
-        at = (at + 1) & s->mask;
+    while (shard->slot[at] && memcmp(states_place(s, shard, shard->slot[at] - 1), state, s->width * sizeof *state) != 0)
+        at = (at + 1) & shard->mask;
     return at;
 }
 
 /* The table is rebuilt from the states, so the old one goes before the new one comes. */
-static void states_rehash(struct states *s)
+static void states_rehash(const struct states *s, struct states_shard *shard)
 {
-    free(s->slot);
-    s->mask = 2 * s->mask + 1;
-    s->slot = mem_new((s->mask + 1) * sizeof *s->slot);
-    for (size_t k = 0; k < s->count; k++) {
-        uint64_t at = states_hash(s, states_get(s, k)) & s->mask;
+    free(shard->slot);
+    shard->mask = 2 * shard->mask + 1;
+    shard->slot = mem_new((shard->mask + 1) * sizeof *shard->slot);
+    for (size_t k = 0; k < shard->count; k++) {
+        uint64_t at = states_hash(s, states_place(s, shard, k)) & shard->mask;
 
-        while (s->slot[at])
-            at = (at + 1) & s->mask;
-        s->slot[at] = (uint32_t)k + 1;
+        while (shard->slot[at])
+            at = (at + 1) & shard->mask;
+        shard->slot[at] = (uint32_t)k + 1;
     }
 }
 
-static size_t states_room_next(const struct states *s)
+static size_t states_room_next(const struct states_shard *shard)
 {
-    return s->room + s->room / 4 + 1024;
+    return shard->room + shard->room / 4 + 1024;
 }
 
-static bool states_crowded(const struct states *s)
+static size_t states_crowd(const struct states_shard *shard)
 {
-    return s->count > s->mask / 5 * 4;
+    return shard->mask / 5 * 4;
 }
 
-bool states_add(struct states *s, const uint32_t *state, uint64_t hash, uint32_t parent)
+uint32_t states_add(struct states *s, const uint32_t *state, uint64_t hash, uint32_t parent)
 {
-    uint64_t at = states_slot(s, state, hash);
-    uint32_t *to;
+    uint32_t number = states_shard_of(s, hash), *to;
+    struct states_shard *shard = &s->shard[number];
+    uint64_t at = states_slot(s, shard, state, hash);
 
-    if (s->slot[at])
-        return false;
-    if (s->count == s->room) {
-        s->room = states_room_next(s);
-        s->at = mem_grow(s->at, s->room * (s->width + 1) * sizeof *s->at);
+    if (shard->slot[at])
+        return STATES_NONE;
+    if (shard->count == shard->room) {
+        shard->room = states_room_next(shard);
+        shard->at = mem_grow(shard->at, shard->room * (s->width + 1) * sizeof *shard->at);
     }
-    to = s->at + s->count * (s->width + 1);
+    to = shard->at + shard->count * (s->width + 1);
     memcpy(to, state, s->width * sizeof *state);
     to[s->width] = parent;
-    s->slot[at] = (uint32_t)++s->count;
-    if (states_crowded(s))
-        states_rehash(s);
-    return true;
+    number = states_number(s, number, shard->count);
+    shard->slot[at] = (uint32_t)++shard->count;
+    if (shard->count > states_crowd(shard))
+        states_rehash(s, shard);
+    return number;
 }
 
 uint32_t states_find(const struct states *s, const uint32_t *state)
 {
-    return s->slot[states_slot(s, state, states_hash(s, state))] - 1; /* a free slot gives STATES_NONE */
+    uint64_t hash = states_hash(s, state);
+    uint32_t number = states_shard_of(s, hash);
+    const struct states_shard *shard = &s->shard[number];
+    uint32_t slot = shard->slot[states_slot(s, shard, state, hash)];
+
+    return slot ? states_number(s, number, slot - 1) : STATES_NONE;
+}
+
+size_t states_count(const struct states *s)
+{
+    size_t count = 0;
+
+    for (uint32_t k = 0; k < s->shards; k++)
+        count += s->shard[k].count;
+    return count;
 }
 
 static size_t states_bytes(const struct states *s, size_t room, uint64_t slots)
 {
-    return room * (s->width + 1) * sizeof *s->at + slots * sizeof *s->slot;
+    return (room * (s->width + 1) + slots) * sizeof(uint32_t);
 }
 
 size_t states_memory(const struct states *s)
 {
-    return states_bytes(s, s->room, s->mask + 1);
+    size_t bytes = 0;
+
+    for (uint32_t k = 0; k < s->shards; k++)
+        bytes += states_bytes(s, s->shard[k].room, s->shard[k].mask + 1);
+    return bytes;
 }
 
-size_t states_memory_next(const struct states *s)
+size_t states_memory_ahead(const struct states *s, size_t more)
 {
-    bool table = s->count + 1024 > s->mask / 5 * 4;
-    bool room = s->count + 1024 > s->room;
+    size_t bytes = 0;
 
-    return states_bytes(s, room ? states_room_next(s) : s->room, (s->mask + 1) << table);
+    for (uint32_t k = 0; k < s->shards; k++) {
+        struct states_shard shard = s->shard[k];
+
+        while (shard.count + more > shard.room)
+            shard.room = states_room_next(&shard);
+        while (shard.count + more > states_crowd(&shard))
+            shard.mask = 2 * shard.mask + 1;
+        bytes += states_bytes(s, shard.room, shard.mask + 1);
+    }
+    return bytes;
 }

@@ -75,11 +75,11 @@ void trace_to(struct search *s, uint32_t state)
     struct search_edge *way;
     size_t length = 0, at;
 
-    for (uint32_t k = state; k; k = states_parent(&s->states, k))
+    for (uint32_t k = state; k != s->start; k = states_parent(&s->states, k))
         length++;
     way = mem_new(length * sizeof *way);
     at = length;
-    for (uint32_t k = state; k; k = states_parent(&s->states, k))
+    for (uint32_t k = state; k != s->start; k = states_parent(&s->states, k))
         way[--at] = trace_edge(s, states_parent(&s->states, k), k);
     trace_along(s, way, length);
     free(way);

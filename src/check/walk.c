@@ -79,7 +79,7 @@ static enum check_verdict walk_verdict(struct walk *w)
         return CHECK_EXCLUSION;
     if (world_stuck(w->world))
         return CHECK_DEADLOCK;
-    w->result->fault = w->task->conf.alg->flaw ? NULL : world_broken(w->world);
+    w->result->fault = w->task->plain || w->task->conf.alg->flaw ? NULL : world_broken(w->world);
     return w->result->fault ? CHECK_INVARIANT : CHECK_HOLDS;
 }
 

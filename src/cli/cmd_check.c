@@ -2,6 +2,7 @@
 #include "check_all.h"
 #include "check_report.h"
 #include "cli.h"
+#include "lab/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,8 @@ int cmd_check(int argc, char **argv)
     static const uint32_t need_bits[] = {0, DME_FIFO, DME_BOUNDED_DELAY, DME_SEQUENCED};
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX;
-    static bool starvation, messages, concurrency, coverage;
-    static uint64_t runs, seed = 1;
+    static bool starvation, messages, concurrency, coverage, plain;
+    static uint64_t runs, seed = 1, threads;
     static const char *save, *svg;
     static struct cli_list sets;
     static const struct cli_option options[] = {
@@ -124,6 +125,10 @@ int cmd_check(int argc, char **argv)
          .type = CLI_FLAG,
          .value = &concurrency,
          .help = "nobody whom the rule would let in may have to wait for an exit"},
+        {.name = "--plain",
+         .type = CLI_FLAG,
+         .value = &plain,
+         .help = "leave out the algorithm's own invariants, which is faster"},
         {.name = "--random",
          .type = CLI_COUNT,
          .value = &runs,
@@ -151,6 +156,13 @@ int cmd_check(int argc, char **argv)
          .value = &svg,
          .metavar = "FILE",
          .help = "draw a counterexample as a space-time diagram"},
+        {.name = "--threads",
+         .type = CLI_COUNT,
+         .value = &threads,
+         .metavar = "T",
+         .help = "how many search together (all cores; one where that is needed)",
+         .min = 1,
+         .max = 64},
         {.name = "--memory",
          .type = CLI_COUNT,
          .value = &memory,
@@ -201,9 +213,11 @@ int cmd_check(int argc, char **argv)
     task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
     task.needs &= ~need_bits[without];
     task.limit = states;
+    task.threads = threads ? (uint32_t)threads : pool_cores();
     task.memory = memory ? memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     check_requests(requests, task.conf.n, task.requests);
     task.starvation = starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
+    task.plain = plain;
     task.concurrency = concurrency;
     task.messages = messages;
     task.overtaking = overtakes != UINT64_MAX;

@@ -1,0 +1,75 @@
+#!/bin/sh
+# The checker itself: the number of threads changes nothing, limits are honoured, and what cannot be is said.
+cd "$(dirname "$0")/.." || exit 2
+
+number=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+test_that() { # NAME COMMAND...
+    number=$((number + 1))
+    name=$1
+    shift
+    if "$@" >"$log" 2>&1; then
+        echo "ok $number - $name"
+    else
+        sed 's/^/# /' "$log"
+        echo "not ok $number - $name"
+    fi
+}
+
+facts() { # THREADS CHECK-ARGUMENT...: what must not depend on the number of threads
+    threads=$1
+    shift
+    "$DIBS" check "$@" --threads "$threads" --format json | grep -E '"(verdict|states|transitions|depth|fault)"'
+}
+
+verdict_and_depth() { # THREADS CHECK-ARGUMENT...: of a violation, which one is found may depend on it
+    facts "$@" | grep -E '"(verdict|depth)"'
+}
+
+threads_agree() { # CHECK-ARGUMENT...
+    one=$(facts 1 "$@")
+    [ -n "$one" ] || return 1
+    for threads in 2 3 5; do
+        [ "$(facts $threads "$@")" = "$one" ] || { echo "$threads threads differ"; return 1; }
+    done
+}
+
+threads_find_it() { # CHECK-ARGUMENT...
+    one=$(verdict_and_depth 1 "$@")
+    case $one in *holds*) return 1 ;; esac
+    for threads in 2 3; do
+        [ "$(verdict_and_depth $threads "$@")" = "$one" ] || { echo "$threads threads differ"; return 1; }
+    done
+}
+
+status_is() { # STATUS CHECK-ARGUMENT...
+    expected=$1
+    shift
+    "$DIBS" check "$@"
+    [ $? = "$expected" ]
+}
+
+# 1.4 million states want 50 MB. With a budget of 20 MB the search ends by itself, below a hard limit that would kill it.
+memory_is_bounded() {
+    [ "$MODE" = release ] || return 0 # sanitizers need address space of their own
+    (ulimit -v 120000 && status_is 3 ricart-agrawala --sites 4 --order fifo --memory 20M --threads 1) || return 1
+    used=$("$DIBS" check ricart-agrawala --sites 4 --order fifo --memory 20M --format json | sed -n 's/.*"memory": \([0-9]*\).*/\1/p')
+    [ "$used" -le 20000000 ]
+}
+
+test_that "threads agree on ricart-agrawala" threads_agree ricart-agrawala --requests 2
+test_that "threads agree on maekawa" threads_agree maekawa --set quorum=full
+test_that "threads agree on readers and writers" threads_agree ricart-agrawala --rule shared --order fifo
+test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami --sites 4
+test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-published --sites 4
+test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
+test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
+test_that "memory is bounded" memory_is_bounded
+test_that "states are bounded" status_is 3 ricart-agrawala --states 100
+test_that "a violation has status 1" status_is 1 lamport --order any
+test_that "too many sites have status 2" status_is 2 lamport --sites 9
+test_that "random runs hold" status_is 0 maekawa --sites 16 --requests 2 --random 5
+test_that "random runs find a broken rule" status_is 1 lamport --order any --sites 4 --random 100
+echo "1..$number"
