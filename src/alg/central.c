@@ -98,6 +98,20 @@ static void central_release(struct dme *d, void *state)
     dme_send(d, COORDINATOR, RELEASE);
 }
 
+static const char *central_broken(const struct dme_moment *now)
+{
+    struct central *s = dme_state(now->node[COORDINATOR]);
+    struct dme d = {.conf = now->conf, .n = now->conf->n};
+
+    for (dme_id j = 0; j < now->conf->n; j++)
+        if (s->peer[j].out != (now->node[j]->phase == DME_INSIDE) + dme_in_flight(now, GRANT, COORDINATOR, j) +
+                                  dme_in_flight(now, RELEASE, j, COORDINATOR))
+            return "C1: a grant is out from its GRANT until its RELEASE has arrived";
+    if (s->queued && central_may_join(&d, s, s->peer[s->peer[0].queue].wants))
+        return "C2: the first in the queue may not join those that are out";
+    return NULL;
+}
+
 static uint32_t central_records(const struct dme_conf *conf, dme_id self)
 {
     return self == COORDINATOR ? conf->n : 0;
@@ -132,5 +146,6 @@ const struct dme_alg central = {
     .request = central_request,
     .receive = central_receive,
     .release = central_release,
+    .broken = central_broken,
     .show = central_show,
 };

@@ -12,13 +12,15 @@
  * Invariant L. Sites enter in the order of their claims (time, site).
  *
  * Departures from the paper. The largest time received from a site need not be kept: what was received before the claim
- * is smaller than the claim, so one flag per site, "heard something later than my claim", says the same. A receipt moves
- * the clock past the time received (the paper's rule IR2), but is no tick of its own; only *up to* that time would not
- * do, for then a reply could carry the claim's own time and never be later. */
+ * is smaller than the claim, so one flag per site, "heard something later than my claim", says the same. A receipt
+ * moves the clock past the time received (the paper's rule IR2), but is no tick of its own; only *up to* that time
+ * would not do, for then a reply could carry the claim's own time and never be later. Summaries that say max(clock,
+ * time) make that mistake: lamport-as-published. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY, RELEASE };
 enum { OMIT_NEVER, OMIT_LECTURE, OMIT_ALL };
+enum { CLOCK_NOT_PAST };
 
 static const struct dme_kind lamport_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 1, 0}, {"RELEASE", 1, 0}, {0}};
 static const char *const lamport_omit[] = {"never", "lecture", "all", NULL};
@@ -26,6 +28,7 @@ static const struct dme_option lamport_options[] = {
     {.key = "omit", .help = "which replies are left out", .choices = lamport_omit},
     {0},
 };
+static const char *const lamport_mistakes[] = {"clock-not-past", NULL};
 
 struct lamport {
     uint64_t clock;
@@ -83,7 +86,7 @@ static void lamport_receive(struct dme *d, void *state, const struct dme_msg *m)
     struct dme_ticket t = m->ticket[0];
 
     DME_EXPECT(d, t.site == m->from);
-    s->clock = dme_max(s->clock, t.clock + 1);
+    s->clock = dme_max(s->clock, t.clock + !dme_mistake(d, CLOCK_NOT_PAST));
     if (dme_waiting(d) && dme_before(lamport_claim(s, d->self), t))
         s->peer[m->from].later = 1;
     switch (m->kind) {
@@ -124,19 +127,23 @@ static void lamport_show(const struct dme *d, const void *state, struct dme_text
     dme_print_set(text, *between ? " later" : "- later", &s->peer[0].later, sizeof s->peer[0], d->n);
 }
 
+#define LAMPORT_COMMON                                                                                                 \
+    .family = DME_PERMISSION, .cost = "3(n-1) messages, delay T; with omit=lecture 2(n-1) to 3(n-1)",                  \
+    .kinds = lamport_kinds, .options = lamport_options, .rules = 1 << DME_EXCLUSIVE,                                   \
+    .needs = DME_FIFO | DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct lamport),                                \
+    .peer_size = sizeof(((struct lamport *)0)->peer[0]), .request = lamport_request, .receive = lamport_receive,       \
+    .release = lamport_release, .show = lamport_show
+
 const struct dme_alg lamport = {
     .name = "lamport",
-    .family = DME_PERMISSION,
     .paper = "L. Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
-    .cost = "3(n-1) messages, delay T; with omit=lecture 2(n-1) to 3(n-1)",
-    .kinds = lamport_kinds,
-    .options = lamport_options,
-    .rules = 1 << DME_EXCLUSIVE,
-    .needs = DME_FIFO | DME_RELIABLE | DME_ALIVE,
-    .state_size = sizeof(struct lamport),
-    .peer_size = sizeof(((struct lamport *)0)->peer[0]),
-    .request = lamport_request,
-    .receive = lamport_receive,
-    .release = lamport_release,
-    .show = lamport_show,
+    LAMPORT_COMMON,
+};
+
+const struct dme_alg lamport_as_published = {
+    .name = "lamport-as-published",
+    .paper = "L. Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978, abridged",
+    .flaw = "a clock moves up to the time received, not past it, and a reply may not be later than the claim",
+    .mistakes = lamport_mistakes,
+    LAMPORT_COMMON,
 };

@@ -8,6 +8,7 @@
 #define DIBS_ALGORITHMS(X)                                                                                             \
     X(central)                                                                                                         \
     X(lamport)                                                                                                         \
+    X(lamport_as_published)                                                                                            \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_as_published)                                                                                    \
     X(ricart_agrawala_pile)                                                                                            \
@@ -30,7 +31,9 @@
     X(maekawa_as_published)                                                                                            \
     X(agrawal_el_abbadi)                                                                                               \
     X(raymond_k)                                                                                                       \
+    X(raymond_k_as_published)                                                                                          \
     X(suzuki_kasami)                                                                                                   \
+    X(suzuki_kasami_as_published)                                                                                      \
     X(ricart_agrawala_token)                                                                                           \
     X(ricart_agrawala_token_as_published)                                                                              \
     X(chang_singhal_liu)                                                                                               \
@@ -40,7 +43,9 @@
     X(swaroop_singh)                                                                                                   \
     X(swaroop_singh_as_published)                                                                                      \
     X(raymond)                                                                                                         \
+    X(raymond_as_published)                                                                                            \
     X(naimi_trehel)                                                                                                    \
+    X(naimi_trehel_as_published)                                                                                       \
     X(naimi_trehel_queue)                                                                                              \
     X(banta_simple)                                                                                                    \
     X(banta_simple_as_published)                                                                                       \

@@ -12,12 +12,17 @@
  * Invariant NT2. Fathers form no cycle. A site without a father that does not request holds the token.
  * Invariant NT3. While a site requests, it has a father exactly if it has a next.
  *
- * Departures from the paper. None. */
+ * Departures from the paper. None. naimi-trehel-as-published makes one of these mistakes:
+ *   holder-forwards    the survey by Banta: a site that does not request passes a request on. The idle holder of the
+ *                      token has nobody to pass it to.
+ *   overwrites-next    a site that requests makes whoever asks its next, even if it has one. */
 #include "core/alg.h"
 
 enum { REQUEST, TOKEN };
+enum { HOLDER_FORWARDS, OVERWRITES_NEXT };
 
 static const struct dme_kind nt_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 0}, {0}};
+static const char *const nt_mistakes[] = {"holder-forwards", "overwrites-next", NULL};
 
 struct nt {
     dme_id father; /* the last requester known, or DME_NONE: this site is it */
@@ -62,11 +67,11 @@ static void nt_receive(struct dme *d, void *state, const struct dme_msg *m)
     case REQUEST:
         origin = m->ticket[0].site;
         DME_EXPECT(d, origin != DME_NONE && origin != d->self);
-        if (s->father != DME_NONE)
+        if (s->father != DME_NONE && !(dme_mistake(d, OVERWRITES_NEXT) && !dme_idle(d)))
             dme_send_ticket(d, s->father, REQUEST, m->ticket[0]);
         else if (!dme_idle(d))
             s->next = origin;
-        else
+        else if (!dme_mistake(d, HOLDER_FORWARDS))
             nt_give(d, s, origin);
         s->father = origin;
         break;
@@ -115,20 +120,22 @@ static void nt_show(const struct dme *d, const void *state, struct dme_text *tex
     dme_print(text, "%s", s->has ? " token" : "");
 }
 
+#define NT_COMMON                                                                                                      \
+    .family = DME_TOKEN, .cost = "H(n-1) messages at light load, O(log n), delay T", .kinds = nt_kinds,                \
+    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct nt), .init = nt_init,  \
+    .request = nt_request, .receive = nt_receive, .release = nt_release, .broken = nt_broken, .show = nt_show
+
 const struct dme_alg naimi_trehel = {
     .name = "naimi-trehel",
-    .family = DME_TOKEN,
     .paper = "M. Naimi, M. Trehel, A. Arnold, A log(N) distributed mutual exclusion algorithm based on path reversal, "
              "JPDC 34, 1996",
-    .cost = "H(n-1) messages at light load, O(log n), delay T",
-    .kinds = nt_kinds,
-    .rules = 1 << DME_EXCLUSIVE,
-    .needs = DME_RELIABLE | DME_ALIVE,
-    .state_size = sizeof(struct nt),
-    .init = nt_init,
-    .request = nt_request,
-    .receive = nt_receive,
-    .release = nt_release,
-    .broken = nt_broken,
-    .show = nt_show,
+    NT_COMMON,
+};
+
+const struct dme_alg naimi_trehel_as_published = {
+    .name = "naimi-trehel-as-published",
+    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993, and otherwise abridged",
+    .flaw = "a request is lost",
+    .mistakes = nt_mistakes,
+    NT_COMMON,
 };

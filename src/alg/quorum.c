@@ -266,18 +266,39 @@ void quorum_receive(struct dme *d, void *state, const struct dme_msg *m)
         quorum_released(d, s, claim);
 }
 
+/* -------------------------------------------------------------------------------------------------------- invariants */
+
+/* Does j, or will it, know that its claim failed at arbiter a? */
+static bool quorum_knows(const struct dme_moment *now, dme_id a, dme_id j)
+{
+    const struct quorum *s = dme_state(now->node[j]);
+
+    return s->peer[a].failed || dme_in_flight(now, FAILED, a, j) > 0;
+}
+
+static const char *quorum_broken_at(const struct dme_moment *now, dme_id a)
+{
+    const struct quorum *s = dme_state(now->node[a]);
+    struct dme d = {.conf = now->conf, .n = now->conf->n};
+    struct dme_ticket first = quorum_first(&d, s);
+
+    if (first.clock && s->lock.clock == 0)
+        return "M1: nobody waits at an arbiter that has not granted";
+    if (first.clock && dme_before(first, s->lock) && !s->inquired)
+        return "M2: if the first of the waiting claims is older than the granted one, INQUIRE is out";
+    for (dme_id j = 0; j < now->conf->n && !quorum_yields_at_once(&d); j++)
+        if (s->peer[j].waits && (j != first.site || dme_before(s->lock, first)) && !quorum_knows(now, a, j))
+            return "M3: a waiting claim that is not the first to be served knows that it failed, or will know";
+    return NULL;
+}
+
 const char *quorum_broken(const struct dme_moment *now)
 {
-    for (dme_id i = 0; i < now->conf->n; i++) {
-        const struct quorum *s = dme_state(now->node[i]);
-        struct dme_ticket first = quorum_first(&(struct dme){.n = now->conf->n}, s);
+    const char *broken = NULL;
 
-        if (first.clock && !s->lock.clock)
-            return "M1: nobody waits at an arbiter that has not granted";
-        if (first.clock && dme_before(first, s->lock) && !s->inquired)
-            return "M2: where an older claim waits, the grant is asked back";
-    }
-    return NULL;
+    for (dme_id a = 0; a < now->conf->n && !broken; a++)
+        broken = quorum_broken_at(now, a);
+    return broken;
 }
 
 void quorum_show(const struct dme *d, const void *state, struct dme_text *text)

@@ -12,19 +12,23 @@
  *     REQUEST to it or the TOKEN from it is in flight.
  *
  * Departures from the paper. None. The REQUEST behind a TOKEN may overtake it: the receiver then queues a site that it
- * still takes for the holder, which is right. */
+ * still takes for the holder, which is right. raymond-as-published leaves out one of the two halves of "asks once":
+ *   forgets-to-ask    the token is passed on, and others are left in the queue, but it is not asked back.
+ *   asks-every-time   a site asks for each that wants the token, although it has asked already. */
 #include "core/alg.h"
 #include "core/line.h"
 #include "core/topology.h"
 
 enum { REQUEST, TOKEN };
 enum { OPTION_TREE };
+enum { FORGETS_TO_ASK, ASKS_EVERY_TIME };
 
 static const struct dme_kind raymond_kinds[] = {{"REQUEST", 0, 0}, {"TOKEN", 0, 0}, {0}};
 static const struct dme_option raymond_options[] = {
     {.key = "tree", .help = "shape of the tree, rooted at site 0", .choices = topo_tree_names},
     {0},
 };
+static const char *const raymond_mistakes[] = {"forgets-to-ask", "asks-every-time", NULL};
 
 struct raymond {
     dme_id holder; /* self, or the neighbour towards the token */
@@ -54,9 +58,11 @@ static void raymond_act(struct dme *d, struct raymond *s)
         } else {
             s->holder = first;
             dme_send(d, first, TOKEN);
+            if (dme_mistake(d, FORGETS_TO_ASK))
+                return;
         }
     }
-    if (s->holder != d->self && s->queued && !s->asked) {
+    if (s->holder != d->self && s->queued && (!s->asked || dme_mistake(d, ASKS_EVERY_TIME))) {
         s->asked = 1;
         dme_send(d, s->holder, REQUEST);
     }
@@ -140,22 +146,23 @@ static void raymond_show(const struct dme *d, const void *state, struct dme_text
     dme_print_line(text, " queue", s->queue, sizeof s->queue[0], s->queued);
 }
 
+#define RAYMOND_COMMON                                                                                                 \
+    .family = DME_TOKEN, .cost = "light load twice the mean distance, full load 4(n-1)/n messages, delay 2T(n-1)/n",   \
+    .kinds = raymond_kinds, .options = raymond_options, .rules = 1 << DME_EXCLUSIVE,                                   \
+    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct raymond), .peer_size = sizeof(dme_id),              \
+    .records = raymond_slots, .init = raymond_init, .request = raymond_request, .receive = raymond_receive,            \
+    .release = raymond_release, .broken = raymond_broken, .show = raymond_show
+
 const struct dme_alg raymond = {
     .name = "raymond",
-    .family = DME_TOKEN,
     .paper = "K. Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
-    .cost = "light load twice the mean distance, full load 4(n-1)/n messages, delay 2T(n-1)/n",
-    .kinds = raymond_kinds,
-    .options = raymond_options,
-    .rules = 1 << DME_EXCLUSIVE,
-    .needs = DME_RELIABLE | DME_ALIVE,
-    .state_size = sizeof(struct raymond),
-    .peer_size = sizeof(dme_id),
-    .records = raymond_slots,
-    .init = raymond_init,
-    .request = raymond_request,
-    .receive = raymond_receive,
-    .release = raymond_release,
-    .broken = raymond_broken,
-    .show = raymond_show,
+    RAYMOND_COMMON,
+};
+
+const struct dme_alg raymond_as_published = {
+    .name = "raymond-as-published",
+    .paper = "K. Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989, abridged",
+    .flaw = "the token is not asked for where it should be, or more than once",
+    .mistakes = raymond_mistakes,
+    RAYMOND_COMMON,
 };

@@ -8,13 +8,17 @@
  *
  * Invariant RK1. owed_i[j] = REQUESTs i->j in flight + deferred_j[i] + the counts of REPLYs j->i in flight.
  *
- * Departures from the paper. None known: replies owed and deferred are both counted. One counter of replies for each
- * claim is unsafe, and one deferred bit for each site loses replies. */
+ * Departures from the paper. None known: replies owed and deferred are both counted, site by site. Reproductions
+ * simplify that, and raymond-k-as-published shows what comes of it: one-counter       one count of replies for each
+ * claim: late replies to the last claim count for this one. one-deferred-bit  a deferred site is remembered, but not
+ * how often: it is owed a reply for ever. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY };
+enum { ONE_COUNTER, ONE_DEFERRED_BIT };
 
 static const struct dme_kind rk_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 1, 0}, {0}};
+static const char *const rk_mistakes[] = {"one-counter", "one-deferred-bit", NULL};
 
 struct rk {
     uint64_t highest;       /* number of any claim sent or received */
@@ -25,13 +29,21 @@ struct rk {
     } peer[];
 };
 
-static void rk_try(struct dme *d, const struct rk *s)
+/* How many others agree to the claim. */
+static uint32_t rk_agreed(const struct dme *d, const struct rk *s)
 {
     uint32_t agreed = 0;
 
+    if (dme_mistake(d, ONE_COUNTER))
+        return s->peer[d->self].owed; /* its own record has no other use */
     for (dme_id j = 0; j < d->n; j++)
         agreed += j != d->self && s->peer[j].owed == 0;
-    if (dme_waiting(d) && agreed + d->conf->limit >= d->n)
+    return agreed;
+}
+
+static void rk_try(struct dme *d, const struct rk *s)
+{
+    if (dme_waiting(d) && rk_agreed(d, s) + d->conf->limit >= d->n)
         dme_enter(d);
 }
 
@@ -42,6 +54,8 @@ static void rk_request(struct dme *d, void *state)
     s->mine = dme_claim(d, ++s->highest);
     for (dme_id j = 0; j < d->n; j++)
         s->peer[j].owed += j != d->self;
+    if (dme_mistake(d, ONE_COUNTER))
+        s->peer[d->self].owed = 0;
     dme_send_others(d, REQUEST, s->mine);
     rk_try(d, s);
 }
@@ -60,13 +74,14 @@ static void rk_receive(struct dme *d, void *state, const struct dme_msg *m)
         DME_EXPECT(d, m->ticket[0].site == m->from);
         s->highest = dme_max(s->highest, m->ticket[0].clock);
         if (dme_inside(d) || (dme_waiting(d) && dme_before(s->mine, m->ticket[0])))
-            s->peer[m->from].deferred++;
+            s->peer[m->from].deferred += !(s->peer[m->from].deferred && dme_mistake(d, ONE_DEFERRED_BIT));
         else
             rk_reply(d, m->from, 1);
         break;
     case REPLY:
         DME_EXPECT(d, m->ticket[0].clock >= 1 && m->ticket[0].clock <= s->peer[m->from].owed);
         s->peer[m->from].owed -= (uint32_t)m->ticket[0].clock;
+        s->peer[d->self].owed += dme_mistake(d, ONE_COUNTER);
         rk_try(d, s);
         break;
     }
@@ -83,18 +98,26 @@ static void rk_release(struct dme *d, void *state)
         }
 }
 
+/* Replies from j that are under way to i. */
+static uint64_t rk_replies_in_flight(const struct dme_moment *now, dme_id j, dme_id i)
+{
+    uint64_t replies = 0;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == REPLY && now->msg[k]->from == j && now->to[k] == i)
+            replies += now->msg[k]->ticket[0].clock;
+    return replies;
+}
+
 static const char *rk_broken(const struct dme_moment *now)
 {
     for (dme_id i = 0; i < now->conf->n; i++)
         for (dme_id j = 0; j < now->conf->n; j++) {
             const struct rk *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
-            uint64_t due = dme_in_flight(now, REQUEST, i, j) + other->peer[i].deferred;
 
-            for (size_t k = 0; k < now->msgs; k++)
-                if (now->msg[k]->kind == REPLY && now->msg[k]->from == j && now->to[k] == i)
-                    due += now->msg[k]->ticket[0].clock;
-            if (s->peer[j].owed != due)
-                return "RK1: the replies owed are in flight, deferred, or still to be asked for";
+            if (i != j && s->peer[j].owed != dme_in_flight(now, REQUEST, i, j) + other->peer[i].deferred +
+                                                 rk_replies_in_flight(now, j, i))
+                return "RK1: every reply that a site is owed is asked for, deferred or under way";
         }
     return NULL;
 }
@@ -111,19 +134,23 @@ static void rk_show(const struct dme *d, const void *state, struct dme_text *tex
         dme_print(text, "%s%u", j ? "," : "", s->peer[j].deferred);
 }
 
+#define RK_COMMON                                                                                                      \
+    .family = DME_PERMISSION, .cost = "2n-k-1 to 2(n-1) messages", .kinds = rk_kinds, .rules = 1 << DME_SLOTS,         \
+    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rk),                                                \
+    .peer_size = sizeof(((struct rk *)0)->peer[0]), .request = rk_request, .receive = rk_receive,                      \
+    .release = rk_release, .broken = rk_broken, .show = rk_show
+
 const struct dme_alg raymond_k = {
     .name = "raymond-k",
-    .family = DME_PERMISSION,
     .paper = "K. Raymond, A distributed algorithm for multiple entries to a critical section, IPL 30(4), 1989",
-    .cost = "2n-k-1 to 2(n-1) messages",
-    .kinds = rk_kinds,
-    .rules = 1 << DME_SLOTS,
-    .needs = DME_RELIABLE | DME_ALIVE,
-    .state_size = sizeof(struct rk),
-    .peer_size = sizeof(((struct rk *)0)->peer[0]),
-    .request = rk_request,
-    .receive = rk_receive,
-    .release = rk_release,
-    .broken = rk_broken,
-    .show = rk_show,
+    RK_COMMON,
+};
+
+const struct dme_alg raymond_k_as_published = {
+    .name = "raymond-k-as-published",
+    .paper =
+        "K. Raymond, A distributed algorithm for multiple entries to a critical section, IPL 30(4), 1989, simplified",
+    .flaw = "replies that come late are taken for others, or are lost",
+    .mistakes = rk_mistakes,
+    RK_COMMON,
 };

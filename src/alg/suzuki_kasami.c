@@ -11,8 +11,16 @@
  * Invariant SK3. The number of a site's latest request is the one served last, or the next.
  *
  * Departures from the paper. A leaving holder looks for new requests from its right-hand neighbour onwards instead of
- * from site 0, which is as good and gives a definite order. Numbers are not bounded. */
+ * from site 0, which is as good and gives a definite order. Numbers are not bounded; the paper's second half, which
+ * bounds them with more messages, is not here. suzuki-kasami-as-published makes one of these mistakes:
+ *   numbers-wrap       the survey by Banta lets numbers run from 1 to n: a wrapped one looks old and is not served.
+ *   gives-uncompared   an idle holder gives the token to whoever asks, without a look at what was served.
+ *   queues-twice       a leaving holder does not look whether a site is in the queue already. */
 #include "queue_token.h"
+
+enum { NUMBERS_WRAP, GIVES_UNCOMPARED, QUEUES_TWICE };
+
+static const char *const sk_mistakes[] = {"numbers-wrap", "gives-uncompared", "queues-twice", NULL};
 
 static void sk_init(struct dme *d, void *state)
 {
@@ -24,11 +32,14 @@ static void sk_init(struct dme *d, void *state)
 static void sk_request(struct dme *d, void *state)
 {
     struct qt *s = state;
+    uint64_t *number = &s->peer[d->self].asked;
 
-    if (s->has)
+    if (s->has) {
         dme_enter(d);
-    else
-        dme_send_others(d, REQUEST, dme_claim(d, ++s->peer[d->self].asked));
+        return;
+    }
+    *number = *number == d->n && dme_mistake(d, NUMBERS_WRAP) ? 1 : *number + 1;
+    dme_send_others(d, REQUEST, dme_claim(d, *number));
 }
 
 static void sk_receive(struct dme *d, void *state, const struct dme_msg *m)
@@ -39,7 +50,7 @@ static void sk_receive(struct dme *d, void *state, const struct dme_msg *m)
     case REQUEST:
         DME_EXPECT(d, m->ticket[0].site == m->from);
         s->peer[m->from].asked = dme_max(s->peer[m->from].asked, m->ticket[0].clock);
-        if (s->has && dme_idle(d) && qt_fresh(s, m->from))
+        if (s->has && dme_idle(d) && (qt_fresh(s, m->from) || dme_mistake(d, GIVES_UNCOMPARED)))
             qt_give(d, s, m->from);
         break;
     case TOKEN:
@@ -52,25 +63,29 @@ static void sk_release(struct dme *d, void *state)
 {
     struct qt *s = state;
 
+    for (dme_id j = 0; j < d->n && dme_mistake(d, QUEUES_TWICE); j++)
+        s->peer[j].stands = 0; /* as if nobody were in the queue */
     qt_served(d, s);
     if (s->queued)
         qt_give(d, s, dme_line_pop(qt_queue(d, s)));
 }
 
+#define SK_COMMON                                                                                                      \
+    .family = DME_TOKEN, .cost = "n messages, or 0 where the token is, delay T", .kinds = qt_kinds,                    \
+    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct qt),                   \
+    .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = sk_init, .request = sk_request, .receive = sk_receive,     \
+    .release = sk_release, .broken = qt_broken, .show = qt_show
+
 const struct dme_alg suzuki_kasami = {
     .name = "suzuki-kasami",
-    .family = DME_TOKEN,
     .paper = "I. Suzuki, T. Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
-    .cost = "n messages, or 0 where the token is, delay T",
-    .kinds = qt_kinds,
-    .rules = 1 << DME_EXCLUSIVE,
-    .needs = DME_RELIABLE | DME_ALIVE,
-    .state_size = sizeof(struct qt),
-    .peer_size = sizeof(((struct qt *)0)->peer[0]),
-    .init = sk_init,
-    .request = sk_request,
-    .receive = sk_receive,
-    .release = sk_release,
-    .broken = qt_broken,
-    .show = qt_show,
+    SK_COMMON,
+};
+
+const struct dme_alg suzuki_kasami_as_published = {
+    .name = "suzuki-kasami-as-published",
+    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993, and otherwise abridged",
+    .flaw = "a fresh request is taken for an old one, or an old one for a fresh one",
+    .mistakes = sk_mistakes,
+    SK_COMMON,
 };
