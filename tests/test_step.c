@@ -262,7 +262,11 @@ static bool random_move(struct world *w, uint64_t *seed, unsigned *requests, str
         *move = (struct world_move){.type = DME_REQUEST, .site = i, .arg = first + test_below(seed, last - first + 1)};
         return true;
     }
-    return false;
+    /* Where nothing bounds delays, a timer may fire at any moment. */
+    *move = (struct world_move){.type = DME_TIMER, .site = i};
+    while (move->arg < DME_TIMERS && !(w->node[i]->armed & 1u << move->arg))
+        move->arg++;
+    return move->arg < DME_TIMERS && !(w->conf.alg->needs & DME_BOUNDED_DELAY);
 }
 
 static void fences_grow_from_holder_to_holder(void **state)
