@@ -66,7 +66,9 @@ static char *plot_panel_name(const struct plot *p, size_t row)
 {
     char *name = mem_new(256);
 
-    if (p->axis == PLOT_SITES)
+    if (p->axis == PLOT_SITES && strcmp(table_text(&p->table, row, p->c_load), "closed:const:0") == 0)
+        snprintf(name, 256, "full load");
+    else if (p->axis == PLOT_SITES)
         snprintf(name, 256, "%s", table_text(&p->table, row, p->c_load));
     else
         snprintf(name, 256, "%s sites", table_text(&p->table, row, p->c_sites));
@@ -106,17 +108,19 @@ static double plot_x(const struct plot *p, size_t row)
 
 /* ------------------------------------------------------------------------------------------------------- the script */
 
-/* Colours that most people can tell apart (Okabe and Ito); dashes tell lines of one colour apart. */
+/* Colours that most people can tell apart (eight of them are Okabe and Ito's); dashes tell lines of one colour apart.
+ */
 static void plot_styles(FILE *to)
 {
-    static const char *const colours[] = {"#000000", "#e69f00", "#56b4e9", "#009e73",
-                                          "#cc79a7", "#0072b2", "#d55e00", "#8c8c8c"};
+    static const char *const colours[] = {"#000000", "#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2",
+                                          "#d55e00", "#8c8c8c", "#7f6b00", "#6a3d9a", "#66c21e", "#b22222"};
+    enum { COLOURS = sizeof colours / sizeof colours[0] };
     static const char *const dashes[] = {"1", "(8,3)", "(2,2)", "(9,2,2,2)"};
     static const unsigned points[] = {7, 5, 9, 13, 6, 4, 8, 12};
 
     for (unsigned k = 0; k < PLOT_LINES_MAX; k++)
-        fprintf(to, "set style line %u lc rgb '%s' dt %s lw 1.6 pt %u ps 0.45\n", k + 1, colours[k % 8],
-                dashes[k / 8 % 4], points[(k + k / 8) % 8]);
+        fprintf(to, "set style line %u lc rgb '%s' dt %s lw 1.6 pt %u ps 0.45\n", k + 1, colours[k % COLOURS],
+                dashes[k / COLOURS % 4], points[(k + k / COLOURS) % 8]);
 }
 
 /* An algorithm of the catalogue has the style of its place there; one with options that of a place behind. */

@@ -1,11 +1,14 @@
 /* cmd_sim.c - dibs sim: run an algorithm in simulated time and tell what it cost. */
 #include "cli.h"
+#include "lab/diagram.h"
 #include "report.h"
 #include "sim/log.h"
+#include "sim/record.h"
 #include "spec.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +34,8 @@ static struct sim_result sim_run_logged(struct sim_spec spec, const char *path)
     FILE *file = NULL;
 
     dme_text_init(&wrong, line, sizeof line);
+    if (!sim_can_run(&spec, &wrong))
+        cli_die("%s", line);
     if (path) {
         file = fopen(path, "w");
         if (!file)
@@ -39,14 +44,46 @@ static struct sim_result sim_run_logged(struct sim_spec spec, const char *path)
         spec.observe = sim_log_observe;
         spec.user = &log;
     }
-    if (!sim_run(&spec, &result, &wrong))
-        cli_die("%s", line);
+    sim_run(&spec, &result, &wrong);
     if (file) {
         sim_log_end(&log);
         if (fclose(file) != 0)
             cli_die("--log %s: %s", path, strerror(errno));
     }
     return result;
+}
+
+/* The same run once more, as a scenario and as a picture. */
+static void sim_draw(struct sim_spec spec, const char *save, const char *svg)
+{
+    struct record record;
+    struct sim_result result;
+    struct moves run;
+    char line[512], *text;
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    spec.progress = NULL;
+    spec.observe = record_observe;
+    spec.user = &record;
+    record_begin(&record, &spec.conf);
+    sim_run(&spec, &result, &wrong);
+    if (record.full)
+        cli_die("%s: a run of more than %d steps; take fewer --entries", save ? "--save" : "--svg", RECORD_MOVES_MAX);
+    run = record_moves(&record, spec.order == SIM_FIFO);
+    if (save) {
+        snprintf(line, sizeof line, "Simulated with seed %" PRIu64 ".", spec.seed);
+        text = moves_scenario(&run, line);
+        cli_write_file(save, text);
+        free(text);
+    }
+    if (svg) {
+        text = diagram_svg(&run);
+        cli_write_file(svg, text);
+        free(text);
+    }
+    sim_result_free(&result);
+    record_end(&record);
 }
 
 /* A promise was broken. The run can be made again from its seed; a log of it saves the trouble. */
@@ -72,7 +109,7 @@ static void sim_tell_failure(const struct sim_spec *spec, const struct sim_resul
 int cmd_sim(int argc, char **argv)
 {
     static struct spec_words w = SPEC_DEFAULTS;
-    static const char *log;
+    static const char *log, *save, *svg;
     static unsigned format;
     static const struct cli_option options[] = {
         SPEC_OPTIONS_WHERE(w),
@@ -82,6 +119,8 @@ int cmd_sim(int argc, char **argv)
         SPEC_OPTIONS(w),
         {"--log", CLI_TEXT, &log, "FILE", "write every step into a file; or the word \"entries\": tell every entry", 0,
          0, NULL},
+        {"--save", CLI_TEXT, &save, "FILE", "write a short run as a scenario; dibs trace draws it", 0, 0, NULL},
+        {"--svg", CLI_TEXT, &svg, "FILE", "draw a short run as a space-time diagram", 0, 0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "how to print", 0, 0, cli_formats},
         {0},
     };
@@ -111,6 +150,8 @@ int cmd_sim(int argc, char **argv)
     } else {
         report_print(stdout, (enum cli_format)format, &spec, &result);
     }
+    if (save || svg)
+        sim_draw(spec, save, svg);
     sim_result_free(&result);
     spec_free(&spec);
     return status;
