@@ -29,6 +29,7 @@ LDLIBS := -lm
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
+NODE := $(wildcard src/node/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
 FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
@@ -38,7 +39,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 .PHONY: all test purity fuzz bench fmt install clean
 all: $(B)/dibs
 
-$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB)) $(B)/libdme.a
+$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The pure part, alone: what the checker checks, the simulator counts and the service runs.
@@ -57,10 +58,10 @@ $(B)/%.o: %.c
 
 TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 
-$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB)) $(B)/libdme.a
+$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(CLI)) $(B)/libdme.a
+$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(CLI)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 test: $(B)/dibs $(TEST_BINS)
@@ -70,7 +71,7 @@ test: $(B)/dibs $(TEST_BINS)
 
 # The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
 fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
-build/fuzz/%: tests/%.c $(PURE) $(LAB)
+build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm
 

@@ -1,0 +1,41 @@
+/* instance.h - the algorithm of one lock at one member: its sites, its steps, its messages. Used by lock.c alone. */
+#ifndef DIBS_NODE_INSTANCE_H
+#define DIBS_NODE_INSTANCE_H
+
+#include "lock.h"
+
+/* What members tell each other about a lock: its kind is asked for, is this; a message of its algorithm. */
+enum instance_type { INSTANCE_ASK = 1, INSTANCE_IS, INSTANCE_STEP };
+
+struct instance_message {
+    enum instance_type type;
+    const char *name;
+    size_t name_len;
+    uint32_t slots;
+    uint32_t from, to; /* STEP: which of the sites of a member */
+    const uint8_t *step;
+    size_t step_len;
+};
+
+enum dme_rule instance_rule(const struct dme_alg *modes);
+/* The configuration of locks with so many slots, or none. */
+void instance_conf_of(const struct locks *l, uint32_t slots, struct dme_conf *conf);
+uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member */
+
+void instance_begin(struct locks *l, struct lock *lock);
+void instance_end(struct locks *l, struct lock *lock);
+/* Nobody is served, and all sites are as at first but for their fences. */
+bool instance_is_fresh(struct locks *l, const struct lock *lock);
+
+void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode);
+void instance_release(struct locks *l, struct lock *lock, uint32_t s);
+/* Null, or what is wrong with the message. */
+const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
+
+void instance_say(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots, uint32_t to);
+const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m);
+
+/* In lock.c: the site has entered. */
+void lock_entered(struct locks *l, struct lock *lock, uint32_t s);
+
+#endif

@@ -1,0 +1,141 @@
+/* lock.h - named locks, as one member of the cluster sees them.
+ *
+ * The model. A lock is an instance of an algorithm among the members. A member is a site of it, or several: a lock with
+ * K slots gives every member K sites, so that one machine alone can use all slots. The clients of a member that want
+ * the same lock wait in a line here, and the member's site asks on their behalf. When it is inside, it serves clients
+ * from the line: one after the other if they want to be alone, together if they may share. It serves at most
+ * LOCK_BATCH_MAX in one stay and, of those who want to be alone, only such as were waiting when it entered; then it
+ * leaves, whoever waits. So across the cluster it is first come, first served, within the grain of one stay.
+ *
+ * There is no cancelling in the algorithms. Where a client has given up, its site enters and leaves at once.
+ *
+ * Whose turn it is to begin. Sites are numbered from the *home* of a name, the member that a hash of the name points
+ * at: site 0, with the first token or the office of coordinator, is elsewhere for every name, and no algorithm knows.
+ *
+ * What a lock is (its kind: exclusive, shared and group in one, or K slots) is fixed by its first use in the cluster.
+ * Two members may use a new name at once, in two ways, so one place must decide: its home. A member that has not met
+ * the name asks the home (ASK); the home fixes the kind at the first question, or at its own first use, and says what
+ * the lock is (IS). Algorithms' messages carry the kind as well and are sent by members only that know it, so whoever
+ * receives one knows it too. Since the home never forgets (in a cluster of one it may: nobody else remembers), all
+ * members that know the kind of a name know the same, and states of two kinds never meet. Clients that asked for
+ * another kind get an error that names the right one.
+ *
+ * Memory. When nobody here uses a lock and its sites are in their initial state byte for byte, but for the fence, they
+ * are freed: a new site would behave the same. Fences never go back: `fence` is at least that of every site freed here,
+ * and a new site begins with it. So the fence of a member in a lock never falls, which is all that the argument in
+ * core/step.c needs.
+ *
+ * No I/O and no time in here. Messages go into links, from which a driver takes bytes; claims whose state has changed
+ * by itself wait in a ring until they are looked at (locks_settled). */
+#ifndef DIBS_NODE_LOCK_H
+#define DIBS_NODE_LOCK_H
+
+#include "core/dme.h"
+#include "core/text.h"
+#include "ring.h"
+
+enum {
+    LOCK_NAME_MAX = 255,      /* bytes */
+    LOCK_SLOTS_MAX = 256,     /* of one lock */
+    LOCK_BATCH_MAX = 64,      /* clients served in one stay inside */
+    LOCK_NAMES_MAX = 1 << 20, /* that clients of one member may make it remember */
+};
+
+/* Modes of claims, where a lock has no slots. All others are groups: lock_group_mode. */
+enum { LOCK_ALONE = 0, LOCK_SHARED = 1 };
+
+struct link;
+
+enum claim_state { CLAIM_WAITING, CLAIM_HELD, CLAIM_REFUSED, CLAIM_TIMED_OUT, CLAIM_LOST };
+
+/* One client's wish for one lock, and then its possession. Owned by the session; while it waits or holds it stands in a
+ * ring of the lock. */
+struct claim {
+    struct ring in_lock, in_session, settled;
+    struct lock *lock;
+    struct session *session;
+    uint64_t fence;       /* held: the fencing token */
+    uint64_t due_ms;      /* when the wait or the lease ends */
+    uint64_t ttl_ms;      /* length of the lease, or 0: as long as the session */
+    size_t due_slot;      /* see due.h */
+    uint32_t slots, mode; /* what was asked for */
+    uint32_t site;        /* held: through which of the member's sites */
+    enum claim_state state;
+    uint8_t name_len;
+    char name[]; /* of the lock, which may be forgotten before the claim */
+};
+
+struct lock_site {
+    struct dme_node *node;
+    struct ring holders;
+    uint32_t held; /* how many */
+    uint32_t left; /* so many more may be served in this stay */
+};
+
+struct lock {
+    struct lock *next; /* with the same place in the table */
+    uint64_t hash;
+    struct ring waiting;
+    uint32_t waiters;
+    uint32_t slots;         /* 0: exclusive, shared and group */
+    struct lock_site *site; /* the member's sites, or null while all of them are as at first */
+    uint8_t known;          /* the kind is */
+    uint8_t stays;          /* its first step sent messages: it must not take that step twice */
+    uint8_t name_len;
+    char name[];
+};
+
+/* A policy: which algorithms run the locks. The same on all members. */
+struct locks_conf {
+    uint32_t n, self;            /* members, and which of them this is */
+    const struct dme_alg *modes; /* of locks that are exclusive, shared or for groups, as far as it knows these rules */
+    const struct dme_alg *slots; /* of locks with slots */
+    uint64_t fence;              /* fences here are larger */
+    struct link *link;           /* n of them; the own one is not used */
+};
+
+struct locks {
+    struct locks_conf conf;
+    enum dme_rule rule; /* of locks without slots */
+    bool open;          /* until all members have met, clients wait */
+    uint64_t fence;
+    struct lock **table;
+    size_t room, count;
+    struct ring settled;
+    struct dme_out *out; /* of the last step */
+    struct dme_node *fresh;
+    struct dme_msg *msg;
+    unsigned char *local; /* messages between sites of this member, on their way */
+    size_t out_size, fresh_size, msg_size, local_size, local_used;
+};
+
+/* Can locks be run by this algorithm? If not, a line for a person. */
+bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme_text *why);
+
+void locks_init(struct locks *l, const struct locks_conf *conf);
+void locks_free(struct locks *l);
+/* All members have met: what clients have waited for may begin. */
+void locks_open(struct locks *l);
+
+/* The mode of a group of this lock. A mode is a number and a group a name: two groups whose names hash alike, one pair
+ * in four thousand million, would be taken for one. */
+uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, size_t group_len);
+
+/* The claim joins the line (or holds the lock at once: look at its state). False, and a line in why, if it cannot. */
+bool locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
+/* The claim, waiting or held, is given up. The lock may be gone afterwards. */
+void locks_drop(struct locks *l, struct claim *c);
+/* As locks_drop, but the claim is taken away: it is among the settled, in this state. */
+void locks_take_away(struct locks *l, struct claim *c, enum claim_state state);
+/* A peer's message. Null, or what is wrong with it: then the peer is not what it seems, and is not to be heard again.
+ */
+const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);
+/* A claim that was granted, refused or taken away since, oldest first; or null. */
+struct claim *locks_settled(struct locks *l);
+
+struct lock *locks_find(const struct locks *l, const char *name, size_t name_len);
+uint32_t lock_sites(const struct lock *lock); /* of a member */
+/* What the lock is, and how to ask for it: "jobs" has 3 slots; ask with SLOTS 3. */
+void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text);
+
+#endif

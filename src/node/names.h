@@ -1,0 +1,12 @@
+/* names.h - locks by name. Used by lock.c alone. */
+#ifndef DIBS_NODE_NAMES_H
+#define DIBS_NODE_NAMES_H
+
+#include "lock.h"
+
+/* A name that is not there yet. */
+struct lock *names_add(struct locks *l, const char *name, size_t name_len);
+void names_remove(struct locks *l, struct lock *lock);
+void names_free(struct locks *l);
+
+#endif

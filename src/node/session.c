@@ -1,0 +1,162 @@
+/* session.c - see session.h. */
+#include "session.h"
+
+#include "lab/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct session *session_open(struct node *node, void *user)
+{
+    struct session *s = mem_new(sizeof *s);
+
+    s->node = node;
+    s->user = user;
+    s->id = ++node->session_count;
+    ring_init(&s->claims);
+    ring_push(&node->sessions, &s->in_node);
+    return s;
+}
+
+/* Out of everything, and gone. Dropping it may grant other claims. */
+static void session_forget(struct claim *c)
+{
+    struct session *s = c->session;
+
+    if (c == s->waiting)
+        s->waiting = NULL;
+    else
+        s->held--;
+    due_clear(&s->node->due, c);
+    ring_cut(&c->in_session);
+    locks_drop(&s->node->locks, c);
+    free(c);
+}
+
+void session_close(struct session *s)
+{
+    while (!ring_empty(&s->claims))
+        session_forget(RING_OF(s->claims.next, struct claim, in_session));
+    ring_cut(&s->in_node);
+    free(s);
+}
+
+/* The claim by which the session holds this lock, or null. */
+static struct claim *session_find(const struct session *s, const char *name, size_t name_len)
+{
+    const struct lock *lock = locks_find(&s->node->locks, name, name_len);
+
+    for (uint32_t k = 0; lock && lock->site && k < lock_sites(lock); k++)
+        for (struct ring *r = lock->site[k].holders.next; r != &lock->site[k].holders; r = r->next) {
+            struct claim *c = RING_OF(r, struct claim, in_lock);
+
+            if (c->session == s)
+                return c;
+        }
+    return NULL;
+}
+
+static void session_set_due(struct claim *c, uint64_t span_ms)
+{
+    uint64_t now_ms = c->session->node->now_ms;
+
+    if (span_ms < UINT64_MAX - now_ms) {
+        c->due_ms = now_ms + span_ms;
+        due_set(&c->session->node->due, c);
+    }
+}
+
+bool session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why)
+{
+    struct claim *c;
+
+    assert(!s->waiting);
+    if (wish->name_len < 1 || wish->name_len > LOCK_NAME_MAX) {
+        dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
+        return false;
+    }
+    if (session_find(s, wish->name, wish->name_len)) {
+        dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
+        return false;
+    }
+    if (s->held >= SESSION_HELD_MAX) {
+        dme_print(why, "this connection holds %d locks; it must release some first", SESSION_HELD_MAX);
+        return false;
+    }
+    c = mem_new(sizeof *c + wish->name_len);
+    *c = (struct claim){.session = s,
+                        .slots = wish->slots,
+                        .mode = wish->mode,
+                        .ttl_ms = wish->ttl_ms,
+                        .name_len = (uint8_t)wish->name_len};
+    memcpy(c->name, wish->name, wish->name_len);
+    ring_init(&c->settled);
+    if (!locks_claim(&s->node->locks, c, why)) {
+        free(c);
+        return false;
+    }
+    ring_push(&s->claims, &c->in_session);
+    s->waiting = c;
+    if (c->state == CLAIM_WAITING)
+        session_set_due(c, wish->wait_ms);
+    return true;
+}
+
+void session_settle(struct claim *c)
+{
+    struct session *s = c->session;
+
+    if (c->state != CLAIM_HELD) {
+        session_forget(c);
+        return;
+    }
+    s->waiting = NULL;
+    s->held++;
+    due_clear(&s->node->due, c);
+    if (c->ttl_ms)
+        session_set_due(c, c->ttl_ms);
+}
+
+bool session_unlock(struct session *s, const char *name, size_t name_len)
+{
+    struct claim *c = session_find(s, name, name_len);
+
+    if (!c || c == s->waiting)
+        return false;
+    session_forget(c);
+    return true;
+}
+
+bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms)
+{
+    struct claim *c = session_find(s, name, name_len);
+
+    if (!c || c == s->waiting)
+        return false;
+    due_clear(&s->node->due, c);
+    c->ttl_ms = ttl_ms;
+    if (ttl_ms)
+        session_set_due(c, ttl_ms);
+    return true;
+}
+
+uint32_t session_evict(struct node *node, const char *name, size_t name_len)
+{
+    struct lock *lock = locks_find(&node->locks, name, name_len);
+    struct claim **evicted = NULL;
+    uint32_t count = 0;
+
+    /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
+    for (uint32_t k = 0; lock && lock->site && k < lock_sites(lock); k++)
+        for (struct ring *r = lock->site[k].holders.next; r != &lock->site[k].holders; r = r->next) {
+            evicted = mem_grow(evicted, (count + 1) * sizeof *evicted);
+            evicted[count++] = RING_OF(r, struct claim, in_lock);
+        }
+    for (uint32_t k = 0; k < count; k++) {
+        due_clear(&node->due, evicted[k]);
+        locks_take_away(&node->locks, evicted[k], CLAIM_LOST);
+    }
+    free(evicted);
+    return count;
+}
