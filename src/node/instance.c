@@ -43,6 +43,10 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
             dme_print(why, "%s needs %s, which a network does not promise", alg->name, dme_need_name(bit));
             return false;
         }
+    if (alg->timer) {
+        dme_print(why, "%s uses timers, which locks do not have", alg->name);
+        return false;
+    }
     if (alg->flaw) {
         dme_print(why, "%s is known to be wrong: %s", alg->name, alg->flaw);
         return false;
