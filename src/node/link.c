@@ -1,63 +1,24 @@
 /* link.c - see link.h. */
 #include "link.h"
 
-#include "lab/memory.h"
 #include "pack.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { HELLO = 1, DATA, ACK, REFUSE };
 enum { HEAD = 5 /* length and type */, NUMBER = 4 /* of a message */, MAGIC = 0x73626964 /* "dibs" */ };
 enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + 4 * 8 };
 
-/* ------------------------------------------------------------------------------------------------------------ bytes */
-
-static size_t link_len(const struct link_bytes *b)
+static uint8_t *link_frame(struct bytes *b, unsigned type, size_t body)
 {
-    return b->end - b->start;
-}
-
-/* Room for so many more bytes at the end. What stands before the start is given up first. */
-static uint8_t *link_room(struct link_bytes *b, size_t len)
-{
-    if (b->room - b->end < len && b->start) {
-        memmove(b->at, b->at + b->start, link_len(b));
-        b->end -= b->start;
-        b->start = 0;
-    }
-    if (b->room - b->end < len) {
-        b->room = 2 * b->room > b->end + len ? 2 * b->room : b->end + len;
-        b->at = mem_grow(b->at, b->room);
-    }
-    b->end += len;
-    return b->at + b->end - len;
-}
-
-static void link_consume(struct link_bytes *b, size_t len)
-{
-    assert(len <= link_len(b));
-    b->start += len;
-    if (b->start == b->end)
-        b->start = b->end = 0;
-}
-
-static void link_empty(struct link_bytes *b)
-{
-    free(b->at);
-    *b = (struct link_bytes){0};
-}
-
-static uint8_t *link_frame(struct link_bytes *b, unsigned type, size_t body)
-{
-    uint8_t *at = link_room(b, HEAD + body);
+    uint8_t *at = bytes_add(b, HEAD + body);
 
     return pack_number(pack_number(at, body + 1, 4), type, 1);
 }
 
 /* The length of the frame at this place, head included. Ours: it is whole and right. */
-static size_t link_frame_len(const struct link_bytes *b, size_t at)
+static size_t link_frame_len(const struct bytes *b, size_t at)
 {
     struct unpack u = {.at = b->at + at, .end = b->at + b->end};
 
@@ -73,9 +34,9 @@ void link_init(struct link *k, const struct link_self *self, const char *peer)
 
 void link_free(struct link *k)
 {
-    link_empty(&k->keep);
-    link_empty(&k->wire);
-    link_empty(&k->in);
+    bytes_free(&k->keep);
+    bytes_free(&k->wire);
+    bytes_free(&k->in);
 }
 
 uint8_t *link_send(struct link *k, size_t len)
@@ -91,7 +52,7 @@ uint8_t *link_send(struct link *k, size_t len)
 
 bool link_is_congested(const struct link *k)
 {
-    return link_len(&k->keep) > LINK_BACKLOG_MAX;
+    return bytes_len(&k->keep) > LINK_BACKLOG_MAX;
 }
 
 /* The peer has all messages up to this number. False if that cannot be. */
@@ -104,7 +65,7 @@ static bool link_acked(struct link *k, uint64_t number)
 
         if (k->unsent == k->keep.start) /* acknowledged, but not sent on this connection */
             k->unsent += len;
-        link_consume(&k->keep, len);
+        bytes_consume(&k->keep, len);
     }
     if (k->keep.end == 0)
         k->unsent = 0;
@@ -117,7 +78,7 @@ static void link_end(struct link *k, const char *reason)
 {
     snprintf(k->reason, sizeof k->reason, "%s", reason);
     k->state = LINK_ENDING;
-    link_empty(&k->in);
+    bytes_free(&k->in);
 }
 
 void link_refuse(struct link *k, const char *reason)
@@ -149,8 +110,8 @@ void link_connected(struct link *k)
 void link_disconnected(struct link *k)
 {
     k->state = LINK_DOWN;
-    link_empty(&k->wire);
-    link_empty(&k->in);
+    bytes_free(&k->wire);
+    bytes_free(&k->in);
 }
 
 static bool link_is(const char *name, const char *text, size_t len)
@@ -200,12 +161,12 @@ static const char *link_hello(struct link *k, struct unpack *u, char *buf, size_
 void link_input(struct link *k, const uint8_t *bytes, size_t len)
 {
     if (k->state == LINK_OPENING || k->state == LINK_UP)
-        memcpy(link_room(&k->in, len), bytes, len);
+        memcpy(bytes_add(&k->in, len), bytes, len);
 }
 
 bool link_is_full(const struct link *k)
 {
-    return link_len(&k->in) >= LINK_INPUT_MAX;
+    return bytes_len(&k->in) >= LINK_INPUT_MAX;
 }
 
 /* A frame other than DATA. */
@@ -241,7 +202,7 @@ static size_t link_longest(uint64_t type)
 
 bool link_take(struct link *k, const uint8_t **message, size_t *len)
 {
-    while ((k->state == LINK_OPENING || k->state == LINK_UP) && link_len(&k->in) >= HEAD) {
+    while ((k->state == LINK_OPENING || k->state == LINK_UP) && bytes_len(&k->in) >= HEAD) {
         struct unpack u = {.at = k->in.at + k->in.start, .end = k->in.at + k->in.end};
         uint64_t body = unpack_number(&u, 4), type = unpack_number(&u, 1);
 
@@ -249,10 +210,10 @@ bool link_take(struct link *k, const uint8_t **message, size_t *len)
             link_refuse(k, "a frame of impossible length");
             return false;
         }
-        if (link_len(&k->in) < 4 + body || (type == DATA && k->state == LINK_UP && k->hold))
+        if (bytes_len(&k->in) < 4 + body || (type == DATA && k->state == LINK_UP && k->hold))
             return false;
         u.end = u.at + body - 1;
-        link_consume(&k->in, 4 + body); /* the bytes stay until more come */
+        bytes_consume(&k->in, 4 + body); /* the bytes stay until more come */
         if (type != DATA || k->state != LINK_UP) {
             link_control(k, type, &u);
             continue;
@@ -281,21 +242,21 @@ static void link_fill_wire(struct link *k)
         k->told = k->received;
     }
     if (to > from)
-        memcpy(link_room(&k->wire, to - from), k->keep.at + from, to - from);
+        memcpy(bytes_add(&k->wire, to - from), k->keep.at + from, to - from);
     k->unsent = to;
 }
 
 const uint8_t *link_output(struct link *k, size_t *len)
 {
-    if (k->state == LINK_UP && link_len(&k->wire) == 0)
+    if (k->state == LINK_UP && bytes_len(&k->wire) == 0)
         link_fill_wire(k);
-    *len = k->state == LINK_DOWN ? 0 : link_len(&k->wire);
+    *len = k->state == LINK_DOWN ? 0 : bytes_len(&k->wire);
     return k->wire.at + k->wire.start;
 }
 
 void link_wrote(struct link *k, size_t len)
 {
-    link_consume(&k->wire, len);
+    bytes_consume(&k->wire, len);
 }
 
 int link_who(const uint8_t *bytes, size_t len, const char **name)

@@ -24,6 +24,8 @@
 #ifndef DIBS_NODE_LINK_H
 #define DIBS_NODE_LINK_H
 
+#include "bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,11 +49,6 @@ struct link_self {
     uint64_t incarnation;
 };
 
-struct link_bytes {
-    uint8_t *at;
-    size_t start, end, room;
-};
-
 enum link_state { LINK_DOWN, LINK_OPENING /* HELLO is awaited */, LINK_UP, LINK_ENDING /* write the rest, close */ };
 
 struct link {
@@ -63,12 +60,12 @@ struct link {
     bool banned;                  /* for good */
     bool hold;                    /* HELLO only: messages stay where they are */
 
-    struct link_bytes keep; /* frames of messages not acknowledged */
-    size_t unsent;          /* in keep: from here on they have not been sent on this connection */
-    uint64_t made, acked;   /* numbers: of the newest message, and of the newest that the peer has for sure */
+    struct bytes keep;    /* frames of messages not acknowledged */
+    size_t unsent;        /* in keep: from here on they have not been sent on this connection */
+    uint64_t made, acked; /* numbers: of the newest message, and of the newest that the peer has for sure */
 
-    struct link_bytes wire;  /* about to be written */
-    struct link_bytes in;    /* read, not yet understood */
+    struct bytes wire;       /* about to be written */
+    struct bytes in;         /* read, not yet understood */
     uint64_t received, told; /* numbers: of the newest message received, and of the newest acknowledged */
 };
 

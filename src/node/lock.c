@@ -197,41 +197,43 @@ void locks_open(struct locks *l)
         }
 }
 
-static bool locks_allow(struct locks *l, const struct lock *lock, const struct claim *c, struct dme_text *why)
+static const char *locks_objection(struct locks *l, const struct lock *lock, const struct claim *c,
+                                   struct dme_text *why)
 {
     uint32_t first, last;
     struct dme_conf conf;
 
     if (lock && lock->known && lock->slots != c->slots) {
         lock_describe(l, lock, why);
-        return false;
+        return "WRONGKIND";
     }
     instance_conf_of(l, c->slots, &conf);
     dme_modes(&conf, &first, &last);
     if (!c->slots && c->mode > last) {
         dme_print(why, "locks are run by %s here, which knows no %s", conf.alg->name,
                   c->mode == LOCK_SHARED ? "sharing" : "groups");
-        return false;
+        return "WRONGKIND";
     }
     if (!lock && l->count >= LOCK_NAMES_MAX) {
         dme_print(why, "this member remembers %d names of locks, and takes no more", LOCK_NAMES_MAX);
-        return false;
+        return "BUSY";
     }
     for (uint32_t j = 0; j < l->conf.n; j++)
         if (j != l->conf.self && link_is_congested(&l->conf.link[j])) {
             dme_print(why, "too much is waiting to be sent to member %s; try again later", l->conf.link[j].peer);
-            return false;
+            return "BUSY";
         }
-    return true;
+    return NULL;
 }
 
-bool locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
+const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 {
     struct lock *lock = locks_find(l, c->name, c->name_len);
+    const char *objection = locks_objection(l, lock, c, why);
 
     assert(c->name_len >= 1 && c->slots <= LOCK_SLOTS_MAX);
-    if (!locks_allow(l, lock, c, why))
-        return false;
+    if (objection)
+        return objection;
     if (!lock)
         lock = names_add(l, c->name, c->name_len);
     c->lock = lock;
@@ -241,7 +243,7 @@ bool locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
     if (lock->waiters++ == 0 && !lock->known && l->open)
         lock_learn(l, lock, c->slots);
     lock_work(l, lock);
-    return true;
+    return NULL;
 }
 
 /* Neither waiting nor holding any more. False: it did neither. */

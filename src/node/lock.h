@@ -121,8 +121,9 @@ void locks_open(struct locks *l);
  * in four thousand million, would be taken for one. */
 uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, size_t group_len);
 
-/* The claim joins the line (or holds the lock at once: look at its state). False, and a line in why, if it cannot. */
-bool locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
+/* The claim joins the line (or holds the lock at once: look at its state). Null; or, if it cannot be, an error code (ERR,
+ * WRONGKIND, BUSY) for programs and a line in why for people. */
+const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
 /* The claim, waiting or held, is given up. The lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
 /* As locks_drop, but the claim is taken away: it is among the settled, in this state. */

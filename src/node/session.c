@@ -67,22 +67,23 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
     }
 }
 
-bool session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why)
+const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why)
 {
+    const char *objection;
     struct claim *c;
 
     assert(!s->waiting);
     if (wish->name_len < 1 || wish->name_len > LOCK_NAME_MAX) {
         dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
-        return false;
+        return "ERR";
     }
     if (session_find(s, wish->name, wish->name_len)) {
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
-        return false;
+        return "ERR";
     }
     if (s->held >= SESSION_HELD_MAX) {
         dme_print(why, "this connection holds %d locks; it must release some first", SESSION_HELD_MAX);
-        return false;
+        return "ERR";
     }
     c = mem_new(sizeof *c + wish->name_len);
     *c = (struct claim){.session = s,
@@ -92,15 +93,15 @@ bool session_lock(struct session *s, const struct session_wish *wish, struct dme
                         .name_len = (uint8_t)wish->name_len};
     memcpy(c->name, wish->name, wish->name_len);
     ring_init(&c->settled);
-    if (!locks_claim(&s->node->locks, c, why)) {
+    if ((objection = locks_claim(&s->node->locks, c, why))) {
         free(c);
-        return false;
+        return objection;
     }
     ring_push(&s->claims, &c->in_session);
     s->waiting = c;
     if (c->state == CLAIM_WAITING)
         session_set_due(c, wish->wait_ms);
-    return true;
+    return NULL;
 }
 
 void session_settle(struct claim *c)

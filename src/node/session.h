@@ -33,8 +33,9 @@ struct session_wish {
 struct session *session_open(struct node *node, void *user);
 void session_close(struct session *s);
 
-/* The answer comes as an event (node_next), also if it is given at once. False, and a line in why: no event comes. */
-bool session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
+/* Null: the answer comes as an event (node_next), also if it is given at once. Else no event comes: an error code (ERR,
+ * WRONGKIND, BUSY) for programs, and a line in why for people. */
+const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
 /* False: this session does not hold it. */
 bool session_unlock(struct session *s, const char *name, size_t name_len);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms);

@@ -1,0 +1,103 @@
+/* client.c - see client.h. */
+#include "client.h"
+
+#include "lab/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct client *client_open(struct node *node, void *user)
+{
+    struct client *c = mem_new(sizeof *c);
+
+    c->session = session_open(node, user);
+    c->protocol = 2;
+    return c;
+}
+
+void client_close(struct client *c)
+{
+    session_close(c->session);
+    bytes_free(&c->in);
+    bytes_free(&c->out);
+    free(c);
+}
+
+void client_input(struct client *c, const uint8_t *bytes, size_t len)
+{
+    if (len && !c->closing)
+        memcpy(bytes_add(&c->in, len), bytes, len);
+}
+
+bool client_is_full(const struct client *c)
+{
+    return bytes_len(&c->in) >= CLIENT_INPUT_MAX || bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
+}
+
+/* The usage of the command that was asked for, or what may be asked for. */
+static void client_execute(struct client *c, const struct resp_request *r)
+{
+    const struct command *command = commands;
+    char line[256];
+
+    while (command->name && !resp_is(r->word[0], command->name))
+        command++;
+    if (!command->name)
+        snprintf(line, sizeof line, "unknown command \"%.*s\"; COMMAND lists all",
+                 (int)(r->word[0].len < 64 ? r->word[0].len : 64), r->word[0].at);
+    else
+        snprintf(line, sizeof line, "usage: %s", command->usage);
+    if (command->name && r->count >= command->least && r->count <= command->most)
+        command->run(c, r);
+    else
+        resp_error(&c->out, "ERR", line);
+}
+
+void client_run(struct client *c)
+{
+    while (!c->closing && !c->session->waiting && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX) {
+        struct resp_request r;
+        const char *wrong;
+        int len = resp_parse((const char *)c->in.at + c->in.start, bytes_len(&c->in), &r, &wrong);
+
+        if (len == 0)
+            break;
+        if (len < 0) { /* where the next request begins, nobody knows */
+            resp_error(&c->out, "ERR", wrong);
+            c->closing = true;
+            break;
+        }
+        if (r.count)
+            client_execute(c, &r);
+        bytes_consume(&c->in, (size_t)len);
+    }
+}
+
+void client_hear(struct client *c, const struct node_event *event)
+{
+    if (!event->answers) {
+        if (c->protocol == 3) {
+            resp_push(&c->out, 3);
+            resp_text(&c->out, "lost");
+            resp_string(&c->out, event->name, event->name_len);
+            resp_integer(&c->out, event->fence);
+        }
+        return;
+    }
+    switch (event->state) {
+    case CLAIM_HELD:
+        resp_array(&c->out, 2);
+        resp_string(&c->out, event->name, event->name_len);
+        resp_integer(&c->out, event->fence);
+        break;
+    case CLAIM_REFUSED:
+        resp_error(&c->out, "WRONGKIND", event->why);
+        break;
+    case CLAIM_LOST:
+        resp_error(&c->out, "LOST", "the lock was taken away at once");
+        break;
+    default:
+        resp_null(&c->out, c->protocol);
+    }
+}

@@ -1,0 +1,44 @@
+/* client.h - a client's connection without I/O: bytes in, commands executed on a session, bytes out.
+ *
+ * Commands are answered in order. One that waits (LOCK) holds up those behind it, whose bytes stay in the buffer; a
+ * driver stops reading while client_is_full, and the client feels it. */
+#ifndef DIBS_NODE_CLIENT_H
+#define DIBS_NODE_CLIENT_H
+
+#include "resp.h"
+#include "session.h"
+
+enum { CLIENT_INPUT_MAX = 1 << 16, CLIENT_OUTPUT_MAX = 1 << 18 };
+
+struct client {
+    struct session *session;
+    struct bytes in, out;
+    unsigned protocol; /* 2 or 3 */
+    bool closing;      /* what is in out is the last */
+};
+
+/* What a client may say. The table ends with a null name. */
+struct command {
+    const char *name;
+    size_t least, most; /* words, its name included */
+    void (*run)(struct client *c, const struct resp_request *r);
+    const char *usage;
+};
+extern const struct command commands[];
+
+struct client *client_open(struct node *node, void *user);
+void client_close(struct client *c);
+/* The driver's, as given to client_open. */
+static inline void *client_user(const struct client *c)
+{
+    return c->session->user;
+}
+
+void client_input(struct client *c, const uint8_t *bytes, size_t len);
+bool client_is_full(const struct client *c);
+/* Executes what has come, as far as possible. To be called after input, after output, and after events. */
+void client_run(struct client *c);
+/* An event of its session goes to the client, in its words. */
+void client_hear(struct client *c, const struct node_event *event);
+
+#endif

@@ -1,0 +1,353 @@
+/* command.c - what a client may say, one function for each command. See client.h. */
+#include "client.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- words */
+
+static bool command_number(struct resp_word word, uint64_t max, uint64_t *x)
+{
+    *x = 0;
+    if (word.len == 0 || word.len > 19)
+        return false;
+    for (size_t k = 0; k < word.len; k++) {
+        if (word.at[k] < '0' || word.at[k] > '9')
+            return false;
+        *x = 10 * *x + (uint64_t)(word.at[k] - '0');
+    }
+    return *x <= max;
+}
+
+static bool command_is_name(struct resp_word word)
+{
+    return word.len >= 1 && word.len <= LOCK_NAME_MAX;
+}
+
+/* ------------------------------------------------------------------------------------------------------ locks of one */
+
+enum { MS_MAX = 1000000000 }; /* eleven days */
+
+/* The words behind LOCK name. Null, or what is wrong with them. */
+static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
+{
+    unsigned kinds = 0;
+    uint64_t x;
+
+    *wish = (struct session_wish){.name = r->word[1].at, .name_len = r->word[1].len, .wait_ms = SESSION_FOREVER};
+    for (size_t k = 2; k < r->count; k++) {
+        struct resp_word word = r->word[k], value = k + 1 < r->count ? r->word[k + 1] : (struct resp_word){"", 0};
+
+        if (resp_is(word, "SHARED")) {
+            wish->mode = LOCK_SHARED;
+            kinds++;
+            continue;
+        }
+        k++; /* all others have a value */
+        if (resp_is(word, "GROUP")) {
+            if (!command_is_name(value))
+                return "GROUP takes a name of 1 to 255 bytes";
+            wish->mode = lock_group_mode(wish->name, wish->name_len, value.at, value.len);
+            kinds++;
+        } else if (resp_is(word, "SLOTS")) {
+            if (!command_number(value, LOCK_SLOTS_MAX, &x) || x == 0)
+                return "SLOTS takes a number from 1 to 256";
+            wish->slots = (uint32_t)x;
+            kinds++;
+        } else if (resp_is(word, "WAIT")) {
+            if (!command_number(value, MS_MAX, &wish->wait_ms))
+                return "WAIT takes milliseconds, at most 1000000000";
+        } else if (resp_is(word, "TTL")) {
+            if (!command_number(value, MS_MAX, &wish->ttl_ms) || wish->ttl_ms == 0)
+                return "TTL takes milliseconds, from 1 to 1000000000";
+        } else {
+            return "usage: LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]";
+        }
+    }
+    return kinds > 1 ? "only one of SHARED, GROUP and SLOTS is possible" : NULL;
+}
+
+static void command_lock(struct client *c, const struct resp_request *r)
+{
+    struct session_wish wish;
+    const char *wrong = command_wish(r, &wish), *code;
+    char line[512];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    if (wrong)
+        resp_error(&c->out, "ERR", wrong);
+    else if ((code = session_lock(c->session, &wish, &why)))
+        resp_error(&c->out, code, line);
+}
+
+static void command_not_held(struct client *c, struct resp_word name)
+{
+    char line[LOCK_NAME_MAX + 64];
+
+    snprintf(line, sizeof line, "this connection does not hold \"%.*s\"", (int)(name.len > 255 ? 255 : name.len),
+             name.at);
+    resp_error(&c->out, "NOTHELD", line);
+}
+
+static void command_unlock(struct client *c, const struct resp_request *r)
+{
+    if (session_unlock(c->session, r->word[1].at, r->word[1].len))
+        resp_simple(&c->out, "OK");
+    else
+        command_not_held(c, r->word[1]);
+}
+
+static void command_renew(struct client *c, const struct resp_request *r)
+{
+    uint64_t ttl_ms;
+
+    if (!resp_is(r->word[2], "TTL") || !command_number(r->word[3], MS_MAX, &ttl_ms) || ttl_ms == 0)
+        resp_error(&c->out, "ERR", "usage: RENEW name TTL ms, with ms from 1 to 1000000000");
+    else if (session_renew(c->session, r->word[1].at, r->word[1].len, ttl_ms))
+        resp_simple(&c->out, "OK");
+    else
+        command_not_held(c, r->word[1]);
+}
+
+/* ---------------------------------------------------------------------------------------------- who holds, who waits */
+
+static const char *command_mode(const struct claim *claim)
+{
+    return claim->slots                 ? "slot"
+           : claim->mode == LOCK_ALONE  ? "exclusive"
+           : claim->mode == LOCK_SHARED ? "shared"
+                                        : "group";
+}
+
+static void command_show_claim(struct client *c, const struct claim *claim)
+{
+    bool held = claim->state == CLAIM_HELD;
+
+    resp_map(&c->out, c->protocol, held ? 4 : 3);
+    resp_text(&c->out, "member");
+    resp_text(&c->out, c->session->node->self.name);
+    resp_text(&c->out, "client");
+    resp_integer(&c->out, claim->session->id);
+    resp_text(&c->out, "mode");
+    resp_text(&c->out, command_mode(claim));
+    if (held) {
+        resp_text(&c->out, "fence");
+        resp_integer(&c->out, claim->fence);
+    }
+}
+
+static uint32_t command_count_holders(const struct lock *lock)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; lock->site && k < lock_sites(lock); k++)
+        count += lock->site[k].held;
+    return count;
+}
+
+static void command_holders(struct client *c, const struct resp_request *r)
+{
+    const struct lock *lock = locks_find(&c->session->node->locks, r->word[1].at, r->word[1].len);
+
+    resp_array(&c->out, lock ? command_count_holders(lock) : 0);
+    for (uint32_t k = 0; lock && lock->site && k < lock_sites(lock); k++)
+        for (struct ring *h = lock->site[k].holders.next; h != &lock->site[k].holders; h = h->next)
+            command_show_claim(c, RING_OF(h, struct claim, in_lock));
+}
+
+static void command_waiters(struct client *c, const struct resp_request *r)
+{
+    const struct lock *lock = locks_find(&c->session->node->locks, r->word[1].at, r->word[1].len);
+
+    resp_array(&c->out, lock ? lock->waiters : 0);
+    for (struct ring *w = lock ? lock->waiting.next : NULL; lock && w != &lock->waiting; w = w->next)
+        command_show_claim(c, RING_OF(w, struct claim, in_lock));
+}
+
+static void command_force_unlock(struct client *c, const struct resp_request *r)
+{
+    command_holders(c, r); /* whom it evicts */
+    session_evict(c->session->node, r->word[1].at, r->word[1].len);
+}
+
+/* ------------------------------------------------------------------------------------------------------- all locks */
+
+enum { PAGE = 100 };
+
+static void command_show_lock(struct client *c, const struct lock *lock)
+{
+    resp_map(&c->out, c->protocol, 4);
+    resp_text(&c->out, "name");
+    resp_string(&c->out, lock->name, lock->name_len);
+    resp_text(&c->out, "slots");
+    resp_integer(&c->out, lock->slots);
+    resp_text(&c->out, "holders");
+    resp_integer(&c->out, command_count_holders(lock));
+    resp_text(&c->out, "waiters");
+    resp_integer(&c->out, lock->waiters);
+}
+
+static bool command_matches(const struct lock *lock, const char *pattern)
+{
+    char name[LOCK_NAME_MAX + 1];
+
+    memcpy(name, lock->name, lock->name_len);
+    name[lock->name_len] = '\0';
+    return fnmatch(pattern, name, 0) == 0;
+}
+
+/* As SCAN of Redis: the cursor to go on with (0: that was all), and some of the locks. */
+static void command_locks(struct client *c, const struct resp_request *r)
+{
+    const struct locks *l = &c->session->node->locks;
+    const struct lock *found[2 * PAGE];
+    char pattern[LOCK_NAME_MAX + 1] = "*";
+    size_t count = 0, words = r->count;
+    uint64_t cursor = 0;
+
+    if (words >= 3 && resp_is(r->word[words - 2], "CURSOR") && command_number(r->word[words - 1], UINT32_MAX, &cursor))
+        words -= 2;
+    if (words > 2) {
+        resp_error(&c->out, "ERR", "usage: LOCKS [pattern] [CURSOR c]");
+        return;
+    }
+    if (words == 2)
+        snprintf(pattern, sizeof pattern, "%.*s", (int)(r->word[1].len > 255 ? 255 : r->word[1].len), r->word[1].at);
+    for (; cursor < l->room && count < PAGE; cursor++)
+        for (const struct lock *lock = l->table[cursor]; lock && count < 2 * PAGE; lock = lock->next)
+            if (command_matches(lock, pattern))
+                found[count++] = lock;
+    resp_array(&c->out, 2);
+    resp_integer(&c->out, cursor < l->room ? cursor : 0);
+    resp_array(&c->out, count);
+    for (size_t k = 0; k < count; k++)
+        command_show_lock(c, found[k]);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the member */
+
+static const char *command_link_state(const struct node *node, uint32_t j)
+{
+    static const char *const names[] = {"away", "greeting", "connected", "refused"};
+
+    return j == node->conf.self ? "this" : names[node->link[j].state];
+}
+
+static void command_status(struct client *c, const struct resp_request *r)
+{
+    const struct node *node = c->session->node;
+    struct bytes *out = &c->out;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {{"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
+
+    (void)r;
+    resp_map(out, c->protocol, 5 + 3);
+    resp_text(out, "member");
+    resp_text(out, node->self.name);
+    resp_text(out, "ready");
+    resp_text(out, node_is_open(node) ? "yes" : "no: not all members have met");
+    resp_text(out, "algorithm");
+    resp_text(out, node->conf.modes->name);
+    resp_text(out, "slots algorithm");
+    resp_text(out, node->conf.slots->name);
+    for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+        resp_text(out, numbers[k].key);
+        resp_integer(out, numbers[k].value);
+    }
+    resp_text(out, "members");
+    resp_array(out, node->conf.n);
+    for (uint32_t j = 0; j < node->conf.n; j++) {
+        resp_map(out, c->protocol, 3);
+        resp_text(out, "name");
+        resp_text(out, node->conf.name[j]);
+        resp_text(out, "state");
+        resp_text(out, command_link_state(node, j));
+        resp_text(out, "reason");
+        resp_text(out, node->link[j].reason);
+    }
+}
+
+static void command_info(struct client *c, const struct resp_request *r)
+{
+    const struct node *node = c->session->node;
+    char text[512];
+
+    (void)r;
+    snprintf(text, sizeof text,
+             "# dibs\r\nversion:%s\r\nmember:%s\r\nmembers:%u\r\nready:%d\r\nlocks:%zu\r\nsessions:%" PRIu64
+             "\r\ngrants:%" PRIu64 "\r\nlosses:%" PRIu64 "\r\n",
+             DIBS_VERSION, node->self.name, node->conf.n, node_is_open(node), node->locks.count, node->session_count,
+             node->grants, node->losses);
+    resp_text(&c->out, text);
+}
+
+/* --------------------------------------------------------------------------------------------------- the connection */
+
+static void command_ping(struct client *c, const struct resp_request *r)
+{
+    if (r->count == 1)
+        resp_simple(&c->out, "PONG");
+    else
+        resp_string(&c->out, r->word[1].at, r->word[1].len);
+}
+
+static void command_hello(struct client *c, const struct resp_request *r)
+{
+    uint64_t protocol = c->protocol;
+
+    if (r->count > 1 && (!command_number(r->word[1], 3, &protocol) || protocol < 2)) {
+        resp_error(&c->out, "NOPROTO", "this server speaks versions 2 and 3 of the protocol");
+        return;
+    }
+    c->protocol = (unsigned)protocol;
+    resp_map(&c->out, c->protocol, 4);
+    resp_text(&c->out, "server");
+    resp_text(&c->out, "dibs");
+    resp_text(&c->out, "version");
+    resp_text(&c->out, DIBS_VERSION);
+    resp_text(&c->out, "proto");
+    resp_integer(&c->out, protocol);
+    resp_text(&c->out, "id");
+    resp_integer(&c->out, c->session->id);
+}
+
+/* COMMAND alone lists; what clients ask beyond that (COMMAND DOCS) is nothing we have. */
+static void command_command(struct client *c, const struct resp_request *r)
+{
+    size_t count = 0;
+
+    while (r->count == 1 && commands[count].name)
+        count++;
+    resp_array(&c->out, count);
+    for (size_t k = 0; k < count; k++)
+        resp_text(&c->out, commands[k].usage);
+}
+
+static void command_quit(struct client *c, const struct resp_request *r)
+{
+    (void)r;
+    resp_simple(&c->out, "OK");
+    c->closing = true;
+}
+
+const struct command commands[] = {
+    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]"},
+    {"UNLOCK", 2, 2, command_unlock, "UNLOCK name"},
+    {"RENEW", 4, 4, command_renew, "RENEW name TTL ms"},
+    {"HOLDERS", 2, 2, command_holders, "HOLDERS name"},
+    {"WAITERS", 2, 2, command_waiters, "WAITERS name"},
+    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]"},
+    {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name"},
+    {"STATUS", 1, 1, command_status, "STATUS"},
+    {"INFO", 1, 2, command_info, "INFO"},
+    {"PING", 1, 2, command_ping, "PING [text]"},
+    {"HELLO", 1, 7, command_hello, "HELLO [protocol]"},
+    {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND"},
+    {"QUIT", 1, 1, command_quit, "QUIT"},
+    {0},
+};

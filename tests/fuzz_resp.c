@@ -1,0 +1,105 @@
+/* Whatever a client sends, in whatever pieces: it is answered, or waits, or the connection ends with an error. Words of
+ * the protocol are among the bytes, else little would be reached; and the pieces do not change the answers. */
+#include "fuzz.h"
+
+#include "alg/list.h"
+#include "node/client.h"
+
+#include <string.h>
+
+static const char *const fuzz_words[] = {
+    "LOCK ",
+    "UNLOCK ",
+    "x ",
+    "y ",
+    "\r\n",
+    "SHARED ",
+    "SLOTS 2 ",
+    "GROUP g ",
+    "WAIT 0 ",
+    "TTL 9 ",
+    "RENEW x TTL 5\n",
+    "*2\r\n$4\r\nLOCK\r\n$1\r\nx\r\n",
+    "*1\r\n",
+    "$4\r\n",
+    "PING\r\n",
+    "HELLO 3\r\n",
+    "LOCKS\n",
+    "STATUS\n",
+    "INFO\n",
+    "HOLDERS x\n",
+    "WAITERS x\n",
+    "FORCE-UNLOCK x\n",
+    "COMMAND\n",
+    "*",
+    "$",
+    "QUIT\n",
+};
+
+/* The conversation that the input stands for. */
+static size_t fuzz_script(struct fuzz_input in, uint8_t *script, size_t room)
+{
+    size_t len = 0;
+
+    while (in.at < in.end) {
+        const char *word = fuzz_words[fuzz_take(&in) % (sizeof fuzz_words / sizeof fuzz_words[0])];
+        char byte[2] = {(char)fuzz_take(&in), 0};
+
+        if (byte[0] & 0x40)
+            word = byte;
+        if (room - len < strlen(word))
+            break;
+        memcpy(script + len, word, strlen(word));
+        len += strlen(word);
+    }
+    return len;
+}
+
+/* All that is answered. */
+static struct bytes fuzz_talk(const uint8_t *script, size_t len, size_t piece)
+{
+    static const char *const names[] = {"a"};
+    const struct dme_alg *alg = alg_find("central");
+    struct node_conf conf = {.n = 1, .name = names, .summary = "", .modes = alg, .slots = alg, .incarnation = 1};
+    struct node node;
+    struct client *c;
+    struct node_event e;
+    struct bytes said = {0};
+
+    node_init(&node, &conf);
+    c = client_open(&node, NULL);
+    for (size_t at = 0; at < len && !c->closing; at += piece) {
+        client_input(c, script + at, len - at < piece ? len - at : piece);
+        client_run(c);
+        while (node_next(&node, &e)) {
+            client_hear(c, &e);
+            client_run(c);
+        }
+        FUZZ_EXPECT(c->closing || c->session->waiting || bytes_len(&c->in) < RESP_REQUEST_MAX, "%zu bytes kept",
+                    bytes_len(&c->in));
+    }
+    said = c->out;
+    c->out = (struct bytes){0};
+    client_close(c);
+    FUZZ_EXPECT(node.locks.count == 0, "locks are left behind");
+    node_free(&node);
+    return said;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, data + size};
+    size_t piece = 1 + fuzz_take(&in) % 32;
+    static uint8_t script[8192];
+    size_t len = fuzz_script(in, script, sizeof script);
+    struct bytes whole = fuzz_talk(script, len, sizeof script), cut = fuzz_talk(script, len, piece);
+
+    /* News of an eviction may come before or behind the answers to commands that came with it. */
+    if (!len || !memmem(script, len, "FORCE", 5)) {
+        FUZZ_EXPECT(bytes_len(&whole) == bytes_len(&cut), "pieces of %zu bytes", piece);
+        FUZZ_EXPECT(!bytes_len(&cut) || memcmp(whole.at, cut.at, cut.end) == 0, "pieces of %zu bytes", piece);
+    }
+    bytes_free(&whole);
+    bytes_free(&cut);
+    return 0;
+}

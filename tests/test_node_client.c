@@ -1,0 +1,226 @@
+/* Conversations with one member in the words of Redis. A client is a letter; "a: ..." is a line that it types, and what
+ * follows up to the next is all that the clients hear, each line behind the letter of who hears it. */
+#include "test.h"
+
+#include "alg/list.h"
+#include "node/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct node node;
+static struct client *client[3];
+static char heard[8192];
+static size_t heard_len;
+
+static int start(void **state)
+{
+    static const char *const names[] = {"solo"};
+    const struct dme_alg *alg = alg_find("central");
+    struct node_conf conf = {
+        .n = 1, .name = names, .summary = "", .modes = alg, .slots = alg, .incarnation = 1, .fence = 99};
+
+    (void)state;
+    node_init(&node, &conf);
+    for (unsigned k = 0; k < 3; k++)
+        client[k] = client_open(&node, NULL);
+    for (unsigned k = 0; k < 3; k++)
+        client[k]->session->user = client[k];
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 3; k++)
+        if (client[k])
+            client_close(client[k]);
+    node_free(&node);
+    return 0;
+}
+
+/* Everything that can happen happens; then what the clients got is collected, \r\n as ' '. */
+static const char *settle(void)
+{
+    struct node_event e;
+
+    for (unsigned k = 0; k < 3; k++)
+        if (client[k])
+            client_run(client[k]);
+    while (node_next(&node, &e)) {
+        client_hear(e.session->user, &e);
+        for (unsigned k = 0; k < 3; k++)
+            if (client[k])
+                client_run(client[k]);
+    }
+    heard_len = 0;
+    for (unsigned k = 0; k < 3; k++)
+        if (client[k] && bytes_len(&client[k]->out)) {
+            struct bytes *out = &client[k]->out;
+
+            heard_len += (size_t)snprintf(heard + heard_len, sizeof heard - heard_len, "%s%c: %.*s",
+                                          heard_len ? "\n" : "", 'a' + k, (int)bytes_len(out), out->at + out->start);
+            bytes_consume(out, bytes_len(out));
+        }
+    heard[heard_len] = '\0';
+    for (size_t k = 0; k < heard_len; k++)
+        if (heard[k] == '\r')
+            memmove(heard + k, heard + k + 1, heard_len-- - k);
+    for (size_t k = 0; k < heard_len; k++)
+        if (heard[k] == '\n' && !(k + 2 < heard_len && heard[k + 2] == ':' && heard[k + 1] >= 'a'))
+            heard[k] = ' ';
+    while (heard_len && heard[heard_len - 1] == ' ')
+        heard[--heard_len] = '\0';
+    for (char *c = heard; (c = strstr(c, " \n"));)
+        memmove(c, c + 1, strlen(c));
+    return heard;
+}
+
+static const char *say(char who, const char *text)
+{
+    client_input(client[who - 'a'], (const uint8_t *)text, strlen(text));
+    return settle();
+}
+
+static const char *part(char who)
+{
+    client_close(client[who - 'a']);
+    client[who - 'a'] = NULL;
+    return settle();
+}
+
+static void a_lock_is_granted_released_and_handed_over(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "LOCK x\r\n"), "a: *2 $1 x :100");
+    assert_string_equal(say('b', "*2\r\n$4\r\nlock\r\n$1\r\nx\r\n"), "");
+    assert_string_equal(say('a', "UNLOCK x\n"), "a: +OK\nb: *2 $1 x :102");
+    assert_string_equal(say('a', "UNLOCK x\n"), "a: -NOTHELD this connection does not hold \"x\"");
+    assert_string_equal(say('b', "LOCK x\n"), "b: -ERR this connection holds \"x\" already");
+    assert_string_equal(say('c', "LOCK x\n"), "");
+    assert_string_equal(part('b'), "c: *2 $1 x :104");
+}
+
+static void commands_behind_a_waiting_one_wait(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "LOCK x\n"), "a: *2 $1 x :100");
+    assert_string_equal(say('b', "LOCK x\nPING\nUNLOCK x\nLOCK x SHARED\n"), "");
+    assert_string_equal(say('a', "UNLOCK x\n"), "a: +OK\nb: *2 $1 x :102 +PONG +OK *2 $1 x :104");
+}
+
+static void a_wait_has_an_end(void **state)
+{
+    (void)state;
+    say('a', "LOCK x\n");
+    assert_string_equal(say('b', "LOCK x WAIT 50\n"), "");
+    assert_string_equal(say('c', "HELLO 3\n"), "c: %4 $6 server $4 dibs $7 version $5 0.1.0 $5 proto :3 $2 id :3");
+    assert_string_equal(say('c', "LOCK x WAIT 60\n"), "");
+    assert_string_equal(
+        say('a', "WAITERS x\n"),
+        "a: *2 *6 $6 member $4 solo $6 client :2 $4 mode $9 exclusive *6 $6 member $4 solo $6 client :3 "
+        "$4 mode $9 exclusive");
+    node_advance(&node, 50);
+    assert_string_equal(settle(), "b: *-1");
+    node_advance(&node, 60);
+    assert_string_equal(settle(), "c: _");
+}
+
+static void a_lease_runs_out_and_is_told(void **state)
+{
+    (void)state;
+    say('a', "HELLO 3\n");
+    assert_string_equal(say('a', "LOCK x TTL 10\n"), "a: *2 $1 x :100");
+    assert_string_equal(say('a', "RENEW x TTL 20\n"), "a: +OK");
+    assert_string_equal(say('b', "LOCK x TTL 10\n"), "");
+    node_advance(&node, 20);
+    assert_string_equal(settle(), "a: >3 $4 lost $1 x :100\nb: *2 $1 x :102");
+    node_advance(&node, 30);
+    assert_string_equal(settle(), ""); /* version 2 has no news; the holder finds out when it asks */
+    assert_string_equal(say('b', "RENEW x TTL 20\n"), "b: -NOTHELD this connection does not hold \"x\"");
+}
+
+static void kinds_do_not_mix(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "LOCK x SHARED\n"), "a: *2 $1 x :100");
+    assert_string_equal(say('b', "LOCK x SHARED\n"), "b: *2 $1 x :101");
+    assert_string_equal(say('c', "LOCK x SLOTS 2\n"),
+                        "c: -WRONGKIND \"x\" is an exclusive or shared lock; ask for it without SLOTS");
+    assert_string_equal(say('a', "LOCK jobs SLOTS 2\n"), "a: *2 $4 jobs :100");
+    assert_string_equal(say('b', "LOCK jobs SLOTS 3\n"),
+                        "b: -WRONGKIND \"jobs\" is a lock with 2 slots; ask for it with SLOTS 2");
+    assert_string_equal(say('c', "LOCK d GROUP red\n"), "c: *2 $1 d :100");
+    assert_string_equal(say('a', "LOCK d GROUP red\n"), "a: *2 $1 d :101");
+    assert_string_equal(say('b', "LOCK d GROUP blue WAIT 0\n"), "");
+    node_advance(&node, 1);
+    assert_string_equal(settle(), "b: *-1");
+}
+
+static void holders_are_shown_and_evicted(void **state)
+{
+    (void)state;
+    say('a', "HELLO 3\n");
+    say('a', "LOCK x\n");
+    assert_string_equal(say('b', "HOLDERS x\n"),
+                        "b: *1 *8 $6 member $4 solo $6 client :1 $4 mode $9 exclusive $5 fence :100");
+    assert_string_equal(say('b', "LOCKS x* CURSOR 0\n"), "b: *2 :0 *1 *8 $4 name $1 x $5 slots :0 $7 holders :1 $7 "
+                                                         "waiters :0");
+    assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
+    assert_string_equal(
+        say('b', "FORCE-UNLOCK x\n"),
+        "a: >3 $4 lost $1 x :100\nb: *1 *8 $6 member $4 solo $6 client :1 $4 mode $9 exclusive $5 fence :100");
+    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "b: *0");
+    assert_string_equal(say('b', "LOCKS\n"), "b: *2 :0 *0");
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "LOK x\n"), "a: -ERR unknown command \"LOK\"; COMMAND lists all");
+    assert_string_equal(say('a', "UNLOCK\n"), "a: -ERR usage: UNLOCK name");
+    assert_string_equal(say('a', "LOCK x WAIT\n"), "a: -ERR WAIT takes milliseconds, at most 1000000000");
+    assert_string_equal(say('a', "LOCK x WAIT -1\n"), "a: -ERR WAIT takes milliseconds, at most 1000000000");
+    assert_string_equal(say('a', "LOCK x TTL 0\n"), "a: -ERR TTL takes milliseconds, from 1 to 1000000000");
+    assert_string_equal(say('a', "LOCK x SLOTS 257\n"), "a: -ERR SLOTS takes a number from 1 to 256");
+    assert_string_equal(say('a', "LOCK x SHARED SLOTS 2\n"), "a: -ERR only one of SHARED, GROUP and SLOTS is possible");
+    assert_string_equal(say('a', "LOCK x FOREVER 2\n"),
+                        "a: -ERR usage: LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]");
+    assert_string_equal(say('a', "HELLO 4\n"), "a: -NOPROTO this server speaks versions 2 and 3 of the protocol");
+    assert_string_equal(say('a', "*2\r\n$4\r\nLOCK\r\n$0\r\n\r\n"), "a: -ERR the name of a lock has 1 to 255 bytes");
+    assert_string_equal(say('a', "PING\n"), "a: +PONG"); /* none of these ends the connection */
+    assert_false(client[0]->closing);
+    assert_string_equal(say('a', "*1\r\n:4\r\n"), "a: -ERR a request is an array of strings");
+    assert_true(client[0]->closing);
+    assert_string_equal(say('b', "*99\r\n"), "b: -ERR a request has at most 16 words");
+    assert_true(client[1]->closing);
+}
+
+static void nobody_makes_us_keep_an_endless_request(void **state)
+{
+    char long_text[RESP_REQUEST_MAX + 1];
+
+    (void)state;
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[RESP_REQUEST_MAX] = '\0';
+    assert_string_equal(say('a', long_text), "a: -ERR a request has at most 4096 bytes");
+    assert_true(client[0]->closing);
+    assert_string_equal(say('b', "*2\r\n$4\r\nPING\r\n$4096\r\n"), "");
+    assert_string_equal(say('b', long_text), "b: -ERR a request has at most 4096 bytes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_lock_is_granted_released_and_handed_over, start, stop),
+        cmocka_unit_test_setup_teardown(commands_behind_a_waiting_one_wait, start, stop),
+        cmocka_unit_test_setup_teardown(a_wait_has_an_end, start, stop),
+        cmocka_unit_test_setup_teardown(a_lease_runs_out_and_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
+        cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
+        cmocka_unit_test_setup_teardown(mistakes_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_makes_us_keep_an_endless_request, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
