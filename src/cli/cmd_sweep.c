@@ -128,8 +128,11 @@ static void sweep_algorithm(struct sweep *s, const char *word, struct spec_words
 
     snprintf(words, sizeof words, "%s", word);
     name = strtok_r(words, ",", &save);
-    while ((option = strtok_r(NULL, ",", &save)))
+    while ((option = strtok_r(NULL, ",", &save))) {
+        if (w.sets.count == sizeof w.sets.item / sizeof w.sets.item[0])
+            cli_die("%s: too many options", word);
         w.sets.item[w.sets.count++] = option;
+    }
     for (unsigned n = 0; n < sites->count; n++)
         for (unsigned r = 0; r < (w.closed ? 1 : rates->count); r++)
             for (w.seed = first; w.seed < first + seeds; w.seed++) {

@@ -2,7 +2,7 @@
  *
  * This is where a simulation spends its time. A message lies in a slot of a pool; what is sorted is a small key, its
  * time and its place. Where all delays are equal, messages arrive in the order in which they are sent and the keys form
- * a ring; otherwise they form a heap in which a node has four children, all in one cache line. Nothing is allocated
+ * a ring; otherwise they form a heap in which a node has four children, side by side in memory. Nothing is allocated
  * for a message: a slot that became free serves the next message of its size.
  *
  * Of two events at one time the one that was scheduled first comes first. Runs are therefore exactly repeatable. */
