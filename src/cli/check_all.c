@@ -95,30 +95,36 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
 
 /* -------------------------------------------------------------------------------------------------- what is mistaken */
 
+/* Does a system of this size show the mistake, under some rule and order? */
+static bool all_shows(struct row *r, uint32_t sites, uint8_t requests)
+{
+    const struct dme_alg *alg = r->task.conf.alg;
+    uint32_t mistake = r->task.conf.mistake;
+
+    for (unsigned rule = 0; rule < DME_RULES; rule++)
+        for (int fifo = 1; fifo >= (alg->needs & DME_FIFO ? 1 : 0); fifo--) {
+            if (!all_conf(&r->task.conf, alg, sites, rule))
+                continue;
+            r->task.conf.mistake = mistake;
+            r->task.needs = check_needs(alg, fifo);
+            memset(r->task.requests, requests, sizeof r->task.requests);
+            check_run(&r->task, &r->result);
+            if (r->result.trace)
+                return true;
+        }
+    r->task.conf.mistake = mistake;
+    return false;
+}
+
 /* Systems from small to larger, until one shows the mistake. */
 static void all_seek(void *context, size_t k)
 {
-    static const uint8_t ladder[][2] = {{2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {4, 1}};
+    static const uint8_t ladder[][2] = {{2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {4, 1}, {4, 2}};
     struct rows *rows = context;
-    struct row *r = &rows->row[k];
-    struct check_task task = r->task;
 
     for (unsigned step = 0; step < sizeof ladder / sizeof ladder[0]; step++)
-        for (int fifo = 1; fifo >= (task.conf.alg->needs & DME_FIFO ? 1 : 0); fifo--) {
-            char line[512];
-            struct dme_text text;
-
-            dme_text_init(&text, line, sizeof line);
-            r->task.conf.n = ladder[step][0];
-            r->task.needs = check_needs(task.conf.alg, fifo);
-            memset(r->task.requests, ladder[step][1], sizeof r->task.requests);
-            if (!dme_conf_check(&r->task.conf, &text))
-                continue;
-            free(r->result.trace);
-            check_run(&r->task, &r->result);
-            if (r->result.verdict != CHECK_HOLDS && r->result.verdict != CHECK_UNFINISHED)
-                return;
-        }
+        if (all_shows(&rows->row[k], ladder[step][0], ladder[step][1]))
+            return;
 }
 
 int check_all_mistakes(uint64_t states)
@@ -127,13 +133,8 @@ int check_all_mistakes(uint64_t states)
 
     for (unsigned a = 0; alg_list[a]; a++)
         for (unsigned m = 0; alg_list[a]->mistakes && alg_list[a]->mistakes[m]; m++) {
-            struct dme_conf conf;
-            unsigned rule = 0;
+            struct dme_conf conf = {.alg = alg_list[a], .mistake = m};
 
-            while (!(alg_list[a]->rules & 1u << rule))
-                rule++;
-            dme_conf_init(&conf, alg_list[a], 3, rule, rule == DME_SLOTS || rule == DME_GROUP ? 2 : 0);
-            conf.mistake = m;
             rows_add(&rows, &conf, true, 1, states);
         }
     pool_run(pool_cores(), rows.count, all_seek, &rows);
@@ -145,11 +146,11 @@ int check_all_mistakes(uint64_t states)
         bool found = r->result.trace;
 
         if (found)
-            printf("| %s | %s | %s | %u | %u | %s | %u |\n", conf->alg->name, conf->alg->mistakes[conf->mistake],
-                   all_order(&r->task), conf->n, r->task.requests[0], check_verdicts[r->result.verdict],
-                   r->result.trace_length);
+            printf("| %s | %s | %s | %s | %u | %u | %s | %u |\n", conf->alg->name, conf->alg->mistakes[conf->mistake],
+                   cli_rule_text(conf), all_order(&r->task), conf->n, r->task.requests[0],
+                   check_verdicts[r->result.verdict], r->result.trace_length);
         else
-            printf("| %s | %s | | | | not in systems so small with the usual options | |\n", conf->alg->name,
+            printf("| %s | %s | | | | | not in systems so small with the usual options | |\n", conf->alg->name,
                    conf->alg->mistakes[conf->mistake]);
         free(r->result.trace);
     }
