@@ -25,11 +25,12 @@ PURE_WARN := -Wpadded -Wconversion
 CPPFLAGS := -Isrc -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
-LDLIBS := -lm
+LDLIBS := -lm -luv
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard src/node/*.c)
+SERVICE := $(wildcard src/serve/*.c src/client/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
 FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
@@ -39,7 +40,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 .PHONY: all test purity fuzz bench fmt install clean
 all: $(B)/dibs
 
-$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE)) $(B)/libdme.a
+$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The pure part, alone: what the checker checks, the simulator counts and the service runs.
@@ -61,7 +62,7 @@ TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(CLI)) $(B)/libdme.a
+$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 test: $(B)/dibs $(TEST_BINS)

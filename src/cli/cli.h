@@ -110,5 +110,13 @@ int cmd_demo(int argc, char **argv);
 int cmd_paper(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
+int cmd_lock(int argc, char **argv);
+int cmd_try(int argc, char **argv);
+int cmd_holders(int argc, char **argv);
+int cmd_waiters(int argc, char **argv);
+int cmd_locks(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_force_unlock(int argc, char **argv);
 
 #endif

@@ -13,6 +13,14 @@ const struct cli_command cli_commands[] = {
     {"trace", "draw a scenario: who waits, who is inside, which messages go between them", cmd_trace},
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},
+    {"serve", "the lock daemon of this machine", cmd_serve},
+    {"lock", "run a command while holding a lock", cmd_lock},
+    {"try", "the same, unless somebody else holds it", cmd_try},
+    {"holders", "who holds a lock", cmd_holders},
+    {"waiters", "who waits for a lock", cmd_waiters},
+    {"locks", "the locks that the daemon knows", cmd_locks},
+    {"status", "the daemon and its peers", cmd_status},
+    {"force-unlock", "take a lock away from whoever holds it", cmd_force_unlock},
     {0},
 };
 
@@ -20,7 +28,7 @@ static void main_help(FILE *to)
 {
     fprintf(to, "dibs - distributed mutual exclusion: the algorithms, measured and checked\n\n");
     for (const struct cli_command *c = cli_commands; c->name; c++)
-        fprintf(to, "  dibs %-10s %s\n", c->name, c->summary);
+        fprintf(to, "  dibs %-12s %s\n", c->name, c->summary);
     fprintf(to, "\n\"dibs COMMAND --help\" tells more. Exit status: 0 fine, 1 the answer is no, 2 bad usage.\n");
 }
 

@@ -282,6 +282,8 @@ bool instance_is_fresh(struct locks *l, const struct lock *lock)
     for (uint32_t s = 0; s < lock_sites(lock); s++)
         if (lock->site[s].node->phase != DME_IDLE)
             return false;
+    if (l->conf.n == 1)
+        return true;
     instance_conf_of(l, lock->slots, &conf);
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
         const struct dme_node *node = lock->site[s].node;

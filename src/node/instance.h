@@ -24,7 +24,8 @@ uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a mem
 
 void instance_begin(struct locks *l, struct lock *lock);
 void instance_end(struct locks *l, struct lock *lock);
-/* Nobody is served, and all sites are as at first but for their fences. */
+/* Nobody is served, and to begin anew would make no difference: all sites are as at first but for their fences; or all
+ * sites of the lock are here, none of them is asking, and nothing is under way between them. */
 bool instance_is_fresh(struct locks *l, const struct lock *lock);
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode);

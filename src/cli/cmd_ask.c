@@ -1,0 +1,183 @@
+/* dibs holders, waiters, locks, status, force-unlock - one question to the daemon, and its answer as text or JSON. */
+#include "ask.h"
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- answers */
+
+static void ask_json(struct cli_json *j, const struct dibs_reply *r)
+{
+    switch (r->type) {
+    case DIBS_NUMBER:
+        json_count(j, r->number);
+        break;
+    case DIBS_MAP:
+        json_object(j);
+        for (size_t k = 0; k + 1 < r->count; k += 2) {
+            json_key(j, r->item[k]->text);
+            ask_json(j, r->item[k + 1]);
+        }
+        json_end(j, '}');
+        break;
+    case DIBS_LIST:
+        json_array(j);
+        for (size_t k = 0; k < r->count; k++)
+            ask_json(j, r->item[k]);
+        json_end(j, ']');
+        break;
+    default:
+        json_text(j, r->text);
+    }
+}
+
+/* A map: "key value", and so on, with something in between; lists of maps a line each. */
+static void ask_text(const struct dibs_reply *r, const char *between)
+{
+    const char *before = "";
+
+    for (size_t k = 0; k + 1 < r->count; k += 2, before = between) {
+        const struct dibs_reply *value = r->item[k + 1];
+
+        printf("%s%s", before, r->item[k]->text);
+        if (value->type == DIBS_NUMBER)
+            printf(" %" PRIu64, value->number);
+        else if (value->type == DIBS_TEXT)
+            printf(" %s", *value->text ? value->text : "-");
+        for (size_t i = 0; i < value->count; i++) {
+            printf("\n    ");
+            ask_text(value->item[i], "  ");
+        }
+    }
+}
+
+static void ask_print(const struct dibs_reply *r)
+{
+    for (size_t k = 0; r->type == DIBS_LIST && k < r->count; k++) {
+        ask_text(r->item[k], "  ");
+        printf("\n");
+    }
+    if (r->type == DIBS_MAP) {
+        ask_text(r, "\n");
+        printf("\n");
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- questions */
+
+struct dibs_reply *cli_ask(struct dibs *d, const char *const *words, size_t count)
+{
+    struct dibs_reply *r = dibs_ask(d, words, count);
+
+    if (!r)
+        cli_die("the daemon has ended the connection");
+    if (r->type == DIBS_ERROR)
+        cli_die("the daemon says: %s", r->text);
+    return r;
+}
+
+void cli_connect(struct dibs *d, const char *path, int status)
+{
+    const char *hello[] = {"HELLO", "3"};
+
+    if (!path)
+        path = dibs_socket_path();
+    if (!dibs_connect(d, path)) {
+        fprintf(stderr, "dibs: no daemon at %s: %s; start one with \"dibs serve\", or name its socket with --socket\n",
+                path, strerror(errno));
+        exit(status);
+    }
+    dibs_free(cli_ask(d, hello, 2));
+}
+
+/* Page after page. */
+static void ask_locks(struct dibs *d, const char *pattern, bool json)
+{
+    struct cli_json j = {.to = stdout, .first = true};
+    char cursor[24] = "0";
+
+    if (json)
+        json_array(&j);
+    do {
+        const char *words[] = {"LOCKS", pattern ? pattern : "*", "CURSOR", cursor};
+        struct dibs_reply *r = cli_ask(d, words, 4);
+
+        for (size_t k = 0; json && k < r->item[1]->count; k++)
+            ask_json(&j, r->item[1]->item[k]);
+        if (!json)
+            ask_print(r->item[1]);
+        snprintf(cursor, sizeof cursor, "%" PRIu64, r->item[0]->number);
+        dibs_free(r);
+    } while (strcmp(cursor, "0") != 0);
+    if (json)
+        json_end(&j, ']');
+}
+
+static int ask(int argc, char **argv, const char *command, const char *word, bool needed, const char *about)
+{
+    const char *const formats[] = {"text", "json", NULL};
+    const char *path = NULL, *words[2] = {command, NULL};
+    unsigned format = 0;
+    const struct cli_option options[] = {
+        {"--socket", CLI_TEXT, &path, "PATH", "of the daemon ($DIBS_SOCKET, ...)", 0, 0, NULL},
+        {"--format", CLI_CHOICE, &format, "F", "text or json", 0, 0, formats},
+        {0},
+    };
+    char line[64];
+    const struct cli_usage usage = {line, about, options};
+    struct cli_json j = {.to = stdout, .first = true};
+    struct dibs_reply *r;
+    struct dibs d;
+    int count;
+
+    snprintf(line, sizeof line, "dibs %s%s%s [OPTION...]", argv[0], *word ? " " : "", word);
+    count = cli_parse(argc, argv, &usage, &words[1], *word ? 1 : 0);
+    if (needed && count == 0)
+        cli_die("which lock? (usage: %s)", line);
+    cli_connect(&d, path, CLI_FAILED);
+    if (strcmp(command, "LOCKS") == 0) {
+        ask_locks(&d, words[1], format);
+    } else {
+        r = cli_ask(&d, words, 1 + (size_t)count);
+        if (format)
+            ask_json(&j, r);
+        else
+            ask_print(r);
+        dibs_free(r);
+    }
+    dibs_close(&d);
+    return CLI_OK;
+}
+
+int cmd_holders(int argc, char **argv)
+{
+    return ask(argc, argv, "HOLDERS", "NAME", true,
+               "Which clients of this machine hold the lock, and their fencing tokens.");
+}
+
+int cmd_waiters(int argc, char **argv)
+{
+    return ask(argc, argv, "WAITERS", "NAME", true, "Which clients of this machine wait for the lock, in their order.");
+}
+
+int cmd_locks(int argc, char **argv)
+{
+    return ask(argc, argv, "LOCKS", "[PATTERN]", false,
+               "The locks that the daemon of this machine knows, with its own holders and waiters.");
+}
+
+int cmd_status(int argc, char **argv)
+{
+    return ask(argc, argv, "STATUS", "", false,
+               "The daemon of this machine, and its connections to the other members.");
+}
+
+int cmd_force_unlock(int argc, char **argv)
+{
+    return ask(argc, argv, "FORCE-UNLOCK", "NAME", true,
+               "Takes the lock away from all clients of this machine that hold it, and says who they were. They are\n"
+               "told; \"dibs lock\" ends its command.");
+}

@@ -1,0 +1,177 @@
+/* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600). */
+#include "serve.h"
+
+#include "lab/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 512 };
+
+struct serve_client {
+    struct ring in_serve, in_news;
+    struct serve *serve;
+    struct stream *stream;
+    struct client *client;
+};
+
+static void clients_part(struct serve_client *c)
+{
+    ring_cut(&c->in_serve);
+    ring_cut(&c->in_news);
+    stream_close(c->stream);
+    client_close(c->client);
+    free(c);
+}
+
+/* Something is to be done for this client. */
+static void clients_note(struct serve_client *c)
+{
+    ring_cut(&c->in_news);
+    ring_push(&c->serve->news, &c->in_news);
+}
+
+/* What it is told goes out. */
+static void clients_flush(struct serve_client *c)
+{
+    struct bytes *out = &c->client->out;
+
+    if (!c->stream->writing && bytes_len(out)) {
+        stream_write(c->stream, out->at + out->start, bytes_len(out));
+        bytes_consume(out, bytes_len(out));
+    }
+    if (c->client->closing && !c->stream->writing)
+        clients_part(c);
+    else
+        stream_read(c->stream, !client_is_full(c->client));
+}
+
+void serve_clients_work(struct serve *s)
+{
+    struct node_event event;
+    struct serve_client *c;
+
+    for (;;) {
+        while (node_next(&s->node, &event)) {
+            c = event.session->user;
+            client_hear(c->client, &event);
+            client_run(c->client);
+            clients_note(c);
+        }
+        if (ring_empty(&s->news))
+            return;
+        c = RING_OF(s->news.next, struct serve_client, in_news);
+        ring_cut(&c->in_news);
+        clients_flush(c); /* it may part, and others get its locks */
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ what happens */
+
+static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len)
+{
+    struct serve_client *c = stream->owner;
+
+    client_input(c->client, bytes, len);
+    client_run(c->client);
+    clients_note(c);
+    serve_work(c->serve);
+}
+
+static void clients_end(struct stream *stream)
+{
+    struct serve_client *c = stream->owner;
+    struct serve *s = c->serve;
+
+    clients_part(c);
+    serve_work(s);
+}
+
+static void clients_room(struct stream *stream)
+{
+    struct serve_client *c = stream->owner;
+
+    client_run(c->client);
+    clients_note(c);
+    serve_work(c->serve);
+}
+
+static void clients_come(uv_stream_t *door, int status)
+{
+    struct serve *s = door->data;
+    struct serve_client *c;
+
+    if (status < 0)
+        return;
+    c = mem_new(sizeof *c);
+    c->serve = s;
+    ring_init(&c->in_news);
+    c->stream = stream_new(&s->loop, false);
+    c->stream->owner = c;
+    c->stream->on_read = clients_read;
+    c->stream->on_end = clients_end;
+    c->stream->on_room = clients_room;
+    c->client = client_open(&s->node, c);
+    ring_push(&s->clients, &c->in_serve);
+    if (uv_accept(door, &c->stream->uv.any) < 0)
+        clients_part(c);
+    else
+        stream_read(c->stream, true);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the socket */
+
+/* A socket file may have been left behind by a daemon that was killed: nobody answers there. False: somebody does. */
+static bool clients_clear_path(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), answer;
+    struct stat file;
+
+    memcpy(address.sun_path, path, strlen(path)); /* it fits: serve_clients_start has looked */
+    answer = fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
+    if (answer < 0 && errno == ECONNREFUSED && lstat(path, &file) == 0 && S_ISSOCK(file.st_mode))
+        unlink(path);
+    if (fd >= 0)
+        close(fd);
+    return answer < 0;
+}
+
+bool serve_clients_start(struct serve *s)
+{
+    const char *path = s->conf->socket;
+    mode_t mask;
+    int error;
+
+    uv_pipe_init(&s->loop, &s->clients_door, 0);
+    s->clients_door.data = s;
+    if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path) {
+        serve_log(s, "the path of the socket is too long: %s", path);
+        return false;
+    }
+    if (!clients_clear_path(path)) {
+        serve_log(s, "somebody serves %s already; stop it, or choose another path with --socket", path);
+        return false;
+    }
+    mask = umask(0177);
+    error = uv_pipe_bind(&s->clients_door, path);
+    umask(mask);
+    if (!error)
+        error = uv_listen((uv_stream_t *)&s->clients_door, BACKLOG, clients_come);
+    if (error)
+        serve_log(s, "cannot listen on %s: %s; choose another path with --socket", path, uv_strerror(error));
+    return !error;
+}
+
+void serve_clients_stop(struct serve *s)
+{
+    while (!ring_empty(&s->clients))
+        clients_part(RING_OF(s->clients.next, struct serve_client, in_serve));
+    uv_close((uv_handle_t *)&s->clients_door, NULL); /* libuv removes the file */
+}

@@ -1,0 +1,284 @@
+/* peers.c - the connections to the other members. Of two members the one that is earlier in the list calls the other, and
+ * calls again when the connection has ended. Who is called learns from the HELLO who it is. */
+#include "serve.h"
+
+#include "lab/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BACKLOG = 64, RETRY_MS = 100, REFUSED_RETRY_MS = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
+
+static void peers_dial(uv_timer_t *timer);
+
+static bool peers_dials(const struct serve_peer *p)
+{
+    return p->serve->conf->self < p->member;
+}
+
+static struct link *peers_link(const struct serve_peer *p)
+{
+    return &p->serve->node.link[p->member];
+}
+
+static void peers_tell(struct serve_peer *p, const char *reason)
+{
+    if (strcmp(p->told, reason) != 0)
+        serve_log(p->serve, "%s: %s", p->serve->names[p->member], reason);
+    snprintf(p->told, sizeof p->told, "%s", reason);
+}
+
+/* The connection is over. */
+static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
+{
+    if (p->stream) {
+        stream_close(p->stream);
+        p->stream = NULL;
+    }
+    link_disconnected(peers_link(p));
+    if (peers_dials(p) && !peers_link(p)->banned && !p->serve->stopping)
+        uv_timer_start(&p->retry, peers_dial, retry_ms, 0);
+}
+
+static void peers_flush(struct serve_peer *p)
+{
+    struct link *k = peers_link(p);
+    const uint8_t *bytes;
+    size_t len;
+
+    while (p->stream && !p->stream->writing && (bytes = link_output(k, &len)) && len) {
+        stream_write(p->stream, bytes, len);
+        link_wrote(k, len);
+    }
+    if (k->state == LINK_UP)
+        peers_tell(p, "connected");
+    if (p->stream && k->state == LINK_ENDING) {
+        peers_tell(p, k->reason);
+        peers_hang_up(p, REFUSED_RETRY_MS);
+    }
+    if (p->stream)
+        stream_read(p->stream, !link_is_full(k));
+}
+
+void serve_peers_flush(struct serve *s)
+{
+    for (uint32_t j = 0; j < s->conf->n; j++)
+        if (j != s->conf->self)
+            peers_flush(&s->peer[j]);
+}
+
+static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
+{
+    struct serve_peer *p = stream->owner;
+
+    link_input(peers_link(p), bytes, len);
+    serve_work(p->serve);
+}
+
+static void peers_end(struct stream *stream)
+{
+    struct serve_peer *p = stream->owner;
+
+    peers_tell(p, "the connection has ended");
+    peers_hang_up(p, RETRY_MS);
+}
+
+static void peers_room(struct stream *stream)
+{
+    struct serve_peer *p = stream->owner;
+
+    serve_work(p->serve);
+}
+
+/* There is a connection, and we know to whom. */
+static void peers_attach(struct serve_peer *p, struct stream *stream)
+{
+    if (p->stream && p->stream != stream)
+        stream_close(p->stream);
+    p->stream = stream;
+    stream->owner = p;
+    stream->on_read = peers_read;
+    stream->on_end = peers_end;
+    stream->on_room = peers_room;
+    uv_tcp_nodelay(&stream->uv.tcp, 1);
+    link_connected(peers_link(p));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- calling */
+
+static void peers_address(const struct serve_member *m, struct sockaddr_storage *address)
+{
+    if (uv_ip4_addr(m->host, m->port, (struct sockaddr_in *)address) != 0)
+        uv_ip6_addr(m->host, m->port, (struct sockaddr_in6 *)address);
+}
+
+static void peers_answered(uv_connect_t *request, int status)
+{
+    struct stream *stream = request->handle->data;
+    struct serve_peer *p = stream->owner;
+
+    free(request);
+    if (stream->closing)
+        return;
+    if (status < 0) {
+        peers_tell(p, uv_strerror(status));
+        peers_hang_up(p, RETRY_MS);
+    } else {
+        peers_attach(p, stream);
+        serve_work(p->serve);
+    }
+}
+
+static void peers_dial(uv_timer_t *timer)
+{
+    struct serve_peer *p = timer->data;
+    uv_connect_t *request = mem_new(sizeof *request);
+    struct sockaddr_storage address;
+    int error;
+
+    peers_address(&p->serve->conf->member[p->member], &address);
+    p->stream = stream_new(&p->serve->loop, true);
+    p->stream->owner = p;
+    error = uv_tcp_connect(request, &p->stream->uv.tcp, (struct sockaddr *)&address, peers_answered);
+    if (error) {
+        free(request);
+        peers_tell(p, uv_strerror(error));
+        peers_hang_up(p, RETRY_MS);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ being called */
+
+/* Somebody who has not yet said who it is. */
+struct stranger {
+    struct ring in_serve;
+    struct serve *serve;
+    struct stream *stream;
+    size_t len;
+    uint8_t said[HELLO_ROOM];
+};
+
+/* Its stream goes on without it, or is closed. */
+static void stranger_forget(struct stranger *x, bool close)
+{
+    if (close)
+        stream_close(x->stream);
+    ring_cut(&x->in_serve);
+    x->serve->stranger_count--;
+    free(x);
+}
+
+static void stranger_end(struct stream *stream)
+{
+    stranger_forget(stream->owner, true);
+}
+
+static struct serve_peer *stranger_is(struct serve *s, const char *name, size_t len)
+{
+    for (uint32_t j = 0; j < s->conf->n; j++)
+        if (j != s->conf->self && strlen(s->names[j]) == len && memcmp(s->names[j], name, len) == 0)
+            return &s->peer[j];
+    return NULL;
+}
+
+static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t len)
+{
+    struct stranger *x = stream->owner;
+    struct serve *s = x->serve;
+    size_t some = len < HELLO_ROOM - x->len ? len : HELLO_ROOM - x->len;
+    struct serve_peer *p = NULL;
+    const char *name;
+    int name_len;
+
+    memcpy(x->said + x->len, bytes, some);
+    x->len += some;
+    name_len = link_who(x->said, x->len, &name);
+    if (name_len == 0 && x->len < HELLO_ROOM)
+        return;
+    if (name_len > 0)
+        p = stranger_is(s, name, (size_t)name_len);
+    if (!p || peers_link(p)->banned) {
+        serve_log(s, "a connection was refused that is not from a member");
+        stranger_forget(x, true);
+        return;
+    }
+    peers_attach(p, stream);
+    link_input(peers_link(p), x->said, x->len);
+    link_input(peers_link(p), bytes + some, len - some);
+    stranger_forget(x, false);
+    serve_work(s);
+}
+
+static void peers_come(uv_stream_t *door, int status)
+{
+    struct serve *s = door->data;
+    struct stranger *x;
+
+    if (status < 0)
+        return;
+    if (s->stranger_count == STRANGERS_MAX) /* the one that has been silent for longest has to go */
+        stranger_forget(RING_OF(s->strangers.next, struct stranger, in_serve), true);
+    x = mem_new(sizeof *x);
+    x->serve = s;
+    x->stream = stream_new(&s->loop, true);
+    x->stream->owner = x;
+    x->stream->on_read = stranger_read;
+    x->stream->on_end = stranger_end;
+    ring_push(&s->strangers, &x->in_serve);
+    s->stranger_count++;
+    if (uv_accept(door, &x->stream->uv.any) < 0)
+        stranger_forget(x, true);
+    else
+        stream_read(x->stream, true);
+}
+
+/* -------------------------------------------------------------------------------------------------- begin and the end */
+
+bool serve_peers_start(struct serve *s)
+{
+    struct sockaddr_storage address;
+    int error;
+
+    if (s->conf->n == 1)
+        return true;
+    uv_tcp_init(&s->loop, &s->peers_door);
+    s->peers_door.data = s;
+    peers_address(&s->conf->member[s->conf->self], &address);
+    error = uv_tcp_bind(&s->peers_door, (struct sockaddr *)&address, 0);
+    if (!error)
+        error = uv_listen((uv_stream_t *)&s->peers_door, BACKLOG, peers_come);
+    if (error) {
+        serve_log(s, "cannot listen on %s:%d: %s", s->conf->member[s->conf->self].host,
+                  s->conf->member[s->conf->self].port, uv_strerror(error));
+        uv_close((uv_handle_t *)&s->peers_door, NULL);
+        return false;
+    }
+    for (uint32_t j = 0; j < s->conf->n; j++) {
+        struct serve_peer *p = &s->peer[j];
+
+        p->serve = s;
+        p->member = j;
+        if (j == s->conf->self)
+            continue;
+        uv_timer_init(&s->loop, &p->retry);
+        p->retry.data = p;
+        if (peers_dials(p))
+            uv_timer_start(&p->retry, peers_dial, 0, 0);
+    }
+    return true;
+}
+
+void serve_peers_stop(struct serve *s)
+{
+    if (s->conf->n == 1)
+        return;
+    while (!ring_empty(&s->strangers))
+        stranger_forget(RING_OF(s->strangers.next, struct stranger, in_serve), true);
+    for (uint32_t j = 0; j < s->conf->n; j++)
+        if (j != s->conf->self) {
+            peers_hang_up(&s->peer[j], 0);
+            uv_close((uv_handle_t *)&s->peer[j].retry, NULL);
+        }
+    uv_close((uv_handle_t *)&s->peers_door, NULL);
+}

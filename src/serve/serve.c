@@ -1,0 +1,128 @@
+/* serve.c - see serve.h. */
+#include "serve.h"
+
+#include "lab/memory.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+void serve_log(const struct serve *s, const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "dibs: %s: ", s->conf->member[s->conf->self].name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\n");
+}
+
+static void serve_due(uv_timer_t *timer)
+{
+    serve_work(timer->data);
+}
+
+static void serve_set_timer(struct serve *s)
+{
+    uint64_t due = node_due_ms(&s->node), now = uv_now(&s->loop);
+
+    if (due == UINT64_MAX)
+        uv_timer_stop(&s->due);
+    else
+        uv_timer_start(&s->due, serve_due, due > now ? due - now : 0, 0);
+}
+
+void serve_work(struct serve *s)
+{
+    if (s->stopping)
+        return;
+    node_advance(&s->node, uv_now(&s->loop));
+    node_pump(&s->node);
+    serve_clients_work(s);
+    serve_peers_flush(s);
+    serve_set_timer(s);
+    if (node_is_open(&s->node) && !s->was_open && s->conf->n > 1)
+        serve_log(s, "all %u members have met: locks are granted from now on", s->conf->n);
+    s->was_open = node_is_open(&s->node);
+}
+
+static void serve_stop(uv_signal_t *signal, int number)
+{
+    struct serve *s = signal->data;
+
+    if (s->stopping)
+        return;
+    serve_log(s, "%s: ends; all locks of its clients are released", strsignal(number));
+    s->stopping = true;
+    serve_clients_stop(s);
+    serve_peers_stop(s);
+    uv_close((uv_handle_t *)&s->due, NULL);
+    uv_close((uv_handle_t *)&s->term, NULL);
+    uv_close((uv_handle_t *)&s->interrupt, NULL);
+}
+
+/* A life of this member is told from all others by chance, and its fences from those of former lives by the clock. */
+static bool serve_begin_life(struct serve *s)
+{
+    struct timespec now;
+    struct node_conf conf = {.n = s->conf->n,
+                             .self = s->conf->self,
+                             .name = s->names,
+                             .summary = s->conf->summary,
+                             .modes = s->conf->modes,
+                             .slots = s->conf->slots};
+
+    for (uint32_t j = 0; j < s->conf->n; j++)
+        s->names[j] = s->conf->member[j].name;
+    if (getrandom(&conf.incarnation, sizeof conf.incarnation, 0) != sizeof conf.incarnation)
+        return false;
+    conf.incarnation |= 1;
+    clock_gettime(CLOCK_REALTIME, &now);
+    conf.fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    node_init(&s->node, &conf);
+    return true;
+}
+
+static void serve_watch(struct serve *s)
+{
+    uv_timer_init(&s->loop, &s->due);
+    uv_signal_init(&s->loop, &s->term);
+    uv_signal_init(&s->loop, &s->interrupt);
+    s->due.data = s->term.data = s->interrupt.data = s;
+    uv_signal_start(&s->term, serve_stop, SIGTERM);
+    uv_signal_start(&s->interrupt, serve_stop, SIGINT);
+}
+
+int serve_run(const struct serve_conf *conf)
+{
+    struct serve *s = mem_new(sizeof *s);
+    bool started;
+
+    s->conf = conf;
+    ring_init(&s->strangers);
+    ring_init(&s->clients);
+    ring_init(&s->news);
+    signal(SIGPIPE, SIG_IGN);
+    uv_loop_init(&s->loop);
+    started = serve_begin_life(s) && serve_clients_start(s) && serve_peers_start(s);
+    if (started) {
+        serve_watch(s);
+        serve_log(s, "serves %s%s", conf->socket,
+                  conf->n > 1 ? "; without a cluster key peers are on loopback only"
+                              : "; a cluster of one, for clients of this machine");
+        serve_work(s);
+    } else {
+        s->stopping = true;
+        serve_clients_stop(s);
+    }
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&s->loop);
+    node_free(&s->node);
+    free(s);
+    return started ? 0 : 1;
+}

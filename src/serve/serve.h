@@ -1,0 +1,68 @@
+/* serve.h - the daemon: a node of src/node on libuv. All I/O, the clock and the signals are in this directory.
+ *
+ * Whatever happens (bytes from a peer or a client, a timer) is fed to the node, and then serve_work() does what is to be
+ * done: messages are handled, events go to clients, bytes go out, the next timer is set. */
+#ifndef DIBS_SERVE_SERVE_H
+#define DIBS_SERVE_SERVE_H
+
+#include "node/client.h"
+#include "node/node.h"
+#include "stream.h"
+
+struct serve_member {
+    char name[LINK_NAME_MAX + 1];
+    char host[64];
+    int port;
+};
+
+struct serve_conf {
+    uint32_t n, self;
+    struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */
+    const struct dme_alg *modes, *slots;
+    const char *socket; /* path, for clients */
+    char summary[LINK_REASON_MAX / 2 + NODE_MEMBERS_MAX * 160];
+};
+
+/* Another member, and the connection to it. */
+struct serve_peer {
+    struct serve *serve;
+    uint32_t member;
+    struct stream *stream; /* or null */
+    uv_timer_t retry;
+    char told[LINK_REASON_MAX]; /* the reason that was logged last */
+};
+
+struct serve {
+    const struct serve_conf *conf;
+    uv_loop_t loop;
+    struct node node;
+    const char *names[NODE_MEMBERS_MAX];
+    struct serve_peer peer[NODE_MEMBERS_MAX];
+    uv_tcp_t peers_door; /* where peers come in */
+    uv_pipe_t clients_door;
+    uv_timer_t due;
+    uv_signal_t term, interrupt;
+    struct ring strangers;     /* connections that have not said who they are */
+    struct ring clients, news; /* all of them; those for whom there is something to do */
+    unsigned stranger_count;
+    bool was_open, stopping;
+};
+
+/* Runs until SIGTERM or SIGINT. 0, or 1 after a line on stderr if it cannot. */
+int serve_run(const struct serve_conf *conf);
+
+/* "a=127.0.0.1:7401,b=127.0.0.1:7402" into the configuration. False, and a line, if it cannot be. */
+bool serve_read_members(struct serve_conf *conf, const char *text, const char *name, struct dme_text *why);
+void serve_summarize(struct serve_conf *conf);
+
+/* Between the files of this directory. */
+void serve_work(struct serve *s);
+void serve_log(const struct serve *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool serve_peers_start(struct serve *s);
+void serve_peers_flush(struct serve *s);
+void serve_peers_stop(struct serve *s);
+bool serve_clients_start(struct serve *s);
+void serve_clients_work(struct serve *s);
+void serve_clients_stop(struct serve *s);
+
+#endif

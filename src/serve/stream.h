@@ -1,0 +1,32 @@
+/* stream.h - a connection of libuv, as the daemon needs it: bytes in, bytes out, and it is gone. */
+#ifndef DIBS_SERVE_STREAM_H
+#define DIBS_SERVE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct stream {
+    union {
+        uv_stream_t any;
+        uv_pipe_t pipe;
+        uv_tcp_t tcp;
+    } uv;
+    void *owner;
+    void (*on_read)(struct stream *s, const uint8_t *bytes, size_t len);
+    void (*on_end)(struct stream *s);  /* the other side has closed, or it broke; close it */
+    void (*on_room)(struct stream *s); /* what was written has gone out */
+    bool writing;                      /* something is on its way: write later */
+    bool reading, closing;
+};
+
+/* A stream is freed by itself once it is closed. tcp: else a Unix socket. */
+struct stream *stream_new(uv_loop_t *loop, bool tcp);
+void stream_close(struct stream *s);
+/* Takes all of it, and sends what it can at once. Not while it is writing. */
+void stream_write(struct stream *s, const uint8_t *bytes, size_t len);
+/* Read, or let the other side feel that we do not. */
+void stream_read(struct stream *s, bool read);
+
+#endif

@@ -1,0 +1,273 @@
+#!/bin/sh
+# The lock service with real daemons, sockets, processes and signals. Everything lives in a directory of its own; what is
+# started is stopped by its number. No time is asserted: waits are generous, and end when what they wait for is there.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+dir=$(mktemp -d)
+daemons=
+unset DIBS_SOCKET XDG_RUNTIME_DIR
+cleanup() {
+    # shellcheck disable=SC2086 # a list of numbers
+    [ -z "$daemons" ] || kill $daemons 2>/dev/null
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
+}
+
+# Until the command succeeds; at most some 10 seconds.
+until_true() {
+    for _ in $(seq 200); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+is_ready() { # SOCKET
+    [ "$("$DIBS" status --socket "$1" 2>/dev/null | sed -n 's/^ready //p')" = yes ]
+}
+
+serve() { # SOCKET [OPTION...]
+    socket=$1
+    shift
+    "$DIBS" serve --socket "$dir/$socket" "$@" 2>>"$dir/$socket.log" &
+    pid=$!
+    daemons="$daemons $pid"
+    echo $pid >"$dir/$socket.pid"
+}
+
+end_daemon() { # SOCKET [SIGNAL]
+    kill -"${2:-TERM}" "$(cat "$dir/$1.pid")"
+    wait "$(cat "$dir/$1.pid")" 2>/dev/null
+}
+
+lock() { # SOCKET ARGUMENT...
+    socket=$1
+    shift
+    "$DIBS" lock --socket "$dir/$socket" "$@"
+}
+
+# ------------------------------------------------------------------------------------------------- a cluster of one
+
+serve solo
+until_true is_ready "$dir/solo"
+ready=$?
+tell $ready "a daemon without options is ready by itself"
+[ $ready = 0 ] || exit 1
+
+[ "$(stat -c %a "$dir/solo")" = 600 ]
+tell $? "only its owner may use the socket"
+
+"$DIBS" serve --socket "$dir/solo" 2>"$dir/said"
+[ $? = 1 ] && grep -q "serves $dir/solo already" "$dir/said"
+tell $? "a second daemon on the same socket says so"
+
+# shellcheck disable=SC2016 # expanded by the inner shell
+out=$(lock solo job -- sh -c 'echo $DIBS_LOCK $DIBS_FENCE; exit 7')
+[ $? = 7 ] && echo "$out" | grep -Eq '^job [0-9]+$'
+tell $? "the command gets lock and fence, and its status is passed on"
+
+lock solo job -- sh -c 'kill -USR1 $$'
+[ $? = $((128 + 10)) ]
+tell $? "a command that dies of a signal is told as a shell tells it"
+
+lock solo job -- "$dir/nothing" 2>/dev/null
+[ $? = 127 ]
+tell $? "a command that does not exist ends with 127"
+
+lock nowhere job -- true 2>"$dir/said"
+[ $? = 120 ] && grep -q "dibs serve" "$dir/said"
+tell $? "without a daemon it ends with 120, and says what to do"
+
+# Runs a command under the lock until it is told to end by removing a file; returns when it is inside.
+hold() { # SOCKET FILE ARGUMENT...
+    socket=$1
+    file=$2
+    shift 2
+    # shellcheck disable=SC2016
+    "$DIBS" lock --socket "$dir/$socket" "$@" -- \
+        sh -c 'echo $$ >"$0.in"; mv "$0.in" "$0"; while [ -e "$0" ]; do sleep 0.02; done' "$dir/$file" 2>"$dir/$file.log" &
+    holder=$!
+    until_true test -e "$dir/$file"
+}
+
+let_go() { # FILE
+    rm -f "$dir/$1"
+    wait "$holder"
+}
+
+hold solo busy job
+lock solo job --wait 0.1 -- true 2>/dev/null
+[ $? = 121 ]
+tell $? "a wait that is too long ends with 121"
+
+"$DIBS" try --socket "$dir/solo" job -- true 2>/dev/null
+[ $? = 121 ]
+tell $? "dibs try does not wait for a holder"
+
+lock solo job --slots 3 -- true 2>"$dir/said"
+[ $? = 123 ] && grep -q "ask for it without SLOTS" "$dir/said"
+tell $? "another kind of the same lock is refused, with 123"
+
+"$DIBS" holders --socket "$dir/solo" job --format json | grep -q '"fence"'
+tell $? "holders are shown"
+
+"$DIBS" lock --socket "$dir/solo" job -- true &
+waiter=$!
+until_true sh -c "'$DIBS' waiters --socket '$dir/solo' job | grep -q exclusive"
+kill -TERM $waiter
+wait $waiter
+[ $? = $((128 + 15)) ] && [ -z "$("$DIBS" waiters --socket "$dir/solo" job)" ]
+tell $? "a signal ends a wait, and nothing is left of it"
+
+"$DIBS" force-unlock --socket "$dir/solo" job | grep -q "mode exclusive"
+tell $? "force-unlock says whom it evicts"
+wait "$holder"
+[ $? = 122 ] && grep -q "is lost" "$dir/busy.log" && ! kill -0 "$(cat "$dir/busy")" 2>/dev/null
+tell $? "whose lock is taken away, its command is ended, and it ends with 122"
+rm -f "$dir/busy"
+
+# shellcheck disable=SC2016
+"$DIBS" lock --socket "$dir/solo" job -- sh -c 'trap "exit 9" TERM; : >"$0"; while :; do sleep 0.02; done' "$dir/trap" &
+wrapper=$!
+until_true test -e "$dir/trap"
+kill -TERM $wrapper
+wait $wrapper
+[ $? = 9 ]
+tell $? "TERM is passed on to the command"
+
+hold solo busy job
+kill -KILL "$holder"
+wait "$holder" 2>/dev/null
+# shellcheck disable=SC2016
+lock solo job --wait 20 -- sh -c '! kill -0 "$(cat "$0")" 2>/dev/null' "$dir/busy"
+tell $? "if dibs is killed, its command is, before the next one is let in"
+rm -f "$dir/busy"
+
+# shellcheck disable=SC2016
+"$DIBS" lock --socket "$dir/solo" job --ttl 0.2 -- sh -c 'sleep 1' && :
+tell $? "a lease is renewed while the command runs"
+
+if command -v redis-cli >/dev/null; then
+    redis() {
+        redis-cli -s "$dir/solo" "$@"
+    }
+    [ "$(redis PING)" = PONG ] && [ "$(redis LOCK redis | sed -n 1p)" = redis ] && redis LOK | grep -q 'unknown command' &&
+        redis -3 STATUS | grep -q 'swaroop-singh'
+    tell $? "redis-cli is a client"
+else
+    tell 0 "redis-cli is a client # SKIP it is not installed"
+fi
+
+# A command that does not hear TERM, and a daemon that dies.
+# shellcheck disable=SC2016
+"$DIBS" lock --socket "$dir/solo" job --grace 0.1 -- sh -c 'trap "" TERM; echo $$ >"$0"; while :; do sleep 0.02; done' \
+    "$dir/deaf" 2>/dev/null &
+wrapper=$!
+until_true test -s "$dir/deaf"
+end_daemon solo KILL
+wait $wrapper
+[ $? = 122 ] && ! kill -0 "$(cat "$dir/deaf")" 2>/dev/null
+tell $? "if the daemon dies, the command is ended, by force if need be"
+
+serve solo
+until_true is_ready "$dir/solo"
+tell $? "a socket that a dead daemon has left behind is taken over"
+
+end_daemon solo
+[ $? = 0 ] && [ ! -e "$dir/solo" ]
+tell $? "TERM ends a daemon, and its socket is removed"
+
+# --------------------------------------------------------------------------------------------------- a cluster of three
+
+base=$((20000 + $$ % 20000))
+members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+
+"$DIBS" serve --name ant --members "ant=10.0.0.1:7400" --socket "$dir/out" 2>"$dir/said"
+[ $? = 2 ] && grep -q "not on loopback" "$dir/said"
+tell $? "an address beyond this machine is refused"
+
+serve_three() { # ALGORITHM
+    for member in ant bee cat; do
+        serve $member --name $member --members "$members" --algorithm "$1"
+    done
+    until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
+}
+
+end_three() {
+    for member in ant bee cat; do
+        end_daemon $member
+    done
+}
+
+# One process: so many times it takes the lock, reads a number, and writes the next one.
+count_up() { # SOCKET TIMES
+    for _ in $(seq "$2"); do
+        # shellcheck disable=SC2016
+        lock "$1" counter -- sh -c 'read -r n <"$0"; echo $((n + 1)) >"$0"; echo "$DIBS_FENCE" >>"$0.fences"' "$dir/count"
+    done
+}
+
+times=4
+algorithms="swaroop-singh ricart-agrawala naimi-trehel maekawa lamport"
+[ "$MODE" = release ] || algorithms="swaroop-singh ricart-agrawala"
+for algorithm in $algorithms; do
+    serve_three "$algorithm"
+    echo 0 >"$dir/count"
+    : >"$dir/count.fences"
+    counters=
+    for member in ant bee cat ant bee cat; do
+        count_up $member $times &
+        counters="$counters $!"
+    done
+    # shellcheck disable=SC2086 # a list of numbers
+    wait $counters
+    [ "$(cat "$dir/count")" = $((6 * times)) ]
+    tell $? "$algorithm: three daemons guard a counter, and no step is lost"
+    sort -nu "$dir/count.fences" | cmp -s - "$dir/count.fences"
+    tell $? "$algorithm: fences grow from holder to holder"
+    [ "$algorithm" = swaroop-singh ] || end_three
+    [ "$algorithm" != swaroop-singh ] || {
+        # Two are inside together, on two machines; somebody who may not be with them is not.
+        for kind in "--shared|" "--group red|--group blue" "--slots 2|--slots 2"; do
+            with=${kind%|*}
+            against=${kind#*|}
+            # shellcheck disable=SC2086 # options
+            hold ant one "shelf ${with#--}" $with
+            first=$holder
+            # shellcheck disable=SC2086
+            hold bee two "shelf ${with#--}" $with
+            tell $? "$with: two members hold it together"
+            # shellcheck disable=SC2086
+            "$DIBS" try --socket "$dir/cat" "shelf ${with#--}" $against -- true 2>/dev/null
+            [ $? = 121 ]
+            tell $? "$with: who may not join has to wait"
+            let_go two
+            rm -f "$dir/one"
+            wait "$first"
+        done
+        end_daemon bee KILL
+        serve bee --name bee --members "$members" --algorithm "$algorithm"
+        until_true grep -q "bee has restarted" "$dir/bee.log"
+        tell $? "a member that has restarted is refused, and told why"
+        "$DIBS" status --socket "$dir/bee" | grep -q '^ready no'
+        tell $? "and it grants nothing"
+        end_three
+    }
+done
+
+# Two members that do not agree on what the cluster is.
+serve ant --name ant --members "$members"
+serve bee --name bee --members "$members" --algorithm ricart-agrawala
+until_true grep -q "configurations differ" "$dir/ant.log" && until_true grep -q "configurations differ" "$dir/bee.log"
+tell $? "members with different configurations refuse each other, with the reason in both logs"
+end_daemon ant
+end_daemon bee
+
+echo "1..$number"
