@@ -53,7 +53,7 @@ static const char *name_of(const struct dme_conf *conf)
     return line;
 }
 
-/* ------------------------------------------------------------------------------------------------ every interleaving */
+/* ----------------------------------------------------------------------------------------------- every interleaving */
 
 static void holds(const struct dme_conf *conf, uint8_t requests, uint32_t needs)
 {
@@ -86,7 +86,7 @@ static void every_algorithm_holds_with_the_promises_it_needs_and_no_other(void *
     for_every(3, holds_once);
 }
 
-/* --------------------------------------------------------------------------------------------------- simulated loads */
+/* -------------------------------------------------------------------------------------------------- simulated loads */
 
 /* Everybody who asks gets in and leaves, under the rule, at light and at full load and on channels good and bad. */
 static void serves(const struct dme_conf *conf)

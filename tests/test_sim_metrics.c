@@ -20,7 +20,7 @@ static struct sim_result run(const struct sim_spec *spec)
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------------------- a naive count */
+/* ---------------------------------------------------------------------------------------------------- a naive count */
 
 enum { CLAIMS_MAX = 4096, SITES_MAX = 16 };
 
@@ -138,7 +138,7 @@ static void figures_are_those_of_a_naive_count(void **state)
     check_figures("raymond-k --rule slots:3 --sites 8 --rate 0.2 --delay exp:1 --hold exp:2 --entries 2000 --warmup 0");
 }
 
-/* --------------------------------------------------------------------------------------------------------- intervals */
+/* -------------------------------------------------------------------------------------------------------- intervals */
 
 static void intervals_cover_the_truth_as_often_as_they_say(void **state)
 {

@@ -149,7 +149,7 @@ static void a_changed_byte_is_rejected_or_is_another_message(void **state)
     for_every_kind(check_byte_changes);
 }
 
-/* --------------------------------------------------------------------------------------------------- written by hand */
+/* -------------------------------------------------------------------------------------------------- written by hand */
 
 /* Decodes bytes at site 1 from site 0 of three, ricart-agrawala under the rule; what is wrong, or "". */
 static const char *by_hand(enum dme_rule rule, const uint8_t *bytes, size_t len)

@@ -55,7 +55,7 @@ static void quorum_send_members(struct dme *d, const struct quorum *s, uint8_t k
             dme_send_ticket(d, j, kind, quorum_ticket(claim, d->self));
 }
 
-/* ----------------------------------------------------------------------------------------------------- the requester */
+/* ---------------------------------------------------------------------------------------------------- the requester */
 
 static void quorum_forget(struct dme *d, struct quorum *s)
 {
@@ -140,7 +140,7 @@ void quorum_release(struct dme *d, void *state)
     quorum_send_members(d, s, RELEASE, claim);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the arbiter */
+/* ------------------------------------------------------------------------------------------------------ the arbiter */
 
 static void quorum_grant(struct dme *d, struct quorum *s, struct dme_ticket claim)
 {
@@ -266,7 +266,7 @@ void quorum_receive(struct dme *d, void *state, const struct dme_msg *m)
         quorum_released(d, s, claim);
 }
 
-/* -------------------------------------------------------------------------------------------------------- invariants */
+/* ------------------------------------------------------------------------------------------------------- invariants */
 
 /* Does j, or will it, know that its claim failed at arbiter a? */
 static bool quorum_knows(const struct dme_moment *now, dme_id a, dme_id j)

@@ -366,7 +366,7 @@ static void ss_release(struct dme *d, void *state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- to show */
+/* ---------------------------------------------------------------------------------------------------------- to show */
 
 /* The paper's names of the states. */
 static const char *ss_state(const struct dme *d, const struct ss *s)

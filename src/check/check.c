@@ -147,7 +147,7 @@ static void check_search(struct check *c)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- a whole run */
+/* ------------------------------------------------------------------------------------------------------ a whole run */
 
 /* Several threads share the search for what single states show. The rest looks at the states as one thread found them. */
 static uint32_t check_threads(const struct check_task *task)

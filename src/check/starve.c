@@ -85,7 +85,7 @@ static bool starve_waits(const struct starve *v, uint32_t state)
     return search_flags(v->search, state, v->victim) & SPACE_WAITS;
 }
 
-/* --------------------------------------------------------------------------------------------------- fair components */
+/* -------------------------------------------------------------------------------------------------- fair components */
 
 /* Takes out of dues what this state does not have. */
 static void starve_keep_common(struct search *s, uint32_t state, struct due *dues, size_t *count)
@@ -145,7 +145,7 @@ static bool starve_cyclic(struct starve *v, const uint32_t *members, size_t many
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------------- showing a fair cycle */
+/* --------------------------------------------------------------------------------------------- showing a fair cycle */
 
 struct starve_walk {
     struct search_edge *edge;

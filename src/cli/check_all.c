@@ -93,7 +93,7 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- what is mistaken */
+/* ------------------------------------------------------------------------------------------------- what is mistaken */
 
 /* Does a system of this size show the mistake, under some rule and order? */
 static bool all_shows(struct row *r, uint32_t sites, uint8_t requests)

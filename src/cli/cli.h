@@ -62,7 +62,7 @@ struct cli_usage {
  * options. --help prints the usage and exits with 0. Returns the number of words. */
 int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max);
 
-/* ---------------------------------------------------------------------------- a configuration, as the user spells it */
+/* --------------------------------------------------------------------------- a configuration, as the user spells it */
 
 extern const char *const cli_formats[]; /* text, json, csv */
 enum cli_format { CLI_AS_TEXT, CLI_AS_JSON, CLI_AS_CSV };

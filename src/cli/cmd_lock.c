@@ -137,7 +137,7 @@ static int lock_wait(struct wrapper *w)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------------- processes */
+/* -------------------------------------------------------------------------------------------------------- processes */
 
 static void lock_exec(const struct wrapper *w, pid_t parent)
 {
@@ -214,7 +214,7 @@ static void lock_start(struct wrapper *w)
         tcsetpgrp(STDIN_FILENO, w->child);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- to watch */
+/* --------------------------------------------------------------------------------------------------------- to watch */
 
 static void lock_was_lost(struct wrapper *w, const char *why)
 {
@@ -329,7 +329,7 @@ static int lock_run(struct wrapper *w)
     return w->lost ? LOCK_LOST : status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- options */
+/* ---------------------------------------------------------------------------------------------------------- options */
 
 static const char lock_about[] =
     "Runs COMMAND while holding the lock NAME, with DIBS_LOCK and DIBS_FENCE (the fencing token) in its environment.\n"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------- what there is to draw */
+/* -------------------------------------------------------------------------------------------- what there is to draw */
 
 struct diagram_arrow {
     uint64_t number; /* of the message, see struct world_flight */

@@ -26,7 +26,7 @@ static bool command_is_name(struct resp_word word)
     return word.len >= 1 && word.len <= LOCK_NAME_MAX;
 }
 
-/* ------------------------------------------------------------------------------------------------------ locks of one */
+/* ----------------------------------------------------------------------------------------------------- locks of one */
 
 enum { MS_MAX = 1000000000 }; /* eleven days */
 
@@ -112,7 +112,7 @@ static void command_renew(struct client *c, const struct resp_request *r)
         command_not_held(c, r->word[1]);
 }
 
-/* ---------------------------------------------------------------------------------------------- who holds, who waits */
+/* --------------------------------------------------------------------------------------------- who holds, who waits */
 
 static const char *command_mode(const struct claim *claim)
 {

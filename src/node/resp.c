@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---------------------------------------------------------------------------------------------------------- requests */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
 /* The end of the line that begins here, before its \r\n or \n; null if it is not there yet. next: behind it. */
 static const char *resp_line(const char *at, const char *end, const char **next)
@@ -105,7 +105,7 @@ bool resp_is(struct resp_word word, const char *text)
     return strlen(text) == word.len && strncasecmp(word.at, text, word.len) == 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- replies */
+/* ---------------------------------------------------------------------------------------------------------- replies */
 
 static void resp_put(struct bytes *to, const char *text, size_t len)
 {

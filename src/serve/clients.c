@@ -72,7 +72,7 @@ void serve_clients_work(struct serve *s)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ what happens */
+/* ----------------------------------------------------------------------------------------------------- what happens */
 
 static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
@@ -125,7 +125,7 @@ static void clients_come(uv_stream_t *door, int status)
         stream_read(c->stream, true);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the socket */
+/* ------------------------------------------------------------------------------------------------------- the socket */
 
 /* A socket file may have been left behind by a daemon that was killed: nobody answers there. False: somebody does. */
 static bool clients_clear_path(const char *path)

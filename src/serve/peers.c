@@ -105,7 +105,7 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
     link_connected(peers_link(p));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- calling */
+/* ---------------------------------------------------------------------------------------------------------- calling */
 
 static void peers_address(const struct serve_member *m, struct sockaddr_storage *address)
 {
@@ -148,7 +148,7 @@ static void peers_dial(uv_timer_t *timer)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ being called */
+/* ----------------------------------------------------------------------------------------------------- being called */
 
 /* Somebody who has not yet said who it is. */
 struct stranger {
@@ -233,7 +233,7 @@ static void peers_come(uv_stream_t *door, int status)
         stream_read(x->stream, true);
 }
 
-/* -------------------------------------------------------------------------------------------------- begin and the end */
+/* ------------------------------------------------------------------------------------------------ begin and the end */
 
 bool serve_peers_start(struct serve *s)
 {
