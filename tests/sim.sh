@@ -30,4 +30,44 @@ tell $? "every step is logged"
     grep -q 'waits for ever (time .*, step .*, seed 1)' "$dir/err" &&
     tail -n 1 "$dir/dibs-singhal-heuristic-as-published-seed-1.jsonl" | grep -q '"event"'
 tell $? "a broken promise leaves a log"
+
+# What cannot be is said in one line, with status 2, and nothing else happens.
+rejects() { # LINE ARGUMENT...
+    line=$1
+    shift
+    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
+    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
+    tell $? "rejects dibs $*"
+}
+
+printf '0 1\n1 9\n' >"$dir/bad.script"
+printf '1 2\n3\n' >"$dir/bad.matrix"
+printf '1 2 x\n' >"$dir/bad.rates"
+load="what is the load? One of --rate R, --rates FILE, --closed and --script FILE"
+times="it takes const:D, uniform:FROM,TO, exp:MEAN or lognormal:MEAN,SIGMA"
+rejects "$load" sim raymond
+rejects "$load" sim raymond --closed --rate 1
+rejects "--think and --requesters go with --closed" sim raymond --rate 1 --think 3
+rejects "--zipf, --hot and --burst go with --rate" sim raymond --closed --zipf 1
+rejects "--requesters 11 is not possible with 10 sites" sim raymond --closed --requesters 11
+rejects "--hot 0.5,10 is not possible; it takes SHARE,SITES, as in 0.5,1, with fewer sites than there are" sim raymond \
+    --rate 1 --hot 0.5,10
+rejects "--burst 1,2 is not possible; it takes FACTOR,LENGTH, as in 5,20, with a factor above 1" sim raymond --rate 1 --burst 1,2
+rejects "--zipf 11 is not possible; it takes a number from 0 to 10" sim raymond --rate 1 --zipf 11
+rejects "--delay: \"uniform:2,1\" is no time; $times, or matrix:FILE" sim raymond --closed --delay uniform:2,1
+rejects "--delay: $dir/bad.matrix:2: a row of 1 numbers; there are 2 sites" sim raymond --closed --sites 2 --delay "matrix:$dir/bad.matrix"
+rejects "--hold: \"-1\" is no time; $times" sim raymond --closed --hold -1
+rejects "--think: \"soon\" is no time; $times" sim raymond --closed --think soon
+rejects "--script: $dir/bad.script:2: there is no such site; sites are numbered from 0" sim raymond --script "$dir/bad.script" --sites 9
+rejects "--rates: $dir/bad.rates: it takes 3 numbers, 0 or more, one for each site; number 3 is wrong or missing" sim raymond \
+    --sites 3 --rates "$dir/bad.rates"
+rejects "--readers 1.5 is not possible; it takes a number from 0 to 1" sim ricart-agrawala --closed --readers 1.5
+rejects "lamport relies on FIFO channels; leave out --order any" sim lamport --closed --order any
+rejects "ricart-agrawala-implicit relies on a bound on delays; take const:D or uniform:A,B, and a bound T that they keep" \
+    sim ricart-agrawala-implicit --closed --delay exp:1
+rejects "--log $dir/no/where: No such file or directory" sim raymond --closed --log "$dir/no/where"
+rejects "--entries 0 is not possible; it takes a whole number from 1 to 1000000000000000" sim raymond --closed --entries 0
+rejects "what is the load? One of --rate LIST and --closed" sweep raymond
+rejects "--rate 1..0.1/3 is not possible; it takes A,B,C or FROM..TO/STEPS, as in 0.001..1/10" sweep raymond --rate 1..0.1/3
+rejects "unknown experiment \"singal-limits\"; did you mean \"singhal-limits\"? (dibs paper list shows all)" paper singal-limits
 echo "1..$number"
