@@ -209,6 +209,23 @@ static void nobody_makes_us_keep_an_endless_request(void **state)
     assert_string_equal(say('b', long_text), "b: -ERR a request has at most 4096 bytes");
 }
 
+static void nobody_makes_us_keep_endless_requests(void **state)
+{
+    char many[4096];
+    unsigned sent = 0;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof many; k++)
+        many[k] = "PING\n"[k % 5];
+    many[4095] = '\0';
+    say('a', "LOCK x\n");
+    say('b', "LOCK x\n");
+    while (!client[1]->closing && sent++ < 1000)
+        say('b', many);
+    assert_string_equal(heard, "b: -ERR too much was sent behind a command that waits");
+    assert_in_range(sent, CLIENT_INPUT_MAX / 4096, CLIENT_INPUT_MAX / 4096 + 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +237,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_named, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_an_endless_request, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_makes_us_keep_endless_requests, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ void client_input(struct client *c, const uint8_t *bytes, size_t len)
 
 bool client_is_full(const struct client *c)
 {
-    return bytes_len(&c->in) >= CLIENT_INPUT_MAX || bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
+    return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
 }
 
 /* The usage of the command that was asked for, or what may be asked for. */
@@ -71,6 +71,10 @@ void client_run(struct client *c)
         if (r.count)
             client_execute(c, &r);
         bytes_consume(&c->in, (size_t)len);
+    }
+    if (!c->closing && c->session->waiting && bytes_len(&c->in) > CLIENT_INPUT_MAX) {
+        resp_error(&c->out, "ERR", "too much was sent behind a command that waits");
+        c->closing = true;
     }
 }
 

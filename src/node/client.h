@@ -1,14 +1,16 @@
 /* client.h - a client's connection without I/O: bytes in, commands executed on a session, bytes out.
  *
- * Commands are answered in order. One that waits (LOCK) holds up those behind it, whose bytes stay in the buffer; a
- * driver stops reading while client_is_full, and the client feels it. */
+ * Commands are answered in order. One that waits (LOCK) holds up those behind it, whose bytes stay in the buffer. A
+ * driver goes on reading meanwhile, or it would not notice that the client has died; a client that sends more than
+ * CLIENT_INPUT_MAX behind a command that waits is cut off. One that does not read its answers is not read from, either
+ * (client_is_full), until it does. */
 #ifndef DIBS_NODE_CLIENT_H
 #define DIBS_NODE_CLIENT_H
 
 #include "resp.h"
 #include "session.h"
 
-enum { CLIENT_INPUT_MAX = 1 << 16, CLIENT_OUTPUT_MAX = 1 << 18 };
+enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18 };
 
 struct client {
     struct session *session;

@@ -67,7 +67,7 @@ static void serve_stop(uv_signal_t *signal, int number)
 }
 
 /* A life of this member is told from all others by chance, and its fences from those of former lives by the clock. */
-static bool serve_begin_life(struct serve *s)
+static void serve_begin_life(struct serve *s)
 {
     struct timespec now;
     struct node_conf conf = {.n = s->conf->n,
@@ -79,13 +79,12 @@ static bool serve_begin_life(struct serve *s)
 
     for (uint32_t j = 0; j < s->conf->n; j++)
         s->names[j] = s->conf->member[j].name;
-    if (getrandom(&conf.incarnation, sizeof conf.incarnation, 0) != sizeof conf.incarnation)
-        return false;
-    conf.incarnation |= 1;
     clock_gettime(CLOCK_REALTIME, &now);
     conf.fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    if (getrandom(&conf.incarnation, sizeof conf.incarnation, 0) != sizeof conf.incarnation)
+        conf.incarnation = conf.fence; /* no chance to be had: the clock will do */
+    conf.incarnation |= 1;
     node_init(&s->node, &conf);
-    return true;
 }
 
 static void serve_watch(struct serve *s)
@@ -109,7 +108,8 @@ int serve_run(const struct serve_conf *conf)
     ring_init(&s->news);
     signal(SIGPIPE, SIG_IGN);
     uv_loop_init(&s->loop);
-    started = serve_begin_life(s) && serve_clients_start(s) && serve_peers_start(s);
+    serve_begin_life(s);
+    started = serve_clients_start(s) && serve_peers_start(s);
     if (started) {
         serve_watch(s);
         serve_log(s, "serves %s%s", conf->socket,
