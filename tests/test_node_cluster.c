@@ -104,6 +104,8 @@ static void hear(struct cluster *c, uint32_t member)
         }
         me->waiting = false;
         me->holds = e.state == CLAIM_HELD;
+        if (e.state == CLAIM_LOST && !me->slow)
+            complain(c, "lost, and it had no lease", me->name);
         if (me->holds)
             check_grant(c, me, e.fence);
         else
