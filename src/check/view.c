@@ -46,7 +46,8 @@ static void view_copy(struct view *v, const struct space_transition *t)
         v->send_room = 2 * (v->sends + t->count) + 1024;
         v->send = mem_grow(v->send, v->send_room * sizeof *v->send);
     }
-    memcpy(v->send + v->sends, v->space->send + t->sends, t->count * sizeof *v->send);
+    if (t->count)
+        memcpy(v->send + v->sends, v->space->send + t->sends, t->count * sizeof *v->send);
     v->transition[v->transitions] = *t;
     v->transition[v->transitions++].sends = (uint32_t)v->sends;
     v->sends += t->count;
