@@ -65,7 +65,7 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: $(B)/dibs $(TEST_BINS)
+test: $(B)/dibs $(TEST_BINS) $(B)/tests/cutter
 	LDLIBS="$(LDLIBS)" tests/run $(MODE)
 
 .SECONDARY: # keep the objects of tests

@@ -23,10 +23,13 @@ static const struct dme_alg *serve_algorithm(const char *name, bool slots, uint3
 int cmd_serve(int argc, char **argv)
 {
     static struct serve_conf conf;
-    const char *name = "alone", *members = NULL, *path = NULL, *modes = "swaroop-singh", *slots = "central";
+    const char *name = "alone", *members = NULL, *listen = NULL, *path = NULL, *modes = "swaroop-singh",
+               *slots = "central";
     const struct cli_option options[] = {
         {"--name", CLI_TEXT, &name, "NAME", "which of the members this is", 0, 0, NULL},
         {"--members", CLI_TEXT, &members, "LIST", "all members: NAME=ADDRESS:PORT,...; the same list on each", 0, 0,
+         NULL},
+        {"--listen", CLI_TEXT, &listen, "ADDRESS:PORT", "where to listen, if not at the address in the list", 0, 0,
          NULL},
         {"--socket", CLI_TEXT, &path, "PATH", "where clients of this machine come in", 0, 0, NULL},
         {"--algorithm", CLI_TEXT, &modes, "NAME", "of exclusive, shared and group locks (swaroop-singh)", 0, 0, NULL},
@@ -52,8 +55,10 @@ int cmd_serve(int argc, char **argv)
         conf.n = 1;
         snprintf(conf.member[0].name, sizeof conf.member[0].name, "%.*s", LINK_NAME_MAX, name);
     } else if (!serve_read_members(&conf, members, name, &why)) {
-        cli_die("%s", line);
+        cli_die("--members: %s", line);
     }
+    if (listen && !serve_read_listen(&conf, listen, &why))
+        cli_die("--listen: %s", line);
     conf.modes = serve_algorithm(modes, false, conf.n);
     conf.slots = serve_algorithm(slots, true, conf.n);
     serve_summarize(&conf);

@@ -26,7 +26,7 @@ const struct cli_command cli_commands[] = {
 
 static void main_help(FILE *to)
 {
-    fprintf(to, "dibs - distributed mutual exclusion: the algorithms, measured and checked\n\n");
+    fprintf(to, "dibs - distributed mutual exclusion: the algorithms, measured and checked, and a lock service\n\n");
     for (const struct cli_command *c = cli_commands; c->name; c++)
         fprintf(to, "  dibs %-12s %s\n", c->name, c->summary);
     fprintf(to, "\n\"dibs COMMAND --help\" tells more. Exit status: 0 fine, 1 the answer is no, 2 bad usage.\n");

@@ -17,37 +17,51 @@ static bool members_on_loopback(const char *host)
     return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-/* "name=host:port" */
-static bool members_read_one(struct serve_member *m, const char *text, size_t len, struct dme_text *why)
+/* "host:port" */
+static bool members_read_address(struct serve_member *m, char *text, struct dme_text *why)
 {
-    char item[160], *equals, *colon, *end;
+    char *colon = strrchr(text, ':'), *end;
 
-    if (len >= sizeof item) {
-        dme_print(why, "\"%.*s...\" is too long; a member is NAME=ADDRESS:PORT", 40, text);
+    if (!colon || colon == text || (size_t)(colon - text) >= sizeof m->host) {
+        dme_print(why, "\"%s\" is not an address; write ADDRESS:PORT", text);
         return false;
     }
-    snprintf(item, sizeof item, "%.*s", (int)len, text);
-    equals = strchr(item, '=');
-    colon = strrchr(item, ':');
-    if (!equals || !colon || colon < equals || equals == item || equals - item > LINK_NAME_MAX ||
-        colon - equals > (int)sizeof m->host) {
-        dme_print(why, "\"%s\" is not a member; write NAME=ADDRESS:PORT", item);
-        return false;
-    }
-    *equals = *colon = '\0';
-    snprintf(m->name, sizeof m->name, "%.*s", LINK_NAME_MAX, item);
-    snprintf(m->host, sizeof m->host, "%.*s", (int)sizeof m->host - 1, equals + 1);
+    *colon = '\0';
+    memcpy(m->host, text, (size_t)(colon - text) + 1);
     m->port = (int)strtol(colon + 1, &end, 10);
     if (*end || m->port < 1 || m->port > 65535) {
-        dme_print(why, "member %s: \"%s\" is not a port; it is a number from 1 to 65535", m->name, colon + 1);
+        dme_print(why, "\"%s\" is not a port; it is a number from 1 to 65535", colon + 1);
         return false;
     }
     if (!members_on_loopback(m->host)) {
-        dme_print(why, "member %s: %s is not on loopback; links are not encrypted, so use 127.0.0.1 or ::1", m->name,
-                  m->host);
+        dme_print(why, "%s is not on loopback; links are not encrypted, so use 127.0.0.1 or ::1", m->host);
         return false;
     }
     return true;
+}
+
+/* "name=host:port" */
+static bool members_read_one(struct serve_member *m, const char *text, size_t len, struct dme_text *why)
+{
+    char item[160], *equals;
+
+    snprintf(item, sizeof item, "%.*s", (int)len, text);
+    equals = strchr(item, '=');
+    if (!equals || equals == item || equals - item > LINK_NAME_MAX || len >= sizeof item) {
+        dme_print(why, "\"%s\" is not a member; write NAME=ADDRESS:PORT", item);
+        return false;
+    }
+    *equals = '\0';
+    memcpy(m->name, item, (size_t)(equals - item) + 1);
+    return members_read_address(m, equals + 1, why);
+}
+
+bool serve_read_listen(struct serve_conf *conf, const char *text, struct dme_text *why)
+{
+    char address[160];
+
+    snprintf(address, sizeof address, "%s", text);
+    return members_read_address(&conf->listen, address, why);
 }
 
 static int members_compare(const void *a, const void *b)

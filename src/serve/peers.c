@@ -237,6 +237,7 @@ static void peers_come(uv_stream_t *door, int status)
 
 bool serve_peers_start(struct serve *s)
 {
+    const struct serve_member *at = s->conf->listen.port ? &s->conf->listen : &s->conf->member[s->conf->self];
     struct sockaddr_storage address;
     int error;
 
@@ -244,13 +245,12 @@ bool serve_peers_start(struct serve *s)
         return true;
     uv_tcp_init(&s->loop, &s->peers_door);
     s->peers_door.data = s;
-    peers_address(&s->conf->member[s->conf->self], &address);
+    peers_address(at, &address);
     error = uv_tcp_bind(&s->peers_door, (struct sockaddr *)&address, 0);
     if (!error)
         error = uv_listen((uv_stream_t *)&s->peers_door, BACKLOG, peers_come);
     if (error) {
-        serve_log(s, "cannot listen on %s:%d: %s", s->conf->member[s->conf->self].host,
-                  s->conf->member[s->conf->self].port, uv_strerror(error));
+        serve_log(s, "cannot listen on %s:%d: %s", at->host, at->port, uv_strerror(error));
         uv_close((uv_handle_t *)&s->peers_door, NULL);
         return false;
     }
