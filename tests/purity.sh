@@ -21,6 +21,11 @@ tell() { # STATUS NAME
 tests/purity build/release/libdme.a
 tell $? "the core and the algorithms are pure"
 
+# A member of the service has memory of its own, but it knows neither files nor sockets, clock nor chance.
+ar rcs "$dir/node.a" build/release/src/node/*.o build/release/src/core/*.o build/release/src/alg/*.o &&
+    ALLOW="mem_new mem_grow free snprintf memchr strnlen strncasecmp fnmatch" tests/purity "$dir/node.a"
+tell $? "a member of the service does no I/O and has no globals"
+
 rejects() { # NAME SOURCE
     echo "$2" >"$dir/impure.c"
     ${CC:-cc} -c -o "$dir/impure.o" "$dir/impure.c" && rm -f "$dir/impure.a" && ar rcs "$dir/impure.a" "$dir/impure.o" &&
