@@ -154,6 +154,16 @@ rm -f "$dir/busy"
 "$DIBS" lock --socket "$dir/solo" job --ttl 0.2 -- sh -c 'sleep 1' && :
 tell $? "a lease is renewed while the command runs"
 
+# On a terminal, the command has it: it may read, and Ctrl-C is for it.
+cat >"$dir/reads" <<'EOF'
+read -r line
+echo "read $line"
+[ "$(ps -o tpgid= -p $$)" -eq $$ ] && echo "in the foreground"
+EOF
+(sleep 0.5 && echo hello && sleep 1) | script -qec "'$DIBS' lock --socket '$dir/solo' job -- sh '$dir/reads'" /dev/null >"$dir/said"
+grep -q "read hello" "$dir/said" && grep -q "in the foreground" "$dir/said"
+tell $? "a command on a terminal can read from it"
+
 if command -v redis-cli >/dev/null; then
     redis() {
         redis-cli -s "$dir/solo" "$@"

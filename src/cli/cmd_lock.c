@@ -48,6 +48,8 @@ struct wrapper {
     sigset_t before;
     uint64_t fence;
     pid_t guard, child; /* the child's number is that of its process group, too */
+    int news;           /* a pipe from the guard: the child's number; then a byte whenever it has stopped */
+    bool foreground;    /* we have a terminal to give */
     bool lost;
     uint64_t renew_ms, kill_ms; /* when; 0: never */
 };
@@ -150,6 +152,10 @@ static void lock_exec(const struct wrapper *w, pid_t parent)
     snprintf(fence, sizeof fence, "%" PRIu64, w->fence);
     setenv("DIBS_FENCE", fence, 1);
     setenv("DIBS_LOCK", w->name, 1);
+    if (w->foreground) /* a terminal obeys one process group, and whoever reads from it before it does is stopped */
+        tcsetpgrp(STDIN_FILENO, getpid());
+    signal(SIGTTOU, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &w->before, NULL);
     execvp(w->command[0], w->command);
     fprintf(stderr, "dibs: cannot run %s: %s\n", w->command[0], strerror(errno));
@@ -162,7 +168,13 @@ static void lock_guard(const struct wrapper *w, int alive)
     struct pollfd polled[2] = {{.fd = alive, .events = POLLIN}, {.fd = w->signals, .events = POLLIN}};
     int status;
 
-    while (waitpid(w->child, &status, WNOHANG) == 0) {
+    for (;;) {
+        pid_t who = waitpid(w->child, &status, WNOHANG | WUNTRACED);
+
+        if (who == w->child && !WIFSTOPPED(status))
+            break;
+        if (who == w->child && write(w->news, "z", 1) < 0)
+            _exit(LOCK_CANNOT_RUN);
         poll(polled, 2, -1);
         if (polled[1].revents)
             lock_signal(w);
@@ -178,7 +190,7 @@ static void lock_guard(const struct wrapper *w, int alive)
     _exit(WIFSIGNALED(status) ? LOCK_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-static void lock_be_guard(struct wrapper *w, const int *alive, int news)
+static void lock_be_guard(struct wrapper *w, const int *alive)
 {
     pid_t self = getpid();
 
@@ -188,30 +200,41 @@ static void lock_be_guard(struct wrapper *w, const int *alive, int news)
     w->child = fork();
     if (w->child == 0)
         lock_exec(w, self);
-    if (w->child < 0 || write(news, &w->child, sizeof w->child) != sizeof w->child)
+    if (w->child < 0 || write(w->news, &w->child, sizeof w->child) != sizeof w->child)
         _exit(LOCK_CANNOT_RUN);
     setpgid(w->child, w->child); /* whoever is first */
-    close(news);
     lock_guard(w, alive[0]);
 }
 
 static void lock_start(struct wrapper *w)
 {
-    bool foreground = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     int alive[2], news[2];
 
     if (pipe2(alive, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0 || (w->guard = fork()) < 0)
         cli_die("cannot start the command: %s", strerror(errno));
+    w->news = news[w->guard == 0];
     if (w->guard == 0)
-        lock_be_guard(w, alive, news[1]);
+        lock_be_guard(w, alive);
     close(alive[0]);
     close(news[1]);
-    if (read(news[0], &w->child, sizeof w->child) != sizeof w->child)
+    if (read(w->news, &w->child, sizeof w->child) != sizeof w->child)
         cli_die("cannot start the command");
-    close(news[0]);
     setpgid(w->child, w->child);
-    if (foreground) /* a terminal obeys one process group */
+}
+
+/* The user has stopped the command (Ctrl-Z): so are we, and the shell has the terminal. Then both go on. The lock stays
+ * ours all the while, unless it is on a lease. */
+static void lock_pause(struct wrapper *w)
+{
+    char byte;
+
+    if (read(w->news, &byte, 1) != 1)
+        return;
+    tcsetpgrp(STDIN_FILENO, getpgrp());
+    raise(SIGSTOP);
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp())
         tcsetpgrp(STDIN_FILENO, w->child);
+    kill(-w->child, SIGCONT);
 }
 
 /* --------------------------------------------------------------------------------------------------------- to watch */
@@ -268,16 +291,20 @@ static int lock_patience(const struct wrapper *w)
 /* Until the command has ended, and with it the guard: the exit status, as a shell tells it. */
 static int lock_watch(struct wrapper *w)
 {
-    struct pollfd polled[2] = {{.fd = w->daemon.fd, .events = POLLIN}, {.fd = w->signals, .events = POLLIN}};
+    struct pollfd polled[3] = {{.fd = w->daemon.fd, .events = POLLIN},
+                               {.fd = w->signals, .events = POLLIN},
+                               {.fd = w->foreground ? w->news : -1, .events = POLLIN}};
     int status, number;
 
     while (waitpid(w->guard, &status, WNOHANG) == 0) {
         polled[0].fd = w->lost ? -1 : w->daemon.fd;
-        poll(polled, 2, lock_patience(w));
+        poll(polled, 3, lock_patience(w));
         if (polled[0].revents && !w->lost)
             lock_hear(w);
         if (polled[1].revents && (number = lock_signal(w)) && number != SIGCHLD)
             kill(-w->child, number);
+        if (polled[2].revents & POLLIN)
+            lock_pause(w);
         if (w->renew_ms && lock_now_ms() >= w->renew_ms)
             lock_renew(w);
         if (w->kill_ms && lock_now_ms() >= w->kill_ms) {
@@ -296,7 +323,7 @@ static void lock_end(struct wrapper *w)
         kill(-w->child, SIGKILL); /* what the command has left running, too */
     else if (dibs_send(&w->daemon, words, 2))
         dibs_free(dibs_read(&w->daemon));
-    if (isatty(STDIN_FILENO))
+    if (w->foreground)
         tcsetpgrp(STDIN_FILENO, getpgrp());
 }
 
@@ -314,6 +341,7 @@ static int lock_run(struct wrapper *w)
     sigprocmask(SIG_BLOCK, &watched, &w->before);
     signal(SIGTTOU, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
+    w->foreground = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     w->signals = signalfd(-1, &watched, SFD_CLOEXEC);
     cli_connect(&w->daemon, w->path, LOCK_NO_DAEMON);
     lock_ask(w);
