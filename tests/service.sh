@@ -158,7 +158,7 @@ tell $? "a lease is renewed while the command runs"
 cat >"$dir/reads" <<'EOF'
 read -r line
 echo "read $line"
-[ "$(ps -o tpgid= -p $$)" -eq $$ ] && echo "in the foreground"
+[ "$(cut -d' ' -f8 /proc/$$/stat)" -eq $$ ] && echo "in the foreground"
 EOF
 (sleep 0.5 && echo hello && sleep 1) | script -qec "'$DIBS' lock --socket '$dir/solo' job -- sh '$dir/reads'" /dev/null >"$dir/said"
 grep -q "read hello" "$dir/said" && grep -q "in the foreground" "$dir/said"
