@@ -2,7 +2,6 @@
 #include "check_all.h"
 #include "check_report.h"
 #include "cli.h"
-#include "lab/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +68,7 @@ int cmd_check(int argc, char **argv)
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX;
     static bool starvation, messages, concurrency, coverage, plain;
-    static uint64_t runs, seed = 1, threads;
+    static uint64_t runs, seed = 1, threads = 1;
     static const char *save, *svg;
     static struct cli_list sets;
     static const struct cli_option options[] = {
@@ -160,7 +159,7 @@ int cmd_check(int argc, char **argv)
          .type = CLI_COUNT,
          .value = &threads,
          .metavar = "T",
-         .help = "how many search together (all cores; one where that is needed)",
+         .help = "how many search together (1); pays only where few parts make many states",
          .min = 1,
          .max = 64},
         {.name = "--memory",
@@ -213,7 +212,7 @@ int cmd_check(int argc, char **argv)
     task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
     task.needs &= ~need_bits[without];
     task.limit = states;
-    task.threads = threads ? (uint32_t)threads : pool_cores();
+    task.threads = (uint32_t)threads;
     task.memory = memory ? memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     check_requests(requests, task.conf.n, task.requests);
     task.starvation = starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
