@@ -11,7 +11,7 @@ tell() { # STATUS NAME
     [ "$1" = 0 ] && echo "ok $number - $2" || echo "not ok $number - $2"
 }
 
-for name in $("$DIBS" list | cut -d ' ' -f 1); do
+for name in $("$DIBS" list | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p'); do
     "$DIBS" sim "$name" --sites 4 --closed --entries 9 --warmup 0 --delay uniform:0,2 --save "$dir/$name.txt" \
         --svg "$dir/$name.svg" >"$dir/out" && "$DIBS" scenario "$dir/$name.txt" >"$dir/out" && grep -q '<svg' "$dir/$name.svg"
     tell $? "$name as a scenario"

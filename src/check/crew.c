@@ -4,9 +4,11 @@
  * a level. In a round every thread makes all moves from some states of its own shard and puts each successor into a bag
  * for the thread whose shard it belongs to; when all have done so, every thread empties the bags that are for it. So
  * nobody ever writes where another reads: while states are added, nothing is computed in the space, and it can be read
- * without its lock. What it costs: successors go through memory once more, and every thread looks up every part for
- * itself, so where there are many parts (clocks that tick on every message) one thread may be faster. The number of states does not depend on the number of threads; which of several violations of equal
- * depth is found may. */
+ * without its lock.
+ *
+ * What it costs: successors go through memory once more, and every thread looks up every part for itself, so where there
+ * are many parts (clocks that tick on every message) one thread may be faster. The number of states does not depend on
+ * the number of threads; which of several violations of equal depth is found may. */
 #include "lab/memory.h"
 #include "search.h"
 #include "view.h"

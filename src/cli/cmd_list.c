@@ -17,16 +17,21 @@ static const char *list_bits(uint32_t bits, const char *(*name)(unsigned), const
     return buf;
 }
 
-static void list_line(const struct dme_alg *a)
+/* Three lines: who it is and what it relies on; messages and cost; where it comes from. That messages arrive and sites
+ * live is what all of them rely on. */
+static void list_lines(const struct dme_alg *a)
 {
-    char rules[64], kinds[128];
-    struct dme_text text;
+    uint32_t special = a->needs & ~(uint32_t)(DME_RELIABLE | DME_ALIVE);
+    char rules[64], needs[64];
 
-    dme_text_init(&text, kinds, sizeof kinds);
+    printf("%-40s %-10s  %-28s %s%s\n   ", a->name, dme_family_name(a->family),
+           list_bits(a->rules, dme_rule_name, " ", rules, sizeof rules), special ? "needs " : "",
+           list_bits(special, dme_need_name, " ", needs, sizeof needs));
     for (const struct dme_kind *k = a->kinds; k->name; k++)
-        dme_print(&text, "%s%s", text.len ? " " : "", k->name);
-    printf("%-28s %-10s %-28s %s\n", a->name, dme_family_name(a->family),
-           list_bits(a->rules, dme_rule_name, " ", rules, sizeof rules), a->flaw ? a->flaw : a->cost);
+        printf(" %s", k->name);
+    printf("; %s\n    %s\n", a->cost, a->paper);
+    if (a->flaw)
+        printf("    but %s\n", a->flaw);
 }
 
 static void list_page(const struct dme_alg *a)
@@ -172,7 +177,7 @@ int cmd_list(int argc, char **argv)
         if (format == CLI_AS_JSON)
             list_json(&j, alg_list[k]);
         else
-            list_line(alg_list[k]);
+            list_lines(alg_list[k]);
     }
     if (format == CLI_AS_JSON)
         json_end(&j, ']');

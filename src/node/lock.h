@@ -21,9 +21,9 @@
  * another kind get an error that names the right one.
  *
  * Memory. When nobody here uses a lock and its sites are in their initial state byte for byte, but for the fence, they
- * are freed: a new site would behave the same. (In a cluster of one it is enough that all its sites are idle.) Fences never go back: `fence` is at least that of every site freed here,
- * and a new site begins with it. So the fence of a member in a lock never falls, which is all that the argument in
- * core/step.c needs.
+ * are freed: a new site would behave the same. (In a cluster of one it is enough that all its sites are idle.) Fences
+ * never go back: `fence` is at least that of every site freed here, and a new site begins with it. So the fence of a
+ * member in a lock never falls, which is all that the argument in core/step.c needs.
  *
  * No I/O and no time in here. Messages go into links, from which a driver takes bytes; claims whose state has changed
  * by itself wait in a ring until they are looked at (locks_settled). */
