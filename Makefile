@@ -37,7 +37,7 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: all test purity fuzz bench fmt install clean
+.PHONY: all test nightly purity fuzz bench fmt install clean
 all: $(B)/dibs
 
 $(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE)) $(B)/libdme.a
@@ -77,6 +77,10 @@ build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE)
 	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm
 
 # How fast the checker and the simulator are on this machine.
+# What takes too long for every change.
+nightly: $(B)/dibs $(TEST_BINS)
+	tests/nightly
+
 bench: $(B)/dibs
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
