@@ -113,7 +113,7 @@ static bool demo_check_all(void)
     bool fine = true;
 
     printf("2. Every interleaving of three sites that ask once each\n\n");
-    printf("    %-22s %-10s %-6s %9s %12s\n", "", "rule", "order", "states", "transitions");
+    printf("    %-35s %-10s %-6s %9s %12s\n", "", "rule", "order", "states", "transitions");
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
         struct check_result r;
@@ -122,7 +122,7 @@ static bool demo_check_all(void)
         if (!demo_conf(&conf, alg_list[k], DEMO_SITES))
             continue;
         r = demo_check(&conf, fifo);
-        printf("    %-22s %-10s %-6s %9llu %12llu   %s\n", conf.alg->name, cli_rule_text(&conf), fifo ? "fifo" : "any",
+        printf("    %-35s %-10s %-6s %9llu %12llu   %s\n", conf.alg->name, cli_rule_text(&conf), fifo ? "fifo" : "any",
                (unsigned long long)r.states, (unsigned long long)r.transitions, check_verdicts[r.verdict]);
         fflush(stdout);
         fine &= r.verdict == CHECK_HOLDS || r.verdict == CHECK_UNFINISHED;
@@ -189,13 +189,13 @@ static double demo_cost(const struct dme_conf *conf, enum load_type load)
 static void demo_measure_all(void)
 {
     printf("3. Messages per entry, simulated: %d sites, messages take 1, a stay inside 0.1\n\n", DEMO_MEASURED);
-    printf("    %-22s %-10s %7s %7s   %s\n", "", "rule", "light", "full", "the papers say");
+    printf("    %-35s %-10s %7s %7s   %s\n", "", "rule", "light", "full", "the papers say");
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
 
         if (!demo_conf(&conf, alg_list[k], DEMO_MEASURED))
             continue;
-        printf("    %-22s %-10s %7.2f %7.2f   %s\n", conf.alg->name, cli_rule_text(&conf), demo_cost(&conf, LOAD_OPEN),
+        printf("    %-35s %-10s %7.2f %7.2f   %s\n", conf.alg->name, cli_rule_text(&conf), demo_cost(&conf, LOAD_OPEN),
                demo_cost(&conf, LOAD_CLOSED), conf.alg->cost);
         fflush(stdout);
     }
