@@ -53,7 +53,6 @@ status_is() { # STATUS CHECK-ARGUMENT...
 
 # 1.4 million states want 50 MB. With a budget of 20 MB the search ends by itself, below a hard limit that would kill it.
 memory_is_bounded() {
-    [ "$MODE" = release ] || return 0 # sanitizers need address space of their own
     (ulimit -v 120000 && status_is 3 ricart-agrawala --sites 4 --order fifo --memory 20M --threads 1) || return 1
     used=$("$DIBS" check ricart-agrawala --sites 4 --order fifo --memory 20M --format json | sed -n 's/.*"memory": \([0-9]*\).*/\1/p')
     [ "$used" -le 20000000 ]
@@ -66,7 +65,12 @@ test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami
 test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-published --sites 4
 test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
 test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
-test_that "memory is bounded" memory_is_bounded
+if [ "$MODE" = release ]; then
+    test_that "memory is bounded" memory_is_bounded
+else
+    number=$((number + 1))
+    echo "ok $number - memory is bounded # SKIP sanitizers need address space of their own"
+fi
 test_that "states are bounded" status_is 3 ricart-agrawala --states 100
 test_that "a violation has status 1" status_is 1 lamport --order any
 test_that "too many sites have status 2" status_is 2 lamport --sites 9
