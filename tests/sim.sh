@@ -25,6 +25,12 @@ tell $? "a long run is not saved"
     [ "$(grep -c '"event":"release"' "$dir/log")" -ge 8 ]
 tell $? "every step is logged"
 
+# A site that is never served is not hidden in an average; and nobody is accused without reason.
+"$DIBS" sim suzuki-kasami-as-published --sites 4 --closed --delay exp:1 --entries 1k >"$dir/out" &&
+    grep -q '^3 of 4 sites waited all the time' "$dir/out" &&
+    "$DIBS" sim suzuki-kasami --sites 4 --closed --delay exp:1 --entries 1k >"$dir/out" && ! grep -q 'all the time' "$dir/out"
+tell $? "sites that are never served are told of"
+
 # With a mistake that the published version has, two go in together, or one waits for ever: the log is left behind.
 (cd "$dir" && ! "$DIBS" sim singhal-heuristic-as-published --sites 5 --rate 0.05 --delay lognormal:1,2 >out 2>err) &&
     grep -q 'waits for ever (time .*, step .*, seed 1)' "$dir/err" &&

@@ -84,6 +84,9 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     if (report_wants(spec, FIG_SWITCHES))
         fprintf(to, "  %-26s %12" PRIu64 "\n", "switches in one wait, max", r->switches_max);
     fprintf(to, "  %-26s %12.5g\n", "fairness (Jain)", r->jain);
+    if (r->unserved)
+        fprintf(to, "\n%u of %u sites waited all the time and were never served: dibs check %s may tell why.\n",
+                r->unserved, spec->conf.n, spec->conf.alg->name);
     if (!r->settled)
         fprintf(to, "\nWaiting times still change in the course of the run: it is too short, or its warm-up is.\n");
     for (size_t k = 0; k < r->logged; k++)
@@ -150,6 +153,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "concurrency_max"), json_count(&j, r->inside_max);
     json_key(&j, "jain"), json_real(&j, r->jain);
     json_key(&j, "settled"), json_bool(&j, r->settled);
+    json_key(&j, "unserved"), json_count(&j, r->unserved);
     json_key(&j, "steps"), json_count(&j, r->steps);
     json_key(&j, "end_time"), json_real(&j, r->end);
     if (spec->log_entries)

@@ -56,6 +56,7 @@ struct sim_result {
     double end;        /* simulated time */
     uint64_t warmup;   /* entries before measuring began */
     uint64_t entries;  /* measured */
+    uint32_t unserved; /* sites that waited all the time, in at least ten entries for each site */
     uint64_t messages; /* measured */
     uint64_t by_kind[FLIGHT_KINDS];
     double value[FIGURES], half[FIGURES]; /* half the width of the 95% interval; NAN: unknown */
