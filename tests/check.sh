@@ -51,6 +51,12 @@ status_is() { # STATUS CHECK-ARGUMENT...
     [ $? = "$expected" ]
 }
 
+prints() { # TEXT CHECK-ARGUMENT...
+    text=$1
+    shift
+    "$DIBS" check "$@" | grep -F -e "$text"
+}
+
 # 1.4 million states want 50 MB. With a budget of 20 MB the search ends by itself, below a hard limit that would kill it.
 memory_is_bounded() {
     (ulimit -v 120000 && status_is 3 ricart-agrawala --sites 4 --order fifo --memory 20M --threads 1) || return 1
@@ -65,6 +71,8 @@ test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami
 test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-published --sites 4
 test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
 test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
+test_that "threads find what a lost message does" threads_find_it ricart-agrawala-implicit --lose 1
+test_that "threads find what a second copy does" threads_find_it suzuki-kasami --order fifo --duplicate 1
 if [ "$MODE" = release ]; then
     test_that "memory is bounded" memory_is_bounded
 else
@@ -76,4 +84,7 @@ test_that "a violation has status 1" status_is 1 lamport --order any
 test_that "too many sites have status 2" status_is 2 lamport --sites 9
 test_that "random runs hold" status_is 0 maekawa --sites 16 --requests 2 --random 5
 test_that "random runs find a broken rule" status_is 1 lamport --order any --sites 4 --random 100
+test_that "random runs lose messages" status_is 1 maekawa --sites 9 --lose 1 --random 100
+test_that "random runs duplicate messages" status_is 1 raymond --sites 9 --duplicate 1 --random 100
+test_that "an unreliable network loses and duplicates" prints '"lose": 1,' lamport --without reliable --format json
 echo "1..$number"

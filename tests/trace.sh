@@ -48,6 +48,8 @@ nothing_is_half_written() {
 
 test_that "a broken rule, saved" saved_plays_again "EXCLUSION BROKEN" lamport --sites 2 --without fifo
 test_that "a row for each move" rows_are_moves "$dir/saved.txt"
+test_that "a lost message, saved" saved_plays_again "IS LOST" ricart-agrawala-implicit --lose 1
+test_that "a message that comes twice, saved" saved_plays_again "IS DUPLICATED" suzuki-kasami --duplicate 1
 test_that "every scenario can be drawn" all_can_be_drawn
 test_that "a picture is written whole or not at all" nothing_is_half_written
 echo "1..$number"

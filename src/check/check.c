@@ -19,7 +19,7 @@ struct check {
     struct search search;
     struct search_finding finding;
     struct space_moment moment;
-    uint32_t next[CHECK_BATCH][SPACE_SITES];
+    uint32_t next[CHECK_BATCH][SPACE_WIDTH];
     uint64_t hash[CHECK_BATCH];
     uint32_t batch;
 };
@@ -114,7 +114,8 @@ static bool check_expand(struct check *c, uint32_t k)
         uint32_t first, count = space_expand(&c->search.space, states_get(&c->search.states, k)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++)
-            if (check_successor(c, k, i, t))
+            if (space_affords(&c->search.space, states_get(&c->search.states, k), &c->search.space.transition[t]) &&
+                check_successor(c, k, i, t))
                 return true;
     }
     return check_flush(c, k);
@@ -160,12 +161,13 @@ static uint32_t check_threads(const struct check_task *task)
 static void check_start(struct check *c, uint32_t threads)
 {
     struct search *s = &c->search;
-    uint32_t start[SPACE_SITES];
+    uint32_t start[SPACE_WIDTH];
 
     clock_gettime(CLOCK_MONOTONIC, &s->began);
     space_init(&s->space, &s->task->conf, s->task->needs);
     s->space.overtaking = s->task->overtaking;
-    states_init(&s->states, s->n, threads);
+    s->space.mishaps = s->task->lose * SPACE_LOSS + s->task->duplicate * SPACE_DUPLICATE;
+    states_init(&s->states, space_width(&s->space), threads);
     space_start(&s->space, s->task->requests, start);
     s->start = states_add(&s->states, start, states_hash(&s->states, start), 0);
     check_new(c, start, s->start);

@@ -23,12 +23,18 @@ enum check_verdict {
 };
 extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
 
-enum { CHECK_SITES = 8 /* for every interleaving */, CHECK_SITES_RANDOM = 64, CHECK_UNLIMITED = 255 /* requests */ };
+enum {
+    CHECK_SITES = 8 /* for every interleaving */,
+    CHECK_SITES_RANDOM = 64,
+    CHECK_UNLIMITED = 255 /* requests */,
+    CHECK_MISHAPS = 250
+};
 
 struct check_task {
     struct dme_conf conf;
     uint32_t needs;                       /* promises that the network keeps, dme_need or-ed */
     uint8_t requests[CHECK_SITES_RANDOM]; /* that each site may make, or CHECK_UNLIMITED */
+    uint8_t lose, duplicate;              /* so many messages at most, in a run */
     bool starvation;                      /* look for it? */
     bool plain;                           /* leave the algorithm's invariants out: that is faster */
     bool concurrency;                     /* must a site that the rule would let in not wait for an exit? */

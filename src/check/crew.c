@@ -36,7 +36,7 @@ struct hand {
     struct search_finding finding;
     size_t next, level_end; /* in this thread's shard: what is to be looked at in this level */
     uint64_t transitions;
-    uint32_t faulty[SPACE_SITES], faulty_parent; /* with CHECK_ERROR: the state behind the move */
+    uint32_t faulty[SPACE_WIDTH], faulty_parent; /* with CHECK_ERROR: the state behind the move */
     struct bag bag[STATES_SHARDS_MAX];
 };
 
@@ -74,9 +74,11 @@ static bool hand_expand(struct hand *h, uint32_t number)
         uint32_t first, count = view_expand(&h->view, states_get(&s->states, number)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++) {
-            uint32_t next[SPACE_SITES];
+            uint32_t next[SPACE_WIDTH];
             uint64_t hash;
 
+            if (!space_affords(&s->space, states_get(&s->states, number), &h->view.transition[t]))
+                continue;
             h->transitions++;
             view_apply(&h->view, states_get(&s->states, number), i, t, next);
             if (h->view.transition[t].fault) {
@@ -86,7 +88,7 @@ static bool hand_expand(struct hand *h, uint32_t number)
                 return false;
             }
             hash = states_hash(&s->states, next);
-            bag_put(&h->bag[states_shard_of(&s->states, hash)], s->n, next, hash, number);
+            bag_put(&h->bag[states_shard_of(&s->states, hash)], s->states.width, next, hash, number);
         }
     }
     return true;
@@ -108,12 +110,12 @@ static void hand_empty(struct hand *h, struct bag *b)
     struct search *s = h->crew->search;
 
     for (size_t k = 0; k < b->count; k++) {
-        const uint32_t *state = b->state + k * (s->n + 1);
+        const uint32_t *state = b->state + k * (s->states.width + 1);
         uint32_t number;
 
         if (k + AHEAD < b->count)
             states_prefetch(&s->states, b->hash[k + AHEAD]);
-        number = states_add(&s->states, state, b->hash[k], state[s->n]);
+        number = states_add(&s->states, state, b->hash[k], state[s->states.width]);
         if (number != STATES_NONE && h->finding.verdict == CHECK_HOLDS &&
             search_violates(s, state, &h->moment, &h->finding))
             h->finding.state = number;

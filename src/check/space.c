@@ -166,6 +166,19 @@ static uint32_t space_without(struct space *s, uint32_t inbox, uint32_t k)
     return id;
 }
 
+/* The inbox with a copy of its k-th item behind it. */
+static uint32_t space_twice(struct space *s, uint32_t inbox, uint32_t k)
+{
+    uint32_t len = s->inboxes.length[inbox] / sizeof(uint32_t), *list = mem_new((len + 1) * sizeof *list), id;
+    const uint32_t *old = intern_get(&s->inboxes, inbox);
+
+    memcpy(list, old, (k + 1) * sizeof *list);
+    memcpy(list + k + 1, old + k, (len - k) * sizeof *list);
+    id = intern_put(&s->inboxes, list, (len + 1) * sizeof *list);
+    free(list);
+    return id;
+}
+
 /* May the k-th item arrive next, and is it not the same as the one before? */
 static bool space_arrives(const struct space *s, uint32_t inbox, uint32_t k)
 {
@@ -235,6 +248,15 @@ static uint32_t space_put_node(struct space *s)
     return intern_put(&s->nodes, key, space_key_size(s, key->node.self));
 }
 
+static void space_add_transition(struct space *s, const struct space_transition *t)
+{
+    if (s->transitions == s->transition_room) {
+        s->transition_room = s->transition_room ? 2 * s->transition_room : 1024;
+        s->transition = mem_grow(s->transition, s->transition_room * sizeof *s->transition);
+    }
+    s->transition[s->transitions++] = *t;
+}
+
 /* Run the algorithm for one event at this part, whose inbox will be `inbox` afterwards. */
 static void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint32_t inbox)
 {
@@ -259,11 +281,27 @@ static void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t ar
     t.started = s->out->started;
     t.fault = s->out->fault;
     t.part = space_put_part(s, space_put_node(s), inbox);
-    if (s->transitions == s->transition_room) {
-        s->transition_room = s->transition_room ? 2 * s->transition_room : 1024;
-        s->transition = mem_grow(s->transition, s->transition_room * sizeof *s->transition);
+    space_add_transition(s, &t);
+}
+
+/* The k-th item of the inbox may get lost, or there may be two of it: no code runs. */
+static void space_try_mishaps(struct space *s, uint32_t part, uint32_t k)
+{
+    uint32_t node = s->part[part].node, inbox = s->part[part].inbox;
+    struct space_transition t = {.arg = ((const uint32_t *)intern_get(&s->inboxes, inbox))[k]};
+
+    if (s->mishaps % SPACE_DUPLICATE) {
+        t.type = WORLD_LOSE;
+        t.spends = SPACE_LOSS;
+        t.part = space_put_part(s, node, space_without(s, inbox, k));
+        space_add_transition(s, &t);
     }
-    s->transition[s->transitions++] = t;
+    if (s->mishaps / SPACE_DUPLICATE) {
+        t.type = WORLD_DUPLICATE;
+        t.spends = SPACE_DUPLICATE;
+        t.part = space_put_part(s, node, space_twice(s, inbox, k));
+        space_add_transition(s, &t);
+    }
 }
 
 static void space_try_all(struct space *s, uint32_t id)
@@ -283,6 +321,7 @@ static void space_try_all(struct space *s, uint32_t id)
             uint32_t item = list[k];
 
             space_try(s, id, DME_RECEIVE, item, space_without(s, p.inbox, k));
+            space_try_mishaps(s, id, k);
         }
     for (unsigned t = 0; t < DME_TIMERS; t++)
         if (head.node.armed & 1u << t && head.rounds[t] == 0)
@@ -389,6 +428,8 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state)
         state[i] = space_put_part(s, space_put_node(s), empty);
     }
     space_deliver(s, state, 0, (uint32_t)s->sends);
+    if (s->mishaps)
+        state[s->conf.n] = s->mishaps;
 }
 
 /* Site i has entered: whoever waits has been overtaken once more. */
@@ -407,8 +448,10 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
 {
     struct space_transition tr = s->transition[t];
 
-    memcpy(next, state, s->conf.n * sizeof *next);
+    memcpy(next, state, space_width(s) * sizeof *next);
     next[i] = tr.part;
+    if (tr.spends)
+        next[s->conf.n] -= tr.spends;
     space_deliver(s, next, tr.sends, tr.count);
     if (tr.entered && s->overtaking)
         space_overtake(s, next, i);
@@ -513,7 +556,7 @@ struct world_move space_move(const struct space *s, const struct world *w, dme_i
     const struct space_item *item;
     const struct dme_msg *m;
 
-    if (tr->type != DME_RECEIVE)
+    if (tr->type != DME_RECEIVE && !world_is_mishap(tr->type))
         return move;
     item = intern_get(&s->items, tr->arg);
     m = intern_get(&s->messages, item->message);
@@ -521,8 +564,11 @@ struct world_move space_move(const struct space *s, const struct world *w, dme_i
         const struct dme_msg *f = w->flight[k].msg;
 
         if (f->from == m->from && f->to == i && f->kind == m->kind &&
-            memcmp(f->ticket, m->ticket, m->count * sizeof m->ticket[0]) == 0)
-            return world_delivery(w, k);
+            memcmp(f->ticket, m->ticket, m->count * sizeof m->ticket[0]) == 0) {
+            move = world_delivery(w, k);
+            move.type = tr->type;
+            return move;
+        }
     }
     assert(!"the world has this message in flight");
     return move;
@@ -558,6 +604,10 @@ void space_coverage(const struct space *s, struct check_coverage *coverage)
     if (s->conf.alg->timer)
         coverage->event[2 + kinds] = "timer";
     for (uint32_t p = 0; p < s->pairs.count; p++)
-        for (uint32_t t = 0; s->part[p].count != UINT32_MAX && t < s->part[p].count; t++)
-            coverage->count[space_event(s, &s->transition[s->part[p].first + t])][space_key(s, p)->node.phase]++;
+        for (uint32_t t = 0; s->part[p].count != UINT32_MAX && t < s->part[p].count; t++) {
+            const struct space_transition *tr = &s->transition[s->part[p].first + t];
+
+            if (!world_is_mishap(tr->type))
+                coverage->count[space_event(s, tr)][space_key(s, p)->node.phase]++;
+        }
 }

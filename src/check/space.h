@@ -14,7 +14,11 @@
  * Time. Where the network bounds delays by T, a timer of b bounds fires only after b rounds. A round of a timer begins
  * with the messages then in flight and ends when all of those have arrived. (What was sent when the timer started
  * arrives within T; what was sent up to then, within 2T; and so on: these are the messages that the timer must
- * outlast.) A message in flight carries a mark for every timer in whose present round it is. */
+ * outlast.) A message in flight carries a mark for every timer in whose present round it is.
+ *
+ * Mishaps. A network that is not reliable may lose or duplicate so many messages in a run. How many it still may is one
+ * more number of the state, behind the parts; it is not there where nothing can go wrong. Only a message that may arrive
+ * next is lost or duplicated: whatever an earlier mishap leads to, that does too. */
 #ifndef DIBS_CHECK_SPACE_H
 #define DIBS_CHECK_SPACE_H
 
@@ -22,7 +26,7 @@
 #include "intern.h"
 #include "lab/world.h"
 
-enum { SPACE_SITES = 8, SPACE_UNLIMITED = 255 };
+enum { SPACE_SITES = 8, SPACE_WIDTH = SPACE_SITES + 1, SPACE_UNLIMITED = 255 };
 
 /* What is known of a part at a glance. */
 enum space_flag {
@@ -41,7 +45,8 @@ struct space_part {
 /* One event at one site: what becomes of the site, and what it sends. */
 struct space_transition {
     uint32_t part;         /* of the site, afterwards */
-    uint32_t type, arg;    /* of the event; for DME_RECEIVE arg is the item */
+    uint32_t type, arg;    /* of the event or mishap; for DME_RECEIVE and mishaps arg is the item */
+    uint32_t spends;       /* of the mishaps that may still happen; 0 for events */
     uint32_t sends, count; /* in space->send */
     uint32_t messages;     /* of which there are so many; the copies of a broadcast are one */
     uint32_t started;      /* timers of this site */
@@ -62,8 +67,9 @@ struct space_item {
 
 struct space {
     struct dme_conf conf;
-    uint32_t needs;  /* promises that the network keeps */
-    bool overtaking; /* count how often a waiting site is overtaken? */
+    uint32_t needs;   /* promises that the network keeps */
+    bool overtaking;  /* count how often a waiting site is overtaken? */
+    uint32_t mishaps; /* that may happen in a run: SPACE_LOSS and SPACE_DUPLICATE, each times up to 255 */
 
     struct intern nodes, messages, items, inboxes, pairs;
     struct space_part *part;
@@ -85,7 +91,21 @@ void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs);
 void space_free(struct space *s);
 size_t space_memory(const struct space *s);
 
-/* The initial state: n parts. left[i]: how many requests site i may make, or SPACE_UNLIMITED. */
+enum { SPACE_LOSS = 1, SPACE_DUPLICATE = 1 << 8 };
+
+/* How many numbers a state has. */
+static inline uint32_t space_width(const struct space *s)
+{
+    return s->conf.n + (s->mishaps != 0);
+}
+
+/* Is the transition possible in this state, or did too much go wrong already? */
+static inline bool space_affords(const struct space *s, const uint32_t *state, const struct space_transition *t)
+{
+    return !t->spends || state[s->conf.n] / t->spends % 256;
+}
+
+/* The initial state: its parts, and the mishaps. left[i]: how many requests site i may make, or SPACE_UNLIMITED. */
 void space_start(struct space *s, const uint8_t *left, uint32_t *state);
 
 /* The transitions of a part: s->transition[first], and so many behind it. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Something that has to happen sooner or later: a transition of a site that is not a request. */
+/* Something that has to happen sooner or later: a transition of a site that is neither a request nor a mishap. */
 struct due {
     dme_id site;
     uint32_t type, arg; /* for DME_RECEIVE the message: its marks do not matter here */
@@ -66,7 +66,7 @@ static struct due *starve_dues(struct search *s, uint32_t state, size_t *count)
 
         dues = mem_grow(dues, (*count + many) * sizeof *dues);
         for (k = first; k < first + many; k++)
-            if (s->space.transition[k].type != DME_REQUEST)
+            if (s->space.transition[k].type != DME_REQUEST && !world_is_mishap(s->space.transition[k].type))
                 dues[(*count)++] = starve_due(s, i, k);
     }
     return dues;

@@ -8,7 +8,7 @@
 
 bool search_next(struct search *s, uint32_t from, struct search_cursor *at, struct search_edge *edge)
 {
-    uint32_t next[SPACE_SITES];
+    uint32_t next[SPACE_WIDTH];
 
     for (; at->site < s->n; at->site++, at->k = 0) {
         uint32_t first, count = space_expand(&s->space, states_get(&s->states, from)[at->site], &first);
@@ -16,6 +16,8 @@ bool search_next(struct search *s, uint32_t from, struct search_cursor *at, stru
         while (at->k < count) {
             edge->site = at->site;
             edge->transition = first + at->k++;
+            if (!space_affords(&s->space, states_get(&s->states, from), &s->space.transition[edge->transition]))
+                continue;
             space_apply(&s->space, states_get(&s->states, from), edge->site, edge->transition, next);
             edge->to = states_find(&s->states, next);
             if (edge->to != STATES_NONE)
@@ -55,14 +57,16 @@ void trace_along(struct search *s, const struct search_edge *edges, size_t count
 /* The edge from state a to state b. */
 static struct search_edge trace_edge(struct search *s, uint32_t a, uint32_t b)
 {
-    uint32_t next[SPACE_SITES];
+    uint32_t next[SPACE_WIDTH];
 
     for (dme_id i = 0; i < s->n; i++) {
         uint32_t first, count = space_expand(&s->space, states_get(&s->states, a)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++) {
+            if (!space_affords(&s->space, states_get(&s->states, a), &s->space.transition[t]))
+                continue;
             space_apply(&s->space, states_get(&s->states, a), i, t, next);
-            if (memcmp(next, states_get(&s->states, b), s->n * sizeof *next) == 0)
+            if (memcmp(next, states_get(&s->states, b), s->states.width * sizeof *next) == 0)
                 return (struct search_edge){.site = i, .transition = t, .to = b};
         }
     }

@@ -88,8 +88,10 @@ void view_apply(struct view *v, const uint32_t *state, dme_id i, uint32_t t, uin
 {
     const struct space_transition *tr = &v->transition[t];
 
-    memcpy(next, state, v->space->conf.n * sizeof *next);
+    memcpy(next, state, space_width(v->space) * sizeof *next);
     next[i] = tr->part;
+    if (tr->spends)
+        next[v->space->conf.n] -= tr->spends;
     for (uint32_t k = tr->sends; k < tr->sends + tr->count; k++)
         next[v->send[k].to] = view_append(v, next[v->send[k].to], v->send[k].item);
 }

@@ -15,6 +15,7 @@ struct walk {
     struct check_result *result;
     struct world *world;
     uint32_t left[CHECK_SITES_RANDOM]; /* requests */
+    uint32_t lose, duplicate;          /* that may still happen */
     struct world_move *moves;          /* made so far */
     uint32_t moved, room;
     struct world_move *choice;
@@ -47,6 +48,17 @@ static void walk_offer_site(struct walk *w, dme_id i)
             walk_offer(w, (struct world_move){.type = DME_TIMER, .site = i, .arg = t});
 }
 
+static void walk_offer_message(struct walk *w, struct world_move move)
+{
+    walk_offer(w, move);
+    move.type = WORLD_LOSE;
+    if (w->lose)
+        walk_offer(w, move);
+    move.type = WORLD_DUPLICATE;
+    if (w->duplicate)
+        walk_offer(w, move);
+}
+
 static void walk_offer_all(struct walk *w)
 {
     w->choices = 0;
@@ -54,7 +66,7 @@ static void walk_offer_all(struct walk *w)
         walk_offer_site(w, i);
     for (size_t k = 0; k < w->world->flights; k++)
         if (world_may_arrive(w->world, k, w->task->needs))
-            walk_offer(w, world_delivery(w->world, k));
+            walk_offer_message(w, world_delivery(w->world, k));
 }
 
 static void walk_make(struct walk *w, struct world_move move)
@@ -65,6 +77,8 @@ static void walk_make(struct walk *w, struct world_move move)
     }
     w->moves[w->moved++] = move;
     w->left[move.site] -= move.type == DME_REQUEST;
+    w->lose -= move.type == WORLD_LOSE;
+    w->duplicate -= move.type == WORLD_DUPLICATE;
     world_move(w->world, &move);
     w->result->transitions++;
 }
@@ -90,6 +104,8 @@ static void walk_run(struct walk *w)
     w->moved = 0;
     for (dme_id i = 0; i < w->task->conf.n; i++)
         w->left[i] = w->task->requests[i];
+    w->lose = w->task->lose;
+    w->duplicate = w->task->duplicate;
     walk_offer_all(w);
     while (w->choices && w->result->verdict == CHECK_HOLDS) {
         walk_make(w, w->choice[random_below(&w->random, (uint32_t)w->choices)]);

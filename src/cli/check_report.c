@@ -54,8 +54,11 @@ void check_print_text(const struct check_task *task, const struct check_result *
         "UNFINISHED: there are more states than --states or --memory allows; so far all is well",
     };
 
-    printf("%s, %u sites, %s, %s\n", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
+    printf("%s, %u sites, %s, %s", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
            task->needs & DME_FIFO ? "fifo" : "any order");
+    if (task->lose || task->duplicate)
+        printf(", at most %u lost and %u duplicated", task->lose, task->duplicate);
+    printf("\n");
     if (r->states)
         printf("%llu states, %llu transitions, depth %u, %.2f s, %.0f k states/s, %.0f bytes per state\n",
                (unsigned long long)r->states, (unsigned long long)r->transitions, r->depth, r->seconds,
@@ -123,6 +126,8 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_key(&j, "sites"), json_count(&j, task->conf.n);
     json_key(&j, "rule"), json_text(&j, cli_rule_text(&task->conf));
     json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
+    json_key(&j, "lose"), json_count(&j, task->lose);
+    json_key(&j, "duplicate"), json_count(&j, task->duplicate);
     json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
     json_key(&j, "states"), json_count(&j, r->states);
     json_key(&j, "transitions"), json_count(&j, r->transitions);

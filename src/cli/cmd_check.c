@@ -57,16 +57,28 @@ static uint64_t states_all(uint64_t states)
     return states < CHECK_STATES_MAX ? states : CHECK_STATES_ALL;
 }
 
+/* How often a mishap may happen, if the user has not said: UINT64_MAX. */
+static uint8_t check_mishaps(const struct check_task *task, uint64_t said)
+{
+    return said != UINT64_MAX ? (uint8_t)said : !(task->needs & DME_RELIABLE);
+}
+
+/* The algorithm relies on a network without mishaps. Its invariants may then break at once; what comes of it is told. */
+static bool check_breaks_promise(const struct check_task *task)
+{
+    return task->conf.alg->needs & DME_RELIABLE && (task->lose || task->duplicate);
+}
+
 int cmd_check(int argc, char **argv)
 {
     static const char *const orders[] = {"needed", "fifo", "any", NULL};
     static const char *const formats[] = {"text", "json", NULL};
     static uint64_t sites = 3, states = CHECK_STATES_MAX;
     static const char *rule, *requests = "1";
-    static const char *const needs[] = {"nothing", "fifo", "bounded-delay", "sequenced", NULL};
-    static const uint32_t need_bits[] = {0, DME_FIFO, DME_BOUNDED_DELAY, DME_SEQUENCED};
+    static const char *const needs[] = {"nothing", "fifo", "reliable", "bounded-delay", "sequenced", NULL};
+    static const uint32_t need_bits[] = {0, DME_FIFO, DME_RELIABLE, DME_BOUNDED_DELAY, DME_SEQUENCED};
     static unsigned order, format, without;
-    static uint64_t memory, overtakes = UINT64_MAX;
+    static uint64_t memory, overtakes = UINT64_MAX, lose = UINT64_MAX, duplicate = UINT64_MAX;
     static bool starvation, messages, concurrency, coverage, plain;
     static uint64_t runs, seed = 1, threads = 1;
     static const char *save, *svg;
@@ -106,6 +118,18 @@ int cmd_check(int argc, char **argv)
          .metavar = "NEED",
          .help = "take a promise of the network away and see what breaks",
          .choices = needs},
+        {.name = "--lose",
+         .type = CLI_COUNT,
+         .value = &lose,
+         .metavar = "N",
+         .help = "the network may lose so many messages (0; 1 where it is not reliable)",
+         .max = CHECK_MISHAPS},
+        {.name = "--duplicate",
+         .type = CLI_COUNT,
+         .value = &duplicate,
+         .metavar = "N",
+         .help = "and duplicate so many (0; 1 where it is not reliable)",
+         .max = CHECK_MISHAPS},
         {.name = "--starvation",
          .type = CLI_FLAG,
          .value = &starvation,
@@ -211,12 +235,14 @@ int cmd_check(int argc, char **argv)
     task.conf = cli_conf(name, sites, rule, &sets);
     task.needs = check_needs(task.conf.alg, order ? order == 1 : task.conf.alg->needs & DME_FIFO);
     task.needs &= ~need_bits[without];
+    task.lose = check_mishaps(&task, lose);
+    task.duplicate = check_mishaps(&task, duplicate);
     task.limit = states;
     task.threads = (uint32_t)threads;
     task.memory = memory ? memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     check_requests(requests, task.conf.n, task.requests);
     task.starvation = starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
-    task.plain = plain;
+    task.plain = plain || check_breaks_promise(&task);
     task.concurrency = concurrency;
     task.messages = messages;
     task.overtaking = overtakes != UINT64_MAX;

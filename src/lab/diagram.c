@@ -13,6 +13,7 @@ struct diagram_arrow {
     uint64_t number; /* of the message, see struct world_flight */
     dme_id from, to;
     uint32_t sent, received; /* by which move; received is UINT32_MAX while it is in flight */
+    bool lost;               /* by that move, rather than received */
     char label[96];
 };
 
@@ -45,13 +46,22 @@ static void diagram_note_sends(struct diagram *d, const struct world *w, uint64_
     }
 }
 
-static void diagram_note_receipt(struct diagram *d, const struct world *w, uint32_t k)
+/* The move is about a message: it arrives, is lost, or is copied. */
+static void diagram_note_message(struct diagram *d, const struct world *w, uint32_t k)
 {
     const struct world_flight *f = &w->flight[world_find(w, &d->run->move[k])];
+    uint32_t type = d->run->move[k].type;
+    size_t a = 0;
 
-    for (size_t a = 0; a < d->arrows; a++)
-        if (d->arrow[a].number == f->sent && d->arrow[a].to == f->msg->to)
-            d->arrow[a].received = k;
+    while (d->arrow[a].number != f->sent || d->arrow[a].to != f->msg->to || d->arrow[a].received != UINT32_MAX)
+        a++;
+    if (type == WORLD_DUPLICATE) {
+        d->arrow = mem_grow(d->arrow, (d->arrows + 1) * sizeof *d->arrow);
+        d->arrow[d->arrows++] = d->arrow[a];
+    } else {
+        d->arrow[a].received = k;
+        d->arrow[a].lost = type == WORLD_LOSE;
+    }
 }
 
 static void diagram_read(struct diagram *d, const struct moves *run)
@@ -64,8 +74,8 @@ static void diagram_read(struct diagram *d, const struct moves *run)
     for (uint32_t k = 0; k < run->count; k++) {
         uint64_t before = w->sent;
 
-        if (run->move[k].type == DME_RECEIVE)
-            diagram_note_receipt(d, w, k);
+        if (run->move[k].type == DME_RECEIVE || world_is_mishap(run->move[k].type))
+            diagram_note_message(d, w, k);
         if (world_move(w, &run->move[k]))
             assert(!"a run can be made");
         diagram_note_sends(d, w, before, k);
@@ -108,7 +118,7 @@ static void diagram_text_arrow(char *row, const struct diagram_arrow *a)
 
     memset(row + low + 1, '-', high - low - 1);
     row[from] = '+';
-    row[to + (from < to ? -1 : 1)] = from < to ? '>' : '<';
+    row[to + (from < to ? -1 : 1)] = a->lost ? 'x' : from < to ? '>' : '<';
     if (len > room)
         len = room;
     memcpy(row + low + 3 + (room - len) / 2, a->label, len);
@@ -116,23 +126,32 @@ static void diagram_text_arrow(char *row, const struct diagram_arrow *a)
 
 static const char diagram_lines[] = {[DME_IDLE] = '|', [DME_WAITING] = ':', [DME_INSIDE] = '#'};
 
-static void diagram_text_row(FILE *to, const struct diagram *d, uint32_t k)
+/* The move in a word, where no arrow shows it. */
+static const char *diagram_word(uint32_t type)
 {
     static const char *const words[] = {"asks", "leaves", "", "timer"};
+
+    return type == WORLD_LOSE ? "lost" : type == WORLD_DUPLICATE ? "copied" : words[type];
+}
+
+static void diagram_text_row(FILE *to, const struct diagram *d, uint32_t k)
+{
     size_t width = TEXT_LEFT + d->n * (size_t)TEXT_COLUMN;
     char *row = mem_new(width + 1);
     const struct world_move *move = &d->run->move[k];
     size_t at = TEXT_LEFT + move->site * (size_t)TEXT_COLUMN;
-    const struct diagram_arrow *a = move->type == DME_RECEIVE ? diagram_received(d, k) : NULL;
+    const struct diagram_arrow *a = diagram_received(d, k);
+    const char *word = diagram_word(move->type);
+    bool left = a && a->from > a->to; /* what is to say has its place on the other side */
 
     memset(row, ' ', width);
     for (dme_id i = 0; i < d->n; i++)
         row[TEXT_LEFT + i * (size_t)TEXT_COLUMN] = diagram_lines[diagram_phase(d, k, i)];
     if (a && a->from != a->to)
         diagram_text_arrow(row, a);
-    memcpy(row + at + 2, words[move->type], strlen(words[move->type]));
+    memcpy(row + at + (left ? -1 - (int)strlen(word) : 2), word, strlen(word));
     if (diagram_phase(d, k, move->site) == DME_INSIDE && (k == 0 || diagram_phase(d, k - 1, move->site) != DME_INSIDE))
-        memcpy(row + at + (a && a->from > a->to ? -7 : 2), "ENTERS", 6);
+        memcpy(row + at + (left ? -7 : 2), "ENTERS", 6);
     while (width && row[width - 1] == ' ')
         row[--width] = 0;
     fprintf(to, "%5u%s%s\n", k + 1, row + 5, d->broken[k] ? "   <- the rule is broken" : "");
@@ -207,10 +226,11 @@ static void svg_lane(FILE *to, const struct diagram *d, dme_id i, uint32_t width
     }
 }
 
+/* What is lost, or still in flight at the end, does not come all the way. */
 static void svg_arrow(FILE *to, const struct diagram *d, const struct diagram_arrow *a)
 {
-    bool flies = a->received == UINT32_MAX;
-    uint32_t end = flies ? d->run->count : a->received;
+    bool flies = a->received == UINT32_MAX || a->lost;
+    uint32_t end = a->received == UINT32_MAX ? d->run->count : a->received;
     double place = 0.3 + 0.17 * (double)(a->number % 3); /* of the label, not always the same so that fewer collide */
     double x1 = svg_x(a->sent), x2 = svg_x(end), y1 = svg_y(a->from), y2 = svg_y(a->to), share = flies ? 0.7 : 1;
 
@@ -218,8 +238,8 @@ static void svg_arrow(FILE *to, const struct diagram *d, const struct diagram_ar
         return;
     x2 = x1 + share * (x2 - x1);
     y2 = y1 + share * (y2 - y1);
-    fprintf(to, "<line class=\"%s\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" marker-end=\"url(#head)\"/>\n",
-            flies ? "flies" : "message", x1, y1, x2, y2);
+    fprintf(to, "<line class=\"%s\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" marker-end=\"url(#%s)\"/>\n",
+            flies ? "flies" : "message", x1, y1, x2, y2, a->lost ? "lost" : "head");
     fprintf(to, "<text class=\"label\" x=\"%.0f\" y=\"%.0f\">", x1 + place * (x2 - x1) + 4, y1 + place * (y2 - y1) - 3);
     svg_escape(to, a->label);
     fprintf(to, "</text>\n");
@@ -235,7 +255,9 @@ static void svg_head(FILE *to, uint32_t width, uint32_t height)
             ".label{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:3px}"
             ".broken{fill:#c0392b;font-weight:bold}.loop{stroke:#999;stroke-dasharray:3 3}</style>\n"
             "<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
-            "orient=\"auto\"><path d=\"M0,0L8,4L0,8z\" fill=\"#345\"/></marker></defs>\n"
+            "orient=\"auto\"><path d=\"M0,0L8,4L0,8z\" fill=\"#345\"/></marker>"
+            "<marker id=\"lost\" viewBox=\"0 0 8 8\" refX=\"4\" refY=\"4\" markerWidth=\"10\" markerHeight=\"10\">"
+            "<path d=\"M1,1L7,7M7,1L1,7\" stroke=\"#c0392b\"/></marker></defs>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             width, height, width, height);
 }

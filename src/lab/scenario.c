@@ -247,7 +247,8 @@ static size_t play_find(const struct play *p, dme_id from, dme_id to, const char
     return SIZE_MAX;
 }
 
-static bool play_deliver(struct play *p)
+/* deliver, lose, duplicate: what the move does with the message that the words name. */
+static bool play_message(struct play *p, uint32_t type)
 {
     const char *kind = p->words > 3 ? p->word[3] : NULL;
     uint32_t from, to, nth = 0;
@@ -260,10 +261,26 @@ static bool play_deliver(struct play *p)
     k = play_find(p, from, to, kind, nth);
     if (k == SIZE_MAX)
         return play_wrong(p, "no such message is in flight from %u to %u; a line \"flight\" shows what is", from, to);
-    if (!world_may_arrive(p->world, k, p->promises))
+    if (type == DME_RECEIVE && !world_may_arrive(p->world, k, p->promises))
         return play_wrong(p, "an older message must arrive first on this network; deliver that, or say \"order any\"");
     move = world_delivery(p->world, k);
+    move.type = type;
     return play_move(p, &move);
+}
+
+static bool play_deliver(struct play *p)
+{
+    return play_message(p, DME_RECEIVE);
+}
+
+static bool play_lose(struct play *p)
+{
+    return play_message(p, WORLD_LOSE);
+}
+
+static bool play_duplicate(struct play *p)
+{
+    return play_message(p, WORLD_DUPLICATE);
 }
 
 static bool play_settle(struct play *p)
@@ -332,6 +349,8 @@ static const struct play_command {
     {"release", "release SITE", 2, 2, false, play_release},
     {"timer", "timer SITE TIMER", 3, 3, false, play_timer},
     {"deliver", "deliver FROM TO [KIND [NTH]]", 3, 5, false, play_deliver},
+    {"lose", "lose FROM TO [KIND [NTH]]", 3, 5, false, play_lose},
+    {"duplicate", "duplicate FROM TO [KIND [NTH]]", 3, 5, false, play_duplicate},
     {"settle", "settle", 1, 1, false, play_settle},
     {"show", "show [SITE]", 1, 2, false, play_show},
     {"flight", "flight", 1, 1, false, play_flight},
@@ -351,7 +370,7 @@ static bool play_command(struct play *p, char *line)
     if (!c->name)
         return play_wrong(p,
                           "unknown command \"%s\"; it is one of algorithm, sites, rule, set, order, request, release, "
-                          "timer, deliver, settle, show, flight",
+                          "timer, deliver, lose, duplicate, settle, show, flight",
                           p->word[0]);
     if (p->words < c->words_min || p->words > c->words_max)
         return play_wrong(p, "the command is: %s", c->usage);

@@ -21,6 +21,7 @@
  *
  *     request SITE [MODE]      release SITE      timer SITE TIMER
  *     deliver FROM TO [KIND [NTH]]   the oldest message between them (of that kind; NTH 1 is the second oldest)
+ *     lose FROM TO [KIND [NTH]]      duplicate FROM TO [KIND [NTH]]      for networks that are not reliable
  *     settle                   deliver everything, oldest first, until nothing is in flight; nobody leaves
  *     show [SITE]              the state of a site, or of all
  *     flight                   the messages in flight, oldest first */

@@ -6,20 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void world_post_copy(struct world *w, const struct dme_msg *m, dme_id to)
+/* Room for one more message in flight, before place k. */
+static struct world_flight *world_make_room(struct world *w, size_t k)
 {
-    struct world_flight *f;
-
     if (w->flights == w->room) {
         w->room = w->room ? 2 * w->room : 64;
         w->flight = mem_grow(w->flight, w->room * sizeof *w->flight);
     }
-    f = &w->flight[w->flights++];
-    f->sent = w->sent;
-    f->broadcast = m->to == DME_ALL;
-    f->msg = mem_new(dme_msg_bytes(m));
-    memcpy(f->msg, m, dme_msg_bytes(m));
+    memmove(&w->flight[k + 1], &w->flight[k], (w->flights++ - k) * sizeof *w->flight);
+    return &w->flight[k];
+}
+
+static struct dme_msg *world_copy(const struct dme_msg *m)
+{
+    return memcpy(mem_new(dme_msg_bytes(m)), m, dme_msg_bytes(m));
+}
+
+static void world_post_copy(struct world *w, const struct dme_msg *m, dme_id to)
+{
+    struct world_flight *f = world_make_room(w, w->flights);
+
+    *f = (struct world_flight){.sent = w->sent, .broadcast = m->to == DME_ALL, .msg = world_copy(m)};
     f->msg->to = to;
+}
+
+static struct dme_msg *world_take(struct world *w, size_t k)
+{
+    struct dme_msg *m = w->flight[k].msg;
+
+    w->flights--;
+    memmove(&w->flight[k], &w->flight[k + 1], (w->flights - k) * sizeof *w->flight);
+    return m;
 }
 
 /* What the last step left in out goes on its way. */
@@ -126,10 +143,27 @@ static const char *world_objection(const struct world *w, const struct world_mov
     case DME_RELEASE:
         return w->node[move->site]->phase == DME_INSIDE ? NULL : "the site is not inside";
     case DME_RECEIVE:
+    case WORLD_LOSE:
+    case WORLD_DUPLICATE:
         return world_find(w, move) != SIZE_MAX ? NULL : "no such message is in flight";
     default:
         return move->arg < DME_TIMERS && w->node[move->site]->armed & 1u << move->arg ? NULL
                                                                                       : "the timer is not running";
+    }
+}
+
+static void world_mishap(struct world *w, const struct world_move *move)
+{
+    size_t k = world_find(w, move);
+
+    dme_out_init(w->out, dme_out_size(&w->conf)); /* nobody did anything */
+    if (move->type == WORLD_LOSE) {
+        free(world_take(w, k));
+    } else {
+        struct world_flight *copy = world_make_room(w, k + 1);
+
+        *copy = w->flight[k];
+        copy->msg = world_copy(copy->msg);
     }
 }
 
@@ -141,13 +175,12 @@ const char *world_move(struct world *w, const struct world_move *move)
 
     if (objection)
         return objection;
-    if (move->type == DME_RECEIVE) {
-        size_t k = world_find(w, move);
-
-        event.msg = m = w->flight[k].msg;
-        w->flights--;
-        memmove(&w->flight[k], &w->flight[k + 1], (w->flights - k) * sizeof *w->flight);
+    if (world_is_mishap(move->type)) {
+        world_mishap(w, move);
+        return NULL;
     }
+    if (move->type == DME_RECEIVE)
+        event.msg = m = world_take(w, world_find(w, move));
     dme_step(&w->conf, w->node[move->site], &event, w->out);
     free(m);
     world_post(w, move->site);
@@ -198,6 +231,12 @@ bool world_stuck(const struct world *w)
     return waits && w->flights == 0;
 }
 
+/* What a move does with a message. */
+static const char *world_verb(uint32_t type)
+{
+    return type == WORLD_LOSE ? "lose" : type == WORLD_DUPLICATE ? "duplicate" : "deliver";
+}
+
 void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text)
 {
     switch (move->type) {
@@ -210,7 +249,10 @@ void world_print_move(const struct world *w, const struct world_move *move, stru
         dme_print(text, "release %u", move->site);
         break;
     case DME_RECEIVE:
-        dme_print(text, "deliver %u %u %s", move->from, move->site, w->conf.alg->kinds[move->kind].name);
+    case WORLD_LOSE:
+    case WORLD_DUPLICATE:
+        dme_print(text, "%s %u %u %s", world_verb(move->type), move->from, move->site,
+                  w->conf.alg->kinds[move->kind].name);
         if (move->nth)
             dme_print(text, " %u", move->nth);
         break;
@@ -254,6 +296,12 @@ const char *world_play(struct world *w, const struct world_move *move, struct dm
     if (objection)
         return objection;
     dme_print(text, "%u", move->site);
+    if (world_is_mishap(move->type)) {
+        dme_print(text, " <- %u ", move->from);
+        dme_print_msg(&w->conf, w->flight[world_find(w, move)].msg, text);
+        dme_print(text, move->type == WORLD_LOSE ? "  IS LOST" : "  IS DUPLICATED");
+        return world_move(w, move);
+    }
     if (move->type == DME_RECEIVE) {
         dme_print(text, " <- %u ", move->from);
         dme_print_msg(&w->conf, w->flight[world_find(w, move)].msg, text);

@@ -3,22 +3,37 @@
  * Whoever uses a world chooses what happens next: a scenario file, a fuzzer, or the printing of a counterexample. A run
  * is nothing but a list of moves, and a move has a text that can be read and played again:
  *
- *     request 0        request 0 2 (in mode 2)      release 0      deliver 1 0 REPLY      timer 0 1 */
+ *     request 0        request 0 2 (in mode 2)      release 0      deliver 1 0 REPLY      timer 0 1
+ *
+ * and, where the network is not reliable,
+ *
+ *     lose 1 0 REPLY                                duplicate 1 0 REPLY */
 #ifndef DIBS_LAB_WORLD_H
 #define DIBS_LAB_WORLD_H
 
 #include "core/dme.h"
 #include "core/text.h"
 
-/* One event at one site. */
+/* What the network may do to a message in flight, beside the events of enum dme_event_type. No site notices. */
+enum world_mishap {
+    WORLD_LOSE = 16,
+    WORLD_DUPLICATE /* a copy takes the place behind it */
+};
+
+/* One event at one site, or a mishap on the way to it. */
 struct world_move {
-    uint32_t type; /* enum dme_event_type */
+    uint32_t type; /* enum dme_event_type, enum world_mishap */
     dme_id site;
     uint32_t arg;  /* DME_REQUEST: the mode; DME_TIMER: which */
-    dme_id from;   /* DME_RECEIVE */
-    uint32_t kind; /* DME_RECEIVE: of the message */
-    uint32_t nth;  /* DME_RECEIVE: of the messages in flight that match, the nth oldest; 0 is the oldest */
+    dme_id from;   /* DME_RECEIVE, mishaps */
+    uint32_t kind; /* DME_RECEIVE, mishaps: of the message */
+    uint32_t nth;  /* DME_RECEIVE, mishaps: of the messages in flight that match, the nth oldest; 0 is the oldest */
 };
+
+static inline bool world_is_mishap(uint32_t type)
+{
+    return type >= WORLD_LOSE;
+}
 
 struct world_flight {
     uint64_t sent;       /* messages are numbered as they are sent; the copies of a broadcast share a number */
