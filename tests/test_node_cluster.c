@@ -184,7 +184,7 @@ static void ask(struct cluster *c, struct client *me)
     dme_text_init(&why, line, sizeof line);
     if (name == 3 || (name == 4 && test_below(&c->random, 2)))
         wish.slots = 2;
-    else if (c->node[0].locks.rule == DME_GROUP)
+    else if (c->node[0].conf.modes->rules & 1u << DME_GROUP)
         wish.mode = test_below(&c->random, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + test_below(&c->random, 2);
     if (!c->calm && test_below(&c->random, 4) == 0)
         wish.wait_ms = test_below(&c->random, 20);

@@ -162,6 +162,65 @@ static void one_machine_can_use_all_slots_and_no_more(void **state)
     node_free(&node);
 }
 
+/* Why a wish is refused, or "" if it is not. */
+static const char *refusal(struct session *s, const char *name, uint32_t mode, uint32_t slots)
+{
+    static char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    session_lock(s,
+                 &(struct session_wish){
+                     .name = name, .name_len = strlen(name), .mode = mode, .slots = slots, .wait_ms = SESSION_FOREVER},
+                 &why);
+    return line;
+}
+
+static void a_policy_chooses_algorithms_and_kind_by_name(void **state)
+{
+    const struct lock_policy policy[] = {{"build*", alg_find("raymond"), alg_find("raymond-k"), 3},
+                                         {"*.db", alg_find("raymond"), alg_find("central"), 0},
+                                         {"b*", alg_find("lamport"), alg_find("central"), LOCK_ANY_KIND}};
+    struct node_conf conf = pair_conf(0, "same", 1);
+    struct node a, b;
+    struct session *s[3];
+
+    (void)state;
+    conf.policy = policy;
+    conf.policies = 3;
+    node_init(&a, &conf);
+    conf.self = 1;
+    conf.incarnation = 2;
+    node_init(&b, &conf);
+    meet(&a, &b);
+    for (unsigned k = 0; k < 3; k++)
+        s[k] = session_open(&a, NULL);
+    assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 0),
+                        "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3");
+    assert_string_equal(refusal(s[0], "big.db", LOCK_ALONE, 2),
+                        "\"big.db\" is an exclusive lock; ask for it without SLOTS");
+    assert_string_equal(refusal(s[0], "big.db", LOCK_SHARED, 0),
+                        "\"big.db\" is run by raymond, which knows no sharing");
+    assert_int_equal(a.locks.count, 0);
+    assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 3), "");
+    assert_string_equal(refusal(s[1], "big.db", LOCK_ALONE, 0), "");
+    assert_string_equal(refusal(s[2], "bus", LOCK_ALONE, 0), "");
+    talk(&a, &b);
+    for (unsigned k = 0; k < 3; k++) {
+        struct node_event e;
+
+        assert_true(node_next(&a, &e));
+        assert_int_equal(e.state, CLAIM_HELD);
+    }
+    assert_string_equal(lock_policy(&a.locks, locks_find(&a.locks, "builds", 6))->slots->name, "raymond-k");
+    assert_string_equal(lock_policy(&b.locks, locks_find(&b.locks, "bus", 3))->modes->name, "lamport");
+    for (unsigned k = 0; k < 3; k++)
+        session_close(s[k]);
+    talk(&a, &b);
+    node_free(&a);
+    node_free(&b);
+}
+
 static void readers_join_readers_but_not_past_a_writer(void **state)
 {
     struct node node;
@@ -435,6 +494,7 @@ int main(void)
         cmocka_unit_test(members_with_different_configurations_refuse_each_other),
         cmocka_unit_test(a_member_that_restarted_grants_nothing),
         cmocka_unit_test(one_machine_can_use_all_slots_and_no_more),
+        cmocka_unit_test(a_policy_chooses_algorithms_and_kind_by_name),
         cmocka_unit_test(readers_join_readers_but_not_past_a_writer),
         cmocka_unit_test(fences_grow_through_forgetting),
         cmocka_unit_test(a_lease_that_runs_out_is_lost_before_the_next_is_granted),

@@ -27,9 +27,14 @@ static void instance_conf_for(const struct dme_alg *alg, uint32_t n, uint32_t sl
     dme_conf_init(conf, alg, slots ? n * slots : n, rule, slots ? slots : rule == DME_GROUP ? UINT32_MAX - 1 : 0);
 }
 
-void instance_conf_of(const struct locks *l, uint32_t slots, struct dme_conf *conf)
+void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf)
 {
-    instance_conf_for(slots ? l->conf.slots : l->conf.modes, l->conf.n, slots, conf);
+    instance_conf_for(slots ? policy->slots : policy->modes, l->conf.n, slots, conf);
+}
+
+static void instance_conf(const struct locks *l, const struct lock *lock, struct dme_conf *conf)
+{
+    instance_conf_of(l, lock_policy(l, lock), lock->slots, conf);
 }
 
 /* Links are reliable and in order, and no member is ever taken for alive that is not. Nothing bounds a delay. */
@@ -173,7 +178,7 @@ static const char *instance_step_one(struct locks *l, struct lock *lock, uint32_
     struct dme_node *node = lock->site[s].node;
     struct dme_conf conf;
 
-    instance_conf_of(l, lock->slots, &conf);
+    instance_conf(l, lock, &conf);
     dme_step(&conf, node, event, instance_out(l, &conf));
     if (l->out->fault)
         return l->out->fault;
@@ -227,7 +232,7 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 
     if (!lock->site)
         instance_begin(l, lock);
-    instance_conf_of(l, lock->slots, &conf);
+    instance_conf(l, lock, &conf);
     l->msg = msg = instance_buffer(l->msg, &l->msg_size, dme_msg_size_max(&conf));
     wrong = dme_decode(&conf, instance_site(l, lock, from, m->from), lock->site[m->to].node->self, m->step, m->step_len,
                        msg);
@@ -244,7 +249,7 @@ void instance_begin(struct locks *l, struct lock *lock)
     struct dme_conf conf;
     char *at;
 
-    instance_conf_of(l, lock->slots, &conf);
+    instance_conf(l, lock, &conf);
     for (uint32_t s = 0; s < sites; s++)
         size += dme_node_size(&conf, instance_site(l, lock, l->conf.self, s));
     lock->site = mem_new(size);
@@ -284,7 +289,7 @@ bool instance_is_fresh(struct locks *l, const struct lock *lock)
             return false;
     if (l->conf.n == 1)
         return true;
-    instance_conf_of(l, lock->slots, &conf);
+    instance_conf(l, lock, &conf);
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
         const struct dme_node *node = lock->site[s].node;
         size_t size = dme_node_size(&conf, node->self);

@@ -18,8 +18,8 @@ struct instance_message {
 };
 
 enum dme_rule instance_rule(const struct dme_alg *modes);
-/* The configuration of locks with so many slots, or none. */
-void instance_conf_of(const struct locks *l, uint32_t slots, struct dme_conf *conf);
+/* The configuration of locks of this policy with so many slots, or none. */
+void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf);
 uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member */
 
 void instance_begin(struct locks *l, struct lock *lock);

@@ -155,16 +155,20 @@ static void lock_learn(struct locks *l, struct lock *lock, uint32_t slots)
         instance_say(l, lock, INSTANCE_ASK, slots, instance_home(l, lock));
 }
 
+static void lock_print_kind(const struct lock_policy *policy, const char *name, size_t name_len, uint32_t slots,
+                            struct dme_text *text)
+{
+    if (slots)
+        dme_print(text, "\"%.*s\" is a lock with %u slots; ask for it with SLOTS %u", (int)name_len, name, slots,
+                  slots);
+    else
+        dme_print(text, "\"%.*s\" is %s lock; ask for it without SLOTS", (int)name_len, name,
+                  instance_rule(policy->modes) == DME_EXCLUSIVE ? "an exclusive" : "an exclusive or shared");
+}
+
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text)
 {
-    int len = lock->name_len;
-
-    if (lock->slots)
-        dme_print(text, "\"%.*s\" is a lock with %u slots; ask for it with SLOTS %u", len, lock->name, lock->slots,
-                  lock->slots);
-    else
-        dme_print(text, "\"%.*s\" is %s lock; ask for it without SLOTS", len, lock->name,
-                  l->rule == DME_EXCLUSIVE ? "an exclusive" : "an exclusive or shared");
+    lock_print_kind(lock_policy(l, lock), lock->name, lock->name_len, lock->slots, text);
 }
 
 /* ------------------------------------------------------------------------------------------------------- from outside
@@ -172,13 +176,19 @@ void lock_describe(const struct locks *l, const struct lock *lock, struct dme_te
 
 void locks_init(struct locks *l, const struct locks_conf *conf)
 {
-    *l = (struct locks){.conf = *conf, .fence = conf->fence, .rule = instance_rule(conf->modes)};
+    assert(conf->policies <= LOCK_POLICIES_MAX);
+    *l = (struct locks){.conf = *conf, .fence = conf->fence};
+    l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
+    for (uint32_t k = 0; k < conf->policies; k++)
+        l->policy[k] = conf->policy[k];
+    l->policy[conf->policies] = (struct lock_policy){.modes = conf->modes, .slots = conf->slots, .kind = LOCK_ANY_KIND};
     ring_init(&l->settled);
 }
 
 void locks_free(struct locks *l)
 {
     names_free(l);
+    free(l->policy);
     free(l->out);
     free(l->fresh);
     free(l->msg);
@@ -197,23 +207,33 @@ void locks_open(struct locks *l)
         }
 }
 
-static const char *locks_objection(struct locks *l, const struct lock *lock, const struct claim *c,
-                                   struct dme_text *why)
+/* What was asked for is not what the lock is, or what its policy or its algorithm allows. */
+static bool lock_is_other(struct locks *l, const struct lock *lock, const struct claim *c, struct dme_text *why)
 {
+    const struct lock_policy *policy = &l->policy[lock ? lock->policy : names_policy(l, c->name, c->name_len)];
     uint32_t first, last;
     struct dme_conf conf;
 
-    if (lock && lock->known && lock->slots != c->slots) {
-        lock_describe(l, lock, why);
-        return "WRONGKIND";
+    if (lock && lock->known ? lock->slots != c->slots
+                            : policy->kind != LOCK_ANY_KIND && (uint32_t)policy->kind != c->slots) {
+        lock_print_kind(policy, c->name, c->name_len, lock ? lock->slots : (uint32_t)policy->kind, why);
+        return true;
     }
-    instance_conf_of(l, c->slots, &conf);
+    instance_conf_of(l, policy, c->slots, &conf);
     dme_modes(&conf, &first, &last);
     if (!c->slots && c->mode > last) {
-        dme_print(why, "locks are run by %s here, which knows no %s", conf.alg->name,
+        dme_print(why, "\"%.*s\" is run by %s, which knows no %s", c->name_len, c->name, conf.alg->name,
                   c->mode == LOCK_SHARED ? "sharing" : "groups");
-        return "WRONGKIND";
+        return true;
     }
+    return false;
+}
+
+static const char *locks_objection(struct locks *l, const struct lock *lock, const struct claim *c,
+                                   struct dme_text *why)
+{
+    if (lock_is_other(l, lock, c, why))
+        return "WRONGKIND";
     if (!lock && l->count >= LOCK_NAMES_MAX) {
         dme_print(why, "this member remembers %d names of locks, and takes no more", LOCK_NAMES_MAX);
         return "BUSY";

@@ -18,7 +18,7 @@
  * the lock is (IS). Algorithms' messages carry the kind as well and are sent by members only that know it, so whoever
  * receives one knows it too. Since the home never forgets (in a cluster of one it may: nobody else remembers), all
  * members that know the kind of a name know the same, and states of two kinds never meet. Clients that asked for
- * another kind get an error that names the right one.
+ * another kind get an error that names the right one. A policy may fix the kind as well: then nobody has to ask.
  *
  * Memory. When nobody here uses a lock and its sites are in their initial state byte for byte, but for the fence, they
  * are freed: a new site would behave the same. (In a cluster of one it is enough that all its sites are idle.) Fences
@@ -39,6 +39,7 @@ enum {
     LOCK_SLOTS_MAX = 256,     /* of one lock */
     LOCK_BATCH_MAX = 64,      /* clients served in one stay inside */
     LOCK_NAMES_MAX = 1 << 20, /* that clients of one member may make it remember */
+    LOCK_POLICIES_MAX = 255,
 };
 
 /* Modes of claims, where a lock has no slots. All others are groups: lock_group_mode. */
@@ -81,23 +82,35 @@ struct lock {
     struct lock_site *site; /* the member's sites, or null while all of them are as at first */
     uint8_t known;          /* the kind is */
     uint8_t stays;          /* its first step sent messages: it must not take that step twice */
+    uint8_t policy;         /* which of them */
     uint8_t name_len;
     char name[];
 };
 
-/* A policy: which algorithms run the locks. The same on all members. */
-struct locks_conf {
-    uint32_t n, self;            /* members, and which of them this is */
+enum { LOCK_ANY_KIND = -1 };
+
+/* Which algorithms run the locks with names like this, and perhaps what kind of lock they are. */
+struct lock_policy {
+    const char *pattern;         /* as of fnmatch; null matches all */
     const struct dme_alg *modes; /* of locks that are exclusive, shared or for groups, as far as it knows these rules */
     const struct dme_alg *slots; /* of locks with slots */
-    uint64_t fence;              /* fences here are larger */
-    struct link *link;           /* n of them; the own one is not used */
+    int kind;                    /* LOCK_ANY_KIND; or the number of slots, 0 if they have none */
+};
+
+/* Algorithms and policies are the same on all members. */
+struct locks_conf {
+    uint32_t n, self;                    /* members, and which of them this is */
+    const struct lock_policy *policy;    /* of names that match one, the first that does; strings outlive the locks */
+    uint32_t policies;                   /* how many */
+    const struct dme_alg *modes, *slots; /* of all other names */
+    uint64_t fence;                      /* fences here are larger */
+    struct link *link;                   /* n of them; the own one is not used */
 };
 
 struct locks {
     struct locks_conf conf;
-    enum dme_rule rule; /* of locks without slots */
-    bool open;          /* until all members have met, clients wait */
+    struct lock_policy *policy; /* those of the configuration, and behind them one for all other names */
+    bool open;                  /* until all members have met, clients wait */
     uint64_t fence;
     struct lock **table;
     size_t room, count;
@@ -136,6 +149,10 @@ struct claim *locks_settled(struct locks *l);
 
 struct lock *locks_find(const struct locks *l, const char *name, size_t name_len);
 uint32_t lock_sites(const struct lock *lock); /* of a member */
+static inline const struct lock_policy *lock_policy(const struct locks *l, const struct lock *lock)
+{
+    return &l->policy[lock->policy];
+}
 /* What the lock is, and how to ask for it: "jobs" has 3 slots; ask with SLOTS 3. */
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text);
 

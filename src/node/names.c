@@ -4,6 +4,7 @@
 #include "lab/memory.h"
 
 #define XXH_INLINE_ALL
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -23,6 +24,18 @@ struct lock *locks_find(const struct locks *l, const char *name, size_t name_len
     while (lock && (lock->hash != hash || lock->name_len != name_len || memcmp(lock->name, name, name_len) != 0))
         lock = lock->next;
     return lock;
+}
+
+uint8_t names_policy(const struct locks *l, const char *name, size_t name_len)
+{
+    char text[LOCK_NAME_MAX + 1];
+    uint8_t k = 0;
+
+    memcpy(text, name, name_len);
+    text[name_len] = '\0';
+    while (l->policy[k].pattern && fnmatch(l->policy[k].pattern, text, 0) != 0)
+        k++;
+    return k;
 }
 
 static void names_grow(struct locks *l)
@@ -50,6 +63,11 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
     memcpy(lock->name, name, name_len);
     lock->name_len = (uint8_t)name_len;
     lock->hash = XXH3_64bits(name, name_len);
+    lock->policy = names_policy(l, name, name_len);
+    if (lock_policy(l, lock)->kind != LOCK_ANY_KIND) {
+        lock->known = 1;
+        lock->slots = (uint32_t)lock_policy(l, lock)->kind;
+    }
     ring_init(&lock->waiting);
     place = &l->table[lock->hash & (l->room - 1)];
     lock->next = *place;

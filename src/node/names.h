@@ -4,6 +4,8 @@
 
 #include "lock.h"
 
+/* Which policy is for this name. */
+uint8_t names_policy(const struct locks *l, const char *name, size_t name_len);
 /* A name that is not there yet. */
 struct lock *names_add(struct locks *l, const char *name, size_t name_len);
 void names_remove(struct locks *l, struct lock *lock);

@@ -37,6 +37,8 @@ void node_init(struct node *node, const struct node_conf *conf)
     }
     locks_init(&node->locks, &(struct locks_conf){.n = conf->n,
                                                   .self = conf->self,
+                                                  .policy = conf->policy,
+                                                  .policies = conf->policies,
                                                   .modes = conf->modes,
                                                   .slots = conf->slots,
                                                   .fence = conf->fence,

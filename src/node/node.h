@@ -21,6 +21,8 @@ struct node_conf {
     const char *const *name; /* of the members; they and the summary outlive the node */
     const char *summary;     /* the configuration as text; it must be the same on all members */
     const struct dme_alg *modes, *slots;
+    const struct lock_policy *policy; /* so many, for names that match one; they outlive the node */
+    uint32_t policies;
     uint64_t incarnation; /* a number that no other life of this member has, not 0 */
     uint64_t fence;       /* fences will be larger: take something that grows from life to life */
 };
