@@ -30,6 +30,7 @@ LDLIBS := -lm -luv
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard src/node/*.c)
+CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
 SERVICE := $(wildcard src/serve/*.c src/client/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
@@ -59,7 +60,7 @@ $(B)/%.o: %.c
 
 TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 
-$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE)) $(B)/libdme.a
+$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a
@@ -72,7 +73,7 @@ test: $(B)/dibs $(TEST_BINS) $(B)/tests/cutter
 
 # The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
 fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
-build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE)
+build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE) $(CONF)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm
 

@@ -2,30 +2,31 @@
 #include "test.h"
 
 #include "cli/cli.h"
+#include "lab/meant.h"
 
 static const char *const fruits[] = {"apple", "banana", "cherry", NULL};
 
 static void a_slip_of_the_finger_is_understood(void **state)
 {
     (void)state;
-    assert_string_equal(cli_meant("aple", fruits), "apple");
-    assert_string_equal(cli_meant("bannana", fruits), "banana");
-    assert_string_equal(cli_meant("chrery", fruits), "cherry");
+    assert_string_equal(meant("aple", fruits), "apple");
+    assert_string_equal(meant("bannana", fruits), "banana");
+    assert_string_equal(meant("chrery", fruits), "cherry");
 }
 
 static void a_beginning_is_understood(void **state)
 {
     (void)state;
-    assert_string_equal(cli_meant("ban", fruits), "banana");
-    assert_string_equal(cli_meant("c", fruits), "cherry");
+    assert_string_equal(meant("ban", fruits), "banana");
+    assert_string_equal(meant("c", fruits), "cherry");
 }
 
 static void what_looks_like_nothing_is_not_guessed(void **state)
 {
     (void)state;
-    assert_null(cli_meant("zzz", fruits));
-    assert_null(cli_meant("", fruits));
-    assert_null(cli_meant("a word that is much longer than any name could ever be, and then some", fruits));
+    assert_null(meant("zzz", fruits));
+    assert_null(meant("", fruits));
+    assert_null(meant("a word that is much longer than any name could ever be, and then some", fruits));
 }
 
 static bool flag;

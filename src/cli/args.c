@@ -1,5 +1,6 @@
 /* args.c - options and errors that help. See cli.h. */
 #include "cli.h"
+#include "lab/meant.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,57 +21,12 @@ void cli_die(const char *format, ...)
     exit(CLI_USAGE);
 }
 
-/* Letters to insert, remove or change to make b of a. */
-static unsigned args_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 63 };
-    unsigned row[LONGEST + 1], la = (unsigned)strlen(a), lb = (unsigned)strlen(b);
-
-    if (la > LONGEST || lb > LONGEST)
-        return UINT32_MAX;
-    for (unsigned k = 0; k <= lb; k++)
-        row[k] = k;
-    for (unsigned i = 1; i <= la; i++) {
-        unsigned corner = row[0]++;
-
-        for (unsigned k = 1; k <= lb; k++) {
-            unsigned change = corner + (a[i - 1] != b[k - 1]);
-
-            corner = row[k];
-            row[k] = row[k] + 1 < change ? row[k] + 1 : change;
-            if (row[k - 1] + 1 < row[k])
-                row[k] = row[k - 1] + 1;
-        }
-    }
-    return row[lb];
-}
-
-const char *cli_meant(const char *word, const char *const *names)
-{
-    const char *best = NULL;
-    unsigned best_distance = (unsigned)strlen(word) / 3 + 2;
-
-    if (!*word)
-        return NULL;
-    for (; *names; names++) {
-        unsigned distance = args_distance(word, *names);
-
-        if (strncmp(word, *names, strlen(word)) == 0)
-            distance = 0;
-        if (distance < best_distance) {
-            best = *names;
-            best_distance = distance;
-        }
-    }
-    return best;
-}
-
 void cli_unknown(const char *what, const char *word, const char *const *names, const char *remedy)
 {
-    const char *meant = cli_meant(word, names);
+    const char *close = meant(word, names);
 
-    if (meant)
-        cli_die("unknown %s \"%s\"; did you mean \"%s\"? (%s)", what, word, meant, remedy);
+    if (close)
+        cli_die("unknown %s \"%s\"; did you mean \"%s\"? (%s)", what, word, close, remedy);
     cli_die("unknown %s \"%s\" (%s)", what, word, remedy);
 }
 

@@ -21,8 +21,6 @@ extern const struct cli_command cli_commands[]; /* ends with a null name */
 /* "dibs: ..." on stderr, and exit(2). */
 void cli_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* The name in the list (ends with a null) that the user may have meant, or null. */
-const char *cli_meant(const char *word, const char *const *names);
 /* As cli_die: unknown WHAT "word"; did you mean ...? (remedy) */
 void cli_unknown(const char *what, const char *word, const char *const *names, const char *remedy)
     __attribute__((noreturn));

@@ -1,66 +1,76 @@
 /* dibs serve - the daemon of one machine. */
-#include "alg/list.h"
 #include "cli.h"
 #include "client/dibs.h"
-#include "core/text.h"
 #include "serve/serve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const struct dme_alg *serve_algorithm(const char *name, bool slots, uint32_t n)
+/* Where a daemon keeps what must outlive it, unless it is told. */
+static const char *serve_data(void)
 {
-    const struct dme_alg *alg = cli_algorithm(name);
-    char line[256];
-    struct dme_text why;
+    static char path[4096];
+    const char *state = getenv("XDG_STATE_HOME");
 
-    dme_text_init(&why, line, sizeof line);
-    if (!locks_can_run(alg, slots, n, &why))
-        cli_die("%s; choose another one with --%s (dibs list shows all)", line,
-                slots ? "slots-algorithm" : "algorithm");
-    return alg;
+    if (!state || !*state)
+        return "/var/lib/dibs";
+    snprintf(path, sizeof path, "%s/dibs", state);
+    return path;
 }
+
+static const char serve_about[] =
+    "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
+    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Members are on loopback\n"
+    "only, as their links are not encrypted. All members must be started before a lock is granted, and if one of\n"
+    "them has ended, all must be restarted. SIGTERM and SIGINT end it.\n\n"
+    "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
+    "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
+    "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";
 
 int cmd_serve(int argc, char **argv)
 {
     static struct serve_conf conf;
-    const char *name = "alone", *members = NULL, *listen = NULL, *path = NULL, *modes = "swaroop-singh",
-               *slots = "central";
+    static struct conf_draft draft;
+    struct conf_setting *set = draft.set;
+    const char *file = NULL;
+    bool only_check = false;
     const struct cli_option options[] = {
-        {"--name", CLI_TEXT, &name, "NAME", "which of the members this is", 0, 0, NULL},
-        {"--members", CLI_TEXT, &members, "LIST", "all members: NAME=ADDRESS:PORT,...; the same list on each", 0, 0,
+        {"--config", CLI_TEXT, &file, "FILE", "settings that are not on the command line", 0, 0, NULL},
+        {"--check-config", CLI_FLAG, &only_check, NULL, "say what it would do, and end; 2 if there are mistakes", 0, 0,
          NULL},
-        {"--listen", CLI_TEXT, &listen, "ADDRESS:PORT", "where to listen, if not at the address in the list", 0, 0,
+        {"--name", CLI_TEXT, &set[CONF_NAME].text, "NAME", "which of the members this is (the name of the machine)", 0,
+         0, NULL},
+        {"--members", CLI_TEXT, &set[CONF_MEMBERS].text, "LIST",
+         "all members: NAME=ADDRESS:PORT,...; the same list on each", 0, 0, NULL},
+        {"--listen", CLI_TEXT, &set[CONF_LISTEN].text, "ADDRESS:PORT",
+         "where to listen, if not at the address in the list", 0, 0, NULL},
+        {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH", "where clients of this machine come in", 0, 0, NULL},
+        {"--data", CLI_TEXT, &set[CONF_DATA].text, "DIR", "what must outlive it ($XDG_STATE_HOME/dibs, /var/lib/dibs)",
+         0, 0, NULL},
+        {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",
+         "how long a member that is silent is trusted (1000); the same on each", 0, 0, NULL},
+        {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "NAME",
+         "of exclusive, shared and group locks (swaroop-singh)", 0, 0, NULL},
+        {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "NAME", "of locks with slots (central)", 0, 0,
          NULL},
-        {"--socket", CLI_TEXT, &path, "PATH", "where clients of this machine come in", 0, 0, NULL},
-        {"--algorithm", CLI_TEXT, &modes, "NAME", "of exclusive, shared and group locks (swaroop-singh)", 0, 0, NULL},
-        {"--slots-algorithm", CLI_TEXT, &slots, "NAME", "of locks with slots (central)", 0, 0, NULL},
         {0},
     };
-    const struct cli_usage usage = {
-        "dibs serve [--name NAME --members LIST] [OPTION...]",
-        "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
-        "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Members are on "
-        "loopback\n"
-        "only, as their links are not encrypted. All members must be started before a lock is granted, and if one of\n"
-        "them has ended, all must be restarted. SIGTERM and SIGINT end it.",
-        options,
-    };
-    char line[256];
-    struct dme_text why;
+    const struct cli_usage usage = {"dibs serve [--config FILE] [OPTION...]", serve_about, options};
+    char *text = NULL;
+    int status;
 
+    conf_begin(&draft, stderr);
     cli_parse(argc, argv, &usage, NULL, 0);
-    dme_text_init(&why, line, sizeof line);
-    conf.socket = path ? path : dibs_socket_path();
-    if (!members) {
-        conf.n = 1;
-        snprintf(conf.member[0].name, sizeof conf.member[0].name, "%.*s", LINK_NAME_MAX, name);
-    } else if (!serve_read_members(&conf, members, name, &why)) {
-        cli_die("--members: %s", line);
-    }
-    if (listen && !serve_read_listen(&conf, listen, &why))
-        cli_die("--listen: %s", line);
-    conf.modes = serve_algorithm(modes, false, conf.n);
-    conf.slots = serve_algorithm(slots, true, conf.n);
-    serve_summarize(&conf);
-    return serve_run(&conf);
+    if (file)
+        conf_read(&draft, file, text = cli_read_file(file));
+    conf.socket = dibs_socket_path();
+    conf.data = serve_data();
+    if (!conf_understand(&draft, &conf))
+        return CLI_USAGE;
+    if (only_check)
+        conf_print(&conf, stdout);
+    status = only_check ? CLI_OK : serve_run(&conf);
+    conf_free(&conf);
+    free(text);
+    return status;
 }

@@ -1,10 +1,10 @@
-/* members.c - the list of members, as a person writes it. */
-#include "serve.h"
+/* members.c - the members of a cluster and their addresses, as a person writes them. See conf.h. */
+#include "conf.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Without a cluster key nobody can tell a member from an intruder: only this machine may take part. */
 static bool members_on_loopback(const char *host)
@@ -17,51 +17,75 @@ static bool members_on_loopback(const char *host)
     return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-/* "host:port" */
-static bool members_read_address(struct serve_member *m, char *text, struct dme_text *why)
+static bool members_is_address(const char *host)
 {
-    char *colon = strrchr(text, ':'), *end;
+    struct in6_addr any;
 
-    if (!colon || colon == text || (size_t)(colon - text) >= sizeof m->host) {
-        dme_print(why, "\"%s\" is not an address; write ADDRESS:PORT", text);
-        return false;
-    }
-    *colon = '\0';
-    memcpy(m->host, text, (size_t)(colon - text) + 1);
-    m->port = (int)strtol(colon + 1, &end, 10);
-    if (*end || m->port < 1 || m->port > 65535) {
-        dme_print(why, "\"%s\" is not a port; it is a number from 1 to 65535", colon + 1);
-        return false;
-    }
-    if (!members_on_loopback(m->host)) {
-        dme_print(why, "%s is not on loopback; links are not encrypted, so use 127.0.0.1 or ::1", m->host);
-        return false;
-    }
-    return true;
+    return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
 }
 
-/* "name=host:port" */
-static bool members_read_one(struct serve_member *m, const char *text, size_t len, struct dme_text *why)
+/* "10.0.0.1:7400", "[fd00::1]:7400" */
+void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text)
 {
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    long port;
+
+    if (!colon || colon == text || (size_t)(colon - text) >= sizeof m->host) {
+        conf_mistake(d, at, "\"%.100s\" is not an address; write ADDRESS:PORT", text);
+        return;
+    }
+    if (text[0] == '[' && colon[-1] == ']')
+        snprintf(m->host, sizeof m->host, "%.*s", (int)(colon - text - 2), text + 1);
+    else
+        snprintf(m->host, sizeof m->host, "%.*s", (int)(colon - text), text);
+    port = strtol(colon + 1, &end, 10);
+    if (colon[1] < '0' || colon[1] > '9' || *end || port < 1 || port > 65535) {
+        conf_mistake(d, at, "\"%.100s\" is not a port; it is a number from 1 to 65535", colon + 1);
+        return;
+    }
+    m->port = (int)port;
+    if (!members_is_address(m->host))
+        conf_mistake(d, at, "\"%s\" is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400",
+                     m->host);
+    else if (!members_on_loopback(m->host))
+        conf_mistake(d, at, "%s is not on loopback; links are not encrypted, so use 127.0.0.1 or ::1", m->host);
+}
+
+/* It goes to logs and into file names. */
+static bool members_is_name(const char *name, size_t len)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+    return len >= 1 && len <= LINK_NAME_MAX && strspn(name, allowed) >= len && name[0] != '.' && name[0] != '-';
+}
+
+static const char name_remedy[] = "it has up to 63 letters, digits and . _ -, and begins with a letter or digit";
+
+/* "ant=10.0.0.1:7400" */
+static void members_add(struct conf_draft *d, const struct conf_setting *at, struct serve_conf *conf, const char *text,
+                        size_t len)
+{
+    struct serve_member *m = &conf->member[conf->n];
     char item[160], *equals;
 
     snprintf(item, sizeof item, "%.*s", (int)len, text);
     equals = strchr(item, '=');
-    if (!equals || equals == item || equals - item > LINK_NAME_MAX || len >= sizeof item) {
-        dme_print(why, "\"%s\" is not a member; write NAME=ADDRESS:PORT", item);
-        return false;
+    if (conf->n == NODE_MEMBERS_MAX) {
+        conf_mistake(d, at, "there are more than %d members", NODE_MEMBERS_MAX);
+    } else if (!equals || len >= sizeof item) {
+        conf_mistake(d, at, "\"%s\" is not a member; write NAME=ADDRESS:PORT", item);
+    } else if (!members_is_name(item, (size_t)(equals - item))) {
+        conf_mistake(d, at, "\"%.*s\" is not a name for a member; %s", (int)(equals - item), item, name_remedy);
+    } else {
+        *equals = '\0';
+        for (uint32_t j = 0; j < conf->n; j++)
+            if (strcmp(conf->member[j].name, item) == 0)
+                conf_mistake(d, at, "two members are called %s", item);
+        memcpy(m->name, item, (size_t)(equals - item) + 1);
+        conf->n++;
+        conf_address(d, at, m, equals + 1);
     }
-    *equals = '\0';
-    memcpy(m->name, item, (size_t)(equals - item) + 1);
-    return members_read_address(m, equals + 1, why);
-}
-
-bool serve_read_listen(struct serve_conf *conf, const char *text, struct dme_text *why)
-{
-    char address[160];
-
-    snprintf(address, sizeof address, "%s", text);
-    return members_read_address(&conf->listen, address, why);
 }
 
 static int members_compare(const void *a, const void *b)
@@ -69,44 +93,58 @@ static int members_compare(const void *a, const void *b)
     return strcmp(((const struct serve_member *)a)->name, ((const struct serve_member *)b)->name);
 }
 
-bool serve_read_members(struct serve_conf *conf, const char *text, const char *name, struct dme_text *why)
+static bool members_find(struct serve_conf *conf, const char *name)
 {
-    bool found = false;
-
-    for (conf->n = 0; *text;) {
-        size_t len = strcspn(text, ",");
-
-        if (conf->n == NODE_MEMBERS_MAX) {
-            dme_print(why, "there are more than %d members", NODE_MEMBERS_MAX);
-            return false;
-        }
-        if (!members_read_one(&conf->member[conf->n++], text, len, why))
-            return false;
-        text += len + (text[len] == ',');
-    }
-    /* Members are numbered by name, so that the order in which they are written does not matter. */
-    qsort(conf->member, conf->n, sizeof conf->member[0], members_compare);
-    for (uint32_t j = 0; j < conf->n; j++) {
-        if (j && strcmp(conf->member[j].name, conf->member[j - 1].name) == 0) {
-            dme_print(why, "two members are called %s", conf->member[j].name);
-            return false;
-        }
+    for (uint32_t j = 0; j < conf->n; j++)
         if (strcmp(conf->member[j].name, name) == 0) {
             conf->self = j;
-            found = true;
+            return true;
         }
-    }
-    if (!found)
-        dme_print(why, "--name %s is not in the list of --members", name);
-    return found;
+    return false;
 }
 
-void serve_summarize(struct serve_conf *conf)
+/* Which of them this is: as told; or the one with the name of this machine, so that all can have the same file. */
+static void members_self(struct conf_draft *d, struct serve_conf *conf)
 {
-    struct dme_text text;
+    const struct conf_setting *name = &d->set[CONF_NAME];
+    char host[256] = "";
 
-    dme_text_init(&text, conf->summary, sizeof conf->summary);
-    dme_print(&text, "algorithm %s, slots by %s, members", conf->modes->name, conf->slots->name);
-    for (uint32_t j = 0; j < conf->n; j++)
-        dme_print(&text, "%s%s=%s:%d", j ? "," : " ", conf->member[j].name, conf->member[j].host, conf->member[j].port);
+    if (name->text) {
+        if (!members_find(conf, name->text))
+            conf_mistake(d, name, "\"%s\" is not in the list of members", name->text);
+        return;
+    }
+    gethostname(host, sizeof host - 1);
+    if (members_find(conf, host))
+        return;
+    host[strcspn(host, ".")] = '\0';
+    if (!members_find(conf, host))
+        conf_mistake(d, NULL, "which of the members is this? say it with --name NAME");
+}
+
+void conf_members(struct conf_draft *d, struct serve_conf *conf)
+{
+    const struct conf_setting *list = &d->set[CONF_MEMBERS], *name = &d->set[CONF_NAME];
+
+    conf->n = 0;
+    for (const char *text = list->text; text && *text;) {
+        size_t len = strcspn(text, ",");
+
+        members_add(d, list, conf, text, len);
+        text += len + (text[len] == ',');
+    }
+    for (uint32_t k = 0; k < d->members && !list->text; k++)
+        members_add(d, &d->member[k], conf, d->member[k].text, strlen(d->member[k].text));
+    /* Members are numbered by name, so that the order in which they are written does not matter. */
+    qsort(conf->member, conf->n, sizeof conf->member[0], members_compare);
+    if (conf->n) {
+        members_self(d, conf);
+    } else {
+        conf->n = 1;
+        conf->self = 0;
+        conf->member[0] = (struct serve_member){.port = 0};
+        snprintf(conf->member[0].name, sizeof conf->member[0].name, "%s", name->text ? name->text : "alone");
+        if (name->text && !members_is_name(name->text, strlen(name->text)))
+            conf_mistake(d, name, "\"%.100s\" is not a name for a member; %s", name->text, name_remedy);
+    }
 }

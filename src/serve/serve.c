@@ -75,7 +75,9 @@ static void serve_begin_life(struct serve *s)
                              .name = s->names,
                              .summary = s->conf->summary,
                              .modes = s->conf->modes,
-                             .slots = s->conf->slots};
+                             .slots = s->conf->slots,
+                             .policy = s->conf->policy,
+                             .policies = s->conf->policies};
 
     for (uint32_t j = 0; j < s->conf->n; j++)
         s->names[j] = s->conf->member[j].name;

@@ -5,24 +5,9 @@
 #ifndef DIBS_SERVE_SERVE_H
 #define DIBS_SERVE_SERVE_H
 
+#include "conf.h"
 #include "node/client.h"
-#include "node/node.h"
 #include "stream.h"
-
-struct serve_member {
-    char name[LINK_NAME_MAX + 1];
-    char host[64];
-    int port;
-};
-
-struct serve_conf {
-    uint32_t n, self;
-    struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */
-    struct serve_member listen; /* where this one listens, if not at its address in the list: port 0 */
-    const struct dme_alg *modes, *slots;
-    const char *socket; /* path, for clients */
-    char summary[LINK_REASON_MAX / 2 + NODE_MEMBERS_MAX * 160];
-};
 
 /* Another member, and the connection to it. */
 struct serve_peer {
@@ -51,12 +36,6 @@ struct serve {
 
 /* Runs until SIGTERM or SIGINT. 0, or 1 after a line on stderr if it cannot. */
 int serve_run(const struct serve_conf *conf);
-
-/* "a=127.0.0.1:7401,b=127.0.0.1:7402" into the configuration. False, and a line, if it cannot be. */
-bool serve_read_members(struct serve_conf *conf, const char *text, const char *name, struct dme_text *why);
-/* "127.0.0.1:7401" */
-bool serve_read_listen(struct serve_conf *conf, const char *text, struct dme_text *why);
-void serve_summarize(struct serve_conf *conf);
 
 /* Between the files of this directory. */
 void serve_work(struct serve *s);

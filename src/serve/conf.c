@@ -1,0 +1,226 @@
+/* conf.c - settings, from the command line and from a file, and what they mean. See conf.h. */
+#include "conf.h"
+
+#include "alg/list.h"
+#include "core/text.h"
+#include "lab/meant.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MISTAKES_MAX = 20 }; /* that are told: what is no configuration at all would have thousands */
+
+static const struct {
+    const char *name, *value;
+} conf_keys[CONF_KEYS] = {
+    [CONF_NAME] = {"name", "NAME"},
+    [CONF_MEMBERS] = {"members", "LIST"},
+    [CONF_LISTEN] = {"listen", "ADDRESS:PORT"},
+    [CONF_SOCKET] = {"socket", "PATH"},
+    [CONF_DATA] = {"data", "DIRECTORY"},
+    [CONF_LEASE] = {"lease", "MILLISECONDS"},
+    [CONF_ALGORITHM] = {"algorithm", "NAME"},
+    [CONF_SLOTS_ALGORITHM] = {"slots-algorithm", "NAME"},
+};
+
+/* --------------------------------------------------------------------------------------------------------- mistakes */
+
+void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const char *format, ...)
+{
+    char line[512];
+    struct dme_text text;
+    va_list args;
+
+    if (d->mistakes++ >= MISTAKES_MAX) {
+        if (d->mistakes == MISTAKES_MAX + 1)
+            fprintf(d->to, "dibs: and so on; there are more mistakes\n");
+        return;
+    }
+    dme_text_init(&text, line, sizeof line);
+    if (at && !at->line)
+        dme_print(&text, "--%s: ", at->key);
+    else if (at)
+        dme_print(&text, "%s:%u: ", d->file, at->line);
+    else if (d->file)
+        dme_print(&text, "%s: ", d->file);
+    va_start(args, format);
+    vsnprintf(line + text.len, sizeof line - text.len, format, args);
+    va_end(args);
+    for (char *c = line; *c; c++) /* it may quote what a terminal would obey */
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    fprintf(d->to, "dibs: %s\n", line);
+}
+
+void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const char *what, const char *word,
+                  const char *const *names, const char *remedy)
+{
+    const char *close = meant(word, names);
+
+    if (close)
+        conf_mistake(d, at, "unknown %s \"%.80s\"; did you mean \"%s\"? (%s)", what, word, close, remedy);
+    else
+        conf_mistake(d, at, "unknown %s \"%.80s\" (%s)", what, word, remedy);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the file */
+
+static bool conf_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Without its comment, and the blanks at both ends. */
+static char *conf_trim(char *line)
+{
+    char *end;
+
+    for (char *c = line; *c; c++)
+        if (*c == '#' && (c == line || conf_is_blank(c[-1]))) {
+            *c = '\0';
+            break;
+        }
+    while (conf_is_blank(*line))
+        line++;
+    for (end = line + strlen(line); end > line && conf_is_blank(end[-1]);)
+        *--end = '\0';
+    return line;
+}
+
+/* One of those that may be repeated. */
+static void conf_add(struct conf_draft *d, struct conf_setting *list, uint32_t *count, uint32_t max,
+                     struct conf_setting setting)
+{
+    if (*count < max)
+        list[(*count)++] = setting;
+    else
+        conf_mistake(d, &setting, "there are more than %u lines with \"%s\"", max, setting.key);
+}
+
+static void conf_set(struct conf_draft *d, enum conf_key k, struct conf_setting setting)
+{
+    struct conf_setting *old = &d->set[k];
+
+    if (old->text && old->line)
+        conf_mistake(d, &setting, "\"%s\" was set in line %u already; keep one of them", setting.key, old->line);
+    else if (!old->text)
+        *old = setting;
+}
+
+static void conf_line(struct conf_draft *d, char *line, unsigned number)
+{
+    const char *names[CONF_KEYS + 2] = {"member", "policy"}; /* and a null */
+    char *value = line + strcspn(line, " \t");
+    struct conf_setting setting = {.key = line, .line = number};
+    unsigned count = 2;
+    int found = -1;
+
+    if (*value)
+        *value++ = '\0';
+    setting.text = conf_trim(value);
+    for (unsigned k = 0; k < CONF_KEYS; k++)
+        if (k != CONF_MEMBERS) {
+            found = strcmp(conf_keys[k].name, line) == 0 ? (int)k : found;
+            names[count++] = conf_keys[k].name;
+        }
+    if (strcmp(line, "member") == 0)
+        conf_add(d, d->member, &d->members, NODE_MEMBERS_MAX, setting);
+    else if (strcmp(line, "policy") == 0)
+        conf_add(d, d->policy, &d->policies, LOCK_POLICIES_MAX, setting);
+    else if (found < 0)
+        conf_unknown(d, &setting, "setting", line, names, "dibs serve --help lists all");
+    else if (!*setting.text)
+        conf_mistake(d, &setting, "\"%s\" needs a value: %s %s", line, line, conf_keys[found].value);
+    else
+        conf_set(d, (enum conf_key)found, setting);
+}
+
+void conf_read(struct conf_draft *d, const char *file, char *text)
+{
+    unsigned number = 0;
+
+    d->file = file;
+    while (*text) {
+        char *end = strchrnul(text, '\n'), *next = *end ? end + 1 : end, *line;
+
+        *end = '\0';
+        number++;
+        line = conf_trim(text);
+        if (*line)
+            conf_line(d, line, number);
+        text = next;
+    }
+}
+
+void conf_begin(struct conf_draft *d, FILE *to)
+{
+    *d = (struct conf_draft){.to = to};
+    for (unsigned k = 0; k < CONF_KEYS; k++)
+        d->set[k].key = conf_keys[k].name;
+}
+
+/* ---------------------------------------------------------------------------------------------------- what it means */
+
+const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
+                                     uint32_t n)
+{
+    const struct dme_alg *alg = alg_find(name);
+    const char *names[256] = {0};
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    for (unsigned k = 0; !alg && alg_list[k]; k++)
+        names[k] = alg_list[k]->name;
+    if (!alg)
+        conf_unknown(d, at, "algorithm", name, names, "dibs list shows all");
+    else if (!locks_can_run(alg, slots, n, &why))
+        conf_mistake(d, at, "%s; choose another one (dibs list shows all)", line);
+    else
+        return alg;
+    return NULL;
+}
+
+static const struct dme_alg *conf_default(struct conf_draft *d, enum conf_key k, const char *otherwise, uint32_t n)
+{
+    const char *name = d->set[k].text ? d->set[k].text : otherwise;
+
+    return conf_algorithm(d, &d->set[k], name, k == CONF_SLOTS_ALGORITHM, n);
+}
+
+static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
+{
+    const struct conf_setting *lease = &d->set[CONF_LEASE];
+    char *end = NULL;
+
+    conf->lease_ms = lease->text ? strtoul(lease->text, &end, 10) : CONF_LEASE_MS;
+    if (lease->text && (*lease->text < '0' || *lease->text > '9' || *end || conf->lease_ms < CONF_LEASE_MS_MIN ||
+                        conf->lease_ms > CONF_LEASE_MS_MAX))
+        conf_mistake(d, lease, "\"%s\" is not a lease; it is a number of milliseconds from %d to %d", lease->text,
+                     CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
+}
+
+bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
+{
+    conf_members(d, conf);
+    if (d->set[CONF_LISTEN].text)
+        conf_address(d, &d->set[CONF_LISTEN], &conf->listen, d->set[CONF_LISTEN].text);
+    if (d->set[CONF_SOCKET].text)
+        conf->socket = d->set[CONF_SOCKET].text;
+    if (d->set[CONF_DATA].text)
+        conf->data = d->set[CONF_DATA].text;
+    conf_lease(d, conf);
+    conf->modes = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
+    conf->slots = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
+    conf_policies(d, conf);
+    if (d->mistakes == 0)
+        conf_summarize(conf);
+    return d->mistakes == 0;
+}
+
+void conf_free(struct serve_conf *conf)
+{
+    free(conf->summary);
+    conf->summary = NULL;
+}

@@ -1,0 +1,96 @@
+/* conf.h - the configuration of a daemon: what an operator has written, and what it means.
+ *
+ * What is written comes from the command line or from lines of a file, and both are understood in the same place: a
+ * mistake is told in the same words, behind the place where it was made ("--lease: ..." or "dibs.conf:7: ..."). All
+ * mistakes are told, not only the first one. The command line wins over the file.
+ *
+ * The file has a line for each setting: a key, which is the name of an option without its dashes, and its value. There
+ * are two keys more, and they may be repeated: `member`, once for each, and `policy`, of which the first one that
+ * matches a name is used. What follows a # is a comment. examples/dibs.conf is a complete one. */
+#ifndef DIBS_SERVE_CONF_H
+#define DIBS_SERVE_CONF_H
+
+#include "node/node.h"
+
+#include <stdio.h>
+
+enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = 100, CONF_LEASE_MS_MAX = 60000 };
+
+/* A name and an address; or an address without a name, none if the port is 0. */
+struct serve_member {
+    char name[LINK_NAME_MAX + 1];
+    char host[64];
+    int port;
+};
+
+struct serve_conf {
+    uint32_t n, self;
+    struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */
+    struct serve_member listen;                   /* where this one listens, if not at its address in the list */
+    const char *socket;                           /* path, for clients */
+    const char *data;                             /* directory, for what must outlive the process */
+    uint64_t lease_ms;
+    const struct dme_alg *modes, *slots;
+    struct lock_policy policy[LOCK_POLICIES_MAX];
+    uint32_t policies;
+    char *summary; /* what must be the same on all members */
+};
+
+/* ----------------------------------------------------------------------------------------------- what is written */
+
+enum conf_key {
+    CONF_NAME,
+    CONF_MEMBERS,
+    CONF_LISTEN,
+    CONF_SOCKET,
+    CONF_DATA,
+    CONF_LEASE,
+    CONF_ALGORITHM,
+    CONF_SLOTS_ALGORITHM,
+    CONF_KEYS
+};
+
+struct conf_setting {
+    const char *text; /* or null */
+    const char *key;
+    unsigned line; /* of the file; 0: on the command line */
+};
+
+struct conf_draft {
+    const char *file; /* its name, or null if there is none */
+    struct conf_setting set[CONF_KEYS];
+    struct conf_setting member[NODE_MEMBERS_MAX];
+    struct conf_setting policy[LOCK_POLICIES_MAX];
+    uint32_t members, policies;
+    FILE *to; /* mistakes are told here, a line each */
+    unsigned mistakes;
+};
+
+/* The command line's settings are to be filled in next: set[k].text. */
+void conf_begin(struct conf_draft *d, FILE *to);
+/* The text of a file. It is cut into pieces, which stay in use. */
+void conf_read(struct conf_draft *d, const char *file, char *text);
+/* What it means. False: there were mistakes. Settings that are not written stay what they are in conf: socket and data
+ * should have a value there. */
+bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
+void conf_free(struct serve_conf *conf);
+/* What a daemon would do, for a person. */
+void conf_print(const struct serve_conf *conf, FILE *to);
+
+/* ------------------------------------------------------------------------------------------ between files: see there */
+
+/* At a setting; or, where there is none to point at, at the whole: null. */
+void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* As conf_mistake: unknown WHAT "word"; did you mean ...? (remedy) */
+void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const char *what, const char *word,
+                  const char *const *names, const char *remedy);
+/* The algorithm of this name, if it can run locks; else null, and a mistake. */
+const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
+                                     uint32_t n);
+void conf_members(struct conf_draft *d, struct serve_conf *conf);
+void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text);
+void conf_policies(struct conf_draft *d, struct serve_conf *conf);
+void conf_summarize(struct serve_conf *conf);
+
+#endif

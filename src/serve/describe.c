@@ -1,0 +1,65 @@
+/* describe.c - a configuration as text: for other members, to compare, and for a person. See conf.h. */
+#include "conf.h"
+
+#define XXH_INLINE_ALL
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+static void describe_policy(const struct lock_policy *p, FILE *to)
+{
+    fprintf(to, "%s algorithm=%s slots-algorithm=%s", p->pattern, p->modes->name, p->slots->name);
+    if (p->kind == 0)
+        fprintf(to, " slots=none");
+    else if (p->kind != LOCK_ANY_KIND)
+        fprintf(to, " slots=%d", p->kind);
+}
+
+void conf_summarize(struct serve_conf *conf)
+{
+    size_t len;
+    FILE *to = open_memstream(&conf->summary, &len);
+
+    fprintf(to, "algorithm %s, slots by %s, lease %" PRIu64 " ms", conf->modes->name, conf->slots->name,
+            conf->lease_ms);
+    for (uint32_t k = 0; k < conf->policies; k++) {
+        fprintf(to, ", policy ");
+        describe_policy(&conf->policy[k], to);
+    }
+    for (uint32_t j = 0; j < conf->n; j++)
+        fprintf(to, "%s%s=%s:%d", j ? "," : ", members ", conf->member[j].name, conf->member[j].host,
+                conf->member[j].port);
+    fclose(to);
+}
+
+static void describe_address(const struct serve_member *m, FILE *to)
+{
+    fprintf(to, strchr(m->host, ':') ? "[%s]:%d" : "%s:%d", m->host, m->port);
+}
+
+void conf_print(const struct serve_conf *conf, FILE *to)
+{
+    const struct serve_member *self = &conf->member[conf->self];
+
+    fprintf(to, "name       %s\n", self->name);
+    for (uint32_t j = 0; j < conf->n && conf->n > 1; j++) {
+        fprintf(to, "member     %s=", conf->member[j].name);
+        describe_address(&conf->member[j], to);
+        fprintf(to, "\n");
+    }
+    if (conf->n > 1) {
+        fprintf(to, "listen     ");
+        describe_address(conf->listen.port ? &conf->listen : self, to);
+        fprintf(to, ", on loopback only\ndata       %s\nlease      %" PRIu64 " ms\n", conf->data, conf->lease_ms);
+    }
+    fprintf(to, "socket     %s, for its owner only\n", conf->socket);
+    for (uint32_t k = 0; k < conf->policies; k++) {
+        fprintf(to, "policy     ");
+        describe_policy(&conf->policy[k], to);
+        fprintf(to, "\n");
+    }
+    fprintf(to, "otherwise  algorithm=%s slots-algorithm=%s\n", conf->modes->name, conf->slots->name);
+    if (conf->n > 1)
+        fprintf(to, "digest     %016" PRIx64 ", the same on all members\n",
+                XXH3_64bits(conf->summary, strlen(conf->summary)));
+}
