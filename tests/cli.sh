@@ -63,7 +63,7 @@ rejects "cannot read $dir/none.txt: No such file or directory" scenario "$dir/no
 
 rejects_scenario '2: how many sites are there? A line such as "sites 3" comes before the first move' '
 request 0'
-rejects_scenario '3: unknown command "relase"; it is one of algorithm, sites, rule, set, order, request, release, timer, deliver, lose, duplicate, settle, show, flight' 'sites 3
+rejects_scenario '3: unknown command "relase"; it is one of algorithm, sites, rule, set, order, request, release, timer, deliver, lose, duplicate, settle, crash, restart, resume, join, leave, suspect, cut, heal, show, flight' 'sites 3
 request 0
 relase 0'
 rejects_scenario '2: "3" is not a site; it is a number from 0 to 2' 'sites 3

@@ -16,6 +16,10 @@
  * wrong (a grant that nobody asked for) is a *fault*, told in out->fault: the node is then not to be used any further.
  * A published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
  *
+ * Failures. A driver may stop a site (dme_crash) and let it begin again (DME_RESTART), and may cut the network in two.
+ * What there is to know of other sites comes to a node as *news*: messages of kinds that no site sends, from a failure
+ * detector that belongs to the driver. An algorithm that has no handler for such things is never told of them.
+ *
  * This header is for everybody; alg.h, for those who write an algorithm, adds what handlers may do. */
 #ifndef DIBS_CORE_DME_H
 #define DIBS_CORE_DME_H
@@ -58,7 +62,8 @@ enum dme_need {
     DME_BOUNDED_DELAY = 8, /* a message is handled within T of being sent; timers count in T */
     DME_BROADCAST = 16,    /* a medium on which one transmission reaches all other sites */
     DME_SEQUENCED = 32,    /* that medium shows all transmissions to all sites, the sender too, in one order */
-    DME_NEEDS = 6          /* how many */
+    DME_DETECTION = 64, /* who stops is told of to all, behind its last message; nobody else is said to have stopped */
+    DME_NEEDS = 7       /* how many */
 };
 
 enum dme_phase { DME_IDLE, DME_WAITING, DME_INSIDE };
@@ -80,12 +85,17 @@ struct dme_msg {
     struct dme_ticket ticket[];
 };
 
+/* News of the sender, as kinds of messages that no site sends: it has stopped; it cannot be reached, for the network is
+ * in two; it can be reached again. */
+enum dme_news { DME_DOWN = 253, DME_CUT, DME_HEALED, DME_NEWS = DME_DOWN /* the first */ };
+
 /* A node's header; alg->state_size bytes follow, then dme_records() records of alg->peer_size bytes. */
 struct dme_node {
     uint64_t fence; /* highest heard of, plus one on entry: a fencing token */
     uint32_t mode;  /* of the claim while waiting or inside, else 0 */
     dme_id self;
-    uint8_t phase, armed /* bit t: timer t runs */, zero[6];
+    uint8_t phase, armed /* bit t: timer t runs */, down /* the site has stopped */, zero;
+    uint32_t life; /* how often it has begun again: all that a site never forgets */
 };
 
 /* ------------------------------------------------------------------------------------------------------- algorithms */
@@ -128,6 +138,7 @@ struct dme_alg {
     uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
     uint32_t variant; /* one file may hold several algorithms that differ in few rules */
     uint32_t state_size, peer_size;
+    uint32_t upkeep, zero; /* kinds from this one on serve members and their recovery, not requests; 0: none does */
 
     /* How many peer records a node has, where that is not n. */
     uint32_t (*records)(const struct dme_conf *conf, dme_id self);
@@ -140,6 +151,13 @@ struct dme_alg {
     void (*receive)(struct dme *d, void *state, const struct dme_msg *m);
     void (*release)(struct dme *d, void *state);
     void (*timer)(struct dme *d, void *state, unsigned timer);
+
+    /* Those of an algorithm that outlives failures; null where it knows nothing of them. A site that restarts knows all
+     * that it knew, or has a zeroed state and its life; it is idle, and no timer runs. */
+    void (*restart)(struct dme *d, void *state, bool remembers);
+    void (*news)(struct dme *d, void *state, enum dme_news what, dme_id of);
+    void (*join)(struct dme *d, void *state);  /* the user wants this site to be a member */
+    void (*leave)(struct dme *d, void *state); /* or not to be one any more; it is idle */
 
     /* Null if the algorithm's invariants hold at this moment, else the one that does not: "SK1: there is one token". */
     const char *(*broken)(const struct dme_moment *moment);
@@ -170,11 +188,11 @@ bool dme_safe(const struct dme_conf *conf, const uint32_t *modes, uint32_t count
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-enum dme_event_type { DME_REQUEST, DME_RELEASE, DME_RECEIVE, DME_TIMER };
+enum dme_event_type { DME_REQUEST, DME_RELEASE, DME_RECEIVE, DME_TIMER, DME_RESTART, DME_JOIN, DME_LEAVE, DME_EVENTS };
 
 struct dme_event {
     uint32_t type;
-    uint32_t arg;              /* DME_REQUEST: the mode; DME_TIMER: which */
+    uint32_t arg;              /* DME_REQUEST: the mode; DME_TIMER: which; DME_RESTART: 1 with its memory, 0 without */
     const struct dme_msg *msg; /* DME_RECEIVE */
 };
 
@@ -200,6 +218,8 @@ void dme_out_init(struct dme_out *out, size_t size);
 
 void dme_init(const struct dme_conf *conf, struct dme_node *node, dme_id self, struct dme_out *out);
 void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct dme_event *event, struct dme_out *out);
+/* The site stops: it waits for nothing, is not inside, and nothing happens there until DME_RESTART. */
+void dme_crash(struct dme_node *node);
 
 /* The messages that leave the site, in the order of sending: start with null, ends with null. */
 const struct dme_msg *dme_next(const struct dme_out *out, dme_id self, const struct dme_msg *last);

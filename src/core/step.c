@@ -114,11 +114,49 @@ void dme_init(const struct dme_conf *conf, struct dme_node *node, dme_id self, s
     step_settle(&d, dme_state(node));
 }
 
+void dme_crash(struct dme_node *node)
+{
+    node->phase = DME_IDLE;
+    node->mode = 0;
+    node->armed = 0;
+    node->down = 1;
+}
+
+/* Without its memory, and without a handler, a site begins as it did at first: what comes of that is worth watching. */
+static void step_restart(struct dme *d, void *state, bool remembers)
+{
+    struct dme_node *node = d->node;
+
+    assert(node->down);
+    node->down = 0;
+    node->life++;
+    if (!remembers) {
+        node->fence = 0;
+        memset(state, 0, dme_node_size(d->conf, d->self) - sizeof *node);
+    }
+    if (d->conf->alg->restart)
+        d->conf->alg->restart(d, state, remembers);
+    else if (!remembers && d->conf->alg->init)
+        d->conf->alg->init(d, state);
+}
+
+static void step_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    assert(m->to == d->self || m->to == DME_ALL);
+    if (d->node->fence < m->fence)
+        d->node->fence = m->fence;
+    if (m->kind >= DME_NEWS)
+        d->conf->alg->news(d, state, m->kind, m->from);
+    else
+        d->conf->alg->receive(d, state, m);
+}
+
 void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct dme_event *event, struct dme_out *out)
 {
     struct dme d = step_begin(conf, node, out);
     void *state = dme_state(node);
 
+    assert(!node->down || event->type == DME_RESTART);
     switch (event->type) {
     case DME_REQUEST:
         assert(node->phase == DME_IDLE);
@@ -133,15 +171,22 @@ void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct d
         node->mode = 0;
         break;
     case DME_RECEIVE:
-        assert(event->msg->to == node->self || event->msg->to == DME_ALL);
-        if (node->fence < event->msg->fence)
-            node->fence = event->msg->fence;
-        conf->alg->receive(&d, state, event->msg);
+        step_receive(&d, state, event->msg);
         break;
     case DME_TIMER:
         assert(event->arg < DME_TIMERS && (node->armed & 1u << event->arg));
         node->armed &= (uint8_t) ~(1u << event->arg);
         conf->alg->timer(&d, state, event->arg);
+        break;
+    case DME_RESTART:
+        step_restart(&d, state, event->arg);
+        break;
+    case DME_JOIN:
+        conf->alg->join(&d, state);
+        break;
+    case DME_LEAVE:
+        assert(node->phase == DME_IDLE);
+        conf->alg->leave(&d, state);
         break;
     default:
         assert(!"an event type");

@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 static const char *const text_rules[] = {"exclusive", "shared", "slots", "group"};
-static const char *const text_needs[] = {"fifo", "reliable", "alive", "bounded-delay", "broadcast", "sequenced"};
+static const char *const text_needs[] = {"fifo",      "reliable",  "alive",    "bounded-delay",
+                                         "broadcast", "sequenced", "detection"};
 static const char *const text_families[] = {"permission", "quorum", "token", "central"};
+static const char *const text_news[] = {"DOWN", "CUT", "HEALED"};
 static const char *const text_phases[] = {"idle", "waiting", "inside"};
 
 void dme_text_init(struct dme_text *text, char *buf, size_t size)
@@ -51,6 +53,11 @@ const char *dme_phase_name(unsigned phase)
     return text_phases[phase];
 }
 
+const char *dme_kind_name(const struct dme_alg *alg, unsigned kind)
+{
+    return kind >= DME_NEWS ? text_news[kind - DME_NEWS] : alg->kinds[kind].name;
+}
+
 static void text_ticket(const struct dme_ticket *t, struct dme_text *text)
 {
     dme_print(text, "%llu", (unsigned long long)t->clock);
@@ -64,7 +71,7 @@ static void text_ticket(const struct dme_ticket *t, struct dme_text *text)
 
 void dme_print_msg(const struct dme_conf *conf, const struct dme_msg *m, struct dme_text *text)
 {
-    dme_print(text, "%s", conf->alg->kinds[m->kind].name);
+    dme_print(text, "%s", dme_kind_name(conf->alg, m->kind));
     for (uint32_t k = 0; k < m->count; k++) {
         dme_print(text, k ? " " : "[");
         text_ticket(&m->ticket[k], text);

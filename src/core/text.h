@@ -16,6 +16,7 @@ const char *dme_rule_name(unsigned rule);
 const char *dme_need_name(unsigned bit); /* bit 0 is DME_FIFO */
 const char *dme_family_name(unsigned family);
 const char *dme_phase_name(unsigned phase);
+const char *dme_kind_name(const struct dme_alg *alg, unsigned kind); /* also of news */
 
 /* "REQUEST[3.1]": the kind, and its tickets as clock.site, with /mode where that is not 0; "-" where there is no site.
  */

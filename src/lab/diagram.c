@@ -17,6 +17,8 @@ struct diagram_arrow {
     char label[96];
 };
 
+enum { DIAGRAM_DOWN = DME_INSIDE + 1 }; /* a phase of a site, here */
+
 struct diagram {
     const struct moves *run;
     uint32_t n;
@@ -80,7 +82,7 @@ static void diagram_read(struct diagram *d, const struct moves *run)
             assert(!"a run can be made");
         diagram_note_sends(d, w, before, k);
         for (dme_id i = 0; i < d->n; i++)
-            d->phase[k * d->n + i] = w->node[i]->phase;
+            d->phase[k * d->n + i] = w->node[i]->down ? DIAGRAM_DOWN : w->node[i]->phase;
         d->broken[k] = !world_safe(w);
     }
     world_free(w);
@@ -124,14 +126,19 @@ static void diagram_text_arrow(char *row, const struct diagram_arrow *a)
     memcpy(row + low + 3 + (room - len) / 2, a->label, len);
 }
 
-static const char diagram_lines[] = {[DME_IDLE] = '|', [DME_WAITING] = ':', [DME_INSIDE] = '#'};
+static const char diagram_lines[] = {[DME_IDLE] = '|', [DME_WAITING] = ':', [DME_INSIDE] = '#', [DIAGRAM_DOWN] = ' '};
 
 /* The move in a word, where no arrow shows it. */
 static const char *diagram_word(uint32_t type)
 {
-    static const char *const words[] = {"asks", "leaves", "", "timer"};
+    static const char *const words[] = {
+        [DME_REQUEST] = "asks",        [DME_RELEASE] = "leaves", [DME_RECEIVE] = "",      [DME_TIMER] = "timer",
+        [DME_RESTART] = "RESTARTS",    [DME_JOIN] = "joins",     [DME_LEAVE] = "resigns", [WORLD_CRASH] = "CRASHES",
+        [WORLD_SUSPECT] = "SUSPECTED", [WORLD_CUT] = "CUT OFF",  [WORLD_HEAL] = "",       [WORLD_LOSE] = "lost",
+        [WORLD_DUPLICATE] = "copied",
+    };
 
-    return type == WORLD_LOSE ? "lost" : type == WORLD_DUPLICATE ? "copied" : words[type];
+    return words[type];
 }
 
 static void diagram_text_row(FILE *to, const struct diagram *d, uint32_t k)
@@ -149,12 +156,19 @@ static void diagram_text_row(FILE *to, const struct diagram *d, uint32_t k)
         row[TEXT_LEFT + i * (size_t)TEXT_COLUMN] = diagram_lines[diagram_phase(d, k, i)];
     if (a && a->from != a->to)
         diagram_text_arrow(row, a);
-    memcpy(row + at + (left ? -1 - (int)strlen(word) : 2), word, strlen(word));
+    for (dme_id i = 0; i < d->n && move->type == WORLD_CUT; i++)
+        if (i < 32 && move->arg >> i & 1)
+            memcpy(row + TEXT_LEFT + i * (size_t)TEXT_COLUMN + 2, word, strlen(word));
+    if (move->type != WORLD_CUT)
+        memcpy(row + at + (left ? -1 - (int)strlen(word) : 2), word, strlen(word));
     if (diagram_phase(d, k, move->site) == DME_INSIDE && (k == 0 || diagram_phase(d, k - 1, move->site) != DME_INSIDE))
         memcpy(row + at + (left ? -7 : 2), "ENTERS", 6);
     while (width && row[width - 1] == ' ')
         row[--width] = 0;
-    fprintf(to, "%5u%s%s\n", k + 1, row + 5, d->broken[k] ? "   <- the rule is broken" : "");
+    fprintf(to, "%5u%s%s\n", k + 1, row + 5,
+            d->broken[k]               ? "   <- the rule is broken"
+            : move->type == WORLD_HEAL ? "   the network is whole again"
+                                       : "");
     free(row);
 }
 
@@ -207,7 +221,7 @@ static void svg_escape(FILE *to, const char *text)
 /* The site's line, with a band for each time it waits or is inside. */
 static void svg_lane(FILE *to, const struct diagram *d, dme_id i, uint32_t width)
 {
-    static const char *const classes[] = {NULL, "waits", "inside"};
+    static const char *const classes[] = {NULL, "waits", "inside", "down"};
     uint32_t count = d->run->count;
 
     fprintf(to, "<text class=\"site\" x=\"20\" y=\"%u\">%u</text>\n", svg_y(i) + 5, i);
@@ -250,7 +264,8 @@ static void svg_head(FILE *to, uint32_t width, uint32_t height)
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\">\n"
             "<style>text{font:12px sans-serif;fill:#222}.site{font-weight:bold;font-size:15px}.lane{stroke:#888}"
-            ".waits{fill:#f6d98f;stroke:#c79a2a}.inside{fill:#5a9e6f;stroke:#2f6b43}.message{stroke:#345}"
+            ".waits{fill:#f6d98f;stroke:#c79a2a}.inside{fill:#5a9e6f;stroke:#2f6b43}.down{fill:#ddd;stroke:#aaa}."
+            "message{stroke:#345}"
             ".flies{stroke:#345;stroke-dasharray:5 4}"
             ".label{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:3px}"
             ".broken{fill:#c0392b;font-weight:bold}.loop{stroke:#999;stroke-dasharray:3 3}</style>\n"
@@ -296,8 +311,8 @@ char *diagram_svg(const struct moves *run)
     for (size_t a = 0; a < d.arrows; a++)
         svg_arrow(to, &d, &d.arrow[a]);
     svg_remarks(to, &d, height);
-    fprintf(to, "<text x=\"%d\" y=\"%u\">%s, %u sites; yellow: waits, green: inside</text>\n</svg>\n", SVG_LEFT,
-            height - 16, run->conf.alg->name, d.n);
+    fprintf(to, "<text x=\"%d\" y=\"%u\">%s, %u sites; yellow: waits, green: inside, grey: down</text>\n</svg>\n",
+            SVG_LEFT, height - 16, run->conf.alg->name, d.n);
     diagram_free(&d);
     fclose(to);
     return svg;

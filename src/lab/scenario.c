@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 6, LINE_MAX_LEN = 1 << 16, SETTLE_MAX = 100000 };
+enum { WORDS_MAX = 34, LINE_MAX_LEN = 1 << 16, SETTLE_MAX = 100000 };
 
 struct play {
     struct dme_conf conf; /* conf.alg is null until it is known */
@@ -234,13 +234,55 @@ static bool play_timer(struct play *p)
            play_move(p, &move);
 }
 
+/* crash, restart, resume, join, leave and suspect: something happens to one site. */
+static bool play_failure(struct play *p)
+{
+    static const struct {
+        const char *verb;
+        struct world_move move;
+    } verbs[] = {
+        {"crash", {.type = WORLD_CRASH}},
+        {"restart", {.type = DME_RESTART}},
+        {"resume", {.type = DME_RESTART, .arg = 1}},
+        {"join", {.type = DME_JOIN}},
+        {"leave", {.type = DME_LEAVE}},
+        {"suspect", {.type = WORLD_SUSPECT}},
+    };
+    struct world_move move;
+    unsigned k = 0;
+
+    while (strcmp(verbs[k].verb, p->word[0]) != 0)
+        k++;
+    move = verbs[k].move;
+    return play_site(p, 1, &move.site) && play_move(p, &move);
+}
+
+static bool play_cut(struct play *p)
+{
+    struct world_move move = {.type = WORLD_CUT};
+
+    for (unsigned k = 1; k < p->words; k++) {
+        if (!play_site(p, k, &move.site))
+            return false;
+        if (move.site >= 32)
+            return play_wrong(p, "a cut names the side whose sites are all below 32");
+        move.arg |= 1u << move.site;
+    }
+    return play_move(p, &move);
+}
+
+static bool play_heal(struct play *p)
+{
+    return play_move(p, &(struct world_move){.type = WORLD_HEAL});
+}
+
 /* Which message is meant? Its place in flight, or SIZE_MAX. */
 static size_t play_find(const struct play *p, dme_id from, dme_id to, const char *kind, uint32_t nth)
 {
     for (size_t k = 0; k < p->world->flights; k++) {
         const struct dme_msg *m = p->world->flight[k].msg;
 
-        if (m->from == from && m->to == to && (!kind || strcmp(p->conf.alg->kinds[m->kind].name, kind) == 0) &&
+        if (m->from == from && m->to == to && (!kind || strcmp(dme_kind_name(p->conf.alg, m->kind), kind) == 0) &&
             nth-- == 0)
             return k;
     }
@@ -309,8 +351,10 @@ static bool play_show(struct play *p)
         if (only != DME_NONE && only != i)
             continue;
         dme_text_init(&text, line, sizeof line);
-        dme_print_state(&p->conf, p->world->node[i], &text);
-        fprintf(p->output, "%u %s: %s\n", i, dme_phase_name(p->world->node[i]->phase), line);
+        if (!p->world->node[i]->down)
+            dme_print_state(&p->conf, p->world->node[i], &text);
+        fprintf(p->output, "%u %s%s%s\n", i,
+                p->world->node[i]->down ? "down" : dme_phase_name(p->world->node[i]->phase), *line ? ": " : "", line);
     }
     return true;
 }
@@ -352,6 +396,14 @@ static const struct play_command {
     {"lose", "lose FROM TO [KIND [NTH]]", 3, 5, false, play_lose},
     {"duplicate", "duplicate FROM TO [KIND [NTH]]", 3, 5, false, play_duplicate},
     {"settle", "settle", 1, 1, false, play_settle},
+    {"crash", "crash SITE", 2, 2, false, play_failure},
+    {"restart", "restart SITE", 2, 2, false, play_failure},
+    {"resume", "resume SITE", 2, 2, false, play_failure},
+    {"join", "join SITE", 2, 2, false, play_failure},
+    {"leave", "leave SITE", 2, 2, false, play_failure},
+    {"suspect", "suspect SITE", 2, 2, false, play_failure},
+    {"cut", "cut SITE...", 2, WORDS_MAX, false, play_cut},
+    {"heal", "heal", 1, 1, false, play_heal},
     {"show", "show [SITE]", 1, 2, false, play_show},
     {"flight", "flight", 1, 1, false, play_flight},
     {0},
@@ -370,7 +422,8 @@ static bool play_command(struct play *p, char *line)
     if (!c->name)
         return play_wrong(p,
                           "unknown command \"%s\"; it is one of algorithm, sites, rule, set, order, request, release, "
-                          "timer, deliver, lose, duplicate, settle, show, flight",
+                          "timer, deliver, lose, duplicate, settle, crash, restart, resume, join, leave, suspect, cut, "
+                          "heal, show, flight",
                           p->word[0]);
     if (p->words < c->words_min || p->words > c->words_max)
         return play_wrong(p, "the command is: %s", c->usage);

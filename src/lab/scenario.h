@@ -23,6 +23,10 @@
  *     deliver FROM TO [KIND [NTH]]   the oldest message between them (of that kind; NTH 1 is the second oldest)
  *     lose FROM TO [KIND [NTH]]      duplicate FROM TO [KIND [NTH]]      for networks that are not reliable
  *     settle                   deliver everything, oldest first, until nothing is in flight; nobody leaves
+ *     crash SITE        restart SITE (it has forgotten everything)        resume SITE (it has not)
+ *     join SITE         leave SITE            where the algorithm knows of members
+ *     cut SITE...       these are cut off from all others                 heal
+ *     suspect SITE      the others are told that it is down, and it is not
  *     show [SITE]              the state of a site, or of all
  *     flight                   the messages in flight, oldest first */
 #ifndef DIBS_LAB_SCENARIO_H

@@ -24,8 +24,11 @@ static struct dme_msg *world_copy(const struct dme_msg *m)
 
 static void world_post_copy(struct world *w, const struct dme_msg *m, dme_id to)
 {
-    struct world_flight *f = world_make_room(w, w->flights);
+    struct world_flight *f;
 
+    if (world_apart(w->side, m->from, to) && m->kind < DME_NEWS)
+        return;
+    f = world_make_room(w, w->flights);
     *f = (struct world_flight){.sent = w->sent, .broadcast = m->to == DME_ALL, .msg = world_copy(m)};
     f->msg->to = to;
 }
@@ -51,6 +54,15 @@ static void world_post(struct world *w, dme_id self)
             if (j != self || echo)
                 world_post_copy(w, m, j);
     }
+}
+
+/* If the algorithm listens, and the site is there to listen, it will hear this of another. */
+static void world_tell(struct world *w, enum dme_news what, dme_id of, dme_id to)
+{
+    if (!w->conf.alg->news || of == to || w->node[to]->down)
+        return;
+    world_post_copy(w, &(struct dme_msg){.from = of, .to = to, .kind = what}, to);
+    w->sent++;
 }
 
 void world_send(struct world *w, const struct dme_msg *m)
@@ -122,10 +134,46 @@ bool world_may_arrive(const struct world *w, size_t k, uint32_t needs)
             continue;
         if ((needs & DME_FIFO) && older->msg->from == f->msg->from)
             return false;
+        if ((needs & DME_DETECTION) && f->msg->kind >= DME_NEWS && older->msg->from == f->msg->from)
+            return false;
         if ((needs & DME_SEQUENCED) && older->broadcast && f->broadcast)
             return false;
     }
     return true;
+}
+
+/* Is news on its way that the site is down? */
+static bool world_news_pending(const struct world *w, dme_id of)
+{
+    for (size_t k = 0; k < w->flights; k++)
+        if (w->flight[k].msg->kind == DME_DOWN && w->flight[k].msg->from == of && !w->node[w->flight[k].msg->to]->down)
+            return true;
+    return false;
+}
+
+static const char *world_objection_to_failure(const struct world *w, const struct world_move *move)
+{
+    const struct dme_node *node = w->node[move->site];
+    const struct dme_alg *alg = w->conf.alg;
+
+    switch (move->type) {
+    case DME_RESTART:
+        if (!node->down)
+            return "the site is not down";
+        return world_news_pending(w, move->site) ? "not everybody knows of its crash yet" : NULL;
+    case DME_JOIN:
+        return alg->join ? NULL : "the algorithm knows of no members";
+    case DME_LEAVE:
+        return !alg->leave               ? "the algorithm knows of no members"
+               : node->phase != DME_IDLE ? "the site is not idle"
+                                         : NULL;
+    case WORLD_CUT:
+        return w->side ? "the network is cut already" : NULL;
+    case WORLD_HEAL:
+        return w->side ? NULL : "the network is whole";
+    default: /* a crash, or the suspicion of one */
+        return NULL;
+    }
 }
 
 static const char *world_objection(const struct world *w, const struct world_move *move)
@@ -134,6 +182,9 @@ static const char *world_objection(const struct world *w, const struct world_mov
 
     if (move->site >= w->conf.n)
         return "there is no such site";
+    if (w->node[move->site]->down &&
+        (move->type < DME_RECEIVE || (move->type > DME_RESTART && move->type <= WORLD_SUSPECT)))
+        return "the site is down";
     switch (move->type) {
     case DME_REQUEST:
         dme_modes(&w->conf, &first, &last);
@@ -146,9 +197,11 @@ static const char *world_objection(const struct world *w, const struct world_mov
     case WORLD_LOSE:
     case WORLD_DUPLICATE:
         return world_find(w, move) != SIZE_MAX ? NULL : "no such message is in flight";
-    default:
+    case DME_TIMER:
         return move->arg < DME_TIMERS && w->node[move->site]->armed & 1u << move->arg ? NULL
                                                                                       : "the timer is not running";
+    default:
+        return world_objection_to_failure(w, move);
     }
 }
 
@@ -167,10 +220,85 @@ static void world_mishap(struct world *w, const struct world_move *move)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------------------- failures */
+
+/* What is in flight across the cut is lost. */
+static void world_lose_across(struct world *w)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < w->flights; k++) {
+        const struct dme_msg *m = w->flight[k].msg;
+
+        if (world_apart(w->side, m->from, m->to) && m->kind < DME_NEWS)
+            free(w->flight[k].msg);
+        else
+            w->flight[kept++] = w->flight[k];
+    }
+    w->flights = kept;
+}
+
+/* Each side hears of the other. Of a site that is down it is only ever said that it is down. */
+static void world_tell_across(struct world *w, uint32_t side, enum dme_news what)
+{
+    for (dme_id i = 0; i < w->conf.n; i++)
+        for (dme_id j = 0; j < w->conf.n; j++)
+            if (world_apart(side, i, j))
+                world_tell(w, w->node[j]->down ? DME_DOWN : what, j, i);
+}
+
+/* A site that is back hears who is not there. */
+static void world_tell_absences(struct world *w, dme_id to)
+{
+    for (dme_id j = 0; j < w->conf.n; j++) {
+        if (w->node[j]->down)
+            world_tell(w, DME_DOWN, j, to);
+        else if (world_apart(w->side, j, to))
+            world_tell(w, DME_CUT, j, to);
+    }
+}
+
+/* What no node takes a step for. */
+static void world_fail(struct world *w, const struct world_move *move)
+{
+    uint32_t side = w->side;
+
+    dme_out_init(w->out, dme_out_size(&w->conf));
+    switch (move->type) {
+    case WORLD_CRASH:
+        dme_crash(w->node[move->site]);
+        /* fall through */
+    case WORLD_SUSPECT:
+        for (dme_id j = 0; j < w->conf.n; j++)
+            if (!world_apart(side, move->site, j))
+                world_tell(w, DME_DOWN, move->site, j);
+        break;
+    case WORLD_CUT:
+        w->side = move->arg;
+        world_lose_across(w);
+        world_tell_across(w, w->side, DME_CUT);
+        break;
+    case WORLD_HEAL:
+        w->side = 0;
+        world_tell_across(w, side, DME_HEALED);
+        break;
+    }
+}
+
+static void world_step(struct world *w, const struct world_move *move, const struct dme_msg *m)
+{
+    struct dme_event event = {.type = move->type, .arg = move->arg, .msg = m};
+
+    dme_step(&w->conf, w->node[move->site], &event, w->out);
+    if (move->type == DME_RESTART)
+        world_tell_absences(w, move->site);
+    world_post(w, move->site);
+    w->entries += w->out->entered;
+}
+
 const char *world_move(struct world *w, const struct world_move *move)
 {
     const char *objection = world_objection(w, move);
-    struct dme_event event = {.type = move->type, .arg = move->arg};
     struct dme_msg *m = NULL;
 
     if (objection)
@@ -180,11 +308,14 @@ const char *world_move(struct world *w, const struct world_move *move)
         return NULL;
     }
     if (move->type == DME_RECEIVE)
-        event.msg = m = world_take(w, world_find(w, move));
-    dme_step(&w->conf, w->node[move->site], &event, w->out);
+        m = world_take(w, world_find(w, move));
+    if (move->type >= DME_EVENTS)
+        world_fail(w, move);
+    else if (m && w->node[move->site]->down)
+        dme_out_init(w->out, dme_out_size(&w->conf)); /* the message is lost */
+    else
+        world_step(w, move, m);
     free(m);
-    world_post(w, move->site);
-    w->entries += w->out->entered;
     return NULL;
 }
 
@@ -228,7 +359,21 @@ bool world_stuck(const struct world *w)
             return false;
         waits |= w->node[i]->phase == DME_WAITING;
     }
-    return waits && w->flights == 0;
+    for (size_t k = 0; k < w->flights; k++)
+        waits &= w->node[w->flight[k].msg->to]->down;
+    return waits && !w->side;
+}
+
+static const char *const world_failures[] = {
+    [DME_RESTART] = "restart", [DME_JOIN] = "join",         [DME_LEAVE] = "leave",
+    [WORLD_CRASH] = "crash",   [WORLD_SUSPECT] = "suspect",
+};
+
+static void world_print_side(uint32_t side, struct dme_text *text)
+{
+    for (dme_id i = 0; i < 32; i++)
+        if (side >> i & 1)
+            dme_print(text, " %u", i);
 }
 
 /* What a move does with a message. */
@@ -252,23 +397,48 @@ void world_print_move(const struct world *w, const struct world_move *move, stru
     case WORLD_LOSE:
     case WORLD_DUPLICATE:
         dme_print(text, "%s %u %u %s", world_verb(move->type), move->from, move->site,
-                  w->conf.alg->kinds[move->kind].name);
+                  dme_kind_name(w->conf.alg, move->kind));
         if (move->nth)
             dme_print(text, " %u", move->nth);
         break;
-    default:
+    case DME_TIMER:
         dme_print(text, "timer %u %u", move->site, move->arg);
+        break;
+    case WORLD_CUT:
+        dme_print(text, "cut");
+        world_print_side(move->arg, text);
+        break;
+    case WORLD_HEAL:
+        dme_print(text, "heal");
+        break;
+    default:
+        dme_print(text, "%s %u", move->type == DME_RESTART && move->arg ? "resume" : world_failures[move->type],
+                  move->site);
     }
 }
 
 /* What the last move, this one, did. */
 static void world_print_effect(const struct world *w, const struct world_move *move, struct dme_text *text)
 {
-    static const char *const verbs[] = {" waits", " leaves", "", " timer"};
+    static const char *const verbs[] = {
+        [DME_REQUEST] = " waits",
+        [DME_RELEASE] = " leaves",
+        [DME_RECEIVE] = "",
+        [DME_TIMER] = " timer",
+        [DME_RESTART] = " restarts",
+        [DME_JOIN] = " wants to be a member",
+        [DME_LEAVE] = " wants to be no member",
+        [WORLD_CRASH] = " CRASHES",
+        [WORLD_SUSPECT] = " is said to be down, and is not",
+        [WORLD_CUT] = "",
+        [WORLD_HEAL] = "",
+    };
     const struct dme_node *node = w->node[move->site];
 
     if (move->type != DME_REQUEST || node->phase == DME_WAITING)
         dme_print(text, "%s", verbs[move->type]);
+    if (move->type == DME_RESTART)
+        dme_print(text, move->arg ? " with its memory" : " without its memory");
     if (move->type == DME_TIMER)
         dme_print(text, " %u", move->arg);
     if (w->out->entered)
@@ -289,13 +459,28 @@ static void world_print_effect(const struct world *w, const struct world_move *m
         dme_print(text, "  FAULT: not so: %s", w->out->fault);
 }
 
+static void world_print_cut(const struct world_move *move, struct dme_text *text)
+{
+    if (move->type == WORLD_HEAL) {
+        dme_print(text, "the network is whole again");
+        return;
+    }
+    dme_print(text, "cut off:");
+    world_print_side(move->arg, text);
+}
+
 const char *world_play(struct world *w, const struct world_move *move, struct dme_text *text)
 {
     const char *objection = world_objection(w, move);
 
     if (objection)
         return objection;
-    dme_print(text, "%u", move->site);
+    if (move->type == WORLD_CUT || move->type == WORLD_HEAL) {
+        world_print_cut(move, text);
+        return world_move(w, move);
+    }
+    dme_print(text, "%u%s", move->site,
+              w->node[move->site]->down && move->type == DME_RECEIVE ? " is down and loses" : "");
     if (world_is_mishap(move->type)) {
         dme_print(text, " <- %u ", move->from);
         dme_print_msg(&w->conf, w->flight[world_find(w, move)].msg, text);

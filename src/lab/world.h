@@ -7,29 +7,44 @@
  *
  * and, where the network is not reliable,
  *
- *     lose 1 0 REPLY                                duplicate 1 0 REPLY */
+ *     lose 1 0 REPLY                                duplicate 1 0 REPLY
+ *
+ * and where sites fail:
+ *
+ *     crash 0          restart 0 (knowing nothing)  resume 0 (knowing what it knew)       join 0      leave 0
+ *     cut 0 1 (these two from all others)           heal           suspect 0 (others are told that it is down)
+ *
+ * What is in flight to a site that is down is lost when it arrives, so it may outlast a short absence. A cut loses what
+ * is in flight across it at once. If the algorithm listens to news (DME_DOWN and so on), these are in flight like
+ * messages, from the site that they are about, and arrive behind what that site has sent. */
 #ifndef DIBS_LAB_WORLD_H
 #define DIBS_LAB_WORLD_H
 
 #include "core/dme.h"
 #include "core/text.h"
 
-/* What the network may do to a message in flight, beside the events of enum dme_event_type. No site notices. */
-enum world_mishap {
+/* What happens to sites and to the network, beside the events of enum dme_event_type. */
+enum world_event {
+    WORLD_CRASH = DME_EVENTS,
+    WORLD_SUSPECT,
+    WORLD_CUT,
+    WORLD_HEAL,
+    /* And to a message in flight: */
     WORLD_LOSE = 16,
     WORLD_DUPLICATE /* a copy takes the place behind it */
 };
 
 /* One event at one site, or a mishap on the way to it. */
 struct world_move {
-    uint32_t type; /* enum dme_event_type, enum world_mishap */
+    uint32_t type; /* enum dme_event_type, enum world_event */
     dme_id site;
-    uint32_t arg;  /* DME_REQUEST: the mode; DME_TIMER: which */
+    uint32_t arg;  /* as in struct dme_event; WORLD_CUT: one side, a bit for each of its sites, all below 32 */
     dme_id from;   /* DME_RECEIVE, mishaps */
     uint32_t kind; /* DME_RECEIVE, mishaps: of the message */
     uint32_t nth;  /* DME_RECEIVE, mishaps: of the messages in flight that match, the nth oldest; 0 is the oldest */
 };
 
+/* Lost or duplicated. */
 static inline bool world_is_mishap(uint32_t type)
 {
     return type >= WORLD_LOSE;
@@ -49,7 +64,14 @@ struct world {
     size_t flights, room;
     uint64_t sent;    /* messages so far; a broadcast is one */
     uint64_t entries; /* so far */
+    uint32_t side;    /* of a cut, as in struct world_move; 0: the network is whole */
 };
+
+/* Is there a cut between the two? */
+static inline bool world_apart(uint32_t side, dme_id i, dme_id j)
+{
+    return (i < 32 && side >> i & 1) != (j < 32 && side >> j & 1);
+}
 
 struct world *world_new(const struct dme_conf *conf);
 void world_free(struct world *w);
@@ -63,7 +85,8 @@ void world_send(struct world *w, const struct dme_msg *m);
 
 /* Where in w->flight the message of this move is, or SIZE_MAX. */
 size_t world_find(const struct world *w, const struct world_move *move);
-/* May this message be the next to arrive, on a network that keeps the promises in needs (DME_FIFO, DME_SEQUENCED)? */
+/* May this message be the next to arrive, on a network that keeps the promises in needs (DME_FIFO, DME_SEQUENCED,
+ * DME_DETECTION)? */
 bool world_may_arrive(const struct world *w, size_t k, uint32_t needs);
 /* The move that delivers message k. */
 struct world_move world_delivery(const struct world *w, size_t k);
@@ -72,7 +95,8 @@ struct world_move world_delivery(const struct world *w, size_t k);
 bool world_safe(const struct world *w);
 /* The invariant of the algorithm that does not hold, or null. */
 const char *world_broken(const struct world *w);
-/* Nobody is inside, nothing is in flight, no timer runs, and somebody waits: for ever. */
+/* Nobody is inside, nothing is in flight, no timer runs, and somebody waits: for ever. (Not so while the network is cut:
+ * who waits on the wrong side waits for the cut to heal.) */
 bool world_stuck(const struct world *w);
 
 /* "deliver 1 0 REPLY". */
