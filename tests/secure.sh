@@ -103,4 +103,24 @@ until_true grep -q "configurations differ.*build-\*" "$dir/ant.log" &&
 tell $? "members with different policies refuse each other, with the reason in both logs"
 end_daemon ant bee
 
+# ------------------------------------------------------------------------------------------------- clients over TCP
+
+rejects '--clients: 192.0.2.1 is not on loopback' --clients 192.0.2.1:7411
+
+serve solo --clients "127.0.0.1:$base"
+until_true is_ready "$dir/solo"
+grep -q "serves 127.0.0.1:$base as well, for every user of this machine" "$dir/solo.log"
+tell $? "a door for every user of the machine is told"
+
+if command -v redis-cli >/dev/null; then
+    redis() {
+        redis-cli -h 127.0.0.1 -p "$base" "$@"
+    }
+    [ "$(redis PING)" = PONG ] && [ "$(redis LOCK x | sed -n 1p)" = x ]
+    tell $? "redis-cli is a client over TCP"
+else
+    tell 0 "redis-cli is a client over TCP # SKIP it is not installed"
+fi
+end_daemon solo
+
 echo "1..$number"

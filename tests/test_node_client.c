@@ -196,6 +196,15 @@ static void mistakes_are_named(void **state)
     assert_true(client[1]->closing);
 }
 
+/* As Redis does: a page in a browser could otherwise send commands in the body of a form. */
+static void a_browser_is_hung_up_on(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "POST / HTTP/1.1\r\nX: y\r\n\r\nLOCK x\r\n"), "");
+    assert_true(client[0]->closing);
+    assert_string_equal(say('b', "LOCKS\n"), "b: *2 :0 *0");
+}
+
 static void nobody_makes_us_keep_an_endless_request(void **state)
 {
     char long_text[RESP_REQUEST_MAX + 1];
@@ -236,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(a_browser_is_hung_up_on, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_an_endless_request, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_endless_requests, start, stop),
     };

@@ -45,6 +45,8 @@ int cmd_serve(int argc, char **argv)
         {"--listen", CLI_TEXT, &set[CONF_LISTEN].text, "ADDRESS:PORT",
          "where to listen, if not at the address in the list", 0, 0, NULL},
         {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH", "where clients of this machine come in", 0, 0, NULL},
+        {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
+         "where they come in over TCP; on loopback, and for every user of it", 0, 0, NULL},
         {"--data", CLI_TEXT, &set[CONF_DATA].text, "DIR", "what must outlive it ($XDG_STATE_HOME/dibs, /var/lib/dibs)",
          0, 0, NULL},
         {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",

@@ -41,6 +41,11 @@ static void client_execute(struct client *c, const struct resp_request *r)
     const struct command *command = commands;
     char line[256];
 
+    /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
+    if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:")) {
+        c->closing = true;
+        return;
+    }
     while (command->name && !resp_is(r->word[0], command->name))
         command++;
     if (!command->name)

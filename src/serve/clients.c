@@ -1,4 +1,5 @@
-/* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600). */
+/* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600), and over TCP if that is
+ * configured. */
 #include "serve.h"
 
 #include "lab/memory.h"
@@ -12,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512 };
+enum { BACKLOG = 512, KEEPALIVE_S = 15 };
 
 struct serve_client {
     struct ring in_serve, in_news;
@@ -105,6 +106,7 @@ static void clients_room(struct stream *stream)
 static void clients_come(uv_stream_t *door, int status)
 {
     struct serve *s = door->data;
+    bool tcp = door->type == UV_TCP;
     struct serve_client *c;
 
     if (status < 0)
@@ -112,17 +114,22 @@ static void clients_come(uv_stream_t *door, int status)
     c = mem_new(sizeof *c);
     c->serve = s;
     ring_init(&c->in_news);
-    c->stream = stream_new(&s->loop, false);
+    c->stream = stream_new(&s->loop, tcp);
     c->stream->owner = c;
     c->stream->on_read = clients_read;
     c->stream->on_end = clients_end;
     c->stream->on_room = clients_room;
     c->client = client_open(&s->node, c);
     ring_push(&s->clients, &c->in_serve);
-    if (uv_accept(door, &c->stream->uv.any) < 0)
+    if (uv_accept(door, &c->stream->uv.any) < 0) {
         clients_part(c);
-    else
-        stream_read(c->stream, true);
+        return;
+    }
+    if (tcp) { /* a machine that vanishes says nothing: its locks must come back all the same */
+        uv_tcp_nodelay(&c->stream->uv.tcp, 1);
+        uv_tcp_keepalive(&c->stream->uv.tcp, 1, KEEPALIVE_S);
+    }
+    stream_read(c->stream, true);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the socket */
@@ -143,7 +150,7 @@ static bool clients_clear_path(const char *path)
     return answer < 0;
 }
 
-bool serve_clients_start(struct serve *s)
+static bool clients_start_unix(struct serve *s)
 {
     const char *path = s->conf->socket;
     mode_t mask;
@@ -169,9 +176,17 @@ bool serve_clients_start(struct serve *s)
     return !error;
 }
 
+bool serve_clients_start(struct serve *s)
+{
+    return clients_start_unix(s) &&
+           (!s->conf->clients.port || serve_listen(s, &s->clients_tcp_door, &s->conf->clients, clients_come));
+}
+
 void serve_clients_stop(struct serve *s)
 {
     while (!ring_empty(&s->clients))
         clients_part(RING_OF(s->clients.next, struct serve_client, in_serve));
     uv_close((uv_handle_t *)&s->clients_door, NULL); /* libuv removes the file */
+    if (s->clients_tcp_door.loop)
+        uv_close((uv_handle_t *)&s->clients_tcp_door, NULL);
 }

@@ -18,6 +18,7 @@ static const struct {
     [CONF_MEMBERS] = {"members", "LIST"},
     [CONF_LISTEN] = {"listen", "ADDRESS:PORT"},
     [CONF_SOCKET] = {"socket", "PATH"},
+    [CONF_CLIENTS] = {"clients", "ADDRESS:PORT"},
     [CONF_DATA] = {"data", "DIRECTORY"},
     [CONF_LEASE] = {"lease", "MILLISECONDS"},
     [CONF_ALGORITHM] = {"algorithm", "NAME"},
@@ -206,6 +207,8 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
     conf_members(d, conf);
     if (d->set[CONF_LISTEN].text)
         conf_address(d, &d->set[CONF_LISTEN], &conf->listen, d->set[CONF_LISTEN].text);
+    if (d->set[CONF_CLIENTS].text)
+        conf_address(d, &d->set[CONF_CLIENTS], &conf->clients, d->set[CONF_CLIENTS].text);
     if (d->set[CONF_SOCKET].text)
         conf->socket = d->set[CONF_SOCKET].text;
     if (d->set[CONF_DATA].text)

@@ -27,7 +27,8 @@ struct serve_conf {
     uint32_t n, self;
     struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */
     struct serve_member listen;                   /* where this one listens, if not at its address in the list */
-    const char *socket;                           /* path, for clients */
+    const char *socket;                           /* path, for clients of this machine */
+    struct serve_member clients;                  /* where clients come in over TCP, if anywhere */
     const char *data;                             /* directory, for what must outlive the process */
     uint64_t lease_ms;
     const struct dme_alg *modes, *slots;
@@ -43,6 +44,7 @@ enum conf_key {
     CONF_MEMBERS,
     CONF_LISTEN,
     CONF_SOCKET,
+    CONF_CLIENTS,
     CONF_DATA,
     CONF_LEASE,
     CONF_ALGORITHM,

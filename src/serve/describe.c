@@ -53,6 +53,11 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         fprintf(to, ", on loopback only\ndata       %s\nlease      %" PRIu64 " ms\n", conf->data, conf->lease_ms);
     }
     fprintf(to, "socket     %s, for its owner only\n", conf->socket);
+    if (conf->clients.port) {
+        fprintf(to, "clients    ");
+        describe_address(&conf->clients, to);
+        fprintf(to, ", for every user of this machine\n");
+    }
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, "policy     ");
         describe_policy(&conf->policy[k], to);

@@ -49,7 +49,7 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
         conf_mistake(d, at, "\"%s\" is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400",
                      m->host);
     else if (!members_on_loopback(m->host))
-        conf_mistake(d, at, "%s is not on loopback; links are not encrypted, so use 127.0.0.1 or ::1", m->host);
+        conf_mistake(d, at, "%s is not on loopback; nothing is encrypted, so use 127.0.0.1 or ::1", m->host);
 }
 
 /* It goes to logs and into file names. */

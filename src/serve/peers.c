@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKLOG = 64, RETRY_MS = 100, REFUSED_RETRY_MS = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
+enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
 
 static void peers_dial(uv_timer_t *timer);
 
@@ -107,12 +107,6 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
 
 /* ---------------------------------------------------------------------------------------------------------- calling */
 
-static void peers_address(const struct serve_member *m, struct sockaddr_storage *address)
-{
-    if (uv_ip4_addr(m->host, m->port, (struct sockaddr_in *)address) != 0)
-        uv_ip6_addr(m->host, m->port, (struct sockaddr_in6 *)address);
-}
-
 static void peers_answered(uv_connect_t *request, int status)
 {
     struct stream *stream = request->handle->data;
@@ -137,7 +131,7 @@ static void peers_dial(uv_timer_t *timer)
     struct sockaddr_storage address;
     int error;
 
-    peers_address(&p->serve->conf->member[p->member], &address);
+    serve_address(&p->serve->conf->member[p->member], &address);
     p->stream = stream_new(&p->serve->loop, true);
     p->stream->owner = p;
     error = uv_tcp_connect(request, &p->stream->uv.tcp, (struct sockaddr *)&address, peers_answered);
@@ -238,19 +232,10 @@ static void peers_come(uv_stream_t *door, int status)
 bool serve_peers_start(struct serve *s)
 {
     const struct serve_member *at = s->conf->listen.port ? &s->conf->listen : &s->conf->member[s->conf->self];
-    struct sockaddr_storage address;
-    int error;
 
     if (s->conf->n == 1)
         return true;
-    uv_tcp_init(&s->loop, &s->peers_door);
-    s->peers_door.data = s;
-    peers_address(at, &address);
-    error = uv_tcp_bind(&s->peers_door, (struct sockaddr *)&address, 0);
-    if (!error)
-        error = uv_listen((uv_stream_t *)&s->peers_door, BACKLOG, peers_come);
-    if (error) {
-        serve_log(s, "cannot listen on %s:%d: %s", at->host, at->port, uv_strerror(error));
+    if (!serve_listen(s, &s->peers_door, at, peers_come)) {
         uv_close((uv_handle_t *)&s->peers_door, NULL);
         return false;
     }

@@ -22,6 +22,29 @@ void serve_log(const struct serve *s, const char *format, ...)
     fprintf(stderr, "\n");
 }
 
+void serve_address(const struct serve_member *m, struct sockaddr_storage *address)
+{
+    if (uv_ip4_addr(m->host, m->port, (struct sockaddr_in *)address) != 0)
+        uv_ip6_addr(m->host, m->port, (struct sockaddr_in6 *)address);
+}
+
+bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come)
+{
+    enum { BACKLOG = 512 };
+    struct sockaddr_storage address;
+    int error;
+
+    uv_tcp_init(&s->loop, door);
+    door->data = s;
+    serve_address(at, &address);
+    error = uv_tcp_bind(door, (struct sockaddr *)&address, 0);
+    if (!error)
+        error = uv_listen((uv_stream_t *)door, BACKLOG, come);
+    if (error)
+        serve_log(s, "cannot listen on %s:%d: %s", at->host, at->port, uv_strerror(error));
+    return !error;
+}
+
 static void serve_due(uv_timer_t *timer)
 {
     serve_work(timer->data);
@@ -117,6 +140,9 @@ int serve_run(const struct serve_conf *conf)
         serve_log(s, "serves %s%s", conf->socket,
                   conf->n > 1 ? "; without a cluster key peers are on loopback only"
                               : "; a cluster of one, for clients of this machine");
+        if (conf->clients.port)
+            serve_log(s, "serves %s:%d as well, for every user of this machine", conf->clients.host,
+                      conf->clients.port);
         serve_work(s);
     } else {
         s->stopping = true;

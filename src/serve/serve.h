@@ -26,6 +26,7 @@ struct serve {
     struct serve_peer peer[NODE_MEMBERS_MAX];
     uv_tcp_t peers_door; /* where peers come in */
     uv_pipe_t clients_door;
+    uv_tcp_t clients_tcp_door;
     uv_timer_t due;
     uv_signal_t term, interrupt;
     struct ring strangers;     /* connections that have not said who they are */
@@ -39,6 +40,9 @@ int serve_run(const struct serve_conf *conf);
 
 /* Between the files of this directory. */
 void serve_work(struct serve *s);
+/* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
+bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);
+void serve_address(const struct serve_member *m, struct sockaddr_storage *address);
 void serve_log(const struct serve *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool serve_peers_start(struct serve *s);
 void serve_peers_flush(struct serve *s);
