@@ -153,9 +153,18 @@ static void check_search(struct check *c)
 /* Several threads share the search for what single states show. The rest looks at the states as one thread found them. */
 static uint32_t check_threads(const struct check_task *task)
 {
-    bool alone = task->starvation || task->messages || task->overtaking || task->needs & DME_BOUNDED_DELAY;
+    bool alone =
+        task->starvation || task->messages || task->overtaking || task->needs & DME_BOUNDED_DELAY || check_fails(task);
 
     return alone || task->threads < 1 ? 1 : task->threads < STATES_SHARDS_MAX ? task->threads : STATES_SHARDS_MAX;
+}
+
+static uint32_t check_all_mishaps(const struct check_task *t)
+{
+    return t->lose * (uint32_t)SPACE_LOSS + t->duplicate * (uint32_t)SPACE_DUPLICATE +
+           t->crash * (uint32_t)SPACE_CRASH + t->restart * (uint32_t)SPACE_RESTART +
+           t->resume * (uint32_t)SPACE_RESUME + t->cut * (uint32_t)SPACE_CUT + t->join * (uint32_t)SPACE_JOIN +
+           t->leave * (uint32_t)SPACE_LEAVE;
 }
 
 static void check_start(struct check *c, uint32_t threads)
@@ -166,7 +175,7 @@ static void check_start(struct check *c, uint32_t threads)
     clock_gettime(CLOCK_MONOTONIC, &s->began);
     space_init(&s->space, &s->task->conf, s->task->needs);
     s->space.overtaking = s->task->overtaking;
-    s->space.mishaps = s->task->lose * SPACE_LOSS + s->task->duplicate * SPACE_DUPLICATE;
+    s->space.mishaps = check_all_mishaps(s->task);
     states_init(&s->states, space_width(&s->space), threads);
     space_start(&s->space, s->task->requests, start);
     s->start = states_add(&s->states, start, states_hash(&s->states, start), 0);

@@ -27,7 +27,7 @@ enum {
     CHECK_SITES = 8 /* for every interleaving */,
     CHECK_SITES_RANDOM = 64,
     CHECK_UNLIMITED = 255 /* requests */,
-    CHECK_MISHAPS = 250
+    CHECK_MISHAPS = 15 /* of a kind, in a run */
 };
 
 struct check_task {
@@ -35,20 +35,22 @@ struct check_task {
     uint32_t needs;                       /* promises that the network keeps, dme_need or-ed */
     uint8_t requests[CHECK_SITES_RANDOM]; /* that each site may make, or CHECK_UNLIMITED */
     uint8_t lose, duplicate;              /* so many messages at most, in a run */
-    bool starvation;                      /* look for it? */
-    bool plain;                           /* leave the algorithm's invariants out: that is faster */
-    bool concurrency;                     /* must a site that the rule would let in not wait for an exit? */
-    bool messages;                        /* find the largest number of messages of any run? */
-    bool overtaking;                      /* count how often a waiting site is overtaken? */
-    uint32_t overtakes;                   /* that are allowed, if so */
-    uint32_t threads;                     /* 0 or 1: one; several only look for what single states show */
-    uint64_t limit;                       /* states, at most */
-    size_t memory;                        /* bytes, at most; 0: no limit */
+    uint8_t crash, restart, resume;       /* so many sites stop (or are taken to have stopped), and begin again */
+    uint8_t cut, join, leave;
+    bool starvation;    /* look for it? */
+    bool plain;         /* leave the algorithm's invariants out: that is faster */
+    bool concurrency;   /* must a site that the rule would let in not wait for an exit? */
+    bool messages;      /* find the largest number of messages of any run? */
+    bool overtaking;    /* count how often a waiting site is overtaken? */
+    uint32_t overtakes; /* that are allowed, if so */
+    uint32_t threads;   /* 0 or 1: one; several only look for what single states show */
+    uint64_t limit;     /* states, at most */
+    size_t memory;      /* bytes, at most; 0: no limit */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
 };
 
 /* How often something happened, in states that differ: by what, and in which phase the site was. */
-enum { CHECK_EVENTS = 16 };
+enum { CHECK_EVENTS = 32 };
 struct check_coverage {
     const char *event[CHECK_EVENTS]; /* "request", "release", the kinds of messages, "timer"; ends with a null */
     uint64_t count[CHECK_EVENTS][3]; /* by phase */
@@ -76,6 +78,12 @@ void check_run(const struct check_task *task, struct check_result *result);
 /* For systems that are too large for that: so many random runs, from a seed, of the same task. Stops at a violation,
  * whose trace is then the whole run. Starvation, overtaking and longest runs are not looked for. */
 void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, struct check_result *result);
+
+/* Is anything of the task to fail but messages? */
+static inline bool check_fails(const struct check_task *t)
+{
+    return t->crash || t->restart || t->resume || t->cut || t->join || t->leave;
+}
 
 /* The promises an algorithm needs of a network, or all that it could have under --order. */
 uint32_t check_needs(const struct dme_alg *alg, bool fifo);

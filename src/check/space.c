@@ -1,5 +1,5 @@
 /* space.c - see space.h. */
-#include "space.h"
+#include "space_inner.h"
 
 #include "check.h"
 #include "lab/memory.h"
@@ -7,25 +7,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What is interned for a node. */
-struct space_key {
-    uint8_t left;               /* requests that may still be made */
-    uint8_t rounds[DME_TIMERS]; /* of each running timer, still to pass */
-    uint8_t overtaken;          /* how often others have entered while this site waited */
-    uint8_t zero[2];
-    struct dme_node node; /* its fence is 0; the state follows */
-};
-
-static size_t space_key_size(const struct space *s, dme_id i)
-{
-    return offsetof(struct space_key, node) + dme_node_size(&s->conf, i);
-}
-
-static const struct space_key *space_key(const struct space *s, uint32_t part)
-{
-    return intern_get(&s->nodes, s->part[part].node);
-}
 
 static bool space_timed(const struct space *s)
 {
@@ -80,7 +61,7 @@ size_t space_memory(const struct space *s)
 
 /* ------------------------------------------------------------------------------------------------------------ parts */
 
-static uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
+uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
 {
     uint32_t known = s->pairs.count, pair[2] = {node, inbox}, id = intern_put(&s->pairs, pair, sizeof pair);
     const struct space_key *key;
@@ -100,7 +81,7 @@ static uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
         p->flags |= SPACE_WAITS;
     if (key->node.phase == DME_INSIDE)
         p->flags |= SPACE_INSIDE;
-    if (key->node.armed || s->inboxes.length[inbox])
+    if (key->node.armed || (s->inboxes.length[inbox] && !key->node.down))
         p->flags |= SPACE_MOVES;
     return id;
 }
@@ -110,8 +91,7 @@ static uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
 /* Messages of one lane arrive in the order they were sent; those of the last lane in any order. */
 static uint32_t space_lane(const struct space *s, uint32_t item)
 {
-    const struct space_item *it = intern_get(&s->items, item);
-    const struct dme_msg *m = intern_get(&s->messages, it->message);
+    const struct dme_msg *m = space_message(s, item);
 
     if (m->to == DME_ALL && s->needs & DME_SEQUENCED)
         return s->conf.n;
@@ -140,6 +120,8 @@ uint32_t space_append(struct space *s, uint32_t part, uint32_t item)
 
     if (known != MEMO_MISSING)
         return known;
+    if (space_key(s, part)->node.down && !space_may_return(s))
+        return part;
     p = s->part[part];
     len = s->inboxes.length[p.inbox] / sizeof *list;
     list = mem_new((len + 1) * sizeof *list);
@@ -179,11 +161,28 @@ static uint32_t space_twice(struct space *s, uint32_t inbox, uint32_t k)
     return id;
 }
 
+/* Is item k news of a site of which messages are still to come? */
+static bool space_news_too_early(const struct space *s, uint32_t inbox, uint32_t k)
+{
+    const uint32_t *list = intern_get(&s->inboxes, inbox);
+    const struct dme_msg *news = space_message(s, list[k]);
+    uint32_t len = s->inboxes.length[inbox] / sizeof *list;
+
+    if (news->kind < DME_NEWS || !(s->needs & DME_DETECTION))
+        return false;
+    for (k = 0; k < len; k++)
+        if (space_message(s, list[k])->from == news->from && space_message(s, list[k])->kind < DME_NEWS)
+            return true;
+    return false;
+}
+
 /* May the k-th item arrive next, and is it not the same as the one before? */
 static bool space_arrives(const struct space *s, uint32_t inbox, uint32_t k)
 {
     const uint32_t *list = intern_get(&s->inboxes, inbox);
 
+    if (!(s->needs & DME_FIFO) && space_news_too_early(s, inbox, k))
+        return false;
     if (k == 0)
         return true;
     if (space_lane_ordered(s, space_lane(s, list[k])))
@@ -193,8 +192,7 @@ static bool space_arrives(const struct space *s, uint32_t inbox, uint32_t k)
 
 /* ------------------------------------------------------------------------------------------------------ transitions */
 
-/* The message as an item without marks. */
-static uint32_t space_put_message(struct space *s, const struct dme_msg *m)
+uint32_t space_put_message(struct space *s, const struct dme_msg *m)
 {
     struct space_item item = {0};
 
@@ -204,7 +202,7 @@ static uint32_t space_put_message(struct space *s, const struct dme_msg *m)
     return intern_put(&s->items, &item, sizeof item);
 }
 
-static void space_add_send(struct space *s, dme_id to, uint32_t item)
+void space_add_send(struct space *s, dme_id to, uint32_t item)
 {
     if (s->sends == s->send_room) {
         s->send_room = s->send_room ? 2 * s->send_room : 1024;
@@ -248,7 +246,7 @@ static uint32_t space_put_node(struct space *s)
     return intern_put(&s->nodes, key, space_key_size(s, key->node.self));
 }
 
-static void space_add_transition(struct space *s, const struct space_transition *t)
+void space_add_transition(struct space *s, const struct space_transition *t)
 {
     if (s->transitions == s->transition_room) {
         s->transition_room = s->transition_room ? 2 * s->transition_room : 1024;
@@ -257,8 +255,7 @@ static void space_add_transition(struct space *s, const struct space_transition 
     s->transition[s->transitions++] = *t;
 }
 
-/* Run the algorithm for one event at this part, whose inbox will be `inbox` afterwards. */
-static void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint32_t inbox)
+void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint32_t inbox)
 {
     dme_id i = space_key(s, part)->node.self;
     struct dme_event event = {.type = type, .arg = arg};
@@ -272,6 +269,11 @@ static void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t ar
 
         event.msg = intern_get(&s->messages, item->message);
         event.arg = 0;
+    }
+    if (s->scratch->node.down && type == DME_RECEIVE) {
+        t.part = space_put_part(s, s->part[part].node, inbox); /* the message is lost */
+        space_add_transition(s, &t);
+        return;
     }
     dme_step(&s->conf, &s->scratch->node, &event, s->out);
     s->steps++;
@@ -290,13 +292,15 @@ static void space_try_mishaps(struct space *s, uint32_t part, uint32_t k)
     uint32_t node = s->part[part].node, inbox = s->part[part].inbox;
     struct space_transition t = {.arg = ((const uint32_t *)intern_get(&s->inboxes, inbox))[k]};
 
-    if (s->mishaps % SPACE_DUPLICATE) {
+    if (space_message(s, t.arg)->kind >= DME_NEWS)
+        return;
+    if (s->mishaps / SPACE_LOSS % SPACE_MISHAP_BASE) {
         t.type = WORLD_LOSE;
         t.spends = SPACE_LOSS;
         t.part = space_put_part(s, node, space_without(s, inbox, k));
         space_add_transition(s, &t);
     }
-    if (s->mishaps / SPACE_DUPLICATE) {
+    if (s->mishaps / SPACE_DUPLICATE % SPACE_MISHAP_BASE) {
         t.type = WORLD_DUPLICATE;
         t.spends = SPACE_DUPLICATE;
         t.part = space_put_part(s, node, space_twice(s, inbox, k));
@@ -311,6 +315,10 @@ static void space_try_all(struct space *s, uint32_t id)
     uint32_t first, last, len = s->inboxes.length[p.inbox] / sizeof(uint32_t);
 
     dme_modes(&s->conf, &first, &last);
+    if (s->mishaps)
+        space_try_failures(s, id);
+    if (head.node.down)
+        head.left = 0;
     for (uint32_t mode = first; mode <= last && head.node.phase == DME_IDLE && head.left; mode++)
         space_try(s, id, DME_REQUEST, mode, p.inbox);
     if (head.node.phase == DME_INSIDE)
@@ -408,10 +416,13 @@ static void space_let_time_pass(struct space *s, uint32_t *state)
 
 static void space_deliver(struct space *s, uint32_t *state, uint32_t sends, uint32_t count)
 {
+    uint32_t side = space_side(s, state);
+
     for (uint32_t k = sends; k < sends + count; k++) {
         struct space_send send = s->send[k];
 
-        state[send.to] = space_append(s, state[send.to], send.item);
+        if (!side || !world_apart(side, space_message(s, send.item)->from, send.to))
+            state[send.to] = space_append(s, state[send.to], send.item);
     }
 }
 
@@ -427,9 +438,11 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state)
         space_add_sends(s, i);
         state[i] = space_put_part(s, space_put_node(s), empty);
     }
-    space_deliver(s, state, 0, (uint32_t)s->sends);
     if (s->mishaps)
         state[s->conf.n] = s->mishaps;
+    if (s->mishaps >= SPACE_CUT)
+        state[s->conf.n + 1] = 0;
+    space_deliver(s, state, 0, (uint32_t)s->sends);
 }
 
 /* Site i has entered: whoever waits has been overtaken once more. */
@@ -453,6 +466,8 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
     if (tr.spends)
         next[s->conf.n] -= tr.spends;
     space_deliver(s, next, tr.sends, tr.count);
+    if (tr.type >= DME_RESTART && !world_is_mishap(tr.type))
+        space_fail(s, next, i, &tr);
     if (tr.entered && s->overtaking)
         space_overtake(s, next, i);
     if (space_timed(s)) {
@@ -519,7 +534,7 @@ bool space_stuck(const struct space *s, const uint32_t *state)
 
     for (dme_id i = 0; i < s->conf.n; i++)
         flags |= s->part[state[i]].flags;
-    return flags == SPACE_WAITS;
+    return flags == SPACE_WAITS && !space_side(s, state);
 }
 
 bool space_blocked(const struct space *s, const uint32_t *state)
@@ -607,7 +622,7 @@ void space_coverage(const struct space *s, struct check_coverage *coverage)
         for (uint32_t t = 0; s->part[p].count != UINT32_MAX && t < s->part[p].count; t++) {
             const struct space_transition *tr = &s->transition[s->part[p].first + t];
 
-            if (!world_is_mishap(tr->type))
+            if (tr->type < DME_RESTART && (tr->type != DME_RECEIVE || space_message(s, tr->arg)->kind < DME_NEWS))
                 coverage->count[space_event(s, tr)][space_key(s, p)->node.phase]++;
         }
 }

@@ -18,7 +18,10 @@
  *
  * Mishaps. A network that is not reliable may lose or duplicate so many messages in a run. How many it still may is one
  * more number of the state, behind the parts; it is not there where nothing can go wrong. Only a message that may arrive
- * next is lost or duplicated: whatever an earlier mishap leads to, that does too. */
+ * next is lost or duplicated: whatever an earlier mishap leads to, that does too.
+ *
+ * Failures. Sites may stop, begin again, join and leave, and the network may be cut in two, so many times in a run; they
+ * are counted with the mishaps. Which side of a cut a site is on is another number of the state. See fail.c. */
 #ifndef DIBS_CHECK_SPACE_H
 #define DIBS_CHECK_SPACE_H
 
@@ -26,7 +29,7 @@
 #include "intern.h"
 #include "lab/world.h"
 
-enum { SPACE_SITES = 8, SPACE_WIDTH = SPACE_SITES + 1, SPACE_UNLIMITED = 255 };
+enum { SPACE_SITES = 8, SPACE_WIDTH = SPACE_SITES + 2, SPACE_UNLIMITED = 255 };
 
 /* What is known of a part at a glance. */
 enum space_flag {
@@ -69,7 +72,7 @@ struct space {
     struct dme_conf conf;
     uint32_t needs;   /* promises that the network keeps */
     bool overtaking;  /* count how often a waiting site is overtaken? */
-    uint32_t mishaps; /* that may happen in a run: SPACE_LOSS and SPACE_DUPLICATE, each times up to 255 */
+    uint32_t mishaps; /* that may happen in a run: enum space_mishap, each up to 15 times */
 
     struct intern nodes, messages, items, inboxes, pairs;
     struct space_part *part;
@@ -91,18 +94,41 @@ void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs);
 void space_free(struct space *s);
 size_t space_memory(const struct space *s);
 
-enum { SPACE_LOSS = 1, SPACE_DUPLICATE = 1 << 8 };
+/* What may go wrong, as digits of a number. */
+enum space_mishap {
+    SPACE_LOSS = 1,
+    SPACE_DUPLICATE = 1 << 4,
+    SPACE_CRASH = 1 << 8,
+    SPACE_RESTART = 1 << 12,
+    SPACE_RESUME = 1 << 16, /* with its memory */
+    SPACE_CUT = 1 << 20,
+    SPACE_JOIN = 1 << 24,
+    SPACE_LEAVE = 1 << 28,
+    SPACE_MISHAP_BASE = 16
+};
 
-/* How many numbers a state has. */
+/* How many numbers a state has: the parts, what may still go wrong, and one side of a cut. */
 static inline uint32_t space_width(const struct space *s)
 {
-    return s->conf.n + (s->mishaps != 0);
+    return s->conf.n + (s->mishaps != 0) + (s->mishaps >= SPACE_CUT);
 }
+
+/* One side of the cut, as in struct world_move; 0 if there is none. */
+static inline uint32_t space_side(const struct space *s, const uint32_t *state)
+{
+    return s->mishaps >= SPACE_CUT ? state[s->conf.n + 1] : 0;
+}
+
+/* May this failure happen in this state, as far as others are concerned? */
+bool space_may_fail(const struct space *s, const uint32_t *state, const struct space_transition *t);
+/* May a site that has stopped begin again, in any run? */
+bool space_may_return(const struct space *s);
 
 /* Is the transition possible in this state, or did too much go wrong already? */
 static inline bool space_affords(const struct space *s, const uint32_t *state, const struct space_transition *t)
 {
-    return !t->spends || state[s->conf.n] / t->spends % 256;
+    return (!t->spends || state[s->conf.n] / t->spends % SPACE_MISHAP_BASE) &&
+           (t->type < DME_RESTART || space_may_fail(s, state, t));
 }
 
 /* The initial state: its parts, and the mishaps. left[i]: how many requests site i may make, or SPACE_UNLIMITED. */
@@ -125,7 +151,8 @@ struct space_moment {
 };
 const char *space_broken(const struct space *s, const uint32_t *state, struct space_moment *moment);
 void space_forget(struct space_moment *moment);
-/* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask. */
+/* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask, and
+ * unless the network is cut: then it may be for the cut to heal. */
 bool space_stuck(const struct space *s, const uint32_t *state);
 
 /* Nothing will move by itself, the rule would let a site in that waits, and it waits for an exit all the same. (For

@@ -55,6 +55,14 @@ static bool starve_same(struct due a, struct due b)
     return a.site == b.site && a.type == b.type && a.arg == b.arg;
 }
 
+/* Must it happen? A site need not ask and nothing need go wrong, but a cut heals in the end. */
+static bool starve_must(const struct search *s, uint32_t state, const struct space_transition *t)
+{
+    if (t->type == WORLD_HEAL)
+        return space_affords(&s->space, states_get(&s->states, state), t);
+    return t->type == DME_RELEASE || t->type == DME_RECEIVE || t->type == DME_TIMER;
+}
+
 /* What is due in this state, to be freed. */
 static struct due *starve_dues(struct search *s, uint32_t state, size_t *count)
 {
@@ -66,7 +74,7 @@ static struct due *starve_dues(struct search *s, uint32_t state, size_t *count)
 
         dues = mem_grow(dues, (*count + many) * sizeof *dues);
         for (k = first; k < first + many; k++)
-            if (s->space.transition[k].type != DME_REQUEST && !world_is_mishap(s->space.transition[k].type))
+            if (starve_must(s, state, &s->space.transition[k]))
                 dues[(*count)++] = starve_due(s, i, k);
     }
     return dues;

@@ -16,7 +16,8 @@ struct walk {
     struct world *world;
     uint32_t left[CHECK_SITES_RANDOM]; /* requests */
     uint32_t lose, duplicate;          /* that may still happen */
-    struct world_move *moves;          /* made so far */
+    uint32_t crash, restart, resume, cut, join, leave;
+    struct world_move *moves; /* made so far */
     uint32_t moved, room;
     struct world_move *choice;
     size_t choices, choice_room;
@@ -39,7 +40,7 @@ static void walk_offer_site(struct walk *w, dme_id i)
     uint32_t first, last;
 
     dme_modes(&w->task->conf, &first, &last);
-    for (uint32_t mode = first; mode <= last && node->phase == DME_IDLE && w->left[i]; mode++)
+    for (uint32_t mode = first; mode <= last && node->phase == DME_IDLE && !node->down && w->left[i]; mode++)
         walk_offer(w, (struct world_move){.type = DME_REQUEST, .site = i, .arg = mode});
     if (node->phase == DME_INSIDE)
         walk_offer(w, (struct world_move){.type = DME_RELEASE, .site = i});
@@ -48,9 +49,35 @@ static void walk_offer_site(struct walk *w, dme_id i)
             walk_offer(w, (struct world_move){.type = DME_TIMER, .site = i, .arg = t});
 }
 
+static void walk_offer_if(struct walk *w, bool may, uint32_t type, dme_id site, uint32_t arg)
+{
+    struct world_move move = {.type = type, .site = site, .arg = arg};
+
+    if (may)
+        walk_offer(w, move);
+}
+
+static void walk_offer_failures(struct walk *w, dme_id i)
+{
+    const struct dme_node *node = w->world->node[i];
+    const struct dme_alg *alg = w->task->conf.alg;
+    bool back = node->down && world_may_return(w->world, i);
+
+    walk_offer_if(w, w->crash && !node->down, WORLD_CRASH, i, 0);
+    walk_offer_if(w, w->crash && !node->down && alg->news && !(w->task->needs & DME_DETECTION), WORLD_SUSPECT, i, 0);
+    walk_offer_if(w, w->restart && back, DME_RESTART, i, 0);
+    walk_offer_if(w, w->resume && back, DME_RESTART, i, 1);
+    walk_offer_if(w, w->join && !node->down && alg->join, DME_JOIN, i, 0);
+    walk_offer_if(w, w->leave && !node->down && alg->leave && node->phase == DME_IDLE, DME_LEAVE, i, 0);
+    walk_offer_if(w, w->cut && !w->world->side && i < 31 && i + 1 < w->task->conf.n, WORLD_CUT, 0, (2u << i) - 1);
+    walk_offer_if(w, w->world->side && i == 0, WORLD_HEAL, 0, 0);
+}
+
 static void walk_offer_message(struct walk *w, struct world_move move)
 {
     walk_offer(w, move);
+    if (move.kind >= DME_NEWS)
+        return;
     move.type = WORLD_LOSE;
     if (w->lose)
         walk_offer(w, move);
@@ -62,8 +89,11 @@ static void walk_offer_message(struct walk *w, struct world_move move)
 static void walk_offer_all(struct walk *w)
 {
     w->choices = 0;
-    for (dme_id i = 0; i < w->task->conf.n; i++)
+    for (dme_id i = 0; i < w->task->conf.n; i++) {
         walk_offer_site(w, i);
+        if (check_fails(w->task))
+            walk_offer_failures(w, i);
+    }
     for (size_t k = 0; k < w->world->flights; k++)
         if (world_may_arrive(w->world, k, w->task->needs))
             walk_offer_message(w, world_delivery(w->world, k));
@@ -79,6 +109,12 @@ static void walk_make(struct walk *w, struct world_move move)
     w->left[move.site] -= move.type == DME_REQUEST;
     w->lose -= move.type == WORLD_LOSE;
     w->duplicate -= move.type == WORLD_DUPLICATE;
+    w->crash -= move.type == WORLD_CRASH || move.type == WORLD_SUSPECT;
+    w->restart -= move.type == DME_RESTART && !move.arg;
+    w->resume -= move.type == DME_RESTART && move.arg;
+    w->cut -= move.type == WORLD_CUT;
+    w->join -= move.type == DME_JOIN;
+    w->leave -= move.type == DME_LEAVE;
     world_move(w->world, &move);
     w->result->transitions++;
 }
@@ -106,6 +142,12 @@ static void walk_run(struct walk *w)
         w->left[i] = w->task->requests[i];
     w->lose = w->task->lose;
     w->duplicate = w->task->duplicate;
+    w->crash = w->task->crash;
+    w->restart = w->task->restart;
+    w->resume = w->task->resume;
+    w->cut = w->task->cut;
+    w->join = w->task->join;
+    w->leave = w->task->leave;
     walk_offer_all(w);
     while (w->choices && w->result->verdict == CHECK_HOLDS) {
         walk_make(w, w->choice[random_below(&w->random, (uint32_t)w->choices)]);

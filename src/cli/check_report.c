@@ -40,6 +40,20 @@ void check_draw(const struct check_task *task, const struct check_result *r, con
     free(svg);
 }
 
+/* ", 1 crash, 2 restart": how often, at most, where it is not never. */
+static void check_print_failures(const struct check_task *task)
+{
+    const struct {
+        const char *verb;
+        uint8_t times;
+    } failures[] = {{"crash", task->crash}, {"restart", task->restart}, {"resume", task->resume},
+                    {"cut", task->cut},     {"join", task->join},       {"leave", task->leave}};
+
+    for (unsigned k = 0; k < sizeof failures / sizeof failures[0]; k++)
+        if (failures[k].times)
+            printf(", %u may %s", failures[k].times, failures[k].verb);
+}
+
 void check_print_text(const struct check_task *task, const struct check_result *r)
 {
     static const char *const says[] = {
@@ -58,6 +72,7 @@ void check_print_text(const struct check_task *task, const struct check_result *
            task->needs & DME_FIFO ? "fifo" : "any order");
     if (task->lose || task->duplicate)
         printf(", at most %u lost and %u duplicated", task->lose, task->duplicate);
+    check_print_failures(task);
     printf("\n");
     if (r->states)
         printf("%llu states, %llu transitions, depth %u, %.2f s, %.0f k states/s, %.0f bytes per state\n",
@@ -128,6 +143,12 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
     json_key(&j, "lose"), json_count(&j, task->lose);
     json_key(&j, "duplicate"), json_count(&j, task->duplicate);
+    json_key(&j, "crash"), json_count(&j, task->crash);
+    json_key(&j, "restart"), json_count(&j, task->restart);
+    json_key(&j, "resume"), json_count(&j, task->resume);
+    json_key(&j, "cut"), json_count(&j, task->cut);
+    json_key(&j, "join"), json_count(&j, task->join);
+    json_key(&j, "leave"), json_count(&j, task->leave);
     json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
     json_key(&j, "states"), json_count(&j, r->states);
     json_key(&j, "transitions"), json_count(&j, r->transitions);

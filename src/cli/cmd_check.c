@@ -66,7 +66,9 @@ static uint8_t check_mishaps(const struct check_task *task, uint64_t said)
 /* The algorithm relies on a network without mishaps. Its invariants may then break at once; what comes of it is told. */
 static bool check_breaks_promise(const struct check_task *task)
 {
-    return task->conf.alg->needs & DME_RELIABLE && (task->lose || task->duplicate);
+    return (task->conf.alg->needs & DME_RELIABLE && (task->lose || task->duplicate)) ||
+           (task->conf.alg->needs & DME_ALIVE && check_fails(task)) ||
+           (task->conf.alg->needs & ~task->needs & DME_DETECTION);
 }
 
 int cmd_check(int argc, char **argv)
@@ -75,10 +77,13 @@ int cmd_check(int argc, char **argv)
     static const char *const formats[] = {"text", "json", NULL};
     static uint64_t sites = 3, states = CHECK_STATES_MAX;
     static const char *rule, *requests = "1";
-    static const char *const needs[] = {"nothing", "fifo", "reliable", "bounded-delay", "sequenced", NULL};
-    static const uint32_t need_bits[] = {0, DME_FIFO, DME_RELIABLE, DME_BOUNDED_DELAY, DME_SEQUENCED};
+    static const char *const needs[] = {"nothing",   "fifo",  "reliable",  "bounded-delay",
+                                        "sequenced", "alive", "detection", NULL};
+    static const uint32_t need_bits[] = {0,         DME_FIFO,     DME_RELIABLE, DME_BOUNDED_DELAY, DME_SEQUENCED,
+                                         DME_ALIVE, DME_DETECTION};
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX, lose = UINT64_MAX, duplicate = UINT64_MAX;
+    static uint64_t crash = UINT64_MAX, restarts, resumes, cuts, joins, leaves;
     static bool starvation, messages, concurrency, coverage, plain;
     static uint64_t runs, seed = 1, threads = 1;
     static const char *save, *svg;
@@ -129,6 +134,42 @@ int cmd_check(int argc, char **argv)
          .value = &duplicate,
          .metavar = "N",
          .help = "and duplicate so many (0; 1 where it is not reliable)",
+         .max = CHECK_MISHAPS},
+        {.name = "--crash",
+         .type = CLI_COUNT,
+         .value = &crash,
+         .metavar = "N",
+         .help = "so many sites may stop (0; 1 without alive), or, without detection, be taken to have stopped",
+         .max = CHECK_MISHAPS},
+        {.name = "--restart",
+         .type = CLI_COUNT,
+         .value = &restarts,
+         .metavar = "N",
+         .help = "so many may begin again, without their memory (0)",
+         .max = CHECK_MISHAPS},
+        {.name = "--resume",
+         .type = CLI_COUNT,
+         .value = &resumes,
+         .metavar = "N",
+         .help = "so many may begin again, with their memory (0)",
+         .max = CHECK_MISHAPS},
+        {.name = "--cut",
+         .type = CLI_COUNT,
+         .value = &cuts,
+         .metavar = "N",
+         .help = "the network may be cut in two so often (0)",
+         .max = CHECK_MISHAPS},
+        {.name = "--join",
+         .type = CLI_COUNT,
+         .value = &joins,
+         .metavar = "N",
+         .help = "where the algorithm knows of members, so many sites may want to join (0)",
+         .max = CHECK_MISHAPS},
+        {.name = "--leave",
+         .type = CLI_COUNT,
+         .value = &leaves,
+         .metavar = "N",
+         .help = "and so many to leave (0)",
          .max = CHECK_MISHAPS},
         {.name = "--starvation",
          .type = CLI_FLAG,
@@ -237,6 +278,12 @@ int cmd_check(int argc, char **argv)
     task.needs &= ~need_bits[without];
     task.lose = check_mishaps(&task, lose);
     task.duplicate = check_mishaps(&task, duplicate);
+    task.crash = crash != UINT64_MAX ? (uint8_t)crash : need_bits[without] == DME_ALIVE;
+    task.restart = (uint8_t)restarts;
+    task.resume = (uint8_t)resumes;
+    task.cut = (uint8_t)cuts;
+    task.join = (uint8_t)joins;
+    task.leave = (uint8_t)leaves;
     task.limit = states;
     task.threads = (uint32_t)threads;
     task.memory = memory ? memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);

@@ -142,13 +142,15 @@ bool world_may_arrive(const struct world *w, size_t k, uint32_t needs)
     return true;
 }
 
-/* Is news on its way that the site is down? */
-static bool world_news_pending(const struct world *w, dme_id of)
+bool world_may_return(const struct world *w, dme_id site)
 {
-    for (size_t k = 0; k < w->flights; k++)
-        if (w->flight[k].msg->kind == DME_DOWN && w->flight[k].msg->from == of && !w->node[w->flight[k].msg->to]->down)
-            return true;
-    return false;
+    for (size_t k = 0; k < w->flights; k++) {
+        const struct dme_msg *m = w->flight[k].msg;
+
+        if (m->kind == DME_DOWN && m->from == site && !w->node[m->to]->down)
+            return false;
+    }
+    return true;
 }
 
 static const char *world_objection_to_failure(const struct world *w, const struct world_move *move)
@@ -160,7 +162,7 @@ static const char *world_objection_to_failure(const struct world *w, const struc
     case DME_RESTART:
         if (!node->down)
             return "the site is not down";
-        return world_news_pending(w, move->site) ? "not everybody knows of its crash yet" : NULL;
+        return world_may_return(w, move->site) ? NULL : "not everybody knows of its crash yet";
     case DME_JOIN:
         return alg->join ? NULL : "the algorithm knows of no members";
     case DME_LEAVE:
@@ -267,11 +269,13 @@ static void world_fail(struct world *w, const struct world_move *move)
     switch (move->type) {
     case WORLD_CRASH:
         dme_crash(w->node[move->site]);
-        /* fall through */
-    case WORLD_SUSPECT:
         for (dme_id j = 0; j < w->conf.n; j++)
             if (!world_apart(side, move->site, j))
                 world_tell(w, DME_DOWN, move->site, j);
+        break;
+    case WORLD_SUSPECT: /* also by those who have been told that it is beyond a cut */
+        for (dme_id j = 0; j < w->conf.n; j++)
+            world_tell(w, DME_DOWN, move->site, j);
         break;
     case WORLD_CUT:
         w->side = move->arg;

@@ -91,6 +91,9 @@ bool world_may_arrive(const struct world *w, size_t k, uint32_t needs);
 /* The move that delivers message k. */
 struct world_move world_delivery(const struct world *w, size_t k);
 
+/* Does everybody know that the site is down, so that it may begin again? */
+bool world_may_return(const struct world *w, dme_id site);
+
 /* Does the rule hold? */
 bool world_safe(const struct world *w);
 /* The invariant of the algorithm that does not hold, or null. */
