@@ -9,6 +9,7 @@
 MODE ?= release
 B := build/$(MODE)
 VERSION := 0.1.0
+ABI := 0# of the client library
 
 CC ?= cc
 CFLAGS_release := -O2 -g
@@ -22,7 +23,7 @@ endif
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla
 # The pure directories: no padding, so that bytes can be compared and hashed; no silent conversions.
 PURE_WARN := -Wpadded -Wconversion
-CPPFLAGS := -Isrc -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
+CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
 LDLIBS := -lm -luv
@@ -31,7 +32,8 @@ PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard src/node/*.c)
 CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
-SERVICE := $(wildcard src/serve/*.c src/client/*.c)
+SERVICE := $(wildcard src/serve/*.c)
+CLIENT := $(wildcard src/client/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
 FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
@@ -39,9 +41,9 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
 .PHONY: all test nightly purity fuzz bench fmt install clean
-all: $(B)/dibs
+all: $(B)/dibs $(B)/libdibs.so.$(ABI)
 
-$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE)) $(B)/libdme.a
+$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE)) $(B)/libdme.a $(B)/libdibs.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The pure part, alone: what the checker checks, the simulator counts and the service runs.
@@ -49,6 +51,15 @@ $(B)/libdme.a: $(call obj,$(PURE))
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# The client library, alone: nothing of the rest is in it, and nothing but what include/dibs.h declares can be called.
+$(B)/libdibs.a: $(call obj,$(CLIENT))
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/libdibs.so.$(ABI): $(call obj,$(CLIENT))
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan,$(MODE)),,-Wl,-z,defs) -o $@ $^
+
+$(call obj,$(CLIENT)): CFLAGS += -fPIC -fvisibility=hidden
 $(call obj,$(PURE)): CFLAGS += $(PURE_WARN)
 $(call obj,$(LAB) $(CLI) src/cli/main.c): CFLAGS += -pthread
 
@@ -63,10 +74,10 @@ TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a
+$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a $(B)/libdibs.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: $(B)/dibs $(TEST_BINS) $(B)/tests/cutter
+test: all $(TEST_BINS) $(B)/tests/cutter $(B)/tests/hourglass
 	LDLIBS="$(LDLIBS)" tests/run $(MODE)
 
 .SECONDARY: # keep the objects of tests
@@ -95,8 +106,17 @@ fmt:
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 install: all
 	install -D -m 755 $(B)/dibs $(DESTDIR)$(PREFIX)/bin/dibs
+	install -D -m 644 include/dibs.h $(DESTDIR)$(PREFIX)/include/dibs.h
+	install -D -m 644 $(B)/libdibs.a $(DESTDIR)$(LIBDIR)/libdibs.a
+	install -D -m 755 $(B)/libdibs.so.$(ABI) $(DESTDIR)$(LIBDIR)/libdibs.so.$(VERSION)
+	ln -sf libdibs.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdibs.so.$(ABI)
+	ln -sf libdibs.so.$(ABI) $(DESTDIR)$(LIBDIR)/libdibs.so
+	mkdir -p $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/client/dibs.pc.in \
+	    >$(DESTDIR)$(LIBDIR)/pkgconfig/dibs.pc
 
 clean:
 	rm -rf build

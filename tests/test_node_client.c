@@ -118,8 +118,8 @@ static void a_wait_has_an_end(void **state)
     assert_string_equal(say('c', "LOCK x WAIT 60\n"), "");
     assert_string_equal(
         say('a', "WAITERS x\n"),
-        "a: *2 *6 $6 member $4 solo $6 client :2 $4 mode $9 exclusive *6 $6 member $4 solo $6 client :3 "
-        "$4 mode $9 exclusive");
+        "a: *2 *8 $6 member $4 solo $6 client :2 $3 who $0  $4 mode $9 exclusive *8 $6 member $4 solo $6 client :3 "
+        "$3 who $0  $4 mode $9 exclusive");
     node_advance(&node, 50);
     assert_string_equal(settle(), "b: *-1");
     node_advance(&node, 60);
@@ -160,18 +160,48 @@ static void kinds_do_not_mix(void **state)
 static void holders_are_shown_and_evicted(void **state)
 {
     (void)state;
-    say('a', "HELLO 3\n");
+    say('a', "HELLO 3 SETNAME host:1\n");
     say('a', "LOCK x\n");
     assert_string_equal(say('b', "HOLDERS x\n"),
-                        "b: *1 *8 $6 member $4 solo $6 client :1 $4 mode $9 exclusive $5 fence :100");
+                        "b: *1 *10 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100");
     assert_string_equal(say('b', "LOCKS x* CURSOR 0\n"), "b: *2 :0 *1 *8 $4 name $1 x $5 slots :0 $7 holders :1 $7 "
                                                          "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
-    assert_string_equal(
-        say('b', "FORCE-UNLOCK x\n"),
-        "a: >3 $4 lost $1 x :100\nb: *1 *8 $6 member $4 solo $6 client :1 $4 mode $9 exclusive $5 fence :100");
+    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *10 $6 member $4 solo $6 client "
+                                                      ":1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence "
+                                                      ":100");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "b: *0");
     assert_string_equal(say('b', "LOCKS\n"), "b: *2 :0 *0");
+}
+
+static void some_things_are_done_while_a_lock_waits(void **state)
+{
+    (void)state;
+    say('b', "LOCK x\n");
+    say('a', "HELLO 3\n");
+    say('a', "LOCK y TTL 10\n");
+    assert_string_equal(say('a', "LOCK x\nMEANWHILE CONFIRM\nMEANWHILE RENEW y TTL 20\nPING\nMEANWHILE UNLOCK y\n"),
+                        "a: >2 $9 meanwhile :3600000 >2 $9 meanwhile +OK"); /* PING does not say MEANWHILE */
+    node_advance(&node, 10);
+    assert_string_equal(settle(), "");
+    assert_string_equal(say('b', "UNLOCK x\n"), "a: *2 $1 x :102 +PONG >2 $9 meanwhile +OK\nb: +OK");
+    assert_string_equal(say('a', "MEANWHILE LOCK z\n"),
+                        "a: >2 $9 meanwhile -ERR what may be done meanwhile is UNLOCK, RENEW, CONFIRM and PING");
+    assert_string_equal(say('b', "MEANWHILE PING\n"),
+                        "b: -ERR MEANWHILE is answered by news, which version 3 of the protocol has: HELLO 3");
+    assert_string_equal(say('b', "CONFIRM\n"), "b: :3600000");
+}
+
+static void clients_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "CLIENT SETNAME me\n"), "a: +OK");
+    assert_string_equal(say('a', "CLIENT GETNAME\n"), "a: $2 me");
+    assert_string_equal(say('a', "CLIENT ID\n"), "a: :1");
+    assert_string_equal(say('a', "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$3\r\na\rb\r\n"),
+                        "a: -ERR the name of a client has no control characters");
+    assert_string_equal(say('a', "CLIENT KILL x\n"), "a: -ERR usage: CLIENT SETNAME name | GETNAME | ID");
+    assert_string_equal(say('a', "HELLO 3 AUTH a b\n"), "a: -ERR usage: HELLO [protocol [SETNAME name]]");
 }
 
 static void mistakes_are_named(void **state)
@@ -244,6 +274,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lease_runs_out_and_is_told, start, stop),
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
+        cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),
+        cmocka_unit_test_setup_teardown(clients_have_names, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_browser_is_hung_up_on, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_an_endless_request, start, stop),

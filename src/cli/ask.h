@@ -2,11 +2,22 @@
 #ifndef DIBS_CLI_ASK_H
 #define DIBS_CLI_ASK_H
 
-#include "client/dibs.h"
+#include "cli.h"
+#include "dibs.h"
 
-/* Connects to the daemon at this path, null: where it usually is. If there is none, a line, and exit with this status. */
-void cli_connect(struct dibs *d, const char *path, int status);
-/* The answer to a command. What is an error to the daemon ends the program. */
-struct dibs_reply *cli_ask(struct dibs *d, const char *const *words, size_t count);
+/* Where the daemon is, as options say it. */
+struct ask_place {
+    const char *socket, *address;
+};
+
+/* clang-format off */
+#define ASK_PLACE_OPTIONS(place) \
+    {"--socket", CLI_TEXT, &(place).socket, "PATH", "of the daemon ($DIBS_SOCKET, ...)", 0, 0, NULL}, \
+    {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", "of the daemon, over TCP ($DIBS_CONNECT)", 0, 0, NULL}
+/* clang-format on */
+
+/* A connection to that daemon, under this name (null: host:process). If there is none, a line, and exit with this
+ * status. */
+struct dibs *ask_connect(const struct ask_place *place, const char *name, int status);
 
 #endif

@@ -1,8 +1,6 @@
 /* dibs holders, waiters, locks, status, force-unlock - one question to the daemon, and its answer as text or JSON. */
 #include "ask.h"
-#include "cli.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,29 +66,35 @@ static void ask_print(const struct dibs_reply *r)
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
-struct dibs_reply *cli_ask(struct dibs *d, const char *const *words, size_t count)
+struct dibs *ask_connect(const struct ask_place *place, const char *name, int status)
 {
-    struct dibs_reply *r = dibs_ask(d, words, count);
+    const struct dibs_options options = {.name = name};
+    char path[256];
+    const char *where = place->address;
+    struct dibs *d;
 
-    if (!r)
-        cli_die("the daemon has ended the connection");
-    if (r->type == DIBS_ERROR)
-        cli_die("the daemon says: %s", r->text);
-    return r;
-}
-
-void cli_connect(struct dibs *d, const char *path, int status)
-{
-    const char *hello[] = {"HELLO", "3"};
-
-    if (!path)
-        path = dibs_socket_path();
-    if (!dibs_connect(d, path)) {
-        fprintf(stderr, "dibs: no daemon at %s: %s; start one with \"dibs serve\", or name its socket with --socket\n",
-                path, strerror(errno));
+    if (place->socket && place->address)
+        cli_die("only one of --socket and --connect is possible");
+    if (place->socket) {
+        snprintf(path, sizeof path, "unix:%s", place->socket);
+        where = path;
+    }
+    if (dibs_connect(&d, where, &options) != DIBS_OK) {
+        fprintf(stderr, "dibs: %s; start one with \"dibs serve\", or name it with --socket or --connect\n",
+                dibs_message(d));
         exit(status);
     }
-    dibs_free(cli_ask(d, hello, 2));
+    return d;
+}
+
+/* The answer to a command. What is an error to the daemon ends the program. */
+static struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t count)
+{
+    struct dibs_reply *r;
+
+    if (dibs_ask(d, words, count, &r) != DIBS_OK)
+        cli_die("%s", dibs_message(d));
+    return r;
 }
 
 /* Page after page. */
@@ -103,7 +107,7 @@ static void ask_locks(struct dibs *d, const char *pattern, bool json)
         json_array(&j);
     do {
         const char *words[] = {"LOCKS", pattern ? pattern : "*", "CURSOR", cursor};
-        struct dibs_reply *r = cli_ask(d, words, 4);
+        struct dibs_reply *r = ask_daemon(d, words, 4);
 
         for (size_t k = 0; json && k < r->item[1]->count; k++)
             ask_json(&j, r->item[1]->item[k]);
@@ -119,10 +123,11 @@ static void ask_locks(struct dibs *d, const char *pattern, bool json)
 static int ask(int argc, char **argv, const char *command, const char *word, bool needed, const char *about)
 {
     const char *const formats[] = {"text", "json", NULL};
-    const char *path = NULL, *words[2] = {command, NULL};
+    const char *words[2] = {command, NULL};
+    struct ask_place place = {0};
     unsigned format = 0;
     const struct cli_option options[] = {
-        {"--socket", CLI_TEXT, &path, "PATH", "of the daemon ($DIBS_SOCKET, ...)", 0, 0, NULL},
+        ASK_PLACE_OPTIONS(place),
         {"--format", CLI_CHOICE, &format, "F", "text or json", 0, 0, formats},
         {0},
     };
@@ -130,25 +135,25 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     const struct cli_usage usage = {line, about, options};
     struct cli_json j = {.to = stdout, .first = true};
     struct dibs_reply *r;
-    struct dibs d;
+    struct dibs *d;
     int count;
 
     snprintf(line, sizeof line, "dibs %s%s%s [OPTION...]", argv[0], *word ? " " : "", word);
     count = cli_parse(argc, argv, &usage, &words[1], *word ? 1 : 0);
     if (needed && count == 0)
         cli_die("which lock? (usage: %s)", line);
-    cli_connect(&d, path, CLI_FAILED);
+    d = ask_connect(&place, NULL, CLI_FAILED);
     if (strcmp(command, "LOCKS") == 0) {
-        ask_locks(&d, words[1], format);
+        ask_locks(d, words[1], format);
     } else {
-        r = cli_ask(&d, words, 1 + (size_t)count);
+        r = ask_daemon(d, words, 1 + (size_t)count);
         if (format)
             ask_json(&j, r);
         else
             ask_print(r);
         dibs_free(r);
     }
-    dibs_close(&d);
+    dibs_close(d);
     return CLI_OK;
 }
 

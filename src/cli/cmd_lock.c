@@ -10,7 +10,6 @@
  * What this process does is always an answer to one of three things, and all come through poll: a signal (signalfd), the
  * daemon says something, time passes. */
 #include "ask.h"
-#include "cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,19 +30,21 @@ enum {
     LOCK_TIMED_OUT = 121,
     LOCK_LOST = 122,
     LOCK_REFUSED = 123,
+    LOCK_NO_QUORUM = 124,
     LOCK_CANNOT_RUN = 126,
     LOCK_NOT_FOUND = 127,
     LOCK_SIGNAL = 128, /* and its number */
 };
 
 struct wrapper {
-    const char *name, *group, *path;
+    const char *name, *group;
+    struct ask_place place;
     bool shared;
     uint64_t slots;
     double wait_s, ttl_s, grace_s; /* negative: not given */
     char *const *command;
 
-    struct dibs daemon;
+    struct dibs *daemon;
     int signals; /* signalfd */
     sigset_t before;
     uint64_t fence;
@@ -64,34 +65,22 @@ static uint64_t lock_now_ms(void)
 
 /* ---------------------------------------------------------------------------------------------------------- to wait */
 
-static void lock_ask(struct wrapper *w)
+static int lock_ask(struct wrapper *w)
 {
-    const char *words[10] = {"LOCK", w->name};
-    char slots[24], wait[24], ttl[24];
-    size_t count = 2;
+    const struct dibs_wish wish = {
+        .mode = w->shared  ? DIBS_SHARED
+                : w->group ? DIBS_GROUP
+                : w->slots ? DIBS_SLOTS
+                           : DIBS_EXCLUSIVE,
+        .group = w->group,
+        .slots = (unsigned)w->slots,
+        .wait_ms = w->wait_s < 0   ? 0
+                   : w->wait_s > 0 ? (uint64_t)ceil(w->wait_s * 1000)
+                                   : 1,
+        .ttl_ms = w->ttl_s > 0 ? (uint64_t)ceil(w->ttl_s * 1000) : 0,
+    };
 
-    if (w->shared)
-        words[count++] = "SHARED";
-    if (w->group) {
-        words[count++] = "GROUP";
-        words[count++] = w->group;
-    }
-    if (w->slots) {
-        snprintf(slots, sizeof slots, "%" PRIu64, w->slots);
-        words[count++] = "SLOTS";
-        words[count++] = slots;
-    }
-    if (w->wait_s >= 0) {
-        snprintf(wait, sizeof wait, "%.0f", ceil(w->wait_s * 1000));
-        words[count++] = "WAIT";
-        words[count++] = wait;
-    }
-    if (w->ttl_s > 0) {
-        snprintf(ttl, sizeof ttl, "%.0f", ceil(w->ttl_s * 1000));
-        words[count++] = "TTL";
-        words[count++] = ttl;
-    }
-    dibs_send(&w->daemon, words, count); /* if the daemon has gone, we shall read so */
+    return dibs_start_lock(w->daemon, w->name, &wish);
 }
 
 /* A signal that came, or 0. */
@@ -102,41 +91,34 @@ static int lock_signal(const struct wrapper *w)
     return read(w->signals, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
 }
 
-/* What the daemon has answered: 0, we have it; else the exit status, and a line has been written. */
-static int lock_answer(struct wrapper *w, const struct dibs_reply *r)
+/* The exit status for what the library has returned, and a line. */
+static int lock_failed(const struct wrapper *w, int code)
 {
-    if (r->type == DIBS_LIST && r->count == 2) {
-        w->fence = r->item[1]->number;
-        return 0;
-    }
-    if (r->type == DIBS_NULL) {
-        fprintf(stderr, "dibs: \"%s\" was not to be had in time\n", w->name);
-        return LOCK_TIMED_OUT;
-    }
-    fprintf(stderr, "dibs: %s\n", r->type == DIBS_ERROR ? r->text : "the daemon speaks in riddles");
-    return LOCK_REFUSED;
+    fprintf(stderr, "dibs: %s\n", dibs_message(w->daemon));
+    return code == DIBS_TIMEOUT     ? LOCK_TIMED_OUT
+           : code == DIBS_GONE      ? LOCK_NO_DAEMON
+           : code == DIBS_LOST      ? LOCK_LOST
+           : code == DIBS_NO_QUORUM ? LOCK_NO_QUORUM
+                                    : LOCK_REFUSED;
 }
 
-/* Until the daemon answers. Whoever interrupts us ends the wait: the connection closes, and that withdraws it. */
+/* Until the daemon answers: 0, we have it; else the exit status. Whoever interrupts us ends the wait: the connection
+ * closes, and that withdraws it. */
 static int lock_wait(struct wrapper *w)
 {
-    struct pollfd polled[2] = {{.fd = w->daemon.fd, .events = POLLIN}, {.fd = w->signals, .events = POLLIN}};
-    struct dibs_reply *r;
-    int status, number;
+    int code = lock_ask(w), number;
 
-    while (!dibs_has_reply(&w->daemon)) {
-        poll(polled, 2, -1);
+    while (code == DIBS_OK && (code = dibs_lock_result(w->daemon, &w->fence)) == DIBS_WAITING) {
+        struct pollfd polled[2] = {{.fd = dibs_fd(w->daemon), .events = dibs_events(w->daemon)},
+                                   {.fd = w->signals, .events = POLLIN}};
+
+        poll(polled, 2, dibs_timeout_ms(w->daemon));
         if (polled[1].revents && (number = lock_signal(w)) && number != SIGCHLD)
             return LOCK_SIGNAL + number;
-        if (polled[0].revents && !dibs_fill(&w->daemon)) {
-            fprintf(stderr, "dibs: the daemon has gone while we waited for \"%s\"\n", w->name);
-            return LOCK_NO_DAEMON;
-        }
+        dibs_process(w->daemon); /* if the daemon has gone, that is the result */
+        code = DIBS_OK;
     }
-    r = dibs_read(&w->daemon);
-    status = lock_answer(w, r);
-    dibs_free(r);
-    return status;
+    return code == DIBS_OK ? 0 : lock_failed(w, code);
 }
 
 /* -------------------------------------------------------------------------------------------------------- processes */
@@ -234,15 +216,19 @@ static void lock_pause(struct wrapper *w)
     raise(SIGSTOP);
     if (tcgetpgrp(STDIN_FILENO) == getpgrp())
         tcsetpgrp(STDIN_FILENO, w->child);
+    dibs_confirm(w->daemon, w->name); /* nobody has asked while we were stopped */
     kill(-w->child, SIGCONT);
 }
 
 /* --------------------------------------------------------------------------------------------------------- to watch */
 
-static void lock_was_lost(struct wrapper *w, const char *why)
+/* The library calls this. */
+static void lock_was_lost(void *user, const char *name, uint64_t fence, const char *why)
 {
-    if (w->lost)
-        return;
+    struct wrapper *w = user;
+
+    (void)name;
+    (void)fence;
     fprintf(stderr, "dibs: \"%s\" is lost: %s; ending the command\n", w->name, why);
     w->lost = true;
     w->renew_ms = 0;
@@ -251,56 +237,36 @@ static void lock_was_lost(struct wrapper *w, const char *why)
     kill(-w->child, SIGCONT);
 }
 
-/* The daemon says something: news, or an answer to RENEW. */
-static void lock_hear(struct wrapper *w)
-{
-    if (!dibs_fill(&w->daemon)) {
-        lock_was_lost(w, "the daemon has gone");
-        return;
-    }
-    while (dibs_has_reply(&w->daemon)) {
-        struct dibs_reply *r = dibs_read(&w->daemon);
-
-        if (r->type == DIBS_NEWS)
-            lock_was_lost(w, "it was taken away");
-        else if (r->type == DIBS_ERROR)
-            lock_was_lost(w, r->text);
-        dibs_free(r);
-    }
-}
-
 static void lock_renew(struct wrapper *w)
 {
-    char ttl[24];
-    const char *words[] = {"RENEW", w->name, "TTL", ttl};
-
-    snprintf(ttl, sizeof ttl, "%.0f", ceil(w->ttl_s * 1000));
-    if (!dibs_send(&w->daemon, words, 4))
-        lock_was_lost(w, "the daemon has gone");
-    w->renew_ms = lock_now_ms() + (uint64_t)(w->ttl_s * 1000 / 3) + 1;
+    dibs_start_renew(w->daemon, w->name, (uint64_t)ceil(w->ttl_s * 1000));
+    if (w->renew_ms) /* it is not lost */
+        w->renew_ms = lock_now_ms() + (uint64_t)(w->ttl_s * 1000 / 3) + 1;
 }
 
 /* Milliseconds until something is to be done; -1: nothing is. */
 static int lock_patience(const struct wrapper *w)
 {
     uint64_t now = lock_now_ms(), next = w->kill_ms ? w->kill_ms : w->renew_ms;
+    int library_ms = w->lost ? -1 : dibs_timeout_ms(w->daemon);
+    int own_ms = !next ? -1 : next <= now ? 0 : next - now > 60000 ? 60000 : (int)(next - now);
 
-    return !next ? -1 : next <= now ? 0 : next - now > 60000 ? 60000 : (int)(next - now);
+    return own_ms < 0 || (library_ms >= 0 && library_ms < own_ms) ? library_ms : own_ms;
 }
 
 /* Until the command has ended, and with it the guard: the exit status, as a shell tells it. */
 static int lock_watch(struct wrapper *w)
 {
-    struct pollfd polled[3] = {{.fd = w->daemon.fd, .events = POLLIN},
-                               {.fd = w->signals, .events = POLLIN},
-                               {.fd = w->foreground ? w->news : -1, .events = POLLIN}};
+    struct pollfd polled[3] = {
+        {.fd = -1}, {.fd = w->signals, .events = POLLIN}, {.fd = w->foreground ? w->news : -1, .events = POLLIN}};
     int status, number;
 
     while (waitpid(w->guard, &status, WNOHANG) == 0) {
-        polled[0].fd = w->lost ? -1 : w->daemon.fd;
+        polled[0].fd = w->lost ? -1 : dibs_fd(w->daemon);
+        polled[0].events = dibs_events(w->daemon);
         poll(polled, 3, lock_patience(w));
-        if (polled[0].revents && !w->lost)
-            lock_hear(w);
+        if (!w->lost)
+            dibs_process(w->daemon);
         if (polled[1].revents && (number = lock_signal(w)) && number != SIGCHLD)
             kill(-w->child, number);
         if (polled[2].revents & POLLIN)
@@ -317,19 +283,31 @@ static int lock_watch(struct wrapper *w)
 
 static void lock_end(struct wrapper *w)
 {
-    const char *words[] = {"UNLOCK", w->name};
-
     if (w->lost)
         kill(-w->child, SIGKILL); /* what the command has left running, too */
-    else if (dibs_send(&w->daemon, words, 2))
-        dibs_free(dibs_read(&w->daemon));
+    else
+        dibs_unlock(w->daemon, w->name);
     if (w->foreground)
         tcsetpgrp(STDIN_FILENO, getpgrp());
+}
+
+/* What others see who ask for holders: "host:process command". */
+static void lock_name_us(const struct wrapper *w, char *name, size_t size)
+{
+    const char *slash = strrchr(w->command[0], '/');
+    char host[65] = "";
+
+    gethostname(host, sizeof host - 1);
+    snprintf(name, size, "%s:%d %s", host, (int)getpid(), slash ? slash + 1 : w->command[0]);
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
 }
 
 static int lock_run(struct wrapper *w)
 {
     sigset_t watched;
+    char name[96];
     int status;
 
     sigemptyset(&watched);
@@ -343,17 +321,18 @@ static int lock_run(struct wrapper *w)
     signal(SIGPIPE, SIG_IGN);
     w->foreground = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     w->signals = signalfd(-1, &watched, SFD_CLOEXEC);
-    cli_connect(&w->daemon, w->path, LOCK_NO_DAEMON);
-    lock_ask(w);
+    lock_name_us(w, name, sizeof name);
+    w->daemon = ask_connect(&w->place, name, LOCK_NO_DAEMON);
     status = lock_wait(w);
     if (status == 0) {
         if (w->ttl_s > 0)
             w->renew_ms = lock_now_ms() + (uint64_t)(w->ttl_s * 1000 / 3);
         lock_start(w);
+        dibs_on_lost(w->daemon, lock_was_lost, w);
         status = lock_watch(w);
         lock_end(w);
     }
-    dibs_close(&w->daemon);
+    dibs_close(w->daemon);
     return w->lost ? LOCK_LOST : status;
 }
 
@@ -361,10 +340,13 @@ static int lock_run(struct wrapper *w)
 
 static const char lock_about[] =
     "Runs COMMAND while holding the lock NAME, with DIBS_LOCK and DIBS_FENCE (the fencing token) in its environment.\n"
-    "Signals end the wait, or are passed on to COMMAND. If the lock is lost (the daemon is gone, or took it away),\n"
-    "COMMAND and all it has started get TERM and, after a grace, KILL. They are killed, too, if dibs is.\n\n"
-    "Exit status: that of COMMAND; 120 no daemon, 121 not granted in time, 122 lost, 123 refused, 126 COMMAND cannot\n"
-    "be run, 127 it was not found, 128+N signal N ended COMMAND, or the wait; 2 bad usage.";
+    "Signals end the wait, or are passed on to COMMAND. If the lock is lost (the daemon is gone, took it away, or no\n"
+    "longer vouches for it), COMMAND and all it has started get TERM and, after a grace, KILL. They are killed, too, "
+    "if\n"
+    "dibs is.\n\n"
+    "Exit status: that of COMMAND; 120 no daemon, 121 not granted in time, 122 lost, 123 refused, 124 too few members\n"
+    "are reached, 126 COMMAND cannot be run, 127 it was not found, 128+N signal N ended COMMAND, or the wait; 2 bad\n"
+    "usage.";
 
 static int lock_main(int argc, char **argv, double wait_s, const char *line)
 {
@@ -377,7 +359,7 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line)
         {"--wait", CLI_REAL, &w.wait_s, "T", "give up after so many seconds", 0, 1e6, NULL},
         {"--ttl", CLI_REAL, &w.ttl_s, "T", "hold it on a lease of so many seconds, renewed by dibs", 0.01, 1e6, NULL},
         {"--grace", CLI_REAL, &w.grace_s, "T", "seconds from TERM to KILL when the lock is lost (5)", 0, 1e6, NULL},
-        {"--socket", CLI_TEXT, &w.path, "PATH", "of the daemon ($DIBS_SOCKET, ...)", 0, 0, NULL},
+        ASK_PLACE_OPTIONS(w.place),
         {0},
     };
     const struct cli_usage usage = {line, lock_about, options};

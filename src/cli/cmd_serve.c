@@ -1,6 +1,6 @@
 /* dibs serve - the daemon of one machine. */
 #include "cli.h"
-#include "client/dibs.h"
+#include "dibs.h"
 #include "serve/serve.h"
 
 #include <stdlib.h>

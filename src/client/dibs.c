@@ -1,264 +1,410 @@
-/* dibs.c - see dibs.h. */
+/* dibs.c - the functions of the library. See include/dibs.h; how they work is in conn.h. */
 #include "dibs.h"
 
-#include <errno.h>
+#include "conn.h"
+#include "place.h"
+
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { DEPTH_MAX = 8, REPLY_MAX = 1 << 26 };
-
-const char *dibs_socket_path(void)
+const char *dibs_text(int code)
 {
-    static char path[128];
-    const char *chosen = getenv("DIBS_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
-
-    if (chosen && *chosen)
-        return chosen;
-    snprintf(path, sizeof path, "%s/dibs.sock", runtime && *runtime ? runtime : "/run");
-    return path;
+    switch (code) {
+    case DIBS_OK:
+        return "fine";
+    case DIBS_WAITING:
+        return "not yet";
+    case DIBS_TIMEOUT:
+        return "not to be had in time";
+    case DIBS_LOST:
+        return "lost";
+    case DIBS_GONE:
+        return "no daemon";
+    case DIBS_NOT_HELD:
+        return "not held";
+    case DIBS_WRONG_KIND:
+        return "a lock of another kind";
+    case DIBS_NO_QUORUM:
+        return "too few members";
+    case DIBS_REFUSED:
+        return "refused";
+    case DIBS_MISUSE:
+        return "a mistake of the program";
+    case DIBS_NO_MEMORY:
+        return "out of memory";
+    default:
+        return "unknown";
+    }
 }
 
-bool dibs_connect(struct dibs *d, const char *path)
+const char *dibs_message(const struct dibs *d)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int error;
+    return d ? d->message : dibs_text(DIBS_NO_MEMORY);
+}
 
-    *d = (struct dibs){.fd = -1};
-    if (strlen(path) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    strcpy(address.sun_path, path);
-    d->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (d->fd >= 0 && connect(d->fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return true;
-    error = errno;
-    dibs_close(d);
-    errno = error;
-    return false;
+/* ------------------------------------------------------------------------------------------------------- connections */
+
+static bool dibs_is_answered(const struct dibs *d)
+{
+    return d->answer;
+}
+
+static bool dibs_was_vouched_for(const struct dibs *d)
+{
+    return d->confirmed;
+}
+
+static void dibs_default_name(char *name, size_t size)
+{
+    char host[64] = "";
+
+    gethostname(host, sizeof host - 1);
+    snprintf(name, size, "%s:%d", host, (int)getpid());
+}
+
+int dibs_connect(struct dibs **made, const char *where, const struct dibs_options *options)
+{
+    struct dibs *d = *made = calloc(1, sizeof *d);
+    char name[96];
+    const char *hello[] = {"HELLO", "3", "SETNAME", options && options->name ? options->name : name};
+    struct dibs_reply *answer = NULL;
+    int code;
+
+    if (!d)
+        return DIBS_NO_MEMORY;
+    dibs_default_name(name, sizeof name);
+    d->fd = place_connect(where, d->message, sizeof d->message);
+    if (d->fd < 0)
+        return DIBS_GONE;
+    conn_say(d, hello, 4);
+    conn_ask_confirm(d); /* the first lock does not have to wait for the answer */
+    d->await = AWAIT_ANSWER;
+    code = conn_wait(d, dibs_was_vouched_for, CONN_ANSWER_MS);
+    answer = d->answer;
+    d->answer = NULL;
+    d->await = AWAIT_NOTHING;
+    if (code == DIBS_OK && answer && answer->type == DIBS_ERROR)
+        code = conn_refused(d, answer);
+    dibs_free(answer);
+    return code;
 }
 
 void dibs_close(struct dibs *d)
 {
+    if (!d)
+        return;
     if (d->fd >= 0)
         close(d->fd);
-    free(d->buf);
-    *d = (struct dibs){.fd = -1};
+    while (d->locks)
+        conn_forget(d, d->locks);
+    for (size_t k = 0; k < d->asides; k++)
+        free(d->aside[k].name);
+    dibs_free(d->answer);
+    free(d->aside);
+    free(d->wanted);
+    free(d->in.at);
+    free(d->out.at);
+    free(d);
 }
 
-static bool dibs_write(struct dibs *d, const char *bytes, size_t len)
+int dibs_fd(const struct dibs *d)
 {
-    while (len) {
-        ssize_t sent = send(d->fd, bytes, len, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno != EINTR)
-            return false;
-        if (sent > 0) {
-            bytes += sent;
-            len -= (size_t)sent;
-        }
-    }
-    return true;
+    return d->fd;
 }
 
-bool dibs_send(struct dibs *d, const char *const *words, size_t count)
+short dibs_events(const struct dibs *d)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *to = open_memstream(&text, &len);
-    bool sent;
-
-    if (!to)
-        return false;
-    fprintf(to, "*%zu\r\n", count);
-    for (size_t k = 0; k < count; k++)
-        fprintf(to, "$%zu\r\n%s\r\n", strlen(words[k]), words[k]);
-    fclose(to);
-    sent = dibs_write(d, text, len);
-    free(text);
-    return sent;
+    return (short)(POLLIN | (d->out.start < d->out.end ? POLLOUT : 0));
 }
 
-bool dibs_fill(struct dibs *d)
+int dibs_timeout_ms(const struct dibs *d)
 {
-    ssize_t got;
-
-    if (d->room - d->end < 4096 && d->start) {
-        memmove(d->buf, d->buf + d->start, d->end - d->start);
-        d->end -= d->start;
-        d->start = 0;
-    }
-    if (d->room - d->end < 4096) {
-        char *more = d->room < REPLY_MAX ? realloc(d->buf, 2 * d->room + 8192) : NULL;
-
-        if (!more)
-            return false;
-        d->buf = more;
-        d->room = 2 * d->room + 8192;
-    }
-    do
-        got = read(d->fd, d->buf + d->end, d->room - d->end);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
-        return false;
-    d->end += (size_t)got;
-    return true;
+    return conn_timeout_ms(d);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- replies */
-
-void dibs_free(struct dibs_reply *r)
+int dibs_process(struct dibs *d)
 {
-    if (!r)
+    return conn_process(d);
+}
+
+/* A program that has not called us for long, and now waits for an answer, hears whether its locks are still held before it
+ * hears anything else. It does not lose them for having been silent. */
+static void dibs_doubt(struct dibs *d)
+{
+    if (conn_now_ms() < d->vouched_ms)
         return;
-    for (size_t k = 0; k < r->count; k++)
-        dibs_free(r->item[k]);
-    free(r->item);
-    free(r->text);
-    free(r);
+    d->in_doubt = true;
+    conn_ask_confirm(d);
 }
 
-struct dibs_cursor {
-    const char *at, *end;
-    bool wrong; /* no reply, or no memory */
-};
-
-/* The line behind the type, up to \r\n; null if it is not there yet. */
-static const char *dibs_line(struct dibs_cursor *c, size_t *len)
+/* May this program wait for an answer now? */
+static int dibs_may_ask(struct dibs *d)
 {
-    const char *line = c->at, *end = memmem(c->at, (size_t)(c->end - c->at), "\r\n", 2);
-
-    if (!end)
-        return NULL;
-    c->at = end + 2;
-    *len = (size_t)(end - line);
-    return line;
+    if (d->fd < 0)
+        return DIBS_GONE;
+    if (d->wanted)
+        return conn_fail(d, DIBS_MISUSE, "this connection asks for \"%s\"; fetch the result first", d->wanted);
+    return DIBS_OK;
 }
 
-static struct dibs_reply *dibs_parse(struct dibs_cursor *c, unsigned depth);
-
-static bool dibs_parse_items(struct dibs_cursor *c, struct dibs_reply *r, size_t count, unsigned depth)
+static int dibs_ask_any(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply)
 {
-    if (count > (size_t)(c->end - c->at)) /* every item has at least a byte: it is not all there */
-        return false;
-    r->item = calloc(count ? count : 1, sizeof *r->item);
-    c->wrong |= !r->item;
-    while (!c->wrong && r->count < count) {
-        struct dibs_reply *item = dibs_parse(c, depth + 1);
+    int code = dibs_may_ask(d);
 
-        if (!item)
-            return false;
-        r->item[r->count++] = item;
+    *reply = NULL;
+    if (code != DIBS_OK)
+        return code;
+    dibs_doubt(d);
+    conn_say(d, words, count);
+    d->await = AWAIT_ANSWER;
+    code = conn_wait(d, dibs_is_answered, CONN_ANSWER_MS);
+    d->await = AWAIT_NOTHING;
+    *reply = d->answer;
+    d->answer = NULL;
+    return code;
+}
+
+int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply)
+{
+    int code = dibs_ask_any(d, words, count, reply);
+
+    if (code == DIBS_OK && (*reply)->type == DIBS_ERROR) {
+        code = conn_refused(d, *reply);
+        dibs_free(*reply);
+        *reply = NULL;
     }
-    return !c->wrong;
+    return code;
 }
 
-static bool dibs_parse_text(struct dibs_cursor *c, struct dibs_reply *r, const char *text, size_t len)
+/* ------------------------------------------------------------------------------------------------------------- locks */
+
+static int dibs_check_wish(struct dibs *d, const char *name, const struct dibs_wish *wish)
 {
-    r->text = calloc(1, len + 1);
-    if (!r->text) {
-        c->wrong = true;
-        return false;
+    const struct conn_lock *held = conn_find(d, name);
+
+    if (held && !held->lost)
+        return conn_fail(d, DIBS_MISUSE, "this connection holds \"%s\" already", name);
+    if (!*name || strlen(name) > 255)
+        return conn_fail(d, DIBS_MISUSE, "the name of a lock has 1 to 255 bytes");
+    if (wish->mode == DIBS_GROUP && (!wish->group || !*wish->group || strlen(wish->group) > 255))
+        return conn_fail(d, DIBS_MISUSE, "a group has a name of 1 to 255 bytes");
+    if (wish->mode == DIBS_SLOTS && (wish->slots < 1 || wish->slots > 256))
+        return conn_fail(d, DIBS_MISUSE, "a lock has 1 to 256 slots");
+    return DIBS_OK;
+}
+
+static void dibs_say_lock(struct dibs *d, const char *name, const struct dibs_wish *wish)
+{
+    const char *words[9] = {"LOCK", name};
+    char slots[24], wait[24], ttl[24];
+    size_t count = 2;
+
+    if (wish->mode == DIBS_SHARED)
+        words[count++] = "SHARED";
+    if (wish->mode == DIBS_GROUP) {
+        words[count++] = "GROUP";
+        words[count++] = wish->group;
     }
-    memcpy(r->text, text, len);
-    r->len = len;
-    return true;
-}
-
-/* What follows the type. False: not all of it is there, or it is wrong. */
-static bool dibs_parse_body(struct dibs_cursor *c, struct dibs_reply *r, char type, unsigned depth)
-{
-    size_t len;
-    const char *line = dibs_line(c, &len);
-    unsigned long long number = line ? strtoull(line, NULL, 10) : 0;
-
-    if (!line)
-        return false;
-    r->number = number;
-    switch (type) {
-    case '+':
-    case '-':
-        r->type = type == '-' ? DIBS_ERROR : DIBS_TEXT;
-        return dibs_parse_text(c, r, line, len);
-    case ':':
-        r->type = DIBS_NUMBER;
-        return true;
-    case '_':
-        r->type = DIBS_NULL;
-        return true;
-    case '$':
-        if (number > REPLY_MAX || (size_t)(c->end - c->at) < number + 2) {
-            c->wrong |= number > REPLY_MAX;
-            return false;
-        }
-        c->at += number + 2;
-        return dibs_parse_text(c, r, c->at - number - 2, number);
-    case '*':
-    case '>':
-    case '%':
-        r->type = type == '*' ? DIBS_LIST : type == '>' ? DIBS_NEWS : DIBS_MAP;
-        c->wrong |= number > REPLY_MAX;
-        return !c->wrong && dibs_parse_items(c, r, type == '%' ? 2 * number : number, depth);
-    default:
-        c->wrong = true;
-        return false;
+    if (wish->mode == DIBS_SLOTS) {
+        snprintf(slots, sizeof slots, "%u", wish->slots);
+        words[count++] = "SLOTS";
+        words[count++] = slots;
     }
-}
-
-static struct dibs_reply *dibs_parse(struct dibs_cursor *c, unsigned depth)
-{
-    struct dibs_reply *r;
-
-    if (c->at == c->end || depth > DEPTH_MAX) {
-        c->wrong |= depth > DEPTH_MAX;
-        return NULL;
+    if (wish->wait_ms) {
+        snprintf(wait, sizeof wait, "%" PRIu64, wish->wait_ms);
+        words[count++] = "WAIT";
+        words[count++] = wait;
     }
-    r = calloc(1, sizeof *r);
-    c->wrong |= !r;
-    if (r && dibs_parse_body(c, r, *c->at++, depth))
-        return r;
-    dibs_free(r);
-    return NULL;
+    if (wish->ttl_ms) {
+        snprintf(ttl, sizeof ttl, "%" PRIu64, wish->ttl_ms);
+        words[count++] = "TTL";
+        words[count++] = ttl;
+    }
+    conn_say(d, words, count);
 }
 
-static struct dibs_reply *dibs_take(struct dibs *d, bool *wrong)
+static int dibs_begin_lock(struct dibs *d, const char *name, const struct dibs_wish *wish)
 {
-    struct dibs_cursor c = {.at = d->buf + d->start, .end = d->buf + d->end};
-    struct dibs_reply *r = dibs_parse(&c, 0);
+    int code = dibs_may_ask(d);
 
-    if (r)
-        d->start = (size_t)(c.at - d->buf);
-    *wrong = c.wrong;
-    return r;
+    if (code == DIBS_OK)
+        code = dibs_check_wish(d, name, wish);
+    if (code != DIBS_OK)
+        return code;
+    d->wanted = strdup(name);
+    if (!d->wanted)
+        return conn_fail(d, DIBS_NO_MEMORY, "out of memory");
+    conn_forget(d, conn_find(d, name)); /* as lost */
+    d->result = DIBS_WAITING;
+    if (conn_now_ms() >= d->confirm_ms)
+        conn_ask_confirm(d);
+    dibs_say_lock(d, name, wish);
+    d->await = AWAIT_LOCK;
+    return DIBS_OK;
 }
 
-struct dibs_reply *dibs_read(struct dibs *d)
+int dibs_start_lock(struct dibs *d, const char *name, const struct dibs_wish *wish)
 {
-    struct dibs_reply *r;
-    bool wrong;
+    int code = dibs_begin_lock(d, name, wish ? wish : &(struct dibs_wish){0});
 
-    while (!(r = dibs_take(d, &wrong)))
-        if (wrong || !dibs_fill(d))
-            return NULL;
-    return r;
+    if (code == DIBS_OK)
+        conn_process(d); /* what has become of it, dibs_lock_result will tell */
+    return code;
 }
 
-bool dibs_has_reply(struct dibs *d)
+int dibs_lock_result(struct dibs *d, uint64_t *fence)
 {
-    size_t start = d->start;
-    bool wrong;
-    struct dibs_reply *r = dibs_take(d, &wrong);
+    int result = d->result;
 
-    d->start = start;
-    dibs_free(r);
-    return r;
+    if (!d->wanted)
+        return conn_fail(d, DIBS_MISUSE, "this connection has not asked for a lock");
+    if (result == DIBS_WAITING)
+        return result;
+    if (result == DIBS_OK && fence)
+        *fence = d->fence;
+    free(d->wanted);
+    d->wanted = NULL;
+    return result;
 }
 
-struct dibs_reply *dibs_ask(struct dibs *d, const char *const *words, size_t count)
+static bool dibs_has_result(const struct dibs *d)
 {
-    return dibs_send(d, words, count) ? dibs_read(d) : NULL;
+    return d->result != DIBS_WAITING;
+}
+
+int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence)
+{
+    int code = dibs_begin_lock(d, name, wish ? wish : &(struct dibs_wish){0});
+
+    if (code != DIBS_OK)
+        return code;
+    dibs_doubt(d);
+    conn_wait(d, dibs_has_result, wish && wish->wait_ms ? wish->wait_ms + CONN_ANSWER_MS : UINT64_MAX);
+    return dibs_lock_result(d, fence);
+}
+
+int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence)
+{
+    struct dibs_wish brief = wish ? *wish : (struct dibs_wish){0};
+
+    brief.wait_ms = DIBS_TRY_MS;
+    return dibs_lock(d, name, &brief, fence);
+}
+
+/* A lock that the program knows to be held or lost, or null. */
+static struct conn_lock *dibs_known(const struct dibs *d, const char *name)
+{
+    return d->granted && strcmp(d->wanted, name) == 0 ? NULL : conn_find(d, name);
+}
+
+/* The lock, if there is something to be done with it; else the code says why not. */
+static struct conn_lock *dibs_held(struct dibs *d, const char *name, int *code)
+{
+    struct conn_lock *lock = dibs_known(d, name);
+
+    *code = d->fd < 0    ? DIBS_GONE
+            : !lock      ? conn_fail(d, DIBS_NOT_HELD, "this connection does not hold \"%s\"", name)
+            : lock->lost ? conn_fail(d, DIBS_LOST, "\"%s\" has been lost", name)
+                         : DIBS_OK;
+    return *code == DIBS_OK ? lock : NULL;
+}
+
+int dibs_unlock(struct dibs *d, const char *name)
+{
+    const char *words[] = {"UNLOCK", name};
+    struct dibs_reply *reply = NULL;
+    int code;
+
+    if (dibs_held(d, name, &code)) {
+        code = dibs_ask(d, words, 2, &reply);
+        if (code == DIBS_NOT_HELD)
+            code = conn_fail(d, DIBS_LOST, "\"%s\" has been lost", name);
+    }
+    if (code != DIBS_MISUSE)
+        conn_forget(d, dibs_known(d, name));
+    dibs_free(reply);
+    return code;
+}
+
+int dibs_start_unlock(struct dibs *d, const char *name)
+{
+    const char *words[] = {"UNLOCK", name};
+    int code;
+
+    if (dibs_held(d, name, &code))
+        conn_say_aside(d, ASIDE_UNLOCK, words, 2);
+    conn_forget(d, dibs_known(d, name));
+    conn_process(d);
+    return code;
+}
+
+int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
+{
+    char ttl[24];
+    const char *words[] = {"RENEW", name, "TTL", ttl};
+    struct dibs_reply *reply = NULL;
+    int code;
+
+    snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
+    if (dibs_held(d, name, &code)) {
+        code = dibs_ask(d, words, 4, &reply);
+        if (code == DIBS_NOT_HELD)
+            code = conn_fail(d, DIBS_LOST, "\"%s\" has been lost", name);
+    }
+    dibs_free(reply);
+    return code;
+}
+
+int dibs_start_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
+{
+    char ttl[24];
+    const char *words[] = {"RENEW", name, "TTL", ttl};
+    int code;
+
+    snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
+    if (dibs_held(d, name, &code)) {
+        conn_say_aside(d, ASIDE_RENEW, words, 4);
+        conn_process(d);
+    }
+    return code;
+}
+
+static bool dibs_is_confirmed(const struct dibs *d)
+{
+    return !d->asked_ms;
+}
+
+int dibs_confirm(struct dibs *d, const char *name)
+{
+    int code;
+
+    if (!dibs_held(d, name, &code))
+        return code;
+    /* Twice, if need be: the answer to a question of long ago says nothing about now. */
+    for (bool old = d->asked_ms; d->fd >= 0; old = false) {
+        d->in_doubt = true;
+        conn_ask_confirm(d);
+        conn_wait(d, dibs_is_confirmed, CONN_ANSWER_MS);
+        if (!old)
+            break;
+    }
+    dibs_held(d, name, &code);
+    return code;
+}
+
+uint64_t dibs_fence(const struct dibs *d, const char *name)
+{
+    const struct conn_lock *lock = dibs_known(d, name);
+
+    return lock && !lock->lost && conn_now_ms() < d->vouched_ms ? lock->fence : 0;
+}
+
+void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user)
+{
+    d->on_lost = lost;
+    d->user = user;
 }

@@ -35,10 +35,9 @@ bool client_is_full(const struct client *c)
     return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
 }
 
-/* The usage of the command that was asked for, or what may be asked for. */
-static void client_execute(struct client *c, const struct resp_request *r)
+void client_execute(struct client *c, const struct resp_request *r)
 {
-    const struct command *command = commands;
+    const struct command *command = command_find(r->word[0]);
     char line[256];
 
     /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
@@ -46,8 +45,6 @@ static void client_execute(struct client *c, const struct resp_request *r)
         c->closing = true;
         return;
     }
-    while (command->name && !resp_is(r->word[0], command->name))
-        command++;
     if (!command->name)
         snprintf(line, sizeof line, "unknown command \"%.*s\"; COMMAND lists all",
                  (int)(r->word[0].len < 64 ? r->word[0].len : 64), r->word[0].at);
@@ -59,14 +56,20 @@ static void client_execute(struct client *c, const struct resp_request *r)
         resp_error(&c->out, "ERR", line);
 }
 
+/* May it be done though a command before it waits? */
+static bool client_overtakes(const struct client *c, const struct resp_request *r)
+{
+    return r->count && c->protocol == 3 && resp_is(r->word[0], "MEANWHILE");
+}
+
 void client_run(struct client *c)
 {
-    while (!c->closing && !c->session->waiting && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX) {
+    while (!c->closing && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX) {
         struct resp_request r;
         const char *wrong;
         int len = resp_parse((const char *)c->in.at + c->in.start, bytes_len(&c->in), &r, &wrong);
 
-        if (len == 0)
+        if (len == 0 || (c->session->waiting && (len < 0 || !client_overtakes(c, &r))))
             break;
         if (len < 0) { /* where the next request begins, nobody knows */
             resp_error(&c->out, "ERR", wrong);

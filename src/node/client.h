@@ -1,6 +1,7 @@
 /* client.h - a client's connection without I/O: bytes in, commands executed on a session, bytes out.
  *
- * Commands are answered in order. One that waits (LOCK) holds up those behind it, whose bytes stay in the buffer. A
+ * Commands are answered in order. One that waits (LOCK) holds up those behind it, whose bytes stay in the buffer; but
+ * for MEANWHILE, which is done at once, and answered by news that say so (version 3 of the protocol only). A
  * driver goes on reading meanwhile, or it would not notice that the client has died; a client that sends more than
  * CLIENT_INPUT_MAX behind a command that waits is cut off. One that does not read its answers is not read from, either
  * (client_is_full), until it does. */
@@ -25,6 +26,7 @@ struct command {
     size_t least, most; /* words, its name included */
     void (*run)(struct client *c, const struct resp_request *r);
     const char *usage;
+    bool meanwhile; /* it may be done while a LOCK waits */
 };
 extern const struct command commands[];
 
@@ -35,6 +37,11 @@ static inline void *client_user(const struct client *c)
 {
     return c->session->user;
 }
+
+/* The command of this name, or the one that ends the table. */
+const struct command *command_find(struct resp_word name);
+/* Does what is asked for, or tells how to ask. */
+void client_execute(struct client *c, const struct resp_request *r);
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len);
 bool client_is_full(const struct client *c);

@@ -28,7 +28,7 @@ static bool command_is_name(struct resp_word word)
 
 /* ----------------------------------------------------------------------------------------------------- locks of one */
 
-enum { MS_MAX = 1000000000 }; /* eleven days */
+enum { MS_MAX = 1000000000 /* eleven days */, VOUCHED_MS_MAX = 3600000 /* an hour */ };
 
 /* The words behind LOCK name. Null, or what is wrong with them. */
 static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
@@ -112,6 +112,19 @@ static void command_renew(struct client *c, const struct resp_request *r)
         command_not_held(c, r->word[1]);
 }
 
+/* The locks of this connection, those that are granted within this time included, are surely held for so many
+ * milliseconds. Others count them from the moment in which they asked. */
+static void command_confirm(struct client *c, const struct resp_request *r)
+{
+    uint64_t ms = node_vouches_ms(c->session->node);
+
+    (void)r;
+    if (ms)
+        resp_integer(&c->out, ms < VOUCHED_MS_MAX ? ms : VOUCHED_MS_MAX);
+    else
+        resp_error(&c->out, "NOQUORUM", "this member cannot vouch for locks: it does not reach enough of the others");
+}
+
 /* --------------------------------------------------------------------------------------------- who holds, who waits */
 
 static const char *command_mode(const struct claim *claim)
@@ -126,11 +139,13 @@ static void command_show_claim(struct client *c, const struct claim *claim)
 {
     bool held = claim->state == CLAIM_HELD;
 
-    resp_map(&c->out, c->protocol, held ? 4 : 3);
+    resp_map(&c->out, c->protocol, held ? 5 : 4);
     resp_text(&c->out, "member");
     resp_text(&c->out, c->session->node->self.name);
     resp_text(&c->out, "client");
     resp_integer(&c->out, claim->session->id);
+    resp_text(&c->out, "who");
+    resp_text(&c->out, claim->session->who);
     resp_text(&c->out, "mode");
     resp_text(&c->out, command_mode(claim));
     if (held) {
@@ -296,6 +311,21 @@ static void command_ping(struct client *c, const struct resp_request *r)
         resp_string(&c->out, r->word[1].at, r->word[1].len);
 }
 
+/* What a client calls itself is shown to people: nothing but what can be printed, and not without end. */
+static bool command_name_client(struct client *c, struct resp_word who)
+{
+    if (who.len > SESSION_WHO_MAX)
+        who.len = SESSION_WHO_MAX;
+    for (size_t k = 0; k < who.len; k++)
+        if ((unsigned char)who.at[k] < ' ' || who.at[k] == 0x7f) {
+            resp_error(&c->out, "ERR", "the name of a client has no control characters");
+            return false;
+        }
+    memcpy(c->session->who, who.at, who.len);
+    c->session->who[who.len] = '\0';
+    return true;
+}
+
 static void command_hello(struct client *c, const struct resp_request *r)
 {
     uint64_t protocol = c->protocol;
@@ -304,6 +334,12 @@ static void command_hello(struct client *c, const struct resp_request *r)
         resp_error(&c->out, "NOPROTO", "this server speaks versions 2 and 3 of the protocol");
         return;
     }
+    if (r->count > 2 && !(r->count == 4 && resp_is(r->word[2], "SETNAME"))) {
+        resp_error(&c->out, "ERR", "usage: HELLO [protocol [SETNAME name]]");
+        return;
+    }
+    if (r->count == 4 && !command_name_client(c, r->word[3]))
+        return;
     c->protocol = (unsigned)protocol;
     resp_map(&c->out, c->protocol, 4);
     resp_text(&c->out, "server");
@@ -314,6 +350,39 @@ static void command_hello(struct client *c, const struct resp_request *r)
     resp_integer(&c->out, protocol);
     resp_text(&c->out, "id");
     resp_integer(&c->out, c->session->id);
+}
+
+static void command_client(struct client *c, const struct resp_request *r)
+{
+    if (resp_is(r->word[1], "SETNAME") && r->count == 3) {
+        if (command_name_client(c, r->word[2]))
+            resp_simple(&c->out, "OK");
+    } else if (resp_is(r->word[1], "GETNAME") && r->count == 2) {
+        resp_text(&c->out, c->session->who);
+    } else if (resp_is(r->word[1], "ID") && r->count == 2) {
+        resp_integer(&c->out, c->session->id);
+    } else if (resp_is(r->word[1], "SETINFO") && r->count == 4) { /* which library it is: libraries like to tell */
+        resp_simple(&c->out, "OK");
+    } else {
+        resp_error(&c->out, "ERR", "usage: CLIENT SETNAME name | GETNAME | ID");
+    }
+}
+
+static void command_meanwhile(struct client *c, const struct resp_request *r)
+{
+    struct resp_request rest = {.count = r->count - 1};
+
+    memcpy(rest.word, r->word + 1, rest.count * sizeof rest.word[0]);
+    if (c->protocol != 3) {
+        resp_error(&c->out, "ERR", "MEANWHILE is answered by news, which version 3 of the protocol has: HELLO 3");
+        return;
+    }
+    resp_push(&c->out, 2);
+    resp_text(&c->out, "meanwhile");
+    if (command_find(rest.word[0])->meanwhile)
+        client_execute(c, &rest);
+    else
+        resp_error(&c->out, "ERR", "what may be done meanwhile is UNLOCK, RENEW, CONFIRM and PING");
 }
 
 /* COMMAND alone lists; what clients ask beyond that (COMMAND DOCS) is nothing we have. */
@@ -336,18 +405,30 @@ static void command_quit(struct client *c, const struct resp_request *r)
 }
 
 const struct command commands[] = {
-    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]"},
-    {"UNLOCK", 2, 2, command_unlock, "UNLOCK name"},
-    {"RENEW", 4, 4, command_renew, "RENEW name TTL ms"},
-    {"HOLDERS", 2, 2, command_holders, "HOLDERS name"},
-    {"WAITERS", 2, 2, command_waiters, "WAITERS name"},
-    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]"},
-    {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name"},
-    {"STATUS", 1, 1, command_status, "STATUS"},
-    {"INFO", 1, 2, command_info, "INFO"},
-    {"PING", 1, 2, command_ping, "PING [text]"},
-    {"HELLO", 1, 7, command_hello, "HELLO [protocol]"},
-    {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND"},
-    {"QUIT", 1, 1, command_quit, "QUIT"},
+    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", false},
+    {"UNLOCK", 2, 2, command_unlock, "UNLOCK name", true},
+    {"RENEW", 4, 4, command_renew, "RENEW name TTL ms", true},
+    {"CONFIRM", 1, 1, command_confirm, "CONFIRM", true},
+    {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", false},
+    {"HOLDERS", 2, 2, command_holders, "HOLDERS name", false},
+    {"WAITERS", 2, 2, command_waiters, "WAITERS name", false},
+    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]", false},
+    {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name", false},
+    {"STATUS", 1, 1, command_status, "STATUS", false},
+    {"INFO", 1, 2, command_info, "INFO", false},
+    {"PING", 1, 2, command_ping, "PING [text]", true},
+    {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", false},
+    {"CLIENT", 2, 4, command_client, "CLIENT SETNAME name | GETNAME | ID", false},
+    {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND", false},
+    {"QUIT", 1, 1, command_quit, "QUIT", false},
     {0},
 };
+
+const struct command *command_find(struct resp_word name)
+{
+    const struct command *command = commands;
+
+    while (command->name && !resp_is(name, command->name))
+        command++;
+    return command;
+}

@@ -61,5 +61,8 @@ uint64_t node_due_ms(const struct node *node);
 void node_pump(struct node *node);
 bool node_next(struct node *node, struct node_event *event);
 bool node_is_open(const struct node *node);
+/* For how long from now the locks of this member's clients are surely theirs, whatever happens to it: a member that is
+ * stopped or cut off cannot say that others have given them away. */
+uint64_t node_vouches_ms(const struct node *node);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "node.h"
 
+enum { SESSION_HELD_MAX = 1 << 16, SESSION_WHO_MAX = 95 };
+
 struct session {
     struct node *node;
     struct ring in_node;
@@ -15,10 +17,10 @@ struct session {
     struct claim *waiting;
     uint64_t id;
     uint32_t held;
-    void *user; /* the driver's */
+    void *user;                    /* the driver's */
+    char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
 };
 
-enum { SESSION_HELD_MAX = 1 << 16 };
 #define SESSION_FOREVER UINT64_MAX
 
 /* What a client asks for. */

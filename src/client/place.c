@@ -1,0 +1,121 @@
+/* place.c - see place.h. */
+#include "place.h"
+
+#include "dibs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { CONNECT_MS = 5000 };
+
+const char *dibs_socket_path(void)
+{
+    static _Thread_local char path[128];
+    const char *chosen = getenv("DIBS_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+
+    if (chosen && *chosen)
+        return chosen;
+    snprintf(path, sizeof path, "%s/dibs.sock", runtime && *runtime ? runtime : "/run");
+    return path;
+}
+
+/* 0, or an error of the system. The socket does not block, but we wait here. */
+static int place_wait(int fd)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLOUT};
+    int error = 0, ready;
+    socklen_t len = sizeof error;
+
+    do
+        ready = poll(&polled, 1, CONNECT_MS);
+    while (ready < 0 && errno == EINTR);
+    if (ready == 0)
+        return ETIMEDOUT;
+    return ready < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
+}
+
+/* A socket connected to this address, or -1 and errno. */
+static int place_try(const struct sockaddr *address, socklen_t len)
+{
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0, on = 1;
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, address, len) < 0)
+        error = errno == EINPROGRESS ? place_wait(fd) : errno;
+    if (address->sa_family != AF_UNIX) { /* a machine that vanishes must be noticed at last, also by who only waits */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    }
+    if (!error)
+        return fd;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static int place_unix(const char *path, char *why, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = -1;
+
+    errno = ENAMETOOLONG;
+    if (strlen(path) < sizeof address.sun_path) {
+        strcpy(address.sun_path, path);
+        fd = place_try((struct sockaddr *)&address, sizeof address);
+    }
+    if (fd < 0)
+        snprintf(why, size, "no daemon at %s: %s", path, strerror(errno));
+    return fd;
+}
+
+static int place_tcp(const char *where, char *why, size_t size)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    const char *colon = strrchr(where, ':');
+    char host[256];
+    int fd = -1, error;
+    size_t len = colon ? (size_t)(colon - where) : 0;
+
+    if (len == 0 || len >= sizeof host || !colon[1]) {
+        snprintf(why, size, "\"%s\" is neither a path nor an address; write a path with a slash in it, or HOST:PORT",
+                 where);
+        return -1;
+    }
+    if (*where == '[' && where[len - 1] == ']') /* [::1]:7400 */
+        snprintf(host, sizeof host, "%.*s", (int)len - 2, where + 1);
+    else
+        snprintf(host, sizeof host, "%.*s", (int)len, where);
+    error = getaddrinfo(host, colon + 1, &hints, &found);
+    for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
+        fd = place_try(a->ai_addr, a->ai_addrlen);
+    if (fd < 0)
+        snprintf(why, size, "no daemon at %s: %s", where, error ? gai_strerror(error) : strerror(errno));
+    if (found)
+        freeaddrinfo(found);
+    return fd;
+}
+
+int place_connect(const char *where, char *why, size_t size)
+{
+    const char *chosen = getenv("DIBS_CONNECT");
+
+    if (!where && chosen && *chosen)
+        where = chosen;
+    if (!where)
+        return place_unix(dibs_socket_path(), why, size);
+    if (strncmp(where, "unix:", 5) == 0)
+        return place_unix(where + 5, why, size);
+    return strchr(where, '/') ? place_unix(where, why, size) : place_tcp(where, why, size);
+}

@@ -1,0 +1,193 @@
+#!/bin/sh
+# The client library as others use it: installed, found by pkg-config, compiled into the examples, against real daemons.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+dir=$(mktemp -d)
+daemons=
+unset DIBS_SOCKET DIBS_CONNECT XDG_RUNTIME_DIR
+cleanup() {
+    # shellcheck disable=SC2086 # a list of numbers
+    [ -z "$daemons" ] || kill -CONT $daemons 2>/dev/null
+    # shellcheck disable=SC2086
+    [ -z "$daemons" ] || kill $daemons 2>/dev/null
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
+}
+
+# Until the command succeeds; at most some 10 seconds.
+until_true() {
+    for _ in $(seq 200); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+serve() { # SOCKET [OPTION...]
+    socket=$1
+    shift
+    "$DIBS" serve --socket "$dir/$socket" "$@" 2>>"$dir/$socket.log" &
+    daemons="$daemons $!"
+    echo $! >"$dir/$socket.pid"
+    until_true test -S "$dir/$socket"
+}
+
+serve solo
+
+# ------------------------------------------------------------------------------------------------- installed, compiled
+
+make -s install MODE="$MODE" PREFIX="$dir/prefix" >"$dir/said" 2>&1
+tell $? "it can be installed"
+PKG_CONFIG_PATH=$dir/prefix/lib/pkgconfig
+LD_LIBRARY_PATH=$dir/prefix/lib
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
+
+sanitizers=
+[ "$MODE" != asan ] || sanitizers=-fsanitize=address,undefined
+[ "$MODE" != cover ] || sanitizers=--coverage
+built=0
+for example in counter loop fenced; do
+    # shellcheck disable=SC2046,SC2086 # words
+    ${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/$example" examples/$example.c \
+        $(pkg-config --cflags --libs dibs) || built=1
+done
+tell $built "the examples compile by pkg-config, without a warning"
+[ $built = 0 ] || exit 1
+
+# shellcheck disable=SC2046,SC2086
+${CC:-cc} -std=c11 -D_DEFAULT_SOURCE $sanitizers -o "$dir/static" examples/counter.c $(pkg-config --cflags dibs) \
+    "$dir/prefix/lib/libdibs.a" && ! ldd "$dir/static" | grep -q libdibs && ldd "$dir/counter" | grep -q "$dir/prefix/lib/libdibs.so.0"
+tell $? "and with either library"
+
+echo '#include <dibs.h>' >"$dir/plus.cc"
+if command -v c++ >/dev/null; then
+    # shellcheck disable=SC2046
+    c++ -Wall -Wextra -Werror -c -o "$dir/plus.o" "$dir/plus.cc" $(pkg-config --cflags dibs)
+    tell $? "the header is C++, too"
+else
+    tell 0 "the header is C++, too # SKIP there is no compiler for it"
+fi
+
+nm -D --defined-only "$dir/prefix/lib/libdibs.so.0" | awk '{ print $3 }' | grep -v '^__\|^_init\|^_fini' | sort >"$dir/exported"
+sed -n 's/^DIBS_API .*[ *]\(dibs_[a-z_]*\)(.*/\1/p' include/dibs.h | sort >"$dir/declared"
+[ "$MODE" != release ] || cmp "$dir/exported" "$dir/declared"
+tell $? "the library exports what the header declares, and nothing else"
+
+# --------------------------------------------------------------------------------------------------------- the examples
+
+DIBS_SOCKET=$dir/solo
+export DIBS_SOCKET
+
+counters=
+for _ in 1 2 3 4; do
+    "$dir/counter" "$dir/count" 25 &
+    counters="$counters $!"
+done
+failed=0
+for pid in $counters; do
+    wait "$pid" || failed=1
+done
+[ $failed = 0 ] && [ "$(cat "$dir/count")" = 100 ]
+tell $? "counter: four processes lose no step"
+
+DIBS_SOCKET=$dir/nowhere "$dir/counter" "$dir/count" 1 2>"$dir/said"
+[ $? = 1 ] && grep -q "no daemon at $dir/nowhere" "$dir/said"
+tell $? "without a daemon it says so"
+
+begin_loop() { # NAME: an example with its input in our hands
+    mkfifo "$dir/$1.in"
+    "$dir/loop" "$1" <"$dir/$1.in" >"$dir/$1.out" &
+    looping=$!
+    eval "exec $2>'$dir/$1.in'"
+}
+
+begin_loop held 8
+until_true grep -q '^held held, token [0-9]' "$dir/held.out"
+tell $? "loop: it is granted without being blocked"
+"$DIBS" holders held | grep -q "who $(hostname):$looping"
+tell $? "and the daemon can tell who it is"
+echo hello >&8
+until_true grep -q '^released held' "$dir/held.out" && "$DIBS" lock held --wait 10 -- true
+tell $? "loop: it goes on to hear its input, and releases"
+exec 8>&-
+wait $looping
+tell $? "loop: it ends well"
+
+begin_loop evicted 8
+until_true grep -q '^held evicted' "$dir/evicted.out"
+"$DIBS" force-unlock evicted >/dev/null
+until_true grep -q '^lost evicted, whose token was [0-9]*: it was taken away' "$dir/evicted.out"
+tell $? "loop: a lock that is taken away is told"
+exec 8>&-
+wait $looping
+[ $? = 1 ]
+tell $? "and the program knows it"
+
+begin_loop waits 8
+until_true grep -q '^held waits' "$dir/waits.out"
+mkfifo "$dir/second.in"
+"$dir/loop" waits <"$dir/second.in" >"$dir/second.out" 8>&- &
+second=$!
+exec 9>"$dir/second.in"
+until_true sh -c "'$DIBS' waiters waits | grep -q exclusive"
+echo hello >&9
+until_true grep -q 'you say: hello' "$dir/second.out" && ! grep -q '^held' "$dir/second.out"
+tell $? "loop: while it waits it hears its input"
+exec 8>&-
+wait $looping
+until_true grep -q '^held waits' "$dir/second.out"
+tell $? "loop: and is granted when the other has ended"
+exec 9>&-
+wait $second
+
+# A writer that sleeps, loses its lock, and comes back too late.
+"$dir/fenced" "$dir/store" shelf late 3 >"$dir/late.out" &
+late=$!
+until_true sh -c "'$DIBS' holders shelf | grep -q exclusive"
+"$DIBS" force-unlock shelf >/dev/null
+"$dir/fenced" "$dir/store" shelf early >/dev/null
+wait $late
+[ $? = 1 ] && grep -q '^refused' "$dir/late.out" && [ "$(sed -n 2p "$dir/store")" = early ]
+tell $? "fenced: who comes late with an old token is refused"
+
+# ------------------------------------------------------------------------------------------ a daemon that has stopped
+
+"build/$MODE/tests/hourglass" "$dir/glass" "$dir/solo" 3000 &
+glass=$!
+daemons="$daemons $glass"
+until_true test -S "$dir/glass"
+DIBS_SOCKET=$dir/glass
+
+begin_loop vouched 8
+until_true grep -q '^held vouched' "$dir/vouched.out"
+sleep 4
+grep -q '^lost' "$dir/vouched.out"
+[ $? = 1 ]
+tell $? "a lock is held on as long as the daemon vouches for it, again and again"
+
+# shellcheck disable=SC2016
+"$DIBS" lock wrapped --grace 5 -- sh -c 'trap "echo ended >\"$0\"; exit" TERM; : >"$0"; while :; do sleep 0.02; done' \
+    "$dir/wrapped" 2>"$dir/wrapped.log" &
+wrapper=$!
+until_true test -e "$dir/wrapped"
+kill -STOP $glass
+until_true grep -q '^lost vouched.*vouch' "$dir/vouched.out"
+tell $? "when it has stopped, its word runs out, and the lock is lost"
+wait $wrapper
+[ $? = 122 ] && grep -q "vouch" "$dir/wrapped.log" && grep -q ended "$dir/wrapped"
+tell $? "dibs lock: its command is ended with 122"
+kill -CONT $glass
+exec 8>&-
+wait $looping
+DIBS_SOCKET=$dir/solo
+until_true "$DIBS" lock vouched --wait 1 -- true
+tell $? "and when the daemon goes on, it finds the connection closed and the lock free"
+
+echo "1..$number"
