@@ -57,11 +57,26 @@ prints() { # TEXT CHECK-ARGUMENT...
     "$DIBS" check "$@" | grep -F -e "$text"
 }
 
-# 1.4 million states want 50 MB. With a budget of 20 MB the search ends by itself, below a hard limit that would kill it.
-memory_is_bounded() {
-    (ulimit -v 120000 && status_is 3 ricart-agrawala --sites 4 --order fifo --memory 20M --threads 1) || return 1
-    used=$("$DIBS" check ricart-agrawala --sites 4 --order fifo --memory 20M --format json | sed -n 's/.*"memory": \([0-9]*\).*/\1/p')
-    [ "$used" -le 20000000 ]
+figure() { # KEY CHECK-ARGUMENT...
+    key=$1
+    shift
+    "$DIBS" check "$@" --format json | sed -n "s/^ *\"$key\": \([0-9]*\),*\$/\1/p"
+}
+
+# 20 bytes a state at most, all included, and less than half of what the states themselves take.
+fingerprints_are_small() {
+    exact=$(figure memory naimi-trehel --sites 7 --order fifo)
+    small=$(figure memory naimi-trehel --sites 7 --order fifo --fingerprints)
+    states=$(figure states naimi-trehel --sites 7 --order fifo --fingerprints)
+    echo "$states states, $exact and $small bytes"
+    [ "$states" = 2456880 ] && [ "$small" -le $((20 * states)) ] && [ $((2 * small)) -le "$exact" ]
+}
+
+# 1.4 million states want 50 MB, and their fingerprints 28. With a budget of 20 MB the search ends by itself, below a hard
+# limit that would kill it.
+memory_is_bounded() { # [OPTION]
+    (ulimit -v 120000 && status_is 3 ricart-agrawala --sites 4 --order fifo --memory 20M --threads 1 "$@") || return 1
+    [ "$(figure memory ricart-agrawala --sites 4 --order fifo --memory 20M "$@")" -le 20000000 ]
 }
 
 test_that "threads agree on ricart-agrawala" threads_agree ricart-agrawala --requests 2
@@ -75,10 +90,14 @@ test_that "threads find what a lost message does" threads_find_it ricart-agrawal
 test_that "threads find what a second copy does" threads_find_it suzuki-kasami --order fifo --duplicate 1
 if [ "$MODE" = release ]; then
     test_that "memory is bounded" memory_is_bounded
+    test_that "memory is bounded with fingerprints" memory_is_bounded --fingerprints
+    test_that "fingerprints take little memory" fingerprints_are_small
 else
     number=$((number + 1))
     echo "ok $number - memory is bounded # SKIP sanitizers need address space of their own"
 fi
+test_that "fingerprints say how sure they are" prints 'a probability below 1.2e-32' ricart-agrawala --fingerprints
+test_that "fingerprints do not show starvation" status_is 2 ricart-agrawala --fingerprints --starvation
 test_that "states are bounded" status_is 3 ricart-agrawala --states 100
 test_that "a violation has status 1" status_is 1 lamport --order any
 test_that "too many sites have status 2" status_is 2 lamport --sites 9

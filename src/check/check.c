@@ -1,9 +1,11 @@
-/* check.c - see check.h. The search by one thread; crew.c has that by several. */
+/* check.c - see check.h. The search by one thread; crew.c has that by several, lean.c that with fingerprints. */
 #include "check.h"
 
 #include "lab/memory.h"
 #include "search.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ enum { CHECK_FAN = 16 };    /* new states that a state leads to, at most, as a r
 enum { CHECK_BATCH = 256 }; /* successors of a state that are looked up together, so that cache misses overlap */
 
 struct check {
-    struct search search;
+    struct search *search;
     struct search_finding finding;
     struct space_moment moment;
     uint32_t next[CHECK_BATCH][SPACE_WIDTH];
@@ -27,6 +29,11 @@ struct check {
 uint32_t check_needs(const struct dme_alg *alg, bool fifo)
 {
     return (alg->needs & ~(uint32_t)DME_FIFO) | (fifo ? DME_FIFO : 0);
+}
+
+double check_omission(const struct check_result *result)
+{
+    return ldexp((double)result->states * (double)result->states, -129);
 }
 
 double search_seconds(const struct search *s)
@@ -48,7 +55,13 @@ bool search_over_limits(const struct search *s, size_t more)
 bool search_violates(const struct search *s, const uint32_t *state, struct space_moment *moment,
                      struct search_finding *finding)
 {
-    if (!space_safe(&s->space, state))
+    uint32_t overtaken = s->task->overtaking ? space_overtaken(&s->space, state) : 0;
+
+    if (s->result->overtaken < overtaken)
+        s->result->overtaken = overtaken;
+    if (s->task->overtaking && overtaken > s->task->overtakes)
+        finding->verdict = CHECK_OVERTAKING;
+    else if (!space_safe(&s->space, state))
         finding->verdict = CHECK_EXCLUSION;
     else if (space_stuck(&s->space, state))
         finding->verdict = CHECK_DEADLOCK;
@@ -61,28 +74,16 @@ bool search_violates(const struct search *s, const uint32_t *state, struct space
 
 /* ------------------------------------------------------------------------------------------------------- one thread */
 
-/* A new state: is it a violation? */
-static bool check_new(struct check *c, const uint32_t *state, uint32_t number)
-{
-    struct search *s = &c->search;
-    uint32_t overtaken = s->task->overtaking ? space_overtaken(&s->space, state) : 0;
-
-    c->finding.state = number;
-    if (s->result->overtaken < overtaken)
-        s->result->overtaken = overtaken;
-    if (s->task->overtaking && overtaken > s->task->overtakes)
-        c->finding.verdict = CHECK_OVERTAKING;
-    return search_violates(s, state, &c->moment, &c->finding);
-}
-
 /* Looks the collected successors up. True on a violation. */
 static bool check_flush(struct check *c, uint32_t parent)
 {
     for (uint32_t k = 0; k < c->batch; k++) {
-        uint32_t number = states_add(&c->search.states, c->next[k], c->hash[k], parent);
+        uint32_t number = states_add(&c->search->states, c->next[k], c->hash[k], parent);
 
-        if (number != STATES_NONE && check_new(c, c->next[k], number))
+        if (number != STATES_NONE && search_violates(c->search, c->next[k], &c->moment, &c->finding)) {
+            c->finding.state = number;
             return true;
+        }
     }
     c->batch = 0;
     return false;
@@ -91,7 +92,7 @@ static bool check_flush(struct check *c, uint32_t parent)
 /* Makes one move. True on a violation. */
 static bool check_successor(struct check *c, uint32_t parent, dme_id i, uint32_t t)
 {
-    struct search *s = &c->search;
+    struct search *s = c->search;
     uint32_t *next = c->next[c->batch];
 
     s->result->transitions++;
@@ -110,11 +111,11 @@ static bool check_successor(struct check *c, uint32_t parent, dme_id i, uint32_t
 /* Makes every move that is possible in this state. True on a violation. */
 static bool check_expand(struct check *c, uint32_t k)
 {
-    for (dme_id i = 0; i < c->search.n; i++) {
-        uint32_t first, count = space_expand(&c->search.space, states_get(&c->search.states, k)[i], &first);
+    for (dme_id i = 0; i < c->search->n; i++) {
+        uint32_t first, count = space_expand(&c->search->space, states_get(&c->search->states, k)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++)
-            if (space_affords(&c->search.space, states_get(&c->search.states, k), &c->search.space.transition[t]) &&
+            if (space_affords(&c->search->space, states_get(&c->search->states, k), &c->search->space.transition[t]) &&
                 check_successor(c, k, i, t))
                 return true;
     }
@@ -123,7 +124,7 @@ static bool check_expand(struct check *c, uint32_t k)
 
 static void check_search(struct check *c)
 {
-    struct search *s = &c->search;
+    struct search *s = c->search;
     const size_t *count = &s->states.shard[0].count;
     size_t level_end = *count, starve_at = CHECK_STARVE_FIRST;
 
@@ -167,62 +168,81 @@ static uint32_t check_all_mishaps(const struct check_task *t)
            t->leave * (uint32_t)SPACE_LEAVE;
 }
 
-static void check_start(struct check *c, uint32_t threads)
-{
-    struct search *s = &c->search;
-    uint32_t start[SPACE_WIDTH];
-
-    clock_gettime(CLOCK_MONOTONIC, &s->began);
-    space_init(&s->space, &s->task->conf, s->task->needs);
-    s->space.overtaking = s->task->overtaking;
-    s->space.mishaps = check_all_mishaps(s->task);
-    states_init(&s->states, space_width(&s->space), threads);
-    space_start(&s->space, s->task->requests, start);
-    s->start = states_add(&s->states, start, states_hash(&s->states, start), 0);
-    check_new(c, start, s->start);
-}
-
-/* What the search found goes into the result, with the way there. */
-static void check_tell(struct check *c)
-{
-    struct check_result *r = c->search.result;
-
-    if (c->finding.verdict == CHECK_HOLDS)
-        return;
-    r->verdict = c->finding.verdict;
-    r->fault = c->finding.fault;
-    if (r->verdict != CHECK_UNFINISHED)
-        trace_to(&c->search, c->finding.state);
-}
-
-void check_run(const struct check_task *task, struct check_result *result)
+/* From the initial state on, and then through what was reached, if something is asked that needs all of it. */
+static void check_exact(struct search *s, const uint32_t *start)
 {
     struct check *c = mem_new(sizeof *c);
-    struct search *s = &c->search;
-    uint32_t threads = check_threads(task);
+    struct check_result *r = s->result;
+    uint32_t threads = check_threads(s->task);
 
-    memset(result, 0, sizeof *result);
-    *s = (struct search){.task = task, .result = result, .n = task->conf.n};
-    check_start(c, threads);
-    if (c->finding.verdict == CHECK_HOLDS) {
+    c->search = s;
+    states_init(&s->states, space_width(&s->space), threads);
+    c->finding.state = s->start = states_add(&s->states, start, states_hash(&s->states, start), 0);
+    if (!search_violates(s, start, &c->moment, &c->finding)) {
         if (threads > 1)
             crew_search(s, threads, &c->finding);
         else
             check_search(c);
     }
-    check_tell(c);
-    if (task->starvation && (result->verdict == CHECK_HOLDS || result->verdict == CHECK_UNFINISHED))
+    if (c->finding.verdict != CHECK_HOLDS) {
+        r->verdict = c->finding.verdict;
+        r->fault = c->finding.fault;
+        if (r->verdict != CHECK_UNFINISHED)
+            trace_to(s, c->finding.state);
+    }
+    if (s->task->starvation && (r->verdict == CHECK_HOLDS || r->verdict == CHECK_UNFINISHED))
         starve_search(s);
-    if (task->messages && result->verdict == CHECK_HOLDS)
-        result->messages = longest_messages(s);
-
-    result->states = states_count(&s->states);
-    result->steps = s->space.steps;
-    space_coverage(&s->space, &result->coverage);
-    result->seconds = search_seconds(s);
-    result->memory = states_memory(&s->states) + space_memory(&s->space);
+    if (s->task->messages && r->verdict == CHECK_HOLDS)
+        r->messages = longest_messages(s);
+    r->states = states_count(&s->states);
+    r->memory = states_memory(&s->states) + space_memory(&s->space);
     space_forget(&c->moment);
-    space_free(&s->space);
     states_free(&s->states);
     free(c);
+}
+
+static void check_lean(struct search *s, const uint32_t *start)
+{
+    struct search_finding finding = {0};
+
+    assert(!s->task->starvation && !s->task->messages);
+    lean_search(s, start, &finding);
+    s->result->verdict = finding.verdict;
+    s->result->fault = finding.fault;
+}
+
+/* The way to a violation that was found by fingerprints: the exact search finds it too, unless memory ends before. */
+static void check_retrace(const struct check_task *task, struct check_result *result)
+{
+    struct check_task exact = *task;
+    struct check_result again;
+
+    exact.fingerprints = false;
+    exact.threads = 1;
+    check_run(&exact, &again);
+    result->trace = again.trace;
+    result->trace_length = again.trace_length;
+}
+
+void check_run(const struct check_task *task, struct check_result *result)
+{
+    struct search s = {.task = task, .result = result, .n = task->conf.n};
+    uint32_t start[SPACE_WIDTH];
+
+    memset(result, 0, sizeof *result);
+    clock_gettime(CLOCK_MONOTONIC, &s.began);
+    space_init(&s.space, &task->conf, task->needs);
+    s.space.overtaking = task->overtaking;
+    s.space.mishaps = check_all_mishaps(task);
+    space_start(&s.space, task->requests, start);
+    if (task->fingerprints)
+        check_lean(&s, start);
+    else
+        check_exact(&s, start);
+    result->steps = s.space.steps;
+    space_coverage(&s.space, &result->coverage);
+    result->seconds = search_seconds(&s);
+    space_free(&s.space);
+    if (task->fingerprints && result->verdict != CHECK_HOLDS && result->verdict != CHECK_UNFINISHED)
+        check_retrace(task, result);
 }

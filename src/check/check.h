@@ -37,6 +37,7 @@ struct check_task {
     uint8_t lose, duplicate;              /* so many messages at most, in a run */
     uint8_t crash, restart, resume;       /* so many sites stop (or are taken to have stopped), and begin again */
     uint8_t cut, join, leave;
+    bool fingerprints;  /* keep 128 bits of each state instead of the states */
     bool starvation;    /* look for it? */
     bool plain;         /* leave the algorithm's invariants out: that is faster */
     bool concurrency;   /* must a site that the rule would let in not wait for an exit? */
@@ -67,13 +68,16 @@ struct check_result {
     uint64_t messages;  /* of any run, if that was asked for; UINT64_MAX: there is no largest number */
     double seconds;
     size_t memory;            /* bytes at the end */
-    struct world_move *trace; /* to the violation; the caller frees it */
+    struct world_move *trace; /* to the violation; the caller frees it; null if memory did not allow to retrace it */
     uint32_t trace_length;
     struct check_coverage coverage;
     uint32_t loop; /* CHECK_STARVATION: from here on the trace goes round for ever */
 };
 
+/* Starvation and the largest number of messages need the states themselves, so not with fingerprints. */
 void check_run(const struct check_task *task, struct check_result *result);
+/* With fingerprints: the probability that any state was left out is at most that. */
+double check_omission(const struct check_result *result);
 
 /* For systems that are too large for that: so many random runs, from a seed, of the same task. Stops at a violation,
  * whose trace is then the whole run. Starvation, overtaking and longest runs are not looked for. */

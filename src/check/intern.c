@@ -141,7 +141,7 @@ void memo_put(struct memo *m, uint32_t a, uint32_t b, uint32_t value)
     struct memo old = *m;
 
     memo_store(m, memo_pair(a, b), value);
-    if (++m->count <= m->mask / 2)
+    if (++m->count <= m->mask / 4 * 3)
         return;
     memo_make(m, 2 * old.mask + 1);
     for (size_t at = 0; at <= old.mask; at++)

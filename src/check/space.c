@@ -25,7 +25,7 @@ void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs)
     intern_init(&s->messages);
     intern_init(&s->items);
     intern_init(&s->inboxes);
-    intern_init(&s->pairs);
+    memo_init(&s->pairs);
     memo_init(&s->appended);
     for (dme_id i = 0; i < conf->n; i++)
         if (node_max < space_key_size(s, i))
@@ -42,7 +42,7 @@ void space_free(struct space *s)
     intern_free(&s->messages);
     intern_free(&s->items);
     intern_free(&s->inboxes);
-    intern_free(&s->pairs);
+    memo_free(&s->pairs);
     memo_free(&s->appended);
     free(s->part);
     free(s->transition);
@@ -55,24 +55,32 @@ void space_free(struct space *s)
 size_t space_memory(const struct space *s)
 {
     return intern_memory(&s->nodes) + intern_memory(&s->messages) + intern_memory(&s->items) +
-           intern_memory(&s->inboxes) + intern_memory(&s->pairs) + memo_memory(&s->appended) +
+           intern_memory(&s->inboxes) + memo_memory(&s->pairs) + memo_memory(&s->appended) +
            s->part_room * sizeof *s->part + s->transition_room * sizeof *s->transition + s->send_room * sizeof *s->send;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ parts */
 
+/* Room for more than that. */
+static size_t space_more(size_t room)
+{
+    return room + room / 8 + 1024;
+}
+
 uint32_t space_put_part(struct space *s, uint32_t node, uint32_t inbox)
 {
-    uint32_t known = s->pairs.count, pair[2] = {node, inbox}, id = intern_put(&s->pairs, pair, sizeof pair);
+    uint32_t id = memo_get(&s->pairs, node, inbox);
     const struct space_key *key;
     struct space_part *p;
 
-    if (id < known)
+    if (id != MEMO_MISSING)
         return id;
-    if (id >= s->part_room) {
-        s->part_room = s->part_room ? 2 * s->part_room : 1024;
+    if (s->parts == s->part_room) {
+        s->part_room = space_more(s->part_room);
         s->part = mem_grow(s->part, s->part_room * sizeof *s->part);
     }
+    id = (uint32_t)s->parts++;
+    memo_put(&s->pairs, node, inbox, id);
     p = &s->part[id];
     key = intern_get(&s->nodes, node);
     *p = (struct space_part){.node = node, .inbox = inbox, .mode = key->node.mode, .count = UINT32_MAX};
@@ -205,7 +213,7 @@ uint32_t space_put_message(struct space *s, const struct dme_msg *m)
 void space_add_send(struct space *s, dme_id to, uint32_t item)
 {
     if (s->sends == s->send_room) {
-        s->send_room = s->send_room ? 2 * s->send_room : 1024;
+        s->send_room = space_more(s->send_room);
         s->send = mem_grow(s->send, s->send_room * sizeof *s->send);
     }
     s->send[s->sends++] = (struct space_send){.to = to, .item = item};
@@ -249,7 +257,7 @@ static uint32_t space_put_node(struct space *s)
 void space_add_transition(struct space *s, const struct space_transition *t)
 {
     if (s->transitions == s->transition_room) {
-        s->transition_room = s->transition_room ? 2 * s->transition_room : 1024;
+        s->transition_room = space_more(s->transition_room);
         s->transition = mem_grow(s->transition, s->transition_room * sizeof *s->transition);
     }
     s->transition[s->transitions++] = *t;
@@ -259,7 +267,7 @@ void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint
 {
     dme_id i = space_key(s, part)->node.self;
     struct dme_event event = {.type = type, .arg = arg};
-    struct space_transition t = {.type = type, .arg = arg, .sends = (uint32_t)s->sends};
+    struct space_transition t = {.type = (uint8_t)type, .arg = arg, .sends = (uint32_t)s->sends};
 
     memcpy(s->scratch, space_key(s, part), space_key_size(s, i));
     if (type == DME_REQUEST && s->scratch->left != SPACE_UNLIMITED)
@@ -277,8 +285,8 @@ void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint
     }
     dme_step(&s->conf, &s->scratch->node, &event, s->out);
     s->steps++;
-    t.messages = space_add_sends(s, i);
-    t.count = (uint32_t)s->sends - t.sends;
+    t.messages = (uint16_t)space_add_sends(s, i);
+    t.count = (uint16_t)(s->sends - t.sends);
     t.entered = s->out->entered;
     t.started = s->out->started;
     t.fault = s->out->fault;
@@ -472,7 +480,7 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
         space_overtake(s, next, i);
     if (space_timed(s)) {
         if (tr.started)
-            space_mark_all(s, next, tr.started << (DME_TIMERS * i));
+            space_mark_all(s, next, (uint32_t)tr.started << (DME_TIMERS * i));
         space_let_time_pass(s, next);
     }
 }
@@ -618,7 +626,7 @@ void space_coverage(const struct space *s, struct check_coverage *coverage)
         coverage->event[2 + k] = s->conf.alg->kinds[k].name;
     if (s->conf.alg->timer)
         coverage->event[2 + kinds] = "timer";
-    for (uint32_t p = 0; p < s->pairs.count; p++)
+    for (uint32_t p = 0; p < s->parts; p++)
         for (uint32_t t = 0; s->part[p].count != UINT32_MAX && t < s->part[p].count; t++) {
             const struct space_transition *tr = &s->transition[s->part[p].first + t];
 

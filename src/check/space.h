@@ -40,20 +40,22 @@ enum space_flag {
 
 struct space_part {
     uint32_t node, inbox; /* interned */
-    uint32_t flags, mode;
-    uint32_t overtaken, zero; /* how often, while it waited */
+    uint32_t mode;
     uint32_t first, count;    /* its transitions; count is UINT32_MAX until they are computed */
+    uint8_t flags, overtaken; /* how often, while it waited */
 };
 
 /* One event at one site: what becomes of the site, and what it sends. */
 struct space_transition {
-    uint32_t part;         /* of the site, afterwards */
-    uint32_t type, arg;    /* of the event or mishap; for DME_RECEIVE and mishaps arg is the item */
-    uint32_t spends;       /* of the mishaps that may still happen; 0 for events */
-    uint32_t sends, count; /* in space->send */
-    uint32_t messages;     /* of which there are so many; the copies of a broadcast are one */
-    uint32_t started;      /* timers of this site */
-    uint32_t entered;
+    uint32_t part;     /* of the site, afterwards */
+    uint32_t arg;      /* of the event or mishap; for DME_RECEIVE and mishaps the item */
+    uint32_t spends;   /* of the mishaps that may still happen; 0 for events */
+    uint32_t sends;    /* what it sends: from here in space->send */
+    uint16_t count;    /* so many */
+    uint16_t messages; /* which are so many messages; the copies of a broadcast are one */
+    uint8_t type;      /* of the event or mishap */
+    uint8_t started;   /* timers of this site */
+    bool entered;
     const char *fault;
 };
 
@@ -74,9 +76,10 @@ struct space {
     bool overtaking;  /* count how often a waiting site is overtaken? */
     uint32_t mishaps; /* that may happen in a run: enum space_mishap, each up to 15 times */
 
-    struct intern nodes, messages, items, inboxes, pairs;
+    struct intern nodes, messages, items, inboxes;
     struct space_part *part;
-    size_t part_room;
+    size_t parts, part_room;
+    struct memo pairs;    /* node and inbox -> part */
     struct memo appended; /* part and item -> part */
 
     struct space_transition *transition;

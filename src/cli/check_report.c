@@ -81,6 +81,9 @@ void check_print_text(const struct check_task *task, const struct check_result *
     else
         printf("%llu moves in random runs, the longest of %u, %.2f s\n", (unsigned long long)r->transitions, r->depth,
                r->seconds);
+    if (task->fingerprints)
+        printf("by fingerprints: that a state was taken for another and left out has a probability below %.1e\n",
+               check_omission(r));
     printf("%s%s\n", says[r->verdict],
            task->starvation && r->verdict == CHECK_HOLDS ? "; no site can be kept waiting for ever" : "");
     if (task->overtaking)
@@ -92,6 +95,8 @@ void check_print_text(const struct check_task *task, const struct check_result *
         else
             printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
     }
+    if (task->fingerprints && r->verdict != CHECK_HOLDS && r->verdict != CHECK_UNFINISHED && !r->trace)
+        printf("there is not enough memory for the exact search that would show the way there\n");
     if (r->fault)
         printf("it should be so that %s\n", r->fault);
     if (r->verdict == CHECK_STARVATION)
@@ -149,6 +154,9 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_key(&j, "cut"), json_count(&j, task->cut);
     json_key(&j, "join"), json_count(&j, task->join);
     json_key(&j, "leave"), json_count(&j, task->leave);
+    json_key(&j, "mode"), json_text(&j, !r->states ? "random" : task->fingerprints ? "fingerprints" : "exact");
+    if (task->fingerprints)
+        json_key(&j, "omission"), json_real(&j, check_omission(r));
     json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
     json_key(&j, "states"), json_count(&j, r->states);
     json_key(&j, "transitions"), json_count(&j, r->transitions);

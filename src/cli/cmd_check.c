@@ -84,7 +84,7 @@ int cmd_check(int argc, char **argv)
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX, lose = UINT64_MAX, duplicate = UINT64_MAX;
     static uint64_t crash = UINT64_MAX, restarts, resumes, cuts, joins, leaves;
-    static bool starvation, messages, concurrency, coverage, plain;
+    static bool starvation, messages, concurrency, coverage, plain, fingerprints;
     static uint64_t runs, seed = 1, threads = 1;
     static const char *save, *svg;
     static struct cli_list sets;
@@ -193,6 +193,10 @@ int cmd_check(int argc, char **argv)
          .type = CLI_FLAG,
          .value = &plain,
          .help = "leave out the algorithm's own invariants, which is faster"},
+        {.name = "--fingerprints",
+         .type = CLI_FLAG,
+         .value = &fingerprints,
+         .help = "keep 128 bits of each state: half the memory or less, and a chance of 1e-20 that one is left out"},
         {.name = "--random",
          .type = CLI_COUNT,
          .value = &runs,
@@ -296,6 +300,10 @@ int cmd_check(int argc, char **argv)
     task.overtakes = (uint32_t)overtakes;
     if (isatty(STDERR_FILENO))
         task.progress = check_progress;
+    task.fingerprints = fingerprints;
+    if (fingerprints && (runs || messages || task.starvation))
+        cli_die("--fingerprints does not go together with --random, --messages, --starvation and unlimited requests: "
+                "these need the states themselves, or none; leave it out");
     if (runs && memchr(task.requests, CHECK_UNLIMITED, task.conf.n))
         cli_die("--random and --requests unlimited do not go together: a run must end");
     if (runs)
