@@ -26,13 +26,13 @@ PURE_WARN := -Wpadded -Wconversion
 CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
-LDLIBS := -lm -luv
+LDLIBS := -lm -luv -lssl -lcrypto
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard src/node/*.c)
 CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
-SERVICE := $(wildcard src/serve/*.c)
+SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
 CLIENT := $(wildcard src/client/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
@@ -77,7 +77,7 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a $(B)/libdibs.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(TEST_BINS) $(B)/tests/cutter $(B)/tests/hourglass
+test: all $(TEST_BINS) $(B)/tests/cutter $(B)/tests/hourglass $(B)/tests/knock
 	LDLIBS="$(LDLIBS)" tests/run $(MODE)
 
 .SECONDARY: # keep the objects of tests

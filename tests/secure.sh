@@ -109,7 +109,7 @@ rejects '--clients: 192.0.2.1 is not on loopback' --clients 192.0.2.1:7411
 
 serve solo --clients "127.0.0.1:$base"
 until_true is_ready "$dir/solo"
-grep -q "serves 127.0.0.1:$base as well, for every user of this machine" "$dir/solo.log"
+grep -q "serves 127.0.0.1:$base as well, without a key, for every user of this machine" "$dir/solo.log"
 tell $? "a door for every user of the machine is told"
 
 if command -v redis-cli >/dev/null; then
@@ -122,5 +122,143 @@ else
     tell 0 "redis-cli is a client over TCP # SKIP it is not installed"
 fi
 end_daemon solo
+
+# ------------------------------------------------------------------------------------------------------- a cluster key
+
+"$DIBS" keygen "$dir/key" && [ "$(stat -c %a "$dir/key")" = 600 ] && grep -Eq '^dibs-key cluster [0-9a-f]{64}$' "$dir/key"
+tell $? "keygen makes a key that only its owner can read"
+"$DIBS" keygen "$dir/key" 2>"$dir/said"
+[ $? = 2 ] && grep -q "never overwritten" "$dir/said"
+tell $? "and does not overwrite one"
+"$DIBS" keygen "$dir/other.key" && ! cmp -s "$dir/key" "$dir/other.key"
+tell $? "every key is another one"
+"$DIBS" keygen --client-of "$dir/key" "$dir/client.key" && grep -q '^dibs-key client' "$dir/client.key"
+tell $? "a client key is made from a cluster key"
+
+cp "$dir/key" "$dir/open.key" && chmod 640 "$dir/open.key"
+rejects 'others can read or write' --key "$dir/open.key"
+rejects 'is a key for clients only' --key "$dir/client.key"
+rejects 'cannot read' --key "$dir/no.key"
+cp examples/dibs.conf "$dir/no.key" && chmod 600 "$dir/no.key"
+rejects 'is not a key file; make one with dibs keygen' --key "$dir/no.key"
+rejects '--listen: 0.0.0.0 is not on loopback; without a key anybody could come' --listen 0.0.0.0:7400
+"$DIBS" serve --listen 0.0.0.0:7400 --clients 0.0.0.0:7411 --key "$dir/key" --check-config >"$dir/out" &&
+    grep -q '^clients .*0.0.0.0:7411, over TLS, with a key$' "$dir/out"
+tell $? "with a key, addresses beyond this machine are possible"
+
+three="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+two="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1))"
+
+# Three members, locks handed around, and fences that grow.
+works() { # NAME OPTIONS
+    for member in ant bee cat; do
+        # shellcheck disable=SC2086 # options
+        serve $member --name $member --members "$three" $(echo "$2" | sed "s|@|$member|g")
+    done
+    until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
+    tell $? "$1: three members meet"
+    : >"$dir/fences"
+    counters=
+    for member in ant bee cat; do
+        for _ in 1 2 3 4; do
+            # shellcheck disable=SC2016 # expanded by the inner shell
+            "$DIBS" lock --socket "$dir/$member" --wait 30 x -- sh -c 'echo $DIBS_FENCE >>"$0"' "$dir/fences" || exit 1
+        done &
+        counters="$counters $!"
+    done
+    # shellcheck disable=SC2086 # a list of numbers
+    wait $counters
+    [ "$(wc -l <"$dir/fences")" = 12 ] && sort -nu "$dir/fences" | cmp -s - "$dir/fences"
+    tell $? "$1: they hand a lock around"
+}
+
+works "a key" "--key $dir/key"
+"build/$MODE/tests/knock" $((base + 2)) <"$DIBS" >/dev/null &&
+    "build/$MODE/tests/knock" $((base + 2)) </dev/null >/dev/null && is_ready "$dir/cat"
+tell $? "a key: neither garbage nor silence at the door of members does harm"
+grep -q "a connection from 127.0.0.1 was refused: it does not speak TLS" "$dir/cat.log"
+tell $? "a key: and it is told"
+end_daemon ant bee cat
+
+# Both refuse, and both say so. ant calls bee.
+refuse() { # NAME ANT'S-WORDS BEE'S-WORDS ANT'S-OPTIONS BEE'S-OPTIONS
+    rm -f "$dir/ant.log" "$dir/bee.log"
+    # shellcheck disable=SC2086 # options
+    serve ant --name ant --members "$two" $4
+    # shellcheck disable=SC2086
+    serve bee --name bee --members "$two" $5
+    until_true grep -q "bee: $2" "$dir/ant.log" && until_true grep -q "refused: it $3" "$dir/bee.log"
+    tell $? "$1 is refused, and both sides say why"
+    ! is_ready "$dir/ant" && ! is_ready "$dir/bee"
+    tell $? "$1: nothing is granted"
+    end_daemon ant bee
+}
+
+refuse "another key" "says that our key is another one" "has another key" "--key $dir/key" "--key $dir/other.key"
+refuse "a plain caller" "has ended the connection without a word; has only one side a key" "does not speak TLS" \
+    "" "--key $dir/key"
+refuse "a plain answer" "has ended the connection without a word; has only one side a key" \
+    "speaks TLS, and this member has no key" "--key $dir/key" ""
+
+# -------------------------------------------------------------------------------------------------------- certificates
+
+authority() { # NAME
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -keyout "$dir/$1.key" \
+        -out "$dir/$1.pem" 2>/dev/null
+}
+certificate() { # FILE AUTHORITY NAME
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=ignored" -keyout "$dir/$1.key" \
+        -out "$dir/$1.csr" 2>/dev/null
+    echo "subjectAltName=DNS:$3,IP:127.0.0.1" >"$dir/$1.ext"
+    openssl x509 -req -in "$dir/$1.csr" -CA "$dir/$2.pem" -CAkey "$dir/$2.key" -CAcreateserial -days 2 \
+        -extfile "$dir/$1.ext" -out "$dir/$1.pem" 2>/dev/null
+}
+authority ours && authority theirs
+for member in ant bee cat; do
+    certificate $member ours $member
+done
+certificate false theirs ant
+certificate client ours client
+with() { # FILE
+    echo "--cert $dir/$1.pem --cert-key $dir/$1.key --ca $dir/ours.pem"
+}
+
+rejects "without --ca it is of no use" --cert "$dir/ant.pem" --cert-key "$dir/ant.key"
+rejects "is not the private key of the certificate" --cert "$dir/ant.pem" --cert-key "$dir/bee.key" --ca "$dir/ours.pem"
+rejects "is not a certificate in PEM form" --cert "$dir/key" --cert-key "$dir/ant.key" --ca "$dir/ours.pem"
+
+works "certificates" "$(with @)"
+end_daemon ant bee cat
+
+refuse "a certificate of another authority" "does not trust the authority of our certificate" \
+    "has a certificate that does not hold" "$(with false)" "$(with bee)"
+refuse "a certificate for another name" "has refused us; its log says why" \
+    "has a certificate for another name" "$(with cat)" "$(with bee)"
+
+if command -v redis-cli >/dev/null; then
+    # shellcheck disable=SC2046 # options
+    serve solo --clients "127.0.0.1:$base" --key "$dir/key" $(with ant)
+    until_true is_ready "$dir/solo"
+    redis() { # CERTIFICATE COMMAND...
+        file=$dir/$1
+        shift
+        timeout 20 redis-cli --tls --cacert "$dir/ours.pem" --cert "$file.pem" --key "$file.key" -h 127.0.0.1 -p "$base" "$@"
+    }
+    [ "$(redis client PING)" = PONG ] && [ "$(redis client LOCK x | sed -n 1p)" = x ]
+    tell $? "redis-cli is a client over TLS, with a certificate"
+    ! redis false PING >"$dir/out" 2>&1 && until_true grep -q "refused: it has a certificate that does not hold" "$dir/solo.log"
+    tell $? "but not with one of another authority"
+    ! timeout 20 redis-cli -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1 &&
+        ! timeout 20 redis-cli --tls --cacert "$dir/ours.pem" -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1
+    tell $? "nor without any"
+    is_ready "$dir/solo"
+    tell $? "and the daemon serves on"
+    end_daemon solo
+else
+    tell 0 "redis-cli is a client over TLS # SKIP it is not installed"
+fi
+
+! grep -l "Sanitizer\|runtime error\|Assertion" "$dir"/*.log
+tell $? "no daemon has complained of itself"
 
 echo "1..$number"

@@ -20,8 +20,9 @@ static const char *serve_data(void)
 
 static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
-    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Members are on loopback\n"
-    "only, as their links are not encrypted. All members must be started before a lock is granted, and if one of\n"
+    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Without a key or\n"
+    "certificates, members and clients over TCP are on loopback only. All members must be started before a lock is "
+    "granted, and if one of\n"
     "them has ended, all must be restarted. SIGTERM and SIGINT end it.\n\n"
     "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
     "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
@@ -46,7 +47,14 @@ int cmd_serve(int argc, char **argv)
          "where to listen, if not at the address in the list", 0, 0, NULL},
         {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH", "where clients of this machine come in", 0, 0, NULL},
         {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
-         "where they come in over TCP; on loopback, and for every user of it", 0, 0, NULL},
+         "where they come in over TCP; without a key on loopback only", 0, 0, NULL},
+        {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE", "the cluster's, made by dibs keygen; the same on each", 0, 0,
+         NULL},
+        {"--cert", CLI_TEXT, &set[CONF_CERT].text, "FILE", "in place of a key: a certificate for the member's name,", 0,
+         0, NULL},
+        {"--cert-key", CLI_TEXT, &set[CONF_CERT_KEY].text, "FILE", "its private key,", 0, 0, NULL},
+        {"--ca", CLI_TEXT, &set[CONF_CA].text, "FILE", "and the authority that all certificates come from; PEM files",
+         0, 0, NULL},
         {"--data", CLI_TEXT, &set[CONF_DATA].text, "DIR", "what must outlive it ($XDG_STATE_HOME/dibs, /var/lib/dibs)",
          0, 0, NULL},
         {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",
@@ -67,11 +75,13 @@ int cmd_serve(int argc, char **argv)
         conf_read(&draft, file, text = cli_read_file(file));
     conf.socket = dibs_socket_path();
     conf.data = serve_data();
-    if (!conf_understand(&draft, &conf))
+    if (!conf_understand(&draft, &conf) || !conf_secrets(&draft, &conf))
         return CLI_USAGE;
     if (only_check)
         conf_print(&conf, stdout);
     status = only_check ? CLI_OK : serve_run(&conf);
+    tls_keys_free(conf.members_tls);
+    tls_keys_free(conf.clients_tls);
     conf_free(&conf);
     free(text);
     return status;

@@ -14,6 +14,7 @@ const struct cli_command cli_commands[] = {
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},
     {"serve", "the lock daemon of this machine", cmd_serve},
+    {"keygen", "a key for the members of a cluster, or for its clients", cmd_keygen},
     {"lock", "run a command while holding a lock", cmd_lock},
     {"try", "the same, unless somebody else holds it", cmd_try},
     {"holders", "who holds a lock", cmd_holders},

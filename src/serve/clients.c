@@ -13,17 +13,27 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512, KEEPALIVE_S = 15 };
+enum { BACKLOG = 512, KEEPALIVE_S = 15, UNKNOWN_MAX = 256 };
 
 struct serve_client {
     struct ring in_serve, in_news;
+    struct ring in_unknown; /* until it has proved who it is, if that is asked for */
+    uint64_t since_ms;
     struct serve *serve;
     struct stream *stream;
     struct client *client;
 };
 
+/* It has proved who it is, or it goes. */
+static void clients_known(struct serve_client *c)
+{
+    c->serve->unknown_count -= !ring_empty(&c->in_unknown);
+    ring_cut(&c->in_unknown);
+}
+
 static void clients_part(struct serve_client *c)
 {
+    clients_known(c);
     ring_cut(&c->in_serve);
     ring_cut(&c->in_news);
     stream_close(c->stream);
@@ -90,6 +100,8 @@ static void clients_end(struct stream *stream)
     struct serve_client *c = stream->owner;
     struct serve *s = c->serve;
 
+    if (!stream_is_known(stream) && *stream_why(stream))
+        serve_log_refusal(s, stream, stream_why(stream));
     clients_part(c);
     serve_work(s);
 }
@@ -98,9 +110,47 @@ static void clients_room(struct stream *stream)
 {
     struct serve_client *c = stream->owner;
 
+    clients_known(c);
     client_run(c->client);
     clients_note(c);
     serve_work(c->serve);
+}
+
+/* Over TCP. False: there is no memory for it. */
+static bool clients_greet(struct serve_client *c)
+{
+    struct serve *s = c->serve;
+    struct tls *tls;
+
+    /* A machine that vanishes says nothing: its locks must come back all the same. */
+    uv_tcp_nodelay(&c->stream->uv.tcp, 1);
+    uv_tcp_keepalive(&c->stream->uv.tcp, 1, KEEPALIVE_S);
+    if (!s->conf->clients_tls)
+        return true;
+    if (s->unknown_count == UNKNOWN_MAX) /* the one that has been silent for longest has to go */
+        clients_part(RING_OF(s->unknown.next, struct serve_client, in_unknown));
+    tls = tls_answer(s->conf->clients_tls);
+    if (!tls)
+        return false;
+    c->since_ms = uv_now(&s->loop);
+    ring_push(&s->unknown, &c->in_unknown);
+    s->unknown_count++;
+    serve_be_patient(s);
+    stream_secure(c->stream, tls);
+    return true;
+}
+
+bool serve_clients_patience(struct serve *s)
+{
+    while (!ring_empty(&s->unknown)) {
+        struct serve_client *c = RING_OF(s->unknown.next, struct serve_client, in_unknown);
+
+        if (uv_now(&s->loop) - c->since_ms < SERVE_PATIENCE_MS)
+            return true;
+        serve_log_refusal(s, c->stream, "has not proved in time who it is");
+        clients_part(c);
+    }
+    return false;
 }
 
 static void clients_come(uv_stream_t *door, int status)
@@ -114,6 +164,7 @@ static void clients_come(uv_stream_t *door, int status)
     c = mem_new(sizeof *c);
     c->serve = s;
     ring_init(&c->in_news);
+    ring_init(&c->in_unknown);
     c->stream = stream_new(&s->loop, tcp);
     c->stream->owner = c;
     c->stream->on_read = clients_read;
@@ -121,15 +172,10 @@ static void clients_come(uv_stream_t *door, int status)
     c->stream->on_room = clients_room;
     c->client = client_open(&s->node, c);
     ring_push(&s->clients, &c->in_serve);
-    if (uv_accept(door, &c->stream->uv.any) < 0) {
+    if (uv_accept(door, &c->stream->uv.any) < 0 || (tcp && !clients_greet(c)))
         clients_part(c);
-        return;
-    }
-    if (tcp) { /* a machine that vanishes says nothing: its locks must come back all the same */
-        uv_tcp_nodelay(&c->stream->uv.tcp, 1);
-        uv_tcp_keepalive(&c->stream->uv.tcp, 1, KEEPALIVE_S);
-    }
-    stream_read(c->stream, true);
+    else
+        stream_read(c->stream, true);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the socket */

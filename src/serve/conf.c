@@ -19,6 +19,10 @@ static const struct {
     [CONF_LISTEN] = {"listen", "ADDRESS:PORT"},
     [CONF_SOCKET] = {"socket", "PATH"},
     [CONF_CLIENTS] = {"clients", "ADDRESS:PORT"},
+    [CONF_KEY] = {"key", "FILE"},
+    [CONF_CERT] = {"cert", "FILE"},
+    [CONF_CERT_KEY] = {"cert-key", "FILE"},
+    [CONF_CA] = {"ca", "FILE"},
     [CONF_DATA] = {"data", "DIRECTORY"},
     [CONF_LEASE] = {"lease", "MILLISECONDS"},
     [CONF_ALGORITHM] = {"algorithm", "NAME"},
@@ -190,6 +194,25 @@ static const struct dme_alg *conf_default(struct conf_draft *d, enum conf_key k,
     return conf_algorithm(d, &d->set[k], name, k == CONF_SLOTS_ALGORITHM, n);
 }
 
+bool conf_is_secret(const struct conf_draft *d)
+{
+    return d->set[CONF_KEY].text || d->set[CONF_CERT].text;
+}
+
+/* A certificate is of use with its key and an authority only. */
+static void conf_certificates(struct conf_draft *d)
+{
+    const struct conf_setting *given = NULL, *missing = NULL;
+
+    for (unsigned k = CONF_CERT; k <= CONF_CA; k++)
+        if (d->set[k].text)
+            given = &d->set[k];
+        else
+            missing = &d->set[k];
+    if (given && missing)
+        conf_mistake(d, given, "without --%s it is of no use; cert, cert-key and ca belong together", missing->key);
+}
+
 static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *lease = &d->set[CONF_LEASE];
@@ -204,6 +227,7 @@ static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
 
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
 {
+    conf_certificates(d);
     conf_members(d, conf);
     if (d->set[CONF_LISTEN].text)
         conf_address(d, &d->set[CONF_LISTEN], &conf->listen, d->set[CONF_LISTEN].text);

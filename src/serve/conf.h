@@ -14,6 +14,8 @@
 
 #include <stdio.h>
 
+struct tls_keys;
+
 enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = 100, CONF_LEASE_MS_MAX = 60000 };
 
 /* A name and an address; or an address without a name, none if the port is 0. */
@@ -30,6 +32,8 @@ struct serve_conf {
     const char *socket;                           /* path, for clients of this machine */
     struct serve_member clients;                  /* where clients come in over TCP, if anywhere */
     const char *data;                             /* directory, for what must outlive the process */
+    struct tls_keys *members_tls, *clients_tls;   /* see secrets.c; null: nothing is encrypted, all is on loopback */
+    bool has_key, has_cert;                       /* what they consist of */
     uint64_t lease_ms;
     const struct dme_alg *modes, *slots;
     struct lock_policy policy[LOCK_POLICIES_MAX];
@@ -45,6 +49,10 @@ enum conf_key {
     CONF_LISTEN,
     CONF_SOCKET,
     CONF_CLIENTS,
+    CONF_KEY,
+    CONF_CERT,
+    CONF_CERT_KEY,
+    CONF_CA,
     CONF_DATA,
     CONF_LEASE,
     CONF_ALGORITHM,
@@ -75,7 +83,11 @@ void conf_read(struct conf_draft *d, const char *file, char *text);
 /* What it means. False: there were mistakes. Settings that are not written stay what they are in conf: socket and data
  * should have a value there. */
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
+/* Reads the files with keys and certificates that it names. False: there were mistakes. */
+bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
 void conf_free(struct serve_conf *conf);
+/* Who may come in, for a person. */
+const char *conf_door(const struct serve_conf *conf, bool members);
 /* What a daemon would do, for a person. */
 void conf_print(const struct serve_conf *conf, FILE *to);
 
@@ -90,6 +102,8 @@ void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const cha
 /* The algorithm of this name, if it can run locks; else null, and a mistake. */
 const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
                                      uint32_t n);
+/* Is there a key, or a certificate? */
+bool conf_is_secret(const struct conf_draft *d);
 void conf_members(struct conf_draft *d, struct serve_conf *conf);
 void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text);
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);

@@ -37,6 +37,17 @@ static void describe_address(const struct serve_member *m, FILE *to)
     fprintf(to, strchr(m->host, ':') ? "[%s]:%d" : "%s:%d", m->host, m->port);
 }
 
+const char *conf_door(const struct serve_conf *conf, bool members)
+{
+    if (!conf->has_key && !conf->has_cert)
+        return members ? "without a key, on loopback only" : "without a key, for every user of this machine";
+    if (members)
+        return conf->has_key ? "over TLS, with the cluster key" : "over TLS, with certificates";
+    return !conf->has_cert ? "over TLS, with a key"
+           : conf->has_key ? "over TLS, with a key or a certificate"
+                           : "over TLS, with certificates";
+}
+
 void conf_print(const struct serve_conf *conf, FILE *to)
 {
     const struct serve_member *self = &conf->member[conf->self];
@@ -50,13 +61,14 @@ void conf_print(const struct serve_conf *conf, FILE *to)
     if (conf->n > 1) {
         fprintf(to, "listen     ");
         describe_address(conf->listen.port ? &conf->listen : self, to);
-        fprintf(to, ", on loopback only\ndata       %s\nlease      %" PRIu64 " ms\n", conf->data, conf->lease_ms);
+        fprintf(to, ", %s\ndata       %s\nlease      %" PRIu64 " ms\n", conf_door(conf, true), conf->data,
+                conf->lease_ms);
     }
     fprintf(to, "socket     %s, for its owner only\n", conf->socket);
     if (conf->clients.port) {
         fprintf(to, "clients    ");
         describe_address(&conf->clients, to);
-        fprintf(to, ", for every user of this machine\n");
+        fprintf(to, ", %s\n", conf_door(conf, false));
     }
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, "policy     ");

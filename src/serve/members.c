@@ -48,8 +48,11 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
     if (!members_is_address(m->host))
         conf_mistake(d, at, "\"%s\" is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400",
                      m->host);
-    else if (!members_on_loopback(m->host))
-        conf_mistake(d, at, "%s is not on loopback; nothing is encrypted, so use 127.0.0.1 or ::1", m->host);
+    else if (!members_on_loopback(m->host) && !conf_is_secret(d))
+        conf_mistake(d, at,
+                     "%s is not on loopback; without a key anybody could come: make one with \"dibs keygen FILE\", "
+                     "and give it to all with --key FILE",
+                     m->host);
 }
 
 /* It goes to logs and into file names. */

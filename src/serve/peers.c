@@ -68,10 +68,23 @@ void serve_peers_flush(struct serve *s)
             peers_flush(&s->peer[j]);
 }
 
+/* A record of TLS, where a frame was expected; no first frame is so long. */
+static bool peers_is_tls(const uint8_t *bytes, size_t len)
+{
+    return len >= 2 && (bytes[0] == 0x15 || bytes[0] == 0x16) && bytes[1] == 3;
+}
+
+static const char peers_no_key[] = "speaks TLS, and this member has no key";
+
 static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct serve_peer *p = stream->owner;
 
+    if (!stream->tls && peers_link(p)->state == LINK_OPENING && peers_is_tls(bytes, len)) {
+        peers_tell(p, peers_no_key);
+        peers_hang_up(p, REFUSED_RETRY_MS);
+        return;
+    }
     link_input(peers_link(p), bytes, len);
     serve_work(p->serve);
 }
@@ -80,8 +93,15 @@ static void peers_end(struct stream *stream)
 {
     struct serve_peer *p = stream->owner;
 
-    peers_tell(p, "the connection has ended");
-    peers_hang_up(p, RETRY_MS);
+    if (*stream_why(stream))
+        peers_tell(p, stream_why(stream));
+    else if (peers_link(p)->state == LINK_OPENING)
+        peers_tell(p, stream->tls && stream_is_known(stream)
+                          ? "has refused us; its log says why"
+                          : "has ended the connection without a word; has only one side a key?");
+    else
+        peers_tell(p, "the connection has ended");
+    peers_hang_up(p, stream_is_known(stream) ? RETRY_MS : REFUSED_RETRY_MS);
 }
 
 static void peers_room(struct stream *stream)
@@ -111,17 +131,25 @@ static void peers_answered(uv_connect_t *request, int status)
 {
     struct stream *stream = request->handle->data;
     struct serve_peer *p = stream->owner;
+    const struct serve_conf *conf = p->serve->conf;
+    struct tls *tls = NULL;
 
     free(request);
     if (stream->closing)
         return;
+    if (status >= 0 && conf->members_tls) {
+        tls = tls_call(conf->members_tls, conf->has_key ? NULL : p->serve->names[p->member]);
+        status = tls ? 0 : UV_ENOMEM;
+    }
     if (status < 0) {
         peers_tell(p, uv_strerror(status));
         peers_hang_up(p, RETRY_MS);
-    } else {
-        peers_attach(p, stream);
-        serve_work(p->serve);
+        return;
     }
+    if (tls)
+        stream_secure(stream, tls);
+    peers_attach(p, stream);
+    serve_work(p->serve);
 }
 
 static void peers_dial(uv_timer_t *timer)
@@ -134,6 +162,8 @@ static void peers_dial(uv_timer_t *timer)
     serve_address(&p->serve->conf->member[p->member], &address);
     p->stream = stream_new(&p->serve->loop, true);
     p->stream->owner = p;
+    p->since_ms = uv_now(&p->serve->loop);
+    serve_be_patient(p->serve);
     error = uv_tcp_connect(request, &p->stream->uv.tcp, (struct sockaddr *)&address, peers_answered);
     if (error) {
         free(request);
@@ -149,6 +179,7 @@ struct stranger {
     struct ring in_serve;
     struct serve *serve;
     struct stream *stream;
+    uint64_t since_ms;
     size_t len;
     uint8_t said[HELLO_ROOM];
 };
@@ -163,9 +194,26 @@ static void stranger_forget(struct stranger *x, bool close)
     free(x);
 }
 
+static void stranger_refuse(struct stranger *x, const char *reason)
+{
+    serve_log_refusal(x->serve, x->stream, reason);
+    stranger_forget(x, true);
+}
+
 static void stranger_end(struct stream *stream)
 {
-    stranger_forget(stream->owner, true);
+    struct stranger *x = stream->owner;
+
+    if (*stream_why(stream))
+        stranger_refuse(x, stream_why(stream));
+    else
+        stranger_forget(x, true);
+}
+
+/* We have nothing to say to it before it has said who it is. */
+static void stranger_room(struct stream *stream)
+{
+    (void)stream;
 }
 
 static struct serve_peer *stranger_is(struct serve *s, const char *name, size_t len)
@@ -193,10 +241,14 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
     if (name_len > 0)
         p = stranger_is(s, name, (size_t)name_len);
     if (!p || peers_link(p)->banned) {
-        serve_log(s, "a connection was refused that is not from a member");
-        stranger_forget(x, true);
+        stranger_refuse(x, !stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member");
         return;
     }
+    if (stream->tls && !tls_is_named(stream->tls, s->names[p->member])) {
+        stranger_refuse(x, "has a certificate for another name than its own");
+        return;
+    }
+    p->since_ms = x->since_ms;
     peers_attach(p, stream);
     link_input(peers_link(p), x->said, x->len);
     link_input(peers_link(p), bytes + some, len - some);
@@ -208,6 +260,7 @@ static void peers_come(uv_stream_t *door, int status)
 {
     struct serve *s = door->data;
     struct stranger *x;
+    struct tls *tls = NULL;
 
     if (status < 0)
         return;
@@ -219,12 +272,47 @@ static void peers_come(uv_stream_t *door, int status)
     x->stream->owner = x;
     x->stream->on_read = stranger_read;
     x->stream->on_end = stranger_end;
+    x->stream->on_room = stranger_room;
+    x->since_ms = uv_now(&s->loop);
+    serve_be_patient(s);
     ring_push(&s->strangers, &x->in_serve);
     s->stranger_count++;
-    if (uv_accept(door, &x->stream->uv.any) < 0)
+    if (uv_accept(door, &x->stream->uv.any) < 0 ||
+        (s->conf->members_tls && !(tls = tls_answer(s->conf->members_tls)))) {
         stranger_forget(x, true);
-    else
-        stream_read(x->stream, true);
+        return;
+    }
+    if (tls)
+        stream_secure(x->stream, tls);
+    stream_read(x->stream, true);
+}
+
+bool serve_peers_patience(struct serve *s)
+{
+    uint64_t now = uv_now(&s->loop);
+    bool anybody = false;
+
+    while (!ring_empty(&s->strangers)) {
+        struct stranger *x = RING_OF(s->strangers.next, struct stranger, in_serve);
+
+        if (now - x->since_ms < SERVE_PATIENCE_MS) {
+            anybody = true;
+            break;
+        }
+        stranger_refuse(x, "has not said in time who it is");
+    }
+    for (uint32_t j = 0; j < s->conf->n; j++) {
+        struct serve_peer *p = &s->peer[j];
+
+        if (!p->stream || peers_link(p)->state == LINK_UP)
+            continue;
+        anybody = true;
+        if (now - p->since_ms >= SERVE_PATIENCE_MS) {
+            peers_tell(p, "does not answer");
+            peers_hang_up(p, RETRY_MS);
+        }
+    }
+    return anybody;
 }
 
 /* ------------------------------------------------------------------------------------------------ begin and the end */

@@ -3,6 +3,7 @@
 
 #include "lab/memory.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,45 @@ void serve_log(const struct serve *s, const char *format, ...)
     vfprintf(stderr, format, args);
     va_end(args);
     fprintf(stderr, "\n");
+}
+
+void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason)
+{
+    enum { SOON_MS = 1000, LATER_MS = 60000 };
+    struct serve_refusals *r = &s->refusals;
+    bool again = strcmp(r->told, reason) == 0;
+    struct sockaddr_storage address;
+    int len = sizeof address;
+    char name[64] = "somewhere", more[48] = "";
+
+    if (r->told_ms && uv_now(&s->loop) - r->told_ms < (again ? LATER_MS : SOON_MS)) {
+        r->untold++;
+        return;
+    }
+    if (uv_tcp_getpeername(&stream->uv.tcp, (struct sockaddr *)&address, &len) == 0)
+        uv_ip_name((struct sockaddr *)&address, name, sizeof name);
+    if (r->untold)
+        snprintf(more, sizeof more, " (%" PRIu64 " more since the last one)", r->untold);
+    serve_log(s, "a connection from %s was refused: it %s%s", name, reason, more);
+    snprintf(r->told, sizeof r->told, "%s", reason);
+    r->told_ms = uv_now(&s->loop);
+    r->untold = 0;
+}
+
+static void serve_look_at_doors(uv_timer_t *timer)
+{
+    struct serve *s = timer->data;
+    bool peers = serve_peers_patience(s), clients = serve_clients_patience(s);
+
+    if (peers || clients)
+        serve_be_patient(s);
+    serve_work(s);
+}
+
+void serve_be_patient(struct serve *s)
+{
+    if (!uv_is_active((uv_handle_t *)&s->patience) && !s->stopping)
+        uv_timer_start(&s->patience, serve_look_at_doors, SERVE_PATIENCE_MS / 5, 0);
 }
 
 void serve_address(const struct serve_member *m, struct sockaddr_storage *address)
@@ -85,6 +125,7 @@ static void serve_stop(uv_signal_t *signal, int number)
     serve_clients_stop(s);
     serve_peers_stop(s);
     uv_close((uv_handle_t *)&s->due, NULL);
+    uv_close((uv_handle_t *)&s->patience, NULL);
     uv_close((uv_handle_t *)&s->term, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
 }
@@ -114,12 +155,22 @@ static void serve_begin_life(struct serve *s)
 
 static void serve_watch(struct serve *s)
 {
-    uv_timer_init(&s->loop, &s->due);
     uv_signal_init(&s->loop, &s->term);
     uv_signal_init(&s->loop, &s->interrupt);
-    s->due.data = s->term.data = s->interrupt.data = s;
+    s->term.data = s->interrupt.data = s;
     uv_signal_start(&s->term, serve_stop, SIGTERM);
     uv_signal_start(&s->interrupt, serve_stop, SIGINT);
+}
+
+static void serve_tell(const struct serve *s)
+{
+    const struct serve_conf *conf = s->conf;
+
+    serve_log(s, "serves %s%s", conf->socket, conf->n > 1 ? "" : "; a cluster of one, for clients of this machine");
+    if (conf->n > 1)
+        serve_log(s, "talks to the other members %s", conf_door(conf, true));
+    if (conf->clients.port)
+        serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
 }
 
 int serve_run(const struct serve_conf *conf)
@@ -131,22 +182,23 @@ int serve_run(const struct serve_conf *conf)
     ring_init(&s->strangers);
     ring_init(&s->clients);
     ring_init(&s->news);
+    ring_init(&s->unknown);
     signal(SIGPIPE, SIG_IGN);
     uv_loop_init(&s->loop);
+    uv_timer_init(&s->loop, &s->due);
+    uv_timer_init(&s->loop, &s->patience);
+    s->due.data = s->patience.data = s;
     serve_begin_life(s);
     started = serve_clients_start(s) && serve_peers_start(s);
     if (started) {
         serve_watch(s);
-        serve_log(s, "serves %s%s", conf->socket,
-                  conf->n > 1 ? "; without a cluster key peers are on loopback only"
-                              : "; a cluster of one, for clients of this machine");
-        if (conf->clients.port)
-            serve_log(s, "serves %s:%d as well, for every user of this machine", conf->clients.host,
-                      conf->clients.port);
+        serve_tell(s);
         serve_work(s);
     } else {
         s->stopping = true;
         serve_clients_stop(s);
+        uv_close((uv_handle_t *)&s->due, NULL);
+        uv_close((uv_handle_t *)&s->patience, NULL);
     }
     uv_run(&s->loop, UV_RUN_DEFAULT);
     uv_loop_close(&s->loop);

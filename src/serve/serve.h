@@ -9,13 +9,23 @@
 #include "node/client.h"
 #include "stream.h"
 
+enum { SERVE_PATIENCE_MS = 5000 };
+
 /* Another member, and the connection to it. */
 struct serve_peer {
     struct serve *serve;
     uint32_t member;
     struct stream *stream; /* or null */
     uv_timer_t retry;
+    uint64_t since_ms;          /* when the connection was begun */
     char told[LINK_REASON_MAX]; /* the reason that was logged last */
+};
+
+/* Connections that were refused: what was logged of them, as it may be done as often as somebody likes. */
+struct serve_refusals {
+    char told[LINK_REASON_MAX];
+    uint64_t told_ms; /* when; 0: never */
+    uint64_t untold;  /* how many since */
 };
 
 struct serve {
@@ -27,11 +37,13 @@ struct serve {
     uv_tcp_t peers_door; /* where peers come in */
     uv_pipe_t clients_door;
     uv_tcp_t clients_tcp_door;
-    uv_timer_t due;
+    uv_timer_t due, patience;
     uv_signal_t term, interrupt;
     struct ring strangers;     /* connections that have not said who they are */
     struct ring clients, news; /* all of them; those for whom there is something to do */
-    unsigned stranger_count;
+    struct ring unknown;       /* clients that have not proved who they are */
+    unsigned stranger_count, unknown_count;
+    struct serve_refusals refusals;
     bool was_open, stopping;
 };
 
@@ -43,10 +55,16 @@ void serve_work(struct serve *s);
 /* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);
 void serve_address(const struct serve_member *m, struct sockaddr_storage *address);
+/* A connection that is nobody's is ended, because it ... */
+void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason);
+/* Somebody has begun to talk, and has SERVE_PATIENCE_MS to say who it is. */
+void serve_be_patient(struct serve *s);
 void serve_log(const struct serve *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool serve_peers_start(struct serve *s);
 void serve_peers_flush(struct serve *s);
 void serve_peers_stop(struct serve *s);
+bool serve_peers_patience(struct serve *s); /* whoever took too long is gone; is anybody left? */
+bool serve_clients_patience(struct serve *s);
 bool serve_clients_start(struct serve *s);
 void serve_clients_work(struct serve *s);
 void serve_clients_stop(struct serve *s);

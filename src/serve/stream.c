@@ -26,15 +26,10 @@ struct stream *stream_new(uv_loop_t *loop, bool tcp)
 
 static void stream_gone(uv_handle_t *handle)
 {
-    free(handle->data);
-}
+    struct stream *s = handle->data;
 
-void stream_close(struct stream *s)
-{
-    if (!s->closing) {
-        s->closing = true;
-        uv_close((uv_handle_t *)&s->uv.any, stream_gone);
-    }
+    tls_free(s->tls);
+    free(s);
 }
 
 static void stream_ended(struct stream *s)
@@ -43,20 +38,22 @@ static void stream_ended(struct stream *s)
         s->on_end(s);
 }
 
-static void stream_written(uv_write_t *request, int status)
+bool stream_is_known(const struct stream *s)
 {
-    struct stream_rest *rest = request->data;
-    struct stream *s = rest->stream;
-
-    free(rest);
-    s->writing = false;
-    if (status < 0)
-        stream_ended(s);
-    else if (!s->closing)
-        s->on_room(s);
+    return !s->tls || tls_is_up(s->tls);
 }
 
-void stream_write(struct stream *s, const uint8_t *bytes, size_t len)
+const char *stream_why(const struct stream *s)
+{
+    return s->tls ? tls_why(s->tls) : "";
+}
+
+/* --------------------------------------------------------------------------------------------------------- going out */
+
+static void stream_written(uv_write_t *request, int status);
+
+/* Sends what it can at once, and the rest later. Not while it is sending. */
+static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
 {
     uv_buf_t buf = uv_buf_init((char *)bytes, (unsigned)len);
     int sent = uv_try_write(&s->uv.any, &buf, 1);
@@ -71,13 +68,49 @@ void stream_write(struct stream *s, const uint8_t *bytes, size_t len)
     memcpy(rest->bytes, bytes + sent, len - (size_t)sent);
     rest->stream = s;
     rest->request.data = rest;
-    s->writing = true;
+    s->sending = true;
     buf = uv_buf_init((char *)rest->bytes, (unsigned)(len - (size_t)sent));
     if (uv_write(&rest->request, &s->uv.any, &buf, 1, stream_written) < 0) {
         free(rest); /* the reading side will notice that it is broken */
-        s->writing = false;
+        s->sending = false;
     }
 }
+
+/* What TLS has to send. */
+static void stream_flush(struct stream *s)
+{
+    static uint8_t bytes[1 << 16];
+    size_t len;
+
+    while (s->tls && !s->sending && !s->closing && (len = tls_output(s->tls, bytes, sizeof bytes)))
+        stream_send(s, bytes, len);
+    s->writing = s->sending || !stream_is_known(s);
+}
+
+static void stream_written(uv_write_t *request, int status)
+{
+    struct stream_rest *rest = request->data;
+    struct stream *s = rest->stream;
+
+    free(rest);
+    s->sending = false;
+    stream_flush(s);
+    if (status < 0)
+        stream_ended(s);
+    else if (!s->closing && !s->writing)
+        s->on_room(s);
+}
+
+void stream_write(struct stream *s, const uint8_t *bytes, size_t len)
+{
+    if (!s->tls)
+        stream_send(s, bytes, len);
+    else
+        tls_write(s->tls, bytes, len); /* if that is not possible any more, the reading side will notice */
+    stream_flush(s);
+}
+
+/* --------------------------------------------------------------------------------------------------------- coming in */
 
 static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
@@ -88,13 +121,34 @@ static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
     *buf = uv_buf_init(space, sizeof space);
 }
 
+/* Through TLS. What it wants to say itself (its part of the handshake, or why it ends) goes out first. */
+static void stream_decrypt(struct stream *s, const uint8_t *bytes, size_t len)
+{
+    static uint8_t plain[1 << 14];
+    bool was_known = stream_is_known(s), good = tls_input(s->tls, bytes, len);
+
+    stream_flush(s);
+    if (good && !was_known && stream_is_known(s) && !s->writing)
+        s->on_room(s);
+    while (good && !s->closing && (len = tls_read(s->tls, plain, sizeof plain)))
+        s->on_read(s, plain, len);
+    if (!s->closing)
+        stream_flush(s);
+    if (tls_is_over(s->tls))
+        stream_ended(s);
+}
+
 static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
 {
     struct stream *s = any->data;
 
+    if (s->closing)
+        return;
     if (len < 0)
         stream_ended(s);
-    else if (len > 0 && !s->closing)
+    else if (len > 0 && s->tls)
+        stream_decrypt(s, (const uint8_t *)buf->base, (size_t)len);
+    else if (len > 0)
         s->on_read(s, (const uint8_t *)buf->base, (size_t)len);
 }
 
@@ -107,4 +161,24 @@ void stream_read(struct stream *s, bool read)
         uv_read_start(&s->uv.any, stream_alloc, stream_got);
     else
         uv_read_stop(&s->uv.any);
+}
+
+/* ------------------------------------------------------------------------------------------------ begin and the end */
+
+void stream_secure(struct stream *s, struct tls *tls)
+{
+    s->tls = tls;
+    stream_flush(s);
+}
+
+void stream_close(struct stream *s)
+{
+    if (s->closing)
+        return;
+    if (s->tls) {
+        tls_end(s->tls);
+        stream_flush(s);
+    }
+    s->closing = true;
+    uv_close((uv_handle_t *)&s->uv.any, stream_gone);
 }

@@ -1,0 +1,61 @@
+/* dibs keygen - a key file: for the members of a cluster, or for machines that only have clients. */
+#include "cli.h"
+#include "tls/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A new file that only its owner can read. */
+static FILE *keygen_open(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0 && errno == EEXIST)
+        cli_die("%s exists, and a key is never overwritten; remove it if nobody needs it", path);
+    if (fd < 0 || fchmod(fd, 0600) < 0)
+        cli_die("cannot write %s: %s", path, strerror(errno));
+    return fdopen(fd, "w");
+}
+
+int cmd_keygen(int argc, char **argv)
+{
+    const char *cluster = NULL, *path = NULL;
+    const struct cli_option options[] = {
+        {"--client-of", CLI_TEXT, &cluster, "FILE", "not a new key, but the client key of this cluster key", 0, 0,
+         NULL},
+        {0},
+    };
+    const struct cli_usage usage = {
+        "dibs keygen [FILE] [--client-of FILE]",
+        "Makes the key of a cluster, 256 random bits, in a new FILE that only its owner can read; without FILE it is\n"
+        "printed. All members have the same: dibs serve --key FILE. Machines that only have clients need no more than "
+        "a\n"
+        "client key, which is made from it: who has only that cannot pose as a member.",
+        options,
+    };
+    struct key key;
+    char why[512];
+    FILE *to;
+    bool written;
+
+    cli_parse(argc, argv, &usage, &path, 1);
+    if (cluster && !key_read(&key, cluster, why, sizeof why))
+        cli_die("--client-of: %s", why);
+    if (!cluster && !key_make(&key))
+        cli_die("this machine has no random numbers");
+    if (cluster)
+        key = key_for_clients(&key);
+    to = path ? keygen_open(path) : stdout;
+    key_write(&key, to);
+    written = fflush(to) == 0 && (!path || fsync(fileno(to)) == 0);
+    if (path && fclose(to) != 0)
+        written = false;
+    if (!written && path) {
+        unlink(path);
+        cli_die("cannot write %s: %s", path, strerror(errno));
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,350 @@
+/* tls.c - see tls.h. */
+#include "tls.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tls_keys {
+    SSL_CTX *context;
+    bool has_key, has_cert;
+    char identity[32];
+    struct key key;
+};
+
+struct tls {
+    SSL *ssl;
+    BIO *in, *out; /* the ssl's */
+    const struct tls_keys *keys;
+    bool up, ended;
+    char why[200];
+};
+
+/* ------------------------------------------------------------------------------------------------------------- keys */
+
+static const unsigned char tls_context[] = "dibs"; /* sessions of all others are none of ours */
+
+/* OpenSSL sees a key that both sides have as a session that they resume. Its hash is SHA-256, as that of all suites that
+ * we allow. */
+static SSL_SESSION *tls_session(SSL *ssl)
+{
+    static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
+    const struct tls_keys *keys = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    SSL_SESSION *session = SSL_SESSION_new();
+
+    if (session && SSL_SESSION_set1_master_key(session, keys->key.bytes, KEY_LEN) &&
+        SSL_SESSION_set_cipher(session, SSL_CIPHER_find(ssl, aes_128_gcm_sha256)) &&
+        SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) &&
+        SSL_SESSION_set1_id_context(session, tls_context, sizeof tls_context))
+        return session;
+    SSL_SESSION_free(session);
+    return NULL;
+}
+
+/* We call: this is the key that we have. */
+static int tls_offer(SSL *ssl, const EVP_MD *hash, const unsigned char **id, size_t *len, SSL_SESSION **session)
+{
+    const struct tls_keys *keys = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+
+    (void)hash;
+    *id = (const unsigned char *)keys->identity;
+    *len = strlen(keys->identity);
+    *session = tls_session(ssl);
+    return *session != NULL;
+}
+
+/* We are called, by somebody who has a key for this purpose; whether it is ours will show. */
+static int tls_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION **session)
+{
+    const struct tls_keys *keys = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+
+    *session = NULL;
+    if (len != strlen(keys->identity) || memcmp(id, keys->identity, len) != 0)
+        return 1; /* no key: then perhaps a certificate */
+    *session = tls_session(ssl);
+    return *session != NULL;
+}
+
+static bool tls_load(struct tls_keys *keys, const struct tls_conf *conf, char *why, size_t size)
+{
+    const char *wrong = NULL, *file = NULL;
+
+    if (SSL_CTX_use_certificate_chain_file(keys->context, conf->cert) != 1) {
+        wrong = "is not a certificate in PEM form";
+        file = conf->cert;
+    } else if (SSL_CTX_use_PrivateKey_file(keys->context, conf->cert_key, SSL_FILETYPE_PEM) != 1) {
+        wrong = "is not the private key of the certificate, in PEM form and without a password";
+        file = conf->cert_key;
+    } else if (SSL_CTX_load_verify_file(keys->context, conf->ca) != 1) {
+        wrong = "has no certificates of authorities in PEM form";
+        file = conf->ca;
+    }
+    if (wrong)
+        snprintf(why, size, "%s %s (%s)", file, wrong, ERR_reason_error_string(ERR_peek_error()));
+    ERR_clear_error();
+    return !wrong;
+}
+
+static bool tls_set_up(struct tls_keys *keys)
+{
+    SSL_CTX *context = keys->context;
+
+    SSL_CTX_set_app_data(context, keys);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    if (keys->has_key) {
+        SSL_CTX_set_psk_use_session_callback(context, tls_offer);
+        SSL_CTX_set_psk_find_session_callback(context, tls_find);
+    }
+    return SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 && SSL_CTX_set_num_tickets(context, 0) == 1 &&
+           SSL_CTX_set_max_early_data(context, 0) == 1 &&
+           SSL_CTX_set_session_id_context(context, tls_context, sizeof tls_context) == 1 &&
+           SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1;
+}
+
+struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t size)
+{
+    struct tls_keys *keys = calloc(1, sizeof *keys);
+
+    snprintf(why, size, "out of memory");
+    if (!keys)
+        return NULL;
+    snprintf(keys->identity, sizeof keys->identity, "%s", conf->identity);
+    keys->has_key = conf->key;
+    keys->has_cert = conf->cert;
+    if (conf->key)
+        keys->key = *conf->key;
+    keys->context = SSL_CTX_new(TLS_method());
+    if (keys->context && tls_set_up(keys) && (!conf->cert || tls_load(keys, conf, why, size)))
+        return keys;
+    tls_keys_free(keys);
+    return NULL;
+}
+
+void tls_keys_free(struct tls_keys *keys)
+{
+    if (!keys)
+        return;
+    SSL_CTX_free(keys->context);
+    OPENSSL_cleanse(keys, sizeof *keys);
+    free(keys);
+}
+
+/* ------------------------------------------------------------------------------------------------------- connections */
+
+static struct tls *tls_open(struct tls_keys *keys)
+{
+    struct tls *t = calloc(1, sizeof *t);
+    BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+
+    if (t && in && out && (t->ssl = SSL_new(keys->context))) {
+        t->keys = keys;
+        t->in = in;
+        t->out = out;
+        SSL_set_bio(t->ssl, in, out);
+        return t;
+    }
+    free(t);
+    BIO_free(in);
+    BIO_free(out);
+    return NULL;
+}
+
+struct tls *tls_call(struct tls_keys *keys, const char *name)
+{
+    struct tls *t = tls_open(keys);
+
+    if (!t)
+        return NULL;
+    SSL_set_connect_state(t->ssl);
+    SSL_set_hostflags(t->ssl, X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    if (name && SSL_set1_host(t->ssl, name) != 1) {
+        tls_free(t);
+        return NULL;
+    }
+    tls_input(t, NULL, 0); /* the first word is ours */
+    return t;
+}
+
+struct tls *tls_answer(struct tls_keys *keys)
+{
+    struct tls *t = tls_open(keys);
+
+    if (t)
+        SSL_set_accept_state(t->ssl);
+    return t;
+}
+
+void tls_free(struct tls *t)
+{
+    if (t)
+        SSL_free(t->ssl);
+    free(t);
+}
+
+/* What OpenSSL complains about, for a person. */
+static void tls_explain(struct tls *t)
+{
+    static const struct {
+        int reason;
+        const char *words;
+    } known[] = {
+        {SSL_R_BINDER_DOES_NOT_VERIFY, "has another key"},
+        {SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER, "says that our key is another one"},
+        {SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS; has it no key?"},
+        {SSL_R_HTTP_REQUEST, "does not speak TLS, but HTTP"},
+        {SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS; has it no key?"},
+        {SSL_R_BAD_RECORD_TYPE, "does not speak TLS; has it no key?"},
+        {SSL_R_UNSUPPORTED_PROTOCOL, "does not speak TLS 1.3"},
+        {SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, "comes without the key"},
+        {SSL_R_NO_SHARED_CIPHER, "comes without the key"},
+        {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "comes without a certificate"},
+        {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, "says that we come without the right key"},
+        {SSL_R_TLSV1_ALERT_UNKNOWN_CA, "does not trust the authority of our certificate"},
+        {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "says that we come without a certificate"},
+    };
+    unsigned long error = ERR_peek_error();
+    int reason = ERR_GET_REASON(error);
+    long verified = SSL_get_verify_result(t->ssl);
+
+    if (t->why[0])
+        return;
+    if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+        snprintf(t->why, sizeof t->why, "has a certificate that does not hold: %s",
+                 X509_verify_cert_error_string(verified));
+        return;
+    }
+    for (size_t k = 0; ERR_GET_LIB(error) == ERR_LIB_SSL && k < sizeof known / sizeof known[0]; k++)
+        if (known[k].reason == reason) {
+            snprintf(t->why, sizeof t->why, "%s", known[k].words);
+            return;
+        }
+    snprintf(t->why, sizeof t->why, "does not keep to TLS: %s", error ? ERR_reason_error_string(error) : "it ended");
+}
+
+/* What a call of OpenSSL has come to. True: it just wants more. */
+static bool tls_goes_on(struct tls *t, int result)
+{
+    int error = SSL_get_error(t->ssl, result);
+
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
+        return true;
+    if (error == SSL_ERROR_ZERO_RETURN)
+        t->ended = true;
+    else
+        tls_explain(t);
+    ERR_clear_error();
+    return false;
+}
+
+/* The handshake is done. OpenSSL has seen to it that the other side has our key, or else a certificate that holds; but on
+ * this everything depends. */
+static bool tls_knows(const struct tls *t)
+{
+    X509 *cert;
+    bool held;
+
+    if (SSL_version(t->ssl) != TLS1_3_VERSION)
+        return false;
+    if (t->keys->has_key && SSL_session_reused(t->ssl))
+        return true;
+    cert = SSL_get1_peer_certificate(t->ssl);
+    held = t->keys->has_cert && cert && SSL_get_verify_result(t->ssl) == X509_V_OK;
+    X509_free(cert);
+    return held;
+}
+
+bool tls_is_over(const struct tls *t)
+{
+    return t->ended || t->why[0];
+}
+
+bool tls_input(struct tls *t, const uint8_t *bytes, size_t len)
+{
+    int result;
+
+    if (tls_is_over(t))
+        return false;
+    if (len && BIO_write(t->in, bytes, (int)len) != (int)len) {
+        snprintf(t->why, sizeof t->why, "sends more than there is memory for");
+        return false;
+    }
+    if (t->up)
+        return true;
+    ERR_clear_error();
+    result = SSL_do_handshake(t->ssl);
+    if (result != 1)
+        return tls_goes_on(t, result);
+    t->up = tls_knows(t);
+    if (!t->up)
+        snprintf(t->why, sizeof t->why, "has not proved who it is");
+    return t->up;
+}
+
+size_t tls_output(struct tls *t, uint8_t *bytes, size_t room)
+{
+    int len = BIO_read(t->out, bytes, (int)room);
+
+    return len > 0 ? (size_t)len : 0;
+}
+
+bool tls_is_up(const struct tls *t)
+{
+    return t->up;
+}
+
+size_t tls_read(struct tls *t, uint8_t *bytes, size_t room)
+{
+    size_t len = 0;
+
+    if (!t->up || tls_is_over(t))
+        return 0;
+    ERR_clear_error();
+    if (SSL_read_ex(t->ssl, bytes, room, &len) == 1)
+        return len;
+    tls_goes_on(t, 0);
+    return 0;
+}
+
+bool tls_write(struct tls *t, const uint8_t *bytes, size_t len)
+{
+    size_t written;
+
+    if (!t->up || tls_is_over(t))
+        return false;
+    ERR_clear_error();
+    if (len == 0 || SSL_write_ex(t->ssl, bytes, len, &written) == 1)
+        return true;
+    tls_explain(t);
+    return false;
+}
+
+void tls_end(struct tls *t)
+{
+    if (t->up && !t->why[0])
+        SSL_shutdown(t->ssl);
+    ERR_clear_error();
+}
+
+const char *tls_why(const struct tls *t)
+{
+    return t->why;
+}
+
+bool tls_is_named(const struct tls *t, const char *name)
+{
+    X509 *cert;
+    bool named;
+
+    if (t->keys->has_key && SSL_session_reused(t->ssl))
+        return true;
+    cert = SSL_get1_peer_certificate(t->ssl);
+    named = cert && X509_check_host(cert, name, strlen(name),
+                                    X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
+    X509_free(cert);
+    return named;
+}

@@ -1,0 +1,58 @@
+/* tls.h - TLS 1.3 without I/O: bytes from the network in, bytes for the network out. By OpenSSL.
+ *
+ * Both sides prove who they are, always. By a key that both have (an external PSK, with Diffie-Hellman on top, so that
+ * a key that leaks later opens no recorded conversation); or by certificates of an authority that both trust. There is no
+ * version below 1.3, no early data (nothing can be replayed), no resumption, no ticket, no renegotiation.
+ *
+ * Of a certificate's holder also its name is known. Who calls says whom it expects; who is called asks afterwards
+ * (tls_is_named). A key has no names: who has it is trusted. */
+#ifndef DIBS_TLS_TLS_H
+#define DIBS_TLS_TLS_H
+
+#include "key.h"
+
+/* What keys are for. */
+#define TLS_MEMBERS "dibs member"
+#define TLS_CLIENTS "dibs client"
+
+/* Who we are, and whom we trust. */
+struct tls_conf {
+    const char *identity;  /* what the key is for; not secret */
+    const struct key *key; /* or null */
+    const char *cert;      /* file names, all or none: our certificate (and what leads to the authority), its key, */
+    const char *cert_key;  /* .. */
+    const char *ca;        /* and the authorities that we trust */
+};
+
+struct tls_keys;
+/* Null, and a sentence, if the files are not what they should be. The configuration is not kept. */
+struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t size);
+void tls_keys_free(struct tls_keys *keys); /* or null */
+
+/* One connection. The keys outlive it. */
+struct tls;
+/* A name, or null: the certificate of who is called must be for it. Null: out of memory. */
+struct tls *tls_call(struct tls_keys *keys, const char *name);
+struct tls *tls_answer(struct tls_keys *keys);
+void tls_free(struct tls *t); /* or null */
+
+/* Bytes that came. False: it is over; tls_why says why. There may be a last word to send, all the same. */
+bool tls_input(struct tls *t, const uint8_t *bytes, size_t len);
+/* Bytes to be sent, as many as there is room for; 0: none. */
+size_t tls_output(struct tls *t, uint8_t *bytes, size_t room);
+/* Both sides know each other: from now on there is something to read, and tls_write may be called. */
+bool tls_is_up(const struct tls *t);
+/* What the other side has said, as much as there is room for; 0: nothing, or it is over. */
+size_t tls_read(struct tls *t, uint8_t *bytes, size_t room);
+/* All of it. False: it is over. */
+bool tls_write(struct tls *t, const uint8_t *bytes, size_t len);
+/* Our last word, so that the other side knows that nothing was cut off. */
+void tls_end(struct tls *t);
+/* The other side has ended it, or it has failed. */
+bool tls_is_over(const struct tls *t);
+/* Why it has failed, in words that go on from "it"; or "" if it has not. */
+const char *tls_why(const struct tls *t);
+/* Is the other side's certificate for this name? With a key it has none, and the answer is yes. */
+bool tls_is_named(const struct tls *t, const char *name);
+
+#endif
