@@ -19,6 +19,7 @@ struct run {
     struct fuzz_input in;
     bool liar;
     uint8_t dead[16]; /* the site has faulted: nothing happens there any more */
+    uint32_t timer;   /* all get their turn */
 };
 
 /* How many values an option has, as far as a byte can choose. */
@@ -156,14 +157,15 @@ static bool run_drain_once(struct run *r)
     for (size_t k = 0; k < w->flights; k++)
         if (!r->dead[w->flight[k].msg->to])
             return run_deliver(r, k), true;
-    for (dme_id i = 0; i < w->conf.n; i++) {
-        if (r->dead[i])
-            continue;
-        if (w->node[i]->phase == DME_INSIDE)
+    for (dme_id i = 0; i < w->conf.n; i++)
+        if (!r->dead[i] && w->node[i]->phase == DME_INSIDE)
             return run_move(r, &(struct world_move){.type = DME_RELEASE, .site = i}), true;
-        for (unsigned t = 0; t < DME_TIMERS; t++)
-            if (w->node[i]->armed & 1u << t)
-                return run_move(r, &(struct world_move){.type = DME_TIMER, .site = i, .arg = t}), true;
+    for (uint32_t k = 0; k < w->conf.n * DME_TIMERS; k++) {
+        uint32_t next = r->timer++ % (w->conf.n * DME_TIMERS), t = next % DME_TIMERS;
+        dme_id i = next / DME_TIMERS;
+
+        if (!r->dead[i] && w->node[i]->armed & 1u << t)
+            return run_move(r, &(struct world_move){.type = DME_TIMER, .site = i, .arg = t}), true;
     }
     return false;
 }

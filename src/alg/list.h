@@ -11,6 +11,7 @@
     X(lamport_as_published)                                                                                            \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_as_published)                                                                                    \
+    X(ricart_agrawala_robust)                                                                                          \
     X(ricart_agrawala_pile)                                                                                            \
     X(ricart_agrawala_pile_as_published)                                                                               \
     X(ricart_agrawala_implicit)                                                                                        \

@@ -1,0 +1,768 @@
+/* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981, sections on
+ * inserting, removing and failing sites (and the longer text of the University of Maryland's report TR-869, 1980).
+ *
+ * Idea. Permission of everybody, as in ricart_agrawala.c, where everybody is the present group. A *name* is a site and
+ * its life, so a site that failed and is back is somebody else; every message says from which name to which it goes, and
+ * what is not meant for this life is thrown away.
+ *   Join. A newcomer asks a member to be its sponsor. The sponsor enters the critical section itself, tells everybody
+ *     the new name, waits for all acknowledgements, and hands the newcomer the list of names and the highest number.
+ *   Leave. LEAVE to all, LEAVE_ACK from all; until then the site answers, but asks for nothing.
+ *   Failure. An answer that is late is asked for again: ARE_YOU_THERE is a repeated REQUEST, and its answer YES_I_AM_HERE
+ *     says "wait". Who does not answer that within 2T has failed: FAILED tells everybody, and its replies count as given.
+ *   Return. A site that is back joins like a newcomer, after a restart interval if that is wanted. A site that lives and
+ *     was forgotten is told so by RESTART, the answer to what it sends, and takes up a new life.
+ *
+ * Messages. 2(n-1) per entry as before. Join: 4(n-1) + 2. Leave: 2(n-1). A failure: at most 3(n-1) + 2 at whom waits.
+ *
+ * Invariant RR1. Who is inside was answered by every name that was a member when it asked and has not left or failed.
+ * Invariant RR2. When a newcomer asks for the first time, every member counts it as one, and no number that a member
+ *     has sent or received by then is above the newcomer's own.
+ *
+ * Departures from the paper. A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
+ * carries the request, which may have been lost or be late; new names are acknowledged before the sponsor leaves, or two
+ * members that do not know of each other go in together; a leaver takes leave of names that it learns on the way. The
+ * five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
+ * needed, for the sponsor collects it. A newcomer that listens for it may hear nothing for ever, so it asks when its
+ * patience ends. Sets of names take the place of counters. If a bound is not kept and a site that
+ * lives is declared failed, exclusion is lost: nothing can be done about that without votes. */
+#include "core/alg.h"
+
+enum {
+    REQUEST,
+    REPLY,
+    ARE_YOU_THERE,
+    YES_I_AM_HERE,
+    JOIN,
+    REFUSE,
+    NEW,
+    NEW_ACK,
+    INIT,
+    LEAVE,
+    LEAVE_ACK,
+    FAILED,
+    RESTART,
+    QUERY,
+    ANSWER
+};
+
+/* From a name (with a number), to a name; and about a name, or about all. The life of a name is the ticket's mode. */
+static const struct dme_kind rr_kinds[] = {
+    {"REQUEST", 2, 0}, {"REPLY", 2, 0},  {"ARE_YOU_THERE", 2, 0}, {"YES_I_AM_HERE", 2, 0},
+    {"JOIN", 2, 0},    {"REFUSE", 2, 0}, {"NEW", 3, 0},           {"NEW_ACK", 3, 0},
+    {"INIT", 2, 1},    {"LEAVE", 2, 0},  {"LEAVE_ACK", 2, 0},     {"FAILED", 3, 0},
+    {"RESTART", 2, 0}, {"QUERY", 2, 0},  {"ANSWER", 2, 0},        {0},
+};
+
+enum { OPTION_MEMBERS, OPTION_HIGHEST, OPTION_HOLD, OPTION_INTERVAL, OPTION_PATIENCE };
+enum { ACKNOWLEDGED, ASKED, HEARD_ALL, HEARD_SPAN, WAITED, HEARD_FOUR };
+static const char *const rr_highest[] = {
+    "acknowledged", "asked", "heard-all", "heard-span", "waited", "heard-four", NULL,
+};
+static const struct dme_option rr_options[] = {
+    {.key = "members", .help = "the first so many sites are members at first (0: all)", .max = DME_SITES_MAX},
+    {.key = "highest", .help = "how a newcomer finds the highest number", .choices = rr_highest},
+    {.key = "hold", .help = "how long, in T, a site is inside, about", .initial = 1, .min = 0, .max = 200},
+    {.key = "restart-interval", .help = "how long, in T, a site that is back keeps silent", .max = 200},
+    {.key = "patience",
+     .help = "how long, in T, a newcomer waits for its sponsor",
+     .initial = 20,
+     .min = 2,
+     .max = 200},
+    {0},
+};
+
+enum { TIMER_LATE /* answers */, TIMER_GONE /* who does not answer is */, TIMER_OUT /* of a site that is no member */ };
+enum { OUT, JOINING, SYNC /* a member that does not know the highest number */, IN, LEAVING, GONE };
+enum { NOTHING, APP, ADMIN };
+
+struct rr {
+    uint64_t highest, own; /* own is 0 unless it asks or is inside */
+    uint64_t best;         /* sponsor: of the acknowledgements. Newcomer: the first number heard */
+    uint8_t role;
+    uint8_t activity; /* for whom the critical section is asked for, or held */
+    uint8_t granted, resigns /* wants to leave */, forgotten /* lives, but others believe not */, zero[3];
+    dme_id sponsor; /* newcomer: whom it asked last */
+    dme_id sponsee; /* sponsor: whom it lets in */
+    struct {
+        uint64_t deferred; /* number of the request that is not answered yet; 0: none */
+        uint32_t life;
+        uint8_t member, removed;
+        uint8_t missing; /* its answer to what is under way: REQUEST, NEW, LEAVE or QUERY */
+        uint8_t probed;  /* it was asked once more and nothing was heard yet */
+        uint8_t sponsee, heard /* newcomer: so many REQUESTs */, zero[6];
+    } peer[];
+};
+
+/* ------------------------------------------------------------------------------------------------------------- names */
+
+static struct dme_ticket rr_name(const struct rr *s, dme_id j, uint64_t number)
+{
+    return (struct dme_ticket){.clock = number, .mode = s->peer[j].life, .site = j};
+}
+
+static struct dme_msg *rr_send(struct dme *d, struct rr *s, dme_id to, uint8_t kind, uint64_t number)
+{
+    struct dme_msg *m = dme_send(d, to, kind);
+
+    s->peer[d->self].life = d->node->life;
+    m->ticket[0] = rr_name(s, d->self, number);
+    m->ticket[1] = rr_name(s, to, 0);
+    return m;
+}
+
+static void rr_send_about(struct dme *d, struct rr *s, dme_id to, uint8_t kind, struct dme_ticket name)
+{
+    rr_send(d, s, to, kind, 0)->ticket[2] = name;
+}
+
+static void rr_forget(struct rr *s, dme_id j)
+{
+    s->peer[j].member = s->peer[j].missing = s->peer[j].probed = s->peer[j].sponsee = 0;
+    s->peer[j].heard = 0;
+    s->peer[j].deferred = 0;
+    s->peer[j].removed = 1;
+}
+
+/* Somebody speaks of a name, or as one. False if it is a former life of that site. A new life ends the former. */
+static bool rr_is_present(struct rr *s, struct dme_ticket name)
+{
+    if (name.mode < s->peer[name.site].life)
+        return false;
+    if (name.mode > s->peer[name.site].life) {
+        rr_forget(s, name.site);
+        s->peer[name.site].removed = 0;
+        s->peer[name.site].life = name.mode;
+    }
+    return true;
+}
+
+static bool rr_runs(const struct dme *d, unsigned timer)
+{
+    return d->node->armed & 1u << timer;
+}
+
+static bool rr_any(const struct dme *d, const uint8_t *first, size_t stride)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (first[j * stride])
+            return true;
+    return false;
+}
+
+static bool rr_misses(const struct dme *d, const struct rr *s)
+{
+    return rr_any(d, &s->peer[0].missing, sizeof s->peer[0]);
+}
+
+/* ---------------------------------------------------------------------------------------- questions and their answers */
+
+/* What is under way: the same question goes to all whose answer is missing. */
+static void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
+{
+    if (s->role == LEAVING)
+        rr_send(d, s, j, LEAVE, 0);
+    else if (s->role == SYNC)
+        rr_send(d, s, j, QUERY, 0);
+    else if (s->granted)
+        rr_send_about(d, s, j, NEW, rr_name(s, s->sponsee, 0));
+    else
+        rr_send(d, s, j, again ? ARE_YOU_THERE : REQUEST, s->own);
+}
+
+static void rr_put_all(struct dme *d, struct rr *s)
+{
+    for (dme_id j = 0; j < d->n; j++) {
+        s->peer[j].missing = s->peer[j].member && !(s->granted && j == s->sponsee);
+        s->peer[j].probed = 0;
+        if (s->peer[j].missing)
+            rr_put(d, s, j, false);
+    }
+    dme_start(d, TIMER_LATE, 2 + (uint32_t)dme_option(d, OPTION_HOLD));
+}
+
+static void rr_done(struct dme *d)
+{
+    dme_stop(d, TIMER_LATE);
+    dme_stop(d, TIMER_GONE);
+}
+
+static void rr_ask_again(struct dme *d, struct rr *s)
+{
+    for (dme_id j = 0; j < d->n; j++) {
+        s->peer[j].probed = s->peer[j].missing;
+        if (s->peer[j].missing)
+            rr_put(d, s, j, true);
+    }
+    dme_start(d, TIMER_GONE, 2);
+}
+
+static void rr_test(struct dme *d, struct rr *s);
+
+/* One at a time, for FAILED goes to everybody; when all are declared, it goes on without them. */
+static void rr_declare(struct dme *d, struct rr *s)
+{
+    for (dme_id f = 0; f < d->n; f++)
+        if (s->peer[f].probed) {
+            struct dme_ticket name = rr_name(s, f, 0);
+
+            rr_forget(s, f);
+            for (dme_id j = 0; j < d->n; j++)
+                if (s->peer[j].member)
+                    rr_send_about(d, s, j, FAILED, name);
+            dme_start(d, TIMER_GONE, 0);
+            return;
+        }
+    if (rr_misses(d, s))
+        dme_start(d, TIMER_LATE, 2 + (uint32_t)dme_option(d, OPTION_HOLD));
+    rr_test(d, s);
+}
+
+/* --------------------------------------------------------------------------------------------- the critical section */
+
+static void rr_kick(struct dme *d, struct rr *s);
+
+static void rr_claim(struct dme *d, struct rr *s, uint8_t activity)
+{
+    s->activity = activity;
+    s->own = ++s->highest;
+    rr_put_all(d, s);
+    rr_test(d, s);
+}
+
+static void rr_finish(struct dme *d, struct rr *s)
+{
+    s->activity = NOTHING;
+    s->granted = 0;
+    s->own = 0;
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].deferred) {
+            rr_send(d, s, j, REPLY, s->peer[j].deferred);
+            s->peer[j].deferred = 0;
+        }
+    rr_kick(d, s);
+}
+
+static void rr_requested(struct dme *d, struct rr *s, dme_id j, uint64_t number, bool probe)
+{
+    struct dme_ticket claim = {.clock = number, .site = j}, mine = {.clock = s->own, .site = d->self};
+
+    s->highest = dme_max(s->highest, number);
+    if (s->activity && dme_before(mine, claim)) {
+        s->peer[j].deferred = dme_max(s->peer[j].deferred, number);
+        if (probe)
+            rr_send(d, s, j, YES_I_AM_HERE, number);
+    } else {
+        rr_send(d, s, j, REPLY, number);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- the sponsor */
+
+static dme_id rr_next_sponsee(const struct dme *d, const struct rr *s)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].sponsee)
+            return j;
+    return DME_NONE;
+}
+
+static void rr_admit(struct dme *d, struct rr *s)
+{
+    s->sponsee = rr_next_sponsee(d, s);
+    if (s->sponsee == DME_NONE) { /* it has failed meanwhile */
+        s->sponsee = 0;
+        rr_finish(d, s);
+        return;
+    }
+    s->best = s->highest;
+    rr_put_all(d, s);
+    rr_test(d, s);
+}
+
+/* Everybody knows the new name. */
+static void rr_admitted(struct dme *d, struct rr *s)
+{
+    dme_id y = s->sponsee;
+
+    if (s->peer[y].sponsee) {
+        struct dme_msg *m = rr_send(d, s, y, INIT, dme_option(d, OPTION_HIGHEST) ? 0 : dme_max(s->best, s->highest));
+
+        for (dme_id j = 0; j < d->n; j++)
+            if ((s->peer[j].member || j == d->self) && j != y)
+                m->ticket[2 + j] = rr_name(s, j, 0);
+        s->peer[y].sponsee = s->peer[y].removed = 0;
+        s->peer[y].member = 1;
+    }
+    s->best = 0;
+    s->sponsee = 0;
+    rr_finish(d, s);
+}
+
+static void rr_named(struct dme *d, struct rr *s, dme_id from, struct dme_ticket name)
+{
+    if (name.site != d->self && rr_is_present(s, name) && !s->peer[name.site].member) {
+        s->peer[name.site].member = 1;
+        s->peer[name.site].removed = 0;
+        if (s->role == LEAVING) { /* the sponsor's list has this site, and the newcomer has to hear that it is going */
+            s->peer[name.site].missing = 1;
+            rr_put(d, s, name.site, false);
+        }
+    }
+    name.clock = s->highest;
+    rr_send_about(d, s, from, NEW_ACK, name);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the newcomer */
+
+static void rr_join(struct dme *d, struct rr *s)
+{
+    s->role = JOINING;
+    if (d->n == 1) {
+        s->role = IN;
+        rr_kick(d, s);
+        return;
+    }
+    do
+        s->sponsor = dme_after(d, s->sponsor);
+    while (s->sponsor == d->self);
+    rr_send(d, s, s->sponsor, JOIN, 0);
+    dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_PATIENCE));
+}
+
+static void rr_in(struct dme *d, struct rr *s)
+{
+    s->role = IN;
+    s->best = 0;
+    for (dme_id j = 0; j < d->n; j++)
+        s->peer[j].heard = 0;
+    rr_done(d);
+    dme_stop(d, TIMER_OUT);
+    rr_kick(d, s);
+}
+
+static uint32_t rr_group(const struct dme *d, const struct rr *s)
+{
+    uint32_t count = 1;
+
+    for (dme_id j = 0; j < d->n; j++)
+        count += s->peer[j].member;
+    return count;
+}
+
+/* The paper's five ways to the highest number. All but the first rest on what the newcomer hears as a member. */
+static void rr_sync(struct dme *d, struct rr *s)
+{
+    uint64_t bounds = (rr_group(d, s) - 1) * (dme_option(d, OPTION_HOLD) + 1) + 3;
+
+    s->role = SYNC;
+    if (dme_option(d, OPTION_HIGHEST) == ACKNOWLEDGED)
+        rr_in(d, s);
+    else if (dme_option(d, OPTION_HIGHEST) == ASKED)
+        rr_put_all(d, s);
+    else if (dme_option(d, OPTION_HIGHEST) == WAITED)
+        dme_start(d, TIMER_OUT, bounds < 250 ? (uint32_t)bounds : 250);
+    else
+        dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_PATIENCE));
+}
+
+static void rr_initiated(struct dme *d, struct rr *s, const struct dme_msg *m)
+{
+    for (dme_id j = 0; j < d->n; j++) {
+        struct dme_ticket name = m->ticket[2 + j];
+
+        DME_EXPECT(d, name.site == j || name.site == DME_NONE);
+        if (name.site == j && j != d->self && rr_is_present(s, name) && !s->peer[j].removed)
+            s->peer[j].member = 1;
+    }
+    dme_stop(d, TIMER_OUT);
+    s->highest = dme_max(s->highest, m->ticket[0].clock);
+    rr_sync(d, s);
+}
+
+static bool rr_heard_enough(const struct dme *d, const struct rr *s)
+{
+    bool all = true, four = false;
+
+    for (dme_id j = 0; j < d->n; j++) {
+        all &= !s->peer[j].member || s->peer[j].heard;
+        four |= s->peer[j].heard == 4;
+    }
+    switch (dme_option(d, OPTION_HIGHEST)) {
+    case HEARD_ALL:
+        return all;
+    case HEARD_SPAN:
+        return s->best && s->highest - s->best >= rr_group(d, s) - 1;
+    case HEARD_FOUR:
+        return four;
+    default:
+        return false;
+    }
+}
+
+/* A newcomer without the highest number hears a request. */
+static void rr_listen(struct dme *d, struct rr *s, dme_id j, uint64_t number)
+{
+    if (s->peer[j].heard < 4)
+        s->peer[j].heard++;
+    s->best = s->best ? s->best : number;
+    if (rr_heard_enough(d, s))
+        rr_in(d, s);
+}
+
+/* It has waited long enough; if it has heard nothing, anybody's number will do. */
+static void rr_waited(struct dme *d, struct rr *s)
+{
+    for (dme_id j = 0; j < d->n && !s->highest; j++)
+        if (s->peer[j].member) {
+            s->peer[j].missing = 1;
+            rr_put(d, s, j, false);
+            dme_start(d, TIMER_LATE, 2);
+            return;
+        }
+    rr_in(d, s);
+}
+
+/* Under a new name, from the beginning. What is inside stays inside until it leaves. */
+static void rr_start_over(struct dme *d, struct rr *s)
+{
+    s->forgotten = dme_inside(d);
+    if (s->forgotten)
+        return;
+    d->node->life++;
+    s->activity = NOTHING;
+    s->granted = 0;
+    s->own = s->best = 0;
+    s->sponsee = 0;
+    for (dme_id j = 0; j < d->n; j++) {
+        rr_forget(s, j);
+        s->peer[j].removed = 0;
+    }
+    rr_done(d);
+    rr_join(d, s);
+}
+
+/* ------------------------------------------------------------------------------------------------------- what is next */
+
+static void rr_leave_group(struct dme *d, struct rr *s)
+{
+    s->resigns = 0;
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].sponsee) {
+            s->peer[j].sponsee = 0;
+            rr_send(d, s, j, REFUSE, 0);
+        }
+    s->role = LEAVING;
+    rr_put_all(d, s);
+    rr_test(d, s);
+}
+
+static void rr_left(struct dme *d, struct rr *s)
+{
+    s->role = GONE;
+    for (dme_id j = 0; j < d->n; j++) {
+        rr_forget(s, j);
+        s->peer[j].removed = 0;
+    }
+    if (dme_waiting(d))
+        rr_start_over(d, s);
+}
+
+static void rr_kick(struct dme *d, struct rr *s)
+{
+    if (s->role != IN || s->activity)
+        return;
+    if (s->forgotten)
+        rr_start_over(d, s);
+    else if (dme_waiting(d))
+        rr_claim(d, s, APP);
+    else if (s->resigns)
+        rr_leave_group(d, s);
+    else if (rr_next_sponsee(d, s) != DME_NONE)
+        rr_claim(d, s, ADMIN);
+}
+
+/* Is the last answer here? */
+static void rr_test(struct dme *d, struct rr *s)
+{
+    if (rr_misses(d, s))
+        return;
+    if (s->role == LEAVING) {
+        rr_done(d);
+        rr_left(d, s);
+    } else if (s->role == SYNC) {
+        if (rr_heard_enough(d, s))
+            rr_in(d, s);
+        else if (!rr_runs(d, TIMER_OUT) && dme_option(d, OPTION_HIGHEST) == WAITED)
+            rr_waited(d, s); /* whom it asked has failed */
+        else if (!rr_runs(d, TIMER_OUT))
+            rr_in(d, s);
+    } else if (s->activity == ADMIN && s->granted) {
+        rr_done(d);
+        rr_admitted(d, s);
+    } else if (s->activity && !s->granted) {
+        rr_done(d);
+        s->granted = 1;
+        if (s->activity == APP)
+            dme_enter(d);
+        else
+            rr_admit(d, s);
+    }
+}
+
+static void rr_remove(struct dme *d, struct rr *s, dme_id j)
+{
+    rr_forget(s, j);
+    rr_test(d, s);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the handlers */
+
+static void rr_init(struct dme *d, void *state)
+{
+    struct rr *s = state;
+    uint64_t members = dme_option(d, OPTION_MEMBERS) ? dme_option(d, OPTION_MEMBERS) : d->n;
+
+    s->sponsor = d->self;
+    if (d->self < members) {
+        s->role = IN;
+        for (dme_id j = 0; j < d->n && j < members; j++)
+            s->peer[j].member = j != d->self;
+    }
+}
+
+static void rr_joins(struct dme *d, void *state)
+{
+    struct rr *s = state;
+
+    if (s->role == GONE)
+        rr_start_over(d, s);
+    else if (s->role == OUT && !rr_runs(d, TIMER_OUT))
+        rr_join(d, s);
+}
+
+static void rr_request(struct dme *d, void *state)
+{
+    rr_joins(d, state);
+    rr_kick(d, state);
+}
+
+static void rr_release(struct dme *d, void *state)
+{
+    rr_finish(d, state);
+}
+
+static void rr_leaves(struct dme *d, void *state)
+{
+    struct rr *s = state;
+
+    s->resigns = s->role == IN || s->role == SYNC || s->role == JOINING;
+    rr_kick(d, s);
+}
+
+/* Whatever it remembers is out of date: others have gone on without it. */
+static void rr_restart(struct dme *d, void *state, bool remembers)
+{
+    struct rr *s = state;
+    uint64_t highest = s->highest;
+
+    (void)remembers;
+    for (dme_id j = 0; j < d->n; j++) {
+        rr_forget(s, j);
+        s->peer[j].removed = 0;
+    }
+    s->activity = s->granted = s->resigns = s->forgotten = 0;
+    s->own = s->best = 0;
+    s->sponsee = 0;
+    s->highest = highest;
+    s->sponsor = d->self;
+    s->role = OUT;
+    if (dme_option(d, OPTION_INTERVAL))
+        dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_INTERVAL));
+    else
+        rr_join(d, s);
+}
+
+static void rr_timer(struct dme *d, void *state, unsigned timer)
+{
+    struct rr *s = state;
+
+    if (timer == TIMER_LATE)
+        rr_ask_again(d, s);
+    else if (timer == TIMER_GONE)
+        rr_declare(d, s);
+    else if (s->role == SYNC && dme_option(d, OPTION_HIGHEST) == WAITED)
+        rr_waited(d, s);
+    else if (s->role == SYNC)
+        rr_put_all(d, s); /* nobody tells, so it asks */
+    else
+        rr_join(d, s); /* the interval is over, or the sponsor is silent: another one */
+}
+
+/* An answer to the question that is under way. */
+static void rr_answered(struct dme *d, struct rr *s, dme_id j, bool final)
+{
+    s->peer[j].probed = 0;
+    if (final)
+        s->peer[j].missing = 0;
+    rr_test(d, s);
+}
+
+/* Messages about requests. */
+static void rr_receive_claim(struct dme *d, struct rr *s, const struct dme_msg *m)
+{
+    uint64_t number = m->ticket[0].clock;
+
+    switch (m->kind) {
+    case REQUEST:
+    case ARE_YOU_THERE:
+        if (s->peer[m->from].removed) {
+            rr_send(d, s, m->from, RESTART, number); /* it lives, and was forgotten */
+            return;
+        }
+        rr_requested(d, s, m->from, number, m->kind == ARE_YOU_THERE);
+        if (s->role == SYNC && m->kind == REQUEST)
+            rr_listen(d, s, m->from, number);
+        break;
+    case REPLY:
+    case YES_I_AM_HERE:
+        if (s->activity && number == s->own && !s->granted)
+            rr_answered(d, s, m->from, m->kind == REPLY);
+        break;
+    }
+}
+
+/* Messages about members. */
+static void rr_receive_group(struct dme *d, struct rr *s, const struct dme_msg *m)
+{
+    switch (m->kind) {
+    case JOIN:
+        if (s->role == IN && !s->resigns)
+            s->peer[m->from].sponsee = 1;
+        else
+            rr_send(d, s, m->from, REFUSE, 0);
+        rr_kick(d, s);
+        break;
+    case REFUSE:
+        if (s->role == JOINING && m->from == s->sponsor)
+            rr_join(d, s);
+        break;
+    case INIT:
+        if (s->role == JOINING)
+            rr_initiated(d, s, m);
+        break;
+    case LEAVE:
+        rr_send(d, s, m->from, LEAVE_ACK, 0);
+        rr_remove(d, s, m->from);
+        break;
+    case LEAVE_ACK:
+        if (s->role == LEAVING)
+            rr_answered(d, s, m->from, true);
+        break;
+    case RESTART:
+        if (s->activity && !s->granted && m->ticket[0].clock == s->own)
+            rr_start_over(d, s);
+        break;
+    case QUERY:
+        rr_send(d, s, m->from, ANSWER, s->highest);
+        break;
+    case ANSWER:
+        s->highest = dme_max(s->highest, m->ticket[0].clock);
+        if (s->role == SYNC && dme_option(d, OPTION_HIGHEST) == WAITED && s->peer[m->from].missing)
+            s->peer[m->from].missing = 0, rr_in(d, s);
+        else if (s->role == SYNC)
+            rr_answered(d, s, m->from, true);
+        break;
+    }
+}
+
+/* Messages about a third name. */
+static void rr_receive_about(struct dme *d, struct rr *s, const struct dme_msg *m)
+{
+    struct dme_ticket name = m->ticket[2];
+
+    DME_EXPECT(d, name.site < d->n);
+    if (m->kind == NEW) {
+        rr_named(d, s, m->from, name);
+    } else if (m->kind == NEW_ACK) {
+        if (s->activity != ADMIN || !s->granted || name.site != s->sponsee || name.mode != s->peer[name.site].life)
+            return;
+        s->best = dme_max(s->best, name.clock);
+        rr_answered(d, s, m->from, true);
+    } else if (name.site == d->self) {
+        if (name.mode == d->node->life)
+            rr_start_over(d, s);
+    } else if (rr_is_present(s, name)) {
+        rr_remove(d, s, name.site);
+    }
+}
+
+static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct rr *s = state;
+
+    DME_EXPECT(d, m->ticket[0].site == m->from && m->ticket[1].site == d->self);
+    if (s->role == OUT || s->role == GONE) {
+        if (m->kind == JOIN && !rr_runs(d, TIMER_OUT))
+            rr_send(d, s, m->from, REFUSE, 0);
+        return;
+    }
+    if (m->kind != JOIN && m->kind != REFUSE && m->ticket[1].mode != d->node->life)
+        return; /* meant for a former life; a newcomer does not know the life of its sponsor */
+    if (!rr_is_present(s, m->ticket[0]))
+        return; /* a former life's */
+    if (m->kind <= YES_I_AM_HERE)
+        rr_receive_claim(d, s, m);
+    else if (m->kind == NEW || m->kind == NEW_ACK || m->kind == FAILED)
+        rr_receive_about(d, s, m);
+    else
+        rr_receive_group(d, s, m);
+    rr_test(d,
+            s); /* a new life's first message ends the former one, and what was missing of that is as good as there */
+}
+
+static void rr_show(const struct dme *d, const void *state, struct dme_text *text)
+{
+    static const char *const roles[] = {"out", "joining", "sync", "in", "leaving", "gone"};
+    const struct rr *s = state;
+
+    dme_print(text, "%s life=%u highest=%llu claim=%llu%s ", roles[s->role], d->node->life,
+              (unsigned long long)s->highest, (unsigned long long)s->own,
+              s->activity == ADMIN ? " for a newcomer" : "");
+    dme_print_set(text, "members", &s->peer[0].member, sizeof s->peer[0], d->n);
+    dme_print_set(text, " missing", &s->peer[0].missing, sizeof s->peer[0], d->n);
+    for (dme_id j = 0; j < d->n; j++)
+        if (s->peer[j].deferred)
+            dme_print(text, " deferred=%llu.%u", (unsigned long long)s->peer[j].deferred, j);
+    dme_print_set(text, " removed", &s->peer[0].removed, sizeof s->peer[0], d->n);
+}
+
+static const char *rr_check(const struct dme_conf *conf)
+{
+    return conf->option[OPTION_MEMBERS] > conf->n ? "there are fewer sites than members" : NULL;
+}
+
+const struct dme_alg ricart_agrawala_robust = {
+    .name = "ricart-agrawala-robust",
+    .paper =
+        "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981; "
+        "and technical report TR-869, University of Maryland, 1980",
+    .cost = "2(n-1) messages, delay T; join 4(n-1)+2, leave 2(n-1)",
+    .kinds = rr_kinds,
+    .upkeep = ARE_YOU_THERE,
+    .options = rr_options,
+    .family = DME_PERMISSION,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_BOUNDED_DELAY,
+    .state_size = sizeof(struct rr),
+    .peer_size = sizeof(((struct rr *)0)->peer[0]),
+    .check = rr_check,
+    .init = rr_init,
+    .request = rr_request,
+    .receive = rr_receive,
+    .release = rr_release,
+    .timer = rr_timer,
+    .restart = rr_restart,
+    .join = rr_joins,
+    .leave = rr_leaves,
+    .show = rr_show,
+};
