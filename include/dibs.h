@@ -153,6 +153,26 @@ DIBS_API int dibs_start_unlock(struct dibs *d, const char *name);
 /* If it cannot be renewed it is lost, and told so. */
 DIBS_API int dibs_start_renew(struct dibs *d, const char *name, uint64_t ttl_ms);
 
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+/* Something that has happened to a lock. The texts are valid during the call. */
+struct dibs_event {
+    const char *event; /* "waiting", "granted", "released", "lost"; there may be others some day */
+    const char *lock;
+    const char *member; /* whose client it is */
+    uint64_t client;    /* its number there */
+    const char *who;    /* what it calls itself, or "" */
+    const char *mode;   /* "exclusive", "shared", "group", "slot" */
+    uint64_t fence;     /* 0: none yet */
+};
+
+/* Called from within functions of the library, with the same restrictions as dibs_lost_fn. */
+typedef void dibs_event_fn(void *user, const struct dibs_event *event);
+/* From now on, what happens to locks whose names match the pattern (*, ? and [..], as of a shell), on all members. Call it
+ * again for more patterns; there is one function for all. Events are news, not a record: a program that does not read
+ * them is disconnected, and a member that cannot keep up with them leaves some out. */
+DIBS_API int dibs_watch(struct dibs *d, const char *pattern, dibs_event_fn *fn, void *user);
+
 /* -------------------------------------------------------------------------------------------------- other questions */
 
 enum dibs_type {

@@ -46,7 +46,11 @@ static void fuzz_feed(struct node *a, struct fuzz_input *in)
     uint8_t frame[300], type = fuzz_take(in) % 8, *at = frame;
     size_t body = fuzz_take(in) % 64;
 
-    if (type == 2) { /* DATA about a lock */
+    if (type == 7) { /* DATA, and what members tell each other beside locks */
+        at = pack_number(at, 1 + 4 + 1 + body, 4);
+        at = pack_number(pack_number(at, 2, 1), a->link[1].received + 1, 4);
+        at = pack_number(at, TALK_INTEREST + fuzz_take(in) % 4, 1);
+    } else if (type == 2) { /* DATA about a lock */
         at = pack_number(at, 1 + 4 + 4 + body, 4);
         at = pack_number(pack_number(at, type, 1), a->link[1].received + 1, 4);
         at = pack_number(at, 1 + fuzz_take(in) % 3, 1);
@@ -83,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_meet(&a, modes);
     dme_text_init(&why, line, sizeof line);
     session_lock(s, &(struct session_wish){.name = "x", .name_len = 1, .wait_ms = 10}, &why);
+    question_ask(s, ASK_WAITERS, "x", 1, 0, 0); /* the first: its id is 1 */
+    watch_subscribe(s, true, "*", 1);
     while (in.at < in.end && a.link[1].state == LINK_UP) {
         fuzz_feed(&a, &in);
         while (node_next(&a, &e))

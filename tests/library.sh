@@ -190,4 +190,104 @@ DIBS_SOCKET=$dir/solo
 until_true "$DIBS" lock vouched --wait 1 -- true
 tell $? "and when the daemon goes on, it finds the connection closed and the lock free"
 
+# ------------------------------------------------------------------------------------------------------ Redis' clients
+
+python=
+for candidate in python3 /usr/bin/python3; do # the second has what Debian packages
+    $candidate -c 'import redis' 2>/dev/null && python=$candidate
+done
+if [ -n "$python" ]; then
+    timeout 120 "$python" tests/redis_client.py "$dir/solo" >"$dir/python" 2>"$dir/python.err"
+    status=$?
+    while read -r verdict dash name; do
+        case $verdict in
+        ok) tell 0 "$name" ;;
+        *) tell 1 "$dash $name" ;;
+        esac
+    done <"$dir/python"
+    [ $status = 0 ] || sed 's/^/# /' "$dir/python.err"
+    tell $status "redis-py: all of it was run"
+else
+    tell 0 "redis-py # SKIP it is not installed"
+fi
+
+if command -v redis-cli >/dev/null; then
+    redis-cli -s "$dir/solo" PSUBSCRIBE 'cli-*' >"$dir/cli.out" &
+    listener=$!
+    daemons="$daemons $listener"
+    until_true grep -q psubscribe "$dir/cli.out"
+    "$DIBS" lock cli-1 -- true
+    until_true grep -q "^granted alone [0-9]* [0-9]* exclusive $(hostname):[0-9]* true" "$dir/cli.out" &&
+        until_true grep -q "^released alone" "$dir/cli.out"
+    tell $? "redis-cli: what happens is told, and who it was"
+    kill $listener
+else
+    tell 0 "redis-cli # SKIP it is not installed"
+fi
+
+# ------------------------------------------------------------------------------------------------------ dibs watch
+
+"$DIBS" watch 'w-*' --format json >"$dir/watch.json" &
+watcher=$!
+daemons="$daemons $watcher"
+"$DIBS" watch >"$dir/watch.text" 2>"$dir/watch.log" &
+watcher=$!
+until_true sh -c "'$DIBS' lock w-1 -- true; grep -q . '$dir/watch.json' && grep -q . '$dir/watch.text'"
+"$DIBS" lock w-2 -- true && "$DIBS" lock v-2 -- true
+until_true grep -q '"event": "released", "lock": "w-2", "member": "alone"' "$dir/watch.json"
+tell $? "dibs watch: an object on a line"
+python3 - "$dir/watch.json" <<'END'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+assert all(set(e) == {"time", "event", "lock", "member", "who", "mode", "client", "fence"} for e in events)
+assert all(e["lock"].startswith("w-") for e in events)
+END
+tell $? "dibs watch: all of it is JSON, and matches the pattern"
+until_true grep -Eq '^20[0-9-]*T[0-9:.]*Z  released  v-2  member alone  client [0-9]+  who .* true  mode exclusive  fence [0-9]+$' "$dir/watch.text"
+tell $? "dibs watch: a line for people"
+
+# ------------------------------------------------------------------------------------------------ three members together
+
+base=$((20000 + ($$ + 10000) % 20000))
+members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+for member in ant bee cat; do
+    serve $member --name $member --members "$members"
+done
+is_ready() { # SOCKET
+    [ "$("$DIBS" status --socket "$dir/$1" | sed -n 's/^ready //p')" = yes ]
+}
+until_true is_ready ant && until_true is_ready bee && until_true is_ready cat
+tell $? "three members are ready"
+
+# shellcheck disable=SC2016
+"$DIBS" lock far --socket "$dir/bee" -- sh -c ': >"$0"; while :; do sleep 0.02; done' "$dir/far" 2>"$dir/far.log" &
+holder=$!
+until_true test -e "$dir/far"
+"$DIBS" lock far --socket "$dir/cat" --wait 30 -- true &
+waiter=$!
+until_true sh -c "'$DIBS' waiters far --socket '$dir/ant' | grep -q 'member cat'"
+tell $? "dibs waiters: those of other members, too"
+"$DIBS" holders far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh  mode exclusive"
+tell $? "dibs holders: who it is, and on which member"
+"$DIBS" locks --socket "$dir/ant" | grep -q 'name far  slots 0  holders 1  waiters 1'
+tell $? "dibs locks: what all members know, together"
+"$DIBS" watch far --socket "$dir/ant" >"$dir/far.watch" 2>/dev/null &
+watcher=$!
+daemons="$daemons $watcher"
+# Until the other members know that somebody watches.
+until_true sh -c "'$DIBS' try far --shared --socket '$dir/bee' -- true 2>/dev/null; grep -q waiting '$dir/far.watch'"
+"$DIBS" force-unlock far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh"
+tell $? "dibs force-unlock: evicts a holder of another member, and says whom"
+wait $holder
+[ $? = 122 ] && wait $waiter
+tell $? "and who waited on a third one is next"
+until_true grep -q 'lost .* member bee' "$dir/far.watch" && until_true grep -q 'granted .* member cat' "$dir/far.watch"
+tell $? "dibs watch: events of other members are told"
+
+kill -STOP "$(cat "$dir/cat.pid")"
+"$DIBS" holders far --socket "$dir/ant" >"$dir/said"
+kill -CONT "$(cat "$dir/cat.pid")"
+grep -q 'member cat  error not heard' "$dir/said"
+tell $? "a member that does not answer is named"
+
 echo "1..$number"

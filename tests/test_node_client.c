@@ -164,8 +164,9 @@ static void holders_are_shown_and_evicted(void **state)
     say('a', "LOCK x\n");
     assert_string_equal(say('b', "HOLDERS x\n"),
                         "b: *1 *10 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100");
-    assert_string_equal(say('b', "LOCKS x* CURSOR 0\n"), "b: *2 :0 *1 *8 $4 name $1 x $5 slots :0 $7 holders :1 $7 "
-                                                         "waiters :0");
+    assert_string_equal(say('b', "LOCKS x* CURSOR 0\n"),
+                        "b: *2 :0 *1 *10 $6 member $4 solo $4 name $1 x $5 slots :0 $7 holders :1 $7 "
+                        "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *10 $6 member $4 solo $6 client "
                                                       ":1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence "
@@ -190,6 +191,60 @@ static void some_things_are_done_while_a_lock_waits(void **state)
     assert_string_equal(say('b', "MEANWHILE PING\n"),
                         "b: -ERR MEANWHILE is answered by news, which version 3 of the protocol has: HELLO 3");
     assert_string_equal(say('b', "CONFIRM\n"), "b: :3600000");
+}
+
+static void subscribers_hear_what_happens(void **state)
+{
+    (void)state;
+    say('b', "CLIENT SETNAME bob\n");
+    say('c', "CLIENT SETNAME cy\n");
+    assert_string_equal(say('a', "SUBSCRIBE x y\n"), "a: *3 $9 subscribe $1 x :1 *3 $9 subscribe $1 y :2");
+    assert_string_equal(say('b', "LOCK x TTL 5\n"),
+                        "a: *3 $7 message $1 x $32 granted solo 2 100 exclusive bob\nb: *2 $1 x :100");
+    assert_string_equal(say('c', "LOCK x\n"), "a: *3 $7 message $1 x $29 waiting solo 3 0 exclusive cy");
+    node_advance(&node, 5);
+    assert_string_equal(settle(), "a: *3 $7 message $1 x $29 lost solo 2 100 exclusive bob *3 $7 message $1 x $31 "
+                                  "granted solo 3 102 exclusive cy\nc: *2 $1 x :102");
+    assert_string_equal(say('c', "UNLOCK x\n"), "a: *3 $7 message $1 x $32 released solo 3 102 exclusive cy\nc: +OK");
+    assert_string_equal(say('b', "LOCK z\n"), "b: *2 $1 z :104");
+    assert_string_equal(say('a', "LOCK z\n"), "a: -ERR a client that has subscribed may only (P)SUBSCRIBE, "
+                                              "(P)UNSUBSCRIBE, PING and QUIT");
+    assert_string_equal(say('a', "PING\n"), "a: *2 $4 pong $0");
+    assert_string_equal(say('a', "UNSUBSCRIBE x\n"), "a: *3 $11 unsubscribe $1 x :1");
+    assert_string_equal(say('a', "UNSUBSCRIBE\n"), "a: *3 $11 unsubscribe $1 y :0");
+    assert_string_equal(say('a', "UNSUBSCRIBE\n"), "a: *3 $11 unsubscribe *-1 :0");
+    assert_string_equal(say('a', "PING\n"), "a: +PONG");
+}
+
+static void patterns_and_news_of_version_3(void **state)
+{
+    (void)state;
+    say('a', "HELLO 3\n");
+    assert_string_equal(say('a', "PSUBSCRIBE db-*\n"), "a: >3 $10 psubscribe $4 db-* :1");
+    assert_string_equal(say('a', "LOCK db-1\n"), "a: *2 $4 db-1 :100 >4 $8 pmessage $4 db-* $4 db-1 $29 granted solo 1 "
+                                                 "100 exclusive");
+    assert_string_equal(part('a'), "");
+    assert_int_equal(node.talk.watch.count, 0);
+    assert_int_equal(node.talk.watch.note_count, 0);
+}
+
+static void a_subscriber_that_does_not_read_is_cut_off(void **state)
+{
+    struct node_event e;
+
+    (void)state;
+    say('a', "PSUBSCRIBE *\n");
+    for (unsigned k = 0; k < 20000 && !client[0]->cut; k++) {
+        client_input(client[1], (const uint8_t *)"LOCK x\nUNLOCK x\n", 16);
+        client_run(client[1]);
+        while (node_next(&node, &e)) {
+            client_hear(e.session->user, &e);
+            client_run(client[1]);
+        }
+        bytes_free(&client[1]->out);
+    }
+    assert_true(client[0]->cut);
+    assert_in_range(bytes_len(&client[0]->out), CLIENT_NEWS_MAX, CLIENT_NEWS_MAX + 512);
 }
 
 static void clients_have_names(void **state)
@@ -275,6 +330,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),
+        cmocka_unit_test_setup_teardown(subscribers_hear_what_happens, start, stop),
+        cmocka_unit_test_setup_teardown(patterns_and_news_of_version_3, start, stop),
+        cmocka_unit_test_setup_teardown(a_subscriber_that_does_not_read_is_cut_off, start, stop),
         cmocka_unit_test_setup_teardown(clients_have_names, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_browser_is_hung_up_on, start, stop),

@@ -88,6 +88,7 @@ struct cli_json {
     unsigned depth;
     bool first; /* in this object or array */
     bool keyed; /* a key was written, its value is due */
+    bool line;  /* all of it on one line */
 };
 
 void json_object(struct cli_json *j);
@@ -117,5 +118,6 @@ int cmd_waiters(int argc, char **argv);
 int cmd_locks(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_force_unlock(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 
 #endif

@@ -97,27 +97,102 @@ static struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, s
     return r;
 }
 
-/* Page after page. */
-static void ask_locks(struct dibs *d, const char *pattern, bool json)
+/* -------------------------------------------------------------------------------------------------------- all locks */
+
+/* A lock, as one member sees it; then, as all see it together. */
+struct ask_lock {
+    char *name;
+    uint64_t slots, holders, waiters;
+};
+
+static const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key)
+{
+    static const struct dibs_reply nothing;
+
+    for (size_t k = 0; k + 1 < map->count; k += 2)
+        if (map->item[k]->text && strcmp(map->item[k]->text, key) == 0)
+            return map->item[k + 1];
+    return &nothing;
+}
+
+static int ask_compare_locks(const void *a, const void *b)
+{
+    return strcmp(((const struct ask_lock *)a)->name, ((const struct ask_lock *)b)->name);
+}
+
+/* Rows of one page; a member that was not heard is named on stderr. */
+static void ask_add_locks(struct ask_lock **locks, size_t *count, const struct dibs_reply *rows)
+{
+    *locks = realloc(*locks, (*count + rows->count + 1) * sizeof **locks);
+    if (!*locks)
+        cli_die("out of memory");
+    for (size_t k = 0; k < rows->count; k++) {
+        const struct dibs_reply *row = rows->item[k], *error = ask_field(row, "error");
+
+        if (error->text)
+            fprintf(stderr, "dibs: %s: %s\n", ask_field(row, "member")->text, error->text);
+        else
+            (*locks)[(*count)++] = (struct ask_lock){.name = strdup(ask_field(row, "name")->text),
+                                                     .slots = ask_field(row, "slots")->number,
+                                                     .holders = ask_field(row, "holders")->number,
+                                                     .waiters = ask_field(row, "waiters")->number};
+    }
+}
+
+static void ask_show_locks(const struct ask_lock *locks, size_t count, bool json)
 {
     struct cli_json j = {.to = stdout, .first = true};
-    char cursor[24] = "0";
 
     if (json)
         json_array(&j);
+    for (size_t k = 0, next; k < count; k = next) {
+        struct ask_lock sum = locks[k];
+
+        for (next = k + 1; next < count && strcmp(locks[next].name, sum.name) == 0; next++) {
+            sum.slots |= locks[next].slots;
+            sum.holders += locks[next].holders;
+            sum.waiters += locks[next].waiters;
+        }
+        if (!json) {
+            printf("name %s  slots %" PRIu64 "  holders %" PRIu64 "  waiters %" PRIu64 "\n", sum.name, sum.slots,
+                   sum.holders, sum.waiters);
+            continue;
+        }
+        json_object(&j);
+        json_key(&j, "name");
+        json_text(&j, sum.name);
+        json_key(&j, "slots");
+        json_count(&j, sum.slots);
+        json_key(&j, "holders");
+        json_count(&j, sum.holders);
+        json_key(&j, "waiters");
+        json_count(&j, sum.waiters);
+        json_end(&j, '}');
+    }
+    if (json)
+        json_end(&j, ']');
+}
+
+/* Page after page, member after member. */
+static void ask_locks(struct dibs *d, const char *pattern, bool json)
+{
+    struct ask_lock *locks = NULL;
+    size_t count = 0;
+    char cursor[24] = "0";
+
     do {
         const char *words[] = {"LOCKS", pattern ? pattern : "*", "CURSOR", cursor};
         struct dibs_reply *r = ask_daemon(d, words, 4);
 
-        for (size_t k = 0; json && k < r->item[1]->count; k++)
-            ask_json(&j, r->item[1]->item[k]);
-        if (!json)
-            ask_print(r->item[1]);
+        ask_add_locks(&locks, &count, r->item[1]);
         snprintf(cursor, sizeof cursor, "%" PRIu64, r->item[0]->number);
         dibs_free(r);
     } while (strcmp(cursor, "0") != 0);
-    if (json)
-        json_end(&j, ']');
+    qsort(locks, count, sizeof *locks, ask_compare_locks);
+    ask_show_locks(locks, count, json);
+    for (size_t k = 0; k < count; k++)
+        free(locks[k].name);
+    free(locks);
 }
 
 static int ask(int argc, char **argv, const char *command, const char *word, bool needed, const char *about)
@@ -160,18 +235,19 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
 int cmd_holders(int argc, char **argv)
 {
     return ask(argc, argv, "HOLDERS", "NAME", true,
-               "Which clients of this machine hold the lock, and their fencing tokens.");
+               "Which clients hold the lock, on all members, and their fencing tokens.");
 }
 
 int cmd_waiters(int argc, char **argv)
 {
-    return ask(argc, argv, "WAITERS", "NAME", true, "Which clients of this machine wait for the lock, in their order.");
+    return ask(argc, argv, "WAITERS", "NAME", true,
+               "Which clients wait for the lock, on all members; those of one member in their order.");
 }
 
 int cmd_locks(int argc, char **argv)
 {
     return ask(argc, argv, "LOCKS", "[PATTERN]", false,
-               "The locks that the daemon of this machine knows, with its own holders and waiters.");
+               "The locks that are known to the members, and how many clients hold each and wait for it.");
 }
 
 int cmd_status(int argc, char **argv)
@@ -182,7 +258,8 @@ int cmd_status(int argc, char **argv)
 
 int cmd_force_unlock(int argc, char **argv)
 {
-    return ask(argc, argv, "FORCE-UNLOCK", "NAME", true,
-               "Takes the lock away from all clients of this machine that hold it, and says who they were. They are\n"
-               "told; \"dibs lock\" ends its command.");
+    return ask(
+        argc, argv, "FORCE-UNLOCK", "NAME", true,
+        "Takes the lock away from all clients that hold it, on all members, and says who they were. They are told;\n"
+        "\"dibs lock\" ends its command.");
 }

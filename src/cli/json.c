@@ -9,7 +9,9 @@ static void json_comma(struct cli_json *j)
         j->keyed = false;
         return;
     }
-    if (j->depth)
+    if (j->depth && j->line)
+        fprintf(j->to, "%s", j->first ? "" : ", ");
+    else if (j->depth)
         fprintf(j->to, "%s\n%*s", j->first ? "" : ",", (int)(2 * j->depth), "");
     j->first = false;
 }
@@ -49,7 +51,7 @@ void json_array(struct cli_json *j)
 void json_end(struct cli_json *j, char bracket)
 {
     j->depth--;
-    if (!j->first)
+    if (!j->first && !j->line)
         fprintf(j->to, "\n%*s", (int)(2 * j->depth), "");
     putc(bracket, j->to);
     j->first = false;

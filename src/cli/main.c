@@ -21,6 +21,7 @@ const struct cli_command cli_commands[] = {
     {"waiters", "who waits for a lock", cmd_waiters},
     {"locks", "the locks that the daemon knows", cmd_locks},
     {"status", "the daemon and its peers", cmd_status},
+    {"watch", "what happens to locks, as it happens", cmd_watch},
     {"force-unlock", "take a lock away from whoever holds it", cmd_force_unlock},
     {0},
 };

@@ -255,6 +255,25 @@ static void conn_hear_aside(struct dibs *d, const struct dibs_reply *r)
     free(aside.name);
 }
 
+/* "granted ant 3 17 exclusive web1:812 backup.sh", of this lock. */
+static void conn_hear_event(struct dibs *d, const char *lock, char *line)
+{
+    char *word[5] = {NULL}, *rest = line;
+    struct dibs_event e = {.lock = lock};
+
+    for (unsigned k = 0; k < 5 && rest; k++)
+        word[k] = strsep(&rest, " ");
+    if (!rest || !d->on_event)
+        return;
+    e.event = word[0];
+    e.member = word[1];
+    e.client = strtoull(word[2], NULL, 10);
+    e.fence = strtoull(word[3], NULL, 10);
+    e.mode = word[4];
+    e.who = rest;
+    d->on_event(d->event_user, &e);
+}
+
 static void conn_hear_news(struct dibs *d, const struct dibs_reply *r)
 {
     const char *what = r->count ? r->item[0]->text : NULL;
@@ -264,6 +283,10 @@ static void conn_hear_news(struct dibs *d, const struct dibs_reply *r)
         return;
     if (strcmp(what, "meanwhile") == 0 && r->count == 2)
         conn_hear_aside(d, r->item[1]);
+    else if (strcmp(what, "psubscribe") == 0)
+        d->subscribed++;
+    else if (strcmp(what, "pmessage") == 0 && r->count == 4 && r->item[2]->text && r->item[3]->text)
+        conn_hear_event(d, r->item[2]->text, r->item[3]->text);
     else if (strcmp(what, "lost") == 0 && r->count >= 3 && r->item[1]->text &&
              (lock = conn_find(d, r->item[1]->text)) && lock->fence == r->item[2]->number)
         conn_lose(d, lock, "it was taken away");

@@ -61,6 +61,9 @@ struct dibs {
     bool in_doubt;       /* the time is over, but the program is about to hear whether it matters */
     dibs_lost_fn *on_lost;
     void *user;
+    dibs_event_fn *on_event;
+    void *event_user;
+    unsigned subscribed; /* confirmations so far */
 };
 
 uint64_t conn_now_ms(void);

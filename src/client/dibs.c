@@ -408,3 +408,30 @@ void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user)
     d->on_lost = lost;
     d->user = user;
 }
+
+static bool dibs_has_subscribed(const struct dibs *d)
+{
+    return d->subscribed || d->answer;
+}
+
+int dibs_watch(struct dibs *d, const char *pattern, dibs_event_fn *fn, void *user)
+{
+    const char *words[] = {"PSUBSCRIBE", pattern};
+    int code = dibs_may_ask(d);
+
+    if (code != DIBS_OK)
+        return code;
+    dibs_doubt(d);
+    d->on_event = fn;
+    d->event_user = user;
+    d->subscribed = 0;
+    conn_say(d, words, 2);
+    d->await = AWAIT_ANSWER; /* if it is refused */
+    code = conn_wait(d, dibs_has_subscribed, CONN_ANSWER_MS);
+    d->await = AWAIT_NOTHING;
+    if (code == DIBS_OK && d->answer)
+        code = d->answer->type == DIBS_ERROR ? conn_refused(d, d->answer) : DIBS_REFUSED;
+    dibs_free(d->answer);
+    d->answer = NULL;
+    return code;
+}

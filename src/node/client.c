@@ -1,6 +1,8 @@
 /* client.c - see client.h. */
 #include "client.h"
 
+#include "command.h"
+
 #include "lab/memory.h"
 
 #include <stdio.h>
@@ -48,9 +50,13 @@ void client_execute(struct client *c, const struct resp_request *r)
     if (!command->name)
         snprintf(line, sizeof line, "unknown command \"%.*s\"; COMMAND lists all",
                  (int)(r->word[0].len < 64 ? r->word[0].len : 64), r->word[0].at);
+    else if (c->protocol == 2 && c->session->subscribed && !(command->when & COMMAND_SUBSCRIBED))
+        snprintf(line, sizeof line,
+                 "a client that has subscribed may only (P)SUBSCRIBE, (P)UNSUBSCRIBE, PING and QUIT");
     else
         snprintf(line, sizeof line, "usage: %s", command->usage);
-    if (command->name && r->count >= command->least && r->count <= command->most)
+    if (command->name && (c->protocol == 3 || !c->session->subscribed || command->when & COMMAND_SUBSCRIBED) &&
+        r->count >= command->least && r->count <= command->most)
         command->run(c, r);
     else
         resp_error(&c->out, "ERR", line);
@@ -69,7 +75,7 @@ void client_run(struct client *c)
         const char *wrong;
         int len = resp_parse((const char *)c->in.at + c->in.start, bytes_len(&c->in), &r, &wrong);
 
-        if (len == 0 || (c->session->waiting && (len < 0 || !client_overtakes(c, &r))))
+        if (len == 0 || (session_is_busy(c->session) && (len < 0 || !client_overtakes(c, &r))))
             break;
         if (len < 0) { /* where the next request begins, nobody knows */
             resp_error(&c->out, "ERR", wrong);
@@ -80,14 +86,31 @@ void client_run(struct client *c)
             client_execute(c, &r);
         bytes_consume(&c->in, (size_t)len);
     }
-    if (!c->closing && c->session->waiting && bytes_len(&c->in) > CLIENT_INPUT_MAX) {
+    if (!c->closing && session_is_busy(c->session) && bytes_len(&c->in) > CLIENT_INPUT_MAX) {
         resp_error(&c->out, "ERR", "too much was sent behind a command that waits");
         c->closing = true;
     }
 }
 
+/* What is not about its claims. */
+static void client_hear_more(struct client *c, const struct node_event *event)
+{
+    if (event->answered) {
+        command_answer(c, event->answered);
+        question_end(c->session);
+    } else if (bytes_len(&c->out) > CLIENT_NEWS_MAX) {
+        c->closing = c->cut = true;
+    } else {
+        command_event(c, event->watched, event->note);
+    }
+}
+
 void client_hear(struct client *c, const struct node_event *event)
 {
+    if (event->answered || event->watched) {
+        client_hear_more(c, event);
+        return;
+    }
     if (!event->answers) {
         if (c->protocol == 3) {
             resp_push(&c->out, 3);

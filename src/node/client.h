@@ -4,20 +4,27 @@
  * for MEANWHILE, which is done at once, and answered by news that say so (version 3 of the protocol only). A
  * driver goes on reading meanwhile, or it would not notice that the client has died; a client that sends more than
  * CLIENT_INPUT_MAX behind a command that waits is cut off. One that does not read its answers is not read from, either
- * (client_is_full), until it does. */
+ * (client_is_full), until it does; and one that has subscribed to
+ * events and lets more than CLIENT_NEWS_MAX bytes pile up is cut off. */
 #ifndef DIBS_NODE_CLIENT_H
 #define DIBS_NODE_CLIENT_H
 
 #include "resp.h"
 #include "session.h"
 
-enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18 };
+enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20 };
 
 struct client {
     struct session *session;
     struct bytes in, out;
     unsigned protocol; /* 2 or 3 */
     bool closing;      /* what is in out is the last */
+    bool cut;          /* it does not read: close at once, whatever is in out */
+};
+
+enum command_when {
+    COMMAND_MEANWHILE = 1, /* it may be done while a LOCK waits */
+    COMMAND_SUBSCRIBED = 2 /* it is understood from a client that has subscribed, in version 2 of the protocol */
 };
 
 /* What a client may say. The table ends with a null name. */
@@ -26,7 +33,7 @@ struct command {
     size_t least, most; /* words, its name included */
     void (*run)(struct client *c, const struct resp_request *r);
     const char *usage;
-    bool meanwhile; /* it may be done while a LOCK waits */
+    unsigned when; /* enum command_when, together */
 };
 extern const struct command commands[];
 

@@ -1,14 +1,14 @@
-/* command.c - what a client may say, one function for each command. See client.h. */
-#include "client.h"
+/* command.c - what a client may say, one function for each command: its own locks, the member, the connection; and the
+ * table of all. See client.h. */
+#include "command.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------------- words */
 
-static bool command_number(struct resp_word word, uint64_t max, uint64_t *x)
+bool command_number(struct resp_word word, uint64_t max, uint64_t *x)
 {
     *x = 0;
     if (word.len == 0 || word.len > 19)
@@ -21,7 +21,7 @@ static bool command_number(struct resp_word word, uint64_t max, uint64_t *x)
     return *x <= max;
 }
 
-static bool command_is_name(struct resp_word word)
+bool command_is_name(struct resp_word word)
 {
     return word.len >= 1 && word.len <= LOCK_NAME_MAX;
 }
@@ -125,123 +125,6 @@ static void command_confirm(struct client *c, const struct resp_request *r)
         resp_error(&c->out, "NOQUORUM", "this member cannot vouch for locks: it does not reach enough of the others");
 }
 
-/* --------------------------------------------------------------------------------------------- who holds, who waits */
-
-static const char *command_mode(const struct claim *claim)
-{
-    return claim->slots                 ? "slot"
-           : claim->mode == LOCK_ALONE  ? "exclusive"
-           : claim->mode == LOCK_SHARED ? "shared"
-                                        : "group";
-}
-
-static void command_show_claim(struct client *c, const struct claim *claim)
-{
-    bool held = claim->state == CLAIM_HELD;
-
-    resp_map(&c->out, c->protocol, held ? 5 : 4);
-    resp_text(&c->out, "member");
-    resp_text(&c->out, c->session->node->self.name);
-    resp_text(&c->out, "client");
-    resp_integer(&c->out, claim->session->id);
-    resp_text(&c->out, "who");
-    resp_text(&c->out, claim->session->who);
-    resp_text(&c->out, "mode");
-    resp_text(&c->out, command_mode(claim));
-    if (held) {
-        resp_text(&c->out, "fence");
-        resp_integer(&c->out, claim->fence);
-    }
-}
-
-static uint32_t command_count_holders(const struct lock *lock)
-{
-    uint32_t count = 0;
-
-    for (uint32_t k = 0; lock->site && k < lock_sites(lock); k++)
-        count += lock->site[k].held;
-    return count;
-}
-
-static void command_holders(struct client *c, const struct resp_request *r)
-{
-    const struct lock *lock = locks_find(&c->session->node->locks, r->word[1].at, r->word[1].len);
-
-    resp_array(&c->out, lock ? command_count_holders(lock) : 0);
-    for (uint32_t k = 0; lock && lock->site && k < lock_sites(lock); k++)
-        for (struct ring *h = lock->site[k].holders.next; h != &lock->site[k].holders; h = h->next)
-            command_show_claim(c, RING_OF(h, struct claim, in_lock));
-}
-
-static void command_waiters(struct client *c, const struct resp_request *r)
-{
-    const struct lock *lock = locks_find(&c->session->node->locks, r->word[1].at, r->word[1].len);
-
-    resp_array(&c->out, lock ? lock->waiters : 0);
-    for (struct ring *w = lock ? lock->waiting.next : NULL; lock && w != &lock->waiting; w = w->next)
-        command_show_claim(c, RING_OF(w, struct claim, in_lock));
-}
-
-static void command_force_unlock(struct client *c, const struct resp_request *r)
-{
-    command_holders(c, r); /* whom it evicts */
-    session_evict(c->session->node, r->word[1].at, r->word[1].len);
-}
-
-/* ------------------------------------------------------------------------------------------------------- all locks */
-
-enum { PAGE = 100 };
-
-static void command_show_lock(struct client *c, const struct lock *lock)
-{
-    resp_map(&c->out, c->protocol, 4);
-    resp_text(&c->out, "name");
-    resp_string(&c->out, lock->name, lock->name_len);
-    resp_text(&c->out, "slots");
-    resp_integer(&c->out, lock->slots);
-    resp_text(&c->out, "holders");
-    resp_integer(&c->out, command_count_holders(lock));
-    resp_text(&c->out, "waiters");
-    resp_integer(&c->out, lock->waiters);
-}
-
-static bool command_matches(const struct lock *lock, const char *pattern)
-{
-    char name[LOCK_NAME_MAX + 1];
-
-    memcpy(name, lock->name, lock->name_len);
-    name[lock->name_len] = '\0';
-    return fnmatch(pattern, name, 0) == 0;
-}
-
-/* As SCAN of Redis: the cursor to go on with (0: that was all), and some of the locks. */
-static void command_locks(struct client *c, const struct resp_request *r)
-{
-    const struct locks *l = &c->session->node->locks;
-    const struct lock *found[2 * PAGE];
-    char pattern[LOCK_NAME_MAX + 1] = "*";
-    size_t count = 0, words = r->count;
-    uint64_t cursor = 0;
-
-    if (words >= 3 && resp_is(r->word[words - 2], "CURSOR") && command_number(r->word[words - 1], UINT32_MAX, &cursor))
-        words -= 2;
-    if (words > 2) {
-        resp_error(&c->out, "ERR", "usage: LOCKS [pattern] [CURSOR c]");
-        return;
-    }
-    if (words == 2)
-        snprintf(pattern, sizeof pattern, "%.*s", (int)(r->word[1].len > 255 ? 255 : r->word[1].len), r->word[1].at);
-    for (; cursor < l->room && count < PAGE; cursor++)
-        for (const struct lock *lock = l->table[cursor]; lock && count < 2 * PAGE; lock = lock->next)
-            if (command_matches(lock, pattern))
-                found[count++] = lock;
-    resp_array(&c->out, 2);
-    resp_integer(&c->out, cursor < l->room ? cursor : 0);
-    resp_array(&c->out, count);
-    for (size_t k = 0; k < count; k++)
-        command_show_lock(c, found[k]);
-}
-
 /* ------------------------------------------------------------------------------------------------------ the member */
 
 static const char *command_link_state(const struct node *node, uint32_t j)
@@ -305,7 +188,11 @@ static void command_info(struct client *c, const struct resp_request *r)
 
 static void command_ping(struct client *c, const struct resp_request *r)
 {
-    if (r->count == 1)
+    if (c->session->subscribed && c->protocol == 2) { /* as Redis does: all that comes then are messages */
+        resp_array(&c->out, 2);
+        resp_text(&c->out, "pong");
+        resp_string(&c->out, r->count == 1 ? "" : r->word[1].at, r->count == 1 ? 0 : r->word[1].len);
+    } else if (r->count == 1)
         resp_simple(&c->out, "PONG");
     else
         resp_string(&c->out, r->word[1].at, r->word[1].len);
@@ -379,7 +266,7 @@ static void command_meanwhile(struct client *c, const struct resp_request *r)
     }
     resp_push(&c->out, 2);
     resp_text(&c->out, "meanwhile");
-    if (command_find(rest.word[0])->meanwhile)
+    if (command_find(rest.word[0])->when & COMMAND_MEANWHILE)
         client_execute(c, &rest);
     else
         resp_error(&c->out, "ERR", "what may be done meanwhile is UNLOCK, RENEW, CONFIRM and PING");
@@ -405,22 +292,26 @@ static void command_quit(struct client *c, const struct resp_request *r)
 }
 
 const struct command commands[] = {
-    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", false},
-    {"UNLOCK", 2, 2, command_unlock, "UNLOCK name", true},
-    {"RENEW", 4, 4, command_renew, "RENEW name TTL ms", true},
-    {"CONFIRM", 1, 1, command_confirm, "CONFIRM", true},
-    {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", false},
-    {"HOLDERS", 2, 2, command_holders, "HOLDERS name", false},
-    {"WAITERS", 2, 2, command_waiters, "WAITERS name", false},
-    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]", false},
-    {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name", false},
-    {"STATUS", 1, 1, command_status, "STATUS", false},
-    {"INFO", 1, 2, command_info, "INFO", false},
-    {"PING", 1, 2, command_ping, "PING [text]", true},
-    {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", false},
-    {"CLIENT", 2, 4, command_client, "CLIENT SETNAME name | GETNAME | ID", false},
-    {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND", false},
-    {"QUIT", 1, 1, command_quit, "QUIT", false},
+    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", 0},
+    {"UNLOCK", 2, 2, command_unlock, "UNLOCK name", COMMAND_MEANWHILE},
+    {"RENEW", 4, 4, command_renew, "RENEW name TTL ms", COMMAND_MEANWHILE},
+    {"CONFIRM", 1, 1, command_confirm, "CONFIRM", COMMAND_MEANWHILE},
+    {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", 0},
+    {"HOLDERS", 2, 2, command_holders, "HOLDERS name", 0},
+    {"WAITERS", 2, 2, command_waiters, "WAITERS name", 0},
+    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]", 0},
+    {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name", 0},
+    {"SUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "SUBSCRIBE name ...", COMMAND_SUBSCRIBED},
+    {"PSUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "PSUBSCRIBE pattern ...", COMMAND_SUBSCRIBED},
+    {"UNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "UNSUBSCRIBE [name ...]", COMMAND_SUBSCRIBED},
+    {"PUNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "PUNSUBSCRIBE [pattern ...]", COMMAND_SUBSCRIBED},
+    {"STATUS", 1, 1, command_status, "STATUS", 0},
+    {"INFO", 1, 2, command_info, "INFO", 0},
+    {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
+    {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", 0},
+    {"CLIENT", 2, 4, command_client, "CLIENT SETNAME name | GETNAME | ID", 0},
+    {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND", 0},
+    {"QUIT", 1, 1, command_quit, "QUIT", COMMAND_SUBSCRIBED},
     {0},
 };
 

@@ -43,6 +43,25 @@ static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct cl
     lock_settle(l, c, CLAIM_HELD);
 }
 
+struct claim *lock_next_holder(const struct lock *lock, const struct claim *after)
+{
+    uint32_t s = after ? after->site : 0;
+    const struct ring *r = after ? after->in_lock.next : lock->site ? lock->site[0].holders.next : NULL;
+
+    while (r && r == &lock->site[s].holders)
+        r = ++s < lock_sites(lock) ? lock->site[s].holders.next : NULL;
+    return r ? RING_OF(r, struct claim, in_lock) : NULL;
+}
+
+uint32_t lock_count_holders(const struct lock *lock)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; lock->site && k < lock_sites(lock); k++)
+        count += lock->site[k].held;
+    return count;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- serving */
 
 /* A site is inside, just now. How many will it serve? Those who may share are let in together, wherever in the line

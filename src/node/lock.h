@@ -45,6 +45,9 @@ enum {
 /* Modes of claims, where a lock has no slots. All others are groups: lock_group_mode. */
 enum { LOCK_ALONE = 0, LOCK_SHARED = 1 };
 
+/* The same, as people see it. */
+enum lock_mode { LOCK_MODE_EXCLUSIVE, LOCK_MODE_SHARED, LOCK_MODE_GROUP, LOCK_MODE_SLOT, LOCK_MODES };
+
 struct link;
 
 enum claim_state { CLAIM_WAITING, CLAIM_HELD, CLAIM_REFUSED, CLAIM_TIMED_OUT, CLAIM_LOST };
@@ -65,6 +68,14 @@ struct claim {
     uint8_t name_len;
     char name[]; /* of the lock, which may be forgotten before the claim */
 };
+
+static inline uint8_t claim_mode(const struct claim *c)
+{
+    return c->slots                 ? LOCK_MODE_SLOT
+           : c->mode == LOCK_ALONE  ? LOCK_MODE_EXCLUSIVE
+           : c->mode == LOCK_SHARED ? LOCK_MODE_SHARED
+                                    : LOCK_MODE_GROUP;
+}
 
 struct lock_site {
     struct dme_node *node;
@@ -153,6 +164,9 @@ static inline const struct lock_policy *lock_policy(const struct locks *l, const
 {
     return &l->policy[lock->policy];
 }
+/* All clients of this member that hold it, one after the other: the one after this, or the first; null: no more. */
+struct claim *lock_next_holder(const struct lock *lock, const struct claim *after);
+uint32_t lock_count_holders(const struct lock *lock);
 /* What the lock is, and how to ask for it: "jobs" has 3 slots; ask with SLOTS 3. */
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text);
 

@@ -44,6 +44,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .fence = conf->fence,
                                                   .link = node->link});
     ring_init(&node->sessions);
+    talk_init(&node->talk);
     node_try_open(node);
 }
 
@@ -55,6 +56,7 @@ void node_free(struct node *node)
         link_free(&node->link[j]);
     free(node->link);
     due_free(&node->due);
+    talk_free(&node->talk);
 }
 
 bool node_is_open(const struct node *node)
@@ -71,8 +73,9 @@ uint64_t node_vouches_ms(const struct node *node)
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);
+    uint64_t talk = talk_due_ms(node);
 
-    return c ? c->due_ms : UINT64_MAX;
+    return c && c->due_ms < talk ? c->due_ms : talk;
 }
 
 void node_advance(struct node *node, uint64_t now_ms)
@@ -88,6 +91,7 @@ void node_advance(struct node *node, uint64_t now_ms)
         else if (c != c->session->waiting) /* else it was granted in time, and will soon be told */
             locks_take_away(&node->locks, c, CLAIM_LOST);
     }
+    talk_advance(node);
 }
 
 void node_pump(struct node *node)
@@ -98,7 +102,8 @@ void node_pump(struct node *node)
         size_t len;
 
         while (link_take(k, &bytes, &len)) {
-            const char *wrong = locks_receive(&node->locks, j, bytes, len);
+            const char *wrong =
+                talk_is(bytes, len) ? talk_receive(node, j, bytes, len) : locks_receive(&node->locks, j, bytes, len);
 
             if (wrong) {
                 link_refuse(k, wrong);
@@ -118,8 +123,10 @@ bool node_next(struct node *node, struct node_event *event)
     struct claim *c = locks_settled(&node->locks);
     struct dme_text why;
 
+    event->watched = NULL;
+    event->answered = NULL;
     if (!c)
-        return false;
+        return talk_next(node, event);
     event->session = c->session;
     event->answers = c == c->session->waiting;
     event->state = c->state;

@@ -13,6 +13,7 @@
 #include "due.h"
 #include "link.h"
 #include "lock.h"
+#include "talk.h"
 
 enum { NODE_MEMBERS_MAX = 64 };
 
@@ -33,6 +34,7 @@ struct node {
     struct link *link; /* by member */
     struct locks locks;
     struct due due;
+    struct talk talk;
     struct ring sessions;
     uint64_t session_count;
     uint64_t now_ms;
@@ -48,6 +50,10 @@ struct node_event {
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
     char why[512]; /* refused */
+    /* Or, if one of these is not null, it is about none of its claims: */
+    struct subscription *watched; /* something has happened to a lock, which the note tells */
+    const struct watch_note *note;
+    struct question *answered; /* what it asked about locks */
 };
 
 void node_init(struct node *node, const struct node_conf *conf);

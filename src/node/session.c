@@ -15,6 +15,7 @@ struct session *session_open(struct node *node, void *user)
     s->user = user;
     s->id = ++node->session_count;
     ring_init(&s->claims);
+    ring_init(&s->subscriptions);
     ring_push(&node->sessions, &s->in_node);
     return s;
 }
@@ -24,6 +25,8 @@ static void session_forget(struct claim *c)
 {
     struct session *s = c->session;
 
+    if (c != s->waiting && c->state == CLAIM_HELD)
+        watch_tell(s->node, WATCH_RELEASED, c);
     if (c == s->waiting)
         s->waiting = NULL;
     else
@@ -36,6 +39,8 @@ static void session_forget(struct claim *c)
 
 void session_close(struct session *s)
 {
+    question_end(s);
+    watch_end(s);
     while (!ring_empty(&s->claims))
         session_forget(RING_OF(s->claims.next, struct claim, in_session));
     ring_cut(&s->in_node);
@@ -47,13 +52,9 @@ static struct claim *session_find(const struct session *s, const char *name, siz
 {
     const struct lock *lock = locks_find(&s->node->locks, name, name_len);
 
-    for (uint32_t k = 0; lock && lock->site && k < lock_sites(lock); k++)
-        for (struct ring *r = lock->site[k].holders.next; r != &lock->site[k].holders; r = r->next) {
-            struct claim *c = RING_OF(r, struct claim, in_lock);
-
-            if (c->session == s)
-                return c;
-        }
+    for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+        if (c->session == s)
+            return c;
     return NULL;
 }
 
@@ -99,8 +100,10 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     }
     ring_push(&s->claims, &c->in_session);
     s->waiting = c;
-    if (c->state == CLAIM_WAITING)
+    if (c->state == CLAIM_WAITING) {
         session_set_due(c, wish->wait_ms);
+        watch_tell(s->node, WATCH_WAITING, c);
+    }
     return NULL;
 }
 
@@ -109,9 +112,12 @@ void session_settle(struct claim *c)
     struct session *s = c->session;
 
     if (c->state != CLAIM_HELD) {
+        if (c->state == CLAIM_LOST && c != s->waiting)
+            watch_tell(s->node, WATCH_LOST, c);
         session_forget(c);
         return;
     }
+    watch_tell(s->node, WATCH_GRANTED, c);
     s->waiting = NULL;
     s->held++;
     due_clear(&s->node->due, c);
@@ -149,11 +155,10 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len)
     uint32_t count = 0;
 
     /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
-    for (uint32_t k = 0; lock && lock->site && k < lock_sites(lock); k++)
-        for (struct ring *r = lock->site[k].holders.next; r != &lock->site[k].holders; r = r->next) {
-            evicted = mem_grow(evicted, (count + 1) * sizeof *evicted);
-            evicted[count++] = RING_OF(r, struct claim, in_lock);
-        }
+    for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c)) {
+        evicted = mem_grow(evicted, (count + 1) * sizeof *evicted);
+        evicted[count++] = c;
+    }
     for (uint32_t k = 0; k < count; k++) {
         due_clear(&node->due, evicted[k]);
         locks_take_away(&node->locks, evicted[k], CLAIM_LOST);

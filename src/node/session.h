@@ -2,7 +2,8 @@
  *
  * A session waits for one lock at a time, as its client reads one answer after the other. It holds as many as it likes,
  * each in its own name and once. When it ends, however it ends, all are released and the wait is withdrawn. A lock may
- * be held on a lease (TTL): it is lost when that runs out, unless it is renewed before. */
+ * be held on a lease (TTL): it is lost when that runs out, unless it is renewed before. What happens to its claims is told
+ * to whoever watches (watch.h). */
 #ifndef DIBS_NODE_SESSION_H
 #define DIBS_NODE_SESSION_H
 
@@ -15,6 +16,9 @@ struct session {
     struct ring in_node;
     struct ring claims; /* held; and the one it waits for */
     struct claim *waiting;
+    struct question *question; /* to which it awaits the answer, or null */
+    struct ring subscriptions;
+    uint32_t subscribed; /* how many */
     uint64_t id;
     uint32_t held;
     void *user;                    /* the driver's */
@@ -34,6 +38,11 @@ struct session_wish {
 
 struct session *session_open(struct node *node, void *user);
 void session_close(struct session *s);
+/* Does it await an answer, of a lock or of a question? */
+static inline bool session_is_busy(const struct session *s)
+{
+    return s->waiting || s->question;
+}
 
 /* Null: the answer comes as an event (node_next), also if it is given at once. Else no event comes: an error code (ERR,
  * WRONGKIND, BUSY) for programs, and a line in why for people. */

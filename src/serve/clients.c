@@ -57,7 +57,7 @@ static void clients_flush(struct serve_client *c)
         stream_write(c->stream, out->at + out->start, bytes_len(out));
         bytes_consume(out, bytes_len(out));
     }
-    if (c->client->closing && !c->stream->writing)
+    if (c->client->cut || (c->client->closing && !c->stream->writing))
         clients_part(c);
     else
         stream_read(c->stream, !client_is_full(c->client));

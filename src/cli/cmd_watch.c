@@ -1,0 +1,90 @@
+/* dibs watch - a line for everything that happens to locks, on all members, as long as the daemon is there. */
+#include "ask.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+/* "2026-03-01T12:00:00.123Z" */
+static void watch_time(char *text, size_t size)
+{
+    struct timespec now;
+    struct tm utc;
+    size_t len;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    len = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + len, size - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
+
+static void watch_text(void *user, const struct dibs_event *e)
+{
+    char when[48], fence[24] = "-";
+
+    (void)user;
+    watch_time(when, sizeof when);
+    if (e->fence)
+        snprintf(fence, sizeof fence, "%" PRIu64, e->fence);
+    printf("%s  %-8s  %s  member %s  client %" PRIu64 "  who %s  mode %s  fence %s\n", when, e->event, e->lock,
+           e->member, e->client, *e->who ? e->who : "-", e->mode, fence);
+}
+
+static void watch_json(void *user, const struct dibs_event *e)
+{
+    struct cli_json j = {.to = stdout, .first = true, .line = true};
+    char when[48];
+
+    (void)user;
+    watch_time(when, sizeof when);
+    json_object(&j);
+    const struct {
+        const char *key, *value;
+    } texts[] = {{"time", when},        {"event", e->event}, {"lock", e->lock},
+                 {"member", e->member}, {"who", e->who},     {"mode", e->mode}};
+    for (unsigned k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        json_key(&j, texts[k].key);
+        json_text(&j, texts[k].value);
+    }
+    json_key(&j, "client");
+    json_count(&j, e->client);
+    json_key(&j, "fence");
+    json_count(&j, e->fence);
+    json_end(&j, '}');
+}
+
+int cmd_watch(int argc, char **argv)
+{
+    const char *const formats[] = {"text", "json", NULL};
+    struct ask_place place = {0};
+    unsigned format = 0;
+    const struct cli_option options[] = {
+        ASK_PLACE_OPTIONS(place),
+        {"--format", CLI_CHOICE, &format, "F", "text or json, an object on each line", 0, 0, formats},
+        {0},
+    };
+    const struct cli_usage usage = {
+        "dibs watch [PATTERN] [OPTION...]",
+        "A line whenever a client begins to wait for a lock, is granted it, releases it or loses it, on any member: "
+        "time,\n"
+        "event, lock, member, client, mode, fencing token. PATTERN is as of a shell: 'db-*'. These are news, not a\n"
+        "record: under great load some may be left out. Ends with 1 when the daemon has gone.",
+        options};
+    const char *pattern = "*";
+    struct dibs *d;
+
+    cli_parse(argc, argv, &usage, &pattern, 1);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    d = ask_connect(&place, NULL, CLI_FAILED);
+    if (dibs_watch(d, pattern, format ? watch_json : watch_text, NULL) != DIBS_OK)
+        cli_die("%s", dibs_message(d));
+    while (dibs_process(d) == DIBS_OK && !ferror(stdout)) {
+        struct pollfd polled = {.fd = dibs_fd(d), .events = dibs_events(d)};
+
+        poll(&polled, 1, dibs_timeout_ms(d));
+    }
+    fprintf(stderr, "dibs: %s\n", dibs_message(d));
+    dibs_close(d);
+    return CLI_FAILED;
+}

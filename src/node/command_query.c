@@ -1,0 +1,153 @@
+/* command_query.c - questions about locks, which all members answer. See question.h. */
+#include "command.h"
+#include "pack.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------------------------------------------ asking */
+
+static void command_ask(struct client *c, enum question_about about, struct resp_word name)
+{
+    if (command_is_name(name))
+        question_ask(c->session, about, name.at, name.len, 0, 0);
+    else
+        resp_error(&c->out, "ERR", "the name of a lock has 1 to 255 bytes");
+}
+
+void command_holders(struct client *c, const struct resp_request *r)
+{
+    command_ask(c, ASK_HOLDERS, r->word[1]);
+}
+
+void command_waiters(struct client *c, const struct resp_request *r)
+{
+    command_ask(c, ASK_WAITERS, r->word[1]);
+}
+
+void command_force_unlock(struct client *c, const struct resp_request *r)
+{
+    command_ask(c, ASK_EVICT, r->word[1]);
+}
+
+/* Page after page, as SCAN of Redis, and member after member: a cursor is both. */
+enum { CURSOR_MEMBER = 40 /* the bits below are the place at that member */ };
+
+void command_locks(struct client *c, const struct resp_request *r)
+{
+    struct resp_word pattern = {"*", 1};
+    size_t words = r->count;
+    uint64_t cursor = 0;
+
+    if (words >= 3 && resp_is(r->word[words - 2], "CURSOR") && command_number(r->word[words - 1], UINT64_MAX, &cursor))
+        words -= 2;
+    if (words == 2)
+        pattern = r->word[1];
+    if (words > 2 || !command_is_name(pattern) || cursor >> CURSOR_MEMBER >= talk_members(c->session->node))
+        resp_error(&c->out, "ERR", "usage: LOCKS [pattern] [CURSOR c]");
+    else
+        question_ask(c->session, ASK_LOCKS, pattern.at, pattern.len, (uint32_t)(cursor >> CURSOR_MEMBER),
+                     cursor & ((UINT64_C(1) << CURSOR_MEMBER) - 1));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- answers */
+
+static struct unpack command_rows(const struct answer *a)
+{
+    return (struct unpack){.at = a->rows.at + a->rows.start, .end = a->rows.at + a->rows.end};
+}
+
+static size_t command_count_rows(const struct question *q)
+{
+    struct claim_row claim;
+    struct lock_row lock;
+    size_t count = 0;
+
+    for (uint32_t k = q->first; k < q->last; k++) {
+        struct unpack u = command_rows(&q->answer[k]);
+
+        count += q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more);
+        while (u.at < u.end && (q->about == ASK_LOCKS ? question_lock_row(&u, &lock) : question_claim_row(&u, &claim)))
+            count++;
+    }
+    return count;
+}
+
+static void command_show_member(struct client *c, uint32_t member, size_t pairs)
+{
+    resp_map(&c->out, c->protocol, 1 + pairs);
+    resp_text(&c->out, "member");
+    resp_text(&c->out, talk_name(c->session->node, member));
+}
+
+/* What a member could not say. */
+static void command_show_gap(struct client *c, uint32_t member, const struct answer *a)
+{
+    char line[64];
+
+    snprintf(line, sizeof line, "and %llu more", (unsigned long long)a->more);
+    command_show_member(c, member, 1);
+    resp_text(&c->out, "error");
+    resp_text(&c->out, a->state == ANSWER_HEARD ? line : "not heard: it is not connected, or did not answer in time");
+}
+
+static void command_show_claim(struct client *c, uint32_t member, const struct claim_row *row, bool held)
+{
+    static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
+
+    command_show_member(c, member, held ? 4 : 3);
+    resp_text(&c->out, "client");
+    resp_integer(&c->out, row->client);
+    resp_text(&c->out, "who");
+    resp_string(&c->out, row->who, row->who_len);
+    resp_text(&c->out, "mode");
+    resp_text(&c->out, modes[row->mode]);
+    if (held) {
+        resp_text(&c->out, "fence");
+        resp_integer(&c->out, row->fence);
+    }
+}
+
+static void command_show_lock(struct client *c, uint32_t member, const struct lock_row *row)
+{
+    command_show_member(c, member, 4);
+    resp_text(&c->out, "name");
+    resp_string(&c->out, row->name, row->name_len);
+    resp_text(&c->out, "slots");
+    resp_integer(&c->out, row->slots);
+    resp_text(&c->out, "holders");
+    resp_integer(&c->out, row->holders);
+    resp_text(&c->out, "waiters");
+    resp_integer(&c->out, row->waiters);
+}
+
+/* Where the next page is. */
+static uint64_t command_next_page(const struct client *c, const struct question *q)
+{
+    uint32_t member = q->first;
+
+    if (q->answer[member].state == ANSWER_HEARD && q->answer[member].more)
+        return (uint64_t)member << CURSOR_MEMBER | q->answer[member].more;
+    return member + 1 < talk_members(c->session->node) ? (uint64_t)(member + 1) << CURSOR_MEMBER : 0;
+}
+
+void command_answer(struct client *c, const struct question *q)
+{
+    struct claim_row claim;
+    struct lock_row lock;
+
+    if (q->about == ASK_LOCKS) {
+        resp_array(&c->out, 2);
+        resp_integer(&c->out, command_next_page(c, q));
+    }
+    resp_array(&c->out, command_count_rows(q));
+    for (uint32_t k = q->first; k < q->last; k++) {
+        struct unpack u = command_rows(&q->answer[k]);
+
+        while (q->about != ASK_LOCKS && u.at < u.end && question_claim_row(&u, &claim))
+            command_show_claim(c, k, &claim, q->about != ASK_WAITERS);
+        while (q->about == ASK_LOCKS && u.at < u.end && question_lock_row(&u, &lock))
+            command_show_lock(c, k, &lock);
+        if (q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more))
+            command_show_gap(c, k, &q->answer[k]);
+    }
+}

@@ -1,0 +1,81 @@
+/* command_watch.c - SUBSCRIBE and its kin, in the forms that clients of Redis expect.
+ *
+ * The channel is the name of a lock, and a message is a line of words: event, member, client, fence, mode, and then, to
+ * its end, who the client is: "granted ant 3 1794783362105714 exclusive web1:812 backup.sh". A fence of 0 is none. */
+#include "command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* News in version 3; in version 2 an array, which a client that has subscribed takes for the same. */
+static void command_news(struct client *c, size_t count)
+{
+    if (c->protocol == 3)
+        resp_push(&c->out, count);
+    else
+        resp_array(&c->out, count);
+}
+
+static void command_tell_subscription(struct client *c, const char *what, const char *text, size_t len)
+{
+    command_news(c, 3);
+    resp_text(&c->out, what);
+    if (text)
+        resp_string(&c->out, text, len);
+    else
+        resp_null(&c->out, c->protocol);
+    resp_integer(&c->out, c->session->subscribed);
+}
+
+void command_subscribe(struct client *c, const struct resp_request *r)
+{
+    bool pattern = resp_is(r->word[0], "PSUBSCRIBE");
+
+    for (size_t k = 1; k < r->count; k++)
+        if (!command_is_name(r->word[k]))
+            resp_error(&c->out, "ERR", "the name of a lock, or a pattern, has 1 to 255 bytes");
+        else if (!watch_subscribe(c->session, pattern, r->word[k].at, r->word[k].len))
+            resp_error(&c->out, "ERR", "this connection has too many subscriptions");
+        else
+            command_tell_subscription(c, pattern ? "psubscribe" : "subscribe", r->word[k].at, r->word[k].len);
+}
+
+void command_unsubscribe(struct client *c, const struct resp_request *r)
+{
+    bool pattern = resp_is(r->word[0], "PUNSUBSCRIBE");
+    const char *what = pattern ? "punsubscribe" : "unsubscribe";
+    const struct subscription *s;
+
+    for (size_t k = 1; k < r->count; k++) {
+        watch_unsubscribe(c->session, pattern, r->word[k].at, r->word[k].len);
+        command_tell_subscription(c, what, r->word[k].at, r->word[k].len);
+    }
+    if (r->count > 1)
+        return;
+    if (!watch_first(c->session, pattern))
+        command_tell_subscription(c, what, NULL, 0);
+    while ((s = watch_first(c->session, pattern))) {
+        char text[LOCK_NAME_MAX + 1];
+        size_t len = strlen(s->text);
+
+        memcpy(text, s->text, len);
+        watch_unsubscribe(c->session, pattern, text, len);
+        command_tell_subscription(c, what, text, len);
+    }
+}
+
+void command_event(struct client *c, const struct subscription *s, const struct watch_note *note)
+{
+    static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
+    char line[512];
+
+    snprintf(line, sizeof line, "%s %s %" PRIu64 " %" PRIu64 " %s %s", watch_event_name[note->event], note->member,
+             note->client, note->fence, modes[note->mode], note->who);
+    command_news(c, s->pattern ? 4 : 3);
+    resp_text(&c->out, s->pattern ? "pmessage" : "message");
+    if (s->pattern)
+        resp_text(&c->out, s->text);
+    resp_text(&c->out, note->name);
+    resp_text(&c->out, line);
+}

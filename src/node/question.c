@@ -1,0 +1,270 @@
+/* question.c - see question.h. */
+#include "question.h"
+
+#include "lab/memory.h"
+#include "pack.h"
+#include "session.h"
+
+#include <assert.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+/* -------------------------------------------------------------------------------------------------------------- rows */
+
+static void question_add_claim(struct bytes *rows, const struct claim *c)
+{
+    size_t len = strlen(c->session->who);
+    uint8_t *at = bytes_add(rows, 8 + 8 + 1 + 1 + len);
+
+    at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_HELD ? c->fence : 0, 8);
+    pack_text(pack_number(at, claim_mode(c), 1), c->session->who, len);
+}
+
+bool question_claim_row(struct unpack *u, struct claim_row *row)
+{
+    row->client = unpack_number(u, 8);
+    row->fence = unpack_number(u, 8);
+    row->mode = (uint8_t)unpack_number(u, 1);
+    row->who = unpack_text(u, &row->who_len);
+    for (size_t k = 0; k < row->who_len; k++)
+        u->wrong |= (unsigned char)row->who[k] < ' ' || row->who[k] == 0x7f;
+    return !u->wrong && row->mode < LOCK_MODES && row->who_len <= SESSION_WHO_MAX;
+}
+
+static void question_add_lock(struct bytes *rows, const struct lock *lock)
+{
+    uint8_t *at = pack_text(bytes_add(rows, 1 + lock->name_len + 2 + 4 + 4), lock->name, lock->name_len);
+
+    pack_number(pack_number(pack_number(at, lock->slots, 2), lock_count_holders(lock), 4), lock->waiters, 4);
+}
+
+bool question_lock_row(struct unpack *u, struct lock_row *row)
+{
+    row->name = unpack_text(u, &row->name_len);
+    row->slots = (uint32_t)unpack_number(u, 2);
+    row->holders = (uint32_t)unpack_number(u, 4);
+    row->waiters = (uint32_t)unpack_number(u, 4);
+    return !u->wrong;
+}
+
+static bool question_rows_are_right(enum question_about about, struct unpack u)
+{
+    struct claim_row claim;
+    struct lock_row lock;
+
+    while (u.at < u.end)
+        if (about == ASK_LOCKS ? !question_lock_row(&u, &lock) : !question_claim_row(&u, &claim))
+            return false;
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------- what this member knows */
+
+static void question_list_claims(const struct lock *lock, bool holders, struct answer *a)
+{
+    uint32_t count = 0;
+
+    for (const struct claim *c = holders ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+        if (count++ < QUESTION_ROWS_MAX)
+            question_add_claim(&a->rows, c);
+    for (const struct ring *r = lock->waiting.next; !holders && r != &lock->waiting; r = r->next)
+        if (count++ < QUESTION_ROWS_MAX)
+            question_add_claim(&a->rows, RING_OF(r, struct claim, in_lock));
+    a->more = count > QUESTION_ROWS_MAX ? count - QUESTION_ROWS_MAX : 0;
+}
+
+/* Some of the locks, from a place in the table on; the place to go on with, or 0. */
+static void question_list_locks(const struct locks *l, const char *pattern, uint64_t cursor, struct answer *a)
+{
+    char name[LOCK_NAME_MAX + 1];
+    unsigned count = 0;
+
+    for (; cursor < l->room && count < QUESTION_PAGE; cursor++)
+        for (const struct lock *lock = l->table[cursor]; lock; lock = lock->next) {
+            memcpy(name, lock->name, lock->name_len);
+            name[lock->name_len] = '\0';
+            if (fnmatch(pattern, name, 0) != 0)
+                continue;
+            question_add_lock(&a->rows, lock);
+            count++;
+        }
+    a->more = cursor < l->room ? cursor : 0;
+}
+
+static void question_answer(struct node *node, enum question_about about, const char *text, size_t len, uint64_t cursor,
+                            struct answer *a)
+{
+    const struct lock *lock = about == ASK_LOCKS ? NULL : locks_find(&node->locks, text, len);
+
+    a->state = ANSWER_HEARD;
+    if (about == ASK_LOCKS)
+        question_list_locks(&node->locks, text, cursor, a);
+    else if (lock)
+        question_list_claims(lock, about != ASK_WAITERS, a);
+    if (about == ASK_EVICT)
+        session_evict(node, text, len);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- asking */
+
+void questions_init(struct questions *q)
+{
+    ring_init(&q->open);
+    ring_init(&q->settled);
+}
+
+static void question_look(struct question *q)
+{
+    struct questions *all = &q->session->node->talk.questions;
+
+    for (uint32_t k = q->first; k < q->last; k++)
+        if (q->answer[k].state == ANSWER_AWAITED)
+            return;
+    ring_cut(&q->in_node);
+    ring_push(&all->settled, &q->in_node);
+}
+
+static void question_put(struct question *q, uint32_t member)
+{
+    uint8_t bytes[1 + 8 + 1 + 8 + 256], *at = bytes;
+
+    at = pack_number(pack_number(at, TALK_ASK, 1), q->id, 8);
+    at = pack_number(pack_number(at, q->about, 1), q->cursor, 8);
+    at = pack_text(at, q->text, q->text_len);
+    talk_say(q->session->node, member, bytes, (size_t)(at - bytes));
+    q->answer[member].state = ANSWER_AWAITED;
+}
+
+void question_ask(struct session *s, enum question_about about, const char *text, size_t len, uint32_t member,
+                  uint64_t cursor)
+{
+    struct node *node = s->node;
+    struct question *q = mem_new(sizeof *q);
+
+    assert(!s->question && len <= LOCK_NAME_MAX);
+    s->question = q;
+    q->session = s;
+    q->about = about;
+    q->id = ++node->talk.questions.last_id;
+    q->due_ms = node->now_ms + QUESTION_MS;
+    q->cursor = cursor;
+    q->first = about == ASK_LOCKS ? member : 0;
+    q->last = about == ASK_LOCKS ? member + 1 : talk_members(node);
+    q->text_len = len;
+    memcpy(q->text, text, len);
+    ring_push(&node->talk.questions.open, &q->in_node);
+    for (uint32_t k = q->first; k < q->last; k++)
+        if (k == talk_self(node))
+            question_answer(node, about, q->text, len, cursor, &q->answer[k]);
+        else if (talk_reaches(node, k))
+            question_put(q, k);
+    question_look(q);
+}
+
+void question_end(struct session *s)
+{
+    struct question *q = s->question;
+
+    if (!q)
+        return;
+    for (uint32_t k = 0; k < QUESTION_MEMBERS_MAX; k++)
+        bytes_free(&q->answer[k].rows);
+    ring_cut(&q->in_node);
+    free(q);
+    s->question = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ among members */
+
+const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u)
+{
+    uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), cursor = unpack_number(u, 8);
+    char text[LOCK_NAME_MAX + 1];
+    size_t len;
+    const char *at = unpack_text(u, &len);
+    struct answer a = {0};
+    uint8_t head[1 + 8 + 1 + 8];
+    struct bytes message = {0};
+
+    if (u->wrong || u->at != u->end || about >= ASK_ABOUTS)
+        return "a question that cannot be";
+    memcpy(text, at, len);
+    text[len] = '\0';
+    if (!talk_reaches(node, from)) /* it has been asked too much */
+        return NULL;
+    question_answer(node, (enum question_about)about, text, len, cursor, &a);
+    pack_number(pack_number(pack_number(pack_number(head, TALK_ANSWER, 1), id, 8), about, 1), a.more, 8);
+    memcpy(bytes_add(&message, sizeof head), head, sizeof head);
+    if (bytes_len(&a.rows))
+        memcpy(bytes_add(&message, bytes_len(&a.rows)), a.rows.at + a.rows.start, bytes_len(&a.rows));
+    talk_say(node, from, message.at, bytes_len(&message));
+    bytes_free(&message);
+    bytes_free(&a.rows);
+    return NULL;
+}
+
+static struct question *question_of(struct node *node, uint64_t id)
+{
+    struct ring *open = &node->talk.questions.open;
+
+    for (struct ring *r = open->next; r != open; r = r->next)
+        if (RING_OF(r, struct question, in_node)->id == id)
+            return RING_OF(r, struct question, in_node);
+    return NULL;
+}
+
+const char *question_hear_answer(struct node *node, uint32_t from, struct unpack *u)
+{
+    uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), more = unpack_number(u, 8);
+    struct question *q = question_of(node, id);
+    struct answer *a;
+
+    if (u->wrong || about >= ASK_ABOUTS || !question_rows_are_right((enum question_about)about, *u))
+        return "an answer that cannot be";
+    if (!q || q->about != about || q->answer[from].state != ANSWER_AWAITED) /* too late */
+        return NULL;
+    a = &q->answer[from];
+    a->state = ANSWER_HEARD;
+    a->more = more;
+    if (u->at < u->end)
+        memcpy(bytes_add(&a->rows, (size_t)(u->end - u->at)), u->at, (size_t)(u->end - u->at));
+    question_look(q);
+    return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- time */
+
+uint64_t questions_due_ms(const struct node *node)
+{
+    const struct ring *open = &node->talk.questions.open;
+
+    return ring_empty(open) ? UINT64_MAX : RING_OF(open->next, struct question, in_node)->due_ms;
+}
+
+void questions_advance(struct node *node)
+{
+    struct ring *open = &node->talk.questions.open;
+
+    while (node->now_ms >= questions_due_ms(node)) {
+        struct question *q = RING_OF(open->next, struct question, in_node);
+
+        for (uint32_t k = q->first; k < q->last; k++)
+            if (q->answer[k].state == ANSWER_AWAITED)
+                q->answer[k].state = ANSWER_NONE;
+        question_look(q);
+    }
+}
+
+bool questions_next(struct node *node, struct node_event *event)
+{
+    struct ring *settled = &node->talk.questions.settled;
+    struct question *q;
+
+    if (ring_empty(settled))
+        return false;
+    q = RING_OF(settled->next, struct question, in_node);
+    ring_cut(&q->in_node);
+    event->session = q->session;
+    event->answered = q;
+    return true;
+}

@@ -1,0 +1,82 @@
+/* question.h - what a client asks about locks is asked of all members: who holds a lock, who waits for it, which locks are
+ * there; and that all who hold one be evicted.
+ *
+ * A question is put to every member that is connected. It is settled when all have answered, or after QUESTION_MS; who has
+ * not been heard by then is named in the answer. A session has one question at a time, as its client reads one answer
+ * after the other.
+ *
+ * Answers are rows of bytes, checked when they come and read when the client is told. */
+#ifndef DIBS_NODE_QUESTION_H
+#define DIBS_NODE_QUESTION_H
+
+#include "bytes.h"
+#include "lock.h"
+
+enum {
+    QUESTION_MS = 1000,
+    QUESTION_MEMBERS_MAX = 64,
+    QUESTION_ROWS_MAX = 1000, /* of one member; if there are more, the answer says so */
+    QUESTION_PAGE = 200,      /* locks in one answer */
+};
+
+enum question_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_ABOUTS };
+
+struct node;
+struct node_event;
+struct session;
+struct unpack;
+
+struct answer {
+    enum { ANSWER_NONE, ANSWER_AWAITED, ANSWER_HEARD } state;
+    uint64_t more; /* there are more rows than these; ASK_LOCKS: where they go on */
+    struct bytes rows;
+};
+
+struct question {
+    struct ring in_node;
+    struct session *session;
+    enum question_about about;
+    uint64_t id, due_ms;
+    uint64_t cursor;      /* ASK_LOCKS: where to begin, at the only member that is asked */
+    uint32_t first, last; /* the members that are asked: first <= k < last */
+    size_t text_len;      /* a name, or a pattern */
+    char text[LOCK_NAME_MAX + 1];
+    struct answer answer[QUESTION_MEMBERS_MAX];
+};
+
+/* The rows of an answer, one after the other. */
+struct claim_row {
+    uint64_t client, fence;
+    uint8_t mode;
+    const char *who;
+    size_t who_len;
+};
+struct lock_row {
+    const char *name;
+    size_t name_len;
+    uint32_t slots, holders, waiters;
+};
+/* False: that cannot be read. */
+bool question_claim_row(struct unpack *u, struct claim_row *row);
+bool question_lock_row(struct unpack *u, struct lock_row *row);
+
+struct questions {
+    struct ring open, settled; /* oldest first */
+    uint64_t last_id;
+};
+
+void questions_init(struct questions *q);
+/* Of all members; ASK_LOCKS: of this one, from there on. The answer comes as an event (node_next), and the client frees it
+ * by question_end. */
+void question_ask(struct session *s, enum question_about about, const char *text, size_t len, uint32_t member,
+                  uint64_t cursor);
+void question_end(struct session *s); /* if there is one */
+
+/* For talk.c. */
+const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u);
+const char *question_hear_answer(struct node *node, uint32_t from, struct unpack *u);
+void questions_advance(struct node *node);
+uint64_t questions_due_ms(const struct node *node);
+bool questions_next(struct node *node, struct node_event *event);
+
+#endif

@@ -1,0 +1,309 @@
+/* watch.c - see watch.h. */
+#include "watch.h"
+
+#include "lab/memory.h"
+#include "pack.h"
+#include "session.h"
+
+#include <assert.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+enum { INTEREST_EVERY_MS = 1000, INTEREST_LASTS_MS = 3500, INTEREST_ITEMS_MAX = 64 };
+
+const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
+
+void watch_init(struct watch *w)
+{
+    ring_init(&w->subscriptions);
+    ring_init(&w->notes);
+    w->next = &w->subscriptions;
+}
+
+static void watch_drop_note(struct watch *w, struct watch_note *note)
+{
+    ring_cut(&note->in_watch);
+    w->note_count--;
+    free(note);
+}
+
+void watch_free(struct watch *w)
+{
+    assert(ring_empty(&w->subscriptions));
+    while (!ring_empty(&w->notes))
+        watch_drop_note(w, RING_OF(w->notes.next, struct watch_note, in_watch));
+    for (uint32_t k = 0; k < WATCH_MEMBERS_MAX; k++)
+        bytes_free(&w->interest[k].list);
+}
+
+static bool watch_matches(bool pattern, const char *text, const char *name)
+{
+    return pattern ? fnmatch(text, name, 0) == 0 : strcmp(text, name) == 0;
+}
+
+static bool watch_is_watched(const struct watch *w, const char *name)
+{
+    for (struct ring *r = w->subscriptions.next; r != &w->subscriptions; r = r->next) {
+        const struct subscription *s = RING_OF(r, struct subscription, in_watch);
+
+        if (watch_matches(s->pattern, s->text, name))
+            return true;
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------------------------------------------- what happens */
+
+static void watch_add_note(struct watch *w, const struct watch_note *note)
+{
+    struct watch_note *copy;
+
+    if (w->note_count == WATCH_NOTES_MAX || !watch_is_watched(w, note->name))
+        return;
+    copy = mem_new(sizeof *copy);
+    *copy = *note;
+    if (ring_empty(&w->notes))
+        w->next = w->subscriptions.next;
+    ring_push(&w->notes, &copy->in_watch);
+    w->note_count++;
+}
+
+/* Is the other member interested in this name? */
+static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const char *name)
+{
+    struct unpack u = {.at = i->list.at + i->list.start, .end = i->list.at + i->list.end};
+
+    while (now_ms < i->until_ms && u.at < u.end) {
+        bool pattern = unpack_number(&u, 1);
+        char text[LOCK_NAME_MAX + 1];
+        size_t len;
+        const char *at = unpack_text(&u, &len);
+
+        memcpy(text, at, len);
+        text[len] = '\0';
+        if (watch_matches(pattern, text, name))
+            return true;
+    }
+    return false;
+}
+
+static void watch_say(struct node *node, uint32_t member, const struct watch_note *note)
+{
+    uint8_t bytes[2 + 2 * 8 + 1 + 2 * 256], *at = bytes;
+
+    at = pack_number(pack_number(at, TALK_EVENT, 1), note->event, 1);
+    at = pack_number(pack_number(at, note->client, 8), note->fence, 8);
+    at = pack_number(at, note->mode, 1);
+    at = pack_text(at, note->name, strlen(note->name));
+    at = pack_text(at, note->who, strlen(note->who));
+    talk_say(node, member, bytes, (size_t)(at - bytes));
+}
+
+void watch_tell(struct node *node, enum watch_event event, const struct claim *c)
+{
+    struct watch *w = &node->talk.watch;
+    struct watch_note note = {.event = event,
+                              .client = c->session->id,
+                              .fence = event == WATCH_WAITING ? 0 : c->fence,
+                              .mode = claim_mode(c)};
+
+    if (w->count == 0 && node->now_ms >= w->heed_ms)
+        return;
+    memcpy(note.name, c->name, c->name_len);
+    memcpy(note.who, c->session->who, sizeof c->session->who);
+    memcpy(note.member, node->self.name, strlen(node->self.name));
+    watch_add_note(w, &note);
+    for (uint32_t k = 0; k < talk_members(node); k++)
+        if (talk_reaches(node, k) && watch_heeds(&w->interest[k], node->now_ms, note.name))
+            watch_say(node, k, &note);
+}
+
+static void watch_take_text(char *to, size_t room, const char *text, size_t len)
+{
+    memcpy(to, text, len < room ? len : room - 1);
+    for (; *to; to++) /* it goes to terminals */
+        if ((unsigned char)*to < ' ' || *to == 0x7f)
+            *to = '?';
+}
+
+const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
+{
+    struct watch_note note = {.event = (enum watch_event)unpack_number(u, 1)};
+    const char *name, *who;
+    size_t name_len, who_len;
+
+    note.client = unpack_number(u, 8);
+    note.fence = unpack_number(u, 8);
+    note.mode = (uint8_t)unpack_number(u, 1);
+    name = unpack_text(u, &name_len);
+    who = unpack_text(u, &who_len);
+    if (u->wrong || u->at != u->end || note.event >= WATCH_EVENTS || note.mode >= LOCK_MODES)
+        return "an event of a lock that cannot be";
+    memcpy(note.name, name, name_len);
+    watch_take_text(note.who, sizeof note.who, who, who_len);
+    watch_take_text(note.member, sizeof note.member, talk_name(node, from), strlen(talk_name(node, from)));
+    watch_add_note(&node->talk.watch, &note);
+    return NULL;
+}
+
+bool watch_next(struct node *node, struct node_event *event)
+{
+    struct watch *w = &node->talk.watch;
+
+    while (!ring_empty(&w->notes)) {
+        struct watch_note *note = RING_OF(w->notes.next, struct watch_note, in_watch);
+
+        while (w->next != &w->subscriptions) {
+            struct subscription *s = RING_OF(w->next, struct subscription, in_watch);
+
+            w->next = w->next->next;
+            if (watch_matches(s->pattern, s->text, note->name)) {
+                event->session = s->session;
+                event->watched = s;
+                event->note = note;
+                return true;
+            }
+        }
+        watch_drop_note(w, note);
+        w->next = w->subscriptions.next;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- interest */
+
+/* All others are told in what this member's clients are interested: all of it if it is too much to tell. */
+static void watch_tell_interest(struct node *node)
+{
+    struct watch *w = &node->talk.watch;
+    struct bytes message = {0};
+
+    pack_number(bytes_add(&message, 1), TALK_INTEREST, 1);
+    if (w->count > INTEREST_ITEMS_MAX)
+        pack_text(pack_number(bytes_add(&message, 3), 1, 1), "*", 1);
+    for (struct ring *r = w->subscriptions.next; w->count <= INTEREST_ITEMS_MAX && r != &w->subscriptions;
+         r = r->next) {
+        const struct subscription *s = RING_OF(r, struct subscription, in_watch);
+        size_t len = strlen(s->text);
+
+        pack_text(pack_number(bytes_add(&message, 2 + len), s->pattern, 1), s->text, len);
+    }
+    for (uint32_t k = 0; k < talk_members(node); k++)
+        if (talk_reaches(node, k))
+            talk_say(node, k, message.at, bytes_len(&message));
+    bytes_free(&message);
+    w->tell_ms = node->now_ms + INTEREST_EVERY_MS;
+}
+
+const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u)
+{
+    struct watch *w = &node->talk.watch;
+    struct watch_interest *i = &w->interest[from];
+    struct unpack items = *u;
+
+    for (unsigned count = 0; items.at < items.end; count++) {
+        size_t len;
+
+        if (unpack_number(&items, 1) > 1 || count == INTEREST_ITEMS_MAX)
+            items.wrong = true;
+        unpack_text(&items, &len);
+        if (items.wrong)
+            return "interest in events that cannot be";
+    }
+    bytes_free(&i->list);
+    if (u->at < u->end)
+        memcpy(bytes_add(&i->list, (size_t)(u->end - u->at)), u->at, (size_t)(u->end - u->at));
+    i->until_ms = node->now_ms + INTEREST_LASTS_MS;
+    if (u->at < u->end && w->heed_ms < i->until_ms)
+        w->heed_ms = i->until_ms;
+    return NULL;
+}
+
+void watch_advance(struct node *node)
+{
+    if (node->now_ms >= watch_due_ms(node))
+        watch_tell_interest(node);
+}
+
+uint64_t watch_due_ms(const struct node *node)
+{
+    const struct watch *w = &node->talk.watch;
+
+    return w->count && talk_members(node) > 1 ? w->tell_ms : UINT64_MAX;
+}
+
+/* ------------------------------------------------------------------------------------------------------ subscriptions */
+
+static struct subscription *watch_find(const struct session *s, bool pattern, const char *text, size_t len)
+{
+    for (struct ring *r = s->subscriptions.next; r != &s->subscriptions; r = r->next) {
+        struct subscription *x = RING_OF(r, struct subscription, in_session);
+
+        if (x->pattern == pattern && strlen(x->text) == len && memcmp(x->text, text, len) == 0)
+            return x;
+    }
+    return NULL;
+}
+
+bool watch_subscribe(struct session *s, bool pattern, const char *text, size_t len)
+{
+    struct watch *w = &s->node->talk.watch;
+    struct subscription *x;
+
+    assert(len <= LOCK_NAME_MAX);
+    if (watch_find(s, pattern, text, len))
+        return true;
+    if (s->subscribed == WATCH_PER_SESSION_MAX)
+        return false;
+    x = mem_new(sizeof *x);
+    x->session = s;
+    x->pattern = pattern;
+    memcpy(x->text, text, len);
+    ring_push(&s->subscriptions, &x->in_session);
+    ring_push(&w->subscriptions, &x->in_watch);
+    s->subscribed++;
+    w->count++;
+    watch_tell_interest(s->node);
+    return true;
+}
+
+static void watch_forget(struct subscription *x)
+{
+    struct watch *w = &x->session->node->talk.watch;
+
+    if (w->next == &x->in_watch)
+        w->next = x->in_watch.next;
+    ring_cut(&x->in_watch);
+    ring_cut(&x->in_session);
+    w->count--;
+    x->session->subscribed--;
+    free(x);
+}
+
+struct subscription *watch_first(const struct session *s, bool pattern)
+{
+    for (struct ring *r = s->subscriptions.next; r != &s->subscriptions; r = r->next)
+        if (RING_OF(r, struct subscription, in_session)->pattern == pattern)
+            return RING_OF(r, struct subscription, in_session);
+    return NULL;
+}
+
+void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t len)
+{
+    struct subscription *x = watch_find(s, pattern, text, len);
+
+    if (!x)
+        return;
+    watch_forget(x);
+    watch_tell_interest(s->node);
+}
+
+void watch_end(struct session *s)
+{
+    bool any = !ring_empty(&s->subscriptions);
+
+    while (!ring_empty(&s->subscriptions))
+        watch_forget(RING_OF(s->subscriptions.next, struct subscription, in_session));
+    if (any)
+        watch_tell_interest(s->node);
+}

@@ -1,0 +1,77 @@
+/* watch.h - what happens to locks, told to clients that want to know.
+ *
+ * A client subscribes to names or to patterns of names. Events of all members' clients are told: a member with
+ * subscribers says so to the others, again and again (INTEREST), and they tell it the events that match. They forget it
+ * when they have not heard it for a while.
+ *
+ * Nobody waits for a subscriber. What it does not read in time is its loss (see client.h), and events that come faster
+ * than a connection between members takes them are left out. */
+#ifndef DIBS_NODE_WATCH_H
+#define DIBS_NODE_WATCH_H
+
+#include "bytes.h"
+#include "lock.h"
+
+enum watch_event { WATCH_WAITING, WATCH_GRANTED, WATCH_RELEASED, WATCH_LOST, WATCH_EVENTS };
+extern const char *const watch_event_name[];
+
+enum {
+    WATCH_PER_SESSION_MAX = 256, /* subscriptions */
+    WATCH_MEMBERS_MAX = 64,
+    WATCH_NOTES_MAX = 1 << 14, /* events that are not told yet */
+};
+
+struct node;
+struct node_event;
+struct session;
+struct unpack;
+
+/* What has happened. Texts end with a zero byte. */
+struct watch_note {
+    struct ring in_watch;
+    enum watch_event event;
+    uint64_t client, fence; /* fence 0: none yet */
+    uint8_t mode;           /* see lock_mode_name */
+    char member[64], who[96], name[LOCK_NAME_MAX + 1];
+};
+
+struct subscription {
+    struct ring in_watch, in_session;
+    struct session *session;
+    bool pattern;
+    char text[LOCK_NAME_MAX + 1];
+};
+
+struct watch {
+    struct ring subscriptions, notes;
+    struct ring *next; /* the subscription to look at next, for the first note */
+    uint32_t count, note_count;
+    uint64_t tell_ms; /* when the others are told again */
+    uint64_t heed_ms; /* until then somebody else has subscribers */
+    struct watch_interest {
+        struct bytes list; /* pattern?, text; .. */
+        uint64_t until_ms;
+    } interest[WATCH_MEMBERS_MAX]; /* of other members */
+};
+
+void watch_init(struct watch *w);
+void watch_free(struct watch *w);
+
+/* This has happened to a claim of a client of this member. */
+void watch_tell(struct node *node, enum watch_event event, const struct claim *c);
+
+/* False: the session has too many. To subscribe twice is to subscribe once. */
+bool watch_subscribe(struct session *s, bool pattern, const char *text, size_t len);
+/* The first of this sort, or null; and it is no more. */
+struct subscription *watch_first(const struct session *s, bool pattern);
+void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t len);
+void watch_end(struct session *s); /* all of them */
+
+/* For talk.c. */
+const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u);
+const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u);
+void watch_advance(struct node *node);
+uint64_t watch_due_ms(const struct node *node);
+bool watch_next(struct node *node, struct node_event *event);
+
+#endif

@@ -1,0 +1,250 @@
+/* Three members, and what they tell each other about their clients. */
+#include "test.h"
+
+#include "alg/list.h"
+#include "node/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MEMBERS = 3 };
+
+static struct node node[MEMBERS];
+static struct client *client[MEMBERS]; /* one at each */
+static bool cut[MEMBERS];              /* its connections are broken, though it does not know it yet */
+
+/* Whatever the members have to say arrives, and clients are told, until nothing happens any more. */
+static void settle(void)
+{
+    struct node_event e;
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (unsigned k = 0; k < MEMBERS; k++) {
+            client_run(client[k]);
+            while (node_next(&node[k], &e)) {
+                client_hear(e.session->user, &e);
+                client_run(client[k]);
+            }
+            for (unsigned j = 0; j < MEMBERS; j++) {
+                size_t len = 0;
+                const uint8_t *bytes = j == k ? NULL : link_output(&node[k].link[j], &len);
+
+                if (!len)
+                    continue;
+                if (!cut[k] && !cut[j])
+                    link_input(&node[j].link[k], bytes, len);
+                link_wrote(&node[k].link[j], len);
+                node_pump(&node[j]);
+                again = true;
+            }
+        }
+    }
+}
+
+static int start(void **state)
+{
+    static const char *const names[] = {"ant", "bee", "cat"};
+
+    (void)state;
+    for (uint32_t k = 0; k < MEMBERS; k++) {
+        const struct node_conf conf = {.n = MEMBERS,
+                                       .self = k,
+                                       .name = names,
+                                       .summary = "",
+                                       .modes = alg_find("central"),
+                                       .slots = alg_find("central"),
+                                       .incarnation = 1 + k};
+
+        node_init(&node[k], &conf);
+        client[k] = client_open(&node[k], NULL);
+        client[k]->session->user = client[k];
+        cut[k] = false;
+    }
+    for (uint32_t k = 0; k < MEMBERS; k++)
+        for (uint32_t j = 0; j < MEMBERS; j++)
+            if (j != k)
+                link_connected(&node[k].link[j]);
+    settle();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < MEMBERS; k++) {
+        client_close(client[k]);
+        node_free(&node[k]);
+    }
+    return 0;
+}
+
+/* What a client is told from now on, \r\n as ' '. */
+static const char *hear(unsigned k)
+{
+    static char text[1 << 16];
+    struct bytes *out = &client[k]->out;
+    size_t len = 0;
+
+    for (size_t i = out->start; i < out->end && len < sizeof text - 1; i++)
+        if (out->at[i] != '\r')
+            text[len++] = out->at[i] == '\n' ? ' ' : (char)out->at[i];
+    text[len] = '\0';
+    bytes_consume(out, bytes_len(out));
+    return text;
+}
+
+static void say(unsigned k, const char *line)
+{
+    client_input(client[k], (const uint8_t *)line, strlen(line));
+    settle();
+}
+
+static void pass_time(uint64_t now_ms)
+{
+    for (unsigned k = 0; k < MEMBERS; k++)
+        node_advance(&node[k], now_ms);
+    settle();
+}
+
+static void holders_and_waiters_of_all_members_are_shown(void **state)
+{
+    (void)state;
+    say(1, "CLIENT SETNAME bob\nLOCK x\n");
+    say(2, "LOCK x\n");
+    say(0, "HOLDERS x\n");
+    assert_non_null(
+        strstr(hear(0), "*1 *10 $6 member $3 bee $6 client :1 $3 who $3 bob $4 mode $9 exclusive $5 fence"));
+    say(0, "WAITERS x\n");
+    assert_string_equal(hear(0), "*1 *8 $6 member $3 cat $6 client :1 $3 who $0  $4 mode $9 exclusive ");
+}
+
+static void locks_come_page_by_page_and_member_by_member(void **state)
+{
+    char line[64] = "LOCKS lock-* CURSOR 0\n";
+    unsigned long long cursor = 0;
+    unsigned pages = 0, at_bee = 0;
+
+    (void)state;
+    for (unsigned k = 0; k < 300; k++) {
+        char ask[32];
+
+        snprintf(ask, sizeof ask, "LOCK lock-%03u\n", k);
+        say(1, ask);
+    }
+    do {
+        const char *text;
+
+        snprintf(line, sizeof line, "LOCKS lock-* CURSOR %llu\n", cursor);
+        say(0, line);
+        text = hear(0);
+        assert_int_equal(sscanf(text, "*2 :%llu ", &cursor), 1);
+        for (; (text = strstr(text, "member $3 bee")); text++)
+            at_bee++;
+        pages++;
+    } while (cursor && pages < 100);
+    assert_int_equal(cursor, 0);
+    assert_in_range(pages, MEMBERS, 99);
+    assert_int_equal(at_bee, 300);
+}
+
+static void force_unlock_evicts_at_every_member(void **state)
+{
+    (void)state;
+    say(1, "HELLO 3\n");
+    say(2, "HELLO 3\n");
+    say(1, "LOCK x SHARED\n");
+    say(2, "LOCK x SHARED\n");
+    hear(1);
+    hear(2);
+    say(0, "FORCE-UNLOCK x\n");
+    assert_memory_equal(hear(0), "*2 *10 $6 member $3 bee", 23);
+    assert_memory_equal(hear(1), ">3 $4 lost $1 x", 15);
+    assert_memory_equal(hear(2), ">3 $4 lost $1 x", 15);
+    say(0, "HOLDERS x\nPING\n");
+    assert_string_equal(hear(0), "*0 +PONG ");
+}
+
+static void a_member_that_is_not_heard_is_named(void **state)
+{
+    (void)state;
+    cut[2] = true;
+    say(0, "HOLDERS x\nPING\n");
+    assert_string_equal(hear(0), ""); /* and what comes behind it waits */
+    pass_time(QUESTION_MS - 1);
+    assert_string_equal(hear(0), "");
+    assert_int_equal(node_due_ms(&node[0]), QUESTION_MS);
+    pass_time(QUESTION_MS);
+    assert_string_equal(hear(0),
+                        "*1 *4 $6 member $3 cat $5 error $57 not heard: it is not connected, or did not answer "
+                        "in time +PONG ");
+    link_disconnected(&node[0].link[2]); /* now it is known: nobody waits */
+    say(0, "HOLDERS x\n");
+    assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
+}
+
+static void a_client_that_leaves_takes_its_question_with_it(void **state)
+{
+    (void)state;
+    cut[2] = true;
+    say(0, "HOLDERS x\n");
+    client_close(client[0]);
+    cut[2] = false;
+    client[0] = client_open(&node[0], NULL);
+    client[0]->session->user = client[0];
+    pass_time(2 * QUESTION_MS);
+    assert_string_equal(hear(0), "");
+}
+
+static void events_of_all_members_are_told(void **state)
+{
+    (void)state;
+    say(0, "SUBSCRIBE x\n");
+    hear(0);
+    say(1, "LOCK x\n");
+    say(1, "LOCK y\n");
+    assert_memory_equal(hear(0), "*3 $7 message $1 x", 18);
+    assert_string_equal(hear(0), "");
+    say(1, "UNLOCK x\n");
+    assert_non_null(strstr(hear(0), "released bee 1 "));
+    for (unsigned k = 1; k < 20; k++) /* its interest is repeated, else it would be forgotten */
+        pass_time(k * 1000);
+    say(2, "LOCK x\n");
+    assert_non_null(strstr(hear(0), "granted cat 1 "));
+    say(0, "UNSUBSCRIBE\n");
+    hear(0);
+    say(2, "UNLOCK x\n");
+    assert_string_equal(hear(0), "");
+    assert_int_equal(bytes_len(&node[2].talk.watch.interest[0].list), 0);
+}
+
+/* A member that was not told for long that somebody is interested takes it that nobody is. */
+static void interest_that_is_not_repeated_is_forgotten(void **state)
+{
+    uint64_t made;
+
+    (void)state;
+    say(0, "SUBSCRIBE x\n");
+    say(1, "LOCK x\nUNLOCK x\n");
+    assert_non_null(strstr(hear(0), "released bee"));
+    node_advance(&node[1], 60000);
+    made = node[1].link[0].made;
+    watch_tell(&node[1], WATCH_LOST, &(struct claim){.session = client[1]->session});
+    assert_int_equal(node[1].link[0].made, made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(holders_and_waiters_of_all_members_are_shown, start, stop),
+        cmocka_unit_test_setup_teardown(locks_come_page_by_page_and_member_by_member, start, stop),
+        cmocka_unit_test_setup_teardown(force_unlock_evicts_at_every_member, start, stop),
+        cmocka_unit_test_setup_teardown(a_member_that_is_not_heard_is_named, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_leaves_takes_its_question_with_it, start, stop),
+        cmocka_unit_test_setup_teardown(events_of_all_members_are_told, start, stop),
+        cmocka_unit_test_setup_teardown(interest_that_is_not_repeated_is_forgotten, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
