@@ -33,7 +33,7 @@ LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard src/node/*.c)
 CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
 SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
-CLIENT := $(wildcard src/client/*.c)
+CLIENT := $(wildcard src/client/*.c src/tls/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
 TESTS := $(wildcard tests/test_*.c)
 FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
@@ -51,13 +51,16 @@ $(B)/libdme.a: $(call obj,$(PURE))
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# The client library, alone: nothing of the rest is in it, and nothing but what include/dibs.h declares can be called.
+# The client library, alone: nothing of the rest is in it but TLS, and nothing but what include/dibs.h declares can be
+# called, even in the archive: its other names may be those of a program's own functions.
 $(B)/libdibs.a: $(call obj,$(CLIENT))
 	rm -f $@
-	$(AR) rcs $@ $^
+	$(LD) -r -o $(B)/libdibs.o $^
+	objcopy --localize-hidden $(B)/libdibs.o
+	$(AR) rcs $@ $(B)/libdibs.o
 
 $(B)/libdibs.so.$(ABI): $(call obj,$(CLIENT))
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan,$(MODE)),,-Wl,-z,defs) -o $@ $^
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan,$(MODE)),,-Wl,-z,defs) -o $@ $^ -lssl -lcrypto
 
 $(call obj,$(CLIENT)): CFLAGS += -fPIC -fvisibility=hidden
 $(call obj,$(PURE)): CFLAGS += $(PURE_WARN)

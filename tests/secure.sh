@@ -121,6 +121,11 @@ if command -v redis-cli >/dev/null; then
 else
     tell 0 "redis-cli is a client over TCP # SKIP it is not installed"
 fi
+[ "$("$DIBS" lock --connect "localhost:$base" --wait 20 x -- echo inside)" = inside ]
+tell $? "dibs lock finds a daemon over TCP"
+"$DIBS" keygen "$dir/early.key" && "$DIBS" status --connect "127.0.0.1:$base" --key "$dir/early.key" 2>"$dir/said"
+[ $? = 1 ] && grep -q "the daemon does not speak TLS" "$dir/said"
+tell $? "who has a key talks to nobody without"
 end_daemon solo
 
 # ------------------------------------------------------------------------------------------------------- a cluster key
@@ -199,6 +204,42 @@ refuse "a plain caller" "has ended the connection without a word; has only one s
     "" "--key $dir/key"
 refuse "a plain answer" "has ended the connection without a word; has only one side a key" \
     "speaks TLS, and this member has no key" "--key $dir/key" ""
+
+# Clients with the cluster's key, with a client key, with none, and with another one.
+serve solo --clients "127.0.0.1:$base" --key "$dir/key"
+until_true is_ready "$dir/solo"
+for key in key client.key; do
+    [ "$("$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/$key" --wait 20 x -- echo inside)" = inside ]
+    tell $? "dibs lock over TLS, with the $key"
+done
+DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/client.key" "$DIBS" status | grep -q '^ready yes'
+tell $? "place and key are taken from the environment, too"
+"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/other.key" x -- true 2>"$dir/said"
+[ $? = 120 ] && grep -q "the daemon says that our key is another one" "$dir/said"
+tell $? "another key is refused, with 120"
+"$DIBS" lock --connect "127.0.0.1:$base" x -- true 2>"$dir/said"
+[ $? = 120 ] && grep -q "perhaps for want of a key" "$dir/said"
+tell $? "no key is refused, too"
+"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/open.key" x -- true 2>"$dir/said"
+[ $? = 120 ] && grep -q "others can read" "$dir/said"
+tell $? "a client does not use a key that others can read"
+
+# A client that is killed while it holds; one whose daemon is.
+"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" x -- sh -c 'echo >"$0"; sleep 600' "$dir/inside" &
+holder=$!
+until_true test -e "$dir/inside"
+kill -KILL $holder
+wait $holder 2>/dev/null
+[ "$("$DIBS" lock --socket "$dir/solo" --wait 20 x -- echo next)" = next ]
+tell $? "a client over TLS that is killed has released its lock"
+rm -f "$dir/inside"
+"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" x -- sh -c 'echo >"$0"; exec sleep 600' "$dir/inside" 2>"$dir/said" &
+holder=$!
+until_true test -e "$dir/inside"
+kill -KILL "$(cat "$dir/solo.pid")"
+wait $holder
+[ $? = 122 ] && grep -q '"x" is lost' "$dir/said"
+tell $? "and one whose daemon is killed has lost it, and ends its command"
 
 # -------------------------------------------------------------------------------------------------------- certificates
 

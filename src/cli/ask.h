@@ -7,13 +7,14 @@
 
 /* Where the daemon is, as options say it. */
 struct ask_place {
-    const char *socket, *address;
+    const char *socket, *address, *key;
 };
 
 /* clang-format off */
 #define ASK_PLACE_OPTIONS(place) \
     {"--socket", CLI_TEXT, &(place).socket, "PATH", "of the daemon ($DIBS_SOCKET, ...)", 0, 0, NULL}, \
-    {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", "of the daemon, over TCP ($DIBS_CONNECT)", 0, 0, NULL}
+    {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", "of the daemon, over TCP ($DIBS_CONNECT)", 0, 0, NULL}, \
+    {"--key", CLI_TEXT, &(place).key, "FILE", "that opens its door over TCP ($DIBS_KEY)", 0, 0, NULL}
 /* clang-format on */
 
 /* A connection to that daemon, under this name (null: host:process). If there is none, a line, and exit with this

@@ -68,7 +68,7 @@ static void ask_print(const struct dibs_reply *r)
 
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status)
 {
-    const struct dibs_options options = {.name = name};
+    const struct dibs_options options = {.name = name, .key = place->key};
     char path[256];
     const char *where = place->address;
     struct dibs *d;
@@ -80,7 +80,7 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
         where = path;
     }
     if (dibs_connect(&d, where, &options) != DIBS_OK) {
-        fprintf(stderr, "dibs: %s; start one with \"dibs serve\", or name it with --socket or --connect\n",
+        fprintf(stderr, "dibs: %s; start one with \"dibs serve\", or name it with --socket, or --connect and --key\n",
                 dibs_message(d));
         exit(status);
     }

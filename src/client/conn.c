@@ -2,6 +2,7 @@
 #include "conn.h"
 
 #include "reply.h"
+#include "secure.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -200,10 +201,18 @@ void conn_ask_confirm(struct dibs *d)
     conn_say_aside(d, ASIDE_CONFIRM, words, 1);
 }
 
+static ssize_t conn_send(struct dibs *d)
+{
+    const char *bytes = d->out.at + d->out.start;
+    size_t len = d->out.end - d->out.start;
+
+    return d->secure ? secure_send(d->secure, d->fd, bytes, len) : send(d->fd, bytes, len, MSG_NOSIGNAL);
+}
+
 static void conn_flush(struct dibs *d)
 {
-    while (d->fd >= 0 && d->out.start < d->out.end) {
-        ssize_t sent = send(d->fd, d->out.at + d->out.start, d->out.end - d->out.start, MSG_NOSIGNAL);
+    while (d->fd >= 0 && (d->out.start < d->out.end || (d->secure && secure_has_more(d->secure)))) {
+        ssize_t sent = conn_send(d);
 
         if (sent < 0 && errno == EINTR)
             continue;
@@ -362,6 +371,21 @@ static void conn_hear_all(struct dibs *d)
     }
 }
 
+static ssize_t conn_recv(struct dibs *d, char *bytes, size_t room)
+{
+    return d->secure ? secure_recv(d->secure, d->fd, bytes, room) : recv(d->fd, bytes, room, 0);
+}
+
+static void conn_broke(struct dibs *d)
+{
+    char line[300];
+
+    snprintf(line, sizeof line, "%s", strerror(errno));
+    if (d->secure && *secure_why(d->secure))
+        snprintf(line, sizeof line, "the daemon %s", secure_why(d->secure));
+    conn_end(d, line);
+}
+
 static void conn_read(struct dibs *d)
 {
     bool more = true;
@@ -369,20 +393,22 @@ static void conn_read(struct dibs *d)
     while (d->fd >= 0 && more) {
         char *at = conn_room(&d->in, 4096);
         size_t room = d->in.room - d->in.end;
-        ssize_t got = at ? recv(d->fd, at, room, 0) : -1;
+        ssize_t got = at ? conn_recv(d, at, room) : -1;
 
         more = got == (ssize_t)room;
 
         if (!at)
             conn_end(d, "out of memory");
         else if (got == 0)
-            conn_end(d, "the daemon has ended the connection");
+            conn_end(d, d->confirmed || d->secure
+                            ? "the daemon has ended the connection"
+                            : "the daemon has ended the connection at once, perhaps for want of a key");
         else if (got > 0)
             d->in.end += (size_t)got;
         else if (errno == EINTR)
             more = true;
         else if (errno != EAGAIN && errno != EWOULDBLOCK)
-            conn_end(d, strerror(errno));
+            conn_broke(d);
         conn_hear_all(d);
     }
 }

@@ -33,13 +33,16 @@ struct conn_aside {
     char *name; /* RENEW */
 };
 
+struct secure;
+
 struct conn_bytes {
     char *at;
     size_t start, end, room;
 };
 
 struct dibs {
-    int fd; /* -1: gone */
+    int fd;                /* -1: gone */
+    struct secure *secure; /* TLS, or null */
     char message[512];
     struct conn_bytes in, out;
     bool short_of_memory; /* something could not be put into out */

@@ -3,6 +3,7 @@
 
 #include "conn.h"
 #include "place.h"
+#include "secure.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -71,15 +72,19 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     struct dibs *d = *made = calloc(1, sizeof *d);
     char name[96];
     const char *hello[] = {"HELLO", "3", "SETNAME", options && options->name ? options->name : name};
+    const char *key = options && options->key ? options->key : getenv("DIBS_KEY");
     struct dibs_reply *answer = NULL;
+    bool tcp;
     int code;
 
     if (!d)
         return DIBS_NO_MEMORY;
     dibs_default_name(name, sizeof name);
-    d->fd = place_connect(where, d->message, sizeof d->message);
+    d->fd = place_connect(where, &tcp, d->message, sizeof d->message);
     if (d->fd < 0)
         return DIBS_GONE;
+    if (tcp && key && *key && !(d->secure = secure_new(key, d->message, sizeof d->message)))
+        return DIBS_MISUSE;
     conn_say(d, hello, 4);
     conn_ask_confirm(d); /* the first lock does not have to wait for the answer */
     d->await = AWAIT_ANSWER;
@@ -89,6 +94,8 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     d->await = AWAIT_NOTHING;
     if (code == DIBS_OK && answer && answer->type == DIBS_ERROR)
         code = conn_refused(d, answer);
+    if (code != DIBS_OK && d->secure && *secure_why(d->secure))
+        code = DIBS_REFUSED;
     dibs_free(answer);
     return code;
 }
@@ -97,6 +104,7 @@ void dibs_close(struct dibs *d)
 {
     if (!d)
         return;
+    secure_free(d->secure, d->fd);
     if (d->fd >= 0)
         close(d->fd);
     while (d->locks)
@@ -118,7 +126,11 @@ int dibs_fd(const struct dibs *d)
 
 short dibs_events(const struct dibs *d)
 {
-    return (short)(POLLIN | (d->out.start < d->out.end ? POLLOUT : 0));
+    bool out = d->out.start < d->out.end;
+
+    if (d->secure)
+        out = secure_has_more(d->secure) || (out && secure_is_up(d->secure));
+    return (short)(POLLIN | (out ? POLLOUT : 0));
 }
 
 int dibs_timeout_ms(const struct dibs *d)

@@ -107,15 +107,17 @@ static int place_tcp(const char *where, char *why, size_t size)
     return fd;
 }
 
-int place_connect(const char *where, char *why, size_t size)
+int place_connect(const char *where, bool *tcp, char *why, size_t size)
 {
     const char *chosen = getenv("DIBS_CONNECT");
 
+    *tcp = false;
     if (!where && chosen && *chosen)
         where = chosen;
     if (!where)
         return place_unix(dibs_socket_path(), why, size);
     if (strncmp(where, "unix:", 5) == 0)
         return place_unix(where + 5, why, size);
-    return strchr(where, '/') ? place_unix(where, why, size) : place_tcp(where, why, size);
+    *tcp = !strchr(where, '/');
+    return *tcp ? place_tcp(where, why, size) : place_unix(where, why, size);
 }

@@ -2,9 +2,10 @@
 #ifndef DIBS_CLIENT_PLACE_H
 #define DIBS_CLIENT_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* A connected socket that does not block; or -1, and a sentence in why. */
-int place_connect(const char *where, char *why, size_t size);
+/* A connected socket that does not block; or -1, and a sentence in why. To another machine perhaps, if it is over TCP. */
+int place_connect(const char *where, bool *tcp, char *why, size_t size);
 
 #endif

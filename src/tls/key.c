@@ -89,7 +89,7 @@ void key_write(const struct key *k, FILE *to)
     fprintf(to, "\n");
 }
 
-/* Keys of different purposes tell nothing of each other. */
+/* Keys of different purposes tell nothing of each other, nor of the one they are made from. */
 static struct key key_derive(const struct key *k, const char *purpose, bool client)
 {
     struct key derived = {.client = client};

@@ -195,10 +195,10 @@ static void tls_explain(struct tls *t)
     } known[] = {
         {SSL_R_BINDER_DOES_NOT_VERIFY, "has another key"},
         {SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER, "says that our key is another one"},
-        {SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS; has it no key?"},
+        {SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS, perhaps for want of a key"},
         {SSL_R_HTTP_REQUEST, "does not speak TLS, but HTTP"},
-        {SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS; has it no key?"},
-        {SSL_R_BAD_RECORD_TYPE, "does not speak TLS; has it no key?"},
+        {SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS, perhaps for want of a key"},
+        {SSL_R_BAD_RECORD_TYPE, "does not speak TLS, perhaps for want of a key"},
         {SSL_R_UNSUPPORTED_PROTOCOL, "does not speak TLS 1.3"},
         {SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, "comes without the key"},
         {SSL_R_NO_SHARED_CIPHER, "comes without the key"},

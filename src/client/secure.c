@@ -1,0 +1,131 @@
+/* secure.c - see secure.h. */
+#include "secure.h"
+
+#include "tls/tls.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct secure {
+    struct tls_keys *keys;
+    struct tls *tls;
+    size_t start, end; /* of what is still to be sent */
+    uint8_t rest[1 << 14];
+};
+
+struct secure *secure_new(const char *key_path, char *why, size_t size)
+{
+    struct secure *s = calloc(1, sizeof *s);
+    struct key key;
+
+    snprintf(why, size, "out of memory");
+    if (s && key_read(&key, key_path, why, size)) {
+        key = key_for_clients(&key);
+        s->keys = tls_keys_new(&(struct tls_conf){.identity = TLS_CLIENTS, .key = &key}, why, size);
+        s->tls = s->keys ? tls_call(s->keys, NULL) : NULL;
+    }
+    OPENSSL_cleanse(&key, sizeof key);
+    if (s && s->tls)
+        return s;
+    secure_free(s, -1);
+    return NULL;
+}
+
+/* As much as the socket takes. */
+static void secure_flush(struct secure *s, int fd)
+{
+    for (;;) {
+        ssize_t sent;
+
+        if (s->start == s->end) {
+            s->start = 0;
+            s->end = tls_output(s->tls, s->rest, sizeof s->rest);
+        }
+        if (s->start == s->end)
+            return;
+        sent = send(fd, s->rest + s->start, s->end - s->start, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        s->start = sent < 0 ? s->end : s->start + (size_t)sent; /* broken: the reading side will notice */
+    }
+}
+
+void secure_free(struct secure *s, int fd)
+{
+    if (!s)
+        return;
+    if (fd >= 0) {
+        tls_end(s->tls);
+        secure_flush(s, fd);
+    }
+    tls_free(s->tls);
+    tls_keys_free(s->keys);
+    free(s);
+}
+
+ssize_t secure_send(struct secure *s, int fd, const char *bytes, size_t len)
+{
+    secure_flush(s, fd);
+    if (secure_has_more(s) || !tls_is_up(s->tls)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (!tls_write(s->tls, (const uint8_t *)bytes, len)) {
+        errno = EPROTO;
+        return -1;
+    }
+    secure_flush(s, fd);
+    return (ssize_t)len;
+}
+
+/* What has been understood, as far as there is room. */
+static size_t secure_take(struct secure *s, char *bytes, size_t room)
+{
+    size_t got = 0, len;
+
+    while (got < room && (len = tls_read(s->tls, (uint8_t *)bytes + got, room - got)))
+        got += len;
+    return got;
+}
+
+ssize_t secure_recv(struct secure *s, int fd, char *bytes, size_t room)
+{
+    uint8_t raw[1 << 14];
+    size_t got = secure_take(s, bytes, room);
+
+    while (got < room && !tls_is_over(s->tls)) {
+        ssize_t len = recv(fd, raw, sizeof raw, 0);
+
+        if (len <= 0 && got == 0)
+            return len;
+        if (len <= 0)
+            break; /* it will be so the next time, too */
+        tls_input(s->tls, raw, (size_t)len);
+        got += secure_take(s, bytes + got, room - got);
+        secure_flush(s, fd);
+    }
+    if (got == 0 && *tls_why(s->tls)) {
+        errno = EPROTO;
+        return -1;
+    }
+    return (ssize_t)got; /* 0: it has ended */
+}
+
+bool secure_has_more(const struct secure *s)
+{
+    return s->start < s->end;
+}
+
+bool secure_is_up(const struct secure *s)
+{
+    return tls_is_up(s->tls);
+}
+
+const char *secure_why(const struct secure *s)
+{
+    return tls_why(s->tls);
+}

@@ -1,0 +1,25 @@
+/* secure.h - TLS between the library and a daemon elsewhere, over a socket that does not block. */
+#ifndef DIBS_CLIENT_SECURE_H
+#define DIBS_CLIENT_SECURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct secure;
+
+/* With the key in this file. Null, and a sentence, if it cannot be. */
+struct secure *secure_new(const char *key_path, char *why, size_t size);
+/* Says good-bye on the socket, if there is one (not -1). It may be null. */
+void secure_free(struct secure *s, int fd);
+
+/* As send and recv of the system do it; errno is EPROTO if TLS has failed. What recv leaves is all in the socket. */
+ssize_t secure_send(struct secure *s, int fd, const char *bytes, size_t len);
+ssize_t secure_recv(struct secure *s, int fd, char *bytes, size_t room);
+/* Is there something to be sent, apart from what the program has to say; or else, may the program send? */
+bool secure_has_more(const struct secure *s);
+bool secure_is_up(const struct secure *s);
+/* Why TLS has failed, in words that go on from "the daemon"; or "". */
+const char *secure_why(const struct secure *s);
+
+#endif
