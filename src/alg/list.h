@@ -41,6 +41,7 @@
     X(chang_singhal_liu_as_published)                                                                                  \
     X(singhal_heuristic)                                                                                               \
     X(singhal_heuristic_as_published)                                                                                  \
+    X(singhal_heuristic_robust)                                                                                        \
     X(swaroop_singh)                                                                                                   \
     X(swaroop_singh_as_published)                                                                                      \
     X(raymond)                                                                                                         \

@@ -27,11 +27,30 @@ static uint32_t fail_news(struct space *s, enum dme_news what, dme_id of, dme_id
     return space_put_message(s, &(struct dme_msg){.from = of, .to = to, .kind = what});
 }
 
+/* The inbox without what is in vain: messages from across the cut, or, if the site is down, news. */
+static uint32_t fail_lose_vain(struct space *s, uint32_t inbox, dme_id i, uint32_t side, bool down)
+{
+    uint32_t len = s->inboxes.length[inbox] / sizeof(uint32_t), kept = 0, id;
+    uint32_t *list = mem_new((len + 1) * sizeof *list);
+
+    for (uint32_t k = 0; k < len; k++) {
+        uint32_t item = ((const uint32_t *)intern_get(&s->inboxes, inbox))[k];
+        const struct dme_msg *m = space_message(s, item);
+
+        if (m->kind < DME_NEWS ? !world_apart(side, m->from, i) : !down)
+            list[kept++] = item;
+    }
+    id = intern_put(&s->inboxes, list, kept * sizeof *list);
+    free(list);
+    return id;
+}
+
 static void fail_crash(struct space *s, uint32_t part)
 {
     struct space_transition t = {.type = WORLD_CRASH, .spends = SPACE_CRASH};
     dme_id i = space_key(s, part)->node.self;
-    uint32_t inbox = space_may_return(s) ? s->part[part].inbox : intern_put(&s->inboxes, "", 0);
+    uint32_t inbox =
+        space_may_return(s) ? fail_lose_vain(s, s->part[part].inbox, i, 0, true) : intern_put(&s->inboxes, "", 0);
 
     memcpy(s->scratch, space_key(s, part), space_key_size(s, i));
     dme_crash(&s->scratch->node);
@@ -119,24 +138,6 @@ bool space_may_fail(const struct space *s, const uint32_t *state, const struct s
     }
 }
 
-/* What is on its way to site i across the cut is lost. */
-static uint32_t fail_lose_across(struct space *s, uint32_t part, dme_id i, uint32_t side)
-{
-    uint32_t inbox = s->part[part].inbox, len = s->inboxes.length[inbox] / sizeof(uint32_t), kept = 0;
-    uint32_t *list = mem_new((len + 1) * sizeof *list), id;
-
-    for (uint32_t k = 0; k < len; k++) {
-        uint32_t item = ((const uint32_t *)intern_get(&s->inboxes, inbox))[k];
-        const struct dme_msg *m = space_message(s, item);
-
-        if (!world_apart(side, m->from, i) || m->kind >= DME_NEWS)
-            list[kept++] = item;
-    }
-    id = space_put_part(s, s->part[part].node, intern_put(&s->inboxes, list, kept * sizeof *list));
-    free(list);
-    return id;
-}
-
 static void fail_tell(struct space *s, uint32_t *state, enum dme_news what, dme_id of, dme_id to)
 {
     if (s->conf.alg->news && of != to && !space_key(s, state[to])->node.down)
@@ -172,7 +173,9 @@ void space_fail(struct space *s, uint32_t *state, dme_id i, const struct space_t
     case WORLD_CUT:
         state[s->conf.n + 1] = side = t->arg;
         for (dme_id j = 0; j < s->conf.n; j++)
-            state[j] = fail_lose_across(s, state[j], j, side);
+            state[j] =
+                space_put_part(s, s->part[state[j]].node,
+                               fail_lose_vain(s, s->part[state[j]].inbox, j, side, space_key(s, state[j])->node.down));
         fail_tell_across(s, state, side, DME_CUT);
         break;
     case WORLD_HEAL:

@@ -429,6 +429,8 @@ static void space_deliver(struct space *s, uint32_t *state, uint32_t sends, uint
     for (uint32_t k = sends; k < sends + count; k++) {
         struct space_send send = s->send[k];
 
+        if (space_key(s, state[send.to])->node.down && space_message(s, send.item)->kind >= DME_NEWS)
+            continue; /* it will be told when it is back */
         if (!side || !world_apart(side, space_message(s, send.item)->from, send.to))
             state[send.to] = space_append(s, state[send.to], send.item);
     }

@@ -224,15 +224,16 @@ static void world_mishap(struct world *w, const struct world_move *move)
 
 /* ---------------------------------------------------------------------------------------------------------- failures */
 
-/* What is in flight across the cut is lost. */
-static void world_lose_across(struct world *w)
+/* What is in flight across the cut is lost; and news to a site that is down, which will hear what is true when it is
+ * back. */
+static void world_lose_vain(struct world *w)
 {
     size_t kept = 0;
 
     for (size_t k = 0; k < w->flights; k++) {
         const struct dme_msg *m = w->flight[k].msg;
 
-        if (world_apart(w->side, m->from, m->to) && m->kind < DME_NEWS)
+        if (m->kind < DME_NEWS ? world_apart(w->side, m->from, m->to) : w->node[m->to]->down)
             free(w->flight[k].msg);
         else
             w->flight[kept++] = w->flight[k];
@@ -269,6 +270,7 @@ static void world_fail(struct world *w, const struct world_move *move)
     switch (move->type) {
     case WORLD_CRASH:
         dme_crash(w->node[move->site]);
+        world_lose_vain(w);
         for (dme_id j = 0; j < w->conf.n; j++)
             if (!world_apart(side, move->site, j))
                 world_tell(w, DME_DOWN, move->site, j);
@@ -279,7 +281,7 @@ static void world_fail(struct world *w, const struct world_move *move)
         break;
     case WORLD_CUT:
         w->side = move->arg;
-        world_lose_across(w);
+        world_lose_vain(w);
         world_tell_across(w, w->side, DME_CUT);
         break;
     case WORLD_HEAL:
