@@ -234,6 +234,29 @@ static void interest_that_is_not_repeated_is_forgotten(void **state)
     assert_int_equal(node[1].link[0].made, made);
 }
 
+static void what_is_sent_again_is_counted(void **state)
+{
+    struct bytes text = {0};
+
+    (void)state;
+    cut[1] = true;
+    say(0, "HOLDERS x\n"); /* which is lost on its way to bee */
+    assert_int_equal(node[0].link[1].resent, 0);
+    cut[1] = false;
+    for (unsigned k = 0; k < MEMBERS; k += 2) {
+        link_connected(&node[k].link[1]);
+        link_connected(&node[1].link[k]);
+    }
+    settle();
+    assert_string_equal(hear(0), "*0 ");
+    assert_int_equal(node[0].link[1].resent, 1);
+    stats_write(&node[0], &text);
+    *bytes_add(&text, 1) = '\0';
+    assert_non_null(strstr((char *)text.at, "\ndibs_link_resends_total{member=\"bee\"} 1\n"));
+    assert_non_null(strstr((char *)text.at, "\ndibs_link_resends_total{member=\"cat\"} 0\n"));
+    bytes_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_member_that_is_not_heard_is_named, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_leaves_takes_its_question_with_it, start, stop),
         cmocka_unit_test_setup_teardown(events_of_all_members_are_told, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_sent_again_is_counted, start, stop),
         cmocka_unit_test_setup_teardown(interest_that_is_not_repeated_is_forgotten, start, stop),
     };
 

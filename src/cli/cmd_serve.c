@@ -48,6 +48,8 @@ int cmd_serve(int argc, char **argv)
         {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH", "where clients of this machine come in", 0, 0, NULL},
         {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
          "where they come in over TCP; without a key on loopback only", 0, 0, NULL},
+        {"--http", CLI_TEXT, &set[CONF_HTTP].text, "ADDRESS:PORT",
+         "where /metrics, /healthz and /status.json are; without a key on loopback only", 0, 0, NULL},
         {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE", "the cluster's, made by dibs keygen; the same on each", 0, 0,
          NULL},
         {"--cert", CLI_TEXT, &set[CONF_CERT].text, "FILE", "in place of a key: a certificate for the member's name,", 0,

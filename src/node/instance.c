@@ -147,6 +147,11 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     return NULL;
 }
 
+static const struct dme_alg *instance_alg(const struct locks *l, const struct lock *lock)
+{
+    return lock->slots ? lock_policy(l, lock)->slots : lock_policy(l, lock)->modes;
+}
+
 static void instance_post(struct locks *l, const struct lock *lock, const struct dme_msg *m)
 {
     uint32_t to = instance_member(l, lock, m->to), sites = lock_sites(lock);
@@ -157,6 +162,7 @@ static void instance_post(struct locks *l, const struct lock *lock, const struct
         if (lock->slots)
             at = pack_number(pack_number(at, m->from % sites, 2), m->to % sites, 2);
         dme_encode(m, at);
+        stats_add_message(&l->messages, instance_alg(l, lock), m->kind, true);
         return;
     }
     while (l->local_size < l->local_used + dme_msg_bytes(m))
@@ -236,7 +242,10 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
     l->msg = msg = instance_buffer(l->msg, &l->msg_size, dme_msg_size_max(&conf));
     wrong = dme_decode(&conf, instance_site(l, lock, from, m->from), lock->site[m->to].node->self, m->step, m->step_len,
                        msg);
-    return wrong ? wrong : instance_step(l, lock, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = msg});
+    if (wrong)
+        return wrong;
+    stats_add_message(&l->messages, conf.alg, msg->kind, false);
+    return instance_step(l, lock, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = msg});
 }
 
 /* ------------------------------------------------------------------------------------------------- begin and the end

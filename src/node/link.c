@@ -63,8 +63,10 @@ static bool link_acked(struct link *k, uint64_t number)
     for (; k->acked < number; k->acked++) {
         size_t len = link_frame_len(&k->keep, k->keep.start);
 
-        if (k->unsent == k->keep.start) /* acknowledged, but not sent on this connection */
+        if (k->unsent == k->keep.start) { /* acknowledged, but not sent on this connection */
             k->unsent += len;
+            k->next++;
+        }
         bytes_consume(&k->keep, len);
     }
     if (k->keep.end == 0)
@@ -149,6 +151,8 @@ static const char *link_hello(struct link *k, struct unpack *u, char *buf, size_
     else {
         k->peer_incarnation = incarnation;
         k->unsent = k->keep.start;
+        k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
+        k->next = k->acked;
         k->state = LINK_UP;
         k->reason[0] = '\0';
         return NULL;
@@ -235,8 +239,9 @@ static void link_fill_wire(struct link *k)
 {
     size_t from = k->unsent, to = from;
 
-    while (to < k->keep.end && (to == from || to - from < LINK_WRITE_MAX))
+    for (; to < k->keep.end && (to == from || to - from < LINK_WRITE_MAX); k->next++)
         to += link_frame_len(&k->keep, to);
+    k->sent = k->sent < k->next ? k->next : k->sent;
     if (k->received > k->told && (to > from || k->received - k->told >= LINK_ACK_EVERY)) {
         pack_number(link_frame(&k->wire, ACK, 8), k->received, 8);
         k->told = k->received;

@@ -62,6 +62,8 @@ struct link {
 
     struct bytes keep;    /* frames of messages not acknowledged */
     size_t unsent;        /* in keep: from here on they have not been sent on this connection */
+    uint64_t next, sent;  /* the newest that was sent on this connection; on any */
+    uint64_t resent;      /* how many were sent again, so far */
     uint64_t made, acked; /* numbers: of the newest message, and of the newest that the peer has for sure */
 
     struct bytes wire;       /* about to be written */

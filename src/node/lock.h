@@ -33,6 +33,7 @@
 #include "core/dme.h"
 #include "core/text.h"
 #include "ring.h"
+#include "stats.h"
 
 enum {
     LOCK_NAME_MAX = 255,      /* bytes */
@@ -60,6 +61,7 @@ struct claim {
     struct session *session;
     uint64_t fence;       /* held: the fencing token */
     uint64_t due_ms;      /* when the wait or the lease ends */
+    uint64_t since_ms;    /* when it began to wait; held: when it was told so */
     uint64_t ttl_ms;      /* length of the lease, or 0: as long as the session */
     size_t due_slot;      /* see due.h */
     uint32_t slots, mode; /* what was asked for */
@@ -88,6 +90,7 @@ struct lock {
     struct lock *next; /* with the same place in the table */
     uint64_t hash;
     struct ring waiting;
+    uint64_t let_go_ms; /* a client released it while others waited, and nobody was granted it since; or 0 */
     uint32_t waiters;
     uint32_t slots;         /* 0: exclusive, shared and group */
     struct lock_site *site; /* the member's sites, or null while all of them are as at first */
@@ -126,6 +129,7 @@ struct locks {
     struct lock **table;
     size_t room, count;
     struct ring settled;
+    struct stats_messages messages;
     struct dme_out *out; /* of the last step */
     struct dme_node *fresh;
     struct dme_msg *msg;

@@ -13,6 +13,7 @@
 #include "due.h"
 #include "link.h"
 #include "lock.h"
+#include "stats.h"
 #include "talk.h"
 
 enum { NODE_MEMBERS_MAX = 64 };
@@ -39,6 +40,7 @@ struct node {
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses; /* so far */
+    struct stats stats;
 };
 
 /* What a client has to be told: one of its claims has come to this. */

@@ -20,17 +20,46 @@ struct session *session_open(struct node *node, void *user)
     return s;
 }
 
+static void session_tell_release(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    node->stats.releases++;
+    if (c->lock->waiters)
+        c->lock->let_go_ms = node->now_ms + 1; /* 0 is never */
+    watch_tell(node, WATCH_RELEASED, c);
+}
+
+/* The client is about to be told that it holds the lock. */
+static void session_tell_grant(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    node->stats.waiters--;
+    node->stats.holders++;
+    stats_add_time(&node->stats.wait, node->now_ms - c->since_ms);
+    if (c->lock->let_go_ms)
+        stats_add_time(&node->stats.handover, node->now_ms + 1 - c->lock->let_go_ms);
+    c->lock->let_go_ms = 0;
+    c->since_ms = node->now_ms;
+    watch_tell(node, WATCH_GRANTED, c);
+}
+
 /* Out of everything, and gone. Dropping it may grant other claims. */
 static void session_forget(struct claim *c)
 {
     struct session *s = c->session;
 
-    if (c != s->waiting && c->state == CLAIM_HELD)
-        watch_tell(s->node, WATCH_RELEASED, c);
-    if (c == s->waiting)
+    if (c == s->waiting) {
         s->waiting = NULL;
-    else
+        s->node->stats.waiters--;
+    } else {
         s->held--;
+        s->node->stats.holders--;
+        stats_add_time(&s->node->stats.hold, s->node->now_ms - c->since_ms);
+        if (c->state == CLAIM_HELD)
+            session_tell_release(c);
+    }
     due_clear(&s->node->due, c);
     ring_cut(&c->in_session);
     locks_drop(&s->node->locks, c);
@@ -100,6 +129,8 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     }
     ring_push(&s->claims, &c->in_session);
     s->waiting = c;
+    s->node->stats.waiters++;
+    c->since_ms = s->node->now_ms;
     if (c->state == CLAIM_WAITING) {
         session_set_due(c, wish->wait_ms);
         watch_tell(s->node, WATCH_WAITING, c);
@@ -112,12 +143,14 @@ void session_settle(struct claim *c)
     struct session *s = c->session;
 
     if (c->state != CLAIM_HELD) {
+        s->node->stats.timeouts += c->state == CLAIM_TIMED_OUT;
+        s->node->stats.refusals += c->state == CLAIM_REFUSED;
         if (c->state == CLAIM_LOST && c != s->waiting)
             watch_tell(s->node, WATCH_LOST, c);
         session_forget(c);
         return;
     }
-    watch_tell(s->node, WATCH_GRANTED, c);
+    session_tell_grant(c);
     s->waiting = NULL;
     s->held++;
     due_clear(&s->node->due, c);

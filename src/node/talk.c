@@ -30,6 +30,11 @@ const char *talk_name(const struct node *node, uint32_t member)
     return node->conf.name[member];
 }
 
+const struct link *talk_link(const struct node *node, uint32_t member)
+{
+    return member == node->conf.self ? NULL : &node->link[member];
+}
+
 bool talk_reaches(const struct node *node, uint32_t member)
 {
     const struct link *k = &node->link[member];

@@ -27,6 +27,8 @@ void talk_free(struct talk *t);
 uint32_t talk_members(const struct node *node);
 uint32_t talk_self(const struct node *node);
 const char *talk_name(const struct node *node, uint32_t member);
+/* The link to it; null if it is this one. */
+const struct link *talk_link(const struct node *node, uint32_t member);
 /* Is there a connection that could take a message? Never to oneself. */
 bool talk_reaches(const struct node *node, uint32_t member);
 void talk_say(struct node *node, uint32_t member, const uint8_t *bytes, size_t len);

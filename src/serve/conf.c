@@ -19,6 +19,7 @@ static const struct {
     [CONF_LISTEN] = {"listen", "ADDRESS:PORT"},
     [CONF_SOCKET] = {"socket", "PATH"},
     [CONF_CLIENTS] = {"clients", "ADDRESS:PORT"},
+    [CONF_HTTP] = {"http", "ADDRESS:PORT"},
     [CONF_KEY] = {"key", "FILE"},
     [CONF_CERT] = {"cert", "FILE"},
     [CONF_CERT_KEY] = {"cert-key", "FILE"},
@@ -233,6 +234,8 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
         conf_address(d, &d->set[CONF_LISTEN], &conf->listen, d->set[CONF_LISTEN].text);
     if (d->set[CONF_CLIENTS].text)
         conf_address(d, &d->set[CONF_CLIENTS], &conf->clients, d->set[CONF_CLIENTS].text);
+    if (d->set[CONF_HTTP].text)
+        conf_address(d, &d->set[CONF_HTTP], &conf->http, d->set[CONF_HTTP].text);
     if (d->set[CONF_SOCKET].text)
         conf->socket = d->set[CONF_SOCKET].text;
     if (d->set[CONF_DATA].text)

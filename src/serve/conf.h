@@ -31,6 +31,7 @@ struct serve_conf {
     struct serve_member listen;                   /* where this one listens, if not at its address in the list */
     const char *socket;                           /* path, for clients of this machine */
     struct serve_member clients;                  /* where clients come in over TCP, if anywhere */
+    struct serve_member http;                     /* where metrics are served, if anywhere */
     const char *data;                             /* directory, for what must outlive the process */
     struct tls_keys *members_tls, *clients_tls;   /* see secrets.c; null: nothing is encrypted, all is on loopback */
     bool has_key, has_cert;                       /* what they consist of */
@@ -49,6 +50,7 @@ enum conf_key {
     CONF_LISTEN,
     CONF_SOCKET,
     CONF_CLIENTS,
+    CONF_HTTP,
     CONF_KEY,
     CONF_CERT,
     CONF_CERT_KEY,

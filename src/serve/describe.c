@@ -70,6 +70,11 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         describe_address(&conf->clients, to);
         fprintf(to, ", %s\n", conf_door(conf, false));
     }
+    if (conf->http.port) {
+        fprintf(to, "http       ");
+        describe_address(&conf->http, to);
+        fprintf(to, ", for whoever asks\n");
+    }
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, "policy     ");
         describe_policy(&conf->policy[k], to);

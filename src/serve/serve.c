@@ -1,6 +1,8 @@
 /* serve.c - see serve.h. */
 #include "serve.h"
 
+#include "http.h"
+
 #include "lab/memory.h"
 
 #include <inttypes.h>
@@ -122,6 +124,7 @@ static void serve_stop(uv_signal_t *signal, int number)
         return;
     serve_log(s, "%s: ends; all locks of its clients are released", strsignal(number));
     s->stopping = true;
+    serve_http_stop(s);
     serve_clients_stop(s);
     serve_peers_stop(s);
     uv_close((uv_handle_t *)&s->due, NULL);
@@ -171,6 +174,8 @@ static void serve_tell(const struct serve *s)
         serve_log(s, "talks to the other members %s", conf_door(conf, true));
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
+    if (conf->http.port)
+        serve_log(s, "tells its metrics at http://%s:%d/metrics to whoever asks", conf->http.host, conf->http.port);
 }
 
 int serve_run(const struct serve_conf *conf)
@@ -189,13 +194,14 @@ int serve_run(const struct serve_conf *conf)
     uv_timer_init(&s->loop, &s->patience);
     s->due.data = s->patience.data = s;
     serve_begin_life(s);
-    started = serve_clients_start(s) && serve_peers_start(s);
+    started = serve_clients_start(s) && serve_http_start(s) && serve_peers_start(s);
     if (started) {
         serve_watch(s);
         serve_tell(s);
         serve_work(s);
     } else {
         s->stopping = true;
+        serve_http_stop(s);
         serve_clients_stop(s);
         uv_close((uv_handle_t *)&s->due, NULL);
         uv_close((uv_handle_t *)&s->patience, NULL);

@@ -44,6 +44,7 @@ struct serve {
     struct ring unknown;       /* clients that have not proved who they are */
     unsigned stranger_count, unknown_count;
     struct serve_refusals refusals;
+    struct http *http; /* or null */
     bool was_open, stopping;
 };
 

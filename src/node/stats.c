@@ -1,0 +1,159 @@
+/* stats.c - see stats.h. */
+#include "stats.h"
+
+#include "node.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Upper bounds, in milliseconds and as they are written. */
+static const struct {
+    uint64_t ms;
+    const char *seconds;
+} stats_bound[STATS_BUCKETS] = {{1, "0.001"}, {2, "0.002"},  {5, "0.005"},    {10, "0.01"},     {20, "0.02"},
+                                {50, "0.05"}, {100, "0.1"},  {200, "0.2"},    {500, "0.5"},     {1000, "1"},
+                                {5000, "5"},  {30000, "30"}, {300000, "300"}, {3600000, "3600"}};
+
+void stats_add_time(struct stats_times *t, uint64_t ms)
+{
+    unsigned k = 0;
+
+    while (k < STATS_BUCKETS && ms > stats_bound[k].ms)
+        k++;
+    t->bucket[k]++;
+    t->sum_ms += ms;
+}
+
+void stats_add_message(struct stats_messages *m, const struct dme_alg *alg, unsigned kind, bool sent)
+{
+    unsigned k = 0;
+
+    while (k < m->algs && m->alg[k].alg != alg)
+        k++;
+    if (k == STATS_ALGS_MAX || kind >= STATS_KINDS_MAX)
+        return;
+    if (k == m->algs)
+        m->alg[m->algs++].alg = alg;
+    if (sent)
+        m->alg[k].sent[kind]++;
+    else
+        m->alg[k].received[kind]++;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- text */
+
+static void stats_print(struct bytes *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void stats_print(struct bytes *to, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    memcpy(bytes_add(to, (size_t)len), line, (size_t)len);
+}
+
+static void stats_head(struct bytes *to, const char *name, const char *type, const char *help)
+{
+    stats_print(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void stats_one(struct bytes *to, const char *name, const char *type, const char *help, uint64_t value)
+{
+    stats_head(to, name, type, help);
+    stats_print(to, "%s %" PRIu64 "\n", name, value);
+}
+
+static void stats_times(struct bytes *to, const char *name, const char *help, const struct stats_times *t)
+{
+    uint64_t count = 0;
+
+    stats_head(to, name, "histogram", help);
+    for (unsigned k = 0; k < STATS_BUCKETS; k++) {
+        count += t->bucket[k];
+        stats_print(to, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, stats_bound[k].seconds, count);
+    }
+    count += t->bucket[STATS_BUCKETS];
+    stats_print(to, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, count);
+    stats_print(to, "%s_sum %" PRIu64 ".%03u\n%s_count %" PRIu64 "\n", name, t->sum_ms / 1000,
+                (unsigned)(t->sum_ms % 1000), name, count);
+}
+
+static void stats_of_messages(const struct node *node, struct bytes *to, bool sent)
+{
+    const struct stats_messages *m = &node->locks.messages;
+    const char *name = sent ? "dibs_messages_sent_total" : "dibs_messages_received_total";
+
+    stats_head(to, name, "counter", "Messages of algorithms between this member and others.");
+    for (unsigned k = 0; k < m->algs; k++)
+        for (unsigned kind = 0; kind < STATS_KINDS_MAX; kind++) {
+            uint64_t count = sent ? m->alg[k].sent[kind] : m->alg[k].received[kind];
+
+            if (count)
+                stats_print(to, "%s{algorithm=\"%s\",kind=\"%s\"} %" PRIu64 "\n", name, m->alg[k].alg->name,
+                            m->alg[k].alg->kinds[kind].name, count);
+        }
+}
+
+static void stats_of_links(const struct node *node, struct bytes *to)
+{
+    static const struct {
+        const char *name, *type, *help;
+    } each[] = {
+        {"dibs_link_up", "gauge", "Is the connection to this member up?"},
+        {"dibs_link_messages_total", "counter", "Messages for this member."},
+        {"dibs_link_resends_total", "counter", "Messages that were sent again after the connection had broken."},
+        {"dibs_link_backlog_bytes", "gauge", "Messages for this member that it has not acknowledged."},
+    };
+
+    for (unsigned k = 0; k < sizeof each / sizeof each[0]; k++) {
+        stats_head(to, each[k].name, each[k].type, each[k].help);
+        for (uint32_t j = 0; j < talk_members(node); j++) {
+            const struct link *link = talk_link(node, j);
+
+            if (link)
+                stats_print(to, "%s{member=\"%s\"} %" PRIu64 "\n", each[k].name, talk_name(node, j),
+                            k == 0   ? (uint64_t)(link->state == LINK_UP)
+                            : k == 1 ? link->made
+                            : k == 2 ? link->resent
+                                     : (uint64_t)bytes_len(&link->keep));
+        }
+    }
+}
+
+void stats_write(const struct node *node, struct bytes *to)
+{
+    const struct stats *s = &node->stats;
+    uint64_t vouches_ms = node_vouches_ms(node);
+
+    stats_head(to, "dibs_info", "gauge", "Which member this is, and its version.");
+    stats_print(to, "dibs_info{member=\"%s\",version=\"%s\"} 1\n", node->self.name, DIBS_VERSION);
+    stats_one(to, "dibs_ready", "gauge", "Does this member grant locks?", node_is_open(node));
+    stats_head(to, "dibs_vouches_seconds", "gauge", "For how long this member vouches for its clients' locks.");
+    if (vouches_ms == UINT64_MAX)
+        stats_print(to, "dibs_vouches_seconds +Inf\n");
+    else
+        stats_print(to, "dibs_vouches_seconds %" PRIu64 ".%03u\n", vouches_ms / 1000, (unsigned)(vouches_ms % 1000));
+    stats_one(to, "dibs_sessions_total", "counter", "Connections of clients so far.", node->session_count);
+    stats_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
+    stats_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);
+    stats_one(to, "dibs_waiters", "gauge", "Clients of this member that wait for a lock.", s->waiters);
+    stats_one(to, "dibs_subscriptions", "gauge", "Subscriptions to events.", node->talk.watch.count);
+    stats_one(to, "dibs_grants_total", "counter", "Locks granted to clients of this member.", node->grants);
+    stats_one(to, "dibs_releases_total", "counter", "Locks that clients of this member have released.", s->releases);
+    stats_one(to, "dibs_losses_total", "counter", "Locks that clients of this member have lost.", node->losses);
+    stats_one(to, "dibs_timeouts_total", "counter", "Waits that took too long.", s->timeouts);
+    stats_one(to, "dibs_refusals_total", "counter", "Requests for a lock of another kind.", s->refusals);
+    stats_times(to, "dibs_wait_seconds", "From a client's request to its grant.", &s->wait);
+    stats_times(to, "dibs_hold_seconds", "From a grant to its release or loss.", &s->hold);
+    stats_times(to, "dibs_handover_seconds",
+                "From a release, while a client of this member waits, to its next grant of the same lock.",
+                &s->handover);
+    stats_of_messages(node, to, true);
+    stats_of_messages(node, to, false);
+    stats_of_links(node, to);
+}

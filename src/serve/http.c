@@ -1,0 +1,235 @@
+/* http.c - what others may read of a daemon: /metrics for Prometheus, /healthz for whoever restarts it, /status.json for
+ * scripts. By libmicrohttpd, which parses and keeps connections.
+ *
+ * It runs in the daemon's own loop: its epoll descriptor is one more thing that libuv watches, and when it is readable
+ * libmicrohttpd does what there is to do. So there is no other thread, and nothing that could be read while it changes.
+ * What is served is made from the node's counters in well under a millisecond. */
+#include "http.h"
+
+#include "node/command.h"
+
+#include <limits.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if MHD_VERSION >= 0x00097002
+typedef enum MHD_Result http_result;
+#else
+typedef int http_result;
+#endif
+
+enum { HTTP_CONNECTIONS_MAX = 32, HTTP_IDLE_S = 10, HTTP_MEMORY = 16384 };
+
+struct http {
+    struct serve *serve;
+    struct MHD_Daemon *daemon;
+    uv_poll_t poll;
+    uv_timer_t timer;
+    int open; /* handles of libuv */
+};
+
+/* --------------------------------------------------------------------------------------------------------------- JSON */
+
+/* What the node says in version 3 of Redis' protocol, as JSON. It is our own: it is whole and right. */
+static const char *http_json(const char *at, FILE *to)
+{
+    const char *end = strstr(at, "\r\n"), *rest = end + 2;
+    unsigned long number = strtoul(at + 1, NULL, 10);
+
+    switch (*at) {
+    case ':':
+        fprintf(to, "%lu", number);
+        return rest;
+    case '$':
+        putc('"', to);
+        for (unsigned long k = 0; k < number; k++)
+            if (rest[k] == '"' || rest[k] == '\\')
+                fprintf(to, "\\%c", rest[k]);
+            else if ((unsigned char)rest[k] < ' ')
+                fprintf(to, "\\u%04x", rest[k]);
+            else
+                putc(rest[k], to);
+        putc('"', to);
+        return rest + number + 2;
+    default: /* % or * */
+        putc(*at == '%' ? '{' : '[', to);
+        for (unsigned long k = 0; k < number; k++) {
+            fprintf(to, k ? ", " : "");
+            if (*at == '%') {
+                rest = http_json(rest, to);
+                fprintf(to, ": ");
+            }
+            rest = http_json(rest, to);
+        }
+        putc(*at == '%' ? '}' : ']', to);
+        return rest;
+    }
+}
+
+static char *http_status(struct node *node, size_t *len)
+{
+    struct session nobody = {.node = node};
+    struct client c = {.session = &nobody, .protocol = 3};
+    const struct resp_request request = {.count = 1, .word = {{"STATUS", 6}}};
+    char *text = NULL;
+    FILE *to = open_memstream(&text, len);
+
+    ring_init(&nobody.subscriptions);
+    client_execute(&c, &request);
+    *bytes_add(&c.out, 1) = '\0';
+    http_json((const char *)c.out.at, to);
+    putc('\n', to);
+    fclose(to);
+    bytes_free(&c.out);
+    return text;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ answers */
+
+static http_result http_send(struct MHD_Connection *to, unsigned status, const char *type, char *text, size_t len)
+{
+    struct MHD_Response *r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+    http_result result;
+
+    MHD_add_response_header(r, "Content-Type", type);
+    MHD_add_response_header(r, "Cache-Control", "no-store");
+    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(r, "Allow", "GET, HEAD");
+    result = MHD_queue_response(to, status, r);
+    MHD_destroy_response(r);
+    return result;
+}
+
+static http_result http_line(struct MHD_Connection *to, unsigned status, const char *line)
+{
+    size_t len = strlen(line);
+
+    return http_send(to, status, "text/plain; charset=utf-8", strdup(line), len);
+}
+
+static http_result http_answer(void *user, struct MHD_Connection *from, const char *url, const char *method,
+                               const char *version, const char *body, size_t *body_len, void **seen)
+{
+    struct http *h = user;
+    struct node *node = &h->serve->node;
+    struct bytes metrics = {0};
+    size_t len;
+
+    (void)version;
+    (void)body;
+    if (!*seen) { /* the head has come; what follows it is of no interest */
+        *seen = h;
+        return MHD_YES;
+    }
+    *body_len = 0;
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+        return http_line(from, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n");
+    if (strcmp(url, "/metrics") == 0) {
+        stats_write(node, &metrics);
+        return http_send(from, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", (char *)metrics.at,
+                         bytes_len(&metrics));
+    }
+    if (strcmp(url, "/status.json") == 0) {
+        char *text = http_status(node, &len);
+
+        return http_send(from, MHD_HTTP_OK, "application/json", text, len);
+    }
+    if (strcmp(url, "/healthz") == 0)
+        return node_is_open(node) ? http_line(from, MHD_HTTP_OK, "ok\n")
+                                  : http_line(from, MHD_HTTP_SERVICE_UNAVAILABLE, "locks are not granted\n");
+    return http_line(from, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz and /status.json\n");
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the loop */
+
+static void http_wake(uv_timer_t *timer);
+
+static void http_work(struct http *h)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+    unsigned before, now = UINT_MAX;
+
+    do { /* once more when a connection is gone: at its limit libmicrohttpd does not listen, and begins to at its next turn */
+        before = now;
+        MHD_run(h->daemon);
+        now = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+    } while (now != before);
+    if (MHD_get_timeout(h->daemon, &ms) == MHD_YES)
+        uv_timer_start(&h->timer, http_wake, ms, 0);
+    else
+        uv_timer_stop(&h->timer);
+}
+
+static void http_wake(uv_timer_t *timer)
+{
+    http_work(timer->data);
+}
+
+static void http_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    http_work(poll->data);
+}
+
+bool serve_http_start(struct serve *s)
+{
+    const struct serve_member *at = &s->conf->http;
+    unsigned flags = MHD_USE_EPOLL | (strchr(at->host, ':') ? MHD_USE_IPv6 : 0);
+    const union MHD_DaemonInfo *info;
+    struct sockaddr_storage address;
+    struct http *h;
+
+    if (!at->port)
+        return true;
+    h = s->http = calloc(1, sizeof *h);
+    if (!h)
+        return false;
+    h->serve = s;
+    serve_address(at, &address);
+    h->daemon = MHD_start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_answer, h, MHD_OPTION_SOCK_ADDR, &address,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_S,
+                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_END);
+    info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+    if (!info || uv_poll_init(&s->loop, &h->poll, info->epoll_fd) < 0) {
+        serve_log(s, "cannot listen on %s:%d for HTTP; choose another port with --http", at->host, at->port);
+        serve_http_stop(s);
+        return false;
+    }
+    uv_timer_init(&s->loop, &h->timer);
+    h->poll.data = h->timer.data = h;
+    h->open = 2;
+    uv_poll_start(&h->poll, UV_READABLE, http_readable);
+    return true;
+}
+
+static void http_closed(uv_handle_t *handle)
+{
+    struct http *h = handle->data;
+
+    if (--h->open == 0)
+        free(h);
+}
+
+void serve_http_stop(struct serve *s)
+{
+    struct http *h = s->http;
+
+    s->http = NULL;
+    if (!h)
+        return;
+    if (h->open)
+        uv_poll_stop(&h->poll);
+    if (h->daemon)
+        MHD_stop_daemon(h->daemon);
+    if (!h->open) {
+        free(h);
+        return;
+    }
+    uv_close((uv_handle_t *)&h->poll, http_closed);
+    uv_close((uv_handle_t *)&h->timer, http_closed);
+}

@@ -1,0 +1,159 @@
+#!/bin/sh
+# What a daemon tells over HTTP, read by a strict parser, and compared with what has happened.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+dir=$(mktemp -d)
+daemons=
+unset DIBS_SOCKET DIBS_CONNECT XDG_RUNTIME_DIR
+cleanup() {
+    # shellcheck disable=SC2086 # a list of numbers
+    [ -z "$daemons" ] || kill $daemons 2>/dev/null
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
+}
+
+until_true() {
+    for _ in $(seq 200); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+if ! python3 -c 'import http.client'; then
+    tell 0 "metrics # SKIP there is no python3"
+    echo "1..1"
+    exit 0
+fi
+
+base=$((20000 + ($$ + 5000) % 20000))
+
+get() { # PORT PATH [METHOD]: the status, then the body
+    python3 -c '
+import http.client, sys
+c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+c.request(sys.argv[3], sys.argv[2])
+r = c.getresponse()
+print(r.status)
+print(r.read().decode(), end="")' "$1" "$2" "${3:-GET}"
+}
+
+metrics() { # PORT
+    python3 tests/metrics.py "$1" >"$dir/metrics"
+}
+
+is() { # SAMPLE VALUE
+    grep -qxF "$1 $2" "$dir/metrics" || {
+        echo "# $1 is not $2, but: $(grep -F "$1" "$dir/metrics")"
+        false
+    }
+}
+
+"$DIBS" serve --socket "$dir/solo" --name solo --http 127.0.0.1:$base 2>"$dir/solo.log" &
+daemons=$!
+export DIBS_SOCKET="$dir/solo"
+until_true test -S "$dir/solo"
+
+metrics $base
+tell $? "what is told before anything has happened is in the right format"
+is 'dibs_grants_total' 0 && is dibs_ready 1 && is 'dibs_vouches_seconds' inf
+tell $? "and says so"
+
+for _ in 1 2 3; do
+    "$DIBS" lock a -- true
+done
+# shellcheck disable=SC2016
+"$DIBS" lock a -- sh -c ': >"$0"; while [ -e "$0" ]; do sleep 0.02; done' "$dir/held" &
+holder=$!
+until_true test -e "$dir/held"
+"$DIBS" lock a --wait 0.01 -- true 2>/dev/null
+"$DIBS" lock a --slots 2 -- true 2>/dev/null
+"$DIBS" lock a -- true &
+waiter=$!
+until_true sh -c "'$DIBS' waiters a | grep -q exclusive"
+metrics $base
+tell $? "what is told in the midst of it is in the right format"
+is dibs_grants_total 4 && is dibs_releases_total 3 && is dibs_holders 1 && is dibs_waiters 1 && is dibs_timeouts_total 1
+tell $? "grants, releases, holders, waiters, time-outs are counted"
+is dibs_wait_seconds_count 4 && is dibs_hold_seconds_count 3 && is dibs_handover_seconds_count 0
+tell $? "waits and holds are measured"
+rm "$dir/held"
+wait $holder $waiter
+# shellcheck disable=SC2016
+"$DIBS" lock a --grace 0.1 -- sh -c ': >"$0"; while :; do sleep 0.02; done' "$dir/held" 2>/dev/null &
+holder=$!
+until_true test -e "$dir/held"
+"$DIBS" force-unlock a >/dev/null
+wait $holder
+metrics $base && is dibs_losses_total 1 && is dibs_handover_seconds_count 1 && is dibs_holders 0 && is dibs_waiters 0
+tell $? "so are losses and hand-overs"
+
+[ "$(get $base /healthz | tr '\n' ' ')" = "200 ok " ]
+tell $? "/healthz: it is fine"
+get $base /status.json | sed 1d >"$dir/status.json"
+"$DIBS" status --format json >"$dir/status"
+python3 -c '
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+assert a == b, (a, b)' "$dir/status" "$dir/status.json"
+tell $? "/status.json is what dibs status says"
+[ "$(get $base /nothing | sed -n 1p)" = 404 ] && [ "$(get $base /metrics POST | sed -n 1p)" = 405 ] &&
+    [ "$(get $base /metrics HEAD)" = 200 ]
+tell $? "what is not there, and what cannot be done, is said so"
+
+# Callers that say nothing, or nonsense, keep nobody from anything.
+python3 -c '
+import socket, sys, time
+all = []
+for k in range(40):
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    if k % 2:
+        s.sendall(b"\0\377 not http\r\n" * 100)
+    all.append(s)
+print("there", flush=True)
+time.sleep(60)' $base >"$dir/silent" &
+silent=$!
+daemons="$daemons $silent"
+until_true grep -q there "$dir/silent"
+"$DIBS" lock a --wait 20 -- true
+tell $? "callers that say nothing, or nonsense, keep no client waiting"
+kill $silent
+until_true metrics $base
+tell $? "nor for long those who want to know"
+
+"$DIBS" serve --socket "$dir/other" --http 127.0.0.1:$base 2>"$dir/said"
+[ $? = 1 ] && grep -q "cannot listen on 127.0.0.1:$base for HTTP" "$dir/said"
+tell $? "a port that is taken is said so"
+"$DIBS" serve --socket "$dir/other" --http 0.0.0.0:$base 2>"$dir/said"
+[ $? = 2 ] && grep -q "not on loopback" "$dir/said"
+tell $? "without a key it is on loopback only"
+
+# ------------------------------------------------------------------------------------------------------------ a cluster
+
+members="ant=127.0.0.1:$((base + 1)),bee=127.0.0.1:$((base + 2))"
+"$DIBS" serve --socket "$dir/ant" --name ant --members "$members" --http 127.0.0.1:$((base + 3)) 2>"$dir/ant.log" &
+daemons="$daemons $!"
+until_true test -S "$dir/ant"
+until_true metrics $((base + 3)) && is dibs_ready 0 && is 'dibs_link_up{member="bee"}' 0
+tell $? "a member that has met nobody says that"
+[ "$(get $((base + 3)) /healthz | sed -n 1p)" = 503 ]
+tell $? "and that it is not well"
+"$DIBS" serve --socket "$dir/bee" --name bee --members "$members" 2>"$dir/bee.log" &
+bee=$!
+daemons="$daemons $bee"
+until_true sh -c "'$DIBS' status --socket '$dir/ant' | grep -q '^ready yes'" &&
+    "$DIBS" lock x --socket "$dir/ant" -- true && "$DIBS" lock x --socket "$dir/bee" -- true &&
+    "$DIBS" lock x --socket "$dir/ant" -- true
+metrics $((base + 3)) && is 'dibs_link_up{member="bee"}' 1 && is 'dibs_link_resends_total{member="bee"}' 0 &&
+    grep -q '^dibs_messages_sent_total{algorithm="swaroop-singh",kind="[A-Z]*"} [1-9]' "$dir/metrics" &&
+    grep -q '^dibs_messages_received_total{algorithm="swaroop-singh",kind="[A-Z]*"} [1-9]' "$dir/metrics"
+tell $? "messages are counted, by algorithm and kind"
+
+echo "1..$number"
