@@ -72,6 +72,13 @@ fingerprints_are_small() {
     [ "$states" = 2456880 ] && [ "$small" -le $((20 * states)) ] && [ $((2 * small)) -le "$exact" ]
 }
 
+# Of 1.4 million states less than a quarter is left.
+reduces_much() {
+    states=$(figure states ricart-agrawala --sites 4 --order fifo --reduce)
+    echo "$states states"
+    [ "$states" -gt 0 ] && [ "$states" -lt 350000 ]
+}
+
 # 1.4 million states want 50 MB, and their fingerprints 28. With a budget of 20 MB the search ends by itself, below a hard
 # limit that would kill it.
 memory_is_bounded() { # [OPTION]
@@ -96,6 +103,9 @@ else
     number=$((number + 1))
     echo "ok $number - memory is bounded # SKIP sanitizers need address space of their own"
 fi
+test_that "a reduced search has far fewer states" reduces_much
+test_that "a reduced search shows a shortest violation" prints 'the shortest way there, in 4 moves' lamport --sites 2 --without fifo --reduce
+test_that "a reduced search does not show starvation" status_is 2 ricart-agrawala --reduce --starvation
 test_that "fingerprints say how sure they are" prints 'a probability below 1.2e-32' ricart-agrawala --fingerprints
 test_that "fingerprints do not show starvation" status_is 2 ricart-agrawala --fingerprints --starvation
 test_that "states are bounded" status_is 3 ricart-agrawala --states 100

@@ -4,6 +4,7 @@
 #
 #     by fingerprints    all must be the same: verdict, states, transitions, depth, fault, and the way to a violation
 #     by two threads     the same; but which of several violations of equal depth is found may differ
+#     reduced            the same verdict as without invariants, and no more states if it holds; where --reduce is possible
 #
 # Runs without end are left out: for these the checker needs the states, and one thread.
 cd "$(dirname "$0")/.." || exit 2
@@ -16,6 +17,10 @@ facts() { # CHECK-ARGUMENT...
     "$DIBS" check "$@" --format json | grep -vE '"(mode|omission|seconds|memory)"'
 }
 
+figure() { # KEY: its value in the JSON on stdin
+    sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"
+}
+
 figures() { # reads facts
     facts=$(cat)
     echo "$facts" | grep '"depth"'
@@ -23,6 +28,15 @@ figures() { # reads facts
     *'"holds"'*) echo "$facts" | grep -E '"(verdict|states|transitions|overtaken)"' ;;
     *) echo "a violation" ;;
     esac
+}
+
+reduced_agrees() { # CHECK-ARGUMENT...
+    reduced=$("$DIBS" check "$@" --reduce --format json 2>&1)
+    case $reduced in *"--reduce keeps exclusion"*) return 0 ;; esac
+    plain=$("$DIBS" check "$@" --plain --format json)
+    [ "$(echo "$plain" | figure verdict)" = "$(echo "$reduced" | figure verdict)" ] || return 1
+    [ "$(echo "$plain" | figure verdict)" != holds ] ||
+        [ "$(echo "$reduced" | figure states)" -le "$(echo "$plain" | figure states)" ]
 }
 
 differs() { # NUMBER NAME WHAT
@@ -39,6 +53,8 @@ check_line() { # NUMBER CHECK-ARGUMENT...
         differs "$number" "$*" "by fingerprints it finds something else"
     elif [ "$(echo "$exact" | figures)" != "$(facts "$@" --threads 2 | figures)" ]; then
         differs "$number" "$*" "with two threads it finds something else"
+    elif ! reduced_agrees "$@"; then
+        differs "$number" "$*" "reduced, it finds something else"
     else
         echo "ok $number - $*"
     fi

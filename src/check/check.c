@@ -31,6 +31,12 @@ uint32_t check_needs(const struct dme_alg *alg, bool fifo)
     return (alg->needs & ~(uint32_t)DME_FIFO) | (fifo ? DME_FIFO : 0);
 }
 
+bool check_reducible(const struct check_task *task)
+{
+    return !(task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED)) && !task->lose && !task->duplicate &&
+           !check_fails(task) && !task->starvation && !task->messages && !task->overtaking && !task->concurrency;
+}
+
 double check_omission(const struct check_result *result)
 {
     return ldexp((double)result->states * (double)result->states, -129);
@@ -201,25 +207,33 @@ static void check_exact(struct search *s, const uint32_t *start)
     free(c);
 }
 
-static void check_lean(struct search *s, const uint32_t *start)
+/* By fingerprints, or with fewer interleavings. */
+static void check_otherwise(struct search *s, const uint32_t *start)
 {
     struct search_finding finding = {0};
 
     assert(!s->task->starvation && !s->task->messages);
-    lean_search(s, start, &finding);
+    if (s->task->fingerprints)
+        lean_search(s, start, &finding);
+    else
+        reduce_search(s, start, &finding);
     s->result->verdict = finding.verdict;
     s->result->fault = finding.fault;
 }
 
-/* The way to a violation that was found by fingerprints: the exact search finds it too, unless memory ends before. */
+/* A shortest way to a violation that was found otherwise: the plain search finds it too, unless memory ends before. */
 static void check_retrace(const struct check_task *task, struct check_result *result)
 {
     struct check_task exact = *task;
     struct check_result again;
 
-    exact.fingerprints = false;
+    exact.fingerprints = exact.reduce = false;
     exact.threads = 1;
     check_run(&exact, &again);
+    if (again.trace) {
+        result->verdict = again.verdict;
+        result->fault = again.fault;
+    }
     result->trace = again.trace;
     result->trace_length = again.trace_length;
 }
@@ -235,14 +249,14 @@ void check_run(const struct check_task *task, struct check_result *result)
     s.space.overtaking = task->overtaking;
     s.space.mishaps = check_all_mishaps(task);
     space_start(&s.space, task->requests, start);
-    if (task->fingerprints)
-        check_lean(&s, start);
+    if (task->fingerprints || task->reduce)
+        check_otherwise(&s, start);
     else
         check_exact(&s, start);
     result->steps = s.space.steps;
     space_coverage(&s.space, &result->coverage);
     result->seconds = search_seconds(&s);
     space_free(&s.space);
-    if (task->fingerprints && result->verdict != CHECK_HOLDS && result->verdict != CHECK_UNFINISHED)
+    if ((task->fingerprints || task->reduce) && result->verdict != CHECK_HOLDS && result->verdict != CHECK_UNFINISHED)
         check_retrace(task, result);
 }

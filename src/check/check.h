@@ -38,6 +38,7 @@ struct check_task {
     uint8_t crash, restart, resume;       /* so many sites stop (or are taken to have stopped), and begin again */
     uint8_t cut, join, leave;
     bool fingerprints;  /* keep 128 bits of each state instead of the states */
+    bool reduce;        /* leave out interleavings that lead to nothing new; see check_reducible */
     bool starvation;    /* look for it? */
     bool plain;         /* leave the algorithm's invariants out: that is faster */
     bool concurrency;   /* must a site that the rule would let in not wait for an exit? */
@@ -76,6 +77,9 @@ struct check_result {
 
 /* Starvation and the largest number of messages need the states themselves, so not with fingerprints. */
 void check_run(const struct check_task *task, struct check_result *result);
+/* May the task be reduced? It keeps exclusion, deadlocks and faults, on networks where nothing is bounded, sequenced or
+ * goes wrong. */
+bool check_reducible(const struct check_task *task);
 /* With fingerprints: the probability that any state was left out is at most that. */
 double check_omission(const struct check_result *result);
 

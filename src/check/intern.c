@@ -150,6 +150,18 @@ void memo_put(struct memo *m, uint32_t a, uint32_t b, uint32_t value)
     memo_free(&old);
 }
 
+void memo_set(struct memo *m, uint32_t a, uint32_t b, uint32_t value)
+{
+    uint64_t key = memo_pair(a, b);
+
+    for (uint32_t at = memo_home(m, key); m->key[at]; at = (at + 1) & m->mask)
+        if (m->key[at] == key) {
+            m->value[at] = value;
+            return;
+        }
+    memo_put(m, a, b, value);
+}
+
 size_t memo_memory(const struct memo *m)
 {
     return ((size_t)m->mask + 1) * (sizeof *m->key + sizeof *m->value);

@@ -43,7 +43,8 @@ struct memo {
 void memo_init(struct memo *m);
 void memo_free(struct memo *m);
 uint32_t memo_get(const struct memo *m, uint32_t a, uint32_t b);
-void memo_put(struct memo *m, uint32_t a, uint32_t b, uint32_t value);
+void memo_put(struct memo *m, uint32_t a, uint32_t b, uint32_t value); /* the pair is new */
+void memo_set(struct memo *m, uint32_t a, uint32_t b, uint32_t value); /* it may be there already */
 size_t memo_memory(const struct memo *m);
 
 #endif

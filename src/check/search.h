@@ -39,6 +39,9 @@ void crew_search(struct search *s, uint32_t threads, struct search_finding *find
  * finding has no state. */
 void lean_search(struct search *s, const uint32_t *start, struct search_finding *finding);
 
+/* reduce.c: the search that leaves out interleavings. As lean_search, but there is no depth. */
+void reduce_search(struct search *s, const uint32_t *start, struct search_finding *finding);
+
 /* A move from one state to another. */
 struct search_edge {
     dme_id site;

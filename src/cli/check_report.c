@@ -84,6 +84,8 @@ void check_print_text(const struct check_task *task, const struct check_result *
     if (task->fingerprints)
         printf("by fingerprints: that a state was taken for another and left out has a probability below %.1e\n",
                check_omission(r));
+    if (task->reduce)
+        printf("reduced: other interleavings lead to the same; invariants were not looked at\n");
     printf("%s%s\n", says[r->verdict],
            task->starvation && r->verdict == CHECK_HOLDS ? "; no site can be kept waiting for ever" : "");
     if (task->overtaking)
@@ -95,7 +97,8 @@ void check_print_text(const struct check_task *task, const struct check_result *
         else
             printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
     }
-    if (task->fingerprints && r->verdict != CHECK_HOLDS && r->verdict != CHECK_UNFINISHED && !r->trace)
+    if ((task->fingerprints || task->reduce) && r->verdict != CHECK_HOLDS && r->verdict != CHECK_UNFINISHED &&
+        !r->trace)
         printf("there is not enough memory for the exact search that would show the way there\n");
     if (r->fault)
         printf("it should be so that %s\n", r->fault);
@@ -155,6 +158,7 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_key(&j, "join"), json_count(&j, task->join);
     json_key(&j, "leave"), json_count(&j, task->leave);
     json_key(&j, "mode"), json_text(&j, !r->states ? "random" : task->fingerprints ? "fingerprints" : "exact");
+    json_key(&j, "reduced"), json_bool(&j, task->reduce);
     if (task->fingerprints)
         json_key(&j, "omission"), json_real(&j, check_omission(r));
     json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);

@@ -84,7 +84,7 @@ int cmd_check(int argc, char **argv)
     static unsigned order, format, without;
     static uint64_t memory, overtakes = UINT64_MAX, lose = UINT64_MAX, duplicate = UINT64_MAX;
     static uint64_t crash = UINT64_MAX, restarts, resumes, cuts, joins, leaves;
-    static bool starvation, messages, concurrency, coverage, plain, fingerprints;
+    static bool starvation, messages, concurrency, coverage, plain, fingerprints, reduce;
     static uint64_t runs, seed = 1, threads = 1;
     static const char *save, *svg;
     static struct cli_list sets;
@@ -197,6 +197,10 @@ int cmd_check(int argc, char **argv)
          .type = CLI_FLAG,
          .value = &fingerprints,
          .help = "keep 128 bits of each state: half the memory or less, and a chance of 1e-20 that one is left out"},
+        {.name = "--reduce",
+         .type = CLI_FLAG,
+         .value = &reduce,
+         .help = "leave out interleavings that lead to nothing new; keeps exclusion, deadlocks and faults"},
         {.name = "--random",
          .type = CLI_COUNT,
          .value = &runs,
@@ -301,6 +305,12 @@ int cmd_check(int argc, char **argv)
     if (isatty(STDERR_FILENO))
         task.progress = check_progress;
     task.fingerprints = fingerprints;
+    task.reduce = reduce;
+    task.plain |= reduce;
+    if (reduce && (runs || fingerprints || !check_reducible(&task)))
+        cli_die(
+            "--reduce keeps exclusion, deadlocks and faults only, and only where the network has no bounds, sequence "
+            "or mishaps, and not with --random or --fingerprints; leave it out");
     if (fingerprints && (runs || messages || task.starvation))
         cli_die("--fingerprints does not go together with --random, --messages, --starvation and unlimited requests: "
                 "these need the states themselves, or none; leave it out");
