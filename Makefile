@@ -100,6 +100,7 @@ bench: $(B)/dibs
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
 	bench/sim $(B)/dibs
+	bench/service $(B)/dibs
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a

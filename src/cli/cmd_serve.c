@@ -71,14 +71,16 @@ int cmd_serve(int argc, char **argv)
     char *text = NULL;
     int status;
 
-    conf_begin(&draft, stderr);
+    conf_begin(&draft);
     cli_parse(argc, argv, &usage, NULL, 0);
     if (file)
         conf_read(&draft, file, text = cli_read_file(file));
     conf.socket = dibs_socket_path();
     conf.data = serve_data();
-    if (!conf_understand(&draft, &conf) || !conf_secrets(&draft, &conf))
+    if (!conf_understand(&draft, &conf) || !conf_secrets(&draft, &conf)) {
+        conf_tell(&draft, stderr);
         return CLI_USAGE;
+    }
     if (only_check)
         conf_print(&conf, stdout);
     status = only_check ? CLI_OK : serve_run(&conf);

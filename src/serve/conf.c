@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MISTAKES_MAX = 20 }; /* that are told: what is no configuration at all would have thousands */
-
 static const struct {
     const char *name, *value;
 } conf_keys[CONF_KEYS] = {
@@ -34,16 +32,14 @@ static const struct {
 
 void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const char *format, ...)
 {
-    char line[512];
+    unsigned k = d->mistakes++;
+    struct conf_said said = {.line = at ? at->line : 0};
     struct dme_text text;
     va_list args;
 
-    if (d->mistakes++ >= MISTAKES_MAX) {
-        if (d->mistakes == MISTAKES_MAX + 1)
-            fprintf(d->to, "dibs: and so on; there are more mistakes\n");
+    if (k >= CONF_MISTAKES_MAX)
         return;
-    }
-    dme_text_init(&text, line, sizeof line);
+    dme_text_init(&text, said.text, sizeof said.text);
     if (at && !at->line)
         dme_print(&text, "--%s: ", at->key);
     else if (at)
@@ -51,12 +47,22 @@ void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const cha
     else if (d->file)
         dme_print(&text, "%s: ", d->file);
     va_start(args, format);
-    vsnprintf(line + text.len, sizeof line - text.len, format, args);
+    vsnprintf(said.text + text.len, sizeof said.text - text.len, format, args);
     va_end(args);
-    for (char *c = line; *c; c++) /* it may quote what a terminal would obey */
+    for (char *c = said.text; *c; c++) /* it may quote what a terminal would obey */
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
-    fprintf(d->to, "dibs: %s\n", line);
+    for (; k > 0 && d->mistake[k - 1].line > said.line; k--)
+        d->mistake[k] = d->mistake[k - 1];
+    d->mistake[k] = said;
+}
+
+void conf_tell(const struct conf_draft *d, FILE *to)
+{
+    for (unsigned k = 0; k < d->mistakes && k < CONF_MISTAKES_MAX; k++)
+        fprintf(to, "dibs: %s\n", d->mistake[k].text);
+    if (d->mistakes > CONF_MISTAKES_MAX)
+        fprintf(to, "dibs: and so on; there are %u more\n", d->mistakes - CONF_MISTAKES_MAX);
 }
 
 void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const char *what, const char *word,
@@ -159,9 +165,9 @@ void conf_read(struct conf_draft *d, const char *file, char *text)
     }
 }
 
-void conf_begin(struct conf_draft *d, FILE *to)
+void conf_begin(struct conf_draft *d)
 {
-    *d = (struct conf_draft){.to = to};
+    memset(d, 0, sizeof *d);
     for (unsigned k = 0; k < CONF_KEYS; k++)
         d->set[k].key = conf_keys[k].name;
 }

@@ -68,18 +68,25 @@ struct conf_setting {
     unsigned line; /* of the file; 0: on the command line */
 };
 
+enum { CONF_MISTAKES_MAX = 20 }; /* that are kept: what is no configuration at all would have thousands */
+
+struct conf_said {
+    unsigned line;
+    char text[512];
+};
+
 struct conf_draft {
     const char *file; /* its name, or null if there is none */
     struct conf_setting set[CONF_KEYS];
     struct conf_setting member[NODE_MEMBERS_MAX];
     struct conf_setting policy[LOCK_POLICIES_MAX];
     uint32_t members, policies;
-    FILE *to; /* mistakes are told here, a line each */
-    unsigned mistakes;
+    struct conf_said mistake[CONF_MISTAKES_MAX]; /* in the order of their lines */
+    unsigned mistakes;                           /* all that there are */
 };
 
 /* The command line's settings are to be filled in next: set[k].text. */
-void conf_begin(struct conf_draft *d, FILE *to);
+void conf_begin(struct conf_draft *d);
 /* The text of a file. It is cut into pieces, which stay in use. */
 void conf_read(struct conf_draft *d, const char *file, char *text);
 /* What it means. False: there were mistakes. Settings that are not written stay what they are in conf: socket and data
@@ -87,6 +94,8 @@ void conf_read(struct conf_draft *d, const char *file, char *text);
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
 /* Reads the files with keys and certificates that it names. False: there were mistakes. */
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
+/* All mistakes, a line each. */
+void conf_tell(const struct conf_draft *d, FILE *to);
 void conf_free(struct serve_conf *conf);
 /* Who may come in, for a person. */
 const char *conf_door(const struct serve_conf *conf, bool members);
