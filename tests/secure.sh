@@ -157,7 +157,7 @@ two="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1))"
 # Three members, locks handed around, and fences that grow.
 works() { # NAME OPTIONS
     for member in ant bee cat; do
-        # shellcheck disable=SC2086 # options
+        # shellcheck disable=SC2046 # options
         serve $member --name $member --members "$three" $(echo "$2" | sed "s|@|$member|g")
     done
     until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
@@ -225,6 +225,7 @@ tell $? "no key is refused, too"
 tell $? "a client does not use a key that others can read"
 
 # A client that is killed while it holds; one whose daemon is.
+# shellcheck disable=SC2016 # expanded by the inner shell
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" x -- sh -c 'echo >"$0"; sleep 600' "$dir/inside" &
 holder=$!
 until_true test -e "$dir/inside"
@@ -233,6 +234,7 @@ wait $holder 2>/dev/null
 [ "$("$DIBS" lock --socket "$dir/solo" --wait 20 x -- echo next)" = next ]
 tell $? "a client over TLS that is killed has released its lock"
 rm -f "$dir/inside"
+# shellcheck disable=SC2016
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" x -- sh -c 'echo >"$0"; exec sleep 600' "$dir/inside" 2>"$dir/said" &
 holder=$!
 until_true test -e "$dir/inside"
