@@ -40,7 +40,7 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: all test nightly purity fuzz bench fmt install clean
+.PHONY: all test nightly purity fuzz coverage bench fmt install clean
 all: $(B)/dibs $(B)/libdibs.so.$(ABI)
 
 $(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE)) $(B)/libdme.a $(B)/libdibs.a
@@ -95,6 +95,11 @@ build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE) $(CONF)
 # What takes too long for every change.
 nightly: $(B)/dibs $(TEST_BINS)
 	tests/nightly
+
+# Which branches of the algorithms no checked run takes: docs/coverage.md.
+coverage:
+	$(MAKE) MODE=cover all
+	docs/make-coverage >docs/coverage.md
 
 bench: $(B)/dibs
 	tests/bench $(B)/dibs
