@@ -77,6 +77,8 @@ TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(B)/tests/fuzz_reply: $(call obj,$(CLIENT))
+
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a $(B)/libdibs.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
@@ -87,9 +89,10 @@ test: all $(TEST_BINS) $(B)/tests/cutter $(B)/tests/hourglass $(B)/tests/knock
 
 # The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
 fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
+build/fuzz/fuzz_reply: $(CLIENT)
 build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE) $(CONF)
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm
+	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm -lssl -lcrypto
 
 # How fast the checker and the simulator are on this machine.
 # What takes too long for every change.

@@ -81,14 +81,14 @@ DIBS_API const char *dibs_message(const struct dibs *d);
 
 struct dibs_options {
     const char *name; /* who this is, for those who ask who holds a lock; null: host:process */
-    const char
-        *key; /* over TCP: a file with the key of the cluster, or of its clients; null: $DIBS_KEY, if it is set */
+    const char *key;  /* over TCP: a file with the key of the cluster, or of its clients; null: $DIBS_KEY */
     void *reserved[6];
 };
 
 /* Connects to a daemon: at a path if `where` has a slash in it or begins with "unix:", else at HOST:PORT. Null: at
  * $DIBS_CONNECT if that is set, else at dibs_socket_path(). Over TCP with a key it is TLS 1.3, and both sides must have
- * the key; without one it is plain, as a daemon allows it on its own machine only. The connection is to be closed also if this fails. */
+ * the key; without one it is plain, as a daemon allows it on its own machine only. The connection is to be closed also
+ * if this fails. */
 DIBS_API int dibs_connect(struct dibs **d, const char *where, const struct dibs_options *options);
 /* Releases all its locks and forgets the connection, which may be null. */
 DIBS_API void dibs_close(struct dibs *d);

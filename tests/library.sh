@@ -246,6 +246,12 @@ tell $? "dibs watch: all of it is JSON, and matches the pattern"
 until_true grep -Eq '^20[0-9-]*T[0-9:.]*Z  released  v-2  member alone  client [0-9]+  who .* true  mode exclusive  fence [0-9]+$' "$dir/watch.text"
 tell $? "dibs watch: a line for people"
 
+evil=$(printf 'evil\033[2J')
+# shellcheck disable=SC2016
+"$DIBS" lock "$evil" -- sh -c '"$1" locks "evil*"; "$1" locks "evil*" --format json' sh "$DIBS" >"$dir/said"
+grep -q 'name evil?\[2J' "$dir/said" && grep -q '"evil.u001b\[2J"' "$dir/said" && ! grep -qF "$evil" "$dir/said"
+tell $? "a name that a terminal would obey is not shown as it is"
+
 # ------------------------------------------------------------------------------------------------ three members together
 
 base=$((20000 + ($$ + 10000) % 20000))

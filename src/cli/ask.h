@@ -17,6 +17,10 @@ struct ask_place {
     {"--key", CLI_TEXT, &(place).key, "FILE", "that opens its door over TCP ($DIBS_KEY)", 0, 0, NULL}
 /* clang-format on */
 
+/* Text that others have chosen (a name of a lock, of a client), as it may go to a terminal: without control characters. Valid
+ * until the second call after this. */
+const char *ask_clean(const char *text);
+
 /* A connection to that daemon, under this name (null: host:process). If there is none, a line, and exit with this
  * status. */
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status);

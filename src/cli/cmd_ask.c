@@ -32,6 +32,19 @@ static void ask_json(struct cli_json *j, const struct dibs_reply *r)
     }
 }
 
+const char *ask_clean(const char *text)
+{
+    static char clean[2][1024];
+    static unsigned turn;
+    char *to = clean[turn ^= 1];
+
+    snprintf(to, sizeof clean[0], "%s", text ? text : "-");
+    for (char *c = to; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return to;
+}
+
 /* A map: "key value", and so on, with something in between; lists of maps a line each. */
 static void ask_text(const struct dibs_reply *r, const char *between)
 {
@@ -40,11 +53,11 @@ static void ask_text(const struct dibs_reply *r, const char *between)
     for (size_t k = 0; k + 1 < r->count; k += 2, before = between) {
         const struct dibs_reply *value = r->item[k + 1];
 
-        printf("%s%s", before, r->item[k]->text);
+        printf("%s%s", before, ask_clean(r->item[k]->text));
         if (value->type == DIBS_NUMBER)
             printf(" %" PRIu64, value->number);
         else if (value->type == DIBS_TEXT)
-            printf(" %s", *value->text ? value->text : "-");
+            printf(" %s", *value->text ? ask_clean(value->text) : "-");
         for (size_t i = 0; i < value->count; i++) {
             printf("\n    ");
             ask_text(value->item[i], "  ");
@@ -130,8 +143,8 @@ static void ask_add_locks(struct ask_lock **locks, size_t *count, const struct d
         const struct dibs_reply *row = rows->item[k], *error = ask_field(row, "error");
 
         if (error->text)
-            fprintf(stderr, "dibs: %s: %s\n", ask_field(row, "member")->text, error->text);
-        else
+            fprintf(stderr, "dibs: %s: %s\n", ask_clean(ask_field(row, "member")->text), ask_clean(error->text));
+        else if (ask_field(row, "name")->text)
             (*locks)[(*count)++] = (struct ask_lock){.name = strdup(ask_field(row, "name")->text),
                                                      .slots = ask_field(row, "slots")->number,
                                                      .holders = ask_field(row, "holders")->number,
@@ -154,8 +167,8 @@ static void ask_show_locks(const struct ask_lock *locks, size_t count, bool json
             sum.waiters += locks[next].waiters;
         }
         if (!json) {
-            printf("name %s  slots %" PRIu64 "  holders %" PRIu64 "  waiters %" PRIu64 "\n", sum.name, sum.slots,
-                   sum.holders, sum.waiters);
+            printf("name %s  slots %" PRIu64 "  holders %" PRIu64 "  waiters %" PRIu64 "\n", ask_clean(sum.name),
+                   sum.slots, sum.holders, sum.waiters);
             continue;
         }
         json_object(&j);
@@ -184,6 +197,8 @@ static void ask_locks(struct dibs *d, const char *pattern, bool json)
         const char *words[] = {"LOCKS", pattern ? pattern : "*", "CURSOR", cursor};
         struct dibs_reply *r = ask_daemon(d, words, 4);
 
+        if (r->type != DIBS_LIST || r->count != 2)
+            cli_die("the daemon does not know LOCKS as we do; is it of another version?");
         ask_add_locks(&locks, &count, r->item[1]);
         snprintf(cursor, sizeof cursor, "%" PRIu64, r->item[0]->number);
         dibs_free(r);

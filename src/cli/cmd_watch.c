@@ -27,8 +27,8 @@ static void watch_text(void *user, const struct dibs_event *e)
     watch_time(when, sizeof when);
     if (e->fence)
         snprintf(fence, sizeof fence, "%" PRIu64, e->fence);
-    printf("%s  %-8s  %s  member %s  client %" PRIu64 "  who %s  mode %s  fence %s\n", when, e->event, e->lock,
-           e->member, e->client, *e->who ? e->who : "-", e->mode, fence);
+    printf("%s  %-8s  %s  member %s  client %" PRIu64 "  who %s  mode %s  fence %s\n", when, e->event,
+           ask_clean(e->lock), e->member, e->client, *e->who ? ask_clean(e->who) : "-", e->mode, fence);
 }
 
 static void watch_json(void *user, const struct dibs_event *e)
