@@ -26,7 +26,7 @@ PURE_WARN := -Wpadded -Wconversion
 CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
-LDLIBS := -lm -luv -lssl -lcrypto -lmicrohttpd
+LDLIBS := -lm -luv -lssl -lcrypto
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)

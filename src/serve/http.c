@@ -3,11 +3,15 @@
  *
  * It runs in the daemon's own loop: its epoll descriptor is one more thing that libuv watches, and when it is readable
  * libmicrohttpd does what there is to do. So there is no other thread, and nothing that could be read while it changes.
- * What is served is made from the node's counters in well under a millisecond. */
+ * What is served is made from the node's counters in well under a millisecond.
+ *
+ * The library is loaded by daemons that are told to serve HTTP, and by them alone: it brings GnuTLS and eight others along,
+ * and every "dibs lock" would wait for them, a millisecond or two longer than for its lock. */
 #include "http.h"
 
 #include "node/command.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <microhttpd.h>
 #include <stdio.h>
@@ -21,6 +25,30 @@ typedef int http_result;
 #endif
 
 enum { HTTP_CONNECTIONS_MAX = 32, HTTP_IDLE_S = 10, HTTP_MEMORY = 16384 };
+
+/* The functions of libmicrohttpd that are used, by their names. */
+#define HTTP_FUNCTIONS(F)                                                                                              \
+    F(start_daemon)                                                                                                    \
+    F(stop_daemon) F(get_daemon_info) F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer)           \
+        F(add_response_header) F(destroy_response)
+
+static struct {
+#define HTTP_POINTER(name) __typeof__(MHD_##name) *name;
+    HTTP_FUNCTIONS(HTTP_POINTER)
+} mhd;
+
+/* False, and a line in the log: it is not installed. */
+static bool http_load(const struct serve *s)
+{
+    void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    bool found = library;
+
+#define HTTP_LOAD(name) found = found && (*(void **)&mhd.name = dlsym(library, "MHD_" #name));
+    HTTP_FUNCTIONS(HTTP_LOAD)
+    if (!found)
+        serve_log(s, "HTTP needs libmicrohttpd: install the package libmicrohttpd12, or leave out --http");
+    return found;
+}
 
 struct http {
     struct serve *serve;
@@ -90,16 +118,16 @@ static char *http_status(struct node *node, size_t *len)
 
 static http_result http_send(struct MHD_Connection *to, unsigned status, const char *type, char *text, size_t len)
 {
-    struct MHD_Response *r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *r = mhd.create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
     http_result result;
 
-    MHD_add_response_header(r, "Content-Type", type);
-    MHD_add_response_header(r, "Cache-Control", "no-store");
-    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+    mhd.add_response_header(r, "Content-Type", type);
+    mhd.add_response_header(r, "Cache-Control", "no-store");
+    mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(r, "Allow", "GET, HEAD");
-    result = MHD_queue_response(to, status, r);
-    MHD_destroy_response(r);
+        mhd.add_response_header(r, "Allow", "GET, HEAD");
+    result = mhd.queue_response(to, status, r);
+    mhd.destroy_response(r);
     return result;
 }
 
@@ -154,10 +182,10 @@ static void http_work(struct http *h)
 
     do { /* once more when a connection is gone: at its limit libmicrohttpd does not listen, and begins to at its next turn */
         before = now;
-        MHD_run(h->daemon);
-        now = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+        mhd.run(h->daemon);
+        now = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
     } while (now != before);
-    if (MHD_get_timeout(h->daemon, &ms) == MHD_YES)
+    if (mhd.get_timeout(h->daemon, &ms) == MHD_YES)
         uv_timer_start(&h->timer, http_wake, ms, 0);
     else
         uv_timer_stop(&h->timer);
@@ -185,16 +213,18 @@ bool serve_http_start(struct serve *s)
 
     if (!at->port)
         return true;
+    if (!http_load(s))
+        return false;
     h = s->http = calloc(1, sizeof *h);
     if (!h)
         return false;
     h->serve = s;
     serve_address(at, &address);
-    h->daemon = MHD_start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_answer, h, MHD_OPTION_SOCK_ADDR, &address,
+    h->daemon = mhd.start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_answer, h, MHD_OPTION_SOCK_ADDR, &address,
                                  MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
                                  MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_S,
                                  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_END);
-    info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+    info = h->daemon ? mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     if (!info || uv_poll_init(&s->loop, &h->poll, info->epoll_fd) < 0) {
         serve_log(s, "cannot listen on %s:%d for HTTP; choose another port with --http", at->host, at->port);
         serve_http_stop(s);
@@ -225,7 +255,7 @@ void serve_http_stop(struct serve *s)
     if (h->open)
         uv_poll_stop(&h->poll);
     if (h->daemon)
-        MHD_stop_daemon(h->daemon);
+        mhd.stop_daemon(h->daemon);
     if (!h->open) {
         free(h);
         return;
