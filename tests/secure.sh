@@ -243,6 +243,22 @@ wait $holder
 [ $? = 122 ] && grep -q '"x" is lost' "$dir/said"
 tell $? "and one whose daemon is killed has lost it, and ends its command"
 
+# Hundreds who say nothing, at both doors: who comes with the key is served all the same, and they do not stay for ever.
+serve ant --name ant --members "$two" --key "$dir/key" --clients "127.0.0.1:$((base + 3))"
+until_true test -S "$dir/ant"
+"build/$MODE/tests/knock" "$base" 200 </dev/null >/dev/null &
+silent=$!
+"build/$MODE/tests/knock" $((base + 3)) 400 </dev/null >/dev/null &
+silent="$silent $!"
+serve bee --name bee --members "$two" --key "$dir/key"
+until_true is_ready "$dir/ant" &&
+    [ "$("$DIBS" lock --connect "127.0.0.1:$((base + 3))" --key "$dir/client.key" --wait 20 x -- echo inside)" = inside ]
+tell $? "silent crowds at the doors keep nobody out who has the key"
+# shellcheck disable=SC2086 # a list of numbers
+wait $silent
+tell $? "and are sent away"
+end_daemon ant bee
+
 # -------------------------------------------------------------------------------------------------------- certificates
 
 authority() { # NAME

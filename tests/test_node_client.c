@@ -165,7 +165,7 @@ static void holders_are_shown_and_evicted(void **state)
     assert_string_equal(say('b', "HOLDERS x\n"),
                         "b: *1 *10 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100");
     assert_string_equal(say('b', "LOCKS x* CURSOR 0\n"),
-                        "b: *2 :0 *1 *10 $6 member $4 solo $4 name $1 x $5 slots :0 $7 holders :1 $7 "
+                        "b: *2 :0 *1 *12 $6 member $4 solo $4 name $1 x $9 algorithm $7 central $5 slots :0 $7 holders :1 $7 "
                         "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *10 $6 member $4 solo $6 client "

@@ -109,9 +109,13 @@ static void command_show_claim(struct client *c, uint32_t member, const struct c
 
 static void command_show_lock(struct client *c, uint32_t member, const struct lock_row *row)
 {
-    command_show_member(c, member, 4);
+    const struct locks *l = &c->session->node->locks;
+
+    command_show_member(c, member, 5);
     resp_text(&c->out, "name");
     resp_string(&c->out, row->name, row->name_len);
+    resp_text(&c->out, "algorithm");
+    resp_text(&c->out, locks_algorithm(l, row->name, row->name_len, row->slots)->name);
     resp_text(&c->out, "slots");
     resp_integer(&c->out, row->slots);
     resp_text(&c->out, "holders");

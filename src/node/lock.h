@@ -162,6 +162,8 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
 /* A claim that was granted, refused or taken away since, oldest first; or null. */
 struct claim *locks_settled(struct locks *l);
 
+/* That runs locks of this name, which have so many slots, or none. */
+const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, size_t name_len, uint32_t slots);
 struct lock *locks_find(const struct locks *l, const char *name, size_t name_len);
 uint32_t lock_sites(const struct lock *lock); /* of a member */
 static inline const struct lock_policy *lock_policy(const struct locks *l, const struct lock *lock)

@@ -38,6 +38,13 @@ uint8_t names_policy(const struct locks *l, const char *name, size_t name_len)
     return k;
 }
 
+const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, size_t name_len, uint32_t slots)
+{
+    const struct lock_policy *policy = &l->policy[names_policy(l, name, name_len)];
+
+    return slots ? policy->slots : policy->modes;
+}
+
 static void names_grow(struct locks *l)
 {
     size_t room = l->room ? 2 * l->room : 64;
