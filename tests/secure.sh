@@ -284,6 +284,8 @@ with() { # FILE
 
 rejects "without --ca it is of no use" --cert "$dir/ant.pem" --cert-key "$dir/ant.key"
 rejects "is not the private key of the certificate" --cert "$dir/ant.pem" --cert-key "$dir/bee.key" --ca "$dir/ours.pem"
+cp "$dir/ant.key" "$dir/public.key" && chmod 644 "$dir/public.key"
+rejects "everybody can read" --cert "$dir/ant.pem" --cert-key "$dir/public.key" --ca "$dir/ours.pem"
 rejects "is not a certificate in PEM form" --cert "$dir/key" --cert-key "$dir/ant.key" --ca "$dir/ours.pem"
 
 works "certificates" "$(with @)"

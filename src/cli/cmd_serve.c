@@ -21,9 +21,8 @@ static const char *serve_data(void)
 static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
     "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Without a key or\n"
-    "certificates, members and clients over TCP are on loopback only. All members must be started before a lock is "
-    "granted, and if one of\n"
-    "them has ended, all must be restarted. SIGTERM and SIGINT end it.\n\n"
+    "certificates, members and clients over TCP are on loopback only. All members must be started before a lock is\n"
+    "granted, and if one of them has ended, all must be restarted. SIGTERM and SIGINT end it.\n\n"
     "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
     "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
     "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";

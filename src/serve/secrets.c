@@ -7,6 +7,7 @@
 #include "tls/tls.h"
 
 #include <openssl/crypto.h>
+#include <sys/stat.h>
 
 static struct tls_keys *secrets_load(struct conf_draft *d, const char *identity, const struct key *key, bool cert)
 {
@@ -25,6 +26,18 @@ static struct tls_keys *secrets_load(struct conf_draft *d, const char *identity,
     return keys;
 }
 
+/* A group may be made for those who need the private key of a certificate; all the world is none. */
+static bool secrets_are_secret(struct conf_draft *d)
+{
+    const struct conf_setting *file = &d->set[CONF_CERT_KEY];
+    struct stat mode;
+
+    if (!file->text || stat(file->text, &mode) != 0 || !(mode.st_mode & 07))
+        return true;
+    conf_mistake(d, file, "everybody can read %s; take that away with chmod 600", file->text);
+    return false;
+}
+
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *file = &d->set[CONF_KEY];
@@ -35,6 +48,8 @@ bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
     conf->has_cert = d->set[CONF_CERT].text;
     if (!conf->has_key && !conf->has_cert)
         return true;
+    if (!secrets_are_secret(d))
+        return false;
     if (conf->has_key && !key_read(&key, file->text, why, sizeof why)) {
         conf_mistake(d, file, "%s", why);
         return false;
