@@ -26,11 +26,11 @@ PURE_WARN := -Wpadded -Wconversion
 CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
-LDLIBS := -lm -luv -lssl -lcrypto
+LDLIBS := -lm -luv -lssl -lcrypto -lraft
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
-NODE := $(wildcard src/node/*.c)
+NODE := $(wildcard src/node/*.c src/soak/*.c)
 CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
 SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
 CLIENT := $(wildcard src/client/*.c src/tls/*.c)

@@ -13,6 +13,7 @@ const struct cli_command cli_commands[] = {
     {"trace", "draw a scenario: who waits, who is inside, which messages go between them", cmd_trace},
     {"scenario", "play a scenario file step by step", cmd_scenario},
     {"check", "try every interleaving of a small system", cmd_check},
+    {"soak", "whole clusters under faults, each from a seed", cmd_soak},
     {"serve", "the lock daemon of this machine", cmd_serve},
     {"keygen", "a key for the members of a cluster, or for its clients", cmd_keygen},
     {"lock", "run a command while holding a lock", cmd_lock},

@@ -131,7 +131,7 @@ static const char *command_link_state(const struct node *node, uint32_t j)
 {
     static const char *const names[] = {"away", "greeting", "connected", "refused"};
 
-    return j == node->conf.self ? "this" : names[node->link[j].state];
+    return j == node->place ? "this" : names[node->member[j]->link.state];
 }
 
 static void command_status(struct client *c, const struct resp_request *r)
@@ -141,14 +141,14 @@ static void command_status(struct client *c, const struct resp_request *r)
     const struct {
         const char *key;
         uint64_t value;
-    } numbers[] = {{"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
+    } numbers[] = {{"view", node->view.number}, {"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
 
     (void)r;
-    resp_map(out, c->protocol, 5 + 3);
+    resp_map(out, c->protocol, 5 + sizeof numbers / sizeof numbers[0]);
     resp_text(out, "member");
     resp_text(out, node->self.name);
     resp_text(out, "ready");
-    resp_text(out, node_is_open(node) ? "yes" : "no: not all members have met");
+    resp_text(out, node_state_name(node));
     resp_text(out, "algorithm");
     resp_text(out, node->conf.modes->name);
     resp_text(out, "slots algorithm");
@@ -158,15 +158,19 @@ static void command_status(struct client *c, const struct resp_request *r)
         resp_integer(out, numbers[k].value);
     }
     resp_text(out, "members");
-    resp_array(out, node->conf.n);
-    for (uint32_t j = 0; j < node->conf.n; j++) {
-        resp_map(out, c->protocol, 3);
+    resp_array(out, node->view.count);
+    for (uint32_t j = 0; j < node->view.count; j++) {
+        resp_map(out, c->protocol, 5);
         resp_text(out, "name");
-        resp_text(out, node->conf.name[j]);
+        resp_text(out, node->view.member[j].name);
+        resp_text(out, "address");
+        resp_text(out, node->view.member[j].address);
+        resp_text(out, "takes part");
+        resp_text(out, node->view.member[j].incarnation ? "yes" : "no");
         resp_text(out, "state");
         resp_text(out, command_link_state(node, j));
         resp_text(out, "reason");
-        resp_text(out, node->link[j].reason);
+        resp_text(out, j == node->place ? "" : node->member[j]->link.reason);
     }
 }
 
@@ -179,7 +183,7 @@ static void command_info(struct client *c, const struct resp_request *r)
     snprintf(text, sizeof text,
              "# dibs\r\nversion:%s\r\nmember:%s\r\nmembers:%u\r\nready:%d\r\nlocks:%zu\r\nsessions:%" PRIu64
              "\r\ngrants:%" PRIu64 "\r\nlosses:%" PRIu64 "\r\n",
-             DIBS_VERSION, node->self.name, node->conf.n, node_is_open(node), node->locks.count, node->session_count,
+             DIBS_VERSION, node->self.name, node->view.count, node_is_open(node), node->locks.count, node->session_count,
              node->grants, node->losses);
     resp_text(&c->out, text);
 }

@@ -29,7 +29,7 @@ static void instance_conf_for(const struct dme_alg *alg, uint32_t n, uint32_t sl
 
 void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf)
 {
-    instance_conf_for(slots ? policy->slots : policy->modes, l->conf.n, slots, conf);
+    instance_conf_for(slots ? policy->slots : policy->modes, l->view.n, slots, conf);
 }
 
 static void instance_conf(const struct locks *l, const struct lock *lock, struct dme_conf *conf)
@@ -73,17 +73,17 @@ uint32_t lock_sites(const struct lock *lock)
 
 uint32_t instance_home(const struct locks *l, const struct lock *lock)
 {
-    return (uint32_t)((lock->hash >> 32) % l->conf.n);
+    return (uint32_t)((lock->hash >> 32) % l->view.n);
 }
 
 static dme_id instance_site(const struct locks *l, const struct lock *lock, uint32_t member, uint32_t s)
 {
-    return (member + l->conf.n - instance_home(l, lock)) % l->conf.n * lock_sites(lock) + s;
+    return (member + l->view.n - instance_home(l, lock)) % l->view.n * lock_sites(lock) + s;
 }
 
 static uint32_t instance_member(const struct locks *l, const struct lock *lock, dme_id site)
 {
-    return (site / lock_sites(lock) + instance_home(l, lock)) % l->conf.n;
+    return (site / lock_sites(lock) + instance_home(l, lock)) % l->view.n;
 }
 
 /* At least so many bytes. */
@@ -109,12 +109,12 @@ static struct dme_out *instance_out(struct locks *l, const struct dme_conf *conf
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-enum { SAY_HEAD = 1 + 1 + 2, SAY_SITES = 2 + 2 };
+enum { SAY_HEAD = 1 + 1 + 2, SAY_SITES = 2 + 2, SAY_COUNT = 4 + 4 };
 
 static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots,
                                 uint32_t to, size_t len)
 {
-    uint8_t *at = link_send(&l->conf.link[to], SAY_HEAD + lock->name_len + len);
+    uint8_t *at = link_send(l->view.link[to], SAY_HEAD + lock->name_len + len);
 
     at = pack_number(at, type, 1);
     at = pack_text(at, lock->name, lock->name_len);
@@ -126,6 +126,16 @@ void instance_say(struct locks *l, const struct lock *lock, enum instance_type t
     instance_letter(l, lock, type, slots, to, 0);
 }
 
+void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count)
+{
+    for (uint32_t to = 0; to < l->view.n; to++)
+        if (to != l->view.self) {
+            uint8_t *at = instance_letter(l, lock, type, lock->slots, to, SAY_COUNT);
+
+            pack_number(pack_number(at, lock->old->mode, 4), count, 4);
+        }
+}
+
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
@@ -133,14 +143,18 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     m->type = (enum instance_type)unpack_number(&u, 1);
     m->name = unpack_text(&u, &m->name_len);
     m->slots = (uint32_t)unpack_number(&u, 2);
-    m->from = m->to = 0;
+    m->from = m->to = m->mode = m->count = 0;
     if (m->type == INSTANCE_STEP && m->slots) {
         m->from = (uint32_t)unpack_number(&u, 2);
         m->to = (uint32_t)unpack_number(&u, 2);
     }
+    if (m->type == INSTANCE_ENCUMBERED || m->type == INSTANCE_FREED) {
+        m->mode = (uint32_t)unpack_number(&u, 4);
+        m->count = (uint32_t)unpack_number(&u, 4);
+    }
     m->step = u.at;
     m->step_len = (size_t)(u.end - u.at);
-    if (u.wrong || m->type < INSTANCE_ASK || m->type > INSTANCE_STEP || (m->type != INSTANCE_STEP && m->step_len))
+    if (u.wrong || m->type < INSTANCE_ASK || m->type > INSTANCE_FREED || (m->type != INSTANCE_STEP && m->step_len))
         return "a message about a lock that is cut short or of no known type";
     if (m->name_len == 0 || m->slots > LOCK_SLOTS_MAX || (m->slots && (m->from >= m->slots || m->to >= m->slots)))
         return "a message about a lock that cannot be";
@@ -157,7 +171,7 @@ static void instance_post(struct locks *l, const struct lock *lock, const struct
     uint32_t to = instance_member(l, lock, m->to), sites = lock_sites(lock);
     uint8_t *at;
 
-    if (to != l->conf.self) {
+    if (to != l->view.self) {
         at = instance_letter(l, lock, INSTANCE_STEP, lock->slots, to, (lock->slots ? SAY_SITES : 0) + dme_wire_size(m));
         if (lock->slots)
             at = pack_number(pack_number(at, m->from % sites, 2), m->to % sites, 2);
@@ -260,12 +274,12 @@ void instance_begin(struct locks *l, struct lock *lock)
 
     instance_conf(l, lock, &conf);
     for (uint32_t s = 0; s < sites; s++)
-        size += dme_node_size(&conf, instance_site(l, lock, l->conf.self, s));
+        size += dme_node_size(&conf, instance_site(l, lock, l->view.self, s));
     lock->site = mem_new(size);
     at = (char *)(lock->site + sites);
     for (uint32_t s = 0; s < sites; s++) {
         struct lock_site *site = &lock->site[s];
-        dme_id self = instance_site(l, lock, l->conf.self, s);
+        dme_id self = instance_site(l, lock, l->view.self, s);
 
         site->node = (struct dme_node *)at;
         at += dme_node_size(&conf, self);
@@ -296,7 +310,7 @@ bool instance_is_fresh(struct locks *l, const struct lock *lock)
     for (uint32_t s = 0; s < lock_sites(lock); s++)
         if (lock->site[s].node->phase != DME_IDLE)
             return false;
-    if (l->conf.n == 1)
+    if (l->view.n == 1)
         return true;
     instance_conf(l, lock, &conf);
     for (uint32_t s = 0; s < lock_sites(lock); s++) {

@@ -4,15 +4,17 @@
 
 #include "lock.h"
 
-/* What members tell each other about a lock: its kind is asked for, is this; a message of its algorithm. */
-enum instance_type { INSTANCE_ASK = 1, INSTANCE_IS, INSTANCE_STEP };
+/* What members tell each other about a lock: its kind is asked for, is this; a message of its algorithm; so many clients
+ * hold it since before this view; so many of them no longer do so, or hold it in this view. */
+enum instance_type { INSTANCE_ASK = 1, INSTANCE_IS, INSTANCE_STEP, INSTANCE_ENCUMBERED, INSTANCE_FREED };
 
 struct instance_message {
     enum instance_type type;
     const char *name;
     size_t name_len;
     uint32_t slots;
-    uint32_t from, to; /* STEP: which of the sites of a member */
+    uint32_t from, to;    /* STEP: which of the sites of a member */
+    uint32_t mode, count; /* ENCUMBERED, FREED */
     const uint8_t *step;
     size_t step_len;
 };
@@ -34,6 +36,8 @@ void instance_release(struct locks *l, struct lock *lock, uint32_t s);
 const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 
 void instance_say(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots, uint32_t to);
+/* ENCUMBERED or FREED, to all. */
+void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count);
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m);
 
 /* In lock.c: the site has entered. */

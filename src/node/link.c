@@ -6,9 +6,10 @@
 #include <assert.h>
 #include <stdio.h>
 
-enum { HELLO = 1, DATA, ACK, REFUSE };
-enum { HEAD = 5 /* length and type */, NUMBER = 4 /* of a message */, MAGIC = 0x73626964 /* "dibs" */ };
-enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + 4 * 8 };
+enum { HELLO = 1, LETTER, ACK, REFUSE, NOTE };
+enum { HELLO_NUMBERS = 6 };
+enum { HEAD = 5 /* length and type */, NUMBER = 4 /* of a letter */, MAGIC = 0x73626964 /* "dibs" */ };
+enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + HELLO_NUMBERS * 8 };
 
 static uint8_t *link_frame(struct bytes *b, unsigned type, size_t body)
 {
@@ -32,11 +33,36 @@ void link_init(struct link *k, const struct link_self *self, const char *peer)
     *k = (struct link){.self = self, .peer = peer};
 }
 
+/* No letter has been written or received. */
+static void link_forget_letters(struct link *k)
+{
+    bytes_free(&k->keep);
+    k->unsent = 0;
+    k->made = k->acked = k->received = k->told = k->next = k->sent = 0;
+}
+
 void link_free(struct link *k)
 {
     bytes_free(&k->keep);
+    bytes_free(&k->notes);
+    bytes_free(&k->waste);
     bytes_free(&k->wire);
     bytes_free(&k->in);
+}
+
+/* The newest life of the peer that was heard of. */
+static void link_meet(struct link *k, uint64_t incarnation)
+{
+    if (k->peer_incarnation < incarnation) {
+        link_forget_letters(k);
+        k->peer_incarnation = incarnation;
+    }
+}
+
+void link_expect(struct link *k, uint64_t incarnation)
+{
+    k->expected = incarnation;
+    link_meet(k, incarnation);
 }
 
 uint8_t *link_send(struct link *k, size_t len)
@@ -45,9 +71,20 @@ uint8_t *link_send(struct link *k, size_t len)
     uint8_t *at;
 
     assert(len <= LINK_MESSAGE_MAX);
-    at = link_frame(&k->keep, DATA, NUMBER + len);
+    if (k->expected != k->peer_incarnation || !k->expected) {
+        bytes_consume(&k->waste, bytes_len(&k->waste));
+        return bytes_add(&k->waste, len);
+    }
+    at = link_frame(&k->keep, LETTER, NUMBER + len);
     k->unsent -= before - k->keep.start; /* the frames may have moved */
     return pack_number(at, ++k->made, NUMBER);
+}
+
+void link_note(struct link *k, const uint8_t *bytes, size_t len)
+{
+    assert(len <= LINK_MESSAGE_MAX);
+    if (k->state == LINK_UP && bytes_len(&k->notes) <= LINK_NOTES_MAX)
+        memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
 }
 
 bool link_is_congested(const struct link *k)
@@ -83,6 +120,14 @@ static void link_end(struct link *k, const char *reason)
     bytes_free(&k->in);
 }
 
+void link_begin_anew(struct link *k)
+{
+    link_forget_letters(k);
+    k->peer_incarnation = k->expected = 0;
+    if (k->state != LINK_DOWN)
+        link_end(k, "a new life begins");
+}
+
 void link_refuse(struct link *k, const char *reason)
 {
     size_t len = strnlen(reason, LINK_REASON_MAX - 1);
@@ -99,10 +144,11 @@ void link_connected(struct link *k)
 
     link_disconnected(k);
     k->state = LINK_OPENING;
-    at = link_frame(&k->wire, HELLO, 4 + 1 + 2 + self + peer + 4 * 8);
+    at = link_frame(&k->wire, HELLO, 4 + 1 + 2 + self + peer + HELLO_NUMBERS * 8);
     at = pack_number(pack_number(at, MAGIC, 4), LINK_VERSION, 1);
     at = pack_text(pack_text(at, k->self->name, self), k->peer, peer);
     at = pack_number(at, k->self->digest, 8);
+    at = pack_number(pack_number(at, k->self->cluster, 8), k->self->disk, 8);
     at = pack_number(at, k->self->incarnation, 8);
     at = pack_number(at, k->peer_incarnation, 8);
     pack_number(at, k->received, 8);
@@ -112,6 +158,7 @@ void link_connected(struct link *k)
 void link_disconnected(struct link *k)
 {
     k->state = LINK_DOWN;
+    bytes_free(&k->notes);
     bytes_free(&k->wire);
     bytes_free(&k->in);
 }
@@ -121,38 +168,63 @@ static bool link_is(const char *name, const char *text, size_t len)
     return strlen(name) == len && memcmp(name, text, len) == 0;
 }
 
-/* A HELLO: null if the peer is whom we expect, else the reason why not. Text goes to buf. */
-static const char *link_hello(struct link *k, struct unpack *u, char *buf, size_t size)
-{
-    uint64_t magic = unpack_number(u, 4), version = unpack_number(u, 1), digest, incarnation, remembers, received;
+struct link_hello {
     size_t from_len, to_len;
-    const char *from = unpack_text(u, &from_len), *to = unpack_text(u, &to_len);
+    const char *from, *to;
+    uint64_t magic, version, digest, cluster, disk, incarnation, remembers, received;
+};
 
-    digest = unpack_number(u, 8);
-    incarnation = unpack_number(u, 8);
-    remembers = unpack_number(u, 8);
-    received = unpack_number(u, 8);
-    if (magic != MAGIC || u->wrong || (u->at != u->end && version == LINK_VERSION))
-        return "this is not how a member of a dibs cluster begins";
-    if (version != LINK_VERSION)
-        snprintf(buf, size, "%s speaks version %u of the protocol, the other side %u", k->self->name, LINK_VERSION,
-                 (unsigned)version);
-    else if (!link_is(k->self->name, to, to_len) || !link_is(k->peer, from, from_len))
-        snprintf(buf, size, "this is the link from %s to %s, but %.*s wants to reach %.*s", k->self->name, k->peer,
-                 (int)from_len, from, (int)to_len, to);
-    else if (digest != k->self->digest)
-        snprintf(buf, size, "the members' configurations differ; that of %s is: %s", k->self->name, k->self->summary);
-    else if ((k->peer_incarnation && incarnation != k->peer_incarnation) || incarnation == 0)
-        snprintf(buf, size, "%s has restarted and forgotten its locks; restart all members", k->peer);
-    else if (remembers && remembers != k->self->incarnation)
-        snprintf(buf, size, "%s has restarted and forgotten its locks; restart all members", k->self->name);
-    else if ((remembers == 0 && (received || k->acked)) || !link_acked(k, received))
-        snprintf(buf, size, "%s has messages that %s never sent", k->peer, k->self->name);
+/* False: that is no HELLO. */
+static bool link_read_hello(struct unpack *u, struct link_hello *h)
+{
+    h->magic = unpack_number(u, 4);
+    h->version = unpack_number(u, 1);
+    h->from = unpack_text(u, &h->from_len);
+    h->to = unpack_text(u, &h->to_len);
+    h->digest = unpack_number(u, 8);
+    h->cluster = unpack_number(u, 8);
+    h->disk = unpack_number(u, 8);
+    h->incarnation = unpack_number(u, 8);
+    h->remembers = unpack_number(u, 8);
+    h->received = unpack_number(u, 8);
+    if (h->magic == MAGIC && h->version != LINK_VERSION)
+        return true;
+    return h->magic == MAGIC && !u->wrong && u->at == u->end;
+}
+
+/* Null if the peer is whom we expect, else the reason why not. Text goes to buf. */
+static const char *link_hello(struct link *k, const struct link_hello *h, char *buf, size_t size)
+{
+    const char *self = k->self->name;
+
+    if (h->version != LINK_VERSION)
+        snprintf(buf, size, "%s speaks version %u of the protocol, the other side %u", self, LINK_VERSION,
+                 (unsigned)h->version);
+    else if (!link_is(self, h->to, h->to_len) || !link_is(k->peer, h->from, h->from_len))
+        snprintf(buf, size, "this is the link from %s to %s, but %.*s wants to reach %.*s", self, k->peer,
+                 (int)h->from_len, h->from, (int)h->to_len, h->to);
+    else if (h->digest != k->self->digest)
+        snprintf(buf, size, "the members' configurations differ; that of %s is: %s", self, k->self->summary);
+    else if (h->cluster && k->self->cluster && h->cluster != k->self->cluster)
+        snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members", self,
+                 k->peer);
+    else if (k->peer_disk && h->disk != k->peer_disk)
+        snprintf(buf, size, "the data directory of %.63s is not the one it had; remove %.63s and add it anew", k->peer,
+                 k->peer);
+    else if (h->incarnation == 0 || h->incarnation < k->peer_incarnation)
+        snprintf(buf, size, "%s has meanwhile begun a new life", k->peer);
     else {
-        k->peer_incarnation = incarnation;
+        uint64_t received = h->remembers == k->self->incarnation ? h->received : 0;
+
+        link_meet(k, h->incarnation);
+        if (!link_acked(k, received)) {
+            snprintf(buf, size, "%s has letters that %s never sent", k->peer, self);
+            return buf;
+        }
         k->unsent = k->keep.start;
         k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
         k->next = k->acked;
+        k->disk_seen = h->disk;
         k->state = LINK_UP;
         k->reason[0] = '\0';
         return NULL;
@@ -173,7 +245,7 @@ bool link_is_full(const struct link *k)
     return bytes_len(&k->in) >= LINK_INPUT_MAX;
 }
 
-/* A frame other than DATA. */
+/* A frame that brings no message. */
 static void link_control(struct link *k, uint64_t type, struct unpack *u)
 {
     char buf[LINK_REASON_MAX];
@@ -186,7 +258,11 @@ static void link_control(struct link *k, uint64_t type, struct unpack *u)
                 *c = '?';
         link_end(k, buf);
     } else if (type == HELLO && k->state == LINK_OPENING) {
-        if ((reason = link_hello(k, u, buf, sizeof buf)))
+        struct link_hello hello;
+
+        reason = link_read_hello(u, &hello) ? link_hello(k, &hello, buf, sizeof buf)
+                                            : "this is not how a member of a dibs cluster begins";
+        if (reason)
             link_refuse(k, reason);
     } else if (type == ACK && k->state == LINK_UP) {
         uint64_t number = unpack_number(u, 8);
@@ -201,10 +277,12 @@ static void link_control(struct link *k, uint64_t type, struct unpack *u)
 /* The longest frame of this type that makes sense: nobody makes us wait for more. */
 static size_t link_longest(uint64_t type)
 {
-    return type == DATA ? 1 + NUMBER + LINK_MESSAGE_MAX : type == REFUSE ? 1 + LINK_REASON_MAX : HELLO_MAX;
+    return type == LETTER || type == NOTE ? 1 + NUMBER + LINK_MESSAGE_MAX
+           : type == REFUSE               ? 1 + LINK_REASON_MAX
+                                          : HELLO_MAX;
 }
 
-bool link_take(struct link *k, const uint8_t **message, size_t *len)
+enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
 {
     while ((k->state == LINK_OPENING || k->state == LINK_UP) && bytes_len(&k->in) >= HEAD) {
         struct unpack u = {.at = k->in.at + k->in.start, .end = k->in.at + k->in.end};
@@ -212,29 +290,31 @@ bool link_take(struct link *k, const uint8_t **message, size_t *len)
 
         if (body < 1 || body > link_longest(type)) {
             link_refuse(k, "a frame of impossible length");
-            return false;
+            return LINK_NOTHING;
         }
-        if (bytes_len(&k->in) < 4 + body || (type == DATA && k->state == LINK_UP && k->hold))
-            return false;
+        if (bytes_len(&k->in) < 4 + body)
+            return LINK_NOTHING;
         u.end = u.at + body - 1;
         bytes_consume(&k->in, 4 + body); /* the bytes stay until more come */
-        if (type != DATA || k->state != LINK_UP) {
+        if (k->state != LINK_UP || (type != LETTER && type != NOTE)) {
             link_control(k, type, &u);
             continue;
         }
-        if (unpack_number(&u, NUMBER) != (uint32_t)(k->received + 1) || u.wrong) {
-            link_refuse(k, "a message out of sequence");
-            return false;
+        if (type == LETTER) {
+            if (unpack_number(&u, NUMBER) != (uint32_t)(k->received + 1) || u.wrong) {
+                link_refuse(k, "a letter out of sequence");
+                return LINK_NOTHING;
+            }
+            k->received++;
         }
-        k->received++;
         *message = u.at;
         *len = (size_t)(u.end - u.at);
-        return true;
+        return type == LETTER ? LINK_LETTER : LINK_NOTE;
     }
-    return false;
+    return LINK_NOTHING;
 }
 
-/* Whole frames, so that an acknowledgement never lands in the middle of a message. */
+/* Whole frames, so that an acknowledgement never lands in the middle of a letter. */
 static void link_fill_wire(struct link *k)
 {
     size_t from = k->unsent, to = from;
@@ -245,6 +325,10 @@ static void link_fill_wire(struct link *k)
     if (k->received > k->told && (to > from || k->received - k->told >= LINK_ACK_EVERY)) {
         pack_number(link_frame(&k->wire, ACK, 8), k->received, 8);
         k->told = k->received;
+    }
+    if (bytes_len(&k->notes)) {
+        memcpy(bytes_add(&k->wire, bytes_len(&k->notes)), k->notes.at + k->notes.start, bytes_len(&k->notes));
+        bytes_consume(&k->notes, bytes_len(&k->notes));
     }
     if (to > from)
         memcpy(bytes_add(&k->wire, to - from), k->keep.at + from, to - from);

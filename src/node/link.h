@@ -1,17 +1,21 @@
-/* link.h - one reliable stream of messages to one other member, over connections that may break.
+/* link.h - the messages to and from one other member, over connections that may break.
  *
- * The model. Messages to a peer are numbered from 1 and kept until the peer has acknowledged them. A connection begins
- * with a HELLO from both sides that says which message was received last; each side goes on with the one after it. So a
- * message arrives once and in order, however often the connection breaks, as long as both processes live.
+ * The model. There are two sorts of messages. *Letters* are numbered from 1 and kept until the peer has acknowledged
+ * them. A connection begins with a HELLO from both sides that says which letter was received last; each side goes on
+ * with the one after it. So a letter arrives once and in order, however often the connection breaks, as long as both
+ * processes live. *Notes* are sent if there is a connection, and may be lost; they overtake letters.
  *
  * Who may talk. HELLO names the sender, the member it wants to reach, the version of the protocol, a digest of the
- * configuration, the sender's incarnation (a number drawn when its process started) and the incarnation of the receiver
- * that it remembers, 0 if none. What does not match is refused, with a reason that both sides get to know. A member
- * that has restarted has forgotten what it promised, so it must not talk to anybody who remembers its former self;
- * since both sides look, both know. A link has *met* its peer once a HELLO was accepted.
+ * configuration, the cluster and the data directory of the sender. What does not match is refused, with a reason that
+ * both sides get to know.
  *
- * Frames. Length (4 bytes, lowest first, of what follows), type, body. DATA: the low 32 bits of its number, the
- * message. ACK: the number of the last message received; it travels with data, or alone when LINK_ACK_EVERY messages
+ * Lives. A process that begins, or begins anew, has forgotten all letters. Its *incarnation* is the number of this life,
+ * larger than that of any former one, and HELLO says it. A larger number than before: both sides begin again with letter
+ * 1, and what was meant for the former life is gone. A smaller one: somebody who is dead; refused. Letters are written to
+ * one life only (link_expect), and are thrown away while another one is at the other end.
+ *
+ * Frames. Length (4 bytes, lowest first, of what follows), type, body. LETTER: the low 32 bits of its number, the
+ * letter. ACK: the number of the last letter received; it travels with letters, or alone when LINK_ACK_EVERY of them
  * came meanwhile. REFUSE: a reason. All lengths are bounded, and whatever does not parse ends the connection.
  *
  * Many small messages become one write: a driver takes all there is (link_output), up to LINK_WRITE_MAX.
@@ -31,12 +35,13 @@
 #include <stdint.h>
 
 enum {
-    LINK_VERSION = 1,
+    LINK_VERSION = 2,
     LINK_NAME_MAX = 63,
     LINK_REASON_MAX = 400,
     LINK_MESSAGE_MAX = 1 << 20,
     LINK_WRITE_MAX = 1 << 16,
     LINK_BACKLOG_MAX = 1 << 24,
+    LINK_NOTES_MAX = 1 << 20, /* unsent; what is more is lost */
     LINK_INPUT_MAX = 1 << 21, /* holds the longest frame */
     LINK_ACK_EVERY = 32,
 };
@@ -46,26 +51,34 @@ struct link_self {
     const char *name;
     const char *summary; /* the configuration, for people */
     uint64_t digest;     /* the configuration, for comparing */
+    uint64_t cluster;    /* 0: not known yet */
+    uint64_t disk;       /* of its data directory; 0: it has none */
     uint64_t incarnation;
 };
 
 enum link_state { LINK_DOWN, LINK_OPENING /* HELLO is awaited */, LINK_UP, LINK_ENDING /* write the rest, close */ };
 
+enum link_sort { LINK_NOTHING, LINK_LETTER, LINK_NOTE };
+
 struct link {
     const struct link_self *self;
     const char *peer;
-    uint64_t peer_incarnation; /* 0: never met */
+    uint64_t peer_incarnation; /* the newest that was heard of; 0: none */
+    uint64_t expected;         /* the incarnation for which letters are; 0: none */
+    uint64_t peer_disk;        /* what its data directory must be; 0: whatever it is */
+    uint64_t disk_seen;        /* and what it is */
     enum link_state state;
     char reason[LINK_REASON_MAX]; /* why the last connection ended, or is about to; or "" */
     bool banned;                  /* for good */
-    bool hold;                    /* HELLO only: messages stay where they are */
 
-    struct bytes keep;    /* frames of messages not acknowledged */
+    struct bytes keep;    /* frames of letters not acknowledged */
     size_t unsent;        /* in keep: from here on they have not been sent on this connection */
     uint64_t next, sent;  /* the newest that was sent on this connection; on any */
     uint64_t resent;      /* how many were sent again, so far */
     uint64_t made, acked; /* numbers: of the newest message, and of the newest that the peer has for sure */
 
+    struct bytes notes;      /* frames of notes not sent */
+    struct bytes waste;      /* letters to nobody */
     struct bytes wire;       /* about to be written */
     struct bytes in;         /* read, not yet understood */
     uint64_t received, told; /* numbers: of the newest message received, and of the newest acknowledged */
@@ -74,8 +87,14 @@ struct link {
 void link_init(struct link *k, const struct link_self *self, const char *peer);
 void link_free(struct link *k);
 
-/* A message of so many bytes, to be filled in at once. */
+/* Letters are for this life of the peer from now on. */
+void link_expect(struct link *k, uint64_t incarnation);
+/* A letter of so many bytes, to be filled in at once. */
 uint8_t *link_send(struct link *k, size_t len);
+/* A note, which may get lost. */
+void link_note(struct link *k, const uint8_t *bytes, size_t len);
+/* This side begins a new life (link_self has its number): all is forgotten, and the connection ends. */
+void link_begin_anew(struct link *k);
 bool link_is_congested(const struct link *k);
 
 /* There is a connection; a former one, if any, is forgotten. */
@@ -84,9 +103,9 @@ void link_disconnected(struct link *k);
 /* Bytes that came. Room for them is there unless link_is_full. */
 void link_input(struct link *k, const uint8_t *bytes, size_t len);
 bool link_is_full(const struct link *k);
-/* The next message among the bytes that came, valid until the next call. False: there is none, or the state became
+/* The next message among the bytes that came, valid until the next call. Nothing: there is none, or the state became
  * LINK_ENDING. */
-bool link_take(struct link *k, const uint8_t **message, size_t *len);
+enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len);
 /* The peer is told why, and the connection ends. */
 void link_refuse(struct link *k, const char *reason);
 /* Bytes to write now, none if len is 0; then say how many were written. */

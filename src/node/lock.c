@@ -45,21 +45,98 @@ static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct cl
 
 struct claim *lock_next_holder(const struct lock *lock, const struct claim *after)
 {
-    uint32_t s = after ? after->site : 0;
-    const struct ring *r = after ? after->in_lock.next : lock->site ? lock->site[0].holders.next : NULL;
+    uint32_t sites = lock->site ? lock_sites(lock) : 0, s = 0;
+    const struct ring *next = NULL, *end = NULL;
 
-    while (r && r == &lock->site[s].holders)
-        r = ++s < lock_sites(lock) ? lock->site[s].holders.next : NULL;
-    return r ? RING_OF(r, struct claim, in_lock) : NULL;
+    if (lock->old && (!after || after->site == LOCK_OLD)) {
+        end = &lock->old->holders;
+        next = after ? after->in_lock.next : end->next;
+    } else if (after) {
+        s = after->site + 1;
+        end = &lock->site[after->site].holders;
+        next = after->in_lock.next;
+    }
+    for (; next == end && s < sites; s++) {
+        end = &lock->site[s].holders;
+        next = end->next;
+    }
+    return next == end ? NULL : RING_OF((struct ring *)next, struct claim, in_lock);
 }
 
 uint32_t lock_count_holders(const struct lock *lock)
 {
+    uint32_t count = lock->old ? lock->old->held : 0;
+
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        count += lock->site[s].held;
+    return count;
+}
+
+/* -------------------------------------------------------------------------------- held since before this view */
+
+static struct lock_old *lock_old(struct lock *lock)
+{
+    if (!lock->old) {
+        lock->old = mem_new(sizeof *lock->old);
+        ring_init(&lock->old->holders);
+    }
+    return lock->old;
+}
+
+static void lock_tidy_old(struct lock *lock)
+{
+    if (lock->old && lock->old->held == 0 && lock->old->elsewhere == 0) {
+        free(lock->old);
+        lock->old = NULL;
+    }
+}
+
+static void lock_make_old(struct lock *lock, struct claim *c)
+{
+    struct lock_old *old = lock_old(lock);
+
+    ring_cut(&c->in_lock);
+    ring_push(&old->holders, &c->in_lock);
+    c->site = LOCK_OLD;
+    old->mode = c->mode;
+    old->held++;
+}
+
+/* So many of the own clients no longer hold it since before this view. */
+static void lock_freed(struct locks *l, struct lock *lock, uint32_t count)
+{
+    lock->old->held -= count;
+    instance_announce(l, lock, INSTANCE_FREED, count);
+    lock_tidy_old(lock);
+}
+
+/* A site is inside: it takes over whom it can. */
+static void lock_take_over(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
     uint32_t count = 0;
 
-    for (uint32_t k = 0; lock->site && k < lock_sites(lock); k++)
-        count += lock->site[k].held;
-    return count;
+    if (!lock->old || (!lock->slots && lock->old->mode != site->node->mode))
+        return;
+    while (!ring_empty(&lock->old->holders) && !(lock->slots && count)) {
+        struct claim *c = RING_OF(lock->old->holders.next, struct claim, in_lock);
+
+        ring_cut(&c->in_lock);
+        ring_push(&site->holders, &c->in_lock);
+        c->site = s;
+        site->held++;
+        count++;
+    }
+    if (lock->slots)
+        site->left -= count;
+    if (count)
+        lock_freed(l, lock, count);
+}
+
+/* Must this claim wait for those elsewhere who hold the lock since before this view? */
+static bool lock_is_encumbered(const struct lock *lock, const struct claim *c)
+{
+    return lock->old && lock->old->elsewhere && (lock->slots || !dme_compatible(c->mode, lock->old->mode));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- serving */
@@ -74,13 +151,17 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
 
     if (lock->slots) {
         site->left = 1;
-    } else if (mode == LOCK_ALONE) {
+        lock_take_over(l, lock, s);
+        return;
+    }
+    lock_take_over(l, lock, s);
+    if (mode == LOCK_ALONE) {
         for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE; r = r->next)
             alone++;
         site->left = alone < LOCK_BATCH_MAX ? alone : LOCK_BATCH_MAX;
     } else {
         site->left = LOCK_BATCH_MAX;
-        while (r != &lock->waiting && site->left) {
+        while (r != &lock->waiting && site->left && l->grants) {
             struct claim *c = RING_OF(r, struct claim, in_lock);
 
             r = r->next;
@@ -97,20 +178,23 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     bool shares = !lock->slots && site->node->mode != LOCK_ALONE;
     struct claim *c;
 
-    while ((c = lock_first(lock)) && site->left && (shares || site->held == 0) &&
+    while (l->grants && (c = lock_first(lock)) && !lock_is_encumbered(lock, c) && site->left && (shares || site->held == 0) &&
            (lock->slots || c->mode == site->node->mode))
         lock_grant(l, lock, s, c);
 }
 
 /* Does a site that is idle have a reason to ask, given that so many already do? */
-static bool lock_wants_more(const struct lock *lock, uint32_t asking)
+static bool lock_wants_more(const struct locks *l, const struct lock *lock, uint32_t asking)
 {
-    return asking < (lock->slots ? lock->waiters : lock->waiters > 0);
+    uint32_t old = lock->old ? lock->old->held : 0;
+    bool served = l->grants && lock->waiters && !lock_is_encumbered(lock, lock_first(lock));
+
+    return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
 
 static void lock_work(struct locks *l, struct lock *lock)
 {
-    bool again = l->open && lock->known && (lock->waiters || lock->site);
+    bool again = l->open && lock->known && (lock->waiters || lock->site || lock->old);
 
     while (again) {
         uint32_t asking = 0;
@@ -129,9 +213,12 @@ static void lock_work(struct locks *l, struct lock *lock)
                 instance_release(l, lock, s);
                 again = true;
             }
-            if (site->node->phase == DME_IDLE && lock_wants_more(lock, asking)) {
+            if (site->node->phase == DME_IDLE && lock_wants_more(l, lock, asking)) {
                 asking++;
-                instance_request(l, lock, s, lock->slots ? LOCK_ALONE : lock_first(lock)->mode);
+                instance_request(l, lock, s,
+                                 lock->slots                       ? LOCK_ALONE
+                                 : lock->old && lock->old->held    ? lock->old->mode
+                                                                   : lock_first(lock)->mode);
                 again = true;
             }
         }
@@ -139,7 +226,7 @@ static void lock_work(struct locks *l, struct lock *lock)
     if (lock->waiters == 0 && lock->site && instance_is_fresh(l, lock))
         instance_end(l, lock);
     /* Alone in the world, a member may forget a lock altogether: nobody else remembers its kind. */
-    if (l->conf.n == 1 && lock->waiters == 0 && !lock->site)
+    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->old)
         names_remove(l, lock);
 }
 
@@ -168,7 +255,7 @@ static void lock_is(struct locks *l, struct lock *lock, uint32_t slots)
 /* The first use of this name here. */
 static void lock_learn(struct locks *l, struct lock *lock, uint32_t slots)
 {
-    if (instance_home(l, lock) == l->conf.self)
+    if (instance_home(l, lock) == l->view.self)
         lock_is(l, lock, slots);
     else
         instance_say(l, lock, INSTANCE_ASK, slots, instance_home(l, lock));
@@ -196,7 +283,7 @@ void lock_describe(const struct locks *l, const struct lock *lock, struct dme_te
 void locks_init(struct locks *l, const struct locks_conf *conf)
 {
     assert(conf->policies <= LOCK_POLICIES_MAX);
-    *l = (struct locks){.conf = *conf, .fence = conf->fence};
+    *l = (struct locks){.conf = *conf};
     l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
     for (uint32_t k = 0; k < conf->policies; k++)
         l->policy[k] = conf->policy[k];
@@ -214,16 +301,77 @@ void locks_free(struct locks *l)
     free(l->local);
 }
 
-void locks_open(struct locks *l)
+/* Whatever can be done is done, for all locks. */
+static void locks_work(struct locks *l)
 {
-    l->open = true;
-    for (size_t k = 0; k < l->room; k++)
+    for (size_t k = 0; l->open && k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next; /* this one may be forgotten */
             if (lock->waiters && !lock->known)
                 lock_learn(l, lock, lock_first(lock)->slots);
             lock_work(l, lock);
         }
+}
+
+void locks_open(struct locks *l)
+{
+    l->open = true;
+    locks_work(l);
+}
+
+/* The instance ends with its view. Who holds the lock holds it still. */
+static void lock_end_view(struct locks *l, struct lock *lock)
+{
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        while (!ring_empty(&lock->site[s].holders))
+            lock_make_old(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
+    if (lock->site)
+        instance_end(l, lock);
+    if (lock->old) {
+        lock->old->elsewhere = 0;
+        memset(lock->old->of, 0, sizeof lock->old->of);
+        lock_tidy_old(lock);
+    }
+    lock->stays = 0;
+    lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else its new home shall say what it is */
+}
+
+void locks_begin_view(struct locks *l, const struct locks_view *view)
+{
+    l->open = false;
+    if (view->n == 0)
+        locks_set_grants(l, false);
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next;
+            lock_end_view(l, lock);
+            if (!lock->waiters && !lock->old)
+                names_remove(l, lock);
+        }
+    l->view = *view;
+    if (l->fence < view->fence)
+        l->fence = view->fence;
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k]; lock; lock = lock->next)
+            if (lock->old)
+                instance_announce(l, lock, INSTANCE_ENCUMBERED, lock->old->held);
+}
+
+void locks_set_grants(struct locks *l, bool grants)
+{
+    struct claim *c;
+
+    if (l->grants == grants)
+        return;
+    l->grants = grants;
+    for (size_t k = 0; !grants && k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next; /* with the last holder this one may be forgotten */
+            for (uint32_t left = lock_count_holders(lock); left && (c = lock_next_holder(lock, NULL)); left--)
+                locks_take_away(l, c, CLAIM_LOST);
+        }
+    if (grants)
+        locks_work(l);
 }
 
 /* What was asked for is not what the lock is, or what its policy or its algorithm allows. */
@@ -257,9 +405,9 @@ static const char *locks_objection(struct locks *l, const struct lock *lock, con
         dme_print(why, "this member remembers %d names of locks, and takes no more", LOCK_NAMES_MAX);
         return "BUSY";
     }
-    for (uint32_t j = 0; j < l->conf.n; j++)
-        if (j != l->conf.self && link_is_congested(&l->conf.link[j])) {
-            dme_print(why, "too much is waiting to be sent to member %s; try again later", l->conf.link[j].peer);
+    for (uint32_t j = 0; j < l->view.n; j++)
+        if (j != l->view.self && link_is_congested(l->view.link[j])) {
+            dme_print(why, "too much is waiting to be sent to member %s; try again later", l->view.link[j]->peer);
             return "BUSY";
         }
     return NULL;
@@ -286,28 +434,30 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 }
 
 /* Neither waiting nor holding any more. False: it did neither. */
-static bool lock_leave(struct claim *c)
+static bool lock_leave(struct locks *l, struct claim *c)
 {
     if (c->state == CLAIM_WAITING)
         c->lock->waiters--;
-    else if (c->state == CLAIM_HELD)
-        c->lock->site[c->site].held--;
-    else
+    else if (c->state != CLAIM_HELD)
         return false;
     ring_cut(&c->in_lock);
+    if (c->state == CLAIM_HELD && c->site == LOCK_OLD)
+        lock_freed(l, c->lock, 1);
+    else if (c->state == CLAIM_HELD)
+        c->lock->site[c->site].held--;
     return true;
 }
 
 void locks_drop(struct locks *l, struct claim *c)
 {
     ring_cut(&c->settled);
-    if (lock_leave(c))
+    if (lock_leave(l, c))
         lock_work(l, c->lock);
 }
 
 void locks_take_away(struct locks *l, struct claim *c, enum claim_state state)
 {
-    if (lock_leave(c)) {
+    if (lock_leave(l, c)) {
         lock_settle(l, c, state); /* who loses it hears of it before who gets it */
         lock_work(l, c->lock);
     }
@@ -324,6 +474,23 @@ struct claim *locks_settled(struct locks *l)
     return c;
 }
 
+/* Another member says how many of its clients hold the lock since before this view, or no longer do so. */
+static const char *lock_hear_old(struct lock *lock, uint32_t from, const struct instance_message *m)
+{
+    struct lock_old *old = lock_old(lock);
+    bool more = m->type == INSTANCE_ENCUMBERED;
+
+    if (more ? old->of[from] > 0 || m->count == 0 : old->of[from] < m->count)
+        return "holders of a former view that cannot be";
+    if (more && old->held + old->elsewhere && old->mode != m->mode)
+        return "a lock that was held in two ways at once";
+    old->mode = m->mode;
+    old->of[from] += more ? m->count : -m->count;
+    old->elsewhere += more ? m->count : -m->count;
+    lock_tidy_old(lock);
+    return NULL;
+}
+
 const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len)
 {
     struct instance_message m;
@@ -335,13 +502,15 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     lock = locks_find(l, m.name, m.name_len);
     if (!lock)
         lock = names_add(l, m.name, m.name_len);
-    if ((m.type == INSTANCE_ASK && instance_home(l, lock) != l->conf.self) ||
+    if ((m.type == INSTANCE_ASK && instance_home(l, lock) != l->view.self) ||
         (m.type == INSTANCE_IS && instance_home(l, lock) != from))
         return "a question or an answer about a lock that is at home elsewhere";
     if (!lock->known)
         lock_is(l, lock, m.slots);
     else if (lock->slots != m.slots && m.type != INSTANCE_ASK)
         return "a lock of the same name and another kind";
+    if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_FREED)
+        wrong = lock_hear_old(lock, from, &m);
     if (m.type == INSTANCE_ASK)
         instance_say(l, lock, INSTANCE_IS, lock->slots, from);
     if (m.type == INSTANCE_STEP)

@@ -25,6 +25,13 @@
  * never go back: `fence` is at least that of every site freed here, and a new site begins with it. So the fence of a
  * member in a lock never falls, which is all that the argument in core/step.c needs.
  *
+ * Views. Instances live within one view (view.h). When it changes, all of them end, and new ones begin among those who
+ * take part in the new view. Clients that wait go on waiting: their site asks again. Clients that hold a lock go on
+ * holding it: their member tells all others that the lock is *encumbered*, and its site asks on their behalf; when it is
+ * inside, the lock is held like any other, and the others are told (FREED). Until then, nobody else asks for it unless
+ * to share it. So no algorithm has to know how to recover. Nothing is granted before every member has said what its
+ * clients hold (locks_open).
+ *
  * No I/O and no time in here. Messages go into links, from which a driver takes bytes; claims whose state has changed
  * by itself wait in a ring until they are looked at (locks_settled). */
 #ifndef DIBS_NODE_LOCK_H
@@ -39,6 +46,7 @@ enum {
     LOCK_NAME_MAX = 255,      /* bytes */
     LOCK_SLOTS_MAX = 256,     /* of one lock */
     LOCK_BATCH_MAX = 64,      /* clients served in one stay inside */
+    LOCK_MEMBERS_MAX = 64,
     LOCK_NAMES_MAX = 1 << 20, /* that clients of one member may make it remember */
     LOCK_POLICIES_MAX = 255,
 };
@@ -86,6 +94,16 @@ struct lock_site {
     uint32_t left; /* so many more may be served in this stay */
 };
 
+/* Who holds a lock since before this view, and is not yet inside in this one. */
+struct lock_old {
+    struct ring holders; /* clients of this member */
+    uint32_t held;       /* how many */
+    uint32_t mode;       /* in which all of them, here and elsewhere, hold it */
+    uint32_t elsewhere;
+    uint32_t of[LOCK_MEMBERS_MAX]; /* how many are elsewhere, by member */
+};
+enum { LOCK_OLD = UINT16_MAX }; /* claim.site of such a holder */
+
 struct lock {
     struct lock *next; /* with the same place in the table */
     uint64_t hash;
@@ -94,6 +112,7 @@ struct lock {
     uint32_t waiters;
     uint32_t slots;         /* 0: exclusive, shared and group */
     struct lock_site *site; /* the member's sites, or null while all of them are as at first */
+    struct lock_old *old;   /* or null, as nearly always */
     uint8_t known;          /* the kind is */
     uint8_t stays;          /* its first step sent messages: it must not take that step twice */
     uint8_t policy;         /* which of them */
@@ -113,18 +132,24 @@ struct lock_policy {
 
 /* Algorithms and policies are the same on all members. */
 struct locks_conf {
-    uint32_t n, self;                    /* members, and which of them this is */
     const struct lock_policy *policy;    /* of names that match one, the first that does; strings outlive the locks */
     uint32_t policies;                   /* how many */
     const struct dme_alg *modes, *slots; /* of all other names */
-    uint64_t fence;                      /* fences here are larger */
-    struct link *link;                   /* n of them; the own one is not used */
+};
+
+/* Who takes part. */
+struct locks_view {
+    uint32_t n, self;                    /* members, and which of them this is; n is 0: it does not take part */
+    struct link *link[LOCK_MEMBERS_MAX]; /* to each of them; the own one is not used */
+    uint64_t fence;                      /* fences will be larger */
 };
 
 struct locks {
     struct locks_conf conf;
+    struct locks_view view;
     struct lock_policy *policy; /* those of the configuration, and behind them one for all other names */
-    bool open;                  /* until all members have met, clients wait */
+    bool open;                  /* all members have said what their clients hold: instances may begin */
+    bool grants;                /* this member may grant, as far as it knows by the clock */
     uint64_t fence;
     struct lock **table;
     size_t room, count;
@@ -142,8 +167,12 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
 
 void locks_init(struct locks *l, const struct locks_conf *conf);
 void locks_free(struct locks *l);
-/* All members have met: what clients have waited for may begin. */
+/* A new view: what clients of this member hold is announced to all others. If it does not take part, they lose it. */
+void locks_begin_view(struct locks *l, const struct locks_view *view);
+/* All members have announced what their clients hold: what clients wait for may begin. */
 void locks_open(struct locks *l);
+/* May locks be granted? If no longer, all that is held is lost. */
+void locks_set_grants(struct locks *l, bool grants);
 
 /* The mode of a group of this lock. A mode is a number and a group a name: two groups whose names hash alike, one pair
  * in four thousand million, would be taken for one. */

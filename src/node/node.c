@@ -1,67 +1,521 @@
-/* node.c - see node.h. */
+/* node.c - see node.h. Here letters and notes are sorted out and views are installed; lease.c decides who takes part. */
 #include "node.h"
 
+#include "instance.h"
 #include "lab/memory.h"
+#include "lease.h"
+#include "pack.h"
 #include "session.h"
 
 #define XXH_INLINE_ALL
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
+
+/* Letters about views; those about locks have the types of instance.h. */
+enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* all that my clients hold */ };
+enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH };
+enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26, FENCE_SHIFT = 40, WISH_MS = 10000 };
+
+/* ------------------------------------------------------------------------------------------------------------- roster */
+
+static struct member *node_new_member(struct node *node, const struct view_member *v)
+{
+    struct member *m = mem_new(sizeof *m);
+
+    memcpy(m->name, v->name, sizeof m->name);
+    link_init(&m->link, &node->self, m->name);
+    m->promised_ms = node->now_ms + node->promise_ms; /* by a former life of this process, for all it knows */
+    return m;
+}
+
+static void node_free_member(struct member *m)
+{
+    link_free(&m->link);
+    bytes_free(&m->late);
+    free(m);
+}
+
+void node_forget_retired(struct node *node)
+{
+    while (node->retired) {
+        struct member *m = node->retired;
+
+        node->retired = m->next_retired;
+        node_free_member(m);
+    }
+}
+
+/* The members of this roster, known ones as they are known. */
+static void node_set_roster(struct node *node, const struct view *view)
+{
+    struct member *before[NODE_MEMBERS_MAX];
+    uint32_t count = node->view.count;
+
+    memcpy(before, node->member, sizeof before);
+    memset(node->member, 0, sizeof node->member);
+    node->place = view_find_name(view, node->conf.name, strlen(node->conf.name));
+    for (uint32_t k = 0; k < view->count; k++) {
+        const struct view_member *v = &view->member[k];
+        struct member *m = NULL;
+
+        if (k == node->place)
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            if (before[i] && strcmp(before[i]->name, v->name) == 0) {
+                m = before[i];
+                before[i] = NULL;
+            }
+        if (!m) {
+            m = node_new_member(node, v);
+            node->roster_version++;
+        }
+        m->id = v->id;
+        m->link.peer_disk = v->disk;
+        memcpy(m->address, v->address, sizeof m->address);
+        node->member[k] = m;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (before[i]) {
+            before[i]->next_retired = node->retired;
+            node->retired = before[i];
+            node->roster_version++;
+        }
+    node->view = *view;
+    node->self.cluster = view->cluster;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- views */
+
+static void node_say(struct member *m, unsigned type, uint64_t number, unsigned bytes)
+{
+    pack_number(pack_number(link_send(&m->link, 1 + bytes), type, 1), number, bytes);
+}
+
+/* Who was excluded forgets everything, and asks to be let in as somebody else. */
+static void node_begin_life(struct node *node)
+{
+    if (node->agree)
+        node->self.incarnation = agree_begin_life(node->agree);
+    else
+        node->self.incarnation++;
+    node->life_ms = node->now_ms;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k]) {
+            link_begin_anew(&node->member[k]->link);
+            node->member[k]->acked_ms = 0;
+        }
+}
 
 static void node_try_open(struct node *node)
 {
-    if (node->locks.open)
+    if (node->locks.open || !node->takes_part)
         return;
-    for (uint32_t j = 0; j < node->conf.n; j++)
-        if (j != node->conf.self && !node->link[j].peer_incarnation)
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && node->view.member[k].incarnation && !node->member[k]->announced)
             return;
-    for (uint32_t j = 0; j < node->conf.n; j++)
-        node->link[j].hold = false;
     locks_open(&node->locks);
 }
 
+static void node_begin_view(struct node *node)
+{
+    struct locks_view view = {.fence = node->agree ? node->view.number << FENCE_SHIFT : node->conf.fence};
+
+    for (uint32_t k = 0; node->takes_part && k < node->view.count; k++) {
+        struct member *m = node->member[k];
+
+        if (!node->view.member[k].incarnation)
+            continue;
+        if (m) {
+            m->announced = false;
+            link_expect(&m->link, node->view.member[k].incarnation);
+            node_say(m, LETTER_VIEW, node->view.number, 8);
+            view.link[view.n] = &m->link;
+        } else {
+            view.self = view.n;
+        }
+        node->part[k] = view.n++;
+    }
+    locks_begin_view(&node->locks, &view);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && node->takes_part && node->view.member[k].incarnation)
+            node_say(node->member[k], LETTER_ANNOUNCED, 0, 0);
+}
+
+void node_install(struct node *node, const struct view *view)
+{
+    bool took_part = node->takes_part;
+
+    node_set_roster(node, view);
+    node->takes_part =
+        node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
+    node->installed_ms = node->now_ms;
+    lease_begin_view(node);
+    lease_refresh(node); /* clients of who was excluded hear of it before anything else happens */
+    node_begin_view(node);
+    if (took_part && !node->takes_part)
+        node_begin_life(node);
+    node_try_open(node);
+    node->next_beat_ms = node->now_ms; /* the others want to know that it is installed */
+}
+
+/* ------------------------------------------------------------------------------------------------------------ letters */
+
+/* False: it must wait. What is wrong with a letter ends the connection. */
+static bool node_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct member *m = node->member[k];
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t type = unpack_number(&u, 1), number;
+    const char *wrong = NULL;
+
+    if (type == LETTER_VIEW) {
+        number = unpack_number(&u, 8);
+        if (number > node->view.number && !u.wrong)
+            return false;
+        m->letters_view = number;
+        wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
+    } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
+        return true; /* of a former view */
+    } else if (type == LETTER_ANNOUNCED) {
+        m->announced = true;
+        node_try_open(node);
+    } else if (type != INSTANCE_ENCUMBERED && !node->locks.open) {
+        return false;
+    } else {
+        wrong = locks_receive(&node->locks, node->part[k], bytes, len);
+    }
+    if (wrong) {
+        link_refuse(&m->link, wrong);
+        m->link.banned = true;
+    }
+    return true;
+}
+
+static void node_take_late(struct node *node, uint32_t k)
+{
+    struct member *m = node->member[k];
+
+    while (bytes_len(&m->late)) {
+        struct unpack u = {.at = m->late.at + m->late.start, .end = m->late.at + m->late.end};
+        size_t len = unpack_number(&u, 4);
+
+        if (!node_take_letter(node, k, u.at, len))
+            return;
+        bytes_consume(&m->late, 4 + len);
+    }
+}
+
+static void node_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct member *m = node->member[k];
+
+    if (m->letters_life != m->link.peer_incarnation) {
+        bytes_free(&m->late);
+        m->letters_view = 0;
+        m->letters_life = m->link.peer_incarnation;
+    }
+    node_take_late(node, k);
+    if (bytes_len(&m->late) == 0 && node_take_letter(node, k, bytes, len))
+        return;
+    if (bytes_len(&m->late) > LATE_MAX) {
+        link_refuse(&m->link, "too many letters of a view that is not installed here");
+        m->link.banned = true;
+        return;
+    }
+    memcpy(pack_number(bytes_add(&m->late, 4 + len), len, 4), bytes, len);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- notes */
+
+void node_note_beat(struct member *m, const struct beat *beat)
+{
+    uint8_t note[BEAT_SIZE], *at = pack_number(note, NOTE_BEAT, 1);
+
+    at = pack_number(pack_number(pack_number(at, beat->view, 8), beat->sent_ms, 8), beat->echo_ms, 8);
+    at = pack_number(pack_number(at, beat->hears, 8), beat->bound, 8);
+    at = pack_number(pack_number(at, beat->expired, 8), beat->drops, 8);
+    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0), 1);
+    link_note(&m->link, note, sizeof note);
+}
+
+static bool node_read_beat(struct unpack *u, struct beat *beat)
+{
+    uint64_t flags;
+
+    beat->view = unpack_number(u, 8);
+    beat->sent_ms = unpack_number(u, 8);
+    beat->echo_ms = unpack_number(u, 8);
+    beat->hears = unpack_number(u, 8);
+    beat->bound = unpack_number(u, 8);
+    beat->expired = unpack_number(u, 8);
+    beat->drops = unpack_number(u, 8);
+    flags = unpack_number(u, 1);
+    beat->leads = flags & 1;
+    beat->leaves = flags & 2;
+    beat->stray = flags & 4;
+    return !u->wrong && u->at == u->end && flags < 8;
+}
+
+/* Somebody who does not know who it is gets the roster. */
+static void node_note_roster(struct node *node, struct member *m)
+{
+    struct bytes b = {0};
+
+    pack_number(bytes_add(&b, 1), NOTE_ROSTER, 1);
+    view_encode(&node->view, &b);
+    link_note(&m->link, b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+}
+
+static void node_hear_roster(struct node *node, const struct unpack *u)
+{
+    struct view view;
+    uint32_t place;
+    char line[256];
+    struct dme_text why;
+
+    if (!node->agree || agree_knows_itself(node->agree) || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
+        return;
+    place = view_find_name(&view, node->conf.name, strlen(node->conf.name));
+    if (place == VIEW_MEMBERS_MAX || view.member[place].disk) /* not added yet; or another process has this name */
+        return;
+    dme_text_init(&why, line, sizeof line);
+    if (agree_join(node->agree, &view, view.member[place].id, &why) && agree_begin(node->agree, node->now_ms, &why)) {
+        node->self.disk = agree_journal(node->agree)->disk_id;
+        node_install(node, &view);
+        node_begin_life(node); /* so that all get to know the data directory */
+    }
+}
+
+static void node_note_wish(struct node *node)
+{
+    uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
+    uint32_t k = view_find(&node->view, leader);
+    size_t name = strlen(node->wish.name), address = strlen(node->wish.address);
+    uint8_t note[1 + 1 + 2 + LINK_NAME_MAX + VIEW_ADDRESS_MAX], *at = note;
+
+    if (k == VIEW_MEMBERS_MAX || k == node->place)
+        return;
+    at = pack_number(pack_number(at, NOTE_WISH, 1), node->wish.add, 1);
+    at = pack_text(pack_text(at, node->wish.name, name), node->wish.address, address);
+    link_note(&node->member[k]->link, note, (size_t)(at - note));
+}
+
+static bool node_read_text(struct unpack *u, char *text, size_t max)
+{
+    size_t len;
+    const char *at = unpack_text(u, &len);
+
+    if (u->wrong || len > max || memchr(at, '\0', len))
+        return false;
+    memcpy(text, at, len);
+    text[len] = '\0';
+    return true;
+}
+
+static void node_hear_wish(struct node *node, struct unpack *u)
+{
+    struct node_wish wish = {.add = unpack_number(u, 1) == 1};
+
+    if (!node->wish.until_ms && node_read_text(u, wish.name, LINK_NAME_MAX) &&
+        node_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end)
+        node_change_roster(node, wish.add, wish.name, wish.address);
+}
+
+static void node_hear_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t type = unpack_number(&u, 1);
+    struct beat beat;
+
+    if (type == NOTE_BEAT && node_read_beat(&u, &beat)) {
+        if (beat.stray)
+            node_note_roster(node, node->member[k]);
+        else
+            lease_hear(node, k, &beat);
+    } else if (type == NOTE_AGREEMENT && node->agree) {
+        agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
+    } else if (type == NOTE_ROSTER) {
+        node_hear_roster(node, &u);
+    } else if (type == NOTE_WISH) {
+        node_hear_wish(node, &u);
+    } else if (talk_is(bytes, len)) {
+        const char *wrong = talk_receive(node, k, bytes, len);
+
+        if (wrong)
+            link_refuse(&node->member[k]->link, wrong);
+    } else {
+        link_refuse(&node->member[k]->link, "a note of no known type");
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- begin and the end */
+
 void node_init(struct node *node, const struct node_conf *conf)
 {
-    assert(conf->n >= 1 && conf->n <= NODE_MEMBERS_MAX && conf->self < conf->n && conf->incarnation);
-    *node = (struct node){.conf = *conf};
-    node->self = (struct link_self){.name = conf->name[conf->self],
+    *node = (struct node){.conf = *conf, .place = NODE_MEMBERS_MAX};
+    node->self = (struct link_self){.name = conf->name,
                                     .summary = conf->summary,
                                     .digest = XXH3_64bits(conf->summary, strlen(conf->summary)),
                                     .incarnation = conf->incarnation};
-    node->link = mem_new(conf->n * sizeof *node->link);
-    for (uint32_t j = 0; j < conf->n; j++) {
-        link_init(&node->link[j], &node->self, conf->name[j]);
-        node->link[j].hold = true;
-    }
-    locks_init(&node->locks, &(struct locks_conf){.n = conf->n,
-                                                  .self = conf->self,
-                                                  .policy = conf->policy,
+    node->promise_ms = conf->lease_ms + conf->lease_ms / 10 + 1; /* clocks may differ by a twentieth each */
+    node->beat_every_ms = conf->lease_ms / 8;
+    locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,
                                                   .policies = conf->policies,
                                                   .modes = conf->modes,
-                                                  .slots = conf->slots,
-                                                  .fence = conf->fence,
-                                                  .link = node->link});
+                                                  .slots = conf->slots});
     ring_init(&node->sessions);
     talk_init(&node->talk);
-    node_try_open(node);
+}
+
+static void node_send_agreement(void *user, uint64_t to, const uint8_t *bytes, size_t len)
+{
+    struct node *node = user;
+    uint32_t k = view_find(&node->view, to);
+    struct bytes b = {0};
+
+    if (k == VIEW_MEMBERS_MAX || !node->member[k])
+        return;
+    memcpy(pack_number(bytes_add(&b, 1 + len), NOTE_AGREEMENT, 1), bytes, len);
+    link_note(&node->member[k]->link, b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+}
+
+static uint64_t node_random(void *user)
+{
+    const struct node *node = user;
+
+    return node->conf.random(node->conf.user);
+}
+
+bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journal, size_t len,
+                const struct view *roster, bool joins, uint64_t now_ms, struct dme_text *why)
+{
+    struct agree_conf conf = {.disk = disk,
+                              .election_ms = node->conf.lease_ms / 4,
+                              .user = node,
+                              .random = node_random,
+                              .send = node_send_agreement};
+    bool known;
+
+    node->now_ms = node->began_ms = node->life_ms = node->granted_ms = now_ms;
+    node->agree = agree_new(&conf, journal, len, why);
+    if (!node->agree)
+        return false;
+    node->self.incarnation = agree_begin_life(node->agree);
+    known = agree_knows_itself(node->agree);
+    if (!known && !joins) {
+        uint32_t place = view_find_name(roster, node->conf.name, strlen(node->conf.name));
+
+        known = agree_found(node->agree, roster, roster->member[place].id, why);
+        if (!known)
+            return false;
+    }
+    node_install(node, known ? agree_view(node->agree) : roster);
+    node->self.disk = agree_journal(node->agree)->disk_id;
+    return !known || agree_begin(node->agree, now_ms, why);
 }
 
 void node_free(struct node *node)
 {
     assert(ring_empty(&node->sessions));
+    if (node->agree)
+        agree_free(node->agree);
     locks_free(&node->locks);
-    for (uint32_t j = 0; j < node->conf.n; j++)
-        link_free(&node->link[j]);
-    free(node->link);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k])
+            node_free_member(node->member[k]);
+    node_forget_retired(node);
     due_free(&node->due);
     talk_free(&node->talk);
 }
 
+/* --------------------------------------------------------------------------------------------------------- as it goes */
+
+enum node_state node_state(const struct node *node)
+{
+    if (node->leaves)
+        return NODE_LEAVES;
+    if (node->locks.grants && node->locks.open)
+        return NODE_GRANTS;
+    if (!node->conf.lease_ms || node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* as after a view change, and at the beginning */
+        return NODE_STARTS;
+    return node->takes_part ? NODE_NO_QUORUM : NODE_OUTSIDE;
+}
+
+const char *node_state_name(const struct node *node)
+{
+    static const char *const names[] = {"yes", "no: not all members have met", "no: no majority can be reached",
+                                        "no: this process does not take part; it waits for a majority to let it in",
+                                        "no: it is about to end"};
+
+    return names[node_state(node)];
+}
+
 bool node_is_open(const struct node *node)
 {
-    return node->locks.open;
+    return node->locks.open && node->locks.grants;
+}
+
+uint64_t node_vouches_ms(const struct node *node)
+{
+    if (!node->locks.grants)
+        return 0;
+    return node->lease_end_ms == UINT64_MAX ? UINT64_MAX : node->lease_end_ms - node->now_ms;
+}
+
+const char *node_broken(const struct node *node)
+{
+    return node->agree && agree_is_broken(node->agree) ? agree_why_broken(node->agree) : NULL;
+}
+
+void node_leave(struct node *node)
+{
+    node->leaves = true;
+    lease_refresh(node);
+    if (node->agree)
+        lease_send_beats(node);
+}
+
+bool node_has_left(const struct node *node)
+{
+    return !node->takes_part || view_taking_part(&node->view) == 1 || !node->agree;
+}
+
+const char *node_change_roster(struct node *node, bool add, const char *name, const char *address)
+{
+    uint32_t k = view_find_name(&node->view, name, strlen(name));
+
+    if (!node->agree)
+        return "this is a cluster of one without a data directory; its list of members cannot change";
+    if (node->wish.until_ms)
+        return "the list of members is being changed just now; try again";
+    if (strlen(name) < 1 || strlen(name) > LINK_NAME_MAX || strlen(address) > VIEW_ADDRESS_MAX)
+        return "a name has 1 to 63 bytes, an address at most 71";
+    if (add && k != VIEW_MEMBERS_MAX)
+        return "there is a member of this name already";
+    if (!add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
+        return "there is no such member";
+    if (!add && view_majority(&node->view) == 1)
+        return "the last member cannot be removed";
+    node->wish = (struct node_wish){.until_ms = node->now_ms + WISH_MS, .add = add};
+    memcpy(node->wish.name, name, strlen(name));
+    memcpy(node->wish.address, address, strlen(address));
+    return NULL;
+}
+
+static void node_mind_wish(struct node *node)
+{
+    uint32_t k = view_find_name(&node->view, node->wish.name, strlen(node->wish.name));
+    bool there = k != VIEW_MEMBERS_MAX && node->view.member[k].standing != VIEW_REMOVED;
+
+    if (!node->wish.until_ms)
+        return;
+    if (there == node->wish.add || node->now_ms > node->wish.until_ms)
+        node->wish.until_ms = 0;
+    else
+        node_note_wish(node);
 }
 
 /* The list of members is fixed, and nobody gives away what another one holds. */
@@ -73,17 +527,48 @@ uint64_t node_vouches_ms(const struct node *node)
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);
-    uint64_t talk = talk_due_ms(node);
+    uint64_t due = c ? c->due_ms : UINT64_MAX, other = talk_due_ms(node);
 
-    return c && c->due_ms < talk ? c->due_ms : talk;
+    if (other < due)
+        due = other;
+    if (!node->agree)
+        return due;
+    if (node->next_beat_ms < due)
+        due = node->next_beat_ms;
+    if (node->locks.grants && node->lease_end_ms < due)
+        due = node->lease_end_ms;
+    if ((other = agree_due_ms(node->agree)) < due)
+        due = other;
+    if ((other = lease_due_ms(node)) < due)
+        due = other;
+    return due;
+}
+
+/* All that does not depend on the clients. */
+static void node_keep_up(struct node *node)
+{
+    const struct view *agreed = agree_view(node->agree);
+
+    if (agreed->number > node->view.number)
+        node_install(node, agreed);
+    lease_refresh(node);
+    lease_lead(node);
+    if (node->now_ms >= node->next_beat_ms) {
+        node_mind_wish(node);
+        lease_send_beats(node);
+    }
 }
 
 void node_advance(struct node *node, uint64_t now_ms)
 {
     struct claim *c;
 
-    if (node->now_ms < now_ms)
+    if (node->now_ms < now_ms) {
+        if (node->agree && lease_due_ms(node) <= now_ms)
+            node->next_beat_ms = now_ms; /* somebody waits to hear that */
         node->now_ms = now_ms;
+    }
+    lease_refresh(node);
     while ((c = due_first(&node->due)) && c->due_ms <= node->now_ms) {
         due_clear(&node->due, c);
         if (c->state == CLAIM_WAITING)
@@ -92,35 +577,42 @@ void node_advance(struct node *node, uint64_t now_ms)
             locks_take_away(&node->locks, c, CLAIM_LOST);
     }
     talk_advance(node);
+    if (node->agree) {
+        agree_advance(node->agree, node->now_ms);
+        node_keep_up(node);
+    }
 }
 
 void node_pump(struct node *node)
 {
-    for (uint32_t j = 0; j < node->conf.n; j++) {
-        struct link *k = &node->link[j];
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        enum link_sort sort = LINK_NOTE;
         const uint8_t *bytes;
         size_t len;
 
-        while (link_take(k, &bytes, &len)) {
-            const char *wrong =
-                talk_is(bytes, len) ? talk_receive(node, j, bytes, len) : locks_receive(&node->locks, j, bytes, len);
+        while (node->member[k] && sort != LINK_NOTHING) {
+            uint64_t version = node->roster_version;
 
-            if (wrong) {
-                link_refuse(k, wrong);
-                k->banned = true;
-            }
-        }
-        if (k->state == LINK_UP && !node->locks.open) {
-            node_try_open(node);
-            if (node->locks.open) /* messages on hold, also from those before this one */
-                j = UINT32_MAX;
+            sort = link_take(&node->member[k]->link, &bytes, &len);
+            if (sort == LINK_LETTER)
+                node_letter(node, k, bytes, len);
+            else if (sort == LINK_NOTE)
+                node_hear_note(node, k, bytes, len);
+            if (version != node->roster_version) /* places are others now */
+                k = 0, sort = LINK_NOTE;
         }
     }
+    if (node->agree)
+        node_keep_up(node);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && bytes_len(&node->member[k]->late))
+            node_take_late(node, k);
 }
 
 bool node_next(struct node *node, struct node_event *event)
 {
     struct claim *c = locks_settled(&node->locks);
+    const struct lock *lock; /* the one of the claim may have been forgotten since */
     struct dme_text why;
 
     event->watched = NULL;
@@ -131,12 +623,13 @@ bool node_next(struct node *node, struct node_event *event)
     event->answers = c == c->session->waiting;
     event->state = c->state;
     event->fence = c->fence;
+    event->no_quorum = node_state(node) >= NODE_NO_QUORUM;
     event->name_len = c->name_len;
     memcpy(event->name, c->name, c->name_len);
     event->name[c->name_len] = '\0';
     dme_text_init(&why, event->why, sizeof event->why);
-    if (c->state == CLAIM_REFUSED)
-        lock_describe(&node->locks, c->lock, &why);
+    if (c->state == CLAIM_REFUSED && (lock = locks_find(&node->locks, c->name, c->name_len)))
+        lock_describe(&node->locks, lock, &why);
     node->grants += c->state == CLAIM_HELD;
     node->losses += c->state == CLAIM_LOST;
     session_settle(c);

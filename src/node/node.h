@@ -1,46 +1,94 @@
-/* node.h - a member of the cluster, without I/O: links to the others, locks, sessions of clients, and the time.
+/* node.h - a member of the cluster, without I/O: links to the others, views, leases, locks, sessions, and the time.
  *
  * A driver (the daemon, or a simulation of a whole cluster) feeds it: bytes into links, calls of clients into sessions,
  * the time into node_advance. After each of these it calls node_pump, and then does what is left to be done: bytes in
- * links to be written (link_output), events for sessions (node_next).
+ * links to be written (link_output), events for sessions (node_next). The time must be told *before* anything else that
+ * happened is: a process that was stopped for a while has to find out, before it grants or confirms anything, that it
+ * has lost its locks.
  *
- * Nothing is granted before all members have met. A member that has restarted is refused by everybody who remembers it
- * (link.h); it then never opens, takes no message and grants nothing, so that locks it held in its former life are not
- * given away twice. If it does open, nobody remembers it, hence nobody has ever heard a message of its former self. */
+ * The algorithms assume that channels are reliable and that sites live. Here is how that is earned:
+ *
+ * Views. All members go through the same numbered views (view.h, agree.h); instances of algorithms live within one. Every
+ * letter belongs to a view: a process never takes one of another view for one of its own. When a view is installed, each
+ * process tells all others what its clients hold, and nothing is granted before all have done so (lock.h).
+ *
+ * Leases. A process grants and vouches for locks only while a majority of the roster has acknowledged heartbeats that it
+ * sent within the last lease_ms, by its own clock. Who acknowledges a heartbeat promises to support nobody's exclusion of
+ * the sender for promise_ms from then, by its own clock; that is longer, by more than the clocks may differ. Whoever
+ * leads the agreement, finding that a process is silent, or that two of them cannot hear each other, tells all to
+ * acknowledge it no more (drops). When a majority reports that its promises have run out (expired), the lease of the
+ * excluded has run out, too: it has told its clients that their locks are lost, and the next view can do without it.
+ * A minority, or who is cut off, therefore grants nothing and revokes in time.
+ *
+ * Why that is safe. Who is excluded from view v+1 was dropped by a majority, each of which installed v and acknowledges
+ * it no more in v. Its lease needs acknowledgements of a majority; the two have a member in common; that one's promise
+ * has run out, so the heartbeat that it acknowledged last was sent longer ago than the lease is long. A process that has
+ * just begun has forgotten its promises, hence it counts as having promised to everybody when it began; it acknowledges
+ * nobody before it is in a view. lease.c has the rest.
+ *
+ * Without agreement (a cluster of one, or a test) a view is installed by hand, and a lease of 0 never runs out. */
 #ifndef DIBS_NODE_NODE_H
 #define DIBS_NODE_NODE_H
 
+#include "agree.h"
 #include "due.h"
-#include "link.h"
 #include "lock.h"
+#include "member.h"
 #include "stats.h"
 #include "talk.h"
 
-enum { NODE_MEMBERS_MAX = 64 };
+enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
 
 struct node_conf {
-    uint32_t n, self;
-    const char *const *name; /* of the members; they and the summary outlive the node */
-    const char *summary;     /* the configuration as text; it must be the same on all members */
+    const char *name;    /* it and the summary outlive the node */
+    const char *summary; /* the configuration as text; it must be the same on all members */
     const struct dme_alg *modes, *slots;
     const struct lock_policy *policy; /* so many, for names that match one; they outlive the node */
     uint32_t policies;
-    uint64_t incarnation; /* a number that no other life of this member has, not 0 */
-    uint64_t fence;       /* fences will be larger: take something that grows from life to life */
+    uint64_t lease_ms;    /* 0: for ever */
+    uint64_t incarnation; /* without agreement: the number of this life, not 0 */
+    uint64_t fence;       /* fences will be larger */
+    void *user;           /* of random */
+    uint64_t (*random)(void *user);
 };
+
+/* Why locks are not granted. */
+enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_LEAVES };
 
 struct node {
     struct node_conf conf;
     struct link_self self;
-    struct link *link; /* by member */
     struct locks locks;
     struct due due;
     struct talk talk;
     struct ring sessions;
     uint64_t session_count;
     uint64_t now_ms;
-    uint64_t grants, losses; /* so far */
+    uint64_t grants, losses, lapses; /* so far */
     struct stats stats;
+
+    struct agree *agree; /* or null */
+    struct view view;    /* installed */
+    uint32_t place;      /* in its roster, or NODE_MEMBERS_MAX */
+    struct member *member[NODE_MEMBERS_MAX]; /* by place; the own one is null */
+    uint32_t part[NODE_MEMBERS_MAX];         /* by place: which of those who take part it is */
+    struct member *retired;                  /* no longer in the roster: the driver closes what it has to do with them */
+    uint64_t roster_version;                 /* grows when members come or go */
+    bool takes_part;                         /* in the view */
+    bool leaves;
+    bool dropped;                            /* it is about to be excluded, and has given up its locks */
+
+    uint64_t began_ms, life_ms, installed_ms; /* when the process, this life and this view began */
+    uint64_t promise_ms, beat_every_ms;     /* spans */
+    uint64_t next_beat_ms, lease_end_ms;
+    uint64_t granted_ms;                    /* when it last had its lease, or began */
+    uint64_t led_ms;                        /* since when it leads, or 0 */
+    uint64_t drops;                         /* who leads: whom to drop */
+    struct node_wish {
+        uint64_t until_ms; /* 0: there is none */
+        bool add;
+        char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
+    } wish;
 };
 
 /* What a client has to be told: one of its claims has come to this. */
@@ -51,7 +99,8 @@ struct node_event {
     uint64_t fence;         /* held or lost */
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
-    char why[512]; /* refused */
+    bool no_quorum; /* timed out, and it could not have been granted */
+    char why[512];  /* refused */
     /* Or, if one of these is not null, it is about none of its claims: */
     struct subscription *watched; /* something has happened to a lock, which the note tells */
     const struct watch_note *note;
@@ -62,15 +111,35 @@ void node_init(struct node *node, const struct node_conf *conf);
 /* All sessions must have been closed. */
 void node_free(struct node *node);
 
+/* Without agreement: this is the view. */
+void node_install(struct node *node, const struct view *view);
+/* With agreement, as the journal has it; or, if it is new, in a cluster to be founded with this roster, or in one that is
+ * there already (joins). False, and a line in why: it cannot be. */
+bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journal, size_t len,
+                const struct view *roster, bool joins, uint64_t now_ms, struct dme_text *why);
+
 void node_advance(struct node *node, uint64_t now_ms);
 /* When node_advance should be called at the latest; UINT64_MAX: not for its own sake. */
 uint64_t node_due_ms(const struct node *node);
 /* Messages that came are handled. */
 void node_pump(struct node *node);
 bool node_next(struct node *node, struct node_event *event);
+
+enum node_state node_state(const struct node *node);
+const char *node_state_name(const struct node *node);
 bool node_is_open(const struct node *node);
 /* For how long from now the locks of this member's clients are surely theirs, whatever happens to it: a member that is
- * stopped or cut off cannot say that others have given them away. */
+ * stopped or cut off cannot say that others have been given them. UINT64_MAX: for ever. */
 uint64_t node_vouches_ms(const struct node *node);
+/* Null; or why the process must end: the disk has failed. */
+const char *node_broken(const struct node *node);
+/* All locks are given up, and the others are told, so that they need not wait. */
+void node_leave(struct node *node);
+bool node_has_left(const struct node *node);
+
+/* The driver is done with those who are no longer in the roster. */
+void node_forget_retired(struct node *node);
+/* A member shall be added to the roster, or removed. Null, or what is wrong. It takes its time; look at the view. */
+const char *node_change_roster(struct node *node, bool add, const char *name, const char *address);
 
 #endif

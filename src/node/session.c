@@ -111,6 +111,10 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
         return "ERR";
     }
+    if (node_state(s->node) >= NODE_NO_QUORUM) {
+        dme_print(why, "locks are not granted just now; %s", node_state_name(s->node) + 4);
+        return "NOQUORUM";
+    }
     if (s->held >= SESSION_HELD_MAX) {
         dme_print(why, "this connection holds %d locks; it must release some first", SESSION_HELD_MAX);
         return "ERR";

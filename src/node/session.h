@@ -45,7 +45,7 @@ static inline bool session_is_busy(const struct session *s)
 }
 
 /* Null: the answer comes as an event (node_next), also if it is given at once. Else no event comes: an error code (ERR,
- * WRONGKIND, BUSY) for programs, and a line in why for people. */
+ * WRONGKIND, BUSY, NOQUORUM) for programs, and a line in why for people. */
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
 /* False: this session does not hold it. */
 bool session_unlock(struct session *s, const char *name, size_t name_len);

@@ -17,17 +17,17 @@ void talk_free(struct talk *t)
 
 uint32_t talk_members(const struct node *node)
 {
-    return node->conf.n;
+    return node->view.count;
 }
 
 uint32_t talk_self(const struct node *node)
 {
-    return node->conf.self;
+    return node->place;
 }
 
 const char *talk_name(const struct node *node, uint32_t member)
 {
-    return node->conf.name[member];
+    return node->view.member[member].name;
 }
 
 const struct link *talk_link(const struct node *node, uint32_t member)
@@ -37,14 +37,12 @@ const struct link *talk_link(const struct node *node, uint32_t member)
 
 bool talk_reaches(const struct node *node, uint32_t member)
 {
-    const struct link *k = &node->link[member];
-
-    return member != node->conf.self && k->state == LINK_UP && !k->hold && !link_is_congested(k);
+    return member != node->place && node->member[member]->link.state == LINK_UP;
 }
 
 void talk_say(struct node *node, uint32_t member, const uint8_t *bytes, size_t len)
 {
-    memcpy(link_send(&node->link[member], len), bytes, len);
+    link_note(&node->member[member]->link, bytes, len);
 }
 
 bool talk_is(const uint8_t *bytes, size_t len)

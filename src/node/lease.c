@@ -1,0 +1,385 @@
+/* lease.c - see lease.h and node.h.
+ *
+ * Whom to exclude. Algorithms need every process in the view to reach every other. So who leads looks at who hears whom,
+ * as all report in their heartbeats: where two do not hear each other, one of them has to go; the one that more miss, or
+ * the later in the roster, but not the leader. Once told to drop somebody, everybody sticks to it until the view changes,
+ * and who leads next goes on with it.
+ *
+ * A process that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients,
+ * and grants again when its lease is back. Who was excluded begins a new life and waits to be let in. */
+#include "lease.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------- own lease */
+
+static uint64_t lease_bit(uint32_t place)
+{
+    return (uint64_t)1 << place;
+}
+
+/* Is the process at the other end of the link the one that takes part in the view? */
+static bool lease_is_part(const struct node *node, uint32_t k)
+{
+    const struct view_member *m = &node->view.member[k];
+
+    if (k == node->place)
+        return node->takes_part;
+    return m->incarnation && node->member[k]->link.peer_incarnation == m->incarnation;
+}
+
+void lease_begin_view(struct node *node)
+{
+    node->drops = 0;
+    node->dropped = false;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k]) {
+            node->member[k]->bound = false;
+            node->member[k]->beat_ms = 0;
+        }
+}
+
+/* The lease ends lease_ms after the time at which all those heartbeats had been sent that a majority, with this process,
+ * has acknowledged. */
+static uint64_t lease_end(const struct node *node)
+{
+    uint64_t sorted[NODE_MEMBERS_MAX];
+    uint32_t count = 0, majority = view_majority(&node->view);
+
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        uint64_t acked;
+        uint32_t at = count;
+
+        if (!view_counts(&node->view, k))
+            continue;
+        acked = k == node->place ? node->now_ms : lease_is_part(node, k) ? node->member[k]->acked_ms : 0;
+        for (count++; at > 0 && sorted[at - 1] < acked; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = acked;
+    }
+    return count >= majority && sorted[majority - 1] ? sorted[majority - 1] + node->conf.lease_ms : 0;
+}
+
+void lease_refresh(struct node *node)
+{
+    bool grants = node->takes_part && !node->leaves && !node->dropped;
+
+    if (grants && node->conf.lease_ms) {
+        node->lease_end_ms = lease_end(node);
+        grants = node->now_ms < node->lease_end_ms;
+    } else {
+        node->lease_end_ms = grants ? UINT64_MAX : 0;
+    }
+    if (grants)
+        node->granted_ms = node->now_ms;
+    if (!grants && node->locks.grants)
+        node->lapses++;
+    locks_set_grants(&node->locks, grants);
+}
+
+/* -------------------------------------------------------------------------------------------------------- heartbeats */
+
+static bool lease_hears(const struct node *node, uint32_t k)
+{
+    const struct member *m = node->member[k];
+
+    return k == node->place || (m->heard_ms && node->now_ms - m->heard_ms <= node->conf.lease_ms / 2);
+}
+
+/* Has it been silent for too long, in all the time that this process could have heard it? */
+static bool lease_is_silent(const struct node *node, uint32_t k)
+{
+    return !lease_hears(node, k) && node->now_ms - node->life_ms > node->conf.lease_ms / 2;
+}
+
+/* Is it known that the process that takes part in the view, if any, is dead, as a later one is at the other end of the
+ * link? */
+static bool lease_is_dead(const struct node *node, uint32_t k)
+{
+    if (k == node->place)
+        return !node->takes_part;
+    return node->member[k]->link.peer_incarnation > node->view.member[k].incarnation;
+}
+
+/* Who does not take part acknowledges nobody. */
+static bool lease_is_bound(const struct node *node, uint32_t k)
+{
+    return !node->takes_part || node->member[k]->bound;
+}
+
+static bool lease_owes_nothing(const struct node *node, uint32_t k)
+{
+    if (k == node->place) /* dropped, it has given up its locks; or it takes part as somebody who is dead */
+        return node->dropped || (!node->takes_part && node->now_ms >= node->began_ms + node->promise_ms);
+    return lease_is_bound(node, k) && node->now_ms >= node->member[k]->promised_ms;
+}
+
+static struct beat lease_beat(const struct node *node)
+{
+    struct beat beat = {.view = node->view.number,
+                        .sent_ms = node->now_ms,
+                        .drops = node->drops,
+                        .leads = node->agree && agree_leads(node->agree),
+                        .leaves = node->leaves,
+                        .stray = node->agree && !agree_knows_itself(node->agree)};
+
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        if (lease_hears(node, k))
+            beat.hears |= lease_bit(k);
+        if (k == node->place ? node->dropped : node->member[k]->bound)
+            beat.bound |= lease_bit(k);
+        if (lease_owes_nothing(node, k))
+            beat.expired |= lease_bit(k);
+    }
+    return beat;
+}
+
+void lease_send_beats(struct node *node)
+{
+    struct beat beat = lease_beat(node);
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k]) {
+            beat.echo_ms = node->member[k]->beat_ms;
+            node_note_beat(node->member[k], &beat);
+        }
+    node->next_beat_ms = node->now_ms + node->beat_every_ms;
+}
+
+/* In this view it gets no more acknowledgements. Who is meant itself gives up its locks, so that nobody has to wait. */
+static void lease_bind(struct node *node, uint32_t k)
+{
+    if (k != node->place)
+        node->member[k]->bound = true;
+    else if (node->takes_part && !node->dropped) {
+        node->dropped = true;
+        lease_refresh(node);
+        node->next_beat_ms = node->now_ms;
+    }
+}
+
+void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
+{
+    struct member *m = node->member[place];
+
+    m->heard_ms = node->now_ms;
+    m->last = *beat;
+    if (beat->leads && beat->view == node->view.number)
+        for (uint32_t k = 0; k < node->view.count; k++)
+            if (beat->drops & lease_bit(k))
+                lease_bind(node, k);
+    /* An acknowledgement for it, with the promise that belongs to it. */
+    if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
+        m->beat_ms = beat->sent_ms;
+        m->promised_ms = node->now_ms + node->promise_ms;
+    } else {
+        m->beat_ms = 0;
+    }
+    /* And its acknowledgement, if it is for this life. */
+    if (lease_is_part(node, place) && beat->echo_ms > node->life_ms && beat->echo_ms <= node->now_ms &&
+        beat->echo_ms > m->acked_ms)
+        m->acked_ms = beat->echo_ms;
+}
+
+uint64_t lease_due_ms(const struct node *node)
+{
+    uint64_t due = UINT64_MAX;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && lease_is_bound(node, k) && node->view.member[k].incarnation &&
+            node->member[k]->promised_ms > node->now_ms && node->member[k]->promised_ms < due)
+            due = node->member[k]->promised_ms;
+    return due;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the leader
+ */
+
+/* What the member at this place said last, if it said it in this view; or null. */
+static const struct beat *lease_said(const struct node *node, uint32_t k, const struct beat *own)
+{
+    if (k == node->place)
+        return own;
+    return lease_hears(node, k) && node->member[k]->last.view == node->view.number ? &node->member[k]->last : NULL;
+}
+
+struct lease_plan {
+    struct beat own;
+    const struct beat *said[NODE_MEMBERS_MAX];
+    uint64_t stay;  /* who takes part and can stay */
+    uint64_t leave; /* who takes part and cannot */
+    uint64_t come;  /* who does not take part, and can */
+};
+
+static bool lease_connected(const struct lease_plan *p, uint32_t i, uint32_t k)
+{
+    return i == k || (p->said[i] && p->said[k] && p->said[i]->hears & lease_bit(k) && p->said[k]->hears & lease_bit(i));
+}
+
+static uint32_t lease_missed_by(const struct lease_plan *p, uint32_t k, uint32_t count)
+{
+    uint32_t missed = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        missed += p->stay & lease_bit(i) && !lease_connected(p, i, k);
+    return missed;
+}
+
+/* One after the other has to go, until all who stay hear each other. */
+static void lease_plan_stay(const struct node *node, struct lease_plan *p)
+{
+    for (;;) {
+        uint32_t worst = NODE_MEMBERS_MAX, most = 0;
+
+        for (uint32_t k = 0; k < node->view.count; k++) {
+            uint32_t missed = p->stay & lease_bit(k) ? lease_missed_by(p, k, node->view.count) : 0;
+
+            if (missed && (missed > most || (missed == most && worst == node->place))) {
+                worst = k;
+                most = missed;
+            } else if (missed && missed == most && k != node->place) {
+                worst = k;
+            }
+        }
+        if (!most)
+            return;
+        p->stay &= ~lease_bit(worst);
+        p->leave |= lease_bit(worst);
+    }
+}
+
+static void lease_make_plan(const struct node *node, struct lease_plan *p)
+{
+    uint64_t bound = node->drops;
+
+    *p = (struct lease_plan){.own = lease_beat(node)};
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        p->said[k] = lease_said(node, k, &p->own);
+        if (p->said[k])
+            bound |= p->said[k]->bound;
+    }
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        const struct view_member *m = &node->view.member[k];
+        bool willing = m->standing != VIEW_REMOVED && !(k == node->place ? node->leaves : node->member[k]->last.leaves);
+
+        if (m->incarnation && (!willing || bound & lease_bit(k) || lease_is_dead(node, k) || lease_is_silent(node, k)))
+            p->leave |= lease_bit(k);
+        else if (m->incarnation)
+            p->stay |= lease_bit(k);
+        /* Of who was in the view as a former incarnation, the present one may come in the same step. */
+        if (willing && p->said[k] && lease_is_dead(node, k))
+            p->come |= lease_bit(k);
+    }
+    if (node->now_ms - node->installed_ms > node->conf.lease_ms / 2) /* by now all should hear each other */
+        lease_plan_stay(node, p);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        for (uint32_t i = 0; i < node->view.count; i++)
+            if (p->come & lease_bit(k) && (p->stay | p->come) & lease_bit(i) && !lease_connected(p, i, k))
+                p->come &= ~lease_bit(k);
+}
+
+/* Has a majority nothing to do any more with those who have to go, or have they given up by themselves? */
+static bool lease_all_expired(const struct node *node, const struct lease_plan *p)
+{
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        uint32_t reports = 0;
+
+        if (!(p->leave & lease_bit(k)))
+            continue;
+        if (p->said[k] && lease_is_part(node, k) && (p->said[k]->leaves || p->said[k]->expired & lease_bit(k)))
+            continue;
+        for (uint32_t i = 0; i < node->view.count; i++)
+            reports += view_counts(&node->view, i) && p->said[i] && p->said[i]->expired & lease_bit(k);
+        if (reports < view_majority(&node->view))
+            return false;
+    }
+    return true;
+}
+
+/* The roster changes by one member at a time, and only when everybody who takes part has installed the last change. */
+static bool lease_change_roster(const struct node *node, const struct lease_plan *p, struct view *next)
+{
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (p->stay & lease_bit(k) && !p->said[k])
+            return false;
+    for (uint32_t k = 0; k < next->count; k++) {
+        struct view_member *m = &next->member[k];
+
+        if (m->standing == VIEW_REMOVED && !m->incarnation && k != node->place) {
+            view_remove(next, k);
+            return true;
+        }
+        if (m->standing == VIEW_ADDED && agree_has_caught_up(node->agree, m->id)) {
+            m->standing = VIEW_MEMBER;
+            return true;
+        }
+    }
+    if (node->wish.until_ms && node->wish.add)
+        return !view_add(next, node->wish.name, node->wish.address, VIEW_ADDED);
+    if (node->wish.until_ms) {
+        uint32_t k = view_find_name(next, node->wish.name, strlen(node->wish.name));
+
+        if (k < next->count && next->member[k].standing == VIEW_MEMBER) {
+            next->member[k].standing = VIEW_REMOVED;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void lease_let_in(const struct node *node, const struct lease_plan *p, struct view *next)
+{
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        struct view_member *m = &next->member[k];
+
+        if (p->leave & lease_bit(k))
+            m->incarnation = 0;
+        if (p->come & lease_bit(k)) {
+            m->incarnation = k == node->place ? node->self.incarnation : node->member[k]->link.peer_incarnation;
+            m->disk = k == node->place ? node->self.disk : node->member[k]->link.disk_seen;
+        }
+    }
+}
+
+/* A young cluster waits for all to be there, for a while: one view instead of many. */
+static bool lease_waits_for_more(const struct node *node, const struct lease_plan *p)
+{
+    uint32_t there = 0;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        there += (p->come | p->stay) >> k & 1;
+    return there < node->view.count && node->now_ms - node->led_ms < node->conf.lease_ms / 2;
+}
+
+void lease_lead(struct node *node)
+{
+    struct lease_plan p;
+    struct view next;
+    bool changed;
+
+    if (!node->agree || !agree_leads(node->agree)) {
+        node->led_ms = 0;
+        return;
+    }
+    if (!node->led_ms)
+        node->led_ms = node->now_ms;
+    if (agree_view(node->agree)->number != node->view.number || agree_is_proposing(node->agree))
+        return;
+    lease_make_plan(node, &p);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (p.leave & lease_bit(k) && !(node->drops & lease_bit(k))) {
+            node->drops |= lease_bit(k);
+            node->next_beat_ms = node->now_ms; /* all shall know at once */
+            lease_bind(node, k);
+        }
+    if (p.leave ? !lease_all_expired(node, &p) : p.come && lease_waits_for_more(node, &p))
+        return;
+    next = node->view;
+    next.number++;
+    changed = p.leave || p.come;
+    lease_let_in(node, &p, &next);
+    if (!changed)
+        changed = lease_change_roster(node, &p, &next);
+    if (changed)
+        agree_propose(node->agree, &next);
+}

@@ -1,0 +1,266 @@
+/* clients.c - the clients of a soak, and the checkers that know what each of them believes. See soak.h. */
+#include "world.h"
+
+#include "core/alg.h"
+
+static const char *const clients_names[SOAK_NAMES] = {"apple", "plum", "fig", "2 pears", "moot"};
+
+static struct node *clients_node(struct world *w, const struct soak_client *c)
+{
+    return &w->machine[c->machine].node;
+}
+
+static void clients_plan(struct world *w, uint32_t k, uint64_t in_ms)
+{
+    world_plan(w, in_ms * 1000 + world_below(w, 1000), SOAK_CLIENT, k, 0)->life = w->client[k].life;
+}
+
+void clients_begin(struct world *w)
+{
+    for (uint32_t k = 0; k < w->clients; k++) {
+        w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .life = 1, .name = -1};
+        clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- checkers */
+
+static bool clients_believes(const struct world *w, const struct soak_client *c)
+{
+    return c->holds && w->now_us < c->believes_to_us;
+}
+
+/* Is it beyond what is promised that this client still believes in its lock? Its daemon was stopped while it held it, so
+ * it could not be told, and it did not ask; or clocks run faster than anybody should expect. */
+static bool clients_is_excused(const struct world *w, const struct soak_client *c)
+{
+    const struct soak_machine *m = &w->machine[c->machine];
+
+    return w->mix.wild_clocks || (!c->confirms && m->thaws_us > c->since_us);
+}
+
+static void clients_check_grant(struct world *w, const struct soak_client *me)
+{
+    struct soak_history *h = &w->history[me->name];
+    uint32_t together = 1;
+
+    for (uint32_t k = 0; k < w->clients; k++) {
+        const struct soak_client *other = &w->client[k];
+
+        if (other == me || !clients_believes(w, other) || other->name != me->name || clients_is_excused(w, other))
+            continue;
+        together++;
+        if (other->slots != me->slots)
+            world_fail(w, "%s is held in two kinds", clients_names[me->name]);
+        if (!me->slots && !dme_compatible(me->mode, other->mode))
+            world_fail(w, "%s is held by a client of %s (fence %llu) and now by one of %s (fence %llu)",
+                       clients_names[me->name], w->machine[other->machine].name, (unsigned long long)other->fence,
+                       w->machine[me->machine].name, (unsigned long long)me->fence);
+    }
+    if (me->slots && together > me->slots)
+        world_fail(w, "%s has %u holders, and %u slots", clients_names[me->name], together, me->slots);
+    if (!me->slots && !w->mix.wild_clocks && me->fence <= (me->mode == LOCK_ALONE ? h->highest : h->highest_alone))
+        world_fail(w, "the fence of %s does not grow", clients_names[me->name]);
+    if (!me->slots && me->mode == LOCK_ALONE && me->fence == h->highest_alone)
+        world_fail(w, "a fence of %s is given twice", clients_names[me->name]);
+    if (h->highest < me->fence)
+        h->highest = me->fence;
+    if (me->mode == LOCK_ALONE && h->highest_alone < me->fence)
+        h->highest_alone = me->fence;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- acting */
+
+static void clients_gone(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+
+    c->session = NULL;
+    c->waits = c->holds = false;
+    c->name = -1;
+    c->life++;
+    clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+}
+
+void clients_die(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+
+    if (c->session) {
+        world_wake(w, c->machine);
+        session_close(c->session);
+        clients_gone(w, k);
+        world_settle(w, c->machine);
+    }
+}
+
+/* The daemon has died: its clients know at once. */
+void clients_orphaned(struct world *w, uint32_t i)
+{
+    for (uint32_t k = 0; k < w->clients; k++)
+        if (w->client[k].machine == i && w->client[k].session) {
+            session_close(w->client[k].session);
+            clients_gone(w, k);
+        }
+}
+
+static void clients_ask(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    int name = (int)world_below(w, SOAK_NAMES);
+    struct session_wish wish = {
+        .name = clients_names[name], .name_len = strlen(clients_names[name]), .wait_ms = SESSION_FOREVER};
+    char line[256];
+    struct dme_text why;
+    const char *objection;
+
+    if (name == 3 || (name == 4 && world_below(w, 2)))
+        wish.slots = 2;
+    else if (w->modes->rules & 1u << DME_GROUP)
+        wish.mode = world_below(w, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + (uint32_t)world_below(w, 2);
+    if (world_below(w, 4) == 0)
+        wish.wait_ms = world_below(w, 2000);
+    c->greedy = world_below(w, 5) == 0;
+    if (c->greedy && world_below(w, 2))
+        wish.ttl_ms = 1 + world_below(w, 3000);
+    if (!c->session)
+        c->session = session_open(clients_node(w, c), c);
+    c->name = name;
+    c->mode = wish.mode;
+    c->slots = wish.slots;
+    c->confirms = world_below(w, 2);
+    c->since_us = w->now_us;
+    dme_text_init(&why, line, sizeof line);
+    objection = session_lock(c->session, &wish, &why);
+    c->waits = !objection;
+    if (objection) {
+        c->name = -1;
+        if (strcmp(objection, "ERR") == 0)
+            world_fail(w, "a client is told: %s", line);
+        clients_plan(w, k, 1 + world_below(w, 2 * w->mix.think_ms));
+    }
+}
+
+void clients_act(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    const char *name = c->name >= 0 ? clients_names[c->name] : "";
+    uint64_t life = c->life;
+
+    if (!w->machine[c->machine].runs) {
+        if (!w->calm)
+            clients_plan(w, k, 100 + world_below(w, 500));
+        return;
+    }
+    if (c->waits)
+        return;
+    world_wake(w, c->machine);
+    clients_hear(w, c->machine); /* perhaps that it does not hold it any more */
+    if (c->life != life) {
+        world_settle(w, c->machine);
+        return;
+    }
+    if (c->holds) {
+        world_trace(w, "client %u releases %s", k, name);
+        c->holds = false;
+        c->name = -1;
+        if (!session_unlock(c->session, name, strlen(name)) && clients_believes(w, c))
+            world_fail(w, "a holder of %s cannot release it", name);
+        if (!w->calm)
+            clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+    } else if (!w->calm) {
+        clients_ask(w, k);
+    }
+    world_settle(w, c->machine);
+}
+
+/* Its daemon vouches for its locks for so long, counted from when it was asked. */
+static void clients_believe(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    uint64_t vouched_ms = node_vouches_ms(clients_node(w, c));
+
+    if (c->confirms) {
+        c->believes_to_us = world_when_us(w, c->machine, world_clock_ms(w, c->machine, w->now_us) + vouched_ms);
+        world_plan(w, SOAK_LEASE_MS * 1000 / 4, SOAK_CONFIRM, k, 0)->life = c->life;
+    } else {
+        c->believes_to_us = UINT64_MAX;
+    }
+}
+
+void clients_confirm(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+
+    if (!c->holds || !c->confirms || !w->machine[c->machine].runs)
+        return;
+    world_wake(w, c->machine);
+    world_settle(w, c->machine);
+    if (c->holds)
+        clients_believe(w, k);
+}
+
+/* Some hold a lock for long, and few for good. */
+static uint64_t clients_greed(struct world *w)
+{
+    return world_below(w, 20) ? 500 + world_below(w, 4000) : 100000;
+}
+
+void clients_hear(struct world *w, uint32_t i)
+{
+    struct node_event e;
+
+    while (node_next(&w->machine[i].node, &e)) {
+        struct soak_client *c = e.session->user;
+        uint32_t k = (uint32_t)(c - w->client);
+
+        if (c->name < 0 || strcmp(clients_names[c->name], e.name) != 0 || e.answers != c->waits) {
+            world_fail(w, "client %u hears of %s, and did not ask", k, e.name);
+            return;
+        }
+        world_trace(w, "client %u of %s: %s %s, fence %llu", k, w->machine[i].name, e.name,
+                    e.state == CLAIM_HELD ? "held" : e.state == CLAIM_LOST ? "lost" : "not held",
+                    (unsigned long long)e.fence);
+        c->waits = false;
+        c->holds = e.state == CLAIM_HELD;
+        c->life++;
+        if (c->holds) {
+            c->fence = e.fence;
+            c->since_us = w->now_us;
+            w->report->grants++;
+            clients_believe(w, k);
+            clients_check_grant(w, c);
+            clients_plan(w, k, c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * w->mix.hold_ms + 1));
+        } else {
+            w->report->losses += e.state == CLAIM_LOST;
+            c->name = -1;
+            clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+        }
+    }
+}
+
+/* In the calm: nobody waits any more, and nobody holds. Who would hold for ever lets go. */
+bool clients_at_rest(struct world *w)
+{
+    bool rest = true;
+
+    for (uint32_t k = 0; k < w->clients; k++) {
+        struct soak_client *c = &w->client[k];
+
+        if (c->holds && c->greedy) {
+            c->greedy = false;
+            clients_plan(w, k, 0);
+        }
+        rest = rest && !c->waits && !c->holds;
+    }
+    return rest;
+}
+
+void clients_end(struct world *w)
+{
+    for (uint32_t k = 0; k < w->clients; k++)
+        if (w->client[k].session) {
+            session_close(w->client[k].session);
+            w->client[k].session = NULL;
+        }
+}

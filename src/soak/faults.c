@@ -1,0 +1,146 @@
+/* faults.c - what goes wrong in a soak: drawn for every seed, so that each has its own mix. */
+#include "world.h"
+
+static uint32_t faults_maybe(struct world *w, uint32_t most)
+{
+    return world_below(w, 2) ? 1 + (uint32_t)world_below(w, most) : 0;
+}
+
+void faults_draw(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
+    if (!w->conf->calm) {
+        m->delay_us = 20 + (uint32_t)world_below(w, 2000);
+        m->jitter_us = faults_maybe(w, 30000);
+        m->drift_ppm = world_below(w, 2) ? 45000 : 0;
+        m->wild_clocks = world_below(w, 16) == 0;
+        if (m->wild_clocks)
+            m->drift_ppm = 400000;
+        m->crash = faults_maybe(w, 12);
+        m->pause = faults_maybe(w, 12);
+        m->cut = faults_maybe(w, 20);
+        m->breaks = faults_maybe(w, 60);
+        m->kill_client = faults_maybe(w, 60);
+        m->torn = world_below(w, 4) == 0 ? 20 : 0;
+        if (world_below(w, 6) == 0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
+            *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 45000, .cut = 30, .lonely = true};
+        m->think_ms = 5 + (uint32_t)world_below(w, 400);
+        m->hold_ms = 1 + (uint32_t)world_below(w, 300);
+        world_plan(w, 3000000, SOAK_FAULT, 0, 0);
+    }
+    snprintf(w->report->mix, sizeof w->report->mix,
+             "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
+             "; delay %u+%u us, drift %u ppm%s",
+             w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks,
+             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- kinds */
+
+static void faults_crash(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n);
+
+    if (world_below(w, 12) == 0) { /* a power cut: all at once */
+        for (i = 0; i < w->n; i++)
+            if (w->machine[i].runs)
+                machine_crash(w, i);
+    } else if (w->machine[i].runs) {
+        w->report->crashes++;
+        machine_crash(w, i);
+    }
+}
+
+/* A process that does nothing for a while, then goes on as if nothing had been. */
+static void faults_pause(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n);
+    uint64_t span_us = world_below(w, 3) ? 1000 * (1 + world_below(w, 3 * SOAK_LEASE_MS))
+                                         : 10000000 + world_below(w, 2000000);
+
+    if (!w->machine[i].runs || world_is_stopped(w, i))
+        return;
+    w->report->pauses++;
+    w->machine[i].thaws_us = w->now_us + span_us;
+    world_trace(w, "%s is stopped for %llu ms", w->machine[i].name, (unsigned long long)span_us / 1000);
+}
+
+/* A partition: some cannot reach some others, in one direction or in both, and for a while. */
+static void faults_cut(struct world *w)
+{
+    static const char *const ways[] = {"both ways", "into the set", "out of the set"};
+    uint32_t alone = 1u << world_below(w, w->n);
+    uint32_t set = world_below(w, 2) || w->mix.lonely ? alone : (uint32_t)world_below(w, 1u << w->n);
+    unsigned way = w->mix.lonely ? 0 : (unsigned)world_below(w, 3);
+    uint32_t only = world_below(w, 4) || w->mix.lonely ? UINT32_MAX : 1u << world_below(w, w->n); /* not all others */
+    uint64_t span_ms = w->mix.lonely ? 2000 : world_below(w, 4) ? world_below(w, 5000) : world_below(w, 300);
+
+    w->report->cuts++;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t k = 0; k < w->n; k++) {
+            bool out = set >> i & 1 && !(set >> k & 1) && only >> k & 1;
+            bool in = set >> k & 1 && !(set >> i & 1) && only >> i & 1;
+
+            if ((out && way != 1) || (in && way != 2))
+                w->pipe[i][k].blocked = true;
+        }
+    world_trace(w, "cut, %s %x, from %x, for %llu ms", ways[way], set, only, (unsigned long long)span_ms);
+    world_plan(w, 1000 * span_ms, SOAK_HEAL, 0, 0);
+}
+
+void faults_heal(struct world *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t k = 0; k < w->n; k++) {
+            if (w->pipe[i][k].blocked && i < k && world_below(w, 3) == 0)
+                wires_break(w, i, k); /* it was cut for too long */
+            w->pipe[i][k].blocked = false;
+        }
+    world_trace(w, "healed");
+}
+
+static void faults_break(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n), k = (uint32_t)world_below(w, w->n);
+
+    if (i != k)
+        wires_break(w, i, k);
+}
+
+static void faults_kill_client(struct world *w)
+{
+    uint32_t k = (uint32_t)world_below(w, w->clients);
+
+    if (w->machine[w->client[k].machine].runs && !world_is_stopped(w, w->client[k].machine))
+        clients_die(w, k);
+}
+
+/* Every 10 ms, each kind has its chance. */
+void faults_happen(struct world *w)
+{
+    const struct {
+        uint32_t rate;
+        void (*happen)(struct world *w);
+    } kinds[] = {{w->mix.crash, faults_crash},   {w->mix.pause, faults_pause},
+                 {w->mix.cut, faults_cut},       {w->mix.breaks, faults_break},
+                 {w->mix.kill_client, faults_kill_client}};
+
+    if (w->calm)
+        return;
+    for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        if (world_below(w, 6000) < kinds[k].rate)
+            kinds[k].happen(w);
+    world_plan(w, 10000, SOAK_FAULT, 0, 0);
+}
+
+void faults_end(struct world *w)
+{
+    faults_heal(w);
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (!w->machine[i].runs)
+            world_plan(w, 0, SOAK_START, i, 0);
+        w->machine[i].thaws_us = w->machine[i].thaws_us > w->now_us ? w->now_us : w->machine[i].thaws_us;
+    }
+}

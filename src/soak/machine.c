@@ -1,0 +1,99 @@
+/* machine.c - processes of a soak, and the disks under them. A disk keeps what was written; a process that crashes in
+ * the middle of a write leaves a part of it. */
+#include "world.h"
+
+static uint64_t machine_random(void *user)
+{
+    struct soak_machine *m = user;
+
+    return world_random(&m->random);
+}
+
+static bool machine_append(void *user, const uint8_t *bytes, size_t len)
+{
+    struct soak_machine *m = user;
+    size_t written = len;
+
+    if (!m->runs && m->process) /* what a dead process writes does not count */
+        return true;
+    if (m->world->mix.torn && !m->world->calm && world_below(m->world, m->world->mix.torn) == 0) {
+        written = world_below(m->world, len);
+        m->doomed = true;
+    }
+    memcpy(bytes_add(&m->disk, written), bytes, written);
+    return !m->doomed;
+}
+
+static bool machine_replace(void *user, const uint8_t *bytes, size_t len)
+{
+    struct soak_machine *m = user;
+    struct bytes next = {0};
+
+    if (len)
+        memcpy(bytes_add(&next, len), bytes, len);
+    bytes_free(&m->disk);
+    m->disk = next;
+    return true;
+}
+
+void machine_start(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    struct view roster;
+    struct bytes journal = {0};
+    char line[256];
+    struct dme_text why;
+    bool begun;
+
+    view_begin(&roster);
+    for (uint32_t k = 0; k < w->n; k++)
+        view_add(&roster, w->machine[k].name, w->machine[k].address, VIEW_MEMBER);
+    m->runs = true;
+    m->doomed = false;
+    m->process = ++w->processes;
+    m->timer_us = 0;
+    m->thaws_us = 0;
+    m->disk_calls = (struct disk){m, machine_append, machine_replace};
+    node_init(&m->node, &(struct node_conf){.name = m->name,
+                                            .summary = "soak",
+                                            .modes = w->modes,
+                                            .slots = w->slots,
+                                            .lease_ms = SOAK_LEASE_MS,
+                                            .user = m,
+                                            .random = machine_random});
+    world_trace(w, "%s starts", m->name);
+    if (bytes_len(&m->disk))
+        memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
+    dme_text_init(&why, line, sizeof line);
+    begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, false,
+                       world_clock_ms(w, i, w->now_us), &why);
+    bytes_free(&journal);
+    if (!begun) {
+        if (!m->doomed)
+            world_fail(w, "%s cannot start: %s", m->name, line);
+        machine_crash(w, i);
+        return;
+    }
+    for (uint32_t k = 0; k < w->n; k++) {
+        if (i < k)
+            wires_dial(w, i, k);
+        else if (k < i && w->machine[k].runs)
+            wires_dial(w, k, i);
+    }
+    world_settle(w, i);
+}
+
+void machine_crash(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+
+    world_trace(w, "%s crashes", m->name);
+    m->runs = false;
+    clients_orphaned(w, i);
+    wires_drop_process(w, i);
+    node_free(&m->node);
+    if (!w->calm)
+        world_plan(w, world_below(w, world_below(w, 2) ? 300000 : 4000000), SOAK_START, i, 0);
+    else
+        world_plan(w, 0, SOAK_START, i, 0);
+}

@@ -1,0 +1,47 @@
+/* soak.h - a whole cluster in one process, from one seed: the real node logic of n daemons, with simulated links, clocks,
+ * disks and clients, and with faults of all kinds.
+ *
+ * What is real: everything in src/node, and libraft under it. What is simulated: connections that carry bytes with
+ * delays and break, clocks that run at different speeds, disks that keep what was written, processes that crash, stop
+ * and start again, machines that freeze, partitions, and clients that ask, hold, let go, die and hang.
+ *
+ * The checkers stand outside and know the true time. They watch
+ *   - that two clients never hold a lock in ways that exclude each other, be it that they were told otherwise, or that
+ *     what their daemon vouched for has run out;
+ *   - that fences grow;
+ *   - that who loses a lock is told so before somebody else gets it, unless its daemon was stopped;
+ *   - that in the calm that follows everybody who waits is served, and all members take part;
+ *   - that no daemon takes a message of another for nonsense.
+ *
+ * Swarm: every seed draws its own mix of faults. The same seed gives the same run, to the byte. */
+#ifndef DIBS_SOAK_SOAK_H
+#define DIBS_SOAK_SOAK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct dme_alg;
+
+struct soak_conf {
+    uint64_t seed;
+    uint32_t members;   /* 0: drawn */
+    uint32_t clients;   /* 0: drawn */
+    uint32_t chaos_s;   /* how long faults happen */
+    bool calm;          /* no faults at all */
+    const struct dme_alg *modes, *slots; /* null: drawn */
+    FILE *trace;        /* what happens, line by line; or null */
+};
+
+struct soak_report {
+    char failure[256]; /* or "" */
+    char mix[256];     /* what was drawn */
+    uint64_t simulated_ms;
+    uint64_t events, grants, losses, views;
+    uint64_t crashes, pauses, cuts, breaks, excluded;
+};
+
+/* False: a promise was broken. */
+bool soak_run(const struct soak_conf *conf, struct soak_report *report);
+
+#endif

@@ -1,0 +1,184 @@
+/* wires.c - the network of a soak. A connection carries bytes in order, each piece in its own time. It can break at any
+ * moment: what is under way is lost, and either side may find out much later. A blocked direction keeps what is sent into
+ * it until it is healed, as a sender that repeats itself would. */
+#include "world.h"
+
+#include <stdlib.h>
+
+enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000 };
+
+static struct link *wires_link(struct world *w, uint32_t i, uint32_t k)
+{
+    struct node *node = &w->machine[i].node;
+
+    for (uint32_t p = 0; p < node->view.count; p++)
+        if (node->member[p] && strcmp(node->member[p]->name, w->machine[k].name) == 0)
+            return &node->member[p]->link;
+    return NULL;
+}
+
+static uint64_t wires_delay(struct world *w)
+{
+    return 1 + w->mix.delay_us + world_below(w, w->mix.jitter_us + 1);
+}
+
+static void wires_redial(struct world *w, uint32_t i, uint32_t k, uint64_t in_us)
+{
+    uint32_t from = i < k ? i : k, to = i < k ? k : i;
+
+    if (w->machine[from].runs && !w->pipe[from][to].dialing) {
+        w->pipe[from][to].dialing = true;
+        world_plan(w, in_us, SOAK_DIAL, from, to);
+    }
+}
+
+void wires_dial(struct world *w, uint32_t i, uint32_t k)
+{
+    struct soak_event *e;
+    uint64_t there, back;
+
+    if (!w->machine[i].runs || w->pipe[k][i].connection)
+        return;
+    if (!w->machine[k].runs || w->pipe[i][k].blocked || w->pipe[k][i].blocked || world_is_stopped(w, k)) {
+        wires_redial(w, i, k, REDIAL_US);
+        return;
+    }
+    there = wires_delay(w);
+    back = there + wires_delay(w);
+    w->connections++;
+    e = world_plan(w, there, SOAK_CONNECTED, k, i);
+    e->life = w->connections;
+    e->len = w->machine[k].process;
+    e = world_plan(w, back, SOAK_CONNECTED, i, k);
+    e->life = w->connections;
+    e->len = w->machine[i].process;
+    w->pipe[i][k].last_us = w->now_us + there;
+    w->pipe[k][i].last_us = w->now_us + back;
+}
+
+/* a is connected to b, as far as it knows. */
+void wires_connected(struct world *w, const struct soak_event *e)
+{
+    struct link *link;
+
+    if (!w->machine[e->a].runs || w->machine[e->a].process != e->len || w->pipe[e->b][e->a].connection > e->life)
+        return;
+    link = wires_link(w, e->a, e->b);
+    if (!link)
+        return;
+    world_wake(w, e->a);
+    w->pipe[e->b][e->a].connection = e->life;
+    link_connected(link);
+    if (!w->machine[e->b].runs) /* it has crashed meanwhile */
+        world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
+    world_settle(w, e->a);
+}
+
+void wires_broken(struct world *w, const struct soak_event *e)
+{
+    struct link *link;
+
+    if (!w->machine[e->a].runs || w->pipe[e->b][e->a].connection != e->life)
+        return;
+    w->pipe[e->b][e->a].connection = 0;
+    link = wires_link(w, e->a, e->b);
+    if (link)
+        link_disconnected(link);
+    wires_redial(w, e->a, e->b, REDIAL_US);
+    world_wake(w, e->a);
+    world_settle(w, e->a);
+}
+
+/* The connection is gone. Each side finds out in its own time. */
+void wires_break(struct world *w, uint32_t i, uint32_t k)
+{
+    uint64_t life = w->pipe[i][k].connection ? w->pipe[i][k].connection : w->pipe[k][i].connection;
+
+    if (!life)
+        return;
+    w->report->breaks++;
+    world_plan(w, world_below(w, 300000), SOAK_BROKEN, i, k)->life = life;
+    world_plan(w, world_below(w, 300000), SOAK_BROKEN, k, i)->life = life;
+    /* Bytes sent into it are lost: the receiver has another one in mind. */
+    for (size_t h = 1; h <= w->count; h++)
+        if (w->heap[h].type == SOAK_BYTES && w->heap[h].life == life)
+            w->heap[h].life = 0;
+}
+
+/* The process has ended: its peers find out, most of the time soon. */
+void wires_drop_process(struct world *w, uint32_t i)
+{
+    for (uint32_t k = 0; k < w->n; k++) {
+        uint64_t life = w->pipe[i][k].connection, late = world_below(w, 4) ? 1000 : 3000000;
+
+        w->pipe[k][i].connection = 0;
+        if (life)
+            world_plan(w, wires_delay(w) + world_below(w, late), SOAK_BROKEN, k, i)->life = life;
+        if (k != i)
+            wires_redial(w, i, k, REDIAL_US);
+    }
+}
+
+void wires_arrive(struct world *w, struct soak_event *e)
+{
+    struct soak_pipe *p = &w->pipe[e->a][e->b];
+    struct link *link;
+
+    if (!w->machine[e->b].runs || p->connection != e->life) {
+        if (e->life && !w->pipe[e->b][e->a].blocked) /* nobody is there: the sender gets to know */
+            world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
+        free(e->bytes);
+        return;
+    }
+    if (p->blocked) {
+        world_repeat(w, e, BLOCKED_AGAIN_US);
+        p->last_us = w->now_us + BLOCKED_AGAIN_US;
+        return;
+    }
+    world_wake(w, e->b);
+    link = wires_link(w, e->b, e->a);
+    if (link)
+        link_input(link, e->bytes, e->len);
+    free(e->bytes);
+    world_settle(w, e->b);
+}
+
+static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct soak_pipe *p = &w->pipe[i][k];
+    uint64_t at_us = w->now_us + wires_delay(w);
+    struct soak_event *e;
+
+    if (at_us < p->last_us)
+        at_us = p->last_us;
+    p->last_us = at_us;
+    e = world_plan(w, at_us - w->now_us, SOAK_BYTES, i, k);
+    e->life = w->pipe[k][i].connection;
+    e->len = len;
+    e->bytes = malloc(len);
+    memcpy(e->bytes, bytes, len);
+}
+
+void wires_flush(struct world *w, uint32_t i)
+{
+    for (uint32_t k = 0; k < w->n; k++) {
+        struct link *link = k == i ? NULL : wires_link(w, i, k);
+        uint64_t life = w->pipe[k][i].connection;
+        const uint8_t *bytes;
+        size_t len;
+
+        if (!link || !life)
+            continue;
+        while ((bytes = link_output(link, &len)) && len) {
+            wires_write(w, i, k, bytes, len);
+            link_wrote(link, len);
+        }
+        if (link->state == LINK_ENDING) {
+            world_trace(w, "%s ends the connection to %s: %s", w->machine[i].name, w->machine[k].name, link->reason);
+            link_disconnected(link);
+            w->pipe[k][i].connection = 0;
+            world_plan(w, w->pipe[i][k].last_us - w->now_us + 1, SOAK_BROKEN, k, i)->life = life;
+            wires_redial(w, i, k, REDIAL_US);
+        }
+    }
+}

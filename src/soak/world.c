@@ -1,0 +1,387 @@
+/* world.c - time and events of a soak, and the course of a run. See soak.h. */
+#include "world.h"
+
+#include "alg/list.h"
+#include "lab/memory.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { CALM_LIMIT_S = 60 };
+
+/* ------------------------------------------------------------------------------------------------------ by the way */
+
+void world_fail(struct world *w, const char *format, ...)
+{
+    char text[200];
+    va_list args;
+
+    if (w->report->failure[0])
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(w->report->failure, sizeof w->report->failure, "at %.3f s: %s", (double)w->now_us / 1e6, text);
+    world_trace(w, "FAILED: %s", text);
+}
+
+void world_trace(struct world *w, const char *format, ...)
+{
+    va_list args;
+
+    if (!w->conf->trace)
+        return;
+    fprintf(w->conf->trace, "%10.6f ", (double)w->now_us / 1e6);
+    va_start(args, format);
+    vfprintf(w->conf->trace, format, args);
+    va_end(args);
+    fputc('\n', w->conf->trace);
+}
+
+uint64_t world_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+uint64_t world_below(struct world *w, uint64_t n)
+{
+    return n ? world_random(&w->random) % n : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the true time */
+
+static bool world_before(const struct soak_event *a, const struct soak_event *b)
+{
+    return a->at_us != b->at_us ? a->at_us < b->at_us : a->order < b->order;
+}
+
+static struct soak_event *world_push(struct world *w, const struct soak_event *e)
+{
+    size_t at = ++w->count;
+
+    if (at >= w->room) {
+        w->room = w->room ? 2 * w->room : 256;
+        w->heap = mem_grow(w->heap, w->room * sizeof *w->heap);
+    }
+    for (; at > 1 && world_before(e, &w->heap[at / 2]); at /= 2)
+        w->heap[at] = w->heap[at / 2];
+    w->heap[at] = *e;
+    return &w->heap[at];
+}
+
+static struct soak_event world_pop(struct world *w)
+{
+    struct soak_event first = w->heap[1], last = w->heap[w->count--];
+    size_t at = 1;
+
+    for (size_t child; (child = 2 * at) <= w->count; at = child) {
+        if (child < w->count && world_before(&w->heap[child + 1], &w->heap[child]))
+            child++;
+        if (!world_before(&w->heap[child], &last))
+            break;
+        w->heap[at] = w->heap[child];
+    }
+    w->heap[at] = last;
+    return first;
+}
+
+struct soak_event *world_plan(struct world *w, uint64_t in_us, enum soak_type type, uint32_t a, uint32_t b)
+{
+    return world_push(
+        w, &(struct soak_event){.at_us = w->now_us + in_us, .order = w->order++, .type = type, .a = a, .b = b});
+}
+
+void world_repeat(struct world *w, const struct soak_event *e, uint64_t in_us)
+{
+    struct soak_event again = *e;
+
+    again.at_us = w->now_us + in_us;
+    world_push(w, &again);
+}
+
+/* ------------------------------------------------------------------------------------------------- the machines' time */
+
+uint64_t world_clock_ms(const struct world *w, uint32_t i, uint64_t at_us)
+{
+    const struct soak_machine *m = &w->machine[i];
+
+    return m->boot_ms + at_us / 1000 * (uint64_t)(1000000 + m->drift_ppm) / 1000000;
+}
+
+uint64_t world_when_us(const struct world *w, uint32_t i, uint64_t clock_ms)
+{
+    const struct soak_machine *m = &w->machine[i];
+    uint64_t span = clock_ms > m->boot_ms ? clock_ms - m->boot_ms : 0, at_us;
+
+    if (span > UINT64_MAX / 4000000)
+        return UINT64_MAX;
+    at_us = span * 1000000 / (uint64_t)(1000000 + m->drift_ppm) * 1000;
+    while (world_clock_ms(w, i, at_us) < clock_ms)
+        at_us += 1000;
+    return at_us;
+}
+
+bool world_is_stopped(const struct world *w, uint32_t i)
+{
+    return w->now_us < w->machine[i].thaws_us;
+}
+
+void world_wake(struct world *w, uint32_t i)
+{
+    node_advance(&w->machine[i].node, world_clock_ms(w, i, w->now_us));
+}
+
+static void world_set_timer(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    uint64_t due = node_due_ms(&m->node), at_us = due == UINT64_MAX ? UINT64_MAX : world_when_us(w, i, due);
+
+    if (at_us < w->now_us)
+        at_us = w->now_us;
+    if (at_us != UINT64_MAX && (!m->timer_us || at_us < m->timer_us)) {
+        m->timer_us = at_us;
+        world_plan(w, at_us - w->now_us, SOAK_TIMER, i, 0)->life = m->process;
+    }
+}
+
+static const char *world_parts(const struct node *node, char *buf, size_t size)
+{
+    struct dme_text text;
+
+    dme_text_init(&text, buf, size);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->view.member[k].incarnation)
+            dme_print(&text, " %s(%llu)", node->view.member[k].name,
+                      (unsigned long long)node->view.member[k].incarnation);
+    return buf;
+}
+
+static void world_watch_views(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+    char parts[256];
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && node->member[k]->link.banned)
+            world_fail(w, "%s refuses %s for good: %s", node->conf.name, node->member[k]->name,
+                       node->member[k]->link.reason);
+    if (node->view.number > w->report->views) {
+        w->report->views = node->view.number;
+        world_trace(w, "%s installs view %llu, in which take part:%s", node->conf.name,
+                    (unsigned long long)node->view.number, world_parts(node, parts, sizeof parts));
+    }
+}
+
+void world_settle(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+
+    node_pump(&m->node);
+    clients_hear(w, i);
+    wires_flush(w, i);
+    world_watch_views(w, i);
+    world_set_timer(w, i);
+    if (m->doomed || node_broken(&m->node)) {
+        if (!m->doomed)
+            world_fail(w, "%s has stopped agreeing: %s", m->name, node_broken(&m->node));
+        machine_crash(w, i);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the course */
+
+static void world_timer(struct world *w, const struct soak_event *e)
+{
+    struct soak_machine *m = &w->machine[e->a];
+
+    if (!m->runs || m->process != e->life || m->timer_us > e->at_us)
+        return;
+    m->timer_us = 0;
+    world_wake(w, e->a);
+    world_settle(w, e->a);
+}
+
+/* The machine that an event concerns. */
+static const struct soak_machine *world_machine_of(const struct world *w, const struct soak_event *e)
+{
+    bool client = e->type == SOAK_CLIENT || e->type == SOAK_CONFIRM;
+
+    return &w->machine[client ? w->client[e->a].machine : e->type == SOAK_BYTES ? e->b : e->a];
+}
+
+/* What concerns a process that is stopped waits for it. */
+static bool world_must_wait(const struct world *w, const struct soak_event *e)
+{
+    return e->type != SOAK_FAULT && e->type != SOAK_HEAL && e->type != SOAK_START &&
+           w->now_us < world_machine_of(w, e)->thaws_us;
+}
+
+static void world_step(struct world *w)
+{
+    struct soak_event e = world_pop(w);
+
+    w->now_us = e.at_us;
+    w->report->events++;
+    if (world_must_wait(w, &e)) {
+        uint64_t in_us = world_machine_of(w, &e)->thaws_us - w->now_us;
+
+        if (e.type == SOAK_TIMER && w->machine[e.a].process == e.life)
+            w->machine[e.a].timer_us = w->now_us + in_us;
+        world_repeat(w, &e, in_us);
+        return;
+    }
+    switch (e.type) {
+    case SOAK_TIMER:
+        world_timer(w, &e);
+        break;
+    case SOAK_BYTES:
+        wires_arrive(w, &e);
+        break;
+    case SOAK_DIAL:
+        w->pipe[e.a][e.b].dialing = false;
+        wires_dial(w, e.a, e.b);
+        break;
+    case SOAK_CONNECTED:
+        wires_connected(w, &e);
+        break;
+    case SOAK_BROKEN:
+        wires_broken(w, &e);
+        break;
+    case SOAK_CLIENT:
+        if (w->client[e.a].life == e.life)
+            clients_act(w, e.a);
+        break;
+    case SOAK_CONFIRM:
+        if (w->client[e.a].life == e.life)
+            clients_confirm(w, e.a);
+        break;
+    case SOAK_START:
+        if (!w->machine[e.a].runs)
+            machine_start(w, e.a);
+        break;
+    case SOAK_FAULT:
+        faults_happen(w);
+        break;
+    case SOAK_HEAL:
+        faults_heal(w);
+    }
+}
+
+static void world_run_until(struct world *w, uint64_t end_us)
+{
+    while (w->count && w->heap[1].at_us < end_us && !w->report->failure[0])
+        world_step(w);
+    if (!w->report->failure[0])
+        w->now_us = end_us;
+}
+
+static bool world_is_whole(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        if (!w->machine[i].runs || !node_is_open(&w->machine[i].node) ||
+            view_taking_part(&w->machine[i].node.view) != w->n)
+            return false;
+    return true;
+}
+
+/* Chaos, then calm: nothing breaks any more, nobody comes; all who wait are served and all members take part. */
+static void world_run(struct world *w)
+{
+    uint64_t calm_us;
+
+    world_run_until(w, (uint64_t)w->conf->chaos_s * 1000000);
+    faults_end(w);
+    w->calm = true;
+    calm_us = w->now_us;
+    while (!w->report->failure[0] && !(world_is_whole(w) && clients_at_rest(w))) {
+        if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
+            for (uint32_t i = 0; i < w->n; i++)
+                world_trace(w, "%s: %s", w->machine[i].name, node_state_name(&w->machine[i].node));
+            world_fail(w, world_is_whole(w) ? "somebody was never served" : "the cluster does not come together again");
+        }
+        world_run_until(w, w->now_us + 100000);
+    }
+    w->report->simulated_ms = w->now_us / 1000;
+}
+
+static bool world_can_run(const struct dme_alg *alg, bool slots)
+{
+    char line[256];
+    struct dme_text why;
+
+    for (uint32_t n = 1; n <= SOAK_MEMBERS_MAX; n++) {
+        dme_text_init(&why, line, sizeof line);
+        if (!locks_can_run(alg, slots, n, &why))
+            return false;
+    }
+    return true;
+}
+
+static const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
+{
+    unsigned count = 0;
+    const struct dme_alg *alg;
+
+    while (alg_list[count])
+        count++;
+    do
+        alg = alg_list[world_below(w, count)];
+    while (!world_can_run(alg, slots));
+    return alg;
+}
+
+static void world_begin(struct world *w)
+{
+    static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7};
+
+    w->n = w->conf->members ? w->conf->members : sizes[world_below(w, 8)];
+    w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
+    w->modes = w->conf->modes ? w->conf->modes : world_draw_algorithm(w, false);
+    w->slots = w->conf->slots ? w->conf->slots : world_draw_algorithm(w, true);
+    faults_draw(w);
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct soak_machine *m = &w->machine[i];
+
+        m->world = w;
+        snprintf(m->name, sizeof m->name, "m%u", i);
+        snprintf(m->address, sizeof m->address, "10.0.0.%u:7400", i + 1);
+        m->boot_ms = 1000 + world_below(w, 1000000);
+        m->random = world_random(&w->random);
+        m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* at the edge */
+    }
+    for (uint32_t i = 0; i < w->n; i++)
+        world_plan(w, world_below(w, 200000), SOAK_START, i, 0);
+    clients_begin(w);
+}
+
+static void world_end(struct world *w)
+{
+    clients_end(w);
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->machine[i].runs)
+            machine_crash(w, i);
+        bytes_free(&w->machine[i].disk);
+    }
+    for (size_t k = 1; k <= w->count; k++)
+        free(w->heap[k].bytes);
+    free(w->heap);
+}
+
+bool soak_run(const struct soak_conf *conf, struct soak_report *report)
+{
+    struct world *w = mem_new(sizeof *w);
+
+    *report = (struct soak_report){0};
+    w->conf = conf;
+    w->report = report;
+    w->random = conf->seed;
+    world_begin(w);
+    world_run(w);
+    world_end(w);
+    free(w);
+    return !report->failure[0];
+}

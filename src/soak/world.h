@@ -1,0 +1,146 @@
+/* world.h - the simulated world of a soak: machines, the network between them, clients, faults. Used by its parts. */
+#ifndef DIBS_SOAK_WORLD_H
+#define DIBS_SOAK_WORLD_H
+
+#include "node/session.h"
+#include "soak.h"
+
+#include <string.h>
+
+enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000 };
+
+enum soak_type {
+    SOAK_TIMER,     /* a: machine */
+    SOAK_BYTES,     /* from a to b: bytes arrive */
+    SOAK_DIAL,      /* a tries to connect to b */
+    SOAK_CONNECTED, /* a gets to know that it is connected to b */
+    SOAK_BROKEN,    /* a gets to know that its connection to b is broken */
+    SOAK_CLIENT,    /* a: client does something */
+    SOAK_CONFIRM,   /* a: client asks whether it still holds its lock */
+    SOAK_START,     /* a: machine's process starts */
+    SOAK_FAULT,     /* something bad happens */
+    SOAK_HEAL,      /* all partitions end */
+};
+
+struct soak_event {
+    uint64_t at_us, order;
+    enum soak_type type;
+    uint32_t a, b;
+    uint64_t life; /* of the connection, process or client that it is about: else it has no effect any more */
+    size_t len;
+    uint8_t *bytes;
+};
+
+struct soak_machine {
+    struct node node;
+    bool runs;
+    bool doomed;        /* its disk fails within this very event: it crashes after it */
+    uint64_t process;   /* a number for every process */
+    uint64_t thaws_us;  /* it is stopped until then */
+    uint64_t timer_us;  /* when the next timer is set for, or 0 */
+    int64_t drift_ppm;
+    uint64_t boot_ms;
+    uint64_t random;
+    struct bytes disk;
+    struct disk disk_calls;
+    struct world *world;
+    char name[16], address[32];
+};
+
+/* One direction. */
+struct soak_pipe {
+    uint64_t connection; /* that the receiver takes for alive; 0: none */
+    uint64_t last_us;    /* nothing arrives before what was sent before */
+    bool blocked;
+    bool dialing;
+};
+
+struct soak_client {
+    uint32_t machine;
+    uint64_t life;
+    struct session *session;
+    bool waits, holds;
+    bool confirms; /* it believes in a lock only as long as its daemon vouches for it */
+    bool greedy;   /* it holds for long, or does not let go by itself */
+    int name;
+    uint32_t mode, slots;
+    uint64_t fence;
+    uint64_t since_us;        /* it waits or holds */
+    uint64_t believes_to_us; /* when it has a lock: until then it thinks so, unless it is told otherwise */
+};
+
+struct soak_history {
+    uint64_t highest, highest_alone;
+};
+
+/* What a seed draws. Rates are events per simulated minute. */
+struct soak_mix {
+    uint32_t crash, pause, cut, breaks, kill_client, torn;
+    uint32_t delay_us, jitter_us, drift_ppm;
+    uint32_t think_ms, hold_ms;
+    bool wild_clocks; /* beyond the bound */
+    bool lonely;      /* cuts take one machine from all others */
+};
+
+struct world {
+    const struct soak_conf *conf;
+    struct soak_report *report;
+    struct soak_mix mix;
+    uint64_t now_us, order, random, connections, processes;
+    struct soak_event *heap;
+    size_t count, room;
+    uint32_t n, clients;
+    struct soak_machine machine[SOAK_MEMBERS_MAX];
+    struct soak_pipe pipe[SOAK_MEMBERS_MAX][SOAK_MEMBERS_MAX]; /* from, to */
+    struct soak_client client[SOAK_CLIENTS_MAX];
+    struct soak_history history[SOAK_NAMES];
+    const struct dme_alg *modes, *slots;
+    bool calm;
+};
+
+/* ---- world.c */
+void world_fail(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void world_trace(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t world_random(uint64_t *state);
+uint64_t world_below(struct world *w, uint64_t n); /* 0 .. n-1 */
+struct soak_event *world_plan(struct world *w, uint64_t in_us, enum soak_type type, uint32_t a, uint32_t b);
+/* It happens again, later, before all that were planned after it for the same time. */
+void world_repeat(struct world *w, const struct soak_event *e, uint64_t in_us);
+uint64_t world_clock_ms(const struct world *w, uint32_t i, uint64_t at_us);
+uint64_t world_when_us(const struct world *w, uint32_t i, uint64_t clock_ms);
+bool world_is_stopped(const struct world *w, uint32_t i);
+/* The time is told to the node, before anything else is. */
+void world_wake(struct world *w, uint32_t i);
+/* And after it: its messages go out, its clients hear, its timer is set. */
+void world_settle(struct world *w, uint32_t i);
+
+/* ---- machine.c */
+void machine_start(struct world *w, uint32_t i);
+void machine_crash(struct world *w, uint32_t i);
+
+/* ---- wires.c */
+void wires_arrive(struct world *w, struct soak_event *e);
+void wires_dial(struct world *w, uint32_t i, uint32_t k);
+void wires_connected(struct world *w, const struct soak_event *e);
+void wires_broken(struct world *w, const struct soak_event *e);
+void wires_break(struct world *w, uint32_t i, uint32_t k);
+void wires_drop_process(struct world *w, uint32_t i);
+void wires_flush(struct world *w, uint32_t i);
+
+/* ---- clients.c */
+void clients_begin(struct world *w);
+void clients_act(struct world *w, uint32_t c);
+void clients_confirm(struct world *w, uint32_t c);
+void clients_hear(struct world *w, uint32_t i);
+void clients_orphaned(struct world *w, uint32_t i);
+void clients_die(struct world *w, uint32_t c);
+bool clients_at_rest(struct world *w);
+void clients_end(struct world *w);
+
+/* ---- faults.c */
+void faults_draw(struct world *w);
+void faults_happen(struct world *w);
+void faults_heal(struct world *w);
+void faults_end(struct world *w);
+
+#endif
