@@ -21,8 +21,8 @@ static const char *serve_data(void)
 static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
     "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Without a key or\n"
-    "certificates, members and clients over TCP are on loopback only. All members must be started before a lock is\n"
-    "granted, and if one of them has ended, all must be restarted. SIGTERM and SIGINT end it.\n\n"
+    "certificates, members and clients over TCP are on loopback only. Locks are granted while a majority of the\n"
+    "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it.\n\n"
     "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
     "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
     "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";
@@ -58,6 +58,8 @@ int cmd_serve(int argc, char **argv)
          0, 0, NULL},
         {"--data", CLI_TEXT, &set[CONF_DATA].text, "DIR", "what must outlive it ($XDG_STATE_HOME/dibs, /var/lib/dibs)",
          0, 0, NULL},
+        {"--join", CLI_FLAG, &conf.join, NULL, "a cluster that is there already, and to which it has been added", 0, 0,
+         NULL},
         {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",
          "how long a member that is silent is trusted (1000); the same on each", 0, 0, NULL},
         {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "NAME",

@@ -518,12 +518,6 @@ static void node_mind_wish(struct node *node)
         node_note_wish(node);
 }
 
-/* The list of members is fixed, and nobody gives away what another one holds. */
-uint64_t node_vouches_ms(const struct node *node)
-{
-    return node_is_open(node) ? UINT64_MAX : 0;
-}
-
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);

@@ -89,6 +89,7 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
 {
     struct serve_client *c = stream->owner;
 
+    serve_wake(c->serve);
     client_input(c->client, bytes, len);
     client_run(c->client);
     clients_note(c);

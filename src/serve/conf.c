@@ -174,6 +174,14 @@ void conf_begin(struct conf_draft *d)
 
 /* ---------------------------------------------------------------------------------------------------- what it means */
 
+/* Among all members, and among those that are left when some of them are away. */
+static bool conf_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme_text *why)
+{
+    while (n && locks_can_run(alg, slots, n, why))
+        n--;
+    return n == 0;
+}
+
 const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
                                      uint32_t n)
 {
@@ -187,7 +195,7 @@ const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_set
         names[k] = alg_list[k]->name;
     if (!alg)
         conf_unknown(d, at, "algorithm", name, names, "dibs list shows all");
-    else if (!locks_can_run(alg, slots, n, &why))
+    else if (!conf_can_run(alg, slots, n, &why))
         conf_mistake(d, at, "%s; choose another one (dibs list shows all)", line);
     else
         return alg;

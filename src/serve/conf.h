@@ -35,6 +35,7 @@ struct serve_conf {
     const char *data;                             /* directory, for what must outlive the process */
     struct tls_keys *members_tls, *clients_tls;   /* see secrets.c; null: nothing is encrypted, all is on loopback */
     bool has_key, has_cert;                       /* what they consist of */
+    bool join;                                    /* a cluster that is there already */
     uint64_t lease_ms;
     const struct dme_alg *modes, *slots;
     struct lock_policy policy[LOCK_POLICIES_MAX];
@@ -117,6 +118,9 @@ const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_set
 bool conf_is_secret(const struct conf_draft *d);
 void conf_members(struct conf_draft *d, struct serve_conf *conf);
 void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text);
+/* "10.0.0.1:7400" and its parts. */
+void conf_split_address(struct serve_member *m, const char *text);
+void conf_join_address(const struct serve_member *m, char *text, size_t size);
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
 

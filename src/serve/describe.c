@@ -26,15 +26,15 @@ void conf_summarize(struct serve_conf *conf)
         fprintf(to, ", policy ");
         describe_policy(&conf->policy[k], to);
     }
-    for (uint32_t j = 0; j < conf->n; j++)
-        fprintf(to, "%s%s=%s:%d", j ? "," : ", members ", conf->member[j].name, conf->member[j].host,
-                conf->member[j].port);
     fclose(to);
 }
 
 static void describe_address(const struct serve_member *m, FILE *to)
 {
-    fprintf(to, strchr(m->host, ':') ? "[%s]:%d" : "%s:%d", m->host, m->port);
+    char text[VIEW_ADDRESS_MAX + 1];
+
+    conf_join_address(m, text, sizeof text);
+    fputs(text, to);
 }
 
 const char *conf_door(const struct serve_conf *conf, bool members)

@@ -24,6 +24,21 @@ static bool members_is_address(const char *host)
     return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
 }
 
+void conf_split_address(struct serve_member *m, const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    bool brackets = text[0] == '[';
+    int len = colon ? (int)(colon - text) - 2 * brackets : 0;
+
+    snprintf(m->host, sizeof m->host, "%.*s", len > 0 ? len : 0, text + brackets);
+    m->port = colon ? (int)strtol(colon + 1, NULL, 10) : 0;
+}
+
+void conf_join_address(const struct serve_member *m, char *text, size_t size)
+{
+    snprintf(text, size, strchr(m->host, ':') ? "[%s]:%d" : "%s:%d", m->host, m->port);
+}
+
 /* "10.0.0.1:7400", "[fd00::1]:7400" */
 void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text)
 {

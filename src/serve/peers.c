@@ -1,5 +1,6 @@
-/* peers.c - the connections to the other members. Of two members the one that is earlier in the list calls the other, and
- * calls again when the connection has ended. Who is called learns from the HELLO who it is. */
+/* peers.c - the connections to the other members. Of two members the one whose name comes first calls the other, and
+ * calls again when the connection has ended. Who is called learns from the HELLO who it is. Members come and go as the
+ * node's roster does. */
 #include "serve.h"
 
 #include "lab/memory.h"
@@ -11,21 +12,22 @@
 enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
 
 static void peers_dial(uv_timer_t *timer);
+static void peers_follow_roster(struct serve *s);
 
 static bool peers_dials(const struct serve_peer *p)
 {
-    return p->serve->conf->self < p->member;
+    return strcmp(p->serve->node.conf.name, p->member->name) < 0;
 }
 
 static struct link *peers_link(const struct serve_peer *p)
 {
-    return &p->serve->node.link[p->member];
+    return &p->member->link;
 }
 
 static void peers_tell(struct serve_peer *p, const char *reason)
 {
     if (strcmp(p->told, reason) != 0)
-        serve_log(p->serve, "%s: %s", p->serve->names[p->member], reason);
+        serve_log(p->serve, "%s: %s", p->member->name, reason);
     snprintf(p->told, sizeof p->told, "%s", reason);
 }
 
@@ -63,9 +65,10 @@ static void peers_flush(struct serve_peer *p)
 
 void serve_peers_flush(struct serve *s)
 {
-    for (uint32_t j = 0; j < s->conf->n; j++)
-        if (j != s->conf->self)
-            peers_flush(&s->peer[j]);
+    if (s->node.roster_version != s->roster_version)
+        peers_follow_roster(s);
+    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next)
+        peers_flush(RING_OF(r, struct serve_peer, in_serve));
 }
 
 /* A record of TLS, where a frame was expected; no first frame is so long. */
@@ -138,7 +141,7 @@ static void peers_answered(uv_connect_t *request, int status)
     if (stream->closing)
         return;
     if (status >= 0 && conf->members_tls) {
-        tls = tls_call(conf->members_tls, conf->has_key ? NULL : p->serve->names[p->member]);
+        tls = tls_call(conf->members_tls, conf->has_key ? NULL : p->member->name);
         status = tls ? 0 : UV_ENOMEM;
     }
     if (status < 0) {
@@ -157,9 +160,11 @@ static void peers_dial(uv_timer_t *timer)
     struct serve_peer *p = timer->data;
     uv_connect_t *request = mem_new(sizeof *request);
     struct sockaddr_storage address;
+    struct serve_member at;
     int error;
 
-    serve_address(&p->serve->conf->member[p->member], &address);
+    conf_split_address(&at, p->member->address);
+    serve_address(&at, &address);
     p->stream = stream_new(&p->serve->loop, true);
     p->stream->owner = p;
     p->since_ms = uv_now(&p->serve->loop);
@@ -218,9 +223,12 @@ static void stranger_room(struct stream *stream)
 
 static struct serve_peer *stranger_is(struct serve *s, const char *name, size_t len)
 {
-    for (uint32_t j = 0; j < s->conf->n; j++)
-        if (j != s->conf->self && strlen(s->names[j]) == len && memcmp(s->names[j], name, len) == 0)
-            return &s->peer[j];
+    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next) {
+        struct serve_peer *p = RING_OF(r, struct serve_peer, in_serve);
+
+        if (strlen(p->member->name) == len && memcmp(p->member->name, name, len) == 0)
+            return p;
+    }
     return NULL;
 }
 
@@ -244,7 +252,7 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
         stranger_refuse(x, !stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member");
         return;
     }
-    if (stream->tls && !tls_is_named(stream->tls, s->names[p->member])) {
+    if (stream->tls && !tls_is_named(stream->tls, p->member->name)) {
         stranger_refuse(x, "has a certificate for another name than its own");
         return;
     }
@@ -301,8 +309,8 @@ bool serve_peers_patience(struct serve *s)
         }
         stranger_refuse(x, "has not said in time who it is");
     }
-    for (uint32_t j = 0; j < s->conf->n; j++) {
-        struct serve_peer *p = &s->peer[j];
+    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next) {
+        struct serve_peer *p = RING_OF(r, struct serve_peer, in_serve);
 
         if (!p->stream || peers_link(p)->state == LINK_UP)
             continue;
@@ -317,41 +325,70 @@ bool serve_peers_patience(struct serve *s)
 
 /* ------------------------------------------------------------------------------------------------ begin and the end */
 
+static void peers_add(struct serve *s, struct member *m)
+{
+    struct serve_peer *p = mem_new(sizeof *p);
+
+    p->serve = s;
+    p->member = m;
+    m->user = p;
+    ring_push(&s->peers, &p->in_serve);
+    uv_timer_init(&s->loop, &p->retry);
+    p->retry.data = p;
+    if (peers_dials(p))
+        uv_timer_start(&p->retry, peers_dial, 0, 0);
+}
+
+static void peers_freed(uv_handle_t *timer)
+{
+    free(timer->data);
+}
+
+static void peers_remove(struct serve_peer *p)
+{
+    peers_hang_up(p, 0);
+    ring_cut(&p->in_serve);
+    p->member->user = NULL;
+    uv_timer_stop(&p->retry);
+    uv_close((uv_handle_t *)&p->retry, peers_freed);
+}
+
+static void peers_follow_roster(struct serve *s)
+{
+    struct node *node = &s->node;
+
+    for (struct member *m = node->retired; m; m = m->next_retired)
+        if (m->user) {
+            serve_log(s, "%s is no longer a member", m->name);
+            peers_remove(m->user);
+        }
+    node_forget_retired(node);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && !node->member[k]->user)
+            peers_add(s, node->member[k]);
+    s->roster_version = node->roster_version;
+}
+
 bool serve_peers_start(struct serve *s)
 {
-    const struct serve_member *at = s->conf->listen.port ? &s->conf->listen : &s->conf->member[s->conf->self];
-
-    if (s->conf->n == 1)
+    if (!s->node.agree)
         return true;
-    if (!serve_listen(s, &s->peers_door, at, peers_come)) {
+    if (!serve_listen(s, &s->peers_door, s->conf->listen.port ? &s->conf->listen : &s->conf->member[s->conf->self],
+                      peers_come)) {
         uv_close((uv_handle_t *)&s->peers_door, NULL);
         return false;
     }
-    for (uint32_t j = 0; j < s->conf->n; j++) {
-        struct serve_peer *p = &s->peer[j];
-
-        p->serve = s;
-        p->member = j;
-        if (j == s->conf->self)
-            continue;
-        uv_timer_init(&s->loop, &p->retry);
-        p->retry.data = p;
-        if (peers_dials(p))
-            uv_timer_start(&p->retry, peers_dial, 0, 0);
-    }
+    peers_follow_roster(s);
     return true;
 }
 
 void serve_peers_stop(struct serve *s)
 {
-    if (s->conf->n == 1)
+    if (!s->node.agree)
         return;
     while (!ring_empty(&s->strangers))
         stranger_forget(RING_OF(s->strangers.next, struct stranger, in_serve), true);
-    for (uint32_t j = 0; j < s->conf->n; j++)
-        if (j != s->conf->self) {
-            peers_hang_up(&s->peer[j], 0);
-            uv_close((uv_handle_t *)&s->peer[j].retry, NULL);
-        }
+    while (!ring_empty(&s->peers))
+        peers_remove(RING_OF(s->peers.next, struct serve_peer, in_serve));
     uv_close((uv_handle_t *)&s->peers_door, NULL);
 }

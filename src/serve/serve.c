@@ -87,6 +87,15 @@ bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at
     return !error;
 }
 
+/* Leases need a clock that no one sets, and that goes on while the machine sleeps. */
+static uint64_t serve_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 static void serve_due(uv_timer_t *timer)
 {
     serve_work(timer->data);
@@ -94,36 +103,52 @@ static void serve_due(uv_timer_t *timer)
 
 static void serve_set_timer(struct serve *s)
 {
-    uint64_t due = node_due_ms(&s->node), now = uv_now(&s->loop);
+    uint64_t due = node_due_ms(&s->node), now = serve_now_ms();
 
+    if (s->leave_by_ms && s->leave_by_ms < due)
+        due = s->leave_by_ms;
+    uv_update_time(&s->loop);
     if (due == UINT64_MAX)
         uv_timer_stop(&s->due);
     else
         uv_timer_start(&s->due, serve_due, due > now ? due - now : 0, 0);
 }
 
-void serve_work(struct serve *s)
+static void serve_tell_view(struct serve *s)
 {
-    if (s->stopping)
+    const struct view *view = &s->node.view;
+    char line[NODE_MEMBERS_MAX * (LINK_NAME_MAX + 2) + 1];
+    struct dme_text text;
+
+    if (view->number == s->view)
         return;
-    node_advance(&s->node, uv_now(&s->loop));
-    node_pump(&s->node);
-    serve_clients_work(s);
-    serve_peers_flush(s);
-    serve_set_timer(s);
-    if (node_is_open(&s->node) && !s->was_open && s->conf->n > 1)
-        serve_log(s, "all %u members have met: locks are granted from now on", s->conf->n);
-    s->was_open = node_is_open(&s->node);
+    dme_text_init(&text, line, sizeof line);
+    for (uint32_t k = 0; k < view->count; k++)
+        if (view->member[k].incarnation)
+            dme_print(&text, " %s", view->member[k].name);
+    if (view->number) /* else it has not begun */
+        serve_log(s, "view %" PRIu64 ", in which %u of %u members take part:%s", view->number, view_taking_part(view),
+                  view->count, line);
+    s->view = view->number;
 }
 
-static void serve_stop(uv_signal_t *signal, int number)
+static void serve_tell_state(struct serve *s)
 {
-    struct serve *s = signal->data;
+    enum node_state state = node_state(&s->node);
 
-    if (s->stopping)
+    if (state == s->state || !s->node.agree)
         return;
-    serve_log(s, "%s: ends; all locks of its clients are released", strsignal(number));
+    if (state == NODE_GRANTS)
+        serve_log(s, "locks are granted");
+    else if (state != NODE_STARTS)
+        serve_log(s, "locks are not granted: %s", node_state_name(&s->node) + 4);
+    s->state = state;
+}
+
+static void serve_end(struct serve *s, int status)
+{
     s->stopping = true;
+    s->status = status;
     serve_http_stop(s);
     serve_clients_stop(s);
     serve_peers_stop(s);
@@ -133,27 +158,127 @@ static void serve_stop(uv_signal_t *signal, int number)
     uv_close((uv_handle_t *)&s->interrupt, NULL);
 }
 
-/* A life of this member is told from all others by chance, and its fences from those of former lives by the clock. */
-static void serve_begin_life(struct serve *s)
+void serve_wake(struct serve *s)
 {
-    struct timespec now;
-    struct node_conf conf = {.n = s->conf->n,
-                             .self = s->conf->self,
-                             .name = s->names,
-                             .summary = s->conf->summary,
-                             .modes = s->conf->modes,
-                             .slots = s->conf->slots,
-                             .policy = s->conf->policy,
-                             .policies = s->conf->policies};
+    node_advance(&s->node, serve_now_ms());
+}
 
-    for (uint32_t j = 0; j < s->conf->n; j++)
-        s->names[j] = s->conf->member[j].name;
+void serve_work(struct serve *s)
+{
+    if (s->stopping)
+        return;
+    serve_wake(s);
+    node_pump(&s->node);
+    serve_clients_work(s); /* who has lost a lock hears of it before any peer can give it to others */
+    serve_peers_flush(s);
+    serve_set_timer(s);
+    serve_tell_view(s);
+    serve_tell_state(s);
+    if (node_broken(&s->node)) {
+        serve_log(s, "cannot go on: %s", node_broken(&s->node));
+        serve_end(s, 1);
+    } else if (s->leave_by_ms && (node_has_left(&s->node) || serve_now_ms() >= s->leave_by_ms)) {
+        serve_end(s, 0);
+    }
+}
+
+/* In a cluster, the others are told first, so that they need not wait for the lease of this one to run out. */
+static void serve_stop(uv_signal_t *signal, int number)
+{
+    struct serve *s = signal->data;
+
+    if (s->stopping)
+        return;
+    serve_log(s, "%s: ends; all locks of its clients are released", strsignal(number));
+    if (s->leave_by_ms || !s->node.takes_part) {
+        serve_end(s, 0);
+        return;
+    }
+    s->leave_by_ms = serve_now_ms() + s->conf->lease_ms;
+    serve_wake(s);
+    node_leave(&s->node);
+    serve_work(s);
+}
+
+static uint64_t serve_random(void *user)
+{
+    static uint64_t counter;
+    uint64_t x;
+
+    (void)user;
+    if (getrandom(&x, sizeof x, 0) != sizeof x) /* no chance to be had: the clock will do */
+        x = serve_now_ms() * 0x9e3779b97f4a7c15 + ++counter;
+    return x;
+}
+
+/* The list of members, as a view before the first. */
+static void serve_roster(const struct serve_conf *conf, struct view *view)
+{
+    view_begin(view);
+    for (uint32_t k = 0; k < conf->n; k++) {
+        char address[VIEW_ADDRESS_MAX + 1];
+
+        conf_join_address(&conf->member[k], address, sizeof address);
+        view_add(view, conf->member[k].name, conf->n > 1 || conf->member[k].port ? address : "-", VIEW_MEMBER);
+    }
+}
+
+/* The journal knows better than the command line who the members are. */
+static void serve_tell_roster(const struct serve *s, const struct view *roster)
+{
+    const struct view *view = &s->node.view;
+    bool same = view->count == roster->count;
+
+    for (uint32_t k = 0; same && k < view->count; k++)
+        same = strcmp(view->member[k].name, roster->member[k].name) == 0 &&
+               strcmp(view->member[k].address, roster->member[k].address) == 0;
+    if (!same)
+        serve_log(s, "the members are those of the journal in %s, which differ from those it was started with",
+                  s->conf->data);
+}
+
+static bool serve_join_cluster(struct serve *s, const struct view *roster)
+{
+    char line[512];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    if (!disk_open(&s->disk, s->conf->data, s->node.conf.name, &why) ||
+        !node_agree(&s->node, &s->disk.disk, s->disk.content.at, bytes_len(&s->disk.content), roster, s->conf->join,
+                    serve_now_ms(), &why)) {
+        serve_log(s, "%s", line);
+        return false;
+    }
+    serve_tell_roster(s, roster);
+    return true;
+}
+
+/* One member, and no place where another one could reach it: nothing has to be agreed upon, and its fences are told from
+ * those of former lives by the clock. */
+static bool serve_begin(struct serve *s)
+{
+    bool alone = s->conf->n == 1 && !s->conf->member[0].port;
+    struct view roster;
+    struct timespec now;
+
     clock_gettime(CLOCK_REALTIME, &now);
-    conf.fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-    if (getrandom(&conf.incarnation, sizeof conf.incarnation, 0) != sizeof conf.incarnation)
-        conf.incarnation = conf.fence; /* no chance to be had: the clock will do */
-    conf.incarnation |= 1;
-    node_init(&s->node, &conf);
+    node_init(&s->node, &(struct node_conf){.name = s->conf->member[s->conf->self].name,
+                                            .summary = s->conf->summary,
+                                            .modes = s->conf->modes,
+                                            .slots = s->conf->slots,
+                                            .policy = s->conf->policy,
+                                            .policies = s->conf->policies,
+                                            .lease_ms = alone ? 0 : s->conf->lease_ms,
+                                            .incarnation = 1,
+                                            .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
+                                            .random = serve_random});
+    serve_roster(s->conf, &roster);
+    if (!alone)
+        return serve_join_cluster(s, &roster);
+    roster.number = roster.member[0].incarnation = 1;
+    node_install(&s->node, &roster);
+    s->view = 1;
+    return true;
 }
 
 static void serve_watch(struct serve *s)
@@ -169,8 +294,8 @@ static void serve_tell(const struct serve *s)
 {
     const struct serve_conf *conf = s->conf;
 
-    serve_log(s, "serves %s%s", conf->socket, conf->n > 1 ? "" : "; a cluster of one, for clients of this machine");
-    if (conf->n > 1)
+    serve_log(s, "serves %s%s", conf->socket, s->node.agree ? "" : "; a cluster of one, for clients of this machine");
+    if (s->node.agree)
         serve_log(s, "talks to the other members %s", conf_door(conf, true));
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
@@ -181,9 +306,12 @@ static void serve_tell(const struct serve *s)
 int serve_run(const struct serve_conf *conf)
 {
     struct serve *s = mem_new(sizeof *s);
-    bool started;
+    bool begun;
 
     s->conf = conf;
+    s->state = NODE_STARTS;
+    s->disk.file = s->disk.lock = s->disk.dir = -1;
+    ring_init(&s->peers);
     ring_init(&s->strangers);
     ring_init(&s->clients);
     ring_init(&s->news);
@@ -193,22 +321,26 @@ int serve_run(const struct serve_conf *conf)
     uv_timer_init(&s->loop, &s->due);
     uv_timer_init(&s->loop, &s->patience);
     s->due.data = s->patience.data = s;
-    serve_begin_life(s);
-    started = serve_clients_start(s) && serve_http_start(s) && serve_peers_start(s);
-    if (started) {
+    s->status = 1;
+    begun = serve_begin(s);
+    if (begun && serve_clients_start(s) && serve_http_start(s) && serve_peers_start(s)) {
+        s->status = 0;
         serve_watch(s);
         serve_tell(s);
         serve_work(s);
     } else {
         s->stopping = true;
         serve_http_stop(s);
-        serve_clients_stop(s);
+        if (begun)
+            serve_clients_stop(s);
         uv_close((uv_handle_t *)&s->due, NULL);
         uv_close((uv_handle_t *)&s->patience, NULL);
     }
     uv_run(&s->loop, UV_RUN_DEFAULT);
     uv_loop_close(&s->loop);
+    begun = s->status == 0;
     node_free(&s->node);
+    disk_close(&s->disk);
     free(s);
-    return started ? 0 : 1;
+    return begun ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #define DIBS_SERVE_SERVE_H
 
 #include "conf.h"
+#include "disk.h"
 #include "node/client.h"
 #include "stream.h"
 
@@ -13,8 +14,9 @@ enum { SERVE_PATIENCE_MS = 5000 };
 
 /* Another member, and the connection to it. */
 struct serve_peer {
+    struct ring in_serve;
     struct serve *serve;
-    uint32_t member;
+    struct member *member;
     struct stream *stream; /* or null */
     uv_timer_t retry;
     uint64_t since_ms;          /* when the connection was begun */
@@ -32,8 +34,9 @@ struct serve {
     const struct serve_conf *conf;
     uv_loop_t loop;
     struct node node;
-    const char *names[NODE_MEMBERS_MAX];
-    struct serve_peer peer[NODE_MEMBERS_MAX];
+    struct disk_file disk;
+    struct ring peers;
+    uint64_t roster_version; /* that the peers follow */
     uv_tcp_t peers_door; /* where peers come in */
     uv_pipe_t clients_door;
     uv_tcp_t clients_tcp_door;
@@ -45,13 +48,19 @@ struct serve {
     unsigned stranger_count, unknown_count;
     struct serve_refusals refusals;
     struct http *http; /* or null */
-    bool was_open, stopping;
+    uint64_t view;         /* that was logged last */
+    enum node_state state; /* likewise */
+    uint64_t leave_by_ms;  /* it has been told to end, and does so then at the latest; 0: it has not */
+    int status;            /* with which it will end */
+    bool stopping;
 };
 
 /* Runs until SIGTERM or SIGINT. 0, or 1 after a line on stderr if it cannot. */
 int serve_run(const struct serve_conf *conf);
 
 /* Between the files of this directory. */
+/* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
+void serve_wake(struct serve *s);
 void serve_work(struct serve *s);
 /* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);
