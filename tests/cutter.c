@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PAIRS = 8, LIVES = 300 };
+enum { PAIRS = 8, LIVES = 3000 };
 
 struct pair {
     int end[2];

@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 #include "alg/list.h"
+#include "members.h"
 #include "node/pack.h"
 #include "node/session.h"
 
@@ -11,32 +12,33 @@
 
 static const char *const fuzz_names[] = {"a", "b"};
 
-static struct node_conf fuzz_conf(uint32_t self, const struct dme_alg *modes)
+static void fuzz_start(struct node *node, uint32_t self, const struct dme_alg *modes)
 {
-    return (struct node_conf){.n = 2,
-                              .self = self,
-                              .name = fuzz_names,
-                              .summary = "",
-                              .modes = modes,
-                              .slots = alg_find("central"),
-                              .incarnation = 1 + self};
+    members_start(node, (struct node_conf){.summary = "", .modes = modes, .slots = alg_find("central")}, fuzz_names, 2,
+                  self);
 }
 
 /* A real HELLO of a real peer. */
 static void fuzz_meet(struct node *a, const struct dme_alg *modes)
 {
-    struct node_conf conf = fuzz_conf(1, modes);
     struct node b;
     const uint8_t *bytes;
     size_t len;
 
-    node_init(&b, &conf);
-    link_connected(&b.link[0]);
-    link_connected(&a->link[1]);
-    bytes = link_output(&b.link[0], &len);
-    link_input(&a->link[1], bytes, len);
-    node_pump(a);
-    FUZZ_EXPECT(a->link[1].state == LINK_UP, "%s", a->link[1].reason);
+    fuzz_start(&b, 1, modes);
+    link_connected(&b.member[0]->link);
+    link_connected(&a->member[1]->link);
+    for (unsigned k = 0; k < 4; k++) { /* both say hello, and what their clients hold */
+        bytes = link_output(&b.member[0]->link, &len);
+        link_input(&a->member[1]->link, bytes, len);
+        link_wrote(&b.member[0]->link, len);
+        node_pump(a);
+        bytes = link_output(&a->member[1]->link, &len);
+        link_input(&b.member[0]->link, bytes, len);
+        link_wrote(&a->member[1]->link, len);
+        node_pump(&b);
+    }
+    FUZZ_EXPECT(node_is_open(a), "%s", a->member[1]->link.reason);
     node_free(&b);
 }
 
@@ -46,14 +48,18 @@ static void fuzz_feed(struct node *a, struct fuzz_input *in)
     uint8_t frame[300], type = fuzz_take(in) % 8, *at = frame;
     size_t body = fuzz_take(in) % 64;
 
-    if (type == 7) { /* DATA, and what members tell each other beside locks */
+    if (type == 7) { /* a note: of the members, or beside locks */
+        at = pack_number(at, 1 + 1 + body, 4);
+        at = pack_number(at, 5, 1);
+        at = pack_number(at, fuzz_take(in) % 2 ? TALK_INTEREST + fuzz_take(in) % 4 : 1 + fuzz_take(in) % 4, 1);
+    } else if (type == 6) { /* a letter about a view */
         at = pack_number(at, 1 + 4 + 1 + body, 4);
-        at = pack_number(pack_number(at, 2, 1), a->link[1].received + 1, 4);
-        at = pack_number(at, TALK_INTEREST + fuzz_take(in) % 4, 1);
-    } else if (type == 2) { /* DATA about a lock */
+        at = pack_number(pack_number(at, 2, 1), a->member[1]->link.received + 1, 4);
+        at = pack_number(at, 16 + fuzz_take(in) % 2, 1);
+    } else if (type == 2) { /* a letter about a lock */
         at = pack_number(at, 1 + 4 + 4 + body, 4);
-        at = pack_number(pack_number(at, type, 1), a->link[1].received + 1, 4);
-        at = pack_number(at, 1 + fuzz_take(in) % 3, 1);
+        at = pack_number(pack_number(at, type, 1), a->member[1]->link.received + 1, 4);
+        at = pack_number(at, 1 + fuzz_take(in) % 5, 1);
         at = pack_text(at, fuzz_take(in) % 2 ? "x" : "y", 1);
         at = pack_number(at, fuzz_take(in) % 4, 1);
     } else if (type < 6) {
@@ -64,7 +70,7 @@ static void fuzz_feed(struct node *a, struct fuzz_input *in)
     for (const uint8_t *from = frame; from < at;) {
         size_t some = 1 + fuzz_take(in) % (size_t)(at - from);
 
-        link_input(&a->link[1], from, some);
+        link_input(&a->member[1]->link, from, some);
         node_pump(a);
         from += some;
     }
@@ -74,7 +80,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, data + size};
     const struct dme_alg *modes = alg_find(fuzz_take(&in) % 2 ? "suzuki-kasami" : "central");
-    struct node_conf conf = fuzz_conf(0, modes);
     struct node a;
     struct session *s;
     struct node_event e;
@@ -82,21 +87,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dme_text why;
     size_t len;
 
-    node_init(&a, &conf);
+    fuzz_start(&a, 0, modes);
     s = session_open(&a, NULL);
     fuzz_meet(&a, modes);
     dme_text_init(&why, line, sizeof line);
     session_lock(s, &(struct session_wish){.name = "x", .name_len = 1, .wait_ms = 10}, &why);
     question_ask(s, ASK_WAITERS, "x", 1, 0, 0); /* the first: its id is 1 */
     watch_subscribe(s, true, "*", 1);
-    while (in.at < in.end && a.link[1].state == LINK_UP) {
+    while (in.at < in.end && a.member[1]->link.state == LINK_UP) {
         fuzz_feed(&a, &in);
         while (node_next(&a, &e))
             ;
-        link_output(&a.link[1], &len);
-        link_wrote(&a.link[1], len);
+        link_output(&a.member[1]->link, &len);
+        link_wrote(&a.member[1]->link, len);
     }
-    FUZZ_EXPECT(a.link[1].state == LINK_UP || a.link[1].reason[0], "no reason given");
+    FUZZ_EXPECT(a.member[1]->link.state == LINK_UP || a.member[1]->link.reason[0], "no reason given");
     node_advance(&a, 20);
     while (node_next(&a, &e))
         ;

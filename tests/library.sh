@@ -33,7 +33,7 @@ until_true() {
 serve() { # SOCKET [OPTION...]
     socket=$1
     shift
-    "$DIBS" serve --socket "$dir/$socket" "$@" 2>>"$dir/$socket.log" &
+    "$DIBS" serve --socket "$dir/$socket" --data "$dir/data" "$@" 2>>"$dir/$socket.log" &
     daemons="$daemons $!"
     echo $! >"$dir/$socket.pid"
     until_true test -S "$dir/$socket"

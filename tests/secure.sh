@@ -47,6 +47,7 @@ end_daemon() { # SOCKET...
     for socket; do
         kill "$(cat "$dir/$socket.pid")"
         wait "$(cat "$dir/$socket.pid")" 2>/dev/null
+        rm -rf "$dir/$socket.data" # the next one founds another cluster
     done
 }
 

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "alg/list.h"
+#include "members.h"
 #include "node/client.h"
 
 #include <stdio.h>
@@ -17,11 +18,9 @@ static int start(void **state)
 {
     static const char *const names[] = {"solo"};
     const struct dme_alg *alg = alg_find("central");
-    struct node_conf conf = {
-        .n = 1, .name = names, .summary = "", .modes = alg, .slots = alg, .incarnation = 1, .fence = 99};
 
     (void)state;
-    node_init(&node, &conf);
+    members_start(&node, (struct node_conf){.summary = "", .modes = alg, .slots = alg, .fence = 99}, names, 1, 0);
     for (unsigned k = 0; k < 3; k++)
         client[k] = client_open(&node, NULL);
     for (unsigned k = 0; k < 3; k++)

@@ -7,6 +7,7 @@
 #include "alg/list.h"
 #include "core/alg.h"
 #include "lab/memory.h"
+#include "members.h"
 #include "node/session.h"
 
 #include <stdio.h>
@@ -123,8 +124,8 @@ static void connect_pair(struct cluster *c, uint32_t i, uint32_t j)
 {
     c->pipe[i][j].len = c->pipe[j][i].len = 0;
     c->sees[i][j] = c->sees[j][i] = true;
-    link_connected(&c->node[i].link[j]);
-    link_connected(&c->node[j].link[i]);
+    link_connected(&c->node[i].member[j]->link);
+    link_connected(&c->node[j].member[i]->link);
 }
 
 /* A connection breaks: what is under way is gone. One side may notice much later, when the next one is made. */
@@ -133,16 +134,16 @@ static void break_pair(struct cluster *c, uint32_t i, uint32_t j)
     c->breaks++;
     c->pipe[i][j].len = c->pipe[j][i].len = 0;
     c->sees[i][j] = c->sees[j][i] = false;
-    link_disconnected(&c->node[i].link[j]);
+    link_disconnected(&c->node[i].member[j]->link);
     if (test_below(&c->random, 2))
-        link_disconnected(&c->node[j].link[i]);
+        link_disconnected(&c->node[j].member[i]->link);
 }
 
 static void write_some(struct cluster *c, uint32_t i, uint32_t j)
 {
     struct pipe *p = &c->pipe[i][j];
     size_t len;
-    const uint8_t *bytes = link_output(&c->node[i].link[j], &len);
+    const uint8_t *bytes = link_output(&c->node[i].member[j]->link, &len);
 
     len = len ? 1 + test_below(&c->random, (uint32_t)len) : 0;
     if (!c->sees[i][j])
@@ -151,7 +152,7 @@ static void write_some(struct cluster *c, uint32_t i, uint32_t j)
         len = PIPE - p->len;
     memcpy(p->bytes + p->len, bytes, len);
     p->len += len;
-    link_wrote(&c->node[i].link[j], len);
+    link_wrote(&c->node[i].member[j]->link, len);
 }
 
 static void read_some(struct cluster *c, uint32_t i, uint32_t j)
@@ -161,13 +162,13 @@ static void read_some(struct cluster *c, uint32_t i, uint32_t j)
 
     if (!len || !c->sees[j][i])
         return;
-    link_input(&c->node[j].link[i], p->bytes, len);
+    link_input(&c->node[j].member[i]->link, p->bytes, len);
     p->len -= len;
     memmove(p->bytes, p->bytes + len, p->len);
     node_pump(&c->node[j]);
     hear(c, j);
-    if (c->node[j].link[i].state == LINK_ENDING)
-        complain(c, c->node[j].link[i].reason, -1);
+    if (c->node[j].member[i]->link.state == LINK_ENDING)
+        complain(c, c->node[j].member[i]->link.reason, -1);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
@@ -250,14 +251,11 @@ static void start(struct cluster *c, uint64_t seed, uint32_t n, const struct dme
     c->random = seed;
     c->n = n;
     for (uint32_t i = 0; i < n; i++)
-        node_init(&c->node[i], &(struct node_conf){.n = n,
-                                                   .self = i,
-                                                   .name = member_names,
-                                                   .summary = "all the same",
-                                                   .modes = modes,
-                                                   .slots = slots,
-                                                   .incarnation = 1 + i,
-                                                   .fence = test_below(&c->random, 1000)});
+        members_start(
+            &c->node[i],
+            (struct node_conf){
+                .summary = "all the same", .modes = modes, .slots = slots, .fence = test_below(&c->random, 1000)},
+            member_names, n, i);
     for (unsigned k = 0; k < CLIENTS; k++)
         c->client[k] = (struct client){.member = test_below(&c->random, n), .name = -1};
 }
@@ -312,9 +310,9 @@ static void drain(struct cluster *c)
         step(c);
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t j = 0; j < c->n; j++) {
-            const struct link *k = &c->node[i].link[j];
+            const struct link *k = i == j ? NULL : &c->node[i].member[j]->link;
 
-            if (i != j && (k->made - k->acked >= LINK_ACK_EVERY || k->unsent != k->keep.end))
+            if (k && (k->made - k->acked >= LINK_ACK_EVERY || k->unsent != k->keep.end))
                 complain(c, "messages are kept that have arrived", -1);
         }
 }
@@ -487,10 +485,10 @@ static void a_lost_message_is_noticed(void **state)
 
     (void)state;
     start(c, 4, 3, alg_find("ricart-agrawala"), alg_find("central"));
-    while (c->node[0].link[1].received < 5 && !c->failure[0])
+    while (c->node[0].member[1]->link.received < 5 && !c->failure[0])
         step(c);
     assert_string_equal(c->failure, "");
-    c->node[0].link[1].received++;
+    c->node[0].member[1]->link.received++;
     run(c);
     assert_string_not_equal(c->failure, "");
     stop(c);

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "alg/list.h"
+#include "members.h"
 #include "node/client.h"
 
 #include <stdio.h>
@@ -29,13 +30,13 @@ static void settle(void)
             }
             for (unsigned j = 0; j < MEMBERS; j++) {
                 size_t len = 0;
-                const uint8_t *bytes = j == k ? NULL : link_output(&node[k].link[j], &len);
+                const uint8_t *bytes = j == k ? NULL : link_output(&node[k].member[j]->link, &len);
 
                 if (!len)
                     continue;
                 if (!cut[k] && !cut[j])
-                    link_input(&node[j].link[k], bytes, len);
-                link_wrote(&node[k].link[j], len);
+                    link_input(&node[j].member[k]->link, bytes, len);
+                link_wrote(&node[k].member[j]->link, len);
                 node_pump(&node[j]);
                 again = true;
             }
@@ -49,15 +50,9 @@ static int start(void **state)
 
     (void)state;
     for (uint32_t k = 0; k < MEMBERS; k++) {
-        const struct node_conf conf = {.n = MEMBERS,
-                                       .self = k,
-                                       .name = names,
-                                       .summary = "",
-                                       .modes = alg_find("central"),
-                                       .slots = alg_find("central"),
-                                       .incarnation = 1 + k};
-
-        node_init(&node[k], &conf);
+        members_start(&node[k],
+                      (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
+                      names, MEMBERS, k);
         client[k] = client_open(&node[k], NULL);
         client[k]->session->user = client[k];
         cut[k] = false;
@@ -65,7 +60,7 @@ static int start(void **state)
     for (uint32_t k = 0; k < MEMBERS; k++)
         for (uint32_t j = 0; j < MEMBERS; j++)
             if (j != k)
-                link_connected(&node[k].link[j]);
+                link_connected(&node[k].member[j]->link);
     settle();
     return 0;
 }
@@ -179,7 +174,7 @@ static void a_member_that_is_not_heard_is_named(void **state)
     assert_string_equal(hear(0),
                         "*1 *4 $6 member $3 cat $5 error $57 not heard: it is not connected, or did not answer "
                         "in time +PONG ");
-    link_disconnected(&node[0].link[2]); /* now it is known: nobody waits */
+    link_disconnected(&node[0].member[2]->link); /* now it is known: nobody waits */
     say(0, "HOLDERS x\n");
     assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
 }
@@ -222,16 +217,16 @@ static void events_of_all_members_are_told(void **state)
 /* A member that was not told for long that somebody is interested takes it that nobody is. */
 static void interest_that_is_not_repeated_is_forgotten(void **state)
 {
-    uint64_t made;
+    size_t noted;
 
     (void)state;
     say(0, "SUBSCRIBE x\n");
     say(1, "LOCK x\nUNLOCK x\n");
     assert_non_null(strstr(hear(0), "released bee"));
     node_advance(&node[1], 60000);
-    made = node[1].link[0].made;
+    noted = bytes_len(&node[1].member[0]->link.notes);
     watch_tell(&node[1], WATCH_LOST, &(struct claim){.session = client[1]->session});
-    assert_int_equal(node[1].link[0].made, made);
+    assert_int_equal(bytes_len(&node[1].member[0]->link.notes), noted);
 }
 
 static void what_is_sent_again_is_counted(void **state)

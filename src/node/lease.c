@@ -140,7 +140,9 @@ void lease_send_beats(struct node *node)
 
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k]) {
-            beat.echo_ms = node->member[k]->beat_ms;
+            const struct member *m = node->member[k];
+
+            beat.echo_ms = m->beat_life == m->link.peer_incarnation ? m->beat_ms : 0;
             node_note_beat(node->member[k], &beat);
         }
     node->next_beat_ms = node->now_ms + node->beat_every_ms;
@@ -171,12 +173,13 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     /* An acknowledgement for it, with the promise that belongs to it. */
     if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
         m->beat_ms = beat->sent_ms;
+        m->beat_life = m->link.peer_incarnation;
         m->promised_ms = node->now_ms + node->promise_ms;
     } else {
         m->beat_ms = 0;
     }
     /* And its acknowledgement, if it is for this life. */
-    if (lease_is_part(node, place) && beat->echo_ms > node->life_ms && beat->echo_ms <= node->now_ms &&
+    if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->life_ms && beat->echo_ms <= node->now_ms &&
         beat->echo_ms > m->acked_ms)
         m->acked_ms = beat->echo_ms;
 }

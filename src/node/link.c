@@ -55,6 +55,7 @@ static void link_meet(struct link *k, uint64_t incarnation)
 {
     if (k->peer_incarnation < incarnation) {
         link_forget_letters(k);
+        bytes_free(&k->notes);
         k->peer_incarnation = incarnation;
     }
 }
@@ -83,7 +84,9 @@ uint8_t *link_send(struct link *k, size_t len)
 void link_note(struct link *k, const uint8_t *bytes, size_t len)
 {
     assert(len <= LINK_MESSAGE_MAX);
-    if (k->state == LINK_UP && bytes_len(&k->notes) <= LINK_NOTES_MAX)
+    if (k->state != LINK_UP && bytes_len(&k->notes) + len > LINK_NOTES_WAIT)
+        bytes_free(&k->notes); /* it is old by now */
+    if (bytes_len(&k->notes) <= LINK_NOTES_MAX)
         memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
 }
 
@@ -123,6 +126,7 @@ static void link_end(struct link *k, const char *reason)
 void link_begin_anew(struct link *k)
 {
     link_forget_letters(k);
+    bytes_free(&k->notes);
     k->peer_incarnation = k->expected = 0;
     if (k->state != LINK_DOWN)
         link_end(k, "a new life begins");
@@ -158,7 +162,6 @@ void link_connected(struct link *k)
 void link_disconnected(struct link *k)
 {
     k->state = LINK_DOWN;
-    bytes_free(&k->notes);
     bytes_free(&k->wire);
     bytes_free(&k->in);
 }

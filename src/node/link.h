@@ -3,7 +3,7 @@
  * The model. There are two sorts of messages. *Letters* are numbered from 1 and kept until the peer has acknowledged
  * them. A connection begins with a HELLO from both sides that says which letter was received last; each side goes on
  * with the one after it. So a letter arrives once and in order, however often the connection breaks, as long as both
- * processes live. *Notes* are sent if there is a connection, and may be lost; they overtake letters.
+ * processes live. *Notes* may be lost; they overtake letters, and while there is no connection the newest of them wait.
  *
  * Who may talk. HELLO names the sender, the member it wants to reach, the version of the protocol, a digest of the
  * configuration, the cluster and the data directory of the sender. What does not match is refused, with a reason that
@@ -42,6 +42,7 @@ enum {
     LINK_WRITE_MAX = 1 << 16,
     LINK_BACKLOG_MAX = 1 << 24,
     LINK_NOTES_MAX = 1 << 20, /* unsent; what is more is lost */
+    LINK_NOTES_WAIT = 1 << 12, /* for a connection */
     LINK_INPUT_MAX = 1 << 21, /* holds the longest frame */
     LINK_ACK_EVERY = 32,
 };

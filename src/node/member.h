@@ -36,6 +36,7 @@ struct member {
     /* Its heartbeats. */
     uint64_t heard_ms;    /* when the last one came; 0: none */
     uint64_t beat_ms;     /* by its clock: the newest that is to be acknowledged; 0: none */
+    uint64_t beat_life;   /* of which incarnation */
     uint64_t acked_ms;    /* by our clock: the newest of ours that it has acknowledged */
     uint64_t promised_ms; /* until then nobody gets our support for excluding it */
     bool bound;           /* in this view it gets no more acknowledgements */

@@ -32,7 +32,7 @@ const char *talk_name(const struct node *node, uint32_t member)
 
 const struct link *talk_link(const struct node *node, uint32_t member)
 {
-    return member == node->conf.self ? NULL : &node->link[member];
+    return member == node->place ? NULL : &node->member[member]->link;
 }
 
 bool talk_reaches(const struct node *node, uint32_t member)

@@ -194,7 +194,7 @@ static void serve_stop(uv_signal_t *signal, int number)
         serve_end(s, 0);
         return;
     }
-    s->leave_by_ms = serve_now_ms() + s->conf->lease_ms;
+    s->leave_by_ms = serve_now_ms() + s->conf->lease_ms / 4;
     serve_wake(s);
     node_leave(&s->node);
     serve_work(s);
