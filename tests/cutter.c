@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PAIRS = 8, LIVES = 3000 };
+enum { PAIRS = 8, LIVES = 1000 };
 
 struct pair {
     int end[2];

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "alg/list.h"
+#include "members.h"
 #include "node/client.h"
 
 #include <string.h>
@@ -66,14 +67,13 @@ static size_t fuzz_script(struct fuzz_input in, uint8_t *script, size_t room)
 static struct bytes fuzz_talk(const uint8_t *script, size_t len, size_t piece)
 {
     static const char *const names[] = {"a"};
-    const struct dme_alg *alg = alg_find("central");
-    struct node_conf conf = {.n = 1, .name = names, .summary = "", .modes = alg, .slots = alg, .incarnation = 1};
     struct node node;
     struct client *c;
     struct node_event e;
     struct bytes said = {0};
 
-    node_init(&node, &conf);
+    members_start(&node, (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
+                  names, 1, 0);
     c = client_open(&node, NULL);
     for (size_t at = 0; at < len && !c->closing; at += piece) {
         client_input(c, script + at, len - at < piece ? len - at : piece);

@@ -138,14 +138,14 @@ tell $? "without a key it is on loopback only"
 # ------------------------------------------------------------------------------------------------------------ a cluster
 
 members="ant=127.0.0.1:$((base + 1)),bee=127.0.0.1:$((base + 2))"
-"$DIBS" serve --socket "$dir/ant" --name ant --members "$members" --http 127.0.0.1:$((base + 3)) 2>"$dir/ant.log" &
+"$DIBS" serve --socket "$dir/ant" --data "$dir/data" --name ant --members "$members" --http 127.0.0.1:$((base + 3)) 2>"$dir/ant.log" &
 daemons="$daemons $!"
 until_true test -S "$dir/ant"
 until_true metrics $((base + 3)) && is dibs_ready 0 && is 'dibs_link_up{member="bee"}' 0
 tell $? "a member that has met nobody says that"
 [ "$(get $((base + 3)) /healthz | sed -n 1p)" = 503 ]
 tell $? "and that it is not well"
-"$DIBS" serve --socket "$dir/bee" --name bee --members "$members" 2>"$dir/bee.log" &
+"$DIBS" serve --socket "$dir/bee" --data "$dir/data" --name bee --members "$members" 2>"$dir/bee.log" &
 bee=$!
 daemons="$daemons $bee"
 until_true sh -c "'$DIBS' status --socket '$dir/ant' | grep -q '^ready yes'" &&

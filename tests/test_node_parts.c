@@ -14,8 +14,7 @@ static const char *const member_names[] = {"ant", "bee", "cat"};
 
 static struct node_conf conf_of(const char *summary)
 {
-    return (struct node_conf){
-        .summary = summary, .modes = alg_find("suzuki-kasami"), .slots = alg_find("central")};
+    return (struct node_conf){.summary = summary, .modes = alg_find("suzuki-kasami"), .slots = alg_find("central")};
 }
 
 static void start(struct node *node, uint32_t n, uint32_t self)

@@ -55,9 +55,12 @@ int cmd_soak(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs soak [OPTION...]",
-        "Simulates whole clusters, each from a seed: the code of the daemon, with crashes, restarts, stopped processes,\n"
-        "partitions, broken connections, torn writes, drifting clocks, and clients that die or hang. Checkers that know\n"
-        "the true time watch that locks exclude each other, that fences grow, that who loses a lock is told in time, and\n"
+        "Simulates whole clusters, each from a seed: the code of the daemon, with crashes, restarts, stopped "
+        "processes,\n"
+        "partitions, broken connections, torn writes, drifting clocks, and clients that die or hang. Checkers that "
+        "know\n"
+        "the true time watch that locks exclude each other, that fences grow, that who loses a lock is told in time, "
+        "and\n"
         "that everybody is served when calm returns. A seed that fails is printed, and replays exactly.",
         options,
     };

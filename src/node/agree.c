@@ -290,8 +290,8 @@ static void agree_asked(struct agree *a, const struct raft_message *m)
         a->matched_term = term;
         a->matched = 0;
     }
-    a->asked = snapshot ? m->install_snapshot.last_index
-                        : m->append_entries.prev_log_index + m->append_entries.n_entries;
+    a->asked =
+        snapshot ? m->install_snapshot.last_index : m->append_entries.prev_log_index + m->append_entries.n_entries;
 }
 
 static int io_send(struct raft_io *io, struct raft_io_send *req, const struct raft_message *message, raft_io_send_cb cb)

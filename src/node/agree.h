@@ -16,8 +16,8 @@
 
 struct agree_conf {
     const struct disk *disk;
-    uint64_t election_ms;                   /* without a leader for so long, to twice as long: somebody else tries */
-    void *user;                             /* of the callbacks */
+    uint64_t election_ms; /* without a leader for so long, to twice as long: somebody else tries */
+    void *user;           /* of the callbacks */
     uint64_t (*random)(void *user);
     void (*send)(void *user, uint64_t to, const uint8_t *bytes, size_t len); /* to a member, by its id; may be lost */
 };

@@ -187,8 +187,8 @@ bool agree_decode(struct raft_message *m, const uint8_t *bytes, size_t len)
         m->request_vote_result = (struct raft_request_vote_result){x[0], x[1] != 0, (raft_tribool)x[2]};
         break;
     case RAFT_IO_APPEND_ENTRIES:
-        m->append_entries =
-            (struct raft_append_entries){.term = x[0], .prev_log_index = x[1], .prev_log_term = x[2], .leader_commit = x[3]};
+        m->append_entries = (struct raft_append_entries){
+            .term = x[0], .prev_log_index = x[1], .prev_log_term = x[2], .leader_commit = x[3]};
         return unwire_entries(&m->append_entries, x[4], &u);
     case RAFT_IO_APPEND_ENTRIES_RESULT:
         m->append_entries_result = (struct raft_append_entries_result){x[0], x[1], x[2]};

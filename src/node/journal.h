@@ -33,9 +33,9 @@ struct journal {
     const struct disk *disk;
     bool broken; /* the disk has failed */
     /* Who this is: */
-    uint64_t disk_id; /* 0: the journal is new */
-    uint64_t member;  /* its id; 0: it has not joined yet */
-    uint64_t life;    /* how often it has begun a new life */
+    uint64_t disk_id;   /* 0: the journal is new */
+    uint64_t member;    /* its id; 0: it has not joined yet */
+    uint64_t life;      /* how often it has begun a new life */
     struct bytes first; /* the view before the first */
     /* For Raft: */
     raft_term term;

@@ -179,8 +179,8 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
         m->beat_ms = 0;
     }
     /* And its acknowledgement, if it is for this life. */
-    if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->life_ms && beat->echo_ms <= node->now_ms &&
-        beat->echo_ms > m->acked_ms)
+    if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->life_ms &&
+        beat->echo_ms <= node->now_ms && beat->echo_ms > m->acked_ms)
         m->acked_ms = beat->echo_ms;
 }
 

@@ -209,8 +209,8 @@ static const char *link_hello(struct link *k, const struct link_hello *h, char *
     else if (h->digest != k->self->digest)
         snprintf(buf, size, "the members' configurations differ; that of %s is: %s", self, k->self->summary);
     else if (h->cluster && k->self->cluster && h->cluster != k->self->cluster)
-        snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members", self,
-                 k->peer);
+        snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members",
+                 self, k->peer);
     else if (k->peer_disk && h->disk != k->peer_disk)
         snprintf(buf, size, "the data directory of %.63s is not the one it had; remove %.63s and add it anew", k->peer,
                  k->peer);

@@ -41,9 +41,9 @@ enum {
     LINK_MESSAGE_MAX = 1 << 20,
     LINK_WRITE_MAX = 1 << 16,
     LINK_BACKLOG_MAX = 1 << 24,
-    LINK_NOTES_MAX = 1 << 20, /* unsent; what is more is lost */
+    LINK_NOTES_MAX = 1 << 20,  /* unsent; what is more is lost */
     LINK_NOTES_WAIT = 1 << 12, /* for a connection */
-    LINK_INPUT_MAX = 1 << 21, /* holds the longest frame */
+    LINK_INPUT_MAX = 1 << 21,  /* holds the longest frame */
     LINK_ACK_EVERY = 32,
 };
 

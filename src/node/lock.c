@@ -178,8 +178,8 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     bool shares = !lock->slots && site->node->mode != LOCK_ALONE;
     struct claim *c;
 
-    while (l->grants && (c = lock_first(lock)) && !lock_is_encumbered(lock, c) && site->left && (shares || site->held == 0) &&
-           (lock->slots || c->mode == site->node->mode))
+    while (l->grants && (c = lock_first(lock)) && !lock_is_encumbered(lock, c) && site->left &&
+           (shares || site->held == 0) && (lock->slots || c->mode == site->node->mode))
         lock_grant(l, lock, s, c);
 }
 
@@ -216,9 +216,9 @@ static void lock_work(struct locks *l, struct lock *lock)
             if (site->node->phase == DME_IDLE && lock_wants_more(l, lock, asking)) {
                 asking++;
                 instance_request(l, lock, s,
-                                 lock->slots                       ? LOCK_ALONE
-                                 : lock->old && lock->old->held    ? lock->old->mode
-                                                                   : lock_first(lock)->mode);
+                                 lock->slots                    ? LOCK_ALONE
+                                 : lock->old && lock->old->held ? lock->old->mode
+                                                                : lock_first(lock)->mode);
                 again = true;
             }
         }

@@ -43,9 +43,9 @@
 #include "stats.h"
 
 enum {
-    LOCK_NAME_MAX = 255,      /* bytes */
-    LOCK_SLOTS_MAX = 256,     /* of one lock */
-    LOCK_BATCH_MAX = 64,      /* clients served in one stay inside */
+    LOCK_NAME_MAX = 255,  /* bytes */
+    LOCK_SLOTS_MAX = 256, /* of one lock */
+    LOCK_BATCH_MAX = 64,  /* clients served in one stay inside */
     LOCK_MEMBERS_MAX = 64,
     LOCK_NAMES_MAX = 1 << 20, /* that clients of one member may make it remember */
     LOCK_POLICIES_MAX = 255,

@@ -7,13 +7,13 @@
 
 /* A heartbeat. Sets are of places in the roster of the sender's view. */
 struct beat {
-    uint64_t view;      /* the view that the sender has installed */
-    uint64_t sent_ms;   /* by the sender's clock */
-    uint64_t echo_ms;   /* by the receiver's clock: the newest beat of it that the sender acknowledges; 0: none */
-    uint64_t hears;     /* whom the sender hears */
-    uint64_t bound;     /* whom it no longer acknowledges in this view */
-    uint64_t expired;   /* whom it owes nothing any more */
-    uint64_t drops;     /* from the leader: whom nobody shall acknowledge any more in this view */
+    uint64_t view;    /* the view that the sender has installed */
+    uint64_t sent_ms; /* by the sender's clock */
+    uint64_t echo_ms; /* by the receiver's clock: the newest beat of it that the sender acknowledges; 0: none */
+    uint64_t hears;   /* whom the sender hears */
+    uint64_t bound;   /* whom it no longer acknowledges in this view */
+    uint64_t expired; /* whom it owes nothing any more */
+    uint64_t drops;   /* from the leader: whom nobody shall acknowledge any more in this view */
     bool leads;
     bool leaves; /* the sender has given up all locks, and will grant none */
     bool stray;  /* the sender does not know who it is, and asks for the roster */

@@ -147,8 +147,7 @@ void node_install(struct node *node, const struct view *view)
     bool took_part = node->takes_part;
 
     node_set_roster(node, view);
-    node->takes_part =
-        node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
+    node->takes_part = node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
     node->installed_ms = node->now_ms;
     lease_begin_view(node);
     lease_refresh(node); /* clients of who was excluded hear of it before anything else happens */
@@ -361,10 +360,9 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .incarnation = conf->incarnation};
     node->promise_ms = conf->lease_ms + conf->lease_ms / 10 + 1; /* clocks may differ by a twentieth each */
     node->beat_every_ms = conf->lease_ms / 8;
-    locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,
-                                                  .policies = conf->policies,
-                                                  .modes = conf->modes,
-                                                  .slots = conf->slots});
+    locks_init(&node->locks,
+               &(struct locks_conf){
+                   .policy = conf->policy, .policies = conf->policies, .modes = conf->modes, .slots = conf->slots});
     ring_init(&node->sessions);
     talk_init(&node->talk);
 }
@@ -439,7 +437,8 @@ enum node_state node_state(const struct node *node)
         return NODE_LEAVES;
     if (node->locks.grants && node->locks.open)
         return NODE_GRANTS;
-    if (!node->conf.lease_ms || node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* as after a view change, and at the beginning */
+    if (!node->conf.lease_ms ||
+        node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* as after a view change, and at the beginning */
         return NODE_STARTS;
     return node->takes_part ? NODE_NO_QUORUM : NODE_OUTSIDE;
 }

@@ -67,23 +67,23 @@ struct node {
     uint64_t grants, losses, lapses; /* so far */
     struct stats stats;
 
-    struct agree *agree; /* or null */
-    struct view view;    /* installed */
-    uint32_t place;      /* in its roster, or NODE_MEMBERS_MAX */
+    struct agree *agree;                     /* or null */
+    struct view view;                        /* installed */
+    uint32_t place;                          /* in its roster, or NODE_MEMBERS_MAX */
     struct member *member[NODE_MEMBERS_MAX]; /* by place; the own one is null */
     uint32_t part[NODE_MEMBERS_MAX];         /* by place: which of those who take part it is */
-    struct member *retired;                  /* no longer in the roster: the driver closes what it has to do with them */
-    uint64_t roster_version;                 /* grows when members come or go */
-    bool takes_part;                         /* in the view */
+    struct member *retired;  /* no longer in the roster: the driver closes what it has to do with them */
+    uint64_t roster_version; /* grows when members come or go */
+    bool takes_part;         /* in the view */
     bool leaves;
-    bool dropped;                            /* it is about to be excluded, and has given up its locks */
+    bool dropped; /* it is about to be excluded, and has given up its locks */
 
     uint64_t began_ms, life_ms, installed_ms; /* when the process, this life and this view began */
-    uint64_t promise_ms, beat_every_ms;     /* spans */
+    uint64_t promise_ms, beat_every_ms;       /* spans */
     uint64_t next_beat_ms, lease_end_ms;
-    uint64_t granted_ms;                    /* when it last had its lease, or began */
-    uint64_t led_ms;                        /* since when it leads, or 0 */
-    uint64_t drops;                         /* who leads: whom to drop */
+    uint64_t granted_ms; /* when it last had its lease, or began */
+    uint64_t led_ms;     /* since when it leads, or 0 */
+    uint64_t drops;      /* who leads: whom to drop */
     struct node_wish {
         uint64_t until_ms; /* 0: there is none */
         bool add;

@@ -233,7 +233,9 @@ static void serve_tell_roster(const struct serve *s, const struct view *roster)
         same = strcmp(view->member[k].name, roster->member[k].name) == 0 &&
                strcmp(view->member[k].address, roster->member[k].address) == 0;
     if (!same)
-        serve_log(s, "the members are those of the journal in %s, which differ from those it was started with",
+        serve_log(s,
+                  "the members are those of its journal in %s, not those it was started with; for another cluster choose "
+                  "another directory with --data",
                   s->conf->data);
 }
 

@@ -37,7 +37,7 @@ struct serve {
     struct disk_file disk;
     struct ring peers;
     uint64_t roster_version; /* that the peers follow */
-    uv_tcp_t peers_door; /* where peers come in */
+    uv_tcp_t peers_door;     /* where peers come in */
     uv_pipe_t clients_door;
     uv_tcp_t clients_tcp_door;
     uv_timer_t due, patience;
@@ -47,7 +47,7 @@ struct serve {
     struct ring unknown;       /* clients that have not proved who they are */
     unsigned stranger_count, unknown_count;
     struct serve_refusals refusals;
-    struct http *http; /* or null */
+    struct http *http;     /* or null */
     uint64_t view;         /* that was logged last */
     enum node_state state; /* likewise */
     uint64_t leave_by_ms;  /* it has been told to end, and does so then at the latest; 0: it has not */

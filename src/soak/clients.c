@@ -219,7 +219,9 @@ void clients_hear(struct world *w, uint32_t i)
             return;
         }
         world_trace(w, "client %u of %s: %s %s, fence %llu", k, w->machine[i].name, e.name,
-                    e.state == CLAIM_HELD ? "held" : e.state == CLAIM_LOST ? "lost" : "not held",
+                    e.state == CLAIM_HELD   ? "held"
+                    : e.state == CLAIM_LOST ? "lost"
+                                            : "not held",
                     (unsigned long long)e.fence);
         c->waits = false;
         c->holds = e.state == CLAIM_HELD;

@@ -24,7 +24,8 @@ void faults_draw(struct world *w)
         m->breaks = faults_maybe(w, 60);
         m->kill_client = faults_maybe(w, 60);
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
-        if (world_below(w, 6) == 0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
+        if (world_below(w, 6) ==
+            0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 45000, .cut = 30, .lonely = true};
         m->think_ms = 5 + (uint32_t)world_below(w, 400);
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
@@ -33,8 +34,8 @@ void faults_draw(struct world *w)
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              "; delay %u+%u us, drift %u ppm%s",
-             w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks,
-             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "");
+             w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks, m->delay_us,
+             m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- kinds */
@@ -57,8 +58,8 @@ static void faults_crash(struct world *w)
 static void faults_pause(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);
-    uint64_t span_us = world_below(w, 3) ? 1000 * (1 + world_below(w, 3 * SOAK_LEASE_MS))
-                                         : 10000000 + world_below(w, 2000000);
+    uint64_t span_us =
+        world_below(w, 3) ? 1000 * (1 + world_below(w, 3 * SOAK_LEASE_MS)) : 10000000 + world_below(w, 2000000);
 
     if (!w->machine[i].runs || world_is_stopped(w, i))
         return;
@@ -123,8 +124,10 @@ void faults_happen(struct world *w)
     const struct {
         uint32_t rate;
         void (*happen)(struct world *w);
-    } kinds[] = {{w->mix.crash, faults_crash},   {w->mix.pause, faults_pause},
-                 {w->mix.cut, faults_cut},       {w->mix.breaks, faults_break},
+    } kinds[] = {{w->mix.crash, faults_crash},
+                 {w->mix.pause, faults_pause},
+                 {w->mix.cut, faults_cut},
+                 {w->mix.breaks, faults_break},
                  {w->mix.kill_client, faults_kill_client}};
 
     if (w->calm)

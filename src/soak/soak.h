@@ -25,12 +25,12 @@ struct dme_alg;
 
 struct soak_conf {
     uint64_t seed;
-    uint32_t members;   /* 0: drawn */
-    uint32_t clients;   /* 0: drawn */
-    uint32_t chaos_s;   /* how long faults happen */
-    bool calm;          /* no faults at all */
+    uint32_t members;                    /* 0: drawn */
+    uint32_t clients;                    /* 0: drawn */
+    uint32_t chaos_s;                    /* how long faults happen */
+    bool calm;                           /* no faults at all */
     const struct dme_alg *modes, *slots; /* null: drawn */
-    FILE *trace;        /* what happens, line by line; or null */
+    FILE *trace;                         /* what happens, line by line; or null */
 };
 
 struct soak_report {

@@ -34,10 +34,10 @@ struct soak_event {
 struct soak_machine {
     struct node node;
     bool runs;
-    bool doomed;        /* its disk fails within this very event: it crashes after it */
-    uint64_t process;   /* a number for every process */
-    uint64_t thaws_us;  /* it is stopped until then */
-    uint64_t timer_us;  /* when the next timer is set for, or 0 */
+    bool doomed;       /* its disk fails within this very event: it crashes after it */
+    uint64_t process;  /* a number for every process */
+    uint64_t thaws_us; /* it is stopped until then */
+    uint64_t timer_us; /* when the next timer is set for, or 0 */
     int64_t drift_ppm;
     uint64_t boot_ms;
     uint64_t random;
@@ -65,7 +65,7 @@ struct soak_client {
     int name;
     uint32_t mode, slots;
     uint64_t fence;
-    uint64_t since_us;        /* it waits or holds */
+    uint64_t since_us;       /* it waits or holds */
     uint64_t believes_to_us; /* when it has a lock: until then it thinks so, unless it is told otherwise */
 };
 
