@@ -640,6 +640,8 @@ static void rr_receive_group(struct dme *d, struct rr *s, const struct dme_msg *
             s->peer[m->from].sponsee = 1;
         else
             rr_send(d, s, m->from, REFUSE, 0);
+        if (s->activity == ADMIN && s->granted && m->from == s->sponsee)
+            rr_put_all(d, s); /* it has failed meanwhile and is back: it is another name that all have to know */
         rr_kick(d, s);
         break;
     case REFUSE:

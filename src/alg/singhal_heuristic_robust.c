@@ -302,9 +302,12 @@ static void sr_reintegrate(struct dme *d, struct sr *s, dme_id holder)
     bool inactive = holder != d->self && s->peer[holder].census.beyond;
 
     for (dme_id j = 0; j < d->n; j++) {
-        if (inactive && j != d->self && !s->peer[j].census.down &&
-            (s->peer[j].census.beyond || j > d->self || dme_option(d, OPTION_REINTEGRATION) == ALL))
-            s->peer[j].requests = 1;
+        if (inactive && (s->peer[j].census.beyond || j > d->self || dme_option(d, OPTION_REINTEGRATION) == ALL)) {
+            if (s->has) /* it came before the verdict; a holder counts only who waits, so others must count it */
+                sr_tell(d, s, j);
+            else
+                s->peer[j].requests = sr_reaches(d, s, j);
+        }
         s->peer[j].census.beyond = 0;
     }
     if (inactive && sr_state(d, s) == R) {

@@ -117,6 +117,7 @@ int cmd_sim(int argc, char **argv)
         SPEC_OPTIONS_LOAD(w),
         {"--script", CLI_TEXT, &w.script, "FILE", "load from a file of lines TIME SITE [MODE]", 0, 0, NULL},
         SPEC_OPTIONS(w),
+        SPEC_OPTIONS_FAULTS(w),
         {"--log", CLI_TEXT, &log, "FILE", "write every step into a file; or the word \"entries\": tell every entry", 0,
          0, NULL},
         {"--save", CLI_TEXT, &save, "FILE", "write a short run as a scenario; dibs trace draws it", 0, 0, NULL},

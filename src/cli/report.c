@@ -54,6 +54,34 @@ static bool report_wants(const struct sim_spec *spec, unsigned figure)
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
+/* Messages for members and recovery, not for requests, in what was measured. */
+static uint64_t report_upkeep(const struct sim_spec *spec, const struct sim_result *r)
+{
+    uint64_t sum = 0;
+
+    for (unsigned k = spec->conf.alg->upkeep; spec->conf.alg->upkeep && spec->conf.alg->kinds[k].name; k++)
+        sum += r->by_kind[k];
+    return sum;
+}
+
+static void report_faults(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
+{
+    const struct fault_result *f = &r->faults;
+    uint64_t failures = f->crashes + f->cuts + f->leaves;
+
+    if (!fault_happens(&spec->faults))
+        return;
+    fprintf(to, "  %-26s %12" PRIu64 " (%" PRIu64 " came back)\n", "crashes", f->crashes, f->returns);
+    fprintf(to, "  %-26s %12" PRIu64 "\n", "cuts", f->cuts);
+    fprintf(to, "  %-26s %12" PRIu64 "\n", "leaves", f->leaves);
+    fprintf(to, "  %-26s %12" PRIu64 "\n", "requests lost with a site", f->lost);
+    if (f->outages)
+        fprintf(to, "  %-26s %12.5g, max %.5g\n", "time without service", f->outage_sum / (double)f->outages,
+                f->outage_max);
+    if (failures)
+        fprintf(to, "  %-26s %12.5g\n", "recovery messages, each", (double)report_upkeep(spec, r) / (double)failures);
+}
+
 static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
 {
     const struct dme_kind *kinds = spec->conf.alg->kinds;
@@ -84,6 +112,7 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     if (report_wants(spec, FIG_SWITCHES))
         fprintf(to, "  %-26s %12" PRIu64 "\n", "switches in one wait, max", r->switches_max);
     fprintf(to, "  %-26s %12.5g\n", "fairness (Jain)", r->jain);
+    report_faults(to, spec, r);
     if (r->unserved)
         fprintf(to, "\n%u of %u sites waited all the time and were never served: dibs check %s may tell why.\n",
                 r->unserved, spec->conf.n, spec->conf.alg->name);
@@ -154,6 +183,17 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "jain"), json_real(&j, r->jain);
     json_key(&j, "settled"), json_bool(&j, r->settled);
     json_key(&j, "unserved"), json_count(&j, r->unserved);
+    if (fault_happens(&spec->faults)) {
+        json_key(&j, "crashes"), json_count(&j, r->faults.crashes);
+        json_key(&j, "returns"), json_count(&j, r->faults.returns);
+        json_key(&j, "cuts"), json_count(&j, r->faults.cuts);
+        json_key(&j, "leaves"), json_count(&j, r->faults.leaves);
+        json_key(&j, "lost"), json_count(&j, r->faults.lost);
+        json_key(&j, "outages"), json_count(&j, r->faults.outages);
+        json_key(&j, "outage_mean"), json_real(&j, r->faults.outage_sum / (double)r->faults.outages);
+        json_key(&j, "outage_max"), json_real(&j, r->faults.outage_max);
+        json_key(&j, "upkeep_messages"), json_count(&j, report_upkeep(spec, r));
+    }
     json_key(&j, "steps"), json_count(&j, r->steps);
     json_key(&j, "end_time"), json_real(&j, r->end);
     if (spec->log_entries)

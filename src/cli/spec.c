@@ -86,6 +86,27 @@ static void spec_load(struct sim_spec *spec, const struct spec_words *w)
     }
 }
 
+static void spec_faults(struct sim_spec *spec, const struct spec_words *w)
+{
+    char line[512];
+    struct dme_text wrong;
+
+    dme_text_init(&wrong, line, sizeof line);
+    if (w->faults && (w->crash_rate > 0 || w->cut_rate > 0 || w->leave_rate > 0))
+        cli_die("failures come from --faults FILE or from rates, not from both");
+    if (w->cut_rate > 0 && spec->conf.n > 32)
+        cli_die("--cut-rate takes at most 32 sites");
+    spec->faults.crash_rate = w->crash_rate;
+    spec->faults.cut_rate = w->cut_rate;
+    spec->faults.leave_rate = w->leave_rate;
+    spec->faults.resumes = w->resume;
+    spec->faults.detect = w->detect;
+    spec->faults.calm = w->calm;
+    spec_insist(dist_parse(&spec->faults.absence, w->absence ? w->absence : "50", &wrong), "--absence", line);
+    if (w->faults)
+        spec_insist(fault_read_script(&spec->faults, w->faults, spec->conf.n, &wrong), "--faults", line);
+}
+
 struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
 {
     struct sim_spec spec = {.conf = cli_conf(algorithm, w->sites, w->rule, &w->sets)};
@@ -101,6 +122,7 @@ struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
     spec_insist(delay_parse(&spec.delay, w->delay, spec.conf.n, &wrong), "--delay", line);
     spec_insist(dist_parse(&spec.hold, w->hold, &wrong), "--hold", line);
     spec_load(&spec, w);
+    spec_faults(&spec, w);
     return spec;
 }
 
@@ -126,5 +148,6 @@ struct sim_spec spec_parse(const char *line)
 void spec_free(struct sim_spec *spec)
 {
     load_spec_free(&spec->load);
+    fault_spec_free(&spec->faults);
     delay_free(&spec->delay);
 }

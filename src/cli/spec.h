@@ -12,6 +12,9 @@ struct spec_words {
     const char *rates, *hot, *burst, *think, *script, *delay, *hold, *rule;
     unsigned order;
     struct cli_list sets;
+    const char *faults, *absence;
+    double crash_rate, cut_rate, leave_rate, calm, detect;
+    bool resume;
 };
 
 enum { SPEC_NOT_GIVEN = 99 };
@@ -75,6 +78,24 @@ extern const char *const spec_orders[];
     {                                                                                                                  \
         "--set", CLI_LIST, &(w).sets, "KEY=VALUE", "an option of the algorithm; dibs list ALGORITHM shows them", 0, 0, \
             NULL                                                                                                       \
+    }
+
+#define SPEC_OPTIONS_FAULTS(w)                                                                                          \
+    {                                                                                                                   \
+        "--faults", CLI_TEXT, &(w).faults, "FILE", "failures from a file of lines TIME crash|restart|.. SITE",          \
+        0,          0,        NULL},                                                                                    \
+        {"--crash-rate", CLI_REAL, &(w).crash_rate, "R", "crashes per time, of the whole system, one at a time", 1e-12, \
+         1e12,           NULL},                                                                                         \
+        {"--cut-rate", CLI_REAL, &(w).cut_rate, "R", "cuts of the network in two, likewise", 1e-12, 1e12, NULL},        \
+        {"--leave-rate", CLI_REAL, &(w).leave_rate, "R", "members that leave, and join again, likewise", 1e-12,         \
+         1e12,           NULL},                                                                                         \
+        {"--absence", CLI_TEXT, &(w).absence, "D", "how long a crash, cut or leave lasts, as for --delay (const:50)",   \
+         0,           0,        NULL},                                                                                  \
+        {"--calm", CLI_REAL, &(w).calm, "D", "time to recover before the next failure, at least (50 T)",                \
+         1e-12,    1e12,     NULL},                                                                                     \
+        {"--resume", CLI_FLAG, &(w).resume, NULL, "sites come back with their memory", 0, 0, NULL},                     \
+    {                                                                                                                   \
+        "--detect", CLI_REAL, &(w).detect, "D", "time until a failure is reported (the bound T)", 1e-12, 1e12, NULL     \
     }
 
 /* The specification, or cli_die. */

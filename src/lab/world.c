@@ -296,9 +296,9 @@ static void world_step(struct world *w, const struct world_move *move, const str
     struct dme_event event = {.type = move->type, .arg = move->arg, .msg = m};
 
     dme_step(&w->conf, w->node[move->site], &event, w->out);
+    world_post(w, move->site);
     if (move->type == DME_RESTART)
         world_tell_absences(w, move->site);
-    world_post(w, move->site);
     w->entries += w->out->entered;
 }
 

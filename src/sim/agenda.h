@@ -4,15 +4,18 @@
 
 #include "core/dme.h"
 
-enum agenda_type { AGENDA_DEMAND, AGENDA_EXIT, AGENDA_TIMER };
+enum agenda_type { AGENDA_DEMAND, AGENDA_EXIT, AGENDA_TIMER, AGENDA_FAULT, AGENDA_NEWS };
 
 struct agenda_item {
     double at;
     uint64_t order; /* of two items at one time the one with the lower order comes first */
     uint32_t type;
     dme_id site;
-    uint32_t timer;
-    uint32_t start; /* of a timer: which start of it this is; a later start or a stop makes the item void */
+    uint32_t timer; /* or the type of a fault, or of news */
+    uint32_t
+        start; /* of a timer: which start of it this is; a later start or a stop makes the item void. Of a fault: its
+                       argument; of news: about whom */
+    uint32_t lives; /* the site's life then; another makes the item void */
 };
 
 struct agenda {

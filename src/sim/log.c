@@ -2,11 +2,16 @@
 #include "log.h"
 
 #include "lab/memory.h"
+#include "lab/world.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char *const log_events[] = {"request", "release", "receive", "timer"};
+static const char *const log_events[] = {
+    [DME_REQUEST] = "request", [DME_RELEASE] = "release", [DME_RECEIVE] = "receive", [DME_TIMER] = "timer",
+    [DME_RESTART] = "restart", [DME_JOIN] = "join",       [DME_LEAVE] = "leave",     [WORLD_CRASH] = "crash",
+    [WORLD_CUT] = "cut",       [WORLD_HEAL] = "heal",
+};
 
 void sim_log_begin(struct sim_log *log, FILE *to, const struct sim_spec *spec)
 {
@@ -62,6 +67,10 @@ void sim_log_observe(void *user, const struct sim_event *e)
     fprintf(log->to, "{\"at\":%.17g,\"site\":%u,\"event\":\"%s\"", e->at, e->site, log_events[e->event->type]);
     if (e->event->type == DME_REQUEST)
         fprintf(log->to, ",\"mode\":%u", e->event->arg);
+    if (e->event->type == WORLD_CUT)
+        fprintf(log->to, ",\"side\":%u", e->event->arg);
+    if (e->event->type == DME_RESTART)
+        fprintf(log->to, ",\"memory\":%s", e->event->arg ? "true" : "false");
     if (e->event->type == DME_TIMER)
         fprintf(log->to, ",\"timer\":%u", e->event->arg);
     if (e->event->type == DME_RECEIVE)

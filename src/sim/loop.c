@@ -11,6 +11,8 @@
 /* Timers fire strictly later than so many T. Sums of delays are rounded, so a little later must be more than that. */
 static const double sim_later = 1e-6;
 
+enum { SIM_STEPS_MAX = 1000000 }; /* without an entry */
+
 /* ----------------------------------------------------------------------------------------------------------- broken */
 
 static void sim_fail(struct sim *s, dme_id site, const char *what)
@@ -38,6 +40,10 @@ static void sim_post(struct sim *s, const struct dme_msg *m, dme_id to)
 {
     double at = delay_arrival(&s->delay, &s->delays, s->now, m->from, to);
 
+    if (s->side && world_apart(s->side, m->from, to)) {
+        s->order++; /* it is lost */
+        return;
+    }
     flight_post(&s->flight, at, s->order++, m, to);
 }
 
@@ -101,7 +107,7 @@ static void sim_set_timers(struct sim *s, dme_id self)
 
 /* ------------------------------------------------------------------------------------------------------- in and out */
 
-static void sim_account(struct sim *s)
+void sim_account(struct sim *s)
 {
     double time = s->now - s->changed;
 
@@ -116,6 +122,7 @@ void sim_measure(struct sim *s, bool at_rest)
     s->began_at_rest = at_rest;
     s->entries_before = s->entries;
     s->requests_before = s->requests;
+    s->result->faults = (struct fault_result){0};
     for (dme_id i = 0; i < s->conf.n; i++)
         s->site[i].entries = 0;
     metrics_mark(s->metrics, s->now);
@@ -164,7 +171,8 @@ static void sim_measure_entry(struct sim *s, const struct sim_site *site, uint32
 {
     struct metrics *m = s->metrics;
     /* Of the entries since the request, those that waited already were not overtaking. */
-    uint64_t overtakes = s->entries - site->entries_then - (site->waiting_then - still_waiting);
+    uint64_t later = s->entries - site->entries_then, earlier = site->waiting_then - still_waiting;
+    uint64_t overtakes = later > earlier ? later - earlier : 0; /* some of the earlier may have failed */
     uint64_t switches = s->switches - site->switches_then;
     double wait = s->now - site->asked, sync = s->now - s->last_exit;
 
@@ -189,6 +197,8 @@ static void sim_enter(struct sim *s, dme_id self)
     uint32_t still_waiting = order_leave(&s->waiting, self);
 
     sim_check_entry(s, self, node);
+    if (s->out_of_service)
+        fail_entered(s);
     sim_account(s);
     if (s->mode != node->mode)
         s->switches++;
@@ -199,13 +209,15 @@ static void sim_enter(struct sim *s, dme_id self)
     if (m->inside_max < ++s->inside)
         m->inside_max = s->inside;
     s->entries++;
+    s->steps_then = s->result->steps;
     site->entries++;
     if (s->spec->log_entries)
         sim_log_entry(s, self, node->mode);
     agenda_add(&s->agenda, &(struct agenda_item){.at = s->now + dist_draw(&s->spec->hold, &s->holds),
                                                  .order = s->order++,
                                                  .type = AGENDA_EXIT,
-                                                 .site = self});
+                                                 .site = self,
+                                                 .lives = node->life});
     sim_mark(s);
 }
 
@@ -225,31 +237,34 @@ void sim_obey(struct sim *s, dme_id self)
 static void sim_step(struct sim *s, dme_id self, const struct dme_event *event, uint64_t number)
 {
     s->result->steps++;
-    dme_step(&s->conf, sim_node(s, self), event, s->out);
+    if (sim_node(s, self)->down && event->type == DME_RECEIVE) {
+        dme_out_init(s->out, dme_out_size(&s->conf)); /* it is lost */
+    } else {
+        dme_step(&s->conf, sim_node(s, self), event, s->out);
+    }
     if (s->spec->observe)
         s->spec->observe(s->spec->user, &(struct sim_event){s->now, self, event, s->out, number, s->order});
 }
 
-/* An event that is no message. */
-static void sim_happen(struct sim *s, dme_id self, enum dme_event_type type, uint32_t arg)
+void sim_happen(struct sim *s, dme_id self, enum dme_event_type type, uint32_t arg)
 {
     sim_step(s, self, &(struct dme_event){.type = type, .arg = arg}, 0);
     sim_obey(s, self);
 }
 
-/* What began at rest ends at rest, and as many requests are made as are measured. */
-static bool sim_is_closing(const struct sim *s)
+void sim_receive(struct sim *s, const struct dme_msg *m, uint64_t number)
 {
-    return s->measuring && s->began_at_rest && s->requests - s->requests_before == s->spec->entries;
+    sim_step(s, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = m}, number);
 }
 
-/* The next demand of an idle site, if it has one. */
-static void sim_request(struct sim *s, dme_id self)
+void sim_request(struct sim *s, dme_id self)
 {
     struct sim_site *site = &s->site[self];
 
-    if (!site->backlog || sim_is_closing(s))
+    if (!site->backlog || sim_is_closing(s) || sim_node(s, self)->down || sim_node(s, self)->phase != DME_IDLE)
         return;
+    if (s->out_of_service && s->outage == INFINITY)
+        s->outage = s->now;
     site->backlog--;
     site->asked = s->now;
     site->entries_then = s->entries;
@@ -263,8 +278,7 @@ static void sim_request(struct sim *s, dme_id self)
 static void sim_demand(struct sim *s, dme_id self)
 {
     s->site[self].backlog++;
-    if (sim_node(s, self)->phase == DME_IDLE)
-        sim_request(s, self);
+    sim_request(s, self);
 }
 
 static void sim_exit(struct sim *s, dme_id self)
@@ -311,9 +325,11 @@ static void sim_deliver(struct sim *s, flight_key key)
     dme_id self = m->to;
 
     s->now = flight_time(key);
-    sim_step(s, self, &(struct dme_event){.type = DME_RECEIVE, .msg = m}, flight_order(key));
+    if (self != DME_NONE)
+        sim_receive(s, m, flight_order(key));
     flight_release(&s->flight, m);
-    sim_obey(s, self);
+    if (self != DME_NONE)
+        sim_obey(s, self);
 }
 
 static void sim_do(struct sim *s, const struct agenda_item *item)
@@ -328,7 +344,14 @@ static void sim_do(struct sim *s, const struct agenda_item *item)
         sim_demand(s, item->site);
         break;
     case AGENDA_EXIT:
-        sim_exit(s, item->site);
+        if (!sim_node(s, item->site)->down && sim_node(s, item->site)->life == item->lives)
+            sim_exit(s, item->site);
+        break;
+    case AGENDA_FAULT:
+        fail_happen(s, item);
+        break;
+    case AGENDA_NEWS:
+        fail_hear(s, item);
         break;
     case AGENDA_TIMER:
         start = &s->timer_start[item->site * DME_TIMERS + item->timer];
@@ -346,7 +369,7 @@ static void sim_look_for_rest(struct sim *s)
 {
     dme_id site = 0;
 
-    if (s->inside || s->timers || s->done)
+    if (s->inside || s->timers || s->done || s->planned || s->side)
         return;
     if (s->waiting.waiting) {
         while (s->site[site].asked < 0)
@@ -355,6 +378,18 @@ static void sim_look_for_rest(struct sim *s)
     } else if (!s->measuring && s->entries >= s->spec->warmup) {
         sim_measure(s, true);
     }
+}
+
+/* Much happens, and nobody gets in: messages go round and round. */
+static void sim_look_for_unrest(struct sim *s)
+{
+    dme_id site = 0;
+
+    if (s->waiting.waiting == 0 || s->result->steps - s->steps_then < SIM_STEPS_MAX + 1000 * (uint64_t)s->conf.n)
+        return;
+    while (s->site[site].asked < 0)
+        site++;
+    sim_fail(s, site, "waits, and in a million steps nobody has entered");
 }
 
 void sim_loop(struct sim *s)
@@ -372,6 +407,8 @@ void sim_loop(struct sim *s)
         }
         if (!s->flight.count)
             sim_look_for_rest(s);
+        if (s->result->steps % 1024 == 0)
+            sim_look_for_unrest(s);
         if (s->order >= FLIGHT_ORDER_MAX - 4 * (uint64_t)s->conf.n)
             sim_fail(s, 0, "the run is too long: more than 2^36 events");
     }

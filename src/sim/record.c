@@ -61,7 +61,10 @@ void record_observe(void *record, const struct sim_event *e)
     r->full = r->full || r->count == RECORD_MOVES_MAX;
     if (r->full)
         return;
-    if (move.type == DME_RECEIVE)
+    if (move.type == DME_RECEIVE && e->event->msg->kind >= DME_NEWS)
+        move = (struct world_move){
+            .type = DME_RECEIVE, .site = e->site, .from = e->event->msg->from, .kind = e->event->msg->kind};
+    else if (move.type == DME_RECEIVE)
         move = record_delivery(r, e);
     objection = world_move(w, &move);
     assert(!objection && w->out->used == e->out->used && memcmp(w->out->bytes, e->out->bytes, e->out->used) == 0);

@@ -57,6 +57,14 @@ bool sim_can_run(const struct sim_spec *spec, struct dme_text *wrong)
                   alg->name);
         return false;
     }
+    if (fault_happens(&spec->faults) && spec->conf.n < 2) {
+        dme_print(wrong, "failures make sense where somebody is left: take two sites or more");
+        return false;
+    }
+    if (spec->faults.leave_rate > 0 && !alg->leave) {
+        dme_print(wrong, "%s knows of no members; leave out --leave-rate", alg->name);
+        return false;
+    }
     return delay_fits(&spec->delay, spec->conf.n, sim_is_fifo(spec), wrong);
 }
 
@@ -78,13 +86,16 @@ static void sim_begin(struct sim *s)
     order_init(&s->waiting, s->conf.n);
     sim_make_nodes(s);
     s->metrics = mem_new(sizeof *s->metrics);
-    s->fences = s->conf.rule == DME_EXCLUSIVE && !(s->conf.alg->needs & DME_BOUNDED_DELAY);
+    s->fences =
+        s->conf.rule == DME_EXCLUSIVE && !(s->conf.alg->needs & DME_BOUNDED_DELAY) && !fault_happens(&spec->faults);
     s->batches = spec->entries >= METRICS_BATCHES * METRICS_BATCH_MIN;
     for (dme_id i = 0; i < s->conf.n; i++) {
         s->site[i].asked = -1;
         dme_init(&s->conf, sim_node(s, i), i, s->out);
         sim_obey(s, i);
     }
+    if (fault_happens(&spec->faults))
+        fail_begin(s);
     if (spec->warmup == 0)
         sim_measure(s, true);
     if (spec->load.type != LOAD_CLOSED)

@@ -12,6 +12,7 @@
 
 #include "core/text.h"
 #include "delay.h"
+#include "fault.h"
 #include "load.h"
 #include "metrics.h"
 
@@ -32,6 +33,7 @@ struct sim_spec {
     struct load_spec load;
     struct delay delay;
     struct dist hold; /* time inside */
+    struct fault_spec faults;
     enum sim_order order;
     double bound;     /* T, for timers; 0: the largest delay there is */
     uint64_t entries; /* to measure; a script ends when it ends */
@@ -66,9 +68,10 @@ struct sim_result {
     uint64_t switches_max; /* of the mode, that a request saw while it waited */
     double sync_max;
     uint32_t inside_max;
-    bool settled;          /* the waiting times of the first batches are like those of the last */
-    double jain;           /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
-    struct sim_entry *log; /* of the whole run, if asked for */
+    bool settled;               /* the waiting times of the first batches are like those of the last */
+    struct fault_result faults; /* measured */
+    double jain;                /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
+    struct sim_entry *log;      /* of the whole run, if asked for */
     size_t logged;
 };
 

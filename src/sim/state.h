@@ -3,6 +3,7 @@
 #define DIBS_SIM_STATE_H
 
 #include "agenda.h"
+#include "lab/world.h"
 #include "order.h"
 #include "sim.h"
 
@@ -42,9 +43,10 @@ struct sim {
     uint32_t mode;     /* of those inside, or of the last who was */
     uint64_t requests; /* made */
     uint64_t entries;
-    uint64_t switches; /* entries in another mode than the one before */
-    uint64_t fence;    /* of the last entry */
-    bool fences;       /* must they grow? */
+    uint64_t steps_then; /* at the last entry */
+    uint64_t switches;   /* entries in another mode than the one before */
+    uint64_t fence;      /* of the last entry */
+    bool fences;         /* must they grow? */
     bool done;
 
     double changed; /* when `inside` last changed */
@@ -57,11 +59,23 @@ struct sim {
     uint64_t next_mark; /* after so many measured entries */
     struct metrics *metrics;
     struct sim_result *result;
+
+    struct random failures;
+    uint32_t side;       /* of a cut: see lab/world.h */
+    uint32_t planned;    /* returns and news: somebody may wait for them */
+    bool out_of_service; /* something has failed, and nobody has entered since */
+    double outage;       /* somebody has waited since then; INFINITY: nobody has */
 };
 
 static inline struct dme_node *sim_node(const struct sim *s, dme_id site)
 {
     return (struct dme_node *)(s->nodes + (s->node_at ? s->node_at[site] : site * s->node_size));
+}
+
+/* What began at rest ends at rest, and as many requests are made as are measured. */
+static inline bool sim_is_closing(const struct sim *s)
+{
+    return s->measuring && s->began_at_rest && s->requests - s->requests_before == s->spec->entries;
 }
 
 /* Do what the node wants done after a step: send, start timers, enter. */
@@ -70,7 +84,20 @@ void sim_obey(struct sim *s, dme_id self);
 void sim_expect_demand(struct sim *s);
 /* The warm-up is over. */
 void sim_measure(struct sim *s, bool at_rest);
+/* An event that is no message; and one that is, or is news. */
+void sim_happen(struct sim *s, dme_id self, enum dme_event_type type, uint32_t arg);
+void sim_receive(struct sim *s, const struct dme_msg *m, uint64_t number);
+/* The next demand of an idle site, if it has one. */
+void sim_request(struct sim *s, dme_id self);
+/* The time since the last change of how many are inside goes into the metrics. */
+void sim_account(struct sim *s);
 /* Until everything is measured, or at rest, or a promise is broken. */
 void sim_loop(struct sim *s);
+
+/* fail.c */
+void fail_begin(struct sim *s);
+void fail_happen(struct sim *s, const struct agenda_item *item);
+void fail_hear(struct sim *s, const struct agenda_item *item);
+void fail_entered(struct sim *s);
 
 #endif
