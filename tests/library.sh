@@ -275,7 +275,7 @@ until_true sh -c "'$DIBS' waiters far --socket '$dir/ant' | grep -q 'member cat'
 tell $? "dibs waiters: those of other members, too"
 "$DIBS" holders far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh  mode exclusive"
 tell $? "dibs holders: who it is, and on which member"
-"$DIBS" locks --socket "$dir/ant" | grep -q 'name far  slots 0  holders 1  waiters 1'
+"$DIBS" locks --socket "$dir/ant" | grep -q 'name far  algorithm swaroop-singh  slots 0  holders 1  waiters 1'
 tell $? "dibs locks: what all members know, together"
 "$DIBS" watch far --socket "$dir/ant" >"$dir/far.watch" 2>/dev/null &
 watcher=$!

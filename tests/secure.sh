@@ -89,6 +89,9 @@ tell $? "two members meet by a configuration file"
 [ "$("$DIBS" lock --socket "$dir/ant" build-x --slots 2 --wait 20 -- \
     "$DIBS" lock --socket "$dir/bee" build-x --slots 2 --wait 20 -- echo both)" = both ]
 tell $? "a policy gives locks their slots"
+"$DIBS" lock --socket "$dir/ant" build-x --slots 2 --wait 20 -- "$DIBS" locks --socket "$dir/bee" |
+    grep -q "name build-x  algorithm raymond-k  slots 2  holders 1"
+tell $? "which algorithm runs a lock is shown"
 "$DIBS" lock --socket "$dir/bee" build-x --wait 20 -- true 2>"$dir/said"
 [ $? = 123 ] && grep -q "ask for it with SLOTS 2" "$dir/said"
 tell $? "and refuses another kind"

@@ -114,7 +114,7 @@ static struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, s
 
 /* A lock, as one member sees it; then, as all see it together. */
 struct ask_lock {
-    char *name;
+    char *name, *algorithm;
     uint64_t slots, holders, waiters;
 };
 
@@ -141,11 +141,13 @@ static void ask_add_locks(struct ask_lock **locks, size_t *count, const struct d
         cli_die("out of memory");
     for (size_t k = 0; k < rows->count; k++) {
         const struct dibs_reply *row = rows->item[k], *error = ask_field(row, "error");
+        const char *algorithm = ask_field(row, "algorithm")->text;
 
         if (error->text)
             fprintf(stderr, "dibs: %s: %s\n", ask_clean(ask_field(row, "member")->text), ask_clean(error->text));
         else if (ask_field(row, "name")->text)
             (*locks)[(*count)++] = (struct ask_lock){.name = strdup(ask_field(row, "name")->text),
+                                                     .algorithm = strdup(algorithm ? algorithm : ""),
                                                      .slots = ask_field(row, "slots")->number,
                                                      .holders = ask_field(row, "holders")->number,
                                                      .waiters = ask_field(row, "waiters")->number};
@@ -167,13 +169,15 @@ static void ask_show_locks(const struct ask_lock *locks, size_t count, bool json
             sum.waiters += locks[next].waiters;
         }
         if (!json) {
-            printf("name %s  slots %" PRIu64 "  holders %" PRIu64 "  waiters %" PRIu64 "\n", ask_clean(sum.name),
-                   sum.slots, sum.holders, sum.waiters);
+            printf("name %s  algorithm %s  slots %" PRIu64 "  holders %" PRIu64 "  waiters %" PRIu64 "\n",
+                   ask_clean(sum.name), ask_clean(sum.algorithm), sum.slots, sum.holders, sum.waiters);
             continue;
         }
         json_object(&j);
         json_key(&j, "name");
         json_text(&j, sum.name);
+        json_key(&j, "algorithm");
+        json_text(&j, sum.algorithm);
         json_key(&j, "slots");
         json_count(&j, sum.slots);
         json_key(&j, "holders");
@@ -205,8 +209,10 @@ static void ask_locks(struct dibs *d, const char *pattern, bool json)
     } while (strcmp(cursor, "0") != 0);
     qsort(locks, count, sizeof *locks, ask_compare_locks);
     ask_show_locks(locks, count, json);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
         free(locks[k].name);
+        free(locks[k].algorithm);
+    }
     free(locks);
 }
 
