@@ -257,7 +257,7 @@ tell $? "a name that a terminal would obey is not shown as it is"
 base=$((20000 + ($$ + 10000) % 20000))
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 for member in ant bee cat; do
-    serve $member --name $member --members "$members"
+    serve $member --name $member --members "$members" --lease 3000
 done
 is_ready() { # SOCKET
     [ "$("$DIBS" status --socket "$dir/$1" | sed -n 's/^ready //p')" = yes ]
@@ -295,5 +295,33 @@ kill -STOP "$(cat "$dir/cat.pid")"
 kill -CONT "$(cat "$dir/cat.pid")"
 grep -q 'member cat  error not heard' "$dir/said"
 tell $? "a member that does not answer is named"
+
+# --------------------------------------------------------------------------------- a daemon that is stopped, among others
+
+# Its clients have no word from it that others may give their locks away: they find out by themselves.
+# shellcheck disable=SC2016
+"$DIBS" lock leased --socket "$dir/bee" -- \
+    sh -c 'trap "echo ended >>\"$0\"; exit" TERM; echo begun >"$0"; while :; do sleep 0.02; done' "$dir/leased" 2>"$dir/leased.log" &
+wrapper=$!
+until_true grep -q begun "$dir/leased"
+DIBS_SOCKET=$dir/bee
+begin_loop kept 8
+until_true grep -q '^held kept' "$dir/kept.out"
+"$DIBS" lock leased --socket "$dir/cat" --wait 60 -- sh -c 'echo next >>"$0"' "$dir/leased" &
+waiter=$!
+until_true sh -c "'$DIBS' waiters leased --socket '$dir/ant' | grep -q 'member cat'"
+kill -STOP "$(cat "$dir/bee.pid")"
+wait $wrapper
+[ $? = 122 ] && grep -q 'does not vouch' "$dir/leased.log"
+tell $? "dibs lock: when the daemon is stopped, its word runs out, and the command is ended"
+until_true grep -q '^lost kept.*does not vouch' "$dir/kept.out"
+tell $? "loop: so is told who uses the library"
+wait $waiter
+[ "$(tr '\n' ' ' <"$dir/leased")" = "begun ended next " ]
+tell $? "and the others give the lock to the next one, afterwards"
+kill -CONT "$(cat "$dir/bee.pid")"
+until_true "$DIBS" lock kept --socket "$dir/bee" --wait 1 -- true
+tell $? "when it goes on, it takes part again"
+exec 8>&-
 
 echo "1..$number"
