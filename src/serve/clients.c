@@ -111,6 +111,7 @@ static void clients_room(struct stream *stream)
 {
     struct serve_client *c = stream->owner;
 
+    serve_wake(c->serve);
     clients_known(c);
     client_run(c->client);
     clients_note(c);
