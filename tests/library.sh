@@ -307,6 +307,7 @@ until_true grep -q begun "$dir/leased"
 DIBS_SOCKET=$dir/bee
 begin_loop kept 8
 until_true grep -q '^held kept' "$dir/kept.out"
+# shellcheck disable=SC2016
 "$DIBS" lock leased --socket "$dir/cat" --wait 60 -- sh -c 'echo next >>"$0"' "$dir/leased" &
 waiter=$!
 until_true sh -c "'$DIBS' waiters leased --socket '$dir/ant' | grep -q 'member cat'"
@@ -323,5 +324,28 @@ kill -CONT "$(cat "$dir/bee.pid")"
 until_true "$DIBS" lock kept --socket "$dir/bee" --wait 1 -- true
 tell $? "when it goes on, it takes part again"
 exec 8>&-
+wait $looping
+
+# A member that is left alone grants nothing, and says why.
+# shellcheck disable=SC2016
+"$DIBS" lock alone --socket "$dir/bee" -- sh -c ': >"$0"; sleep 60' "$dir/alone" 2>"$dir/alone.log" &
+wrapper=$!
+until_true test -e "$dir/alone"
+"$DIBS" lock alone --socket "$dir/bee" --wait 9 -- true 2>"$dir/waiter.log" &
+waiter=$!
+until_true sh -c "'$DIBS' waiters alone --socket '$dir/bee' | grep -q 'member bee'"
+kill -KILL "$(cat "$dir/ant.pid")" "$(cat "$dir/cat.pid")"
+wait $wrapper
+[ $? = 122 ]
+tell $? "dibs lock: a member without the others has lost its clients' locks, and 122 says so"
+no_quorum() {
+    "$DIBS" lock other --socket "$dir/bee" --wait 1 -- true 2>"$dir/said"
+    [ $? = 124 ]
+}
+until_true no_quorum && grep -q majority "$dir/said"
+tell $? "dibs lock: and it grants none; 124 says so, and why"
+wait $waiter
+[ $? = 124 ]
+tell $? "dibs lock: so it is for who has waited all the while"
 
 echo "1..$number"

@@ -133,6 +133,9 @@ void client_hear(struct client *c, const struct node_event *event)
         resp_error(&c->out, "LOST", "the lock was taken away at once");
         break;
     default:
-        resp_null(&c->out, c->protocol);
+        if (event->no_quorum)
+            resp_error(&c->out, "NOQUORUM", "the wait is over, and no lock could be granted: no majority is reached");
+        else
+            resp_null(&c->out, c->protocol);
     }
 }

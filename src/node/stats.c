@@ -125,6 +125,15 @@ static void stats_of_links(const struct node *node, struct bytes *to)
     }
 }
 
+static uint64_t stats_taking_part(const struct node *node)
+{
+    uint64_t count = 0;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        count += node->view.member[k].incarnation != 0;
+    return count;
+}
+
 void stats_write(const struct node *node, struct bytes *to)
 {
     const struct stats *s = &node->stats;
@@ -138,6 +147,11 @@ void stats_write(const struct node *node, struct bytes *to)
         stats_print(to, "dibs_vouches_seconds +Inf\n");
     else
         stats_print(to, "dibs_vouches_seconds %" PRIu64 ".%03u\n", vouches_ms / 1000, (unsigned)(vouches_ms % 1000));
+    stats_one(to, "dibs_view", "gauge", "The number of the view of the cluster that this member is in.",
+              node->view.number);
+    stats_one(to, "dibs_view_members", "gauge", "Members that take part in it.", stats_taking_part(node));
+    stats_one(to, "dibs_lapses_total", "counter",
+              "How often this member has lost its lease, and its clients their locks.", node->lapses);
     stats_one(to, "dibs_sessions_total", "counter", "Connections of clients so far.", node->session_count);
     stats_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     stats_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);

@@ -29,8 +29,9 @@ enum { HTTP_CONNECTIONS_MAX = 32, HTTP_IDLE_S = 10, HTTP_MEMORY = 16384 };
 /* The functions of libmicrohttpd that are used, by their names. */
 #define HTTP_FUNCTIONS(F)                                                                                              \
     F(start_daemon)                                                                                                    \
-    F(stop_daemon) F(get_daemon_info) F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer)           \
-        F(add_response_header) F(destroy_response)
+    F(stop_daemon)                                                                                                     \
+    F(get_daemon_info) F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer) F(add_response_header)   \
+        F(destroy_response)
 
 static struct {
 #define HTTP_POINTER(name) __typeof__(MHD_##name) *name;
@@ -144,6 +145,7 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
     struct http *h = user;
     struct node *node = &h->serve->node;
     struct bytes metrics = {0};
+    char line[128];
     size_t len;
 
     (void)version;
@@ -165,9 +167,10 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
 
         return http_send(from, MHD_HTTP_OK, "application/json", text, len);
     }
-    if (strcmp(url, "/healthz") == 0)
-        return node_is_open(node) ? http_line(from, MHD_HTTP_OK, "ok\n")
-                                  : http_line(from, MHD_HTTP_SERVICE_UNAVAILABLE, "locks are not granted\n");
+    if (strcmp(url, "/healthz") == 0) {
+        snprintf(line, sizeof line, "%s\n", node_is_open(node) ? "ok" : node_state_name(node) + strlen("no: "));
+        return http_line(from, node_is_open(node) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
+    }
     return http_line(from, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz and /status.json\n");
 }
 
