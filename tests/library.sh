@@ -331,7 +331,7 @@ wait $looping
 "$DIBS" lock alone --socket "$dir/bee" -- sh -c ': >"$0"; sleep 60' "$dir/alone" 2>"$dir/alone.log" &
 wrapper=$!
 until_true test -e "$dir/alone"
-"$DIBS" lock alone --socket "$dir/bee" --wait 9 -- true 2>"$dir/waiter.log" &
+"$DIBS" lock alone --socket "$dir/bee" --wait 14 -- true 2>"$dir/waiter.log" &
 waiter=$!
 until_true sh -c "'$DIBS' waiters alone --socket '$dir/bee' | grep -q 'member bee'"
 kill -KILL "$(cat "$dir/ant.pid")" "$(cat "$dir/cat.pid")"
