@@ -34,6 +34,7 @@
     X(raymond_k)                                                                                                       \
     X(raymond_k_as_published)                                                                                          \
     X(suzuki_kasami)                                                                                                   \
+    X(suzuki_kasami_robust)                                                                                            \
     X(suzuki_kasami_as_published)                                                                                      \
     X(ricart_agrawala_token)                                                                                           \
     X(ricart_agrawala_token_as_published)                                                                              \
