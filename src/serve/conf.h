@@ -114,6 +114,7 @@ void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const cha
 /* The algorithm of this name, if it can run locks; else null, and a mistake. */
 const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
                                      uint32_t n);
+bool conf_is_on_loopback(const char *host);
 /* Is there a key, or a certificate? */
 bool conf_is_secret(const struct conf_draft *d);
 void conf_members(struct conf_draft *d, struct serve_conf *conf);

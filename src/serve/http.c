@@ -30,8 +30,8 @@ enum { HTTP_CONNECTIONS_MAX = 32, HTTP_IDLE_S = 10, HTTP_MEMORY = 16384 };
 #define HTTP_FUNCTIONS(F)                                                                                              \
     F(start_daemon)                                                                                                    \
     F(stop_daemon)                                                                                                     \
-    F(get_daemon_info) F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer) F(add_response_header)   \
-        F(destroy_response)
+    F(get_daemon_info)                                                                                                 \
+    F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer) F(add_response_header) F(destroy_response)
 
 static struct {
 #define HTTP_POINTER(name) __typeof__(MHD_##name) *name;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Without a cluster key nobody can tell a member from an intruder: only this machine may take part. */
-static bool members_on_loopback(const char *host)
+bool conf_is_on_loopback(const char *host)
 {
     struct in_addr v4;
     struct in6_addr v6;
@@ -63,7 +63,7 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
     if (!members_is_address(m->host))
         conf_mistake(d, at, "\"%s\" is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400",
                      m->host);
-    else if (!members_on_loopback(m->host) && !conf_is_secret(d))
+    else if (!conf_is_on_loopback(m->host) && !conf_is_secret(d))
         conf_mistake(d, at,
                      "%s is not on loopback; without a key anybody could come: make one with \"dibs keygen FILE\", "
                      "and give it to all with --key FILE",

@@ -134,12 +134,13 @@ static void peers_answered(uv_connect_t *request, int status)
 {
     struct stream *stream = request->handle->data;
     struct serve_peer *p = stream->owner;
-    const struct serve_conf *conf = p->serve->conf;
+    const struct serve_conf *conf;
     struct tls *tls = NULL;
 
     free(request);
-    if (stream->closing)
+    if (stream->closing) /* and its owner may be gone */
         return;
+    conf = p->serve->conf;
     if (status >= 0 && conf->members_tls) {
         tls = tls_call(conf->members_tls, conf->has_key ? NULL : p->member->name);
         status = tls ? 0 : UV_ENOMEM;
@@ -158,13 +159,19 @@ static void peers_answered(uv_connect_t *request, int status)
 static void peers_dial(uv_timer_t *timer)
 {
     struct serve_peer *p = timer->data;
-    uv_connect_t *request = mem_new(sizeof *request);
+    uv_connect_t *request;
     struct sockaddr_storage address;
     struct serve_member at;
     int error;
 
+    /* A list of members that was agreed on may be another than that of the configuration, which was checked. */
     conf_split_address(&at, p->member->address);
-    serve_address(&at, &address);
+    if (!serve_address(&at, &address) || (!p->serve->conf->members_tls && !conf_is_on_loopback(at.host))) {
+        peers_tell(p, "has an address that is none, or is not on loopback, and this member has no key");
+        peers_hang_up(p, REFUSED_RETRY_MS);
+        return;
+    }
+    request = mem_new(sizeof *request);
     p->stream = stream_new(&p->serve->loop, true);
     p->stream->owner = p;
     p->since_ms = uv_now(&p->serve->loop);

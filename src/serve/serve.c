@@ -64,10 +64,11 @@ void serve_be_patient(struct serve *s)
         uv_timer_start(&s->patience, serve_look_at_doors, SERVE_PATIENCE_MS / 5, 0);
 }
 
-void serve_address(const struct serve_member *m, struct sockaddr_storage *address)
+bool serve_address(const struct serve_member *m, struct sockaddr_storage *address)
 {
-    if (uv_ip4_addr(m->host, m->port, (struct sockaddr_in *)address) != 0)
-        uv_ip6_addr(m->host, m->port, (struct sockaddr_in6 *)address);
+    memset(address, 0, sizeof *address);
+    return uv_ip4_addr(m->host, m->port, (struct sockaddr_in *)address) == 0 ||
+           uv_ip6_addr(m->host, m->port, (struct sockaddr_in6 *)address) == 0;
 }
 
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come)
@@ -233,10 +234,11 @@ static void serve_tell_roster(const struct serve *s, const struct view *roster)
         same = strcmp(view->member[k].name, roster->member[k].name) == 0 &&
                strcmp(view->member[k].address, roster->member[k].address) == 0;
     if (!same)
-        serve_log(s,
-                  "the members are those of its journal in %s, not those it was started with; for another cluster choose "
-                  "another directory with --data",
-                  s->conf->data);
+        serve_log(
+            s,
+            "the members are those of its journal in %s, not those it was started with; for another cluster choose "
+            "another directory with --data",
+            s->conf->data);
 }
 
 static bool serve_join_cluster(struct serve *s, const struct view *roster)

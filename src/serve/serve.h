@@ -64,7 +64,8 @@ void serve_wake(struct serve *s);
 void serve_work(struct serve *s);
 /* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);
-void serve_address(const struct serve_member *m, struct sockaddr_storage *address);
+/* False: that is no address. */
+bool serve_address(const struct serve_member *m, struct sockaddr_storage *address);
 /* A connection that is nobody's is ended, because it ... */
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason);
 /* Somebody has begun to talk, and has SERVE_PATIENCE_MS to say who it is. */
