@@ -227,7 +227,7 @@ fi
 
 # ------------------------------------------------------------------------------------------------------ dibs watch
 
-"$DIBS" watch 'w-*' --format json >"$dir/watch.json" &
+"$DIBS" watch 'w-*' --format json >"$dir/watch.json" 2>/dev/null &
 watcher=$!
 daemons="$daemons $watcher"
 "$DIBS" watch >"$dir/watch.text" 2>"$dir/watch.log" &
@@ -331,9 +331,12 @@ wait $looping
 "$DIBS" lock alone --socket "$dir/bee" -- sh -c ': >"$0"; sleep 60' "$dir/alone" 2>"$dir/alone.log" &
 wrapper=$!
 until_true test -e "$dir/alone"
-"$DIBS" lock alone --socket "$dir/bee" --wait 14 -- true 2>"$dir/waiter.log" &
+# shellcheck disable=SC2016
+"$DIBS" lock away --socket "$dir/ant" -- sh -c ': >"$0"; sleep 60' "$dir/away" 2>/dev/null &
+until_true test -e "$dir/away"
+"$DIBS" lock away --socket "$dir/bee" --wait 14 -- true 2>/dev/null &
 waiter=$!
-until_true sh -c "'$DIBS' waiters alone --socket '$dir/bee' | grep -q 'member bee'"
+until_true sh -c "'$DIBS' waiters away --socket '$dir/bee' | grep -q 'member bee'"
 kill -KILL "$(cat "$dir/ant.pid")" "$(cat "$dir/cat.pid")"
 wait $wrapper
 [ $? = 122 ]

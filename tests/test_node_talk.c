@@ -161,6 +161,25 @@ static void force_unlock_evicts_at_every_member(void **state)
     assert_string_equal(hear(0), "*0 +PONG ");
 }
 
+/* Whoever is next, wherever, was not meant. */
+static void force_unlock_evicts_nobody_who_comes_later(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < MEMBERS; k++)
+        say(k, "HELLO 3\n");
+    say(1, "LOCK x\n");
+    say(2, "LOCK x\n");
+    for (unsigned k = 0; k < MEMBERS; k++)
+        hear(k);
+    say(0, "FORCE-UNLOCK x\nLOCK x\n");
+    assert_memory_equal(hear(0), "*1 %5 $6 member $3 bee", 22);
+    assert_memory_equal(hear(1), ">3 $4 lost $1 x", 15);
+    assert_memory_equal(hear(2), "*2 $1 x :", 9);
+    assert_string_equal(hear(2), "");
+    /* A message that comes late, for a holder of before, does nothing. */
+    assert_int_equal(session_evict(&node[2], "x", 1, 1), 0);
+}
+
 static void a_member_that_is_not_heard_is_named(void **state)
 {
     (void)state;
@@ -258,6 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(holders_and_waiters_of_all_members_are_shown, start, stop),
         cmocka_unit_test_setup_teardown(locks_come_page_by_page_and_member_by_member, start, stop),
         cmocka_unit_test_setup_teardown(force_unlock_evicts_at_every_member, start, stop),
+        cmocka_unit_test_setup_teardown(force_unlock_evicts_nobody_who_comes_later, start, stop),
         cmocka_unit_test_setup_teardown(a_member_that_is_not_heard_is_named, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_leaves_takes_its_question_with_it, start, stop),
         cmocka_unit_test_setup_teardown(events_of_all_members_are_told, start, stop),

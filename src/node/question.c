@@ -60,12 +60,12 @@ static bool question_rows_are_right(enum question_about about, struct unpack u)
 
 /* ----------------------------------------------------------------------------------------- what this member knows */
 
-static void question_list_claims(const struct lock *lock, bool holders, struct answer *a)
+static void question_list_claims(const struct lock *lock, bool holders, uint64_t fence, struct answer *a)
 {
     uint32_t count = 0;
 
     for (const struct claim *c = holders ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (count++ < QUESTION_ROWS_MAX)
+        if (c->fence <= fence && count++ < QUESTION_ROWS_MAX)
             question_add_claim(&a->rows, c);
     for (const struct ring *r = lock->waiting.next; !holders && r != &lock->waiting; r = r->next)
         if (count++ < QUESTION_ROWS_MAX)
@@ -100,9 +100,9 @@ static void question_answer(struct node *node, enum question_about about, const 
     if (about == ASK_LOCKS)
         question_list_locks(&node->locks, text, cursor, a);
     else if (lock)
-        question_list_claims(lock, about != ASK_WAITERS, a);
+        question_list_claims(lock, about != ASK_WAITERS, about == ASK_EVICT ? cursor : UINT64_MAX, a);
     if (about == ASK_EVICT)
-        session_evict(node, text, len);
+        session_evict(node, text, len, cursor);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- asking */
@@ -113,26 +113,76 @@ void questions_init(struct questions *q)
     ring_init(&q->settled);
 }
 
+/* To one member: this one answers at once, others later, if at all. */
+static void question_put(struct question *q, uint32_t member, uint64_t cursor)
+{
+    struct node *node = q->session->node;
+    struct answer *a = &q->answer[member];
+    uint8_t bytes[1 + 8 + 1 + 8 + 256], *at = bytes;
+
+    if (member == talk_self(node)) {
+        question_answer(node, q->about, q->text, q->text_len, cursor, a);
+        return;
+    }
+    a->state = talk_reaches(node, member) ? ANSWER_AWAITED : ANSWER_NONE;
+    if (a->state == ANSWER_NONE)
+        return;
+    at = pack_number(pack_number(at, TALK_ASK, 1), q->id, 8);
+    at = pack_number(pack_number(at, q->about, 1), cursor, 8);
+    at = pack_text(at, q->text, q->text_len);
+    talk_say(node, member, bytes, (size_t)(at - bytes));
+}
+
+/* Of the holders that a member has named. */
+static uint64_t question_largest_fence(const struct answer *a)
+{
+    struct unpack u = {.at = a->rows.at + a->rows.start, .end = a->rows.at + a->rows.end};
+    struct claim_row row;
+    uint64_t largest = 0;
+
+    while (u.at < u.end && question_claim_row(&u, &row))
+        largest = largest < row.fence ? row.fence : largest;
+    return largest;
+}
+
+/* It is known who holds it: now they are evicted. */
+static void question_evict(struct question *q)
+{
+    struct node *node = q->session->node;
+
+    q->about = ASK_EVICT;
+    q->evicts = false;
+    q->due_ms = node->now_ms + QUESTION_MS;
+    ring_cut(&q->in_node);
+    ring_push(&node->talk.questions.open, &q->in_node);
+    for (uint32_t k = q->first; k < q->last; k++) {
+        uint64_t fence = q->answer[k].more ? UINT64_MAX : question_largest_fence(&q->answer[k]);
+
+        bytes_free(&q->answer[k].rows);
+        if (fence)
+            question_put(q, k, fence);
+    }
+}
+
+static bool question_is_open(const struct question *q)
+{
+    for (uint32_t k = q->first; k < q->last; k++)
+        if (q->answer[k].state == ANSWER_AWAITED)
+            return true;
+    return false;
+}
+
+/* An answer has come, or will not come any more. */
 static void question_look(struct question *q)
 {
     struct questions *all = &q->session->node->talk.questions;
 
-    for (uint32_t k = q->first; k < q->last; k++)
-        if (q->answer[k].state == ANSWER_AWAITED)
-            return;
+    if (!question_is_open(q) && q->evicts)
+        question_evict(q);
+    if (question_is_open(q))
+        return;
     ring_cut(&q->in_node);
     ring_push(&all->settled, &q->in_node);
-}
-
-static void question_put(struct question *q, uint32_t member)
-{
-    uint8_t bytes[1 + 8 + 1 + 8 + 256], *at = bytes;
-
-    at = pack_number(pack_number(at, TALK_ASK, 1), q->id, 8);
-    at = pack_number(pack_number(at, q->about, 1), q->cursor, 8);
-    at = pack_text(at, q->text, q->text_len);
-    talk_say(q->session->node, member, bytes, (size_t)(at - bytes));
-    q->answer[member].state = ANSWER_AWAITED;
 }
 
 void question_ask(struct session *s, enum question_about about, const char *text, size_t len, uint32_t member,
@@ -144,20 +194,17 @@ void question_ask(struct session *s, enum question_about about, const char *text
     assert(!s->question && len <= LOCK_NAME_MAX);
     s->question = q;
     q->session = s;
-    q->about = about;
+    q->about = about == ASK_EVICT ? ASK_HOLDERS : about;
+    q->evicts = about == ASK_EVICT;
     q->id = ++node->talk.questions.last_id;
     q->due_ms = node->now_ms + QUESTION_MS;
-    q->cursor = cursor;
     q->first = about == ASK_LOCKS ? member : 0;
     q->last = about == ASK_LOCKS ? member + 1 : talk_members(node);
     q->text_len = len;
     memcpy(q->text, text, len);
     ring_push(&node->talk.questions.open, &q->in_node);
     for (uint32_t k = q->first; k < q->last; k++)
-        if (k == talk_self(node))
-            question_answer(node, about, q->text, len, cursor, &q->answer[k]);
-        else if (talk_reaches(node, k))
-            question_put(q, k);
+        question_put(q, k, cursor);
     question_look(q);
 }
 

@@ -1,6 +1,10 @@
 /* question.h - what a client asks about locks is asked of all members: who holds a lock, who waits for it, which locks are
  * there; and that all who hold one be evicted.
  *
+ * To evict takes two questions: who holds it, and then, to each member that has holders, to evict those with fences up to
+ * the largest that it has named. Otherwise who is next at one member, because another one has evicted already, would be
+ * evicted, too.
+ *
  * A question is put to every member that is connected. It is settled when all have answered, or after QUESTION_MS; who has
  * not been heard by then is named in the answer. A session has one question at a time, as its client reads one answer
  * after the other.
@@ -36,8 +40,8 @@ struct question {
     struct ring in_node;
     struct session *session;
     enum question_about about;
+    bool evicts; /* ASK_HOLDERS: and then it becomes ASK_EVICT */
     uint64_t id, due_ms;
-    uint64_t cursor;      /* ASK_LOCKS: where to begin, at the only member that is asked */
     uint32_t first, last; /* the members that are asked: first <= k < last */
     size_t text_len;      /* a name, or a pattern */
     char text[LOCK_NAME_MAX + 1];

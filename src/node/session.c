@@ -185,7 +185,7 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
     return true;
 }
 
-uint32_t session_evict(struct node *node, const char *name, size_t name_len)
+uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence)
 {
     struct lock *lock = locks_find(&node->locks, name, name_len);
     struct claim **evicted = NULL;
@@ -193,6 +193,8 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len)
 
     /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
     for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c)) {
+        if (c->fence > fence)
+            continue;
         evicted = mem_grow(evicted, (count + 1) * sizeof *evicted);
         evicted[count++] = c;
     }

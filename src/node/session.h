@@ -50,8 +50,9 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
 /* False: this session does not hold it. */
 bool session_unlock(struct session *s, const char *name, size_t name_len);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms);
-/* Takes the lock away from all clients of this member that hold it; they get an event. How many there were. */
-uint32_t session_evict(struct node *node, const char *name, size_t name_len);
+/* Takes the lock away from all clients of this member that hold it with this fence or a smaller one; they get an event.
+ * How many there were. */
+uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence);
 
 /* For node.c: the client is about to be told of this claim. */
 void session_settle(struct claim *c);
