@@ -1,136 +1,100 @@
-/* census.h - has the token been lost? What token algorithms that outlive failures share.
+/* census.h - what token algorithms that outlive failures share: is the token lost, and who is back?
  *
- * Whenever a site hears that another is down, or beyond a cut, or back from there, it begins a *census*: it numbers it
- * above all that it knows of, stops passing the token on, and sends FLUSH to all that it can reach. Whoever hears of a
- * census with a higher number joins that. On FIFO channels a FLUSH is behind every token that was sent before, so who
- * has FLUSH of all others has all tokens that were ever to come, and reports to the coordinator, the lowest site that it
- * can reach, whether it has one. When all have reported and nobody has it, the token is lost, and the coordinator makes
- * a new one, unless somebody is beyond a cut: then it may be there. The verdict, who has the token, sets all free again.
+ * The census. Whenever a site hears that another is down, or beyond a cut, or back from there, it begins a *census*: it
+ * numbers it above all that it knows of, stops passing the token on, and sends FLUSH to all that it can reach. Whoever
+ * hears of a census with a higher number joins that. On FIFO channels a FLUSH is behind every token that was sent before,
+ * so who has FLUSH of all others has all tokens that were ever to come, and reports to the coordinator, the lowest site
+ * that it can reach, whether it has one. When all have reported and nobody has it, the token is lost, and the
+ * coordinator makes a new one, unless somebody is beyond a cut: then it may be there. The verdict, who has the token,
+ * sets all free again.
+ *   Why that is safe: a holder keeps the token from its FLUSH to the verdict. A token that is on its way is in front of
+ * its sender's FLUSH, hence with its receiver before that reports.
  *
- * Why that is safe. A holder keeps the token from its FLUSH to the verdict. A token that is on its way is in front of
- * its sender's FLUSH, hence with its receiver before that reports. */
+ * Recovery. A site that is back has forgotten the number of its last request, and would be taken for an old one if it
+ * counted from 1 again. It asks all by RECOVERING, and asks for nothing else until they have answered. What comes from a
+ * site before its answer was sent to the former life, and is thrown away: a token, too, for it was counted as lost.
+ *
+ * The kinds of messages: the algorithm's own two, REQUEST and TOKEN, then these. FLUSH has the number of the census,
+ * STATUS that, how it is with the sender, and all request numbers that it knows, VERDICT that and the holder. RECOVERED has
+ * the number of the receiver's last request, and of the last census. The mode of RECOVERING and RECOVERED is the life of
+ * the site that recovers. */
 #ifndef DIBS_ALG_CENSUS_H
 #define DIBS_ALG_CENSUS_H
 
 #include "core/alg.h"
 
+enum { REQUEST, TOKEN, FLUSH, STATUS, VERDICT, RECOVERING, RECOVERED };
+#define CENSUS_KINDS                                                                                                   \
+    {"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {"FLUSH", 1, 0}, {"STATUS", 1, 1}, {"VERDICT", 1, 0}, {"RECOVERING", 1, 0},    \
+        {"RECOVERED", 2, 0},                                                                                           \
+    {                                                                                                                  \
+        0                                                                                                              \
+    }
+
+/* The first field of a state. */
 struct census {
-    uint64_t number; /* of the last one that this site knows of */
-    uint8_t runs;    /* the token stays where it is */
+    uint64_t number;   /* of the last one that this site knows of */
+    uint64_t answered; /* recovering: the last one that others know of */
+    uint8_t runs;      /* a token stays where it is */
     uint8_t reported;
-    uint8_t zero[6];
+    uint8_t has;        /* the token is here */
+    uint8_t recovering; /* and asks for nothing yet */
+    uint8_t zero[4];
 };
 
-/* One in each peer record. */
+/* The first field of a peer record. */
 struct census_peer {
-    uint64_t flushed;  /* number of its last FLUSH */
+    uint64_t number;   /* highest number known of its requests */
+    uint64_t served;   /* with the token: what that knows of its requests */
+    uint64_t flushed;  /* number of the census of its last FLUSH */
+    uint64_t reported; /* coordinator: its own number, or if it cannot be reached, the highest that anybody knows */
     uint8_t down, cut; /* cannot be reached, for this reason */
-    uint8_t beyond;    /* was beyond a cut that has healed, and nobody knew yet on which side the token is */
-    uint8_t reported;  /* coordinator */
-    uint8_t waits, has, incomplete /* somebody was beyond a cut: as it reports */, zero;
+    uint8_t beyond;    /* was beyond a cut that has healed, and it is not known yet on which side the token is */
+    uint8_t missing;   /* recovering: its answer */
+    uint8_t counted;   /* coordinator: it has reported; and what: */
+    uint8_t waits, has, incomplete /* somebody was beyond a cut */;
 };
 
-/* The peers of a state whose records have a field `census`. */
-struct census_peers {
+/* What an algorithm does at three moments. */
+struct census_user {
+    void (*make)(struct dme *d, void *state); /* the token, from what was reported: it is lost */
+    void (*go_on)(struct dme *d, void *state, dme_id holder /* or DME_NONE: nobody knows */);
+    void (*ask)(struct dme *d, void *state); /* for the first time after recovery */
+};
+
+/* A state, as the functions below see it. */
+struct census_view {
+    struct census *census; /* the state */
     struct census_peer *first;
     size_t stride;
+    const struct census_user *user;
 };
 
-static inline struct census_peer *census_peer(struct census_peers peers, dme_id j)
+static inline struct census_peer *census_peer(struct census_view v, dme_id j)
 {
-    return (struct census_peer *)((char *)peers.first + j * peers.stride);
+    return (struct census_peer *)((char *)v.first + j * v.stride);
 }
 
-static inline bool census_reaches(const struct dme *d, struct census_peers peers, dme_id j)
+static inline bool census_reaches(const struct dme *d, struct census_view v, dme_id j)
 {
-    const struct census_peer *p = census_peer(peers, j);
-
-    return j != d->self && !p->down && !p->cut;
+    return j != d->self && !census_peer(v, j)->down && !census_peer(v, j)->cut;
 }
 
-static inline dme_id census_coordinator(const struct dme *d, struct census_peers peers)
+/* Does this site wait for the token, as far as others are concerned? */
+static inline bool census_waits(const struct dme *d, const struct census *c)
 {
-    dme_id c = 0;
-
-    while (c != d->self && !census_reaches(d, peers, c))
-        c++;
-    return c;
+    return dme_waiting(d) && !c->has && !c->recovering;
 }
 
-/* Joins the census of this number, which is new. */
-static inline void census_begin(struct dme *d, struct census *c, struct census_peers peers, uint64_t number,
-                                uint8_t flush)
-{
-    c->number = number;
-    c->runs = 1;
-    c->reported = 0;
-    for (dme_id j = 0; j < d->n; j++) {
-        struct census_peer *p = census_peer(peers, j);
+/* What is heard of another site: the handler of news. */
+void census_news(struct dme *d, struct census_view v, enum dme_news what, dme_id of);
+/* The site is back: all that the census knows is reset, but for the number of its own last request. */
+void census_restart(struct dme *d, struct census_view v);
+/* Receives the message if it is one of those above but REQUEST and TOKEN, or is to be thrown away. */
+bool census_receive(struct dme *d, struct census_view v, const struct dme_msg *m);
 
-        p->reported = p->waits = p->has = p->incomplete = 0;
-        if (census_reaches(d, peers, j))
-            dme_send_ticket(d, j, flush, (struct dme_ticket){.clock = number, .site = d->self});
-    }
-}
-
-/* Is it time to report? Once, when FLUSH of all others is here. */
-static inline bool census_ready(const struct dme *d, const struct census *c, struct census_peers peers)
-{
-    for (dme_id j = 0; j < d->n; j++)
-        if (census_reaches(d, peers, j) && census_peer(peers, j)->flushed < c->number)
-            return false;
-    return c->runs && !c->reported;
-}
-
-static inline bool census_cut_off(const struct dme *d, struct census_peers peers)
-{
-    for (dme_id j = 0; j < d->n; j++)
-        if (census_peer(peers, j)->cut)
-            return true;
-    return false;
-}
-
-/* Have all reported to this coordinator? */
-static inline bool census_complete(const struct dme *d, const struct census *c, struct census_peers peers)
-{
-    for (dme_id j = 0; j < d->n; j++)
-        if ((j == d->self || census_reaches(d, peers, j)) && !census_peer(peers, j)->reported)
-            return false;
-    return c->runs;
-}
-
-/* Who has the token, by the reports: a site; this one, because it is lost; or DME_NONE, because that cannot be known. */
-static inline dme_id census_holder(const struct dme *d, struct census_peers peers)
-{
-    dme_id holder = d->self;
-
-    for (dme_id j = 0; j < d->n; j++) {
-        if (census_peer(peers, j)->incomplete)
-            holder = DME_NONE;
-    }
-    for (dme_id j = 0; j < d->n; j++)
-        if (census_peer(peers, j)->has)
-            holder = j;
-    return holder;
-}
-
-/* The verdict is known. */
-static inline void census_end(struct dme *d, struct census *c, struct census_peers peers)
-{
-    c->runs = c->reported = 0;
-    for (dme_id j = 0; j < d->n; j++) {
-        struct census_peer *p = census_peer(peers, j);
-
-        p->reported = p->waits = p->has = p->incomplete = 0;
-    }
-}
-
-/* What is heard of another site changes whom this one can reach. */
-static inline void census_hear(struct census_peer *p, enum dme_news what)
-{
-    p->beyond = what == DME_HEALED || (p->beyond && what != DME_DOWN);
-    p->down = what == DME_DOWN;
-    p->cut = what == DME_CUT;
-}
+/* How many tokens there are at sites that are up, or on their way to such. */
+uint32_t census_tokens(const struct dme_moment *now, size_t peers /* where they begin */, size_t stride);
+void census_show(const struct dme *d, struct census_view v, struct dme_text *text);
 
 #endif

@@ -15,35 +15,23 @@
 #include "census.h"
 #include "core/line.h"
 
-enum { REQUEST, TOKEN, FLUSH, STATUS, VERDICT, RECOVERING, RECOVERED };
-enum { REPORT_WAITS = 1, REPORT_HAS = 2, REPORT_CUT_OFF = 4 }; /* the mode of a STATUS */
-
-/* As in queue_token.h and singhal_heuristic_robust.c. */
-static const struct dme_kind kr_kinds[] = {
-    {"REQUEST", 1, 0}, {"TOKEN", 0, 1},      {"FLUSH", 1, 0},     {"STATUS", 1, 1},
-    {"VERDICT", 1, 0}, {"RECOVERING", 1, 0}, {"RECOVERED", 2, 0}, {0},
-};
+static const struct dme_kind kr_kinds[] = {CENSUS_KINDS};
 
 struct kr {
     struct census census;
-    uint64_t answered; /* recovering: the last census that anybody knows of */
-    uint32_t queued;   /* with the token: sites in its queue */
-    uint8_t has;       /* the token is here */
-    uint8_t recovering, zero[2];
+    uint32_t queued, zero; /* with the token: sites in its queue */
     struct {
-        uint64_t asked;    /* highest request number known */
-        uint64_t served;   /* with the token: number of the request served last */
-        uint64_t reported; /* coordinator: what a new token will say was served last */
-        dme_id queue;      /* with the token: slot of its queue */
-        uint8_t missing;   /* recovering: its answer */
-        uint8_t zero[3];
-        struct census_peer census;
+        struct census_peer census; /* served: the number of the request served last */
+        dme_id queue;              /* with the token: slot of its queue */
+        uint32_t zero;
     } peer[];
 };
 
-static struct census_peers kr_peers(struct kr *s)
+static const struct census_user kr_user;
+
+static struct census_view kr_view(struct kr *s)
 {
-    return (struct census_peers){&s->peer[0].census, sizeof s->peer[0]};
+    return (struct census_view){&s->census, &s->peer[0].census, sizeof s->peer[0], &kr_user};
 }
 
 static struct dme_line kr_queue(const struct dme *d, struct kr *s)
@@ -51,14 +39,9 @@ static struct dme_line kr_queue(const struct dme *d, struct kr *s)
     return (struct dme_line){&s->queued, &s->peer[0].queue, sizeof s->peer[0], d->n};
 }
 
-static bool kr_reaches(const struct dme *d, const struct kr *s, dme_id j)
+static bool kr_fresh(const struct kr *s, dme_id j)
 {
-    return j != d->self && !s->peer[j].census.down && !s->peer[j].census.cut;
-}
-
-static bool kr_waits(const struct dme *d, const struct kr *s)
-{
-    return dme_waiting(d) && !s->recovering;
+    return s->peer[j].census.number > s->peer[j].census.served;
 }
 
 /* --------------------------------------------------------------------------------------------- while nothing fails */
@@ -66,19 +49,19 @@ static bool kr_waits(const struct dme *d, const struct kr *s)
 static void kr_ask(struct dme *d, struct kr *s)
 {
     for (dme_id j = 0; j < d->n; j++)
-        if (kr_reaches(d, s, j))
-            dme_send_ticket(d, j, REQUEST, dme_claim(d, s->peer[d->self].asked));
+        if (census_reaches(d, kr_view(s), j))
+            dme_send_ticket(d, j, REQUEST, dme_claim(d, s->peer[d->self].census.number));
 }
 
 static void kr_give(struct dme *d, struct kr *s, dme_id to)
 {
     struct dme_msg *m = dme_send(d, to, TOKEN);
 
-    s->has = 0;
+    s->census.has = 0;
     dme_line_pack(kr_queue(d, s), m->ticket);
     for (dme_id j = 0; j < d->n; j++) {
-        m->ticket[j].clock = s->peer[j].served;
-        s->peer[j].served = 0;
+        m->ticket[j].clock = s->peer[j].census.served;
+        s->peer[j].census.served = 0;
     }
 }
 
@@ -86,15 +69,15 @@ static void kr_give(struct dme *d, struct kr *s, dme_id to)
  * can be reached gets the token, unless a census keeps it here. */
 static void kr_pass(struct dme *d, struct kr *s)
 {
-    if (!s->has || !dme_idle(d) || s->census.runs)
+    if (!s->census.has || !dme_idle(d) || s->census.runs)
         return;
     for (dme_id j = dme_after(d, d->self); j != d->self; j = dme_after(d, j))
-        if (s->peer[j].asked > s->peer[j].served && kr_reaches(d, s, j) && !dme_line_has(kr_queue(d, s), j))
+        if (kr_fresh(s, j) && census_reaches(d, kr_view(s), j) && !dme_line_has(kr_queue(d, s), j))
             dme_line_push(kr_queue(d, s), j);
     while (s->queued) {
         dme_id next = dme_line_pop(kr_queue(d, s));
 
-        if (kr_reaches(d, s, next)) {
+        if (census_reaches(d, kr_view(s), next)) {
             kr_give(d, s, next);
             return;
         }
@@ -105,10 +88,10 @@ static void kr_request(struct dme *d, void *state)
 {
     struct kr *s = state;
 
-    if (s->has) {
+    if (s->census.has) {
         dme_enter(d);
-    } else if (!s->recovering) {
-        s->peer[d->self].asked++;
+    } else if (!s->census.recovering) {
+        s->peer[d->self].census.number++;
         kr_ask(d, s);
     }
 }
@@ -117,136 +100,61 @@ static void kr_release(struct dme *d, void *state)
 {
     struct kr *s = state;
 
-    s->peer[d->self].served = s->peer[d->self].asked;
+    s->peer[d->self].census.served = s->peer[d->self].census.number;
     kr_pass(d, s);
 }
 
 static void kr_take(struct dme *d, struct kr *s, const struct dme_msg *m)
 {
-    DME_EXPECT(d, !s->has);
-    s->has = 1;
+    struct census_peer *me = &s->peer[d->self].census;
+
+    DME_EXPECT(d, !s->census.has);
+    s->census.has = 1;
     for (dme_id k = 0; k < d->n; k++)
-        s->peer[k].served = m->ticket[k].clock;
+        s->peer[k].census.served = m->ticket[k].clock;
     for (dme_id k = 0; k < d->n && m->ticket[k].site != DME_NONE; k++) {
         DME_EXPECT(d, !dme_line_has(kr_queue(d, s), m->ticket[k].site));
         dme_line_push(kr_queue(d, s), m->ticket[k].site);
     }
     dme_line_remove(kr_queue(d, s), d->self);
-    s->peer[d->self].asked = dme_max(s->peer[d->self].asked, s->peer[d->self].served);
+    me->number = dme_max(me->number, me->served);
     if (dme_waiting(d))
         dme_enter(d);
     else
         kr_release(d, s); /* the token still knew of a request of the former life */
 }
 
-/* --------------------------------------------------------------------------------------------------------- the census */
+/* ----------------------------------------------------------------------------------------------------------- failures */
 
-static void kr_report(struct dme *d, struct kr *s)
+/* A new token. Who waits has not been served with its latest number. */
+static void kr_make(struct dme *d, void *state)
 {
-    struct dme_msg *m;
+    struct kr *s = state;
 
-    if (!census_ready(d, &s->census, kr_peers(s)))
-        return;
-    s->census.reported = 1;
-    m = dme_send(d, census_coordinator(d, kr_peers(s)), STATUS);
-    m->ticket[0] = (struct dme_ticket){.clock = s->census.number, .site = d->self};
-    m->ticket[0].mode = (kr_waits(d, s) ? REPORT_WAITS : 0) | (s->has ? REPORT_HAS : 0) |
-                        (census_cut_off(d, kr_peers(s)) ? REPORT_CUT_OFF : 0);
+    s->census.has = 1;
     for (dme_id j = 0; j < d->n; j++)
-        m->ticket[1 + j].clock = s->peer[j].asked;
-}
-
-static void kr_begin(struct dme *d, struct kr *s, uint64_t number)
-{
-    for (dme_id j = 0; j < d->n; j++)
-        s->peer[j].reported = 0;
-    census_begin(d, &s->census, kr_peers(s), number, FLUSH);
-    kr_report(d, s);
-}
-
-/* Nobody has the token. */
-static void kr_regenerate(struct dme *d, struct kr *s)
-{
-    s->has = 1;
-    for (dme_id j = 0; j < d->n; j++)
-        s->peer[j].served = s->peer[j].reported;
+        s->peer[j].census.served = s->peer[j].census.reported - s->peer[j].census.waits;
     if (dme_waiting(d))
         dme_enter(d);
 }
 
-static void kr_reported(struct dme *d, struct kr *s, const struct dme_msg *m)
+static void kr_go_on(struct dme *d, void *state, dme_id holder)
 {
-    struct census_peer *p = &s->peer[m->from].census;
-    uint32_t how = m->ticket[0].mode;
-    dme_id holder;
+    struct kr *s = state;
 
-    if (!s->census.runs || m->ticket[0].clock != s->census.number)
-        return; /* of an earlier one */
-    p->reported = 1;
-    p->has = (how & REPORT_HAS) != 0;
-    p->incomplete = (how & REPORT_CUT_OFF) != 0;
+    (void)holder;
     for (dme_id j = 0; j < d->n; j++)
-        if (j != d->self && !kr_reaches(d, s, j))
-            s->peer[j].reported = dme_max(s->peer[j].reported, m->ticket[1 + j].clock);
-    s->peer[m->from].reported = m->ticket[1 + m->from].clock - (how & REPORT_WAITS);
-    if (!census_complete(d, &s->census, kr_peers(s)))
-        return;
-    holder = census_holder(d, kr_peers(s));
-    for (dme_id j = 0; j < d->n; j++)
-        if (j == d->self || kr_reaches(d, s, j))
-            dme_send_ticket(d, j, VERDICT, (struct dme_ticket){.clock = s->census.number, .site = holder});
-    if (holder == d->self && !s->has)
-        kr_regenerate(d, s);
-}
-
-static void kr_verdict(struct dme *d, struct kr *s, struct dme_ticket verdict)
-{
-    if (!s->census.runs || verdict.clock != s->census.number)
-        return;
-    census_end(d, &s->census, kr_peers(s));
-    for (dme_id j = 0; j < d->n; j++) {
-        s->peer[j].reported = 0;
         s->peer[j].census.beyond = 0;
-    }
-    if (kr_waits(d, s))
+    if (census_waits(d, &s->census))
         kr_ask(d, s);
     kr_pass(d, s);
 }
 
-/* --------------------------------------------------------------------------------------------------- failure, recovery */
+static const struct census_user kr_user = {.make = kr_make, .go_on = kr_go_on, .ask = kr_request};
 
-static void kr_recover_if_answered(struct dme *d, struct kr *s)
+static void kr_news(struct dme *d, void *state, enum dme_news what, dme_id of)
 {
-    for (dme_id j = 0; j < d->n; j++)
-        if (s->peer[j].missing)
-            return;
-    if (!s->recovering)
-        return;
-    s->recovering = 0;
-    if (dme_waiting(d))
-        kr_request(d, s);
-    kr_begin(d, s, dme_max(s->census.number, s->answered) + 1);
-    s->answered = 0;
-}
-
-static void kr_ask_for_number(struct dme *d, dme_id j)
-{
-    dme_send(d, j, RECOVERING)->ticket[0].mode = d->node->life;
-}
-
-static void kr_news(struct dme *d, void *state, enum dme_news what, dme_id f)
-{
-    struct kr *s = state;
-
-    census_hear(&s->peer[f].census, what);
-    if (what == DME_HEALED && s->peer[f].missing)
-        kr_ask_for_number(d, f);
-    if (what == DME_DOWN)
-        s->peer[f].missing = 0;
-    if (s->recovering)
-        kr_recover_if_answered(d, s);
-    else
-        kr_begin(d, s, s->census.number + 1);
+    census_news(d, kr_view(state), what, of);
 }
 
 /* What it remembers is out of date, but for its own number. */
@@ -255,33 +163,10 @@ static void kr_restart(struct dme *d, void *state, bool remembers)
     struct kr *s = state;
 
     (void)remembers;
-    s->has = 0;
-    s->recovering = 1;
-    s->census = (struct census){0};
     s->queued = 0;
-    for (dme_id j = 0; j < d->n; j++) {
-        s->peer[j].asked = j == d->self ? s->peer[j].asked : 0;
-        s->peer[j].served = s->peer[j].reported = 0;
+    for (dme_id j = 0; j < d->n; j++)
         s->peer[j].queue = 0;
-        s->peer[j].census = (struct census_peer){0};
-        s->peer[j].missing = j != d->self;
-        if (j != d->self)
-            kr_ask_for_number(d, j);
-    }
-    kr_recover_if_answered(d, s);
-}
-
-/* A site is back. If a census runs it was begun without that one, and is begun again. */
-static void kr_returns(struct dme *d, struct kr *s, dme_id f, uint32_t life)
-{
-    struct dme_msg *m = dme_send(d, f, RECOVERED);
-
-    m->ticket[0].clock = dme_max(s->peer[f].asked, s->peer[f].served);
-    m->ticket[0].mode = life;
-    m->ticket[1].clock = s->census.number;
-    s->peer[f].census.down = s->peer[f].census.cut = 0;
-    if (s->census.runs)
-        kr_begin(d, s, s->census.number + 1);
+    census_restart(d, kr_view(s));
 }
 
 /* -------------------------------------------------------------------------------------------------------- the handlers */
@@ -290,81 +175,38 @@ static void kr_init(struct dme *d, void *state)
 {
     struct kr *s = state;
 
-    s->has = d->self == 0;
+    s->census.has = d->self == 0;
 }
 
 static void kr_receive(struct dme *d, void *state, const struct dme_msg *m)
 {
     struct kr *s = state;
 
-    if (s->peer[m->from].missing && m->kind < RECOVERING)
-        return; /* sent to the former life, before that was known to have ended; a token counts as lost */
-    switch (m->kind) {
-    case REQUEST:
-        DME_EXPECT(d, m->ticket[0].site == m->from);
-        s->peer[m->from].asked = dme_max(s->peer[m->from].asked, m->ticket[0].clock);
-        kr_pass(d, s);
-        break;
-    case TOKEN:
+    if (census_receive(d, kr_view(s), m))
+        return;
+    if (m->kind == TOKEN) {
         kr_take(d, s, m);
-        break;
-    case FLUSH:
-        s->peer[m->from].census.flushed = dme_max(s->peer[m->from].census.flushed, m->ticket[0].clock);
-        if (m->ticket[0].clock > s->census.number)
-            kr_begin(d, s, m->ticket[0].clock);
-        else
-            kr_report(d, s);
-        break;
-    case STATUS:
-        kr_reported(d, s, m);
-        break;
-    case VERDICT:
-        kr_verdict(d, s, m->ticket[0]);
-        break;
-    case RECOVERING:
-        kr_returns(d, s, m->from, m->ticket[0].mode);
-        break;
-    case RECOVERED:
-        if (!s->peer[m->from].missing || m->ticket[0].mode != d->node->life)
-            break;
-        s->peer[d->self].asked = dme_max(s->peer[d->self].asked, m->ticket[0].clock);
-        s->answered = dme_max(s->answered, m->ticket[1].clock);
-        s->peer[m->from].missing = 0;
-        kr_recover_if_answered(d, s);
-        break;
+    } else {
+        DME_EXPECT(d, m->ticket[0].site == m->from);
+        s->peer[m->from].census.number = dme_max(s->peer[m->from].census.number, m->ticket[0].clock);
+        kr_pass(d, s);
     }
 }
 
 static const char *kr_broken(const struct dme_moment *now)
 {
-    uint32_t tokens = 0;
-
-    for (dme_id i = 0; i < now->conf->n; i++) {
-        const struct kr *s = dme_state(now->node[i]);
-
-        if (now->node[i]->down)
-            continue;
-        tokens += s->has;
-        for (dme_id j = 0; j < now->conf->n; j++)
-            if (!s->peer[j].missing)
-                tokens += dme_in_flight(now, TOKEN, j, i);
-    }
-    return tokens <= 1 ? NULL : "KR1: among sites that are up there is at most one token";
+    return census_tokens(now, offsetof(struct kr, peer), sizeof(((struct kr *)0)->peer[0])) <= 1
+               ? NULL
+               : "KR1: among sites that are up there is at most one token";
 }
 
 static void kr_show(const struct dme *d, const void *state, struct dme_text *text)
 {
-    const struct kr *s = state;
+    struct kr *s = (struct kr *)state;
 
-    if (s->recovering)
-        dme_print(text, "recovering ");
-    if (s->census.runs)
-        dme_print(text, "census=%llu ", (unsigned long long)s->census.number);
-    dme_print_numbers(text, "asked", &s->peer[0].asked, sizeof s->peer[0], d->n);
-    dme_print_set(text, " down", &s->peer[0].census.down, sizeof s->peer[0], d->n);
-    dme_print_set(text, " cut", &s->peer[0].census.cut, sizeof s->peer[0], d->n);
-    if (s->has) {
-        dme_print_numbers(text, " token served", &s->peer[0].served, sizeof s->peer[0], d->n);
+    census_show(d, kr_view(s), text);
+    if (s->census.has) {
+        dme_print_numbers(text, " token served", &s->peer[0].census.served, sizeof s->peer[0], d->n);
         dme_print_line(text, " queue", &s->peer[0].queue, sizeof s->peer[0], s->queued);
     }
 }
