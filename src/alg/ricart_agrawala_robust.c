@@ -23,27 +23,10 @@
  * members that do not know of each other go in together; a leaver takes leave of names that it learns on the way. The
  * five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
  * needed, for the sponsor collects it. A newcomer that listens for it may hear nothing for ever, so it asks when its
- * patience ends. Sets of names take the place of counters. If a bound is not kept and a site that
- * lives is declared failed, exclusion is lost: nothing can be done about that without votes. */
-#include "core/alg.h"
-
-enum {
-    REQUEST,
-    REPLY,
-    ARE_YOU_THERE,
-    YES_I_AM_HERE,
-    JOIN,
-    REFUSE,
-    NEW,
-    NEW_ACK,
-    INIT,
-    LEAVE,
-    LEAVE_ACK,
-    FAILED,
-    RESTART,
-    QUERY,
-    ANSWER
-};
+ * patience ends. Sets of names take the place of counters. A newcomer that fails while it is let in, and returns, is
+ * another name, and all have to acknowledge that one. If a bound is not kept and a site that lives is declared failed,
+ * exclusion is lost: nothing can be done about that without votes. */
+#include "ricart_agrawala_robust.h"
 
 /* From a name (with a number), to a name; and about a name, or about all. The life of a name is the ticket's mode. */
 static const struct dme_kind rr_kinds[] = {
@@ -53,8 +36,6 @@ static const struct dme_kind rr_kinds[] = {
     {"RESTART", 2, 0}, {"QUERY", 2, 0},  {"ANSWER", 2, 0},        {0},
 };
 
-enum { OPTION_MEMBERS, OPTION_HIGHEST, OPTION_HOLD, OPTION_INTERVAL, OPTION_PATIENCE };
-enum { ACKNOWLEDGED, ASKED, HEARD_ALL, HEARD_SPAN, WAITED, HEARD_FOUR };
 static const char *const rr_highest[] = {
     "acknowledged", "asked", "heard-all", "heard-span", "waited", "heard-four", NULL,
 };
@@ -71,93 +52,10 @@ static const struct dme_option rr_options[] = {
     {0},
 };
 
-enum { TIMER_LATE /* answers */, TIMER_GONE /* who does not answer is */, TIMER_OUT /* of a site that is no member */ };
-enum { OUT, JOINING, SYNC /* a member that does not know the highest number */, IN, LEAVING, GONE };
-enum { NOTHING, APP, ADMIN };
-
-struct rr {
-    uint64_t highest, own; /* own is 0 unless it asks or is inside */
-    uint64_t best;         /* sponsor: of the acknowledgements. Newcomer: the first number heard */
-    uint8_t role;
-    uint8_t activity; /* for whom the critical section is asked for, or held */
-    uint8_t granted, resigns /* wants to leave */, forgotten /* lives, but others believe not */, zero[3];
-    dme_id sponsor; /* newcomer: whom it asked last */
-    dme_id sponsee; /* sponsor: whom it lets in */
-    struct {
-        uint64_t deferred; /* number of the request that is not answered yet; 0: none */
-        uint32_t life;
-        uint8_t member, removed;
-        uint8_t missing; /* its answer to what is under way: REQUEST, NEW, LEAVE or QUERY */
-        uint8_t probed;  /* it was asked once more and nothing was heard yet */
-        uint8_t sponsee, heard /* newcomer: so many REQUESTs */, zero[6];
-    } peer[];
-};
-
-/* ------------------------------------------------------------------------------------------------------------- names */
-
-static struct dme_ticket rr_name(const struct rr *s, dme_id j, uint64_t number)
-{
-    return (struct dme_ticket){.clock = number, .mode = s->peer[j].life, .site = j};
-}
-
-static struct dme_msg *rr_send(struct dme *d, struct rr *s, dme_id to, uint8_t kind, uint64_t number)
-{
-    struct dme_msg *m = dme_send(d, to, kind);
-
-    s->peer[d->self].life = d->node->life;
-    m->ticket[0] = rr_name(s, d->self, number);
-    m->ticket[1] = rr_name(s, to, 0);
-    return m;
-}
-
-static void rr_send_about(struct dme *d, struct rr *s, dme_id to, uint8_t kind, struct dme_ticket name)
-{
-    rr_send(d, s, to, kind, 0)->ticket[2] = name;
-}
-
-static void rr_forget(struct rr *s, dme_id j)
-{
-    s->peer[j].member = s->peer[j].missing = s->peer[j].probed = s->peer[j].sponsee = 0;
-    s->peer[j].heard = 0;
-    s->peer[j].deferred = 0;
-    s->peer[j].removed = 1;
-}
-
-/* Somebody speaks of a name, or as one. False if it is a former life of that site. A new life ends the former. */
-static bool rr_is_present(struct rr *s, struct dme_ticket name)
-{
-    if (name.mode < s->peer[name.site].life)
-        return false;
-    if (name.mode > s->peer[name.site].life) {
-        rr_forget(s, name.site);
-        s->peer[name.site].removed = 0;
-        s->peer[name.site].life = name.mode;
-    }
-    return true;
-}
-
-static bool rr_runs(const struct dme *d, unsigned timer)
-{
-    return d->node->armed & 1u << timer;
-}
-
-static bool rr_any(const struct dme *d, const uint8_t *first, size_t stride)
-{
-    for (dme_id j = 0; j < d->n; j++)
-        if (first[j * stride])
-            return true;
-    return false;
-}
-
-static bool rr_misses(const struct dme *d, const struct rr *s)
-{
-    return rr_any(d, &s->peer[0].missing, sizeof s->peer[0]);
-}
-
 /* ---------------------------------------------------------------------------------------- questions and their answers */
 
 /* What is under way: the same question goes to all whose answer is missing. */
-static void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
+void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
 {
     if (s->role == LEAVING)
         rr_send(d, s, j, LEAVE, 0);
@@ -169,7 +67,7 @@ static void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
         rr_send(d, s, j, again ? ARE_YOU_THERE : REQUEST, s->own);
 }
 
-static void rr_put_all(struct dme *d, struct rr *s)
+void rr_put_all(struct dme *d, struct rr *s)
 {
     for (dme_id j = 0; j < d->n; j++) {
         s->peer[j].missing = s->peer[j].member && !(s->granted && j == s->sponsee);
@@ -180,7 +78,7 @@ static void rr_put_all(struct dme *d, struct rr *s)
     dme_start(d, TIMER_LATE, 2 + (uint32_t)dme_option(d, OPTION_HOLD));
 }
 
-static void rr_done(struct dme *d)
+void rr_done(struct dme *d)
 {
     dme_stop(d, TIMER_LATE);
     dme_stop(d, TIMER_GONE);
@@ -195,8 +93,6 @@ static void rr_ask_again(struct dme *d, struct rr *s)
     }
     dme_start(d, TIMER_GONE, 2);
 }
-
-static void rr_test(struct dme *d, struct rr *s);
 
 /* One at a time, for FAILED goes to everybody; when all are declared, it goes on without them. */
 static void rr_declare(struct dme *d, struct rr *s)
@@ -219,8 +115,6 @@ static void rr_declare(struct dme *d, struct rr *s)
 
 /* --------------------------------------------------------------------------------------------- the critical section */
 
-static void rr_kick(struct dme *d, struct rr *s);
-
 static void rr_claim(struct dme *d, struct rr *s, uint8_t activity)
 {
     s->activity = activity;
@@ -229,7 +123,7 @@ static void rr_claim(struct dme *d, struct rr *s, uint8_t activity)
     rr_test(d, s);
 }
 
-static void rr_finish(struct dme *d, struct rr *s)
+void rr_finish(struct dme *d, struct rr *s)
 {
     s->activity = NOTHING;
     s->granted = 0;
@@ -256,218 +150,9 @@ static void rr_requested(struct dme *d, struct rr *s, dme_id j, uint64_t number,
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- the sponsor */
+/* ------------------------------------------------------------------------------------------------------ what is next */
 
-static dme_id rr_next_sponsee(const struct dme *d, const struct rr *s)
-{
-    for (dme_id j = 0; j < d->n; j++)
-        if (s->peer[j].sponsee)
-            return j;
-    return DME_NONE;
-}
-
-static void rr_admit(struct dme *d, struct rr *s)
-{
-    s->sponsee = rr_next_sponsee(d, s);
-    if (s->sponsee == DME_NONE) { /* it has failed meanwhile */
-        s->sponsee = 0;
-        rr_finish(d, s);
-        return;
-    }
-    s->best = s->highest;
-    rr_put_all(d, s);
-    rr_test(d, s);
-}
-
-/* Everybody knows the new name. */
-static void rr_admitted(struct dme *d, struct rr *s)
-{
-    dme_id y = s->sponsee;
-
-    if (s->peer[y].sponsee) {
-        struct dme_msg *m = rr_send(d, s, y, INIT, dme_option(d, OPTION_HIGHEST) ? 0 : dme_max(s->best, s->highest));
-
-        for (dme_id j = 0; j < d->n; j++)
-            if ((s->peer[j].member || j == d->self) && j != y)
-                m->ticket[2 + j] = rr_name(s, j, 0);
-        s->peer[y].sponsee = s->peer[y].removed = 0;
-        s->peer[y].member = 1;
-    }
-    s->best = 0;
-    s->sponsee = 0;
-    rr_finish(d, s);
-}
-
-static void rr_named(struct dme *d, struct rr *s, dme_id from, struct dme_ticket name)
-{
-    if (name.site != d->self && rr_is_present(s, name) && !s->peer[name.site].member) {
-        s->peer[name.site].member = 1;
-        s->peer[name.site].removed = 0;
-        if (s->role == LEAVING) { /* the sponsor's list has this site, and the newcomer has to hear that it is going */
-            s->peer[name.site].missing = 1;
-            rr_put(d, s, name.site, false);
-        }
-    }
-    name.clock = s->highest;
-    rr_send_about(d, s, from, NEW_ACK, name);
-}
-
-/* ------------------------------------------------------------------------------------------------------ the newcomer */
-
-static void rr_join(struct dme *d, struct rr *s)
-{
-    s->role = JOINING;
-    if (d->n == 1) {
-        s->role = IN;
-        rr_kick(d, s);
-        return;
-    }
-    do
-        s->sponsor = dme_after(d, s->sponsor);
-    while (s->sponsor == d->self);
-    rr_send(d, s, s->sponsor, JOIN, 0);
-    dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_PATIENCE));
-}
-
-static void rr_in(struct dme *d, struct rr *s)
-{
-    s->role = IN;
-    s->best = 0;
-    for (dme_id j = 0; j < d->n; j++)
-        s->peer[j].heard = 0;
-    rr_done(d);
-    dme_stop(d, TIMER_OUT);
-    rr_kick(d, s);
-}
-
-static uint32_t rr_group(const struct dme *d, const struct rr *s)
-{
-    uint32_t count = 1;
-
-    for (dme_id j = 0; j < d->n; j++)
-        count += s->peer[j].member;
-    return count;
-}
-
-/* The paper's five ways to the highest number. All but the first rest on what the newcomer hears as a member. */
-static void rr_sync(struct dme *d, struct rr *s)
-{
-    uint64_t bounds = (rr_group(d, s) - 1) * (dme_option(d, OPTION_HOLD) + 1) + 3;
-
-    s->role = SYNC;
-    if (dme_option(d, OPTION_HIGHEST) == ACKNOWLEDGED)
-        rr_in(d, s);
-    else if (dme_option(d, OPTION_HIGHEST) == ASKED)
-        rr_put_all(d, s);
-    else if (dme_option(d, OPTION_HIGHEST) == WAITED)
-        dme_start(d, TIMER_OUT, bounds < 250 ? (uint32_t)bounds : 250);
-    else
-        dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_PATIENCE));
-}
-
-static void rr_initiated(struct dme *d, struct rr *s, const struct dme_msg *m)
-{
-    for (dme_id j = 0; j < d->n; j++) {
-        struct dme_ticket name = m->ticket[2 + j];
-
-        DME_EXPECT(d, name.site == j || name.site == DME_NONE);
-        if (name.site == j && j != d->self && rr_is_present(s, name) && !s->peer[j].removed)
-            s->peer[j].member = 1;
-    }
-    dme_stop(d, TIMER_OUT);
-    s->highest = dme_max(s->highest, m->ticket[0].clock);
-    rr_sync(d, s);
-}
-
-static bool rr_heard_enough(const struct dme *d, const struct rr *s)
-{
-    bool all = true, four = false;
-
-    for (dme_id j = 0; j < d->n; j++) {
-        all &= !s->peer[j].member || s->peer[j].heard;
-        four |= s->peer[j].heard == 4;
-    }
-    switch (dme_option(d, OPTION_HIGHEST)) {
-    case HEARD_ALL:
-        return all;
-    case HEARD_SPAN:
-        return s->best && s->highest - s->best >= rr_group(d, s) - 1;
-    case HEARD_FOUR:
-        return four;
-    default:
-        return false;
-    }
-}
-
-/* A newcomer without the highest number hears a request. */
-static void rr_listen(struct dme *d, struct rr *s, dme_id j, uint64_t number)
-{
-    if (s->peer[j].heard < 4)
-        s->peer[j].heard++;
-    s->best = s->best ? s->best : number;
-    if (rr_heard_enough(d, s))
-        rr_in(d, s);
-}
-
-/* It has waited long enough; if it has heard nothing, anybody's number will do. */
-static void rr_waited(struct dme *d, struct rr *s)
-{
-    for (dme_id j = 0; j < d->n && !s->highest; j++)
-        if (s->peer[j].member) {
-            s->peer[j].missing = 1;
-            rr_put(d, s, j, false);
-            dme_start(d, TIMER_LATE, 2);
-            return;
-        }
-    rr_in(d, s);
-}
-
-/* Under a new name, from the beginning. What is inside stays inside until it leaves. */
-static void rr_start_over(struct dme *d, struct rr *s)
-{
-    s->forgotten = dme_inside(d);
-    if (s->forgotten)
-        return;
-    d->node->life++;
-    s->activity = NOTHING;
-    s->granted = 0;
-    s->own = s->best = 0;
-    s->sponsee = 0;
-    for (dme_id j = 0; j < d->n; j++) {
-        rr_forget(s, j);
-        s->peer[j].removed = 0;
-    }
-    rr_done(d);
-    rr_join(d, s);
-}
-
-/* ------------------------------------------------------------------------------------------------------- what is next */
-
-static void rr_leave_group(struct dme *d, struct rr *s)
-{
-    s->resigns = 0;
-    for (dme_id j = 0; j < d->n; j++)
-        if (s->peer[j].sponsee) {
-            s->peer[j].sponsee = 0;
-            rr_send(d, s, j, REFUSE, 0);
-        }
-    s->role = LEAVING;
-    rr_put_all(d, s);
-    rr_test(d, s);
-}
-
-static void rr_left(struct dme *d, struct rr *s)
-{
-    s->role = GONE;
-    for (dme_id j = 0; j < d->n; j++) {
-        rr_forget(s, j);
-        s->peer[j].removed = 0;
-    }
-    if (dme_waiting(d))
-        rr_start_over(d, s);
-}
-
-static void rr_kick(struct dme *d, struct rr *s)
+void rr_kick(struct dme *d, struct rr *s)
 {
     if (s->role != IN || s->activity)
         return;
@@ -482,7 +167,7 @@ static void rr_kick(struct dme *d, struct rr *s)
 }
 
 /* Is the last answer here? */
-static void rr_test(struct dme *d, struct rr *s)
+void rr_test(struct dme *d, struct rr *s)
 {
     if (rr_misses(d, s))
         return;
@@ -563,17 +248,10 @@ static void rr_leaves(struct dme *d, void *state)
 static void rr_restart(struct dme *d, void *state, bool remembers)
 {
     struct rr *s = state;
-    uint64_t highest = s->highest;
 
     (void)remembers;
-    for (dme_id j = 0; j < d->n; j++) {
-        rr_forget(s, j);
-        s->peer[j].removed = 0;
-    }
-    s->activity = s->granted = s->resigns = s->forgotten = 0;
-    s->own = s->best = 0;
-    s->sponsee = 0;
-    s->highest = highest;
+    rr_reset(d, s);
+    s->resigns = s->forgotten = 0;
     s->sponsor = d->self;
     s->role = OUT;
     if (dme_option(d, OPTION_INTERVAL))
