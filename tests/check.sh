@@ -116,4 +116,12 @@ test_that "random runs find a broken rule" status_is 1 lamport --order any --sit
 test_that "random runs lose messages" status_is 1 maekawa --sites 9 --lose 1 --random 100
 test_that "random runs duplicate messages" status_is 1 raymond --sites 9 --duplicate 1 --random 100
 test_that "an unreliable network loses and duplicates" prints '"lose": 1,' lamport --without reliable --format json
+# Sites that fail, in systems that are too large for every moment of it.
+for token in singhal-heuristic-robust suzuki-kasami-robust; do
+    test_that "random runs of $token with failures hold" status_is 0 $token --sites 6 --requests 3 --crash 2 --restart 2 --cut 1 --random 200
+    test_that "without detection random runs of $token find a broken rule" status_is 1 $token --sites 4 --requests 2 --without detection \
+        --crash 1 --random 2000
+done
+test_that "random runs of ricart-agrawala-robust with failures hold" status_is 0 ricart-agrawala-robust --sites 6 --requests 3 \
+    --crash 2 --restart 2 --leave 1 --random 200
 echo "1..$number"

@@ -77,6 +77,20 @@ static void toy_timer(struct dme *d, void *state, unsigned timer)
     dme_enter(d);
 }
 
+/* Restarting, it greets with its life; it counts the news. */
+static void toy_restart(struct dme *d, void *state, bool remembers)
+{
+    ((struct toy *)state)->rang = remembers ? 100 : 200;
+    for (uint32_t k = 0; k < d->node->life; k++)
+        dme_send(d, 1, HELLO);
+}
+
+static void toy_news(struct dme *d, void *state, enum dme_news what, dme_id of)
+{
+    (void)d;
+    ((struct toy *)state)->seen = 10 * of + (what - DME_NEWS);
+}
+
 static const struct dme_alg toy = {
     .name = "toy",
     .kinds = toy_kinds,
@@ -86,6 +100,8 @@ static const struct dme_alg toy = {
     .receive = toy_receive,
     .release = toy_release,
     .timer = toy_timer,
+    .restart = toy_restart,
+    .news = toy_news,
 };
 
 struct table {
@@ -334,6 +350,63 @@ static void a_run_depends_on_nothing_but_its_moves(void **state)
     }
 }
 
+static unsigned sends(const struct table *t)
+{
+    unsigned count = 0;
+
+    for (const struct dme_msg *m = NULL; (m = dme_next(t->out, 0, m));)
+        count++;
+    return count;
+}
+
+static void a_crash_ends_the_request_and_a_restart_is_another_life(void **state)
+{
+    struct table *t = *state;
+
+    step(t, DME_REQUEST, 1);
+    t->state->greetings = 7;
+    dme_crash(t->node);
+    assert_int_equal(t->node->phase, DME_IDLE);
+    assert_int_equal(t->node->mode, 0);
+    assert_int_equal(t->node->armed, 0);
+    assert_true(t->node->down);
+    step(t, DME_RESTART, 1);
+    assert_false(t->node->down);
+    assert_int_equal(t->node->life, 1);
+    assert_int_equal(t->state->greetings, 7);
+    assert_int_equal(t->state->rang, 100);
+    assert_int_equal(sends(t), 1);
+}
+
+static void without_its_memory_a_site_knows_nothing_but_its_life(void **state)
+{
+    struct table *t = *state;
+
+    step(t, DME_REQUEST, 0);
+    t->state->greetings = 7;
+    dme_crash(t->node);
+    step(t, DME_RESTART, 1);
+    dme_crash(t->node);
+    step(t, DME_RESTART, 0);
+    assert_int_equal(t->node->life, 2);
+    assert_int_equal(t->node->fence, 0);
+    assert_int_equal(t->state->greetings, 0);
+    assert_int_equal(t->state->seen, 0);
+    assert_int_equal(t->state->rang, 200);
+    assert_int_equal(sends(t), 2);
+}
+
+static void news_are_messages_that_no_site_sends(void **state)
+{
+    struct table *t = *state;
+    struct dme_msg m = {.from = 1, .to = 0, .kind = DME_HEALED};
+
+    dme_step(&t->conf, t->node, &(struct dme_event){.type = DME_RECEIVE, .msg = &m}, t->out);
+    assert_int_equal(t->state->seen, 10 + DME_HEALED - DME_NEWS);
+    assert_string_equal(dme_kind_name(&toy, DME_DOWN), "DOWN");
+    assert_string_equal(dme_kind_name(&toy, HELLO), "HELLO");
+}
+
 #define TOY(test) cmocka_unit_test_setup_teardown(test, set_table, clear_table)
 
 int main(void)
@@ -345,6 +418,9 @@ int main(void)
         TOY(a_fault_ends_the_handler_and_names_the_fact),
         TOY(entering_without_a_request_is_a_fault),
         TOY(the_fence_is_the_largest_heard_of_and_an_entry_adds_one),
+        TOY(a_crash_ends_the_request_and_a_restart_is_another_life),
+        TOY(without_its_memory_a_site_knows_nothing_but_its_life),
+        TOY(news_are_messages_that_no_site_sends),
         cmocka_unit_test(the_size_of_a_node_is_a_multiple_of_eight),
         cmocka_unit_test(fences_grow_from_holder_to_holder),
         cmocka_unit_test(a_run_depends_on_nothing_but_its_moves),
