@@ -55,6 +55,17 @@ for a in singhal-heuristic-robust $("$DIBS" list | sed -n 's/^\(suzuki-kasami-ro
     survives "$a: crashes and cuts, 20 sites" "$a" --sites 20 --closed --cut-rate 0.01 --crash-rate 0.01 --delay uniform:0,2
 done
 
+# Quorums: sites stop for good, the root and a leaf of the tree, and all others are served.
+printf '40 crash 0\n200 crash 5\n' >"$dir/faults"
+bad=
+for seed in $seeds; do
+    (cd "$dir" && "$DIBS" sim agrawal-el-abbadi-robust --sites 7 --closed --think 2 --delay exp:1 --faults faults --entries 3000 --warmup 0 \
+        --seed "$seed" --format json) >"$dir/json" 2>"$dir/err" && [ "$(figure entries <"$dir/json")" = 3000 ] &&
+        [ "$(figure unserved <"$dir/json")" = 0 ] && [ "$(figure crashes <"$dir/json")" = 2 ] || bad="$bad $seed"
+done
+[ -z "$bad" ]
+tell $? "agrawal-el-abbadi-robust: two sites stop for good${bad:+: not with seed}$bad"
+
 # Who relies on sites that stay alive does not survive, and the run says so.
 (cd "$dir" && ! "$DIBS" sim suzuki-kasami --sites 4 --closed --crash-rate 0.02 --absence 1e9 >out 2>err) &&
     grep -q 'exclusion is broken\|waits for ever' "$dir/err"

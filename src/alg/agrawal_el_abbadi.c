@@ -11,8 +11,10 @@
  * Invariant AE1. Any two quorums meet, whoever was taken to be down when they were formed.
  *
  * Departures from the paper. The paper's trees are complete. In others a site may have one child only; a path may not
- * end there, or it would not meet the path that replaces this site by its child. Nobody stops while the algorithm runs:
- * `--set down=3` makes a site one that has stopped before, which all know. Clocks move on GRANT too; otherwise the
+ * end there, or it would not meet the path that replaces this site by its child. In agrawal-el-abbadi nobody stops while it
+ * runs: `--set down=3` makes a site one that has stopped before, which all know. In agrawal-el-abbadi-robust sites may
+ * stop at any moment, for good: a claim whose quorum loses a member goes on with another quorum. If no quorum is left,
+ * claims wait for ever; the paper reports that. Clocks move on GRANT too; otherwise the
  * leaves, who hear of few claims, would stay behind, and win four times as often as others. */
 #include "quorum.h"
 
@@ -52,6 +54,32 @@ static const char *ae_check(const struct dme_conf *conf)
     return NULL;
 }
 
+/* ------------------------------------------------------------------------------------------- where sites may stop */
+
+/* The quorum of those who are up; nobody, if none is left. */
+static bool ae_form(struct dme *d, struct quorum *s)
+{
+    return topo_tree_quorum(d->n, (uint32_t)dme_option(d, OPTION_ARITY), d->self, &s->peer[0].down, &s->peer[0].member,
+                            sizeof s->peer[0]);
+}
+
+static void ae_request(struct dme *d, void *state)
+{
+    ae_form(d, state);
+    quorum_request(d, state);
+}
+
+static void ae_news(struct dme *d, void *state, enum dme_news what, dme_id of)
+{
+    struct quorum *s = state;
+
+    if (what != DME_DOWN || !quorum_lost(d, s, of) || !ae_form(d, s))
+        return;
+    quorum_ask(d, s);
+    if (s->missing == 0)
+        dme_enter(d);
+}
+
 const struct dme_alg agrawal_el_abbadi = {
     .name = "agrawal-el-abbadi",
     .paper = "D. Agrawal, A. El Abbadi, An efficient and fault-tolerant solution for distributed mutual exclusion, ACM "
@@ -61,4 +89,18 @@ const struct dme_alg agrawal_el_abbadi = {
     .check = ae_check,
     .init = ae_init,
     QUORUM_COMMON,
+};
+
+const struct dme_alg agrawal_el_abbadi_robust = {
+    .name = "agrawal-el-abbadi-robust",
+    .paper = "D. Agrawal, A. El Abbadi, An efficient and fault-tolerant solution for distributed mutual exclusion, ACM "
+             "TOCS 9(1), 1991",
+    .cost = "3 log n to 7 log n messages, delay 2T; up to 3(n+1)/2 and more if the wrong sites are down",
+    .options = ae_options,
+    .needs = DME_RELIABLE | DME_DETECTION,
+    .check = ae_check,
+    .init = ae_init,
+    .request = ae_request,
+    .news = ae_news,
+    QUORUM_SHARED,
 };

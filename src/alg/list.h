@@ -31,6 +31,7 @@
     X(maekawa)                                                                                                         \
     X(maekawa_as_published)                                                                                            \
     X(agrawal_el_abbadi)                                                                                               \
+    X(agrawal_el_abbadi_robust)                                                                                        \
     X(raymond_k)                                                                                                       \
     X(raymond_k_as_published)                                                                                          \
     X(suzuki_kasami)                                                                                                   \

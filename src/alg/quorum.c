@@ -22,6 +22,10 @@
  * so FIFO channels are not needed. GRANT carries the arbiter's clock, so that sites that arbitrate little do not stay
  * behind and win. With `--set yield=at-once` there is no FAILED: whoever is inquired and not inside yields.
  *
+ * Where sites may stop (quorum_lost), a claim whose quorum changes keeps its time, asks only who was not asked before, and
+ * takes nothing back before its RELEASE; so an arbiter may hear of claims that are over, and of ones that it never
+ * granted.
+ *
  * The mistakes are those of Maekawa's paper and of summaries of it; see maekawa.c. */
 #include "quorum.h"
 
@@ -48,11 +52,10 @@ static bool quorum_yields_at_once(const struct dme *d)
     return dme_option(d, QUORUM_OPTION_YIELD) == YIELD_AT_ONCE;
 }
 
-static void quorum_send_members(struct dme *d, const struct quorum *s, uint8_t kind, uint64_t claim)
+/* May sites stop? */
+static bool quorum_outlives(const struct dme *d)
 {
-    for (dme_id j = 0; j < d->n; j++)
-        if (s->peer[j].member)
-            dme_send_ticket(d, j, kind, quorum_ticket(claim, d->self));
+    return d->conf->alg->news;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the requester */
@@ -68,9 +71,20 @@ void quorum_request(struct dme *d, void *state)
     struct quorum *s = state;
 
     s->mine = ++s->clock;
-    for (dme_id j = 0; j < d->n; j++)
-        s->missing += s->peer[j].member;
-    quorum_send_members(d, s, REQUEST, s->mine);
+    quorum_ask(d, s);
+}
+
+void quorum_ask(struct dme *d, struct quorum *s)
+{
+    s->missing = 0;
+    for (dme_id j = 0; j < d->n; j++) {
+        if (!s->peer[j].member)
+            continue;
+        s->missing += !s->peer[j].granted;
+        if (!s->peer[j].asked)
+            dme_send_ticket(d, j, REQUEST, quorum_ticket(s->mine, d->self));
+        s->peer[j].asked = 1;
+    }
 }
 
 static bool quorum_has_failed(const struct dme *d, const struct quorum *s)
@@ -86,7 +100,7 @@ static void quorum_give_back(struct dme *d, struct quorum *s, dme_id j)
     s->peer[j].granted = s->peer[j].inquired = 0;
     /* The arbiter has now granted another claim, which is as good as a FAILED. */
     s->peer[j].failed = !dme_mistake(d, YIELDED_NOT_FAILED);
-    s->missing++;
+    s->missing += s->peer[j].member;
     dme_send_ticket(d, j, YIELD, quorum_ticket(s->mine, d->self));
 }
 
@@ -104,7 +118,8 @@ static void quorum_granted(struct dme *d, struct quorum *s, dme_id j)
     DME_EXPECT(d, !s->peer[j].granted);
     s->peer[j].granted = s->peer[j].ever = 1;
     s->peer[j].failed = 0;
-    if (--s->missing == 0) {
+    s->missing -= s->peer[j].member;
+    if (s->missing == 0) {
         quorum_forget(d, s);
         dme_enter(d);
     } else if (s->peer[j].early) {
@@ -137,7 +152,11 @@ void quorum_release(struct dme *d, void *state)
     uint64_t claim = s->mine;
 
     s->mine = 0;
-    quorum_send_members(d, s, RELEASE, claim);
+    for (dme_id j = 0; j < d->n; j++) {
+        if (s->peer[j].asked && !s->peer[j].down)
+            dme_send_ticket(d, j, RELEASE, quorum_ticket(claim, d->self));
+        s->peer[j].asked = 0;
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ the arbiter */
@@ -194,9 +213,22 @@ static void quorum_wait(struct dme *d, struct quorum *s, struct dme_ticket claim
     }
 }
 
+/* Is the claim over, or followed by another of its site? */
+static bool quorum_outdated(const struct quorum *s, struct dme_ticket claim)
+{
+    uint64_t waits = s->peer[claim.site].waits, locked = s->lock.site == claim.site ? s->lock.clock : 0;
+
+    return claim.clock <= s->peer[claim.site].done || s->peer[claim.site].down || claim.clock < dme_max(waits, locked);
+}
+
 static void quorum_asked(struct dme *d, struct quorum *s, struct dme_ticket claim)
 {
     s->clock = dme_max(s->clock, claim.clock);
+    if (quorum_outlives(d)) {
+        if (quorum_outdated(s, claim))
+            return;
+        s->peer[claim.site].waits = 0; /* an earlier one is over, and its RELEASE on the way */
+    }
     if (s->lock.clock == 0) {
         quorum_grant(d, s, claim);
     } else {
@@ -212,14 +244,16 @@ static bool quorum_locked_by(const struct quorum *s, struct dme_ticket claim)
 
 static void quorum_yielded(struct dme *d, struct quorum *s, struct dme_ticket claim)
 {
+    if (quorum_outlives(d) && !quorum_locked_by(s, claim))
+        return;
     DME_EXPECT(d, quorum_locked_by(s, claim) && s->peer[claim.site].waits == 0);
     s->peer[claim.site].waits = claim.clock;
     quorum_grant_first(d, s);
 }
 
-static void quorum_released(struct dme *d, struct quorum *s, struct dme_ticket claim)
+/* The grant is free. */
+static void quorum_free(struct dme *d, struct quorum *s)
 {
-    DME_EXPECT(d, quorum_locked_by(s, claim));
     if (quorum_first(d, s).clock) {
         quorum_grant_first(d, s);
     } else {
@@ -228,13 +262,36 @@ static void quorum_released(struct dme *d, struct quorum *s, struct dme_ticket c
     }
 }
 
+static void quorum_released(struct dme *d, struct quorum *s, struct dme_ticket claim)
+{
+    if (quorum_outlives(d)) {
+        s->peer[claim.site].done = dme_max(s->peer[claim.site].done, claim.clock);
+        if (s->peer[claim.site].waits == claim.clock)
+            s->peer[claim.site].waits = 0;
+        if (!quorum_locked_by(s, claim))
+            return;
+    }
+    DME_EXPECT(d, quorum_locked_by(s, claim));
+    quorum_free(d, s);
+}
+
+bool quorum_lost(struct dme *d, struct quorum *s, dme_id j)
+{
+    s->peer[j].down = 1;
+    s->peer[j].waits = 0;
+    s->peer[j].granted = s->peer[j].ever = s->peer[j].failed = s->peer[j].inquired = s->peer[j].early = 0;
+    if (s->lock.clock && s->lock.site == j)
+        quorum_free(d, s);
+    return dme_waiting(d) && s->peer[j].member;
+}
+
 /* --------------------------------------------------------------------------------------------------------- messages */
 
 /* An arbiter speaks of a claim: one that is not waiting any more gets no answer but the RELEASE it has sent or will
  * send. */
 static void quorum_told(struct dme *d, struct quorum *s, const struct dme_msg *m)
 {
-    DME_EXPECT(d, m->ticket[0].site == d->self && s->peer[m->from].member);
+    DME_EXPECT(d, m->ticket[0].site == d->self && (s->peer[m->from].member || quorum_outlives(d)));
     if (m->kind == GRANT)
         s->clock = dme_max(s->clock, m->ticket[1].clock);
     if (m->ticket[0].clock != s->mine || !dme_waiting(d))

@@ -13,6 +13,7 @@ struct quorum {
     uint32_t missing;       /* grants that this site's claim still lacks */
     struct {
         uint64_t waits;   /* as arbiter: time of the peer's waiting claim, 0: none */
+        uint64_t done;    /* as arbiter, where sites may stop: time of the peer's last claim that is over */
         uint8_t member;   /* the peer is in this site's quorum */
         uint8_t down;     /* the peer is known to have stopped */
         uint8_t granted;  /* the peer's grant is here */
@@ -20,7 +21,7 @@ struct quorum {
         uint8_t failed;   /* the peer said FAILED, or was given its grant back, and has not granted since */
         uint8_t inquired; /* the peer wants its grant back and has not got it */
         uint8_t early;    /* the peer's INQUIRE came before its GRANT */
-        uint8_t zero;
+        uint8_t asked;    /* this site's claim has gone to it */
     } peer[];
 };
 
@@ -35,15 +36,20 @@ extern const struct dme_kind quorum_kinds[];
 extern const char *const quorum_mistakes[];
 
 void quorum_request(struct dme *d, void *state);
+/* Where sites may stop: this one has, and is forgotten. True if this site's claim has lost a member of its quorum; with a
+ * new one it goes on by quorum_ask. */
+bool quorum_lost(struct dme *d, struct quorum *s, dme_id j);
+void quorum_ask(struct dme *d, struct quorum *s);
 void quorum_receive(struct dme *d, void *state, const struct dme_msg *m);
 void quorum_release(struct dme *d, void *state);
 const char *quorum_broken(const struct dme_moment *now);
 void quorum_show(const struct dme *d, const void *state, struct dme_text *text);
 
 #define QUORUM_COMMON                                                                                                  \
-    .family = DME_QUORUM, .kinds = quorum_kinds, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,       \
-    .state_size = sizeof(struct quorum), .peer_size = sizeof(((struct quorum *)0)->peer[0]),                           \
-    .request = quorum_request, .receive = quorum_receive, .release = quorum_release, .broken = quorum_broken,          \
+    QUORUM_SHARED, .needs = DME_RELIABLE | DME_ALIVE, .request = quorum_request, .broken = quorum_broken
+#define QUORUM_SHARED                                                                                                  \
+    .family = DME_QUORUM, .kinds = quorum_kinds, .rules = 1 << DME_EXCLUSIVE, .state_size = sizeof(struct quorum),     \
+    .peer_size = sizeof(((struct quorum *)0)->peer[0]), .receive = quorum_receive, .release = quorum_release,          \
     .show = quorum_show
 
 #endif
