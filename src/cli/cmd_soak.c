@@ -41,7 +41,7 @@ int cmd_soak(int argc, char **argv)
 {
     uint64_t first = 1, seeds = 100, seconds = 30, members = 0, clients = 0, failed = 0;
     const char *algorithm = NULL;
-    bool calm = false, trace = false, progress;
+    bool calm = false, trace = false, first_only = false, progress;
     const struct cli_option options[] = {
         {"--first", CLI_COUNT, &first, "SEED", "the first seed (1)", 0, UINT64_MAX, NULL},
         {"--seeds", CLI_COUNT, &seeds, "N", "how many seeds (100)", 1, UINT64_MAX, NULL},
@@ -49,6 +49,7 @@ int cmd_soak(int argc, char **argv)
         {"--members", CLI_COUNT, &members, "N", "members of the cluster (drawn for each seed)", 1, 7, NULL},
         {"--clients", CLI_COUNT, &clients, "N", "clients (drawn for each seed)", 1, 32, NULL},
         {"--algorithm", CLI_TEXT, &algorithm, "NAME", "of exclusive, shared and group locks (drawn)", 0, 0, NULL},
+        {"--first-failure", CLI_FLAG, &first_only, NULL, "stop at the first seed that fails", 0, 0, NULL},
         {"--calm", CLI_FLAG, &calm, NULL, "no faults at all", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "tell what happens, line by line", 0, 0, NULL},
         {0},
@@ -77,7 +78,7 @@ int cmd_soak(int argc, char **argv)
     conf.trace = trace ? stdout : NULL;
     progress = isatty(STDERR_FILENO) && !trace;
     start = soak_now();
-    for (uint64_t k = 0; k < seeds; k++) {
+    for (uint64_t k = 0; k < seeds && !(failed && first_only); k++) {
         conf.seed = first + k;
         if (!soak_run(&conf, &report)) {
             failed++;

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { CALM_LIMIT_S = 60 };
+enum { CALM_LIMIT_S = 60, STILL_MAX = 100000 };
 
 /* ------------------------------------------------------------------------------------------------------ by the way */
 
@@ -224,6 +224,9 @@ static void world_step(struct world *w)
 {
     struct soak_event e = world_pop(w);
 
+    w->still = w->now_us == e.at_us ? w->still + 1 : 0;
+    if (w->still > STILL_MAX)
+        world_fail(w, "time stands still: something is done again and again");
     w->now_us = e.at_us;
     w->report->events++;
     if (world_must_wait(w, &e)) {

@@ -86,6 +86,7 @@ struct world {
     const struct soak_conf *conf;
     struct soak_report *report;
     struct soak_mix mix;
+    uint64_t still; /* events since time has moved */
     uint64_t now_us, order, random, connections, processes;
     struct soak_event *heap;
     size_t count, room;
