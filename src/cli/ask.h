@@ -21,6 +21,9 @@ struct ask_place {
  * until the second call after this. */
 const char *ask_clean(const char *text);
 
+/* An answer, as text or as JSON. */
+void ask_show(const struct dibs_reply *r, bool json);
+
 /* A connection to that daemon, under this name (null: host:process). If there is none, a line, and exit with this
  * status. */
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status);

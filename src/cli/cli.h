@@ -112,6 +112,7 @@ int cmd_sweep(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_keygen(int argc, char **argv);
 int cmd_soak(int argc, char **argv);
+int cmd_member(int argc, char **argv);
 int cmd_lock(int argc, char **argv);
 int cmd_try(int argc, char **argv);
 int cmd_holders(int argc, char **argv);

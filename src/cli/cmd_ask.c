@@ -77,6 +77,16 @@ static void ask_print(const struct dibs_reply *r)
     }
 }
 
+void ask_show(const struct dibs_reply *r, bool json)
+{
+    struct cli_json j = {.to = stdout, .first = true};
+
+    if (json)
+        ask_json(&j, r);
+    else
+        ask_print(r);
+}
+
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status)
@@ -229,7 +239,6 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     };
     char line[64];
     const struct cli_usage usage = {line, about, options};
-    struct cli_json j = {.to = stdout, .first = true};
     struct dibs_reply *r;
     struct dibs *d;
     int count;
@@ -243,10 +252,7 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
         ask_locks(d, words[1], format);
     } else {
         r = ask_daemon(d, words, 1 + (size_t)count);
-        if (format)
-            ask_json(&j, r);
-        else
-            ask_print(r);
+        ask_show(r, format);
         dibs_free(r);
     }
     dibs_close(d);

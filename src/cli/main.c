@@ -23,6 +23,7 @@ const struct cli_command cli_commands[] = {
     {"locks", "the locks that the daemon knows", cmd_locks},
     {"status", "the daemon and its peers", cmd_status},
     {"watch", "what happens to locks, as it happens", cmd_watch},
+    {"member", "the members of the cluster: list, add, remove", cmd_member},
     {"force-unlock", "take a lock away from whoever holds it", cmd_force_unlock},
     {0},
 };

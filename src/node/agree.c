@@ -30,7 +30,8 @@ struct agree {
     raft_io_recv_cb recv;
     struct raft_apply apply;
     struct raft_change change;
-    bool begun, closed, proposing, changing;
+    struct raft_transfer transfer;
+    bool begun, closed, proposing, changing, handing_over;
 
     /* What is known to agree with the log of who leads in this term; see agree_answer. */
     raft_term matched_term;
@@ -678,6 +679,22 @@ bool agree_propose(struct agree *a, const struct view *view)
     }
     agree_settle(a, 0);
     return a->proposing;
+}
+
+static void agree_handed_over(struct raft_transfer *request)
+{
+    struct agree *a = request->data;
+
+    a->handing_over = false;
+}
+
+void agree_hand_over(struct agree *a)
+{
+    if (!agree_leads(a) || a->handing_over)
+        return;
+    a->transfer.data = a;
+    a->handing_over = raft_transfer(&a->raft, &a->transfer, 0, agree_handed_over) == 0;
+    agree_settle(a, 0);
 }
 
 bool agree_has_caught_up(const struct agree *a, uint64_t id)

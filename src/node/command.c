@@ -141,7 +141,8 @@ static void command_status(struct client *c, const struct resp_request *r)
     const struct {
         const char *key;
         uint64_t value;
-    } numbers[] = {{"view", node->view.number}, {"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
+    } numbers[] = {
+        {"view", node->view.number}, {"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
 
     (void)r;
     resp_map(out, c->protocol, 5 + sizeof numbers / sizeof numbers[0]);
@@ -174,6 +175,55 @@ static void command_status(struct client *c, const struct resp_request *r)
     }
 }
 
+static void command_list_members(struct client *c)
+{
+    static const char *const standings[] = {"being added", "member", "being removed"};
+    const struct node *node = c->session->node;
+
+    resp_array(&c->out, node->view.count);
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        const struct view_member *m = &node->view.member[k];
+
+        resp_map(&c->out, c->protocol, 5);
+        resp_text(&c->out, "name");
+        resp_text(&c->out, m->name);
+        resp_text(&c->out, "address");
+        resp_text(&c->out, m->address);
+        resp_text(&c->out, "standing");
+        resp_text(&c->out, standings[m->standing]);
+        resp_text(&c->out, "takes part");
+        resp_text(&c->out, m->incarnation ? "yes" : "no");
+        resp_text(&c->out, "life");
+        resp_integer(&c->out, m->incarnation);
+    }
+}
+
+/* A change is asked for, and takes its time: the list tells when it has happened. */
+static void command_member(struct client *c, const struct resp_request *r)
+{
+    bool add = resp_is(r->word[1], "ADD"), list = resp_is(r->word[1], "LIST");
+    size_t words = list ? 2 : add ? 4 : 3;
+    char name[LINK_NAME_MAX + 2] = "", address[VIEW_ADDRESS_MAX + 2] = "";
+    const char *wrong;
+
+    if (r->count != words || (!list && !add && !resp_is(r->word[1], "REMOVE"))) {
+        resp_error(&c->out, "ERR", "usage: MEMBER LIST | ADD name address | REMOVE name");
+        return;
+    }
+    if (list) {
+        command_list_members(c);
+        return;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)r->word[2].len, r->word[2].at);
+    if (add)
+        snprintf(address, sizeof address, "%.*s", (int)r->word[3].len, r->word[3].at);
+    wrong = node_change_roster(c->session->node, add, name, address);
+    if (wrong)
+        resp_error(&c->out, "ERR", wrong);
+    else
+        resp_simple(&c->out, "OK");
+}
+
 static void command_info(struct client *c, const struct resp_request *r)
 {
     const struct node *node = c->session->node;
@@ -183,8 +233,8 @@ static void command_info(struct client *c, const struct resp_request *r)
     snprintf(text, sizeof text,
              "# dibs\r\nversion:%s\r\nmember:%s\r\nmembers:%u\r\nready:%d\r\nlocks:%zu\r\nsessions:%" PRIu64
              "\r\ngrants:%" PRIu64 "\r\nlosses:%" PRIu64 "\r\n",
-             DIBS_VERSION, node->self.name, node->view.count, node_is_open(node), node->locks.count, node->session_count,
-             node->grants, node->losses);
+             DIBS_VERSION, node->self.name, node->view.count, node_is_open(node), node->locks.count,
+             node->session_count, node->grants, node->losses);
     resp_text(&c->out, text);
 }
 
@@ -310,6 +360,7 @@ const struct command commands[] = {
     {"UNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "UNSUBSCRIBE [name ...]", COMMAND_SUBSCRIBED},
     {"PUNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "PUNSUBSCRIBE [pattern ...]", COMMAND_SUBSCRIBED},
     {"STATUS", 1, 1, command_status, "STATUS", 0},
+    {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name", 0},
     {"INFO", 1, 2, command_info, "INFO", 0},
     {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
     {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", 0},

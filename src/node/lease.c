@@ -385,4 +385,6 @@ void lease_lead(struct node *node)
         changed = lease_change_roster(node, &p, &next);
     if (changed)
         agree_propose(node->agree, &next);
+    else if (node->place < node->view.count && node->view.member[node->place].standing == VIEW_REMOVED)
+        agree_hand_over(node->agree); /* nobody removes itself */
 }

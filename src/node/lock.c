@@ -357,6 +357,16 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
                 instance_announce(l, lock, INSTANCE_ENCUMBERED, lock->old->held);
 }
 
+void locks_send_away(struct locks *l)
+{
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next; /* with the last one it may be forgotten */
+            for (uint32_t left = lock->waiters; left; left--)
+                locks_take_away(l, lock_first(lock), CLAIM_TIMED_OUT);
+        }
+}
+
 void locks_set_grants(struct locks *l, bool grants)
 {
     struct claim *c;

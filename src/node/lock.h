@@ -171,6 +171,8 @@ void locks_free(struct locks *l);
 void locks_begin_view(struct locks *l, const struct locks_view *view);
 /* All members have announced what their clients hold: what clients wait for may begin. */
 void locks_open(struct locks *l);
+/* Who waits, waits in vain: all are told that their time is over. */
+void locks_send_away(struct locks *l);
 /* May locks be granted? If no longer, all that is held is lost. */
 void locks_set_grants(struct locks *l, bool grants);
 

@@ -142,6 +142,13 @@ static void node_begin_view(struct node *node)
             node_say(node->member[k], LETTER_ANNOUNCED, 0, 0);
 }
 
+/* It will not be let in again. */
+static bool node_is_removed(const struct node *node)
+{
+    return !node->takes_part && node->place < node->view.count &&
+           node->view.member[node->place].standing == VIEW_REMOVED;
+}
+
 void node_install(struct node *node, const struct view *view)
 {
     bool took_part = node->takes_part;
@@ -154,6 +161,8 @@ void node_install(struct node *node, const struct view *view)
     node_begin_view(node);
     if (took_part && !node->takes_part)
         node_begin_life(node);
+    if (node_is_removed(node))
+        locks_send_away(&node->locks);
     node_try_open(node);
     node->next_beat_ms = node->now_ms; /* the others want to know that it is installed */
 }
@@ -411,6 +420,8 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
             return false;
     }
     node_install(node, known ? agree_view(node->agree) : roster);
+    if (!known)
+        node->self.cluster = 0; /* the others will tell */
     node->self.disk = agree_journal(node->agree)->disk_id;
     return !known || agree_begin(node->agree, now_ms, why);
 }
@@ -437,6 +448,8 @@ enum node_state node_state(const struct node *node)
         return NODE_LEAVES;
     if (node->locks.grants && node->locks.open)
         return NODE_GRANTS;
+    if (node_is_removed(node))
+        return NODE_OUTSIDE;
     if (!node->conf.lease_ms ||
         node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* as after a view change, and at the beginning */
         return NODE_STARTS;
@@ -448,8 +461,11 @@ const char *node_state_name(const struct node *node)
     static const char *const names[] = {"yes", "no: not all members have met", "no: no majority can be reached",
                                         "no: this process does not take part; it waits for a majority to let it in",
                                         "no: it is about to end"};
+    enum node_state state = node_state(node);
 
-    return names[node_state(node)];
+    if (state == NODE_OUTSIDE && node_is_removed(node))
+        return "no: this member has been removed from the cluster";
+    return names[state];
 }
 
 bool node_is_open(const struct node *node)
@@ -485,6 +501,7 @@ bool node_has_left(const struct node *node)
 const char *node_change_roster(struct node *node, bool add, const char *name, const char *address)
 {
     uint32_t k = view_find_name(&node->view, name, strlen(name));
+    const char *wrong;
 
     if (!node->agree)
         return "this is a cluster of one without a data directory; its list of members cannot change";
@@ -494,6 +511,8 @@ const char *node_change_roster(struct node *node, bool add, const char *name, co
         return "a name has 1 to 63 bytes, an address at most 71";
     if (add && k != VIEW_MEMBERS_MAX)
         return "there is a member of this name already";
+    if (add && node->conf.objects && (wrong = node->conf.objects(node->conf.user, name, address)))
+        return wrong;
     if (!add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
         return "there is no such member";
     if (!add && view_majority(&node->view) == 1)

@@ -48,8 +48,10 @@ struct node_conf {
     uint64_t lease_ms;    /* 0: for ever */
     uint64_t incarnation; /* without agreement: the number of this life, not 0 */
     uint64_t fence;       /* fences will be larger */
-    void *user;           /* of random */
+    void *user;           /* of what follows */
     uint64_t (*random)(void *user);
+    /* May a member be there? Null, or why not. A null function: anywhere. */
+    const char *(*objects)(void *user, const char *name, const char *address);
 };
 
 /* Why locks are not granted. */

@@ -122,6 +122,8 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
 /* "10.0.0.1:7400" and its parts. */
 void conf_split_address(struct serve_member *m, const char *text);
 void conf_join_address(const struct serve_member *m, char *text, size_t size);
+/* May somebody of this name be a member at this address? Null, or why not. */
+const char *conf_objects(const struct serve_conf *conf, const char *name, const char *address);
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
 

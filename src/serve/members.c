@@ -80,6 +80,22 @@ static bool members_is_name(const char *name, size_t len)
 
 static const char name_remedy[] = "it has up to 63 letters, digits and . _ -, and begins with a letter or digit";
 
+const char *conf_objects(const struct serve_conf *conf, const char *name, const char *address)
+{
+    struct serve_member m;
+    char again[VIEW_ADDRESS_MAX + 1];
+
+    conf_split_address(&m, address);
+    conf_join_address(&m, again, sizeof again);
+    if (!members_is_name(name, strlen(name)))
+        return "that is not a name for a member; it has up to 63 letters, digits and . _ -";
+    if (strcmp(again, address) != 0 || !members_is_address(m.host) || m.port < 1 || m.port > 65535)
+        return "that is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400";
+    if (!conf_is_on_loopback(m.host) && !conf->has_key && !conf->has_cert)
+        return "that is not on loopback; without a key members are on loopback only";
+    return NULL;
+}
+
 /* "ant=10.0.0.1:7400" */
 static void members_add(struct conf_draft *d, const struct conf_setting *at, struct serve_conf *conf, const char *text,
                         size_t len)

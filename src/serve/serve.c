@@ -212,6 +212,13 @@ static uint64_t serve_random(void *user)
     return x;
 }
 
+static const char *serve_objects(void *user, const char *name, const char *address)
+{
+    const struct serve *s = user;
+
+    return conf_objects(s->conf, name, address);
+}
+
 /* The list of members, as a view before the first. */
 static void serve_roster(const struct serve_conf *conf, struct view *view)
 {
@@ -275,7 +282,9 @@ static bool serve_begin(struct serve *s)
                                             .lease_ms = alone ? 0 : s->conf->lease_ms,
                                             .incarnation = 1,
                                             .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
-                                            .random = serve_random});
+                                            .user = s,
+                                            .random = serve_random,
+                                            .objects = serve_objects});
     serve_roster(s->conf, &roster);
     if (!alone)
         return serve_join_cluster(s, &roster);

@@ -1,0 +1,98 @@
+#!/bin/sh
+# Members come and go while the service runs: real daemons, `dibs member`.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+dir=$(mktemp -d)
+daemons=
+unset DIBS_SOCKET XDG_RUNTIME_DIR
+cleanup() {
+    # shellcheck disable=SC2086 # a list of numbers
+    [ -z "$daemons" ] || kill -9 $daemons 2>/dev/null
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
+}
+
+until_true() {
+    for _ in $(seq 300); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+serve() { # MEMBER [OPTION...]
+    member=$1
+    shift
+    "$DIBS" serve --name "$member" --socket "$dir/$member" --data "$dir/data" --lease 2000 "$@" 2>>"$dir/$member.log" &
+    daemons="$daemons $!"
+    echo $! >"$dir/$member.pid"
+}
+
+is_ready() { # MEMBER
+    "$DIBS" status --socket "$dir/$1" | grep -q '^ready yes'
+}
+
+takes_part() { # MEMBER, ASKED AT
+    "$DIBS" member list --socket "$dir/$2" | grep -q "^name $1 .*standing member .*takes part yes"
+}
+
+fence() { # MEMBER: takes a lock there
+    timeout 60 "$DIBS" lock fences --socket "$dir/$1" --wait 30 -- sh -c 'echo "$DIBS_FENCE"' >>"$dir/fences"
+}
+
+base=$((20000 + ($$ + 5000) % 20000))
+members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+for member in ant bee cat; do serve $member --members "$members"; done
+until_true is_ready ant && until_true is_ready bee && until_true is_ready cat && fence ant
+tell $? "three members are ready"
+
+"$DIBS" member add dog=10.0.0.4:7400 --socket "$dir/ant" >"$dir/said" 2>&1
+[ $? = 2 ] && grep -q "not on loopback" "$dir/said"
+tell $? "without a key nobody is added from another machine"
+"$DIBS" member add bee=127.0.0.1:1 --socket "$dir/ant" >"$dir/said" 2>&1
+[ $? = 2 ] && grep -q "already" "$dir/said"
+tell $? "nor a second one of the same name"
+"$DIBS" member remove dog --socket "$dir/ant" >"$dir/said" 2>&1
+[ $? = 2 ] && grep -q "no such member" "$dir/said"
+tell $? "who is not there cannot be removed"
+
+# A lock is held all the while.
+# shellcheck disable=SC2016
+timeout 120 "$DIBS" lock held --socket "$dir/bee" -- sh -c ': >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$dir/held" &
+holder=$!
+until_true test -e "$dir/held"
+
+serve dog --join --members "$members,dog=127.0.0.1:$((base + 3))"
+"$DIBS" member add "dog=127.0.0.1:$((base + 3))" --socket "$dir/cat" >"$dir/said"
+tell $? "a member is added, at any other"
+until_true takes_part dog ant && until_true is_ready dog && fence dog
+tell $? "it joins, and grants locks"
+"$DIBS" try held --socket "$dir/dog" -- true 2>/dev/null
+[ $? = 121 ]
+tell $? "but not those that are held elsewhere"
+
+"$DIBS" member remove ant --socket "$dir/ant" >"$dir/said" && until_true sh -c "! '$DIBS' member list --socket '$dir/dog' | grep -q '^name ant'"
+tell $? "a member is removed, even at its own daemon"
+timeout 60 "$DIBS" lock x --socket "$dir/ant" -- true 2>"$dir/said"
+[ $? = 124 ] && grep -q "removed from the cluster" "$dir/said"
+tell $? "its daemon says so to its clients"
+
+kill -9 "$(cat "$dir/cat.pid")"
+"$DIBS" member remove cat --socket "$dir/dog" >/dev/null && until_true sh -c "! '$DIBS' member list --socket '$dir/bee' | grep -q '^name cat'"
+tell $? "a member that is dead is removed"
+until_true is_ready bee && fence bee && fence dog
+tell $? "the two that are left serve"
+
+kill -0 $holder 2>/dev/null && [ -e "$dir/held" ] && rm "$dir/held" && wait $holder
+tell $? "who held a lock held it through all of it"
+sort -nu "$dir/fences" | cmp -s - "$dir/fences" && [ "$(wc -l <"$dir/fences")" = 4 ]
+tell $? "fences grew"
+
+echo "1..$number"
