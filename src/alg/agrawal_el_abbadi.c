@@ -26,12 +26,18 @@ enum { DOWN_NOBODY };
 static const char *const ae_down[] = {
     "nobody", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", NULL,
 };
+#define AE_ARITY                                                                                                       \
+    {                                                                                                                  \
+        .key = "arity", .help = "children of a site of the tree", .initial = 2, .min = 2, .max = 64                    \
+    }
 static const struct dme_option ae_options[] = {
     QUORUM_YIELD,
-    {.key = "arity", .help = "children of a site of the tree", .initial = 2, .min = 2, .max = 64},
+    AE_ARITY,
     {.key = "down", .help = "who has stopped, as all know, and is not asked", .choices = ae_down},
     {0},
 };
+/* Where sites may stop at any moment, nobody needs to have stopped before. */
+static const struct dme_option ae_robust_options[] = {QUORUM_YIELD, AE_ARITY, {0}};
 
 static void ae_init(struct dme *d, void *state)
 {
@@ -96,9 +102,8 @@ const struct dme_alg agrawal_el_abbadi_robust = {
     .paper = "D. Agrawal, A. El Abbadi, An efficient and fault-tolerant solution for distributed mutual exclusion, ACM "
              "TOCS 9(1), 1991",
     .cost = "3 log n to 7 log n messages, delay 2T; up to 3(n+1)/2 and more if the wrong sites are down",
-    .options = ae_options,
+    .options = ae_robust_options,
     .needs = DME_RELIABLE | DME_DETECTION,
-    .check = ae_check,
     .init = ae_init,
     .request = ae_request,
     .news = ae_news,
