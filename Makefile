@@ -104,10 +104,14 @@ coverage:
 	$(MAKE) MODE=cover all
 	docs/make-coverage >docs/coverage.md
 
-bench: $(B)/dibs
+$(B)/bench/memory: $(B)/bench/memory.o $(call obj,$(LAB) $(NODE)) $(B)/libdme.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+bench: $(B)/dibs $(B)/bench/memory
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
 	bench/sim $(B)/dibs
+	$(B)/bench/memory 100000
 	bench/service $(B)/dibs
 
 # The pure library may call nothing but these, and may own no variable.

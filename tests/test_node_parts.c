@@ -3,6 +3,7 @@
 
 #include "alg/list.h"
 #include "members.h"
+#include "node/rest.h"
 #include "node/session.h"
 
 #include <string.h>
@@ -422,6 +423,30 @@ static void messages_on_hold_are_handled_when_all_have_met(void **state)
     node_free(&c);
 }
 
+static void what_rests_is_taken_out_as_it_was(void **state)
+{
+    enum { SIZE = 1200 };
+    uint8_t first[SIZE], node[SIZE], again[SIZE], packed[2 * SIZE];
+    uint64_t seed = 7;
+
+    (void)state;
+    for (uint32_t run = 0; run < 2000; run++) {
+        size_t size = 24 + 8 * test_below(&seed, (SIZE - 24) / 8 + 1);
+        uint32_t rare = 1 + test_below(&seed, 1 + run); /* from all bytes differ to hardly any does */
+        uint8_t *end;
+
+        for (size_t k = 0; k < size; k++) {
+            first[k] = (uint8_t)test_below(&seed, 256);
+            node[k] = (uint8_t)(first[k] ^ (test_below(&seed, rare) ? 0 : 1 + test_below(&seed, 255)));
+        }
+        end = rest_pack(packed, node, first, size);
+        assert_true(end <= packed + rest_room(size));
+        memcpy(again, first, size);
+        assert_ptr_equal(rest_unpack(packed, again, size), end);
+        assert_memory_equal(again, node, size);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +461,7 @@ int main(void)
         cmocka_unit_test(who_is_granted_in_time_does_not_lose_it),
         cmocka_unit_test(a_lock_of_another_kind_ends_the_link),
         cmocka_unit_test(messages_on_hold_are_handled_when_all_have_met),
+        cmocka_unit_test(what_rests_is_taken_out_as_it_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "lab/memory.h"
 #include "link.h"
 #include "pack.h"
+#include "rest.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -269,6 +270,7 @@ void instance_begin(struct locks *l, struct lock *lock)
 {
     uint32_t sites = lock_sites(lock);
     size_t size = sites * sizeof *lock->site;
+    const uint8_t *rest = lock->rest;
     struct dme_conf conf;
     char *at;
 
@@ -285,43 +287,90 @@ void instance_begin(struct locks *l, struct lock *lock)
         at += dme_node_size(&conf, self);
         ring_init(&site->holders);
         dme_init(&conf, site->node, self, instance_out(l, &conf));
+        if (rest) {
+            rest = rest_unpack(rest, site->node, dme_node_size(&conf, self));
+        } else {
+            lock->stays |= l->out->used > 0;
+            instance_post_all(l, lock, site->node);
+        }
         site->node->fence = l->fence;
-        lock->stays |= l->out->used > 0;
-        instance_post_all(l, lock, site->node);
     }
+    free(lock->rest);
+    lock->rest = NULL;
     assert(l->local_used == 0); /* no algorithm begins by talking to itself */
 }
 
 void instance_end(struct locks *l, struct lock *lock)
 {
-    for (uint32_t s = 0; s < lock_sites(lock); s++)
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (l->fence < lock->site[s].node->fence)
             l->fence = lock->site[s].node->fence;
     free(lock->site);
     lock->site = NULL;
+    free(lock->rest);
+    lock->rest = NULL;
 }
 
-bool instance_is_fresh(struct locks *l, const struct lock *lock)
+/* What the site was at first, but for its fence; in a buffer. */
+static const struct dme_node *instance_fresh(struct locks *l, const struct dme_conf *conf, const struct dme_node *node)
 {
-    struct dme_conf conf;
+    l->fresh = instance_buffer(l->fresh, &l->fresh_size, dme_node_size(conf, node->self));
+    dme_init(conf, l->fresh, node->self, instance_out(l, conf));
+    l->fresh->fence = node->fence;
+    return l->fresh;
+}
 
-    if (lock->stays)
-        return false;
+static bool instance_is_fresh(struct locks *l, const struct lock *lock, const struct dme_conf *conf)
+{
+    bool fresh = !lock->stays;
+
+    for (uint32_t s = 0; fresh && l->view.n > 1 && s < lock_sites(lock); s++) {
+        const struct dme_node *node = lock->site[s].node;
+
+        fresh = memcmp(instance_fresh(l, conf, node), node, dme_node_size(conf, node->self)) == 0;
+    }
+    return fresh;
+}
+
+static size_t instance_size(const struct lock *lock, const struct dme_conf *conf)
+{
+    size_t size = 0;
+
     for (uint32_t s = 0; s < lock_sites(lock); s++)
-        if (lock->site[s].node->phase != DME_IDLE)
-            return false;
-    if (l->view.n == 1)
-        return true;
-    instance_conf(l, lock, &conf);
+        size += dme_node_size(conf, lock->site[s].node->self);
+    return size;
+}
+
+/* How the sites differ from what they were at first, but for their fences. */
+static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const struct dme_conf *conf)
+{
+    uint8_t *at;
+    size_t len;
+
+    l->rest = at = instance_buffer(l->rest, &l->rest_size, rest_room(instance_size(lock, conf)));
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
         const struct dme_node *node = lock->site[s].node;
-        size_t size = dme_node_size(&conf, node->self);
 
-        l->fresh = instance_buffer(l->fresh, &l->fresh_size, size);
-        dme_init(&conf, l->fresh, node->self, instance_out(l, &conf));
-        l->fresh->fence = node->fence;
-        if (memcmp(l->fresh, node, size) != 0)
-            return false;
+        at = rest_pack(at, node, instance_fresh(l, conf, node), dme_node_size(conf, node->self));
     }
-    return true;
+    len = (size_t)(at - l->rest);
+    return memcpy(mem_new(len), l->rest, len);
+}
+
+void instance_rest(struct locks *l, struct lock *lock)
+{
+    uint8_t *rest = NULL;
+    struct dme_conf conf;
+
+    for (uint32_t s = 0; s < lock_sites(lock); s++)
+        if (lock->site[s].node->phase != DME_IDLE)
+            return;
+    instance_conf(l, lock, &conf);
+    if (!instance_is_fresh(l, lock, &conf)) {
+        if (instance_size(lock, &conf) > INSTANCE_REST_MAX)
+            return;
+        rest = instance_pack(l, lock, &conf);
+    }
+    instance_end(l, lock);
+    lock->rest = rest;
 }

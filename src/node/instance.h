@@ -24,11 +24,14 @@ enum dme_rule instance_rule(const struct dme_alg *modes);
 void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf);
 uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member */
 
+/* Its sites begin, or are taken out again as they were put away. */
 void instance_begin(struct locks *l, struct lock *lock);
 void instance_end(struct locks *l, struct lock *lock);
-/* Nobody is served, and to begin anew would make no difference: all sites are as at first but for their fences; or all
- * sites of the lock are here, none of them is asking, and nothing is under way between them. */
-bool instance_is_fresh(struct locks *l, const struct lock *lock);
+/* If no site is asking or inside: puts them away, unless they are so large (many slots) that it would take too long each
+ * time. It ends if to begin anew would make no difference: all sites are as at first but for their fences; or all sites
+ * of the lock are here, and nothing is under way between them. */
+enum { INSTANCE_REST_MAX = 1 << 13 }; /* bytes */
+void instance_rest(struct locks *l, struct lock *lock);
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode);
 void instance_release(struct locks *l, struct lock *lock, uint32_t s);

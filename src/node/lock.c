@@ -223,10 +223,10 @@ static void lock_work(struct locks *l, struct lock *lock)
             }
         }
     }
-    if (lock->waiters == 0 && lock->site && instance_is_fresh(l, lock))
-        instance_end(l, lock);
+    if (lock->waiters == 0 && lock->site)
+        instance_rest(l, lock);
     /* Alone in the world, a member may forget a lock altogether: nobody else remembers its kind. */
-    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->old)
+    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->rest && !lock->old)
         names_remove(l, lock);
 }
 
@@ -297,6 +297,7 @@ void locks_free(struct locks *l)
     free(l->policy);
     free(l->out);
     free(l->fresh);
+    free(l->rest);
     free(l->msg);
     free(l->local);
 }
@@ -325,8 +326,7 @@ static void lock_end_view(struct locks *l, struct lock *lock)
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         while (!ring_empty(&lock->site[s].holders))
             lock_make_old(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
-    if (lock->site)
-        instance_end(l, lock);
+    instance_end(l, lock);
     if (lock->old) {
         lock->old->elsewhere = 0;
         memset(lock->old->of, 0, sizeof lock->old->of);

@@ -20,10 +20,11 @@
  * members that know the kind of a name know the same, and states of two kinds never meet. Clients that asked for
  * another kind get an error that names the right one. A policy may fix the kind as well: then nobody has to ask.
  *
- * Memory. When nobody here uses a lock and its sites are in their initial state byte for byte, but for the fence, they
- * are freed: a new site would behave the same. (In a cluster of one it is enough that all its sites are idle.) Fences
- * never go back: `fence` is at least that of every site freed here, and a new site begins with it. So the fence of a
- * member in a lock never falls, which is all that the argument in core/step.c needs.
+ * Memory. When nobody here uses a lock and its sites are idle, they are put away: only what differs from their initial
+ * state is kept (rest.h), and nothing if, but for the fence, nothing does: a new site would behave the same. (In a
+ * cluster of one it is enough that all its sites are idle.) Fences never go back: `fence` is at least that of every site
+ * put away here, and a site that begins, or is taken out again, has it. So the fence of a member in a lock never falls,
+ * which is all that the argument in core/step.c needs.
  *
  * Views. Instances live within one view (view.h). When it changes, all of them end, and new ones begin among those who
  * take part in the new view. Clients that wait go on waiting: their site asks again. Clients that hold a lock go on
@@ -111,7 +112,8 @@ struct lock {
     uint64_t let_go_ms; /* a client released it while others waited, and nobody was granted it since; or 0 */
     uint32_t waiters;
     uint32_t slots;         /* 0: exclusive, shared and group */
-    struct lock_site *site; /* the member's sites, or null while all of them are as at first */
+    struct lock_site *site; /* the member's sites; or null: they are put away, or as at first */
+    uint8_t *rest;          /* put away: how they differ from what they were at first; else null */
     struct lock_old *old;   /* or null, as nearly always */
     uint8_t known;          /* the kind is */
     uint8_t stays;          /* its first step sent messages: it must not take that step twice */
@@ -159,7 +161,8 @@ struct locks {
     struct dme_node *fresh;
     struct dme_msg *msg;
     unsigned char *local; /* messages between sites of this member, on their way */
-    size_t out_size, fresh_size, msg_size, local_size, local_used;
+    uint8_t *rest;
+    size_t out_size, fresh_size, msg_size, rest_size, local_size, local_used;
 };
 
 /* Can locks be run by this algorithm? If not, a line for a person. */

@@ -101,6 +101,7 @@ void names_free(struct locks *l)
 
             l->table[k] = lock->next;
             free(lock->site);
+            free(lock->rest);
             free(lock->old);
             free(lock);
         }
