@@ -207,7 +207,7 @@ tell $? "an address beyond this machine is refused"
 serve_three() { # ALGORITHM
     cluster=$((cluster + 1))
     for member in ant bee cat; do
-        serve $member --name $member --members "$members" --algorithm "$1"
+        serve $member --name $member --members "$members" --lease 2500 --algorithm "$1" # whatever else the machine does
     done
     until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
 }
@@ -271,7 +271,7 @@ for algorithm in $algorithms; do
             wait "$first"
         done
         end_daemon bee KILL
-        serve bee --name bee --members "$members" --algorithm "$algorithm"
+        serve bee --name bee --members "$members" --lease 2500 --algorithm "$algorithm"
         until_true is_ready "$dir/bee" && lock bee counter -- true
         tell $? "a member that was killed comes back by itself"
         end_three

@@ -262,7 +262,8 @@ static void agree_confirm_send(struct agree *a, struct agree_done *d, int status
     struct raft_io_send *request = d->request;
 
     (void)a;
-    request->cb(request, status);
+    if (request->cb) /* of a TimeoutNow, nobody wants to know */
+        request->cb(request, status);
 }
 
 /* libraft 0.15 answers that it has all entries up to the last one of its own log, even if the leader's message went less
@@ -331,6 +332,19 @@ static void io_close(struct raft_io *io, raft_io_close_cb cb)
 
 /* ------------------------------------------------------------------------------------------------------------ views */
 
+/* A view is agreed. It is written down, so that after a restart it is known who the others are, before a leader has been
+ * found that could tell. */
+static void agree_take(struct agree *a, const struct view *view)
+{
+    struct bytes b = {0};
+
+    a->view = *view;
+    view_encode(view, &b);
+    journal_identify(&a->journal, a->journal.disk_id, a->journal.member, b.at + b.start, bytes_len(&b));
+    journal_join(&a->journal); /* if it cannot be written, the journal is broken */
+    bytes_free(&b);
+}
+
 static int fsm_apply(struct raft_fsm *fsm, const struct raft_buffer *buf, void **result)
 {
     struct agree *a = fsm->data;
@@ -338,7 +352,7 @@ static int fsm_apply(struct raft_fsm *fsm, const struct raft_buffer *buf, void *
 
     *result = NULL;
     if (view_decode(&next, buf->base, buf->len) && next.number == a->view.number + 1)
-        a->view = next;
+        agree_take(a, &next);
     return 0;
 }
 
@@ -364,7 +378,7 @@ static int fsm_restore(struct raft_fsm *fsm, struct raft_buffer *buf)
         return RAFT_MALFORMED;
     raft_free(buf->base);
     if (view.number > a->view.number)
-        a->view = view;
+        agree_take(a, &view);
     return 0;
 }
 
@@ -398,7 +412,7 @@ struct agree *agree_new(const struct agree_conf *conf, const uint8_t *journal, s
         .version = 1, .data = a, .apply = fsm_apply, .snapshot = fsm_snapshot, .restore = fsm_restore};
     wrong = journal_open(&a->journal, conf->disk, journal, len);
     if (!wrong && a->journal.disk_id &&
-        !view_decode(&a->view, a->journal.first.at + a->journal.first.start, bytes_len(&a->journal.first)))
+        !view_decode(&a->view, a->journal.view.at + a->journal.view.start, bytes_len(&a->journal.view)))
         wrong = "is of another version";
     if (wrong) {
         dme_print(why, "the journal %s", wrong);
@@ -417,7 +431,7 @@ static void agree_closed(struct raft *raft)
 
 void agree_free(struct agree *a)
 {
-    if (a->begun) {
+    if (a->begun && !a->journal.broken) { /* libraft 0.15 does not survive it after an error of the disk */
         raft_close(&a->raft, agree_closed);
         agree_settle(a, RAFT_CANCELED);
         assert(a->closed);
@@ -569,11 +583,21 @@ static void agree_changed(struct raft_change *request, int status)
     a->changing = false;
 }
 
+/* Who is to be removed, and takes part no more, is a server no more; only then does it leave the roster, as until then it
+ * may be needed for a majority. */
+static bool agree_wants(const struct agree *a, uint32_t place)
+{
+    return place != VIEW_MEMBERS_MAX &&
+           (a->view.member[place].standing != VIEW_REMOVED || a->view.member[place].incarnation);
+}
+
 /* One server is made as the roster has it. */
 static int agree_change_one(struct agree *a, const struct raft_server *server, uint32_t place)
 {
     a->change.data = a;
-    if (place == VIEW_MEMBERS_MAX)
+    if (server->id == a->raft.id) /* nobody removes itself: it hands over, and somebody else does */
+        return NOTHING;
+    if (!agree_wants(a, place))
         return raft_remove(&a->raft, &a->change, server->id, agree_changed);
     if (server->role != RAFT_VOTER)
         return raft_assign(&a->raft, &a->change, server->id, RAFT_VOTER, agree_changed);
@@ -595,7 +619,7 @@ static int agree_change_next(struct agree *a)
 
         for (unsigned s = 0; s < conf->n; s++)
             there |= conf->servers[s].id == a->view.member[k].id;
-        if (there)
+        if (there || !agree_wants(a, k))
             continue;
         dme_text_init(&text, address, sizeof address);
         dme_print(&text, "%llu", (unsigned long long)a->view.member[k].id);
@@ -697,12 +721,24 @@ void agree_hand_over(struct agree *a)
     agree_settle(a, 0);
 }
 
-bool agree_has_caught_up(const struct agree *a, uint64_t id)
+static const struct raft_server *agree_server(const struct agree *a, uint64_t id)
 {
     const struct raft_configuration *conf = &a->raft.configuration;
 
     for (unsigned k = 0; k < conf->n; k++)
         if (conf->servers[k].id == id)
-            return conf->servers[k].role == RAFT_VOTER && a->raft.configuration_uncommitted_index == 0;
-    return false;
+            return &conf->servers[k];
+    return NULL;
+}
+
+bool agree_has_caught_up(const struct agree *a, uint64_t id)
+{
+    const struct raft_server *server = agree_server(a, id);
+
+    return server && server->role == RAFT_VOTER && a->raft.configuration_uncommitted_index == 0;
+}
+
+bool agree_has_forgotten(const struct agree *a, uint64_t id)
+{
+    return !agree_server(a, id) && a->raft.configuration_uncommitted_index == 0;
 }

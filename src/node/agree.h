@@ -55,5 +55,7 @@ bool agree_is_proposing(const struct agree *a);
 void agree_hand_over(struct agree *a);
 /* A member that has been added knows the log by now, and may be counted. */
 bool agree_has_caught_up(const struct agree *a, uint64_t id);
+/* A member that shall be removed is no longer needed for any majority. */
+bool agree_has_forgotten(const struct agree *a, uint64_t id);
 
 #endif

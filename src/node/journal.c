@@ -91,12 +91,12 @@ static void journal_seal(struct bytes *b, size_t head)
 
 static void journal_write_identity(const struct journal *j, struct bytes *b)
 {
-    size_t head, len = bytes_len(&j->first);
+    size_t head, len = bytes_len(&j->view);
     uint8_t *at = journal_record(b, &head, IDENTITY, 8 + 8 + len);
 
     at = pack_number(pack_number(at, j->disk_id, 8), j->member, 8);
     if (len)
-        memcpy(at, j->first.at + j->first.start, len);
+        memcpy(at, j->view.at + j->view.start, len);
     journal_seal(b, head);
 }
 
@@ -149,7 +149,7 @@ static bool journal_replay(struct journal *j, struct unpack *u)
     if (type == IDENTITY) {
         j->disk_id = unpack_number(u, 8);
         j->member = unpack_number(u, 8);
-        journal_set_bytes(&j->first, u->at, (size_t)(u->end - u->at));
+        journal_set_bytes(&j->view, u->at, (size_t)(u->end - u->at));
     } else if (type == LIFE) {
         j->life = unpack_number(u, 8);
     } else if (type == VOTE) {
@@ -224,7 +224,7 @@ void journal_close(struct journal *j)
 {
     journal_drop_first(j, j->count);
     free(j->entry);
-    bytes_free(&j->first);
+    bytes_free(&j->view);
     bytes_free(&j->snapshot.conf);
     bytes_free(&j->snapshot.data);
 }
@@ -240,11 +240,11 @@ static bool journal_flush(struct journal *j, struct bytes *b, bool anew)
     return !j->broken;
 }
 
-void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *first, size_t first_len)
+void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *view, size_t view_len)
 {
     j->disk_id = disk_id;
     j->member = member;
-    journal_set_bytes(&j->first, first, first_len);
+    journal_set_bytes(&j->view, view, view_len);
 }
 
 bool journal_join(struct journal *j)

@@ -33,10 +33,10 @@ struct journal {
     const struct disk *disk;
     bool broken; /* the disk has failed */
     /* Who this is: */
-    uint64_t disk_id;   /* 0: the journal is new */
-    uint64_t member;    /* its id; 0: it has not joined yet */
-    uint64_t life;      /* how often it has begun a new life */
-    struct bytes first; /* the view before the first */
+    uint64_t disk_id;  /* 0: the journal is new */
+    uint64_t member;   /* its id; 0: it has not joined yet */
+    uint64_t life;     /* how often it has begun a new life */
+    struct bytes view; /* the newest that is known to be agreed; at first the one before the first */
     /* For Raft: */
     raft_term term;
     raft_id vote;
@@ -56,9 +56,9 @@ struct journal {
 const char *journal_open(struct journal *j, const struct disk *disk, const uint8_t *bytes, size_t len);
 void journal_close(struct journal *j);
 
-/* Who this is. It is durable with one of the next two: a cluster is founded with these servers, or joined. A crash leaves
- * all of it or nothing. */
-void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *first, size_t first_len);
+/* Who this is, and who the others are. It is durable with one of the next two: a cluster is founded with these servers; or
+ * it is there already. A crash leaves all of it or nothing. */
+void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *view, size_t view_len);
 bool journal_found(struct journal *j, const void *servers, size_t len);
 bool journal_join(struct journal *j);
 /* A new life begins: its number is journal.life. */

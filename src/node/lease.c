@@ -308,7 +308,7 @@ static bool lease_change_roster(const struct node *node, const struct lease_plan
     for (uint32_t k = 0; k < next->count; k++) {
         struct view_member *m = &next->member[k];
 
-        if (m->standing == VIEW_REMOVED && !m->incarnation && k != node->place) {
+        if (m->standing == VIEW_REMOVED && !m->incarnation && agree_has_forgotten(node->agree, m->id)) {
             view_remove(next, k);
             return true;
         }
@@ -322,7 +322,7 @@ static bool lease_change_roster(const struct node *node, const struct lease_plan
     if (node->wish.until_ms) {
         uint32_t k = view_find_name(next, node->wish.name, strlen(node->wish.name));
 
-        if (k < next->count && next->member[k].standing == VIEW_MEMBER) {
+        if (k < next->count && next->member[k].standing == VIEW_MEMBER && view_staying(next) > 1) {
             next->member[k].standing = VIEW_REMOVED;
             return true;
         }

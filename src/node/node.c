@@ -62,7 +62,7 @@ static void node_set_roster(struct node *node, const struct view *view)
         if (k == node->place)
             continue;
         for (uint32_t i = 0; i < count; i++)
-            if (before[i] && strcmp(before[i]->name, v->name) == 0) {
+            if (before[i] && strcmp(before[i]->name, v->name) == 0 && (before[i]->id == v->id || !view->number)) {
                 m = before[i];
                 before[i] = NULL;
             }
@@ -515,7 +515,7 @@ const char *node_change_roster(struct node *node, bool add, const char *name, co
         return wrong;
     if (!add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
         return "there is no such member";
-    if (!add && view_majority(&node->view) == 1)
+    if (!add && view_staying(&node->view) <= 1)
         return "the last member cannot be removed";
     node->wish = (struct node_wish){.until_ms = node->now_ms + WISH_MS, .add = add};
     memcpy(node->wish.name, name, strlen(name));

@@ -82,6 +82,15 @@ uint32_t view_taking_part(const struct view *v)
     return count;
 }
 
+uint32_t view_staying(const struct view *v)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < v->count; k++)
+        count += v->member[k].standing == VIEW_MEMBER;
+    return count;
+}
+
 void view_encode(const struct view *v, struct bytes *to)
 {
     uint8_t *at = bytes_add(to, 8 + 8 + 8 + 1);

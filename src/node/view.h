@@ -52,6 +52,7 @@ uint32_t view_find_name(const struct view *v, const char *name, size_t len);
 uint32_t view_majority(const struct view *v);
 bool view_counts(const struct view *v, uint32_t k);
 uint32_t view_taking_part(const struct view *v); /* how many */
+uint32_t view_staying(const struct view *v);     /* how many members that are not about to be removed, or added */
 
 void view_encode(const struct view *v, struct bytes *to);
 /* False: that is no view. */

@@ -249,6 +249,8 @@ bool clients_at_rest(struct world *w)
     for (uint32_t k = 0; k < w->clients; k++) {
         struct soak_client *c = &w->client[k];
 
+        if (c->session && !world_is_member(w, c->machine))
+            clients_die(w, k); /* its daemon has been removed, and serves nobody any more */
         if (c->holds && c->greedy) {
             c->greedy = false;
             clients_plan(w, k, 0);

@@ -23,6 +23,7 @@ void faults_draw(struct world *w)
         m->cut = faults_maybe(w, 20);
         m->breaks = faults_maybe(w, 60);
         m->kill_client = faults_maybe(w, 60);
+        m->roster = w->conf->roster ? 1 + (uint32_t)world_below(w, 20) : 0;
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
         if (world_below(w, 6) ==
             0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
@@ -33,9 +34,9 @@ void faults_draw(struct world *w)
     }
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
-             "; delay %u+%u us, drift %u ppm%s",
-             w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks, m->delay_us,
-             m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "");
+             ", %u changes of the roster; delay %u+%u us, drift %u ppm%s",
+             w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks, m->roster,
+             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- kinds */
@@ -118,6 +119,30 @@ static void faults_kill_client(struct world *w)
         clients_die(w, k);
 }
 
+/* An operator adds or removes a member, at any other one. Who comes back begins with an empty disk. */
+static void faults_change_roster(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n), k = (uint32_t)world_below(w, w->n);
+    struct soak_machine *at = &w->machine[i], *m = &w->machine[k];
+    bool add = !world_is_member(w, k);
+    const char *wrong;
+
+    if (!at->runs || world_is_stopped(w, i) || at->node.view.number != world_view(w)->number ||
+        (add && m->added_us && w->now_us - m->added_us < 15000000)) /* it may still be under way */
+        return;
+    world_wake(w, i);
+    wrong = node_change_roster(&at->node, add, m->name, add ? m->address : "");
+    world_trace(w, "%s shall be %s: %s", m->name, add ? "added" : "removed", wrong ? wrong : "asked for");
+    world_settle(w, i);
+    m->added_us = add ? w->now_us : 0;
+    if (add && !wrong && bytes_len(&m->disk) && i != k) {
+        if (m->runs)
+            machine_crash(w, k);
+        bytes_free(&m->disk);
+        m->joins = true;
+    }
+}
+
 /* Every 10 ms, each kind has its chance. */
 void faults_happen(struct world *w)
 {
@@ -128,7 +153,8 @@ void faults_happen(struct world *w)
                  {w->mix.pause, faults_pause},
                  {w->mix.cut, faults_cut},
                  {w->mix.breaks, faults_break},
-                 {w->mix.kill_client, faults_kill_client}};
+                 {w->mix.kill_client, faults_kill_client},
+                 {w->mix.roster, faults_change_roster}};
 
     if (w->calm)
         return;

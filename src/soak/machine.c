@@ -9,19 +9,19 @@ static uint64_t machine_random(void *user)
     return world_random(&m->random);
 }
 
+/* A crash in the middle of it: a part is written, and the process does not get to do anything more (world_settle). */
 static bool machine_append(void *user, const uint8_t *bytes, size_t len)
 {
     struct soak_machine *m = user;
-    size_t written = len;
 
-    if (!m->runs && m->process) /* what a dead process writes does not count */
+    if ((!m->runs && m->process) || m->doomed) /* what a dead process writes does not count */
         return true;
     if (m->world->mix.torn && !m->world->calm && world_below(m->world, m->world->mix.torn) == 0) {
-        written = world_below(m->world, len);
+        len = world_below(m->world, len);
         m->doomed = true;
     }
-    memcpy(bytes_add(&m->disk, written), bytes, written);
-    return !m->doomed;
+    memcpy(bytes_add(&m->disk, len), bytes, len);
+    return true;
 }
 
 static bool machine_replace(void *user, const uint8_t *bytes, size_t len)
@@ -29,6 +29,8 @@ static bool machine_replace(void *user, const uint8_t *bytes, size_t len)
     struct soak_machine *m = user;
     struct bytes next = {0};
 
+    if ((!m->runs && m->process) || m->doomed)
+        return true;
     if (len)
         memcpy(bytes_add(&next, len), bytes, len);
     bytes_free(&m->disk);
@@ -46,7 +48,7 @@ void machine_start(struct world *w, uint32_t i)
     bool begun;
 
     view_begin(&roster);
-    for (uint32_t k = 0; k < w->n; k++)
+    for (uint32_t k = 0; k < (m->joins ? w->n : w->founders); k++)
         view_add(&roster, w->machine[k].name, w->machine[k].address, VIEW_MEMBER);
     m->runs = true;
     m->doomed = false;
@@ -65,11 +67,11 @@ void machine_start(struct world *w, uint32_t i)
     if (bytes_len(&m->disk))
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
     dme_text_init(&why, line, sizeof line);
-    begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, false,
+    begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, m->joins,
                        world_clock_ms(w, i, w->now_us), &why);
     bytes_free(&journal);
-    if (!begun) {
-        if (!m->doomed)
+    if (!begun || m->doomed) {
+        if (!begun)
             world_fail(w, "%s cannot start: %s", m->name, line);
         machine_crash(w, i);
         return;

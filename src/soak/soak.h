@@ -28,6 +28,7 @@ struct soak_conf {
     uint32_t members;                    /* 0: drawn */
     uint32_t clients;                    /* 0: drawn */
     uint32_t chaos_s;                    /* how long faults happen */
+    bool roster;                         /* members are added and removed, too */
     bool calm;                           /* no faults at all */
     const struct dme_alg *modes, *slots; /* null: drawn */
     FILE *trace;                         /* what happens, line by line; or null */

@@ -64,8 +64,11 @@ void wires_connected(struct world *w, const struct soak_event *e)
     if (!w->machine[e->a].runs || w->machine[e->a].process != e->len || w->pipe[e->b][e->a].connection > e->life)
         return;
     link = wires_link(w, e->a, e->b);
-    if (!link)
+    if (!link) { /* it does not know it: it hangs up */
+        world_plan(w, wires_delay(w), SOAK_BROKEN, e->b, e->a)->life = e->life;
+        wires_redial(w, e->a, e->b, REDIAL_US);
         return;
+    }
     world_wake(w, e->a);
     w->pipe[e->b][e->a].connection = e->life;
     link_connected(link);
@@ -167,7 +170,12 @@ void wires_flush(struct world *w, uint32_t i)
         const uint8_t *bytes;
         size_t len;
 
-        if (!link || !life)
+        if (life && k != i && (!link || link->state == LINK_DOWN)) { /* it is no longer a member, or another one */
+            w->pipe[k][i].connection = 0;
+            world_plan(w, wires_delay(w), SOAK_BROKEN, k, i)->life = life;
+            wires_redial(w, i, k, REDIAL_US);
+        }
+        if (!link || link->state == LINK_DOWN)
             continue;
         while ((bytes = link_output(link, &len)) && len) {
             wires_write(w, i, k, bytes, len);

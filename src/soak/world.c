@@ -180,16 +180,19 @@ void world_settle(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
 
-    node_pump(&m->node);
+    if (!m->doomed)
+        node_pump(&m->node);
+    if (m->doomed) {
+        machine_crash(w, i);
+        return;
+    }
     clients_hear(w, i);
     wires_flush(w, i);
+    node_forget_retired(&m->node);
     world_watch_views(w, i);
     world_set_timer(w, i);
-    if (m->doomed || node_broken(&m->node)) {
-        if (!m->doomed)
-            world_fail(w, "%s has stopped agreeing: %s", m->name, node_broken(&m->node));
-        machine_crash(w, i);
-    }
+    if (node_broken(&m->node))
+        world_fail(w, "%s has stopped agreeing: %s", m->name, node_broken(&m->node));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the course */
@@ -282,11 +285,37 @@ static void world_run_until(struct world *w, uint64_t end_us)
         w->now_us = end_us;
 }
 
+const struct view *world_view(const struct world *w)
+{
+    const struct view *newest = NULL;
+
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->machine[i].runs && (!newest || newest->number < w->machine[i].node.view.number))
+            newest = &w->machine[i].node.view;
+    return newest;
+}
+
+bool world_is_member(const struct world *w, uint32_t i)
+{
+    const struct view *view = world_view(w);
+    const char *name = w->machine[i].name;
+
+    return view && view_find_name(view, name, strlen(name)) != VIEW_MEMBERS_MAX;
+}
+
+/* All members take part and grant locks, and nobody is about to come or go. */
 static bool world_is_whole(const struct world *w)
 {
+    const struct view *view = world_view(w);
+
+    if (!view || view_taking_part(view) != view->count)
+        return false;
+    for (uint32_t k = 0; k < view->count; k++)
+        if (view->member[k].standing != VIEW_MEMBER)
+            return false;
     for (uint32_t i = 0; i < w->n; i++)
-        if (!w->machine[i].runs || !node_is_open(&w->machine[i].node) ||
-            view_taking_part(&w->machine[i].node.view) != w->n)
+        if (world_is_member(w, i) && (!w->machine[i].runs || !node_is_open(&w->machine[i].node) ||
+                                      w->machine[i].node.view.number != view->number))
             return false;
     return true;
 }
@@ -346,10 +375,12 @@ static void world_begin(struct world *w)
     w->modes = w->conf->modes ? w->conf->modes : world_draw_algorithm(w, false);
     w->slots = w->conf->slots ? w->conf->slots : world_draw_algorithm(w, true);
     faults_draw(w);
+    w->founders = w->mix.roster ? 1 + (uint32_t)world_below(w, w->n) : w->n;
     for (uint32_t i = 0; i < w->n; i++) {
         struct soak_machine *m = &w->machine[i];
 
         m->world = w;
+        m->joins = i >= w->founders;
         snprintf(m->name, sizeof m->name, "m%u", i);
         snprintf(m->address, sizeof m->address, "10.0.0.%u:7400", i + 1);
         m->boot_ms = 1000 + world_below(w, 1000000);

@@ -34,9 +34,11 @@ struct soak_event {
 struct soak_machine {
     struct node node;
     bool runs;
+    bool joins;        /* a cluster that others have founded */
     bool doomed;       /* its disk fails within this very event: it crashes after it */
     uint64_t process;  /* a number for every process */
     uint64_t thaws_us; /* it is stopped until then */
+    uint64_t added_us; /* when it was last asked for that it be added */
     uint64_t timer_us; /* when the next timer is set for, or 0 */
     int64_t drift_ppm;
     uint64_t boot_ms;
@@ -75,7 +77,7 @@ struct soak_history {
 
 /* What a seed draws. Rates are events per simulated minute. */
 struct soak_mix {
-    uint32_t crash, pause, cut, breaks, kill_client, torn;
+    uint32_t crash, pause, cut, breaks, kill_client, roster, torn;
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
     bool wild_clocks; /* beyond the bound */
@@ -91,6 +93,7 @@ struct world {
     struct soak_event *heap;
     size_t count, room;
     uint32_t n, clients;
+    uint32_t founders; /* the first of the machines */
     struct soak_machine machine[SOAK_MEMBERS_MAX];
     struct soak_pipe pipe[SOAK_MEMBERS_MAX][SOAK_MEMBERS_MAX]; /* from, to */
     struct soak_client client[SOAK_CLIENTS_MAX];
@@ -114,6 +117,10 @@ bool world_is_stopped(const struct world *w, uint32_t i);
 void world_wake(struct world *w, uint32_t i);
 /* And after it: its messages go out, its clients hear, its timer is set. */
 void world_settle(struct world *w, uint32_t i);
+
+/* The newest view that any process has installed; or null. */
+const struct view *world_view(const struct world *w);
+bool world_is_member(const struct world *w, uint32_t i);
 
 /* ---- machine.c */
 void machine_start(struct world *w, uint32_t i);
