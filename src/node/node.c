@@ -338,9 +338,9 @@ static void node_hear_note(struct node *node, uint32_t k, const uint8_t *bytes, 
     struct beat beat;
 
     if (type == NOTE_BEAT && node_read_beat(&u, &beat)) {
-        if (beat.stray)
+        if (beat.stray && node->agree && agree_knows_itself(node->agree)) /* who is astray itself knows no better */
             node_note_roster(node, node->member[k]);
-        else
+        else if (!beat.stray)
             lease_hear(node, k, &beat);
     } else if (type == NOTE_AGREEMENT && node->agree) {
         agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
