@@ -113,6 +113,7 @@ bench: $(B)/dibs $(B)/bench/memory
 	bench/sim $(B)/dibs
 	$(B)/bench/memory 100000
 	bench/service $(B)/dibs
+	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a
