@@ -317,6 +317,8 @@ static bool lease_change_roster(const struct node *node, const struct lease_plan
             return true;
         }
     }
+    if (view_staying(next) < next->count) /* one after the other */
+        return false;
     if (node->wish.until_ms && node->wish.add)
         return !view_add(next, node->wish.name, node->wish.address, VIEW_ADDED);
     if (node->wish.until_ms) {

@@ -61,7 +61,7 @@ uint32_t view_find_name(const struct view *v, const char *name, size_t len)
 
 bool view_counts(const struct view *v, uint32_t k)
 {
-    return v->member[k].standing != VIEW_ADDED;
+    return v->member[k].standing == VIEW_MEMBER || (v->member[k].standing == VIEW_REMOVED && v->member[k].incarnation);
 }
 
 uint32_t view_majority(const struct view *v)

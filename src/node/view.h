@@ -21,7 +21,7 @@ enum { VIEW_MEMBERS_MAX = 64, VIEW_ADDRESS_MAX = 71 };
 enum view_standing {
     VIEW_ADDED,   /* it has yet to catch up, and is not counted */
     VIEW_MEMBER,  /* it is counted */
-    VIEW_REMOVED, /* it is still counted, and will be removed as soon as it does not take part */
+    VIEW_REMOVED, /* it is counted as long as it takes part; then it will be removed */
 };
 
 struct view_member {
