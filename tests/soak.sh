@@ -19,6 +19,9 @@ seeds=${SOAK_SEEDS:-300}
 tell $? "$seeds seeds, and every promise is kept"
 sed 's/^/# /' "$dir/said"
 
+"$DIBS" soak --roster --seeds $((seeds / 3)) --first "${SOAK_FIRST:-1}" >"$dir/said"
+tell $? "$((seeds / 3)) seeds while members come and go"
+
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/one"
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/two"
 [ "$(wc -l <"$dir/one")" -gt 50 ] && cmp -s "$dir/one" "$dir/two"

@@ -450,9 +450,9 @@ const struct journal *agree_journal(const struct agree *a)
     return &a->journal;
 }
 
-uint64_t agree_begin_life(struct agree *a)
+uint64_t agree_begin_life(struct agree *a, uint64_t least)
 {
-    journal_live(&a->journal); /* if it cannot be written, the journal is broken */
+    journal_live(&a->journal, least); /* if it cannot be written, the journal is broken */
     return a->journal.life;
 }
 

@@ -31,8 +31,8 @@ void agree_free(struct agree *a);
 /* The journal knows who this is: its id, the cluster, the data directory. Else it has to be told first. */
 bool agree_knows_itself(const struct agree *a);
 const struct journal *agree_journal(const struct agree *a);
-/* A new life of this member begins: its number, larger than that of any former one. */
-uint64_t agree_begin_life(struct agree *a);
+/* A new life of this member begins: its number, larger than that of any former one, and at least this. */
+uint64_t agree_begin_life(struct agree *a, uint64_t least);
 /* Founds a cluster of this roster (number 0), in which this member has this id; all founders must do the same. */
 bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct dme_text *why);
 /* A new member of a cluster that others have founded. It will hear from their leader. */

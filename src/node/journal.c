@@ -255,11 +255,11 @@ bool journal_join(struct journal *j)
     return journal_flush(j, &b, false);
 }
 
-bool journal_live(struct journal *j)
+bool journal_live(struct journal *j, uint64_t least)
 {
     struct bytes b = {0};
 
-    j->life++;
+    j->life = j->life + 1 > least ? j->life + 1 : least;
     journal_write_life(j, &b);
     return journal_flush(j, &b, false);
 }

@@ -61,8 +61,8 @@ void journal_close(struct journal *j);
 void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *view, size_t view_len);
 bool journal_found(struct journal *j, const void *servers, size_t len);
 bool journal_join(struct journal *j);
-/* A new life begins: its number is journal.life. */
-bool journal_live(struct journal *j);
+/* A new life begins: its number is journal.life, and at least this. */
+bool journal_live(struct journal *j, uint64_t least);
 bool journal_vote(struct journal *j, raft_term term, raft_id vote);
 bool journal_append(struct journal *j, raft_term term, unsigned short type, const void *data, size_t len);
 /* Entries from this index on are gone. */

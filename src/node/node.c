@@ -96,7 +96,7 @@ static void node_say(struct member *m, unsigned type, uint64_t number, unsigned 
 static void node_begin_life(struct node *node)
 {
     if (node->agree)
-        node->self.incarnation = agree_begin_life(node->agree);
+        node->self.incarnation = agree_begin_life(node->agree, 0);
     else
         node->self.incarnation++;
     node->life_ms = node->now_ms;
@@ -410,7 +410,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
     node->agree = agree_new(&conf, journal, len, why);
     if (!node->agree)
         return false;
-    node->self.incarnation = agree_begin_life(node->agree);
+    node->self.incarnation = agree_begin_life(node->agree, node->conf.incarnation);
     known = agree_knows_itself(node->agree);
     if (!known && !joins) {
         uint32_t place = view_find_name(roster, node->conf.name, strlen(node->conf.name));

@@ -45,10 +45,12 @@ struct node_conf {
     const struct dme_alg *modes, *slots;
     const struct lock_policy *policy; /* so many, for names that match one; they outlive the node */
     uint32_t policies;
-    uint64_t lease_ms;    /* 0: for ever */
-    uint64_t incarnation; /* without agreement: the number of this life, not 0 */
-    uint64_t fence;       /* fences will be larger */
-    void *user;           /* of what follows */
+    uint64_t lease_ms; /* 0: for ever */
+    uint64_t
+        incarnation; /* without agreement: the number of this life, not 0; with it: at least this, as it may have been
+                             another one's data directory before: take the seconds of a calendar */
+    uint64_t fence;  /* fences will be larger */
+    void *user;      /* of what follows */
     uint64_t (*random)(void *user);
     /* May a member be there? Null, or why not. A null function: anywhere. */
     const char *(*objects)(void *user, const char *name, const char *address);

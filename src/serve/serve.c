@@ -280,7 +280,7 @@ static bool serve_begin(struct serve *s)
                                             .policy = s->conf->policy,
                                             .policies = s->conf->policies,
                                             .lease_ms = alone ? 0 : s->conf->lease_ms,
-                                            .incarnation = 1,
+                                            .incarnation = alone ? 1 : (uint64_t)now.tv_sec,
                                             .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
                                             .user = s,
                                             .random = serve_random,

@@ -61,6 +61,7 @@ void machine_start(struct world *w, uint32_t i)
                                             .modes = w->modes,
                                             .slots = w->slots,
                                             .lease_ms = SOAK_LEASE_MS,
+                                            .incarnation = w->now_us / 1000,
                                             .user = m,
                                             .random = machine_random});
     world_trace(w, "%s starts", m->name);
