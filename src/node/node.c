@@ -367,7 +367,8 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .summary = conf->summary,
                                     .digest = XXH3_64bits(conf->summary, strlen(conf->summary)),
                                     .incarnation = conf->incarnation};
-    node->promise_ms = conf->lease_ms + conf->lease_ms / 10 + 1; /* clocks may differ by a twentieth each */
+    /* A clock may be too fast or too slow by a twentieth: 1.05 / 0.95 is 21 / 19. And both count in whole milliseconds. */
+    node->promise_ms = (conf->lease_ms * 21 + 18) / 19 + 1;
     node->beat_every_ms = conf->lease_ms / 8;
     locks_init(&node->locks,
                &(struct locks_conf){

@@ -14,7 +14,7 @@ void faults_draw(struct world *w)
     if (!w->conf->calm) {
         m->delay_us = 20 + (uint32_t)world_below(w, 2000);
         m->jitter_us = faults_maybe(w, 30000);
-        m->drift_ppm = world_below(w, 2) ? 45000 : 0;
+        m->drift_ppm = world_below(w, 2) ? 50000 : 0;
         m->wild_clocks = world_below(w, 16) == 0;
         if (m->wild_clocks)
             m->drift_ppm = 400000;
@@ -27,7 +27,7 @@ void faults_draw(struct world *w)
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
         if (world_below(w, 6) ==
             0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
-            *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 45000, .cut = 30, .lonely = true};
+            *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
         m->think_ms = 5 + (uint32_t)world_below(w, 400);
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
