@@ -130,6 +130,7 @@ void link_begin_anew(struct link *k)
     k->peer_incarnation = k->expected = 0;
     if (k->state != LINK_DOWN)
         link_end(k, "a new life begins");
+    k->anew = true;
 }
 
 void link_refuse(struct link *k, const char *reason)
@@ -148,6 +149,7 @@ void link_connected(struct link *k)
 
     link_disconnected(k);
     k->state = LINK_OPENING;
+    k->anew = false;
     at = link_frame(&k->wire, HELLO, 4 + 1 + 2 + self + peer + HELLO_NUMBERS * 8);
     at = pack_number(pack_number(at, MAGIC, 4), LINK_VERSION, 1);
     at = pack_text(pack_text(at, k->self->name, self), k->peer, peer);

@@ -70,6 +70,7 @@ struct link {
     uint64_t disk_seen;        /* and what it is */
     enum link_state state;
     char reason[LINK_REASON_MAX]; /* why the last connection ended, or is about to; or "" */
+    bool anew;                    /* it ended as a new life began: the next one need not wait */
     bool banned;                  /* for good */
 
     struct bytes keep;    /* frames of letters not acknowledged */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
+enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, SILENT_MS_MIN = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
 
 static void peers_dial(uv_timer_t *timer);
 static void peers_follow_roster(struct serve *s);
@@ -43,12 +43,25 @@ static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
         uv_timer_start(&p->retry, peers_dial, retry_ms, 0);
 }
 
+/* Heartbeats come all the time, so a connection on which nothing comes is dead, whatever TCP thinks of it: that would try
+ * more and more rarely, and once the network is whole again it would take as long as it was broken to find out. */
+static bool peers_is_silent(const struct serve_peer *p)
+{
+    uint64_t lease_ms = p->serve->conf->lease_ms;
+
+    return p->stream && uv_now(&p->serve->loop) - p->heard_ms >= (lease_ms > SILENT_MS_MIN ? lease_ms : SILENT_MS_MIN);
+}
+
 static void peers_flush(struct serve_peer *p)
 {
     struct link *k = peers_link(p);
     const uint8_t *bytes;
     size_t len;
 
+    if (peers_is_silent(p)) {
+        peers_tell(p, "does not answer");
+        peers_hang_up(p, RETRY_MS);
+    }
     while (p->stream && !p->stream->writing && (bytes = link_output(k, &len)) && len) {
         stream_write(p->stream, bytes, len);
         link_wrote(k, len);
@@ -57,7 +70,7 @@ static void peers_flush(struct serve_peer *p)
         peers_tell(p, "connected");
     if (p->stream && k->state == LINK_ENDING) {
         peers_tell(p, k->reason);
-        peers_hang_up(p, REFUSED_RETRY_MS);
+        peers_hang_up(p, k->anew ? RETRY_MS : REFUSED_RETRY_MS);
     }
     if (p->stream)
         stream_read(p->stream, !link_is_full(k));
@@ -83,6 +96,7 @@ static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct serve_peer *p = stream->owner;
 
+    p->heard_ms = uv_now(&p->serve->loop);
     if (!stream->tls && peers_link(p)->state == LINK_OPENING && peers_is_tls(bytes, len)) {
         peers_tell(p, peers_no_key);
         peers_hang_up(p, REFUSED_RETRY_MS);
@@ -120,6 +134,7 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
     if (p->stream && p->stream != stream)
         stream_close(p->stream);
     p->stream = stream;
+    p->heard_ms = uv_now(&p->serve->loop);
     stream->owner = p;
     stream->on_read = peers_read;
     stream->on_end = peers_end;
@@ -174,8 +189,7 @@ static void peers_dial(uv_timer_t *timer)
     request = mem_new(sizeof *request);
     p->stream = stream_new(&p->serve->loop, true);
     p->stream->owner = p;
-    p->since_ms = uv_now(&p->serve->loop);
-    serve_be_patient(p->serve);
+    p->heard_ms = uv_now(&p->serve->loop);
     error = uv_tcp_connect(request, &p->stream->uv.tcp, (struct sockaddr *)&address, peers_answered);
     if (error) {
         free(request);
@@ -263,7 +277,6 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
         stranger_refuse(x, "has a certificate for another name than its own");
         return;
     }
-    p->since_ms = x->since_ms;
     peers_attach(p, stream);
     link_input(peers_link(p), x->said, x->len);
     link_input(peers_link(p), bytes + some, len - some);
@@ -304,30 +317,14 @@ static void peers_come(uv_stream_t *door, int status)
 
 bool serve_peers_patience(struct serve *s)
 {
-    uint64_t now = uv_now(&s->loop);
-    bool anybody = false;
-
     while (!ring_empty(&s->strangers)) {
         struct stranger *x = RING_OF(s->strangers.next, struct stranger, in_serve);
 
-        if (now - x->since_ms < SERVE_PATIENCE_MS) {
-            anybody = true;
-            break;
-        }
+        if (uv_now(&s->loop) - x->since_ms < SERVE_PATIENCE_MS)
+            return true;
         stranger_refuse(x, "has not said in time who it is");
     }
-    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next) {
-        struct serve_peer *p = RING_OF(r, struct serve_peer, in_serve);
-
-        if (!p->stream || peers_link(p)->state == LINK_UP)
-            continue;
-        anybody = true;
-        if (now - p->since_ms >= SERVE_PATIENCE_MS) {
-            peers_tell(p, "does not answer");
-            peers_hang_up(p, RETRY_MS);
-        }
-    }
-    return anybody;
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------------------ begin and the end */

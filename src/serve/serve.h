@@ -19,7 +19,7 @@ struct serve_peer {
     struct member *member;
     struct stream *stream; /* or null */
     uv_timer_t retry;
-    uint64_t since_ms;          /* when the connection was begun */
+    uint64_t heard_ms;          /* when the connection was begun, or something came over it last */
     char told[LINK_REASON_MAX]; /* the reason that was logged last */
 };
 
