@@ -82,7 +82,7 @@ $(B)/tests/fuzz_reply: $(call obj,$(CLIENT))
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a $(B)/libdibs.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(TEST_BINS) $(B)/tests/cutter $(B)/tests/hourglass $(B)/tests/knock
+test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock chaos_client)
 	LDLIBS="$(LDLIBS)" tests/run $(MODE)
 
 .SECONDARY: # keep the objects of tests
@@ -96,7 +96,7 @@ build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE) $(CONF)
 
 # How fast the checker and the simulator are on this machine.
 # What takes too long for every change.
-nightly: $(B)/dibs $(TEST_BINS)
+nightly: $(B)/dibs $(TEST_BINS) $(B)/tests/chaos_client
 	tests/nightly
 
 # Which branches of the algorithms no checked run takes: docs/coverage.md.
@@ -114,6 +114,7 @@ bench: $(B)/dibs $(B)/bench/memory
 	$(B)/bench/memory 100000
 	bench/service $(B)/dibs
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
+	bench/failures $(B)/dibs
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a
