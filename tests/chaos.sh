@@ -105,7 +105,7 @@ verdict() { # NAME
 
 # ------------------------------------------------------------------------------------------------- a holder's daemon dies
 
-group=kill
+group="kill"
 run_client kill holder 2 0 prize:x
 until_true "$DIBS" holders --socket "$dir/m2" prize
 until_true sh -c "'$DIBS' holders --socket '$dir/m2' prize | grep -q exclusive"
@@ -122,14 +122,14 @@ end_client "$waiter"
 history check >"$dir/said" && grep -q '^holder.* gone$' "$dir/kill.holder.history"
 tell $? "but not before the holder knew"
 echo "# the waiter was granted it $(leases $(($(history granted prize "$killed") - killed))) after the kill"
-group=load
+group="load"
 echo "# others waited for locks of their own for at most $(leases "$(history waits 'own[1345]' "$killed")")"
 start 2
 all_whole_and_served "kill -9 and restart"
 
 # ------------------------------------------------------------------------------------------------- a holder's daemon stops
 
-group=stop
+group="stop"
 run_client stop holder 4 0 prize:x
 holder=$last_client
 until_true sh -c "'$DIBS' holders --socket '$dir/m4' prize | grep -q exclusive"
@@ -146,14 +146,14 @@ while [ $(($(now_ns) - stopped)) -lt $((lease * ${CHAOS_STOP:-10} * 1000000)) ];
 signal CONT 4
 until_true grep -q "does not take part" "$dir/m4.log"
 tell $? "SIGCONT after $((${CHAOS_STOP:-10})) leases: the daemon finds out that it does not take part"
-group=load
+group="load"
 all_whole_and_served "SIGCONT"
-group=stop
+group="stop"
 end_client "$holder"
 end_client "$waiter"
 history check >"$dir/said"
 tell $? "and nothing stale was granted"
-group=load
+group="load"
 
 # --------------------------------------------------------------------------------------------- a minority, again and again
 
@@ -170,7 +170,10 @@ for round in $(seq "$cuts"); do
     until_true is_ready $(seq 5 | grep -v "[$a$b]") || lonely=$((lonely + 1))
     healed=$(now_ns)
     heal $a $b
-    until_true is_whole 1 2 3 4 5 && until_true are_all_served "$healed" || { lonely=$((lonely + 1)) && break; }
+    if ! until_true is_whole 1 2 3 4 5 || ! until_true are_all_served "$healed"; then
+        lonely=$((lonely + 1))
+        break
+    fi
     took=$(($(now_ns) - healed))
     [ $took -le $longest ] || longest=$took
 done
