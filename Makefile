@@ -2,7 +2,7 @@
 #
 #   make                      the binary, build/release/dibs
 #   make test [MODE=asan]     all tests
-#   make bench                states and messages per second
+#   make bench                how fast it is, alone and beside its peers
 #   make MODE=debug|asan|cover
 #   make fmt                  format the sources as .clang-format says
 
@@ -94,7 +94,6 @@ build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE) $(CONF)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm -lssl -lcrypto
 
-# How fast the checker and the simulator are on this machine.
 # What takes too long for every change.
 nightly: $(B)/dibs $(TEST_BINS) $(B)/tests/chaos_client
 	tests/nightly
@@ -104,10 +103,18 @@ coverage:
 	$(MAKE) MODE=cover all
 	docs/make-coverage >docs/coverage.md
 
+# How fast the checker, the simulator and the service are on this machine, and how much the service remembers; the
+# service also beside others of its kind.
 $(B)/bench/memory: $(B)/bench/memory.o $(call obj,$(LAB) $(NODE)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-bench: $(B)/dibs $(B)/bench/memory
+MAKERS := $(call obj,$(wildcard bench/maker*.c)) $(B)/libdibs.a
+RIVALS := $(patsubst %,$(B)/bench/%,contend death spawn pipeline)
+$(RIVALS): $(B)/bench/%: $(B)/bench/%.o $(MAKERS)
+	$(CC) $(LDFLAGS) -o $@ $^ -lssl -lcrypto -lpq
+$(B)/bench/maker_postgres.o: CPPFLAGS += -I/usr/include/postgresql
+
+bench: $(B)/dibs $(B)/bench/memory $(RIVALS)
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
 	bench/sim $(B)/dibs
@@ -115,6 +122,7 @@ bench: $(B)/dibs $(B)/bench/memory
 	bench/service $(B)/dibs
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
 	bench/failures $(B)/dibs
+	bench/peers $(B)
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a

@@ -1,68 +1,83 @@
-/* contend SECONDS CLIENTS one|own PLACE...: so many clients, spread over the daemons at these places, take and release a
- * lock as fast as they can, all the same one or each its own. Prints how often all of them together did so per second,
- * and how much more often the most than the least served.
- *
- *   cc contend.c $(pkg-config --cflags --libs dibs) -o contend */
-#include <dibs.h>
+/* contend MAKER SECONDS CLIENTS one|own PLACE...: so many clients, spread over the servers at these places, take and
+ * release a lock as fast as they can, all the same one or each its own. Prints how often all of them together did so per
+ * second; how much more often the most than the least served; and how many microseconds the first of them took, mostly:
+ * the median of its last thousands. */
+#include "contend.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now_s(void)
-{
-    struct timespec t;
+enum { CLIENTS_MAX = 500, SAMPLES = 1 << 14 };
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+static struct shared {
+    volatile int ready, go;
+    double entries[CLIENTS_MAX], took[SAMPLES];
+} * shared;
+
+static void client(const struct maker *maker, char **place, int places, int k, const char *name, double seconds)
+{
+    void *c = maker->connect(place, places, k);
+    double from, to, end;
+
+    __atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+    while (!shared->go)
+        usleep(1000);
+    from = now_s();
+    for (end = from + seconds; from < end; from = to) {
+        maker->lock(c, name);
+        maker->unlock(c, name);
+        to = now_s();
+        if (k == 0)
+            shared->took[(size_t)shared->entries[0] % SAMPLES] = to - from;
+        shared->entries[k] += 1;
+    }
+    _exit(0);
 }
 
-static void client(const char *place, const char *name, double seconds, volatile double *entries)
+static int by_size(const void *a, const void *b)
 {
-    struct dibs *d;
-    double end;
+    double x = *(const double *)a, y = *(const double *)b;
 
-    if (dibs_connect(&d, place, NULL) != DIBS_OK) {
-        fprintf(stderr, "contend: %s\n", dibs_message(d));
-        _exit(1);
-    }
-    for (end = now_s() + seconds; now_s() < end; *entries += 1)
-        if (dibs_lock(d, name, NULL, NULL) != DIBS_OK || dibs_unlock(d, name) != DIBS_OK) {
-            fprintf(stderr, "contend: %s\n", dibs_message(d));
-            _exit(1);
-        }
-    dibs_close(d);
-    _exit(0);
+    return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 4 ? atof(argv[1]) : 0, all = 0, most = 0, least = 1e18;
-    int clients = argc > 4 ? atoi(argv[2]) : 0, status, failed = 0;
-    double *entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    double seconds = argc > 5 ? atof(argv[2]) : 0, all = 0, most = 0, least = 1e18;
+    int clients = argc > 5 ? atoi(argv[3]) : 0, status, failed = 0;
+    size_t samples;
 
-    if (clients < 1 || clients > 500) {
-        fprintf(stderr, "usage: contend SECONDS CLIENTS one|own PLACE...\n");
+    if (clients < 1 || clients > CLIENTS_MAX) {
+        fprintf(stderr, "usage: contend MAKER SECONDS CLIENTS one|own PLACE...\n");
         return 2;
     }
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int k = 0; k < clients; k++) {
         char name[32] = "x";
 
-        if (strcmp(argv[3], "own") == 0)
+        if (strcmp(argv[4], "own") == 0)
             snprintf(name, sizeof name, "x%d", k);
         if (fork() == 0)
-            client(argv[4 + k % (argc - 4)], name, seconds, &entries[k]);
+            client(maker_find(argv[1]), argv + 5, argc - 5, k, name, seconds);
     }
+    while (shared->ready < clients && waitpid(-1, &status, WNOHANG) == 0)
+        usleep(1000);
+    shared->go = 1;
     while (wait(&status) > 0)
         failed |= status;
+    if (failed || shared->ready < clients)
+        return 1;
     for (int k = 0; k < clients; k++) {
-        all += entries[k];
-        most = entries[k] > most ? entries[k] : most;
-        least = entries[k] < least ? entries[k] : least;
+        all += shared->entries[k];
+        most = shared->entries[k] > most ? shared->entries[k] : most;
+        least = shared->entries[k] < least ? shared->entries[k] : least;
     }
-    printf("%.0f %.2f\n", all / seconds, most / least);
-    return failed != 0;
+    samples = shared->entries[0] < SAMPLES ? (size_t)shared->entries[0] : SAMPLES;
+    qsort(shared->took, samples, sizeof *shared->took, by_size);
+    printf("%.0f %.2f %.1f\n", all / seconds, most / least, shared->took[samples / 2] * 1e6);
+    return 0;
 }
