@@ -204,17 +204,21 @@ members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base +
 [ $? = 2 ] && grep -q "not on loopback" "$dir/said"
 tell $? "an address beyond this machine is refused"
 
-serve_three() { # ALGORITHM
+serve_all() { # ALGORITHM MEMBER...: which are all
     cluster=$((cluster + 1))
-    for member in ant bee cat; do
-        serve $member --name $member --members "$members" --lease 2500 --algorithm "$1" # whatever else the machine does
+    algorithm=$1
+    shift
+    for member in "$@"; do
+        serve "$member" --name "$member" --members "$members" --lease 2500 --algorithm "$algorithm" # whatever else the machine does
     done
-    until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
+    for member in "$@"; do
+        until_true is_ready "$dir/$member" || return 1
+    done
 }
 
-end_three() {
-    kill "$(cat "$dir/ant.pid")" "$(cat "$dir/bee.pid")" "$(cat "$dir/cat.pid")"
-    wait "$(cat "$dir/ant.pid")" "$(cat "$dir/bee.pid")" "$(cat "$dir/cat.pid")" 2>/dev/null
+end_all() { # MEMBER...
+    for member in "$@"; do kill "$(cat "$dir/$member.pid")"; done
+    for member in "$@"; do wait "$(cat "$dir/$member.pid")" 2>/dev/null; done
 }
 
 # One process: so many times it takes the lock, reads a number, and writes the next one.
@@ -225,18 +229,45 @@ count_up() { # SOCKET TIMES
     done
 }
 
-# Six processes on three members; what they have counted, and their fences in the order in which they were inside.
-count_by_six() { # TIMES
+# A process for each of these members; what they have counted, and their fences in the order in which they were inside.
+count_by() { # TIMES MEMBER...
+    times=$1
+    shift
     echo 0 >"$dir/count"
     : >"$dir/count.fences"
     counters=
-    for member in ant bee cat ant bee cat; do
-        count_up $member "$1" &
+    for member in "$@"; do
+        count_up "$member" "$times" &
         counters="$counters $!"
     done
     # shellcheck disable=SC2086 # a list of numbers
     wait $counters
-    [ "$(cat "$dir/count")" = $((6 * $1)) ]
+    [ "$(cat "$dir/count")" = $(($# * times)) ]
+}
+
+fences_grow() {
+    sort -nu "$dir/count.fences" | cmp -s - "$dir/count.fences"
+}
+
+# Two are inside together, on two machines; somebody who may not be with them is not.
+share() { # HOW_MANY_DAEMONS MEMBER MEMBER MEMBER
+    for kind in "--shared|" "--group red|--group blue" "--slots 2|--slots 2"; do
+        with=${kind%|*}
+        against=${kind#*|}
+        # shellcheck disable=SC2086 # options
+        hold "$2" one "shelf ${with#--}" $with
+        first=$holder
+        # shellcheck disable=SC2086
+        hold "$3" two "shelf ${with#--}" $with
+        tell $? "$with: two of $1 daemons hold it together"
+        # shellcheck disable=SC2086
+        "$DIBS" try --socket "$dir/$4" "shelf ${with#--}" $against -- true 2>/dev/null
+        [ $? = 121 ]
+        tell $? "$with: who may not join has to wait, among $1"
+        let_go two
+        rm -f "$dir/one"
+        wait "$first"
+    done
 }
 
 # Every algorithm that can run locks. With one that cannot, a daemon ends with 2 before it looks at anything else.
@@ -245,37 +276,19 @@ algorithms=$("$DIBS" list | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p')
 for algorithm in $algorithms; do
     "$DIBS" serve --socket "$dir/no/such/place" --algorithm "$algorithm" 2>/dev/null
     [ $? != 2 ] || continue
-    serve_three "$algorithm"
-    count_by_six 4
+    serve_all "$algorithm" ant bee cat
+    count_by 4 ant bee cat ant bee cat
     tell $? "$algorithm: three daemons guard a counter, and no step is lost"
-    sort -nu "$dir/count.fences" | cmp -s - "$dir/count.fences"
+    fences_grow
     tell $? "$algorithm: fences grow from holder to holder"
-    [ "$algorithm" = swaroop-singh ] || end_three
     [ "$algorithm" != swaroop-singh ] || {
-        # Two are inside together, on two machines; somebody who may not be with them is not.
-        for kind in "--shared|" "--group red|--group blue" "--slots 2|--slots 2"; do
-            with=${kind%|*}
-            against=${kind#*|}
-            # shellcheck disable=SC2086 # options
-            hold ant one "shelf ${with#--}" $with
-            first=$holder
-            # shellcheck disable=SC2086
-            hold bee two "shelf ${with#--}" $with
-            tell $? "$with: two members hold it together"
-            # shellcheck disable=SC2086
-            "$DIBS" try --socket "$dir/cat" "shelf ${with#--}" $against -- true 2>/dev/null
-            [ $? = 121 ]
-            tell $? "$with: who may not join has to wait"
-            let_go two
-            rm -f "$dir/one"
-            wait "$first"
-        done
+        share three ant bee cat
         end_daemon bee KILL
         serve bee --name bee --members "$members" --lease 2500 --algorithm "$algorithm"
         until_true is_ready "$dir/bee" && lock bee counter -- true
         tell $? "a member that was killed comes back by itself"
-        end_three
     }
+    end_all ant bee cat
 done
 
 # The network between the members does not last: each connection is cut after some hundred bytes, or a few thousand.
@@ -289,12 +302,12 @@ serve ant --name ant --members "$members" --lease 6000 --algorithm lamport
 serve bee --name bee --members "$members" --lease 6000 --algorithm lamport --listen 127.0.0.1:$((base + 11))
 serve cat --name cat --members "$members" --lease 6000 --algorithm lamport --listen 127.0.0.1:$((base + 12))
 until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
-count_by_six 6
+count_by 6 ant bee cat ant bee cat
 tell $? "over connections that are cut again and again nothing is lost or done twice"
 echo "# cut $(cat "$dir/cuts.1") and $(cat "$dir/cuts.2") times"
 [ "$(cat "$dir/cuts.1")" -gt 1 ] && [ "$(cat "$dir/cuts.2")" -gt 1 ]
 tell $? "and they were cut"
-end_three
+end_all ant bee cat
 end_daemon cutter.1
 end_daemon cutter.2
 
@@ -306,6 +319,26 @@ until_true grep -q "configurations differ" "$dir/ant.log" && until_true grep -q 
 tell $? "members with different configurations refuse each other, with the reason in both logs"
 end_daemon ant
 end_daemon bee
+
+# ---------------------------------------------------------------------------------------------------- a cluster of five
+
+members=
+for k in 0 1 2 3 4; do
+    members="$members,$(echo ant bee cat dog elk | cut -d' ' -f$((k + 1)))=127.0.0.1:$((base + 20 + k))"
+done
+members=${members#,}
+cluster=100
+for algorithm in $algorithms; do
+    "$DIBS" serve --socket "$dir/no/such/place" --algorithm "$algorithm" 2>/dev/null
+    [ $? != 2 ] || continue
+    serve_all "$algorithm" ant bee cat dog elk
+    count_by 2 ant bee cat dog elk ant cat elk
+    tell $? "$algorithm: five daemons guard a counter, and no step is lost"
+    fences_grow
+    tell $? "$algorithm: fences grow from holder to holder, among five"
+    [ "$algorithm" != swaroop-singh ] || share five elk bee dog
+    end_all ant bee cat dog elk
+done
 
 # -------------------------------------------------------------------------------------------------- what the README shows
 
