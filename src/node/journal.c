@@ -136,8 +136,10 @@ static void journal_write_snapshot(const struct journal *j, struct bytes *b)
 
     at = pack_number(pack_number(pack_number(at, s->index, 8), s->term, 8), s->conf_index, 8);
     at = pack_number(pack_number(at, j->start, 8), conf, 4);
-    memcpy(at, s->conf.at + s->conf.start, conf);
-    memcpy(at + conf, s->data.at + s->data.start, data);
+    if (conf)
+        memcpy(at, s->conf.at + s->conf.start, conf);
+    if (data)
+        memcpy(at + conf, s->data.at + s->data.start, data);
     journal_seal(b, head);
 }
 

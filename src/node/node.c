@@ -142,6 +142,8 @@ static void node_begin_view(struct node *node)
             node_say(node->member[k], LETTER_ANNOUNCED, 0, 0);
 }
 
+static void node_note_roster(struct node *node, struct member *m);
+
 /* It will not be let in again. */
 static bool node_is_removed(const struct node *node)
 {
@@ -164,6 +166,9 @@ void node_install(struct node *node, const struct view *view)
     if (node_is_removed(node))
         locks_send_away(&node->locks);
     node_try_open(node);
+    for (uint32_t k = 0; node->takes_part && k < view->count; k++)
+        if (node->member[k] && view->member[k].standing == VIEW_REMOVED && !view->member[k].incarnation)
+            node_note_roster(node, node->member[k]);
     node->next_beat_ms = node->now_ms; /* the others want to know that it is installed */
 }
 
@@ -276,6 +281,16 @@ static void node_note_roster(struct node *node, struct member *m)
     bytes_free(&b);
 }
 
+/* Who is removed gets no more news from the leader: the others say so. */
+static void node_hear_farewell(struct node *node, const struct view *view)
+{
+    uint32_t place = view_find(view, agree_journal(node->agree)->member);
+
+    if (view->number > node->view.number && view->cluster == node->view.cluster && place != VIEW_MEMBERS_MAX &&
+        view->member[place].standing == VIEW_REMOVED && !view->member[place].incarnation)
+        node_install(node, view);
+}
+
 static void node_hear_roster(struct node *node, const struct unpack *u)
 {
     struct view view;
@@ -283,8 +298,12 @@ static void node_hear_roster(struct node *node, const struct unpack *u)
     char line[256];
     struct dme_text why;
 
-    if (!node->agree || agree_knows_itself(node->agree) || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
+    if (!node->agree || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
         return;
+    if (agree_knows_itself(node->agree)) {
+        node_hear_farewell(node, &view);
+        return;
+    }
     place = view_find_name(&view, node->conf.name, strlen(node->conf.name));
     if (place == VIEW_MEMBERS_MAX || view.member[place].disk) /* not added yet; or another process has this name */
         return;
