@@ -73,6 +73,7 @@ tell $? "--check-config tells what the example would do, and options win over th
 
 rejects 'cannot read' --config "$dir/nothing"
 rejects '--lease: "5" is not a lease' --lease 5
+rejects '--members: the list of members is empty' --members ''
 rejects '--name: "dog" is not in the list' --config examples/dibs.conf --name dog
 rejects 'which of the members is this?' --config examples/dibs.conf
 

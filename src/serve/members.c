@@ -161,6 +161,8 @@ void conf_members(struct conf_draft *d, struct serve_conf *conf)
     const struct conf_setting *list = &d->set[CONF_MEMBERS], *name = &d->set[CONF_NAME];
 
     conf->n = 0;
+    if (list->text && !*list->text) /* a variable that is not set, perhaps */
+        conf_mistake(d, list, "the list of members is empty; leave it out for a cluster of one");
     for (const char *text = list->text; text && *text;) {
         size_t len = strcspn(text, ",");
 
