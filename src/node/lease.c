@@ -40,7 +40,8 @@ void lease_begin_view(struct node *node)
 }
 
 /* The lease ends lease_ms after the time at which all those heartbeats had been sent that a majority, with this process,
- * has acknowledged. */
+ * has acknowledged. Who has acknowledged one keeps its promise, also if it does not take part any more: in a rolling
+ * restart, who is left does not lose its lease because those who acknowledged its heartbeats have just gone. */
 static uint64_t lease_end(const struct node *node)
 {
     uint64_t sorted[NODE_MEMBERS_MAX];
@@ -52,7 +53,7 @@ static uint64_t lease_end(const struct node *node)
 
         if (!view_counts(&node->view, k))
             continue;
-        acked = k == node->place ? node->now_ms : lease_is_part(node, k) ? node->member[k]->acked_ms : 0;
+        acked = k == node->place ? node->now_ms : node->member[k]->acked_ms;
         for (count++; at > 0 && sorted[at - 1] < acked; at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = acked;
