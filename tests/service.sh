@@ -197,7 +197,7 @@ tell $? "TERM ends a daemon, and its socket is removed"
 
 # --------------------------------------------------------------------------------------------------- a cluster of three
 
-base=$((20000 + $$ % 20000))
+base=$((10000 + $$ % 9000)) # below the ports that the system gives to connections, and those of other suites
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 
 "$DIBS" serve --name ant --members "ant=10.0.0.1:7400" --socket "$dir/out" 2>"$dir/said"
