@@ -31,7 +31,7 @@ until_true() {
     return 1
 }
 
-base=$((21000 + $$ % 20000))
+base=$((27700 + $$ % 2300)) # below the ports that the system gives away by itself
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 http=$((base + 10)) # of ant
 lease=4000          # nobody is to be taken for dead because the machine is busy
