@@ -36,7 +36,7 @@ serve() { # SOCKET [OPTION...]
     "$DIBS" serve --socket "$dir/$socket" --data "$dir/data" "$@" 2>>"$dir/$socket.log" &
     daemons="$daemons $!"
     echo $! >"$dir/$socket.pid"
-    until_true test -S "$dir/$socket"
+    until_true "$DIBS" status --socket "$dir/$socket"
 }
 
 serve solo
@@ -162,7 +162,7 @@ tell $? "fenced: who comes late with an old token is refused"
 "build/$MODE/tests/hourglass" "$dir/glass" "$dir/solo" 3000 &
 glass=$!
 daemons="$daemons $glass"
-until_true test -S "$dir/glass"
+until_true "$DIBS" status --socket "$dir/glass" # it is there before it answers
 DIBS_SOCKET=$dir/glass
 
 begin_loop vouched 8

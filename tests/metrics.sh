@@ -140,7 +140,7 @@ tell $? "without a key it is on loopback only"
 members="ant=127.0.0.1:$((base + 1)),bee=127.0.0.1:$((base + 2))"
 "$DIBS" serve --socket "$dir/ant" --data "$dir/data" --name ant --members "$members" --http 127.0.0.1:$((base + 3)) 2>"$dir/ant.log" &
 daemons="$daemons $!"
-until_true test -S "$dir/ant"
+until_true "$DIBS" status --socket "$dir/ant"
 until_true metrics $((base + 3)) && is dibs_ready 0 && is 'dibs_link_up{member="bee"}' 0
 tell $? "a member that has met nobody says that"
 get $((base + 3)) /healthz >"$dir/said"
