@@ -3,7 +3,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-dir=$(mktemp -d)
+dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
 daemons=
 unset DIBS_SOCKET XDG_RUNTIME_DIR
 cleanup() {
@@ -30,7 +30,7 @@ until_true() {
 serve() { # MEMBER [OPTION...]
     member=$1
     shift
-    "$DIBS" serve --name "$member" --socket "$dir/$member" --data "$dir/data" --lease 2000 "$@" 2>>"$dir/$member.log" &
+    "$DIBS" serve --name "$member" --socket "$dir/$member" --data "$dir/data" --lease 4000 "$@" 2>>"$dir/$member.log" &
     daemons="$daemons $!"
     echo $! >"$dir/$member.pid"
 }

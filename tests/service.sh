@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-dir=$(mktemp -d)
+dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
 daemons=
 unset DIBS_SOCKET XDG_RUNTIME_DIR
 cleanup() {
