@@ -31,7 +31,9 @@ struct agree {
     struct raft_apply apply;
     struct raft_change change;
     struct raft_transfer transfer;
-    bool begun, closed, proposing, changing, handing_over;
+    struct raft_barrier barrier;
+    raft_term led; /* the newest term in which this one leads, and has said so by a barrier */
+    bool begun, closed, proposing, changing, handing_over, barring;
 
     /* What is known to agree with the log of who leads in this term; see agree_answer. */
     raft_term matched_term;
@@ -640,6 +642,26 @@ static void agree_follow_roster(struct agree *a)
         a->changing = false;
 }
 
+static void agree_barred(struct raft_barrier *request, int status)
+{
+    struct agree *a = request->data;
+
+    (void)status;
+    a->barring = false;
+}
+
+/* Entries of a former leader count as agreed only with the first one of the new leader: it writes one that says nothing, or
+ * some members would not get to know the newest view before the next one. */
+static void agree_begin_to_lead(struct agree *a)
+{
+    if (!agree_leads(a) || a->led == a->raft.current_term || a->barring)
+        return;
+    a->barrier.data = a;
+    a->barring = raft_barrier(&a->raft, &a->barrier, agree_barred) == 0;
+    if (a->barring)
+        a->led = a->raft.current_term;
+}
+
 void agree_advance(struct agree *a, uint64_t now_ms)
 {
     if (a->now_ms < now_ms)
@@ -648,6 +670,7 @@ void agree_advance(struct agree *a, uint64_t now_ms)
         return;
     a->next_tick_ms = a->now_ms + a->tick_ms;
     a->tick(&a->io);
+    agree_begin_to_lead(a);
     agree_follow_roster(a);
     agree_settle(a, 0);
 }
