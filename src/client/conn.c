@@ -463,12 +463,17 @@ int conn_timeout_ms(const struct dibs *d)
 
 int conn_wait(struct dibs *d, bool (*done)(const struct dibs *d), uint64_t patience_ms)
 {
+    struct spin *spin = &d->spin[d->await];
     uint64_t begin = conn_now_ms(), spent;
 
+    spin_begin(spin);
     for (conn_flush(d); d->fd >= 0 && !done(d); conn_process(d)) {
         struct pollfd polled = {.fd = d->fd, .events = dibs_events(d)};
-        int timeout = conn_timeout_ms(d);
+        int timeout;
 
+        if (spin_on(spin))
+            continue;
+        timeout = conn_timeout_ms(d);
         spent = conn_now_ms() - begin;
         if (spent >= patience_ms) {
             conn_end(d, "the daemon does not answer");
@@ -478,5 +483,6 @@ int conn_wait(struct dibs *d, bool (*done)(const struct dibs *d), uint64_t patie
             timeout = patience_ms - spent > INT_MAX ? -1 : (int)(patience_ms - spent);
         poll(&polled, 1, timeout);
     }
+    spin_end(spin);
     return done(d) ? DIBS_OK : DIBS_GONE;
 }

@@ -10,6 +10,7 @@
 #define DIBS_CLIENT_CONN_H
 
 #include "dibs.h"
+#include "spin.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -48,7 +49,8 @@ struct dibs {
     bool short_of_memory; /* something could not be put into out */
 
     enum { AWAIT_NOTHING, AWAIT_ANSWER, AWAIT_LOCK } await;
-    struct dibs_reply *answer; /* AWAIT_ANSWER: when it has come */
+    struct spin spin[AWAIT_LOCK + 1]; /* while that is awaited */
+    struct dibs_reply *answer;        /* AWAIT_ANSWER: when it has come */
     struct conn_aside *aside;
     size_t asides, aside_room;
 

@@ -3,6 +3,7 @@
 
 #include "http.h"
 
+#include "client/spin.h"
 #include "lab/memory.h"
 
 #include <inttypes.h>
@@ -168,6 +169,7 @@ void serve_work(struct serve *s)
 {
     if (s->stopping)
         return;
+    s->works++;
     serve_wake(s);
     node_pump(&s->node);
     serve_clients_work(s); /* who has lost a lock hears of it before any peer can give it to others */
@@ -316,6 +318,25 @@ static void serve_tell(const struct serve *s)
         serve_log(s, "tells its metrics at http://%s:%d/metrics to whoever asks", conf->http.host, conf->http.port);
 }
 
+/* Until there is nothing left that could happen. */
+static void serve_loop(struct serve *s)
+{
+    struct spin spin = {0};
+    uint64_t works = s->works;
+    bool awake = false;
+
+    while (uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
+        if (s->works == works) {
+            awake = spin_on(&spin);
+            continue;
+        }
+        spin_end(&spin);
+        spin_begin(&spin);
+        works = s->works;
+        awake = true;
+    }
+}
+
 int serve_run(const struct serve_conf *conf)
 {
     struct serve *s = mem_new(sizeof *s);
@@ -349,7 +370,7 @@ int serve_run(const struct serve_conf *conf)
         uv_close((uv_handle_t *)&s->due, NULL);
         uv_close((uv_handle_t *)&s->patience, NULL);
     }
-    uv_run(&s->loop, UV_RUN_DEFAULT);
+    serve_loop(s);
     uv_loop_close(&s->loop);
     begun = s->status == 0;
     node_free(&s->node);

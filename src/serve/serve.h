@@ -48,6 +48,7 @@ struct serve {
     unsigned stranger_count, unknown_count;
     struct serve_refusals refusals;
     struct http *http;     /* or null */
+    uint64_t works;        /* how often there was something to do */
     uint64_t view;         /* that was logged last */
     enum node_state state; /* likewise */
     uint64_t leave_by_ms;  /* it has been told to end, and does so then at the latest; 0: it has not */
