@@ -22,6 +22,10 @@ sed 's/^/# /' "$dir/said"
 "$DIBS" soak --roster --seeds $((seeds / 3)) --first "${SOAK_FIRST:-1}" >"$dir/said"
 tell $? "$((seeds / 3)) seeds while members come and go"
 
+"$DIBS" soak --rolling --seeds $((seeds / 3)) --first "${SOAK_FIRST:-1}" >"$dir/said"
+tell $? "$((seeds / 3)) seeds of one trouble after the other, and clients of all other members lose nothing"
+sed 's/^/# /' "$dir/said"
+
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/one"
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/two"
 [ "$(wc -l <"$dir/one")" -gt 50 ] && cmp -s "$dir/one" "$dir/two"
@@ -40,11 +44,12 @@ plant() { # FILE SED
             ! -path "build/release/${1%.c}.o") "$dir/planted.o" build/release/libdme.a $LDLIBS
 }
 
-look_for() { # NAME FILE SED FIRST COUNT WORDS
+look_for() { # NAME FILE SED FIRST COUNT WORDS [OPTION]
     number=$((number + 1))
     found=1
     if plant "$2" "$3"; then
-        timeout 300 "$dir/dibs" soak --first "$4" --seeds "$5" --first-failure >"$dir/said"
+        # shellcheck disable=SC2086 # perhaps an option
+        timeout 300 "$dir/dibs" soak $7 --first "$4" --seeds "$5" --first-failure >"$dir/said"
         [ $? = 1 ] && sed -n 1p "$dir/said" | grep -q "^FAILED: seed [0-9]*: .*$6"
         found=$?
         sed -n 's/^FAILED/# found/p' "$dir/said" | cut -c 1-160
@@ -60,13 +65,18 @@ if [ "$MODE" = release ]; then
             file=$line
             read -r sed
             read -r first count words
-            look_for "$name" "$file" "$sed" "$first" "$count" "$words"
+            case $words in
+            --*) option=${words%% *} words=${words#* } ;;
+            *) option= ;;
+            esac
+            look_for "$name" "$file" "$sed" "$first" "$count" "$words" "$option"
             ;;
         esac
     done <tests/soak.txt
     # The last of them again: what is printed can be replayed.
     seed=$(sed -n 's/^FAILED: seed \([0-9]*\):.*/\1/p' "$dir/said")
-    "$dir/dibs" soak --first "$seed" --seeds 1 | sed -n 1p >"$dir/again"
+    # shellcheck disable=SC2086 # perhaps an option
+    "$dir/dibs" soak $option --first "$seed" --seeds 1 | sed -n 1p >"$dir/again"
     sed -n 1p "$dir/said" | cmp -s - "$dir/again"
     tell $? "a seed that fails fails again, in the same way"
 fi

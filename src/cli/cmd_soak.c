@@ -20,8 +20,8 @@ static double soak_now(void)
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
     printf("FAILED: seed %" PRIu64 ": %s\n  %s\n", conf->seed, r->failure, r->mix);
-    printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s --trace\n", conf->seed, conf->chaos_s,
-           conf->roster ? " --roster" : "");
+    printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s%s --trace\n", conf->seed, conf->chaos_s,
+           conf->roster ? " --roster" : "", conf->rolling ? " --rolling" : "");
     fflush(stdout);
 }
 
@@ -42,7 +42,7 @@ int cmd_soak(int argc, char **argv)
 {
     uint64_t first = 1, seeds = 100, seconds = 30, members = 0, clients = 0, failed = 0;
     const char *algorithm = NULL;
-    bool calm = false, roster = false, trace = false, first_only = false, progress;
+    bool calm = false, roster = false, rolling = false, trace = false, first_only = false, progress;
     const struct cli_option options[] = {
         {"--first", CLI_COUNT, &first, "SEED", "the first seed (1)", 0, UINT64_MAX, NULL},
         {"--seeds", CLI_COUNT, &seeds, "N", "how many seeds (100)", 1, UINT64_MAX, NULL},
@@ -52,6 +52,7 @@ int cmd_soak(int argc, char **argv)
         {"--algorithm", CLI_TEXT, &algorithm, "NAME", "of exclusive, shared and group locks (drawn)", 0, 0, NULL},
         {"--first-failure", CLI_FLAG, &first_only, NULL, "stop at the first seed that fails", 0, 0, NULL},
         {"--roster", CLI_FLAG, &roster, NULL, "members are added and removed, too", 0, 0, NULL},
+        {"--rolling", CLI_FLAG, &rolling, NULL, "one trouble at a time; all others' clients lose nothing", 0, 0, NULL},
         {"--calm", CLI_FLAG, &calm, NULL, "no faults at all", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "tell what happens, line by line", 0, 0, NULL},
         {0},
@@ -77,6 +78,7 @@ int cmd_soak(int argc, char **argv)
     conf.chaos_s = (uint32_t)seconds;
     conf.calm = calm;
     conf.roster = roster;
+    conf.rolling = rolling;
     conf.modes = algorithm ? cli_algorithm(algorithm) : NULL;
     conf.trace = trace ? stdout : NULL;
     progress = isatty(STDERR_FILENO) && !trace;

@@ -3,7 +3,9 @@
  * Whom to exclude. Algorithms need every process in the view to reach every other. So who leads looks at who hears whom,
  * as all report in their heartbeats: where two do not hear each other, one of them has to go; the one that more miss, or
  * the later in the roster, but not the leader. Once told to drop somebody, everybody sticks to it until the view changes,
- * and who leads next goes on with it.
+ * and who leads next goes on with it. So nobody is blamed in haste: who leads must have been with a majority for a while,
+ * and must have led for long enough that all could hear from it which view it is; and who has lost a connection has two
+ * leases to make it again.
  *
  * A process that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients,
  * and grants again when its lease is back. Who was excluded begins a new life and waits to be let in. */
@@ -80,17 +82,42 @@ void lease_refresh(struct node *node)
 
 /* -------------------------------------------------------------------------------------------------------- heartbeats */
 
-static bool lease_hears(const struct node *node, uint32_t k)
+static bool lease_heard_within(const struct node *node, uint32_t k, uint64_t span_ms)
 {
     const struct member *m = node->member[k];
 
-    return k == node->place || (m->heard_ms && node->now_ms - m->heard_ms <= node->conf.lease_ms / 2);
+    return k == node->place || (m->heard_ms && node->now_ms - m->heard_ms <= span_ms);
+}
+
+static bool lease_hears(const struct node *node, uint32_t k)
+{
+    return lease_heard_within(node, k, node->conf.lease_ms / 2);
+}
+
+/* Half a lease has passed since. */
+static bool lease_is_long_ago(const struct node *node, uint64_t ms)
+{
+    return node->now_ms - ms > node->conf.lease_ms / 2;
+}
+
+/* Who was stopped, or cut off, hears nobody, or some before others; it must not blame them for that. It knows, before half a
+ * lease is over, by which it would take anybody for silent, that it has not heard a majority for a quarter; and then it
+ * blames nobody until it has been with the majority for as long as it may take to hear everybody. */
+static void lease_look_around(struct node *node)
+{
+    uint32_t hears = 0;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (view_counts(&node->view, k))
+            hears += lease_heard_within(node, k, node->conf.lease_ms / 4);
+    if (hears < view_majority(&node->view))
+        node->lonely_ms = node->now_ms;
 }
 
 /* Has it been silent for too long, in all the time that this process could have heard it? */
 static bool lease_is_silent(const struct node *node, uint32_t k)
 {
-    return !lease_hears(node, k) && node->now_ms - node->life_ms > node->conf.lease_ms / 2;
+    return !lease_hears(node, k) && lease_is_long_ago(node, node->lonely_ms) && lease_is_long_ago(node, node->life_ms);
 }
 
 /* Is it known that the process that takes part in the view, if any, is dead, as a later one is at the other end of the
@@ -125,7 +152,7 @@ static struct beat lease_beat(const struct node *node)
                         .stray = node->agree && !agree_knows_itself(node->agree)};
 
     for (uint32_t k = 0; k < node->view.count; k++) {
-        if (lease_hears(node, k))
+        if (lease_heard_within(node, k, 2 * node->conf.lease_ms))
             beat.hears |= lease_bit(k);
         if (k == node->place ? node->dropped : node->member[k]->bound)
             beat.bound |= lease_bit(k);
@@ -274,7 +301,9 @@ static void lease_make_plan(const struct node *node, struct lease_plan *p)
         if (willing && p->said[k] && lease_is_dead(node, k))
             p->come |= lease_bit(k);
     }
-    if (node->now_ms - node->installed_ms > node->conf.lease_ms / 2) /* by now all should hear each other */
+    /* By now all should have installed this view, as who leads tells them, and should hear each other. */
+    if (lease_is_long_ago(node, node->installed_ms) && lease_is_long_ago(node, node->led_ms) &&
+        lease_is_long_ago(node, node->lonely_ms))
         lease_plan_stay(node, p);
     for (uint32_t k = 0; k < node->view.count; k++)
         for (uint32_t i = 0; i < node->view.count; i++)
@@ -363,6 +392,7 @@ void lease_lead(struct node *node)
     struct view next;
     bool changed;
 
+    lease_look_around(node);
     if (!node->agree || !agree_leads(node->agree)) {
         node->led_ms = 0;
         return;

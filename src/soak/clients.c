@@ -121,7 +121,7 @@ static void clients_ask(struct world *w, uint32_t k)
     if (world_below(w, 4) == 0)
         wish.wait_ms = world_below(w, 2000);
     c->greedy = world_below(w, 5) == 0;
-    if (c->greedy && world_below(w, 2))
+    if (c->greedy && world_below(w, 2) && !w->conf->rolling)
         wish.ttl_ms = 1 + world_below(w, 3000);
     if (!c->session)
         c->session = session_open(clients_node(w, c), c);
@@ -235,6 +235,8 @@ void clients_hear(struct world *w, uint32_t i)
             clients_plan(w, k, c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * w->mix.hold_ms + 1));
         } else {
             w->report->losses += e.state == CLAIM_LOST;
+            if (e.state == CLAIM_LOST)
+                rolling_check_loss(w, i, e.name);
             c->name = -1;
             clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
         }

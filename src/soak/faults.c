@@ -11,7 +11,9 @@ void faults_draw(struct world *w)
     struct soak_mix *m = &w->mix;
 
     *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
-    if (!w->conf->calm) {
+    if (w->conf->rolling) {
+        rolling_draw(w);
+    } else if (!w->conf->calm) {
         m->delay_us = 20 + (uint32_t)world_below(w, 2000);
         m->jitter_us = faults_maybe(w, 30000);
         m->drift_ppm = world_below(w, 2) ? 50000 : 0;
@@ -56,17 +58,20 @@ static void faults_crash(struct world *w)
 }
 
 /* A process that does nothing for a while, then goes on as if nothing had been. */
+void faults_stop(struct world *w, uint32_t i, uint64_t span_ms)
+{
+    w->report->pauses++;
+    w->machine[i].thaws_us = w->now_us + 1000 * span_ms;
+    world_trace(w, "%s is stopped for %llu ms", w->machine[i].name, (unsigned long long)span_ms);
+}
+
 static void faults_pause(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);
-    uint64_t span_us =
-        world_below(w, 3) ? 1000 * (1 + world_below(w, 3 * SOAK_LEASE_MS)) : 10000000 + world_below(w, 2000000);
+    uint64_t span_ms = world_below(w, 3) ? 1 + world_below(w, 3 * SOAK_LEASE_MS) : 10000 + world_below(w, 2000);
 
-    if (!w->machine[i].runs || world_is_stopped(w, i))
-        return;
-    w->report->pauses++;
-    w->machine[i].thaws_us = w->now_us + span_us;
-    world_trace(w, "%s is stopped for %llu ms", w->machine[i].name, (unsigned long long)span_us / 1000);
+    if (w->machine[i].runs && !world_is_stopped(w, i))
+        faults_stop(w, i, span_ms);
 }
 
 /* A partition: some cannot reach some others, in one direction or in both, and for a while. */
@@ -89,6 +94,18 @@ static void faults_cut(struct world *w)
                 w->pipe[i][k].blocked = true;
         }
     world_trace(w, "cut, %s %x, from %x, for %llu ms", ways[way], set, only, (unsigned long long)span_ms);
+    world_plan(w, 1000 * span_ms, SOAK_HEAL, 0, 0);
+}
+
+/* A whole set is cut off from all others. */
+void faults_cut_off(struct world *w, uint32_t set, uint64_t span_ms)
+{
+    w->report->cuts++;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t k = 0; k < w->n; k++)
+            if ((set >> i & 1) != (set >> k & 1))
+                w->pipe[i][k].blocked = true;
+    world_trace(w, "cut off: %x, for %llu ms", set, (unsigned long long)span_ms);
     world_plan(w, 1000 * span_ms, SOAK_HEAL, 0, 0);
 }
 
@@ -156,7 +173,9 @@ void faults_happen(struct world *w)
                  {w->mix.kill_client, faults_kill_client},
                  {w->mix.roster, faults_change_roster}};
 
-    if (w->calm)
+    if (w->conf->rolling)
+        rolling_happen(w);
+    if (w->calm || w->conf->rolling)
         return;
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (world_below(w, 6000) < kinds[k].rate)

@@ -55,6 +55,8 @@ void machine_start(struct world *w, uint32_t i)
     m->process = ++w->processes;
     m->timer_us = 0;
     m->thaws_us = 0;
+    m->leave_by_ms = 0;
+    m->led_ms = m->drops = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
     node_init(&m->node, &(struct node_conf){.name = m->name,
                                             .summary = "soak",
@@ -90,8 +92,9 @@ void machine_crash(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
 
-    world_trace(w, "%s crashes", m->name);
+    world_trace(w, "%s %s", m->name, m->leave_by_ms ? "ends" : "crashes");
     m->runs = false;
+    m->leave_by_ms = 0;
     clients_orphaned(w, i);
     wires_drop_process(w, i);
     node_free(&m->node);
@@ -99,4 +102,22 @@ void machine_crash(struct world *w, uint32_t i)
         world_plan(w, world_below(w, world_below(w, 2) ? 300000 : 4000000), SOAK_START, i, 0);
     else
         world_plan(w, 0, SOAK_START, i, 0);
+}
+
+void machine_leave(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+
+    world_trace(w, "%s is told to end", m->name);
+    world_wake(w, i);
+    m->leave_by_ms = m->node.now_ms + SOAK_LEASE_MS / 4;
+    node_leave(&m->node);
+    world_settle(w, i);
+}
+
+bool machine_has_left(const struct world *w, uint32_t i)
+{
+    const struct soak_machine *m = &w->machine[i];
+
+    return m->leave_by_ms && (node_has_left(&m->node) || m->node.now_ms >= m->leave_by_ms);
 }

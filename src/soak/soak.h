@@ -11,7 +11,8 @@
  *   - that fences grow;
  *   - that who loses a lock is told so before somebody else gets it, unless its daemon was stopped;
  *   - that in the calm that follows everybody who waits is served, and all members take part;
- *   - that no daemon takes a message of another for nonsense.
+ *   - that no daemon takes a message of another for nonsense;
+ *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
  * Swarm: every seed draws its own mix of faults. The same seed gives the same run, to the byte. */
 #ifndef DIBS_SOAK_SOAK_H
@@ -30,6 +31,7 @@ struct soak_conf {
     uint32_t chaos_s;                    /* how long faults happen */
     bool roster;                         /* members are added and removed, too */
     bool calm;                           /* no faults at all */
+    bool rolling;                        /* one trouble at a time, and who is not in trouble loses no lock */
     const struct dme_alg *modes, *slots; /* null: drawn */
     FILE *trace;                         /* what happens, line by line; or null */
 };

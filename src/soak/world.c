@@ -176,6 +176,21 @@ static void world_watch_views(struct world *w, uint32_t i)
     }
 }
 
+static void world_tell_leader(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    const struct node *node = &m->node;
+
+    if (!m->led_ms != !node->led_ms)
+        world_trace(w, "%s leads%s, in view %llu", m->name, node->led_ms ? "" : " no more",
+                    (unsigned long long)node->view.number);
+    if (m->drops != node->drops)
+        world_trace(w, "%s drops %llx, in view %llu", m->name, (unsigned long long)node->drops,
+                    (unsigned long long)node->view.number);
+    m->led_ms = node->led_ms;
+    m->drops = node->drops;
+}
+
 void world_settle(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
@@ -190,9 +205,12 @@ void world_settle(struct world *w, uint32_t i)
     wires_flush(w, i);
     node_forget_retired(&m->node);
     world_watch_views(w, i);
+    world_tell_leader(w, i);
     world_set_timer(w, i);
     if (node_broken(&m->node))
         world_fail(w, "%s has stopped agreeing: %s", m->name, node_broken(&m->node));
+    else if (machine_has_left(w, i))
+        machine_crash(w, i);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the course */
@@ -303,8 +321,7 @@ bool world_is_member(const struct world *w, uint32_t i)
     return view && view_find_name(view, name, strlen(name)) != VIEW_MEMBERS_MAX;
 }
 
-/* All members take part and grant locks, and nobody is about to come or go. */
-static bool world_is_whole(const struct world *w)
+bool world_is_whole(const struct world *w)
 {
     const struct view *view = world_view(w);
 
@@ -368,9 +385,9 @@ static const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
 
 static void world_begin(struct world *w)
 {
-    static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7};
+    static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7}, rolling_sizes[] = {3, 5, 3, 5, 4, 4, 6, 7};
 
-    w->n = w->conf->members ? w->conf->members : sizes[world_below(w, 8)];
+    w->n = w->conf->members ? w->conf->members : (w->conf->rolling ? rolling_sizes : sizes)[world_below(w, 8)];
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
     w->modes = w->conf->modes ? w->conf->modes : world_draw_algorithm(w, false);
     w->slots = w->conf->slots ? w->conf->slots : world_draw_algorithm(w, true);

@@ -34,15 +34,17 @@ struct soak_event {
 struct soak_machine {
     struct node node;
     bool runs;
-    bool joins;        /* a cluster that others have founded */
-    bool doomed;       /* its disk fails within this very event: it crashes after it */
-    uint64_t process;  /* a number for every process */
-    uint64_t thaws_us; /* it is stopped until then */
-    uint64_t added_us; /* when it was last asked for that it be added */
-    uint64_t timer_us; /* when the next timer is set for, or 0 */
+    bool joins;           /* a cluster that others have founded */
+    bool doomed;          /* its disk fails within this very event: it crashes after it */
+    uint64_t process;     /* a number for every process */
+    uint64_t thaws_us;    /* it is stopped until then */
+    uint64_t added_us;    /* when it was last asked for that it be added */
+    uint64_t timer_us;    /* when the next timer is set for, or 0 */
+    uint64_t leave_by_ms; /* by its clock: it ends in an orderly way, at the latest then; or 0 */
     int64_t drift_ppm;
     uint64_t boot_ms;
     uint64_t random;
+    uint64_t led_ms, drops; /* of the node, as last told in the trace */
     struct bytes disk;
     struct disk disk_calls;
     struct world *world;
@@ -100,6 +102,8 @@ struct world {
     struct soak_history history[SOAK_NAMES];
     const struct dme_alg *modes, *slots;
     bool calm;
+    uint32_t touched;               /* rolling: the machines that are in trouble; 0: none */
+    uint64_t peace_ms, peaceful_ms; /* rolling: for how long all have to be together before the next trouble, and are */
 };
 
 /* ---- world.c */
@@ -121,10 +125,15 @@ void world_settle(struct world *w, uint32_t i);
 /* The newest view that any process has installed; or null. */
 const struct view *world_view(const struct world *w);
 bool world_is_member(const struct world *w, uint32_t i);
+/* All members take part and grant locks, and nobody is about to come or go. */
+bool world_is_whole(const struct world *w);
 
 /* ---- machine.c */
 void machine_start(struct world *w, uint32_t i);
 void machine_crash(struct world *w, uint32_t i);
+/* It ends as the daemon does when it is told to. */
+void machine_leave(struct world *w, uint32_t i);
+bool machine_has_left(const struct world *w, uint32_t i);
 
 /* ---- wires.c */
 void wires_arrive(struct world *w, struct soak_event *e);
@@ -150,5 +159,13 @@ void faults_draw(struct world *w);
 void faults_happen(struct world *w);
 void faults_heal(struct world *w);
 void faults_end(struct world *w);
+void faults_stop(struct world *w, uint32_t i, uint64_t span_ms);
+void faults_cut_off(struct world *w, uint32_t set, uint64_t span_ms);
+
+/* ---- rolling.c */
+void rolling_draw(struct world *w);
+void rolling_happen(struct world *w);
+/* A client of this machine has lost a lock: is that allowed? */
+void rolling_check_loss(struct world *w, uint32_t i, const char *name);
 
 #endif
