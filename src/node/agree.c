@@ -735,13 +735,14 @@ static void agree_handed_over(struct raft_transfer *request)
     a->handing_over = false;
 }
 
-void agree_hand_over(struct agree *a)
+bool agree_hand_over(struct agree *a)
 {
-    if (!agree_leads(a) || a->handing_over)
-        return;
-    a->transfer.data = a;
-    a->handing_over = raft_transfer(&a->raft, &a->transfer, 0, agree_handed_over) == 0;
-    agree_settle(a, 0);
+    if (agree_leads(a) && !a->handing_over) {
+        a->transfer.data = a;
+        a->handing_over = raft_transfer(&a->raft, &a->transfer, 0, agree_handed_over) == 0;
+        agree_settle(a, 0);
+    }
+    return a->handing_over;
 }
 
 static const struct raft_server *agree_server(const struct agree *a, uint64_t id)

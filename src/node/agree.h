@@ -51,8 +51,8 @@ bool agree_leads(const struct agree *a);
 /* Who leads proposes the next view. False: it cannot just now. */
 bool agree_propose(struct agree *a, const struct view *view);
 bool agree_is_proposing(const struct agree *a);
-/* Who leads, and shall not, lets somebody else lead. */
-void agree_hand_over(struct agree *a);
+/* Who leads, and shall not, lets somebody else lead. False: there is nobody. */
+bool agree_hand_over(struct agree *a);
 /* A member that has been added knows the log by now, and may be counted. */
 bool agree_has_caught_up(const struct agree *a, uint64_t id);
 /* A member that shall be removed is no longer needed for any majority. */

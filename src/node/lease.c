@@ -401,6 +401,8 @@ void lease_lead(struct node *node)
         node->led_ms = node->now_ms;
     if (agree_view(node->agree)->number != node->view.number || agree_is_proposing(node->agree))
         return;
+    if (node->leaves && agree_hand_over(node->agree)) /* else the others would have to find out that nobody leads */
+        return;
     lease_make_plan(node, &p);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (p.leave & lease_bit(k) && !(node->drops & lease_bit(k))) {
