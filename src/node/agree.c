@@ -630,10 +630,10 @@ static int agree_change_next(struct agree *a)
     return NOTHING;
 }
 
-/* Who leads makes the list of servers follow the roster. */
+/* Who leads makes the list of servers follow the roster, as soon as it knows the newest. */
 static void agree_follow_roster(struct agree *a)
 {
-    if (!agree_leads(a) || a->changing || a->now_ms < a->next_change_ms)
+    if (!agree_leads(a) || a->led != a->raft.current_term || a->barring || a->changing || a->now_ms < a->next_change_ms)
         return;
     a->next_change_ms = a->now_ms + CHANGE_PAUSE_MS;
     a->change.data = a;
@@ -675,6 +675,34 @@ void agree_advance(struct agree *a, uint64_t now_ms)
     agree_settle(a, 0);
 }
 
+static struct raft_server *agree_server(const struct agree *a, uint64_t id)
+{
+    const struct raft_configuration *conf = &a->raft.configuration;
+
+    for (unsigned k = 0; k < conf->n; k++)
+        if (conf->servers[k].id == id)
+            return &conf->servers[k];
+    return NULL;
+}
+
+/* libraft 0.15 does not let a server vote that has no vote by its own list of servers. But who has just been given one may not
+ * know yet, when the leader dies; by the list of the others it is needed for a majority, and nobody asks it who does not
+ * count on it. So it votes. Nor does such a server ever forget a leader, and it rejects all others as long as it has one. */
+static void agree_receive_call_for_votes(struct agree *a, struct raft_message *m)
+{
+    struct raft_server *self = agree_server(a, a->raft.id);
+    int role = self ? self->role : RAFT_VOTER;
+
+    if (role != RAFT_VOTER) {
+        if (a->raft.state == RAFT_FOLLOWER && a->now_ms - a->raft.election_timer_start >= a->conf.election_ms)
+            a->raft.follower_state.current_leader.id = 0;
+        self->role = RAFT_VOTER;
+    }
+    a->recv(&a->io, m);
+    if (role != RAFT_VOTER)
+        self->role = role;
+}
+
 void agree_receive(struct agree *a, uint64_t from, const uint8_t *bytes, size_t len)
 {
     struct raft_message m = {0};
@@ -688,7 +716,10 @@ void agree_receive(struct agree *a, uint64_t from, const uint8_t *bytes, size_t 
     m.server_id = from;
     m.server_address = address;
     agree_asked(a, &m);
-    a->recv(&a->io, &m);
+    if (m.type == RAFT_IO_REQUEST_VOTE)
+        agree_receive_call_for_votes(a, &m);
+    else
+        a->recv(&a->io, &m);
     if (a->stored && a->matched < a->asked) /* it was accepted, and will be answered when the write is confirmed */
         a->matched = a->asked;
     a->asked = 0;
@@ -743,16 +774,6 @@ bool agree_hand_over(struct agree *a)
         agree_settle(a, 0);
     }
     return a->handing_over;
-}
-
-static const struct raft_server *agree_server(const struct agree *a, uint64_t id)
-{
-    const struct raft_configuration *conf = &a->raft.configuration;
-
-    for (unsigned k = 0; k < conf->n; k++)
-        if (conf->servers[k].id == id)
-            return &conf->servers[k];
-    return NULL;
 }
 
 bool agree_has_caught_up(const struct agree *a, uint64_t id)

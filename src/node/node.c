@@ -270,7 +270,7 @@ static bool node_read_beat(struct unpack *u, struct beat *beat)
     return !u->wrong && u->at == u->end && flags < 8;
 }
 
-/* Somebody who does not know who it is gets the roster. */
+/* Who does not know who it is, or who the others are by now, gets the roster. */
 static void node_note_roster(struct node *node, struct member *m)
 {
     struct bytes b = {0};
@@ -281,13 +281,14 @@ static void node_note_roster(struct node *node, struct member *m)
     bytes_free(&b);
 }
 
-/* Who is removed gets no more news from the leader: the others say so. */
-static void node_hear_farewell(struct node *node, const struct view *view)
+/* A view that was installed elsewhere has been agreed upon. Who leads may not be able to tell us: it may have been added while
+ * we were away, so that we do not know it; or we are removed. */
+static void node_hear_news(struct node *node, const struct view *view)
 {
     uint32_t place = view_find(view, agree_journal(node->agree)->member);
 
     if (view->number > node->view.number && view->cluster == node->view.cluster && place != VIEW_MEMBERS_MAX &&
-        view->member[place].standing == VIEW_REMOVED && !view->member[place].incarnation)
+        strcmp(view->member[place].name, node->conf.name) == 0)
         node_install(node, view);
 }
 
@@ -301,7 +302,7 @@ static void node_hear_roster(struct node *node, const struct unpack *u)
     if (!node->agree || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
         return;
     if (agree_knows_itself(node->agree)) {
-        node_hear_farewell(node, &view);
+        node_hear_news(node, &view);
         return;
     }
     place = view_find_name(&view, node->conf.name, strlen(node->conf.name));
@@ -350,6 +351,13 @@ static void node_hear_wish(struct node *node, struct unpack *u)
         node_change_roster(node, wish.add, wish.name, wish.address);
 }
 
+/* Who is astray itself knows no better. And who leads should be the first to tell. */
+static bool node_should_tell(const struct node *node, const struct beat *beat)
+{
+    return node->agree && agree_knows_itself(node->agree) &&
+           (beat->stray || (beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms));
+}
+
 static void node_hear_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
@@ -357,10 +365,10 @@ static void node_hear_note(struct node *node, uint32_t k, const uint8_t *bytes, 
     struct beat beat;
 
     if (type == NOTE_BEAT && node_read_beat(&u, &beat)) {
-        if (beat.stray && node->agree && agree_knows_itself(node->agree)) /* who is astray itself knows no better */
-            node_note_roster(node, node->member[k]);
-        else if (!beat.stray)
+        if (!beat.stray)
             lease_hear(node, k, &beat);
+        if (node_should_tell(node, &beat))
+            node_note_roster(node, node->member[k]);
     } else if (type == NOTE_AGREEMENT && node->agree) {
         agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
     } else if (type == NOTE_ROSTER) {

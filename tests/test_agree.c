@@ -1,0 +1,209 @@
+/* Agreement alone, with a network and disks that the test holds in its hands: a cluster of one grows to two, and its leader
+ * dies on the way, at any moment. Whoever is needed for a majority votes, so the cluster goes on. */
+#include "test.h"
+
+#include "node/agree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELECTION_MS = 100, STEP_MS = 5, PATIENCE_STEPS = 2000, MOMENTS = 60 };
+
+struct letter {
+    struct letter *next;
+    uint64_t to;
+    size_t len;
+    uint8_t bytes[];
+};
+
+struct server {
+    struct agree *agree;
+    struct bytes journal;
+    struct disk disk;
+    uint64_t random;
+};
+
+static struct server server[2]; /* ids 1 and 2 */
+static struct letter *first, **last;
+static uint64_t now_ms;
+static unsigned carried, carries; /* letters, so far and at most */
+
+static bool disk_append(void *user, const uint8_t *bytes, size_t len)
+{
+    struct server *s = user;
+
+    memcpy(bytes_add(&s->journal, len), bytes, len);
+    return true;
+}
+
+static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
+{
+    struct server *s = user;
+
+    bytes_free(&s->journal);
+    return disk_append(user, bytes, len);
+}
+
+static uint64_t chance(void *user)
+{
+    struct server *s = user;
+
+    return test_random(&s->random);
+}
+
+static void post(void *user, uint64_t to, const uint8_t *bytes, size_t len)
+{
+    struct letter *m = malloc(sizeof *m + len);
+
+    (void)user;
+    *m = (struct letter){.to = to, .len = len};
+    memcpy(m->bytes, bytes, len);
+    *last = m;
+    last = &m->next;
+}
+
+static void forget_letters(void)
+{
+    while (first) {
+        struct letter *m = first;
+
+        first = m->next;
+        free(m);
+    }
+    last = &first;
+}
+
+/* From what its disk has, or new. */
+static void start(uint64_t id)
+{
+    struct server *s = &server[id - 1];
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    s->disk = (struct disk){s, disk_append, disk_replace};
+    s->agree = agree_new(
+        &(struct agree_conf){.disk = &s->disk, .election_ms = ELECTION_MS, .user = s, .random = chance, .send = post},
+        s->journal.at + s->journal.start, bytes_len(&s->journal), &why);
+    assert_non_null(s->agree);
+}
+
+static void restart(uint64_t id)
+{
+    struct server *s = &server[id - 1];
+    struct bytes kept = {0};
+    char line[256];
+    struct dme_text why;
+
+    memcpy(bytes_add(&kept, bytes_len(&s->journal)), s->journal.at + s->journal.start, bytes_len(&s->journal));
+    agree_free(s->agree);
+    bytes_free(&s->journal);
+    s->journal = kept;
+    start(id);
+    dme_text_init(&why, line, sizeof line);
+    assert_true(agree_begin(s->agree, now_ms, &why));
+}
+
+static void step(void)
+{
+    now_ms += STEP_MS;
+    for (uint64_t id = 1; id <= 2; id++)
+        if (server[id - 1].agree)
+            agree_advance(server[id - 1].agree, now_ms);
+    while (first) {
+        struct letter *m = first;
+
+        first = m->next;
+        if (!first)
+            last = &first;
+        if (carried < carries && server[m->to - 1].agree) {
+            carried++;
+            agree_receive(server[m->to - 1].agree, 3 - m->to, m->bytes, m->len);
+        }
+        free(m);
+    }
+}
+
+/* bee is a server as ant is, and one of them leads. */
+static bool both_agree(void)
+{
+    for (unsigned k = 0; k < 2; k++)
+        if (agree_leads(server[k].agree) && agree_has_caught_up(server[k].agree, 2))
+            return true;
+    return false;
+}
+
+static void found_and_grow(void)
+{
+    struct view view;
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    view_begin(&view);
+    assert_null(view_add(&view, "ant", "10.0.0.1:7400", VIEW_MEMBER));
+    start(1);
+    assert_true(agree_found(server[0].agree, &view, 1, &why) && agree_begin(server[0].agree, now_ms, &why));
+    for (unsigned k = 0; k < 100 && !agree_leads(server[0].agree); k++)
+        step();
+    view.number++;
+    assert_null(view_add(&view, "bee", "10.0.0.2:7400", VIEW_ADDED));
+    agree_propose(server[0].agree, &view);
+    step();
+    assert_int_equal(agree_view(server[0].agree)->count, 2);
+    start(2);
+    assert_true(agree_join(server[1].agree, &view, 2, &why) && agree_begin(server[1].agree, now_ms, &why));
+}
+
+/* So many letters arrive, then none; ant dies and comes back, and perhaps bee, too; then all letters arrive. */
+static void grow(unsigned moment, bool bee_dies_too)
+{
+    unsigned steps = 0;
+
+    server[0] = (struct server){.random = 1 + moment};
+    server[1] = (struct server){.random = 1000 + moment};
+    now_ms = 1000;
+    carried = 0;
+    carries = moment;
+    last = &first;
+    found_and_grow();
+    for (unsigned k = 0; k < 100; k++)
+        step();
+    forget_letters();
+    restart(1);
+    if (bee_dies_too)
+        restart(2);
+    carries = UINT32_MAX;
+    while (!both_agree() && steps++ < PATIENCE_STEPS)
+        step();
+    assert_true(both_agree());
+    for (unsigned k = 0; k < 2; k++) {
+        agree_free(server[k].agree);
+        bytes_free(&server[k].journal);
+    }
+    forget_letters();
+}
+
+static void one_grows_to_two_whenever_the_leader_dies(void **state)
+{
+    (void)state;
+    for (unsigned moment = 0; moment < MOMENTS; moment++)
+        grow(moment, false);
+}
+
+static void one_grows_to_two_whenever_both_die(void **state)
+{
+    (void)state;
+    for (unsigned moment = 0; moment < MOMENTS; moment++)
+        grow(moment, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_grows_to_two_whenever_the_leader_dies),
+        cmocka_unit_test(one_grows_to_two_whenever_both_die),
+    };
+
+    return cmocka_run_group_tests_name("agree", tests, NULL, NULL);
+}
