@@ -1,4 +1,4 @@
-/* space_inner.h - what space.c and fail.c share of a state space. */
+/* space_inner.h - what the files share that make and judge a state space. */
 #ifndef DIBS_CHECK_SPACE_INNER_H
 #define DIBS_CHECK_SPACE_INNER_H
 
@@ -35,6 +35,12 @@ void space_add_send(struct space *s, dme_id to, uint32_t item);
 void space_add_transition(struct space *s, const struct space_transition *t);
 /* Run the algorithm for one event at this part, whose inbox will be `inbox` afterwards: one more transition. */
 void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint32_t inbox);
+
+/* inbox.c: the inbox without its k-th item; with a copy of it behind it. */
+uint32_t space_without(struct space *s, uint32_t inbox, uint32_t k);
+uint32_t space_twice(struct space *s, uint32_t inbox, uint32_t k);
+/* May the k-th item arrive next, and is it not the same as the one before? */
+bool space_arrives(const struct space *s, uint32_t inbox, uint32_t k);
 
 /* fail.c: what may happen to this part beside events and mishaps on the way: one more transition for each. */
 void space_try_failures(struct space *s, uint32_t part);
