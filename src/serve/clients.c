@@ -75,6 +75,8 @@ void serve_clients_work(struct serve *s)
             client_run(c->client);
             clients_note(c);
         }
+        if (serve_wake_after_disk(s))
+            continue; /* what is about to be told may have become untrue */
         if (ring_empty(&s->news))
             return;
         c = RING_OF(s->news.next, struct serve_client, in_news);

@@ -29,6 +29,7 @@ static bool disk_append(void *user, const uint8_t *bytes, size_t len)
 {
     struct disk_file *d = user;
 
+    d->writes++;
     return disk_write(d->file, bytes, len) && fdatasync(d->file) == 0;
 }
 
@@ -37,6 +38,7 @@ static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
     struct disk_file *d = user;
     int fd = openat(d->dir, d->next, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 
+    d->writes++;
     if (fd < 0)
         return false;
     if (!disk_write(fd, bytes, len) || fsync(fd) != 0 || renameat(d->dir, d->next, d->dir, d->name) != 0 ||

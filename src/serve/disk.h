@@ -8,6 +8,7 @@
 struct disk_file {
     struct disk disk;
     struct bytes content; /* of the journal, when it was opened */
+    uint64_t writes;      /* so far */
     int lock, file, dir;
     char name[96], next[96]; /* of the journal, and of the one that is about to replace it, in the directory */
 };

@@ -165,6 +165,15 @@ void serve_wake(struct serve *s)
     node_advance(&s->node, serve_now_ms());
 }
 
+bool serve_wake_after_disk(struct serve *s)
+{
+    if (s->disk_writes == s->disk.writes)
+        return false;
+    s->disk_writes = s->disk.writes;
+    serve_wake(s);
+    return true;
+}
+
 void serve_work(struct serve *s)
 {
     if (s->stopping)
