@@ -167,6 +167,8 @@ void stats_write(const struct node *node, struct bytes *to)
     stats_times(to, "dibs_handover_seconds",
                 "From a release, while a client of this member waits, to its next grant of the same lock.",
                 &s->handover);
+    stats_times(to, "dibs_journal_write_seconds",
+                "How long it took to write to the journal: nothing else is done meanwhile.", &s->disk);
     stats_of_messages(node, to, true);
     stats_of_messages(node, to, false);
     stats_of_links(node, to);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool disk_write(int fd, const uint8_t *bytes, size_t len)
@@ -25,20 +26,32 @@ static bool disk_write(int fd, const uint8_t *bytes, size_t len)
     return true;
 }
 
+static uint64_t disk_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool disk_tell(struct disk_file *d, uint64_t begin_ms, bool good)
+{
+    d->on_write(d->user, disk_now_ms() - begin_ms, good ? 0 : errno);
+    return good;
+}
+
 static bool disk_append(void *user, const uint8_t *bytes, size_t len)
 {
     struct disk_file *d = user;
+    uint64_t begin = disk_now_ms();
 
-    d->writes++;
-    return disk_write(d->file, bytes, len) && fdatasync(d->file) == 0;
+    return disk_tell(d, begin, disk_write(d->file, bytes, len) && fdatasync(d->file) == 0);
 }
 
-static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
+static bool disk_write_anew(struct disk_file *d, const uint8_t *bytes, size_t len)
 {
-    struct disk_file *d = user;
     int fd = openat(d->dir, d->next, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 
-    d->writes++;
     if (fd < 0)
         return false;
     if (!disk_write(fd, bytes, len) || fsync(fd) != 0 || renameat(d->dir, d->next, d->dir, d->name) != 0 ||
@@ -49,6 +62,14 @@ static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
     close(d->file);
     d->file = fd;
     return true;
+}
+
+static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
+{
+    struct disk_file *d = user;
+    uint64_t begin = disk_now_ms();
+
+    return disk_tell(d, begin, disk_write_anew(d, bytes, len));
 }
 
 /* The directory and those above it. */
@@ -80,7 +101,8 @@ bool disk_open(struct disk_file *d, const char *dir, const char *name, struct dm
 {
     char lock[96];
 
-    *d = (struct disk_file){.disk = {d, disk_append, disk_replace}, .lock = -1, .file = -1};
+    d->disk = (struct disk){d, disk_append, disk_replace};
+    d->lock = d->file = -1;
     snprintf(d->name, sizeof d->name, "%s.journal", name);
     snprintf(d->next, sizeof d->next, "%s.journal.new", name);
     snprintf(lock, sizeof lock, "%s.lock", name);

@@ -162,14 +162,14 @@ static void serve_end(struct serve *s, int status)
 
 void serve_wake(struct serve *s)
 {
+    s->has_written = false;
     node_advance(&s->node, serve_now_ms());
 }
 
 bool serve_wake_after_disk(struct serve *s)
 {
-    if (s->disk_writes == s->disk.writes)
+    if (!s->has_written)
         return false;
-    s->disk_writes = s->disk.writes;
     serve_wake(s);
     return true;
 }
@@ -259,12 +259,29 @@ static void serve_tell_roster(const struct serve *s, const struct view *roster)
             s->conf->data);
 }
 
+static void serve_written(void *user, uint64_t took_ms, int error)
+{
+    struct serve *s = user;
+
+    s->has_written = true;
+    stats_add_time(&s->node.stats.disk, took_ms);
+    if (error)
+        serve_log(s, "cannot write to its journal in %s: %s; see to the disk, and start it again", s->conf->data,
+                  strerror(error));
+    else if (took_ms >= s->conf->lease_ms / 4)
+        serve_log(s,
+                  "the disk under %s took %" PRIu64 " ms to write some bytes; more than half a lease, %" PRIu64
+                  " ms, can exclude this daemon: see to the disk, or choose a longer --lease",
+                  s->conf->data, took_ms, s->conf->lease_ms / 2);
+}
+
 static bool serve_join_cluster(struct serve *s, const struct view *roster)
 {
     char line[512];
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
+    s->disk = (struct disk_file){.user = s, .on_write = serve_written};
     if (!disk_open(&s->disk, s->conf->data, s->node.conf.name, &why) ||
         !node_agree(&s->node, &s->disk.disk, s->disk.content.at, bytes_len(&s->disk.content), roster, s->conf->join,
                     serve_now_ms(), &why)) {

@@ -35,7 +35,7 @@ struct serve {
     uv_loop_t loop;
     struct node node;
     struct disk_file disk;
-    uint64_t disk_writes; /* after which the time was told */
+    bool has_written; /* since the time was told */
     struct ring peers;
     uint64_t roster_version; /* that the peers follow */
     uv_tcp_t peers_door;     /* where peers come in */
@@ -63,7 +63,7 @@ int serve_run(const struct serve_conf *conf);
 /* Between the files of this directory. */
 /* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
 void serve_wake(struct serve *s);
-/* A disk may take its time. If something was written since the last time that this was asked, the time is told anew. */
+/* A disk may take its time. If something was written since the time was told, it is told anew. */
 bool serve_wake_after_disk(struct serve *s);
 void serve_work(struct serve *s);
 /* Listens there. False, and a line, if it cannot be. The handle is to be closed. */

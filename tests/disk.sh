@@ -1,0 +1,132 @@
+#!/bin/sh
+# Disks that are slow, that fail, that are full: what daemons do, and what their clients hear. The disks are the real ones;
+# strace stands between them and a daemon. On loopback; no time is asserted.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+pids=
+unset DIBS_SOCKET DIBS_CONNECT DIBS_KEY XDG_RUNTIME_DIR
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which cannot be done in a process that is traced
+cleanup() {
+    # shellcheck disable=SC2086 # a list of numbers
+    [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+number=0
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
+}
+
+# Until the command succeeds; at most some 20 seconds.
+until_true() {
+    for _ in $(seq 400); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+base=$((17000 + $$ % 2000)) # below the ports that the system gives away by itself
+members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+lease=2000
+
+start() { # NAME
+    "$DIBS" serve --name "$1" --members "$members" --lease $lease --socket "$dir/$1" --data "$dir/$1.data" 2>>"$dir/$1.log" &
+    pids="$pids $!"
+    echo $! >"$dir/$1.pid"
+}
+
+are_ready() { # NAME...
+    for name in "$@"; do "$DIBS" status --socket "$dir/$name" | grep -q "^ready yes" || return 1; done
+}
+
+restart() { # NAME: in an orderly way, which all the others write down
+    kill -TERM "$(cat "$dir/$1.pid")"
+    wait "$(cat "$dir/$1.pid")"
+    start "$1"
+}
+
+# What the disk of this daemon does from now on, until the tracer ends.
+disk_does() { # NAME WHAT
+    strace -qq -o "$dir/trace" -e trace=fdatasync,fsync -e inject=fdatasync,fsync:"$2" -p "$(cat "$dir/$1.pid")" 2>"$dir/strace.log" &
+    tracer=$!
+    pids="$pids $tracer"
+    until_true grep -q "^TracerPid:[^0-9]*$tracer$" "/proc/$(cat "$dir/$1.pid")/status"
+}
+
+for name in ant bee cat; do start $name; done
+until_true are_ready ant bee cat
+tell $? "three daemons meet"
+
+if ! disk_does cat delay_enter=5000000; then
+    tell 0 "slow and broken disks # SKIP strace cannot attach to a daemon here: $(head -1 "$dir/strace.log")"
+    echo "1..$number"
+    exit 0
+fi
+
+# -------------------------------------------------------------------------------------------------------------- a slow disk
+
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock --socket "$dir/cat" prize -- sh -c 'echo held >>"$0"; trap "echo ended >>\"$0\"; exit" TERM; while :; do sleep 0.02; done' \
+    "$dir/story" 2>"$dir/holder.log" &
+holder=$!
+until_true grep -q held "$dir/story"
+# shellcheck disable=SC2016
+"$DIBS" lock --socket "$dir/ant" prize -- sh -c 'echo next >>"$0"' "$dir/story" &
+waiter=$!
+until_true sh -c "'$DIBS' waiters --socket '$dir/ant' prize | grep -q exclusive"
+restart bee
+wait $waiter
+tell $? "a disk that takes two leases and a half: the others go on without its daemon, and grant what its client held"
+wait $holder
+[ $? = 122 ] && [ "$(tr '\n' ' ' <"$dir/story")" = "held ended next " ]
+tell $? "but not before the client knew, and its command was ended"
+kill -INT $tracer
+wait $tracer
+until_true are_ready ant bee cat
+tell $? "when the disk is as before, all take part again"
+grep -q "the disk under .*cat.data took [0-9]* ms" "$dir/cat.log"
+tell $? "the log tells that it was the disk"
+
+# --------------------------------------------------------------------------------------------------- a disk that is broken
+
+# shellcheck disable=SC2016
+"$DIBS" lock --socket "$dir/cat" prize -- sh -c ': >"$0"; while :; do sleep 0.02; done' "$dir/held" 2>"$dir/holder.log" &
+holder=$!
+until_true test -e "$dir/held"
+disk_does cat error=EIO
+restart bee
+wait "$(cat "$dir/cat.pid")"
+[ $? = 1 ] && grep -q "cannot write to its journal in .*cat.data: Input/output error" "$dir/cat.log"
+tell $? "a disk that fails: its daemon ends at the first write, and says why"
+wait $holder
+[ $? = 122 ]
+tell $? "its clients hear that their locks are lost"
+until_true are_ready ant bee
+tell $? "the others go on"
+wait $tracer
+start cat
+until_true are_ready ant bee cat
+tell $? "with a disk that works it comes back, and has forgotten nothing that counts"
+
+# ------------------------------------------------------------------------------------------------------- a disk that is full
+
+mkdir "$dir/small"
+if mount -t tmpfs -o size=16k tmpfs "$dir/small" 2>"$dir/mount.log"; then
+    dd if=/dev/zero of="$dir/small/ballast" bs=4096 count=8 2>/dev/null
+    "$DIBS" serve --name ant --members "ant=127.0.0.1:$((base + 5)),bee=127.0.0.1:$((base + 6))" --socket "$dir/full" \
+        --data "$dir/small/data" 2>"$dir/full.log"
+    [ $? = 1 ] && grep -q "cannot write to its journal in .*small/data: No space left" "$dir/full.log"
+    tell $? "a disk that is full: the daemon does not start, and says why"
+    umount "$dir/small"
+else
+    tell 0 "a disk that is full # SKIP nothing can be mounted here: $(head -1 "$dir/mount.log")"
+fi
+
+for name in ant bee cat; do kill -TERM "$(cat "$dir/$name.pid")"; done
+echo "1..$number"
