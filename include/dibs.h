@@ -122,7 +122,8 @@ enum { DIBS_TRY_MS = 250 };
 DIBS_API int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
 /* The same, unless somebody else holds it: then DIBS_TIMEOUT. */
 DIBS_API int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
-/* DIBS_LOST, DIBS_GONE: it was lost before. Either way it is not held any more. */
+/* DIBS_LOST, DIBS_GONE: it was lost before. Either way it is not held any more. To unlock what was lost tells the daemon that
+ * this program has stopped using it: others need not wait until the time is over for which it was vouched for. */
 DIBS_API int dibs_unlock(struct dibs *d, const char *name);
 /* The lease begins anew, with this length. */
 DIBS_API int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms);

@@ -139,6 +139,45 @@ static void a_lease_runs_out_and_is_told(void **state)
     assert_string_equal(say('b', "RENEW x TTL 20\n"), "b: -NOTHELD this connection does not hold \"x\"");
 }
 
+/* Who has been told that it holds a lock for a while to come may believe so until it has heard that it has lost it. */
+static void what_is_lost_lingers_until_its_client_knows(void **state)
+{
+    (void)state;
+    say('a', "HELLO 3\n");
+    say('a', "LOCK x TTL 8\nLOCK y TTL 9\nLOCK z TTL 10\nCONFIRM\n");
+    assert_string_equal(say('b', "LOCK x\n"), "");
+    assert_string_equal(say('c', "LOCK y\n"), "");
+    node_advance(&node, 10);
+    assert_string_equal(settle(), "a: >3 $4 lost $1 x :100 >3 $4 lost $1 y :100 >3 $4 lost $1 z :100");
+    assert_int_equal(node.locks.lingering, 3);
+    assert_string_equal(say('a', "RENEW x TTL 10\n"), "a: -NOTHELD this connection does not hold \"x\"");
+    assert_string_equal(say('a', "UNLOCK x\n"), "a: -NOTHELD this connection does not hold \"x\"\nb: *2 $1 x :102");
+    assert_string_equal(say('a', "LOCK z\n"), "a: *2 $1 z :102"); /* it knows, or it would not ask again */
+    assert_int_equal(node.locks.lingering, 1);
+    assert_string_equal(part('a'), "c: *2 $1 y :102");
+    assert_int_equal(node.locks.lingering, 0);
+}
+
+static void what_is_lost_does_not_linger_for_ever(void **state)
+{
+    (void)state;
+    say('a', "LOCK x\nCONFIRM\n");
+    assert_string_equal(say('b', "LOCK x\n"), "");
+    say('c', "FORCE-UNLOCK x\n");
+    node_advance(&node, 1999);
+    assert_string_equal(settle(), "");
+    node_advance(&node, 2000);
+    assert_string_equal(settle(), "b: *2 $1 x :102");
+    assert_string_equal(say('a', "UNLOCK x\n"), "a: -NOTHELD this connection does not hold \"x\"");
+    /* What it was never told to be held, it does not believe in. */
+    say('b', "CONFIRM\n");
+    client_input(client[0], (const uint8_t *)"LOCK y\n", 7);
+    client_run(client[0]);
+    assert_int_equal(session_evict(&node, "y", 1, UINT64_MAX), 1);
+    assert_int_equal(node.locks.lingering, 0);
+    assert_string_equal(settle(), "a: -LOST the lock was taken away at once");
+}
+
 static void kinds_do_not_mix(void **state)
 {
     (void)state;
@@ -163,9 +202,10 @@ static void holders_are_shown_and_evicted(void **state)
     say('a', "LOCK x\n");
     assert_string_equal(say('b', "HOLDERS x\n"),
                         "b: *1 *10 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100");
-    assert_string_equal(say('b', "LOCKS x* CURSOR 0\n"),
-                        "b: *2 :0 *1 *12 $6 member $4 solo $4 name $1 x $9 algorithm $7 central $5 slots :0 $7 holders :1 $7 "
-                        "waiters :0");
+    assert_string_equal(
+        say('b', "LOCKS x* CURSOR 0\n"),
+        "b: *2 :0 *1 *12 $6 member $4 solo $4 name $1 x $9 algorithm $7 central $5 slots :0 $7 holders :1 $7 "
+        "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *10 $6 member $4 solo $6 client "
                                                       ":1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence "
@@ -326,6 +366,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(commands_behind_a_waiting_one_wait, start, stop),
         cmocka_unit_test_setup_teardown(a_wait_has_an_end, start, stop),
         cmocka_unit_test_setup_teardown(a_lease_runs_out_and_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_lost_lingers_until_its_client_knows, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_lost_does_not_linger_for_ever, start, stop),
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),

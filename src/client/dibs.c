@@ -335,6 +335,9 @@ int dibs_unlock(struct dibs *d, const char *name)
         code = dibs_ask(d, words, 2, &reply);
         if (code == DIBS_NOT_HELD)
             code = conn_fail(d, DIBS_LOST, "\"%s\" has been lost", name);
+    } else if (code == DIBS_LOST) {
+        conn_say_aside(d, ASIDE_UNLOCK, words, 2); /* the daemon keeps it from others until it knows that we know */
+        conn_process(d);
     }
     if (code != DIBS_MISUSE)
         conn_forget(d, dibs_known(d, name));
@@ -347,7 +350,7 @@ int dibs_start_unlock(struct dibs *d, const char *name)
     const char *words[] = {"UNLOCK", name};
     int code;
 
-    if (dibs_held(d, name, &code))
+    if (dibs_held(d, name, &code) || code == DIBS_LOST)
         conn_say_aside(d, ASIDE_UNLOCK, words, 2);
     conn_forget(d, dibs_known(d, name));
     conn_process(d);

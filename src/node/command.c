@@ -28,7 +28,7 @@ bool command_is_name(struct resp_word word)
 
 /* ----------------------------------------------------------------------------------------------------- locks of one */
 
-enum { MS_MAX = 1000000000 /* eleven days */, VOUCHED_MS_MAX = 3600000 /* an hour */ };
+enum { MS_MAX = 1000000000 /* eleven days */ };
 
 /* The words behind LOCK name. Null, or what is wrong with them. */
 static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
@@ -116,11 +116,11 @@ static void command_renew(struct client *c, const struct resp_request *r)
  * milliseconds. Others count them from the moment in which they asked. */
 static void command_confirm(struct client *c, const struct resp_request *r)
 {
-    uint64_t ms = node_vouches_ms(c->session->node);
+    uint64_t ms = session_confirm(c->session);
 
     (void)r;
     if (ms)
-        resp_integer(&c->out, ms < VOUCHED_MS_MAX ? ms : VOUCHED_MS_MAX);
+        resp_integer(&c->out, ms);
     else
         resp_error(&c->out, "NOQUORUM", "this member cannot vouch for locks: it does not reach enough of the others");
 }

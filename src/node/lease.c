@@ -135,10 +135,16 @@ static bool lease_is_bound(const struct node *node, uint32_t k)
     return !node->takes_part || node->member[k]->bound;
 }
 
+bool lease_gave_up(const struct node *node)
+{
+    return (node->leaves || node->dropped) && !node->locks.lingering;
+}
+
 static bool lease_owes_nothing(const struct node *node, uint32_t k)
 {
     if (k == node->place) /* dropped, it has given up its locks; or it takes part as somebody who is dead */
-        return node->dropped || (!node->takes_part && node->now_ms >= node->began_ms + node->promise_ms);
+        return (node->dropped && lease_gave_up(node)) ||
+               (!node->takes_part && node->now_ms >= node->began_ms + node->promise_ms);
     return lease_is_bound(node, k) && node->now_ms >= node->member[k]->promised_ms;
 }
 
@@ -148,7 +154,7 @@ static struct beat lease_beat(const struct node *node)
                         .sent_ms = node->now_ms,
                         .drops = node->drops,
                         .leads = node->agree && agree_leads(node->agree),
-                        .leaves = node->leaves,
+                        .leaves = node->leaves && lease_gave_up(node),
                         .stray = node->agree && !agree_knows_itself(node->agree)};
 
     for (uint32_t k = 0; k < node->view.count; k++) {

@@ -8,6 +8,8 @@
 void lease_begin_view(struct node *node);
 /* May this process grant, by the clock? */
 void lease_refresh(struct node *node);
+/* It leaves, or is dropped, and none of its clients believes in a lock any more: nobody has to wait for its lease. */
+bool lease_gave_up(const struct node *node);
 void lease_send_beats(struct node *node);
 /* A heartbeat of the member at this place. */
 void lease_hear(struct node *node, uint32_t place, const struct beat *beat);

@@ -336,6 +336,21 @@ static void lock_end_view(struct locks *l, struct lock *lock)
     lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else its new home shall say what it is */
 }
 
+/* Who was excluded has nothing to give away any more: whoever believed in it does so no longer, as nobody is excluded
+ * before that. */
+static void lock_end_lingering(struct locks *l, struct lock *lock)
+{
+    while (lock->old && !ring_empty(&lock->old->holders)) {
+        struct claim *c = RING_OF(lock->old->holders.next, struct claim, in_lock);
+
+        ring_cut(&c->in_lock);
+        l->lingering -= c->state == CLAIM_LINGERS;
+        c->state = CLAIM_LOST;
+        lock->old->held--;
+        lock_tidy_old(lock);
+    }
+}
+
 void locks_begin_view(struct locks *l, const struct locks_view *view)
 {
     l->open = false;
@@ -345,6 +360,8 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next;
             lock_end_view(l, lock);
+            if (view->n == 0)
+                lock_end_lingering(l, lock);
             if (!lock->waiters && !lock->old)
                 names_remove(l, lock);
         }
@@ -369,16 +386,13 @@ void locks_send_away(struct locks *l)
 
 void locks_set_grants(struct locks *l, bool grants)
 {
-    struct claim *c;
-
     if (l->grants == grants)
         return;
     l->grants = grants;
     for (size_t k = 0; !grants && k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next; /* with the last holder this one may be forgotten */
-            for (uint32_t left = lock_count_holders(lock); left && (c = lock_next_holder(lock, NULL)); left--)
-                locks_take_away(l, c, CLAIM_LOST);
+            locks_take_from_all(l, lock, UINT64_MAX);
         }
     if (grants)
         locks_work(l);
@@ -446,14 +460,17 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 /* Neither waiting nor holding any more. False: it did neither. */
 static bool lock_leave(struct locks *l, struct claim *c)
 {
+    bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS;
+
     if (c->state == CLAIM_WAITING)
         c->lock->waiters--;
-    else if (c->state != CLAIM_HELD)
+    else if (!held)
         return false;
+    l->lingering -= c->state == CLAIM_LINGERS;
     ring_cut(&c->in_lock);
-    if (c->state == CLAIM_HELD && c->site == LOCK_OLD)
+    if (held && c->site == LOCK_OLD)
         lock_freed(l, c->lock, 1);
-    else if (c->state == CLAIM_HELD)
+    else if (held)
         c->lock->site[c->site].held--;
     return true;
 }
@@ -467,10 +484,33 @@ void locks_drop(struct locks *l, struct claim *c)
 
 void locks_take_away(struct locks *l, struct claim *c, enum claim_state state)
 {
-    if (lock_leave(l, c)) {
+    if (c->state == CLAIM_LINGERS)
+        return;
+    if (c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c)) {
+        l->lingering++;
+        lock_settle(l, c, CLAIM_LINGERS);
+    } else if (lock_leave(l, c)) {
         lock_settle(l, c, state); /* who loses it hears of it before who gets it */
         lock_work(l, c->lock);
     }
+}
+
+uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence)
+{
+    struct claim **taken = NULL;
+    uint32_t count = 0;
+
+    /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
+    for (struct claim *c = lock_next_holder(lock, NULL); c; c = lock_next_holder(lock, c)) {
+        if (c->fence > fence)
+            continue;
+        taken = mem_grow(taken, (count + 1) * sizeof *taken);
+        taken[count++] = c;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        locks_take_away(l, taken[k], CLAIM_LOST);
+    free(taken);
+    return count;
 }
 
 struct claim *locks_settled(struct locks *l)

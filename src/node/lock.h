@@ -33,6 +33,9 @@
  * to share it. So no algorithm has to know how to recover. Nothing is granted before every member has said what its
  * clients hold (locks_open).
  *
+ * Losing. What is taken away from a client may be given to others at once, unless the client has been told that it holds
+ * it for some time to come (session_confirm): then it lingers until the client has heard of its loss, or that time is over.
+ *
  * No I/O and no time in here. Messages go into links, from which a driver takes bytes; claims whose state has changed
  * by itself wait in a ring until they are looked at (locks_settled). */
 #ifndef DIBS_NODE_LOCK_H
@@ -60,7 +63,14 @@ enum lock_mode { LOCK_MODE_EXCLUSIVE, LOCK_MODE_SHARED, LOCK_MODE_GROUP, LOCK_MO
 
 struct link;
 
-enum claim_state { CLAIM_WAITING, CLAIM_HELD, CLAIM_REFUSED, CLAIM_TIMED_OUT, CLAIM_LOST };
+enum claim_state {
+    CLAIM_WAITING,
+    CLAIM_HELD,
+    CLAIM_REFUSED,
+    CLAIM_TIMED_OUT,
+    CLAIM_LOST,
+    CLAIM_LINGERS, /* lost, but its client may believe in it until it has heard: nobody else gets it yet */
+};
 
 /* One client's wish for one lock, and then its possession. Owned by the session; while it waits or holds it stands in a
  * ring of the lock. */
@@ -137,6 +147,9 @@ struct locks_conf {
     const struct lock_policy *policy;    /* of names that match one, the first that does; strings outlive the locks */
     uint32_t policies;                   /* how many */
     const struct dme_alg *modes, *slots; /* of all other names */
+    /* Held, and about to be taken away: shall it linger, as its client was told that it is held for a while to come? Null:
+     * no. */
+    bool (*lingers)(struct claim *c);
 };
 
 /* Who takes part. */
@@ -155,6 +168,7 @@ struct locks {
     uint64_t fence;
     struct lock **table;
     size_t room, count;
+    size_t lingering; /* claims */
     struct ring settled;
     struct stats_messages messages;
     struct dme_out *out; /* of the last step */
@@ -188,8 +202,10 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
 const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
 /* The claim, waiting or held, is given up. The lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
-/* As locks_drop, but the claim is taken away: it is among the settled, in this state. */
+/* As locks_drop, but the claim is taken away: it is among the settled, in this state; or, if that is CLAIM_LOST, it lingers. */
 void locks_take_away(struct locks *l, struct claim *c, enum claim_state state);
+/* The lock is taken away from all clients of this member that hold it with this fence or a smaller one. How many? */
+uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence);
 /* A peer's message. Null, or what is wrong with it: then the peer is not what it seems, and is not to be heard again.
  */
 const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);

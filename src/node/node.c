@@ -387,6 +387,12 @@ static void node_hear_note(struct node *node, uint32_t k, const uint8_t *bytes, 
 
 /* ----------------------------------------------------------------------------------------------- begin and the end */
 
+/* A clock may be too fast or too slow by a twentieth: 1.05 / 0.95 is 21 / 19. And both count in whole milliseconds. */
+uint64_t node_stretch_ms(uint64_t ms)
+{
+    return (ms * 21 + 18) / 19 + 1;
+}
+
 void node_init(struct node *node, const struct node_conf *conf)
 {
     *node = (struct node){.conf = *conf, .place = NODE_MEMBERS_MAX};
@@ -394,12 +400,13 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .summary = conf->summary,
                                     .digest = XXH3_64bits(conf->summary, strlen(conf->summary)),
                                     .incarnation = conf->incarnation};
-    /* A clock may be too fast or too slow by a twentieth: 1.05 / 0.95 is 21 / 19. And both count in whole milliseconds. */
-    node->promise_ms = (conf->lease_ms * 21 + 18) / 19 + 1;
+    node->promise_ms = node_stretch_ms(conf->lease_ms);
     node->beat_every_ms = conf->lease_ms / 8;
-    locks_init(&node->locks,
-               &(struct locks_conf){
-                   .policy = conf->policy, .policies = conf->policies, .modes = conf->modes, .slots = conf->slots});
+    locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,
+                                                  .policies = conf->policies,
+                                                  .modes = conf->modes,
+                                                  .slots = conf->slots,
+                                                  .lingers = session_lingers});
     ring_init(&node->sessions);
     talk_init(&node->talk);
 }
@@ -584,6 +591,16 @@ uint64_t node_due_ms(const struct node *node)
     return due;
 }
 
+/* When nothing lingers any more that it gave up, all shall know at once. */
+static void node_mind_giving_up(struct node *node)
+{
+    bool gave_up = node->gave_up;
+
+    node->gave_up = lease_gave_up(node);
+    if (node->gave_up && !gave_up)
+        node->next_beat_ms = node->now_ms;
+}
+
 /* All that does not depend on the clients. */
 static void node_keep_up(struct node *node)
 {
@@ -592,6 +609,7 @@ static void node_keep_up(struct node *node)
     if (agreed->number > node->view.number)
         node_install(node, agreed);
     lease_refresh(node);
+    node_mind_giving_up(node);
     lease_lead(node);
     if (node->now_ms >= node->next_beat_ms) {
         node_mind_wish(node);
@@ -609,13 +627,8 @@ void node_advance(struct node *node, uint64_t now_ms)
         node->now_ms = now_ms;
     }
     lease_refresh(node);
-    while ((c = due_first(&node->due)) && c->due_ms <= node->now_ms) {
-        due_clear(&node->due, c);
-        if (c->state == CLAIM_WAITING)
-            locks_take_away(&node->locks, c, CLAIM_TIMED_OUT);
-        else if (c != c->session->waiting) /* else it was granted in time, and will soon be told */
-            locks_take_away(&node->locks, c, CLAIM_LOST);
-    }
+    while ((c = due_first(&node->due)) && c->due_ms <= node->now_ms)
+        session_due(c);
     talk_advance(node);
     if (node->agree) {
         agree_advance(node->agree, node->now_ms);
@@ -661,7 +674,7 @@ bool node_next(struct node *node, struct node_event *event)
         return talk_next(node, event);
     event->session = c->session;
     event->answers = c == c->session->waiting;
-    event->state = c->state;
+    event->state = c->state == CLAIM_LINGERS ? CLAIM_LOST : c->state;
     event->fence = c->fence;
     event->no_quorum = node_state(node) >= NODE_NO_QUORUM;
     event->name_len = c->name_len;
@@ -671,7 +684,7 @@ bool node_next(struct node *node, struct node_event *event)
     if (c->state == CLAIM_REFUSED && (lock = locks_find(&node->locks, c->name, c->name_len)))
         lock_describe(&node->locks, lock, &why);
     node->grants += c->state == CLAIM_HELD;
-    node->losses += c->state == CLAIM_LOST;
+    node->losses += event->state == CLAIM_LOST;
     session_settle(c);
     return true;
 }

@@ -80,7 +80,8 @@ struct node {
     uint64_t roster_version; /* grows when members come or go */
     bool takes_part;         /* in the view */
     bool leaves;
-    bool dropped; /* it is about to be excluded, and has given up its locks */
+    bool dropped; /* it is about to be excluded, and grants no more */
+    bool gave_up; /* it leaves or is dropped, and its clients believe in no lock any more */
 
     uint64_t began_ms, life_ms, installed_ms; /* when the process, this life and this view began */
     uint64_t promise_ms, beat_every_ms;       /* spans */
@@ -136,6 +137,8 @@ bool node_is_open(const struct node *node);
 /* For how long from now the locks of this member's clients are surely theirs, whatever happens to it: a member that is
  * stopped or cut off cannot say that others have been given them. UINT64_MAX: for ever. */
 uint64_t node_vouches_ms(const struct node *node);
+/* So many milliseconds by one clock have passed by any other one for sure when so many have. */
+uint64_t node_stretch_ms(uint64_t ms);
 /* Null; or why the process must end: the disk has failed. */
 const char *node_broken(const struct node *node);
 /* All locks are given up, and the others are told, so that they need not wait. */

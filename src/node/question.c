@@ -16,7 +16,7 @@ static void question_add_claim(struct bytes *rows, const struct claim *c)
     size_t len = strlen(c->session->who);
     uint8_t *at = bytes_add(rows, 8 + 8 + 1 + 1 + len);
 
-    at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_HELD ? c->fence : 0, 8);
+    at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_WAITING ? 0 : c->fence, 8);
     pack_text(pack_number(at, claim_mode(c), 1), c->session->who, len);
 }
 

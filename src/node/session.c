@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VOUCHED_MS_MAX = 3600000 /* an hour */, LONE_LINGER_MS = 2000 };
+
 struct session *session_open(struct node *node, void *user)
 {
     struct session *s = mem_new(sizeof *s);
@@ -107,7 +109,9 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
         return "ERR";
     }
-    if (session_find(s, wish->name, wish->name_len)) {
+    if ((c = session_find(s, wish->name, wish->name_len)) && c->state == CLAIM_LINGERS)
+        session_forget(c); /* it has heard that it was lost */
+    else if (c) {
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
         return "ERR";
     }
@@ -149,9 +153,10 @@ void session_settle(struct claim *c)
     if (c->state != CLAIM_HELD) {
         s->node->stats.timeouts += c->state == CLAIM_TIMED_OUT;
         s->node->stats.refusals += c->state == CLAIM_REFUSED;
-        if (c->state == CLAIM_LOST && c != s->waiting)
+        if (c->state >= CLAIM_LOST && c != s->waiting)
             watch_tell(s->node, WATCH_LOST, c);
-        session_forget(c);
+        if (c->state != CLAIM_LINGERS || !c->due_slot) /* its time may be over by now */
+            session_forget(c);
         return;
     }
     session_tell_grant(c);
@@ -165,18 +170,19 @@ void session_settle(struct claim *c)
 bool session_unlock(struct session *s, const char *name, size_t name_len)
 {
     struct claim *c = session_find(s, name, name_len);
+    bool held = c && c->state == CLAIM_HELD;
 
     if (!c || c == s->waiting)
         return false;
     session_forget(c);
-    return true;
+    return held;
 }
 
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms)
 {
     struct claim *c = session_find(s, name, name_len);
 
-    if (!c || c == s->waiting)
+    if (!c || c == s->waiting || c->state != CLAIM_HELD)
         return false;
     due_clear(&s->node->due, c);
     c->ttl_ms = ttl_ms;
@@ -185,23 +191,52 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
     return true;
 }
 
+/* Clocks of clients are no better than those of members. A member without a lease, alone in the world, gives nothing away by
+ * itself, and vouches for long; so who is told to (FORCE-UNLOCK, TTL) does not wait all that time for a client that is
+ * stopped. */
+uint64_t session_confirm(struct session *s)
+{
+    uint64_t ms = node_vouches_ms(s->node), until;
+
+    if (ms > VOUCHED_MS_MAX)
+        ms = VOUCHED_MS_MAX;
+    until = s->node->now_ms + (s->node->conf.lease_ms ? node_stretch_ms(ms) : LONE_LINGER_MS);
+    if (ms && s->vouched_ms < until)
+        s->vouched_ms = until;
+    return ms;
+}
+
+/* What its client has not been told is held, it does not believe in. */
+bool session_lingers(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    if (c == c->session->waiting || c->session->vouched_ms <= node->now_ms)
+        return false;
+    c->due_ms = c->session->vouched_ms;
+    due_set(&node->due, c);
+    return true;
+}
+
+void session_due(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    due_clear(&node->due, c);
+    if (c->state == CLAIM_WAITING)
+        locks_take_away(&node->locks, c, CLAIM_TIMED_OUT);
+    else if (c == c->session->waiting ||
+             !ring_empty(&c->settled)) /* its client will soon be told what has become of it */
+        return;
+    else if (c->state == CLAIM_HELD)
+        locks_take_away(&node->locks, c, CLAIM_LOST);
+    else
+        session_forget(c);
+}
+
 uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence)
 {
     struct lock *lock = locks_find(&node->locks, name, name_len);
-    struct claim **evicted = NULL;
-    uint32_t count = 0;
 
-    /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
-    for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c)) {
-        if (c->fence > fence)
-            continue;
-        evicted = mem_grow(evicted, (count + 1) * sizeof *evicted);
-        evicted[count++] = c;
-    }
-    for (uint32_t k = 0; k < count; k++) {
-        due_clear(&node->due, evicted[k]);
-        locks_take_away(&node->locks, evicted[k], CLAIM_LOST);
-    }
-    free(evicted);
-    return count;
+    return lock ? locks_take_from_all(&node->locks, lock, fence) : 0;
 }

@@ -2,7 +2,9 @@
  *
  * A session waits for one lock at a time, as its client reads one answer after the other. It holds as many as it likes,
  * each in its own name and once. When it ends, however it ends, all are released and the wait is withdrawn. A lock may
- * be held on a lease (TTL): it is lost when that runs out, unless it is renewed before. What happens to its claims is told
+ * be held on a lease (TTL): it is lost when that runs out, unless it is renewed before. A client may be told for how long
+ * its locks are surely held; what it loses before that time is over lingers (lock.h) until it gives it up, asks for it anew, or
+ * ends, as it has heard by then; or until the time is over. What happens to its claims is told
  * to whoever watches (watch.h). */
 #ifndef DIBS_NODE_SESSION_H
 #define DIBS_NODE_SESSION_H
@@ -21,7 +23,8 @@ struct session {
     uint32_t subscribed; /* how many */
     uint64_t id;
     uint32_t held;
-    void *user;                    /* the driver's */
+    uint64_t vouched_ms; /* until then its client may believe in its locks, whatever happens: it has been told so */
+    void *user;          /* the driver's */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
 };
 
@@ -50,11 +53,17 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
 /* False: this session does not hold it. */
 bool session_unlock(struct session *s, const char *name, size_t name_len);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms);
+/* For so many milliseconds, counted from the question, the client may believe in the locks that it holds and in those that
+ * it is granted meanwhile. 0: this member cannot vouch for any. */
+uint64_t session_confirm(struct session *s);
 /* Takes the lock away from all clients of this member that hold it with this fence or a smaller one; they get an event.
  * How many there were. */
 uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence);
 
-/* For node.c: the client is about to be told of this claim. */
+/* For node.c: the client is about to be told of this claim; its time is over. */
 void session_settle(struct claim *c);
+void session_due(struct claim *c);
+/* For lock.c, see locks_conf. */
+bool session_lingers(struct claim *c);
 
 #endif

@@ -76,7 +76,7 @@ static void clients_gone(struct world *w, uint32_t k)
     struct soak_client *c = &w->client[k];
 
     c->session = NULL;
-    c->waits = c->holds = false;
+    c->waits = c->holds = c->lost = false;
     c->name = -1;
     c->life++;
     clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
@@ -94,14 +94,47 @@ void clients_die(struct world *w, uint32_t k)
     }
 }
 
-/* The daemon has died: its clients know at once. */
+/* It believes in its lock for a while to come. */
+static void clients_miss(struct world *w, uint32_t k)
+{
+    w->client[k].lost = true;
+    w->client[k].life++;
+    clients_plan(w, k, world_below(w, 2 * SOAK_LEASE_MS));
+}
+
+/* Now it hears of it, and its daemon that it did. */
+static void clients_hear_late(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    const char *name = clients_names[c->name];
+
+    world_trace(w, "client %u hears that it has lost %s", k, name);
+    c->lost = c->holds = false;
+    c->name = -1;
+    if (c->session) {
+        world_wake(w, c->machine);
+        if (session_unlock(c->session, name, strlen(name)))
+            world_fail(w, "a client was told that it has lost %s, and holds it", name);
+        world_settle(w, c->machine);
+    }
+    clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+}
+
+/* The daemon has died: its clients know at once, most of them. */
 void clients_orphaned(struct world *w, uint32_t i)
 {
-    for (uint32_t k = 0; k < w->clients; k++)
-        if (w->client[k].machine == i && w->client[k].session) {
-            session_close(w->client[k].session);
+    for (uint32_t k = 0; k < w->clients; k++) {
+        struct soak_client *c = &w->client[k];
+
+        if (c->machine != i || !c->session)
+            continue;
+        session_close(c->session);
+        c->session = NULL;
+        if (!c->deaf || !c->holds)
             clients_gone(w, k);
-        }
+        else if (!c->lost)
+            clients_miss(w, k);
+    }
 }
 
 static void clients_ask(struct world *w, uint32_t k)
@@ -129,6 +162,7 @@ static void clients_ask(struct world *w, uint32_t k)
     c->mode = wish.mode;
     c->slots = wish.slots;
     c->confirms = world_below(w, 2);
+    c->deaf = c->confirms && world_below(w, 2);
     c->since_us = w->now_us;
     dme_text_init(&why, line, sizeof line);
     objection = session_lock(c->session, &wish, &why);
@@ -147,6 +181,10 @@ void clients_act(struct world *w, uint32_t k)
     const char *name = c->name >= 0 ? clients_names[c->name] : "";
     uint64_t life = c->life;
 
+    if (c->lost) {
+        clients_hear_late(w, k);
+        return;
+    }
     if (!w->machine[c->machine].runs) {
         if (!w->calm)
             clients_plan(w, k, 100 + world_below(w, 500));
@@ -178,10 +216,12 @@ void clients_act(struct world *w, uint32_t k)
 static void clients_believe(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
-    uint64_t vouched_ms = node_vouches_ms(clients_node(w, c));
+    uint64_t vouched_ms = c->confirms ? session_confirm(c->session) : 0;
 
     if (c->confirms) {
         c->believes_to_us = world_when_us(w, c->machine, world_clock_ms(w, c->machine, w->now_us) + vouched_ms);
+        if (c->deaf)
+            c->believes_to_us = (w->now_us / 1000 + (vouched_ms * 20 + 18) / 19) * 1000; /* it ticks as others do */
         world_plan(w, SOAK_LEASE_MS * 1000 / 4, SOAK_CONFIRM, k, 0)->life = c->life;
     } else {
         c->believes_to_us = UINT64_MAX;
@@ -192,11 +232,11 @@ void clients_confirm(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
-    if (!c->holds || !c->confirms || !w->machine[c->machine].runs)
+    if (!c->holds || c->lost || !c->confirms || !w->machine[c->machine].runs)
         return;
     world_wake(w, c->machine);
     world_settle(w, c->machine);
-    if (c->holds)
+    if (c->holds && !c->lost)
         clients_believe(w, k);
 }
 
@@ -223,6 +263,12 @@ void clients_hear(struct world *w, uint32_t i)
                     : e.state == CLAIM_LOST ? "lost"
                                             : "not held",
                     (unsigned long long)e.fence);
+        if (e.state == CLAIM_LOST && c->holds && c->deaf) {
+            w->report->losses++;
+            rolling_check_loss(w, i, e.name);
+            clients_miss(w, k);
+            continue;
+        }
         c->waits = false;
         c->holds = e.state == CLAIM_HELD;
         c->life++;

@@ -66,6 +66,8 @@ struct soak_client {
     bool waits, holds;
     bool confirms; /* it believes in a lock only as long as its daemon vouches for it */
     bool greedy;   /* it holds for long, or does not let go by itself */
+    bool deaf;     /* what its daemon says it hears late, and its clock is the slowest that may be */
+    bool lost;     /* deaf: it has yet to hear that it has lost what it holds */
     int name;
     uint32_t mode, slots;
     uint64_t fence;
