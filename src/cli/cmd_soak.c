@@ -61,7 +61,8 @@ int cmd_soak(int argc, char **argv)
         "dibs soak [OPTION...]",
         "Simulates whole clusters, each from a seed: the code of the daemon, with crashes, restarts, stopped "
         "processes,\n"
-        "partitions, broken connections, torn writes, drifting clocks, and clients that die or hang. Checkers that "
+        "partitions, broken connections, torn writes, slow disks, drifting clocks, and clients that die or hang. "
+        "Checkers that "
         "know\n"
         "the true time watch that locks exclude each other, that fences grow, that who loses a lock is told in time, "
         "and\n"

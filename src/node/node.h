@@ -4,7 +4,7 @@
  * the time into node_advance. After each of these it calls node_pump, and then does what is left to be done: bytes in
  * links to be written (link_output), events for sessions (node_next). The time must be told *before* anything else that
  * happened is: a process that was stopped for a while has to find out, before it grants or confirms anything, that it
- * has lost its locks.
+ * has lost its locks. A disk that took its time (struct disk) is the same: the time is told again before node_next.
  *
  * The algorithms assume that channels are reliable and that sites live. Here is how that is earned:
  *

@@ -69,14 +69,13 @@ void serve_clients_work(struct serve *s)
     struct serve_client *c;
 
     for (;;) {
-        while (node_next(&s->node, &event)) {
+        /* While the disk was busy, what was granted may have been lost. */
+        while (serve_wake_after_disk(s), node_next(&s->node, &event)) {
             c = event.session->user;
             client_hear(c->client, &event);
             client_run(c->client);
             clients_note(c);
         }
-        if (serve_wake_after_disk(s))
-            continue; /* what is about to be told may have become untrue */
         if (ring_empty(&s->news))
             return;
         c = RING_OF(s->news.next, struct serve_client, in_news);

@@ -166,12 +166,10 @@ void serve_wake(struct serve *s)
     node_advance(&s->node, serve_now_ms());
 }
 
-bool serve_wake_after_disk(struct serve *s)
+void serve_wake_after_disk(struct serve *s)
 {
-    if (!s->has_written)
-        return false;
-    serve_wake(s);
-    return true;
+    if (s->has_written)
+        serve_wake(s);
 }
 
 void serve_work(struct serve *s)

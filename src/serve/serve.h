@@ -64,7 +64,7 @@ int serve_run(const struct serve_conf *conf);
 /* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
 void serve_wake(struct serve *s);
 /* A disk may take its time. If something was written since the time was told, it is told anew. */
-bool serve_wake_after_disk(struct serve *s);
+void serve_wake_after_disk(struct serve *s);
 void serve_work(struct serve *s);
 /* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);

@@ -32,13 +32,14 @@ void faults_draw(struct world *w)
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
         m->think_ms = 5 + (uint32_t)world_below(w, 400);
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
+        m->slow = w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
-             ", %u changes of the roster; delay %u+%u us, drift %u ppm%s",
+             ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s",
              w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks, m->roster,
-             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "");
+             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "", m->slow ? ", slow disks" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- kinds */

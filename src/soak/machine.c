@@ -1,5 +1,5 @@
 /* machine.c - processes of a soak, and the disks under them. A disk keeps what was written; a process that crashes in
- * the middle of a write leaves a part of it. */
+ * the middle of a write leaves a part of it. Some disks take their time now and then, and their processes do nothing else. */
 #include "world.h"
 
 static uint64_t machine_random(void *user)
@@ -7,6 +7,14 @@ static uint64_t machine_random(void *user)
     struct soak_machine *m = user;
 
     return world_random(&m->random);
+}
+
+static void machine_maybe_slow(struct soak_machine *m)
+{
+    struct world *w = m->world;
+
+    if (w->mix.slow && !w->calm && world_below(w, w->mix.slow) == 0)
+        m->writes_ms = 1 + world_below(w, 3 * SOAK_LEASE_MS);
 }
 
 /* A crash in the middle of it: a part is written, and the process does not get to do anything more (world_settle). */
@@ -21,6 +29,7 @@ static bool machine_append(void *user, const uint8_t *bytes, size_t len)
         m->doomed = true;
     }
     memcpy(bytes_add(&m->disk, len), bytes, len);
+    machine_maybe_slow(m);
     return true;
 }
 
@@ -35,6 +44,7 @@ static bool machine_replace(void *user, const uint8_t *bytes, size_t len)
         memcpy(bytes_add(&next, len), bytes, len);
     bytes_free(&m->disk);
     m->disk = next;
+    machine_maybe_slow(m);
     return true;
 }
 
@@ -54,6 +64,7 @@ void machine_start(struct world *w, uint32_t i)
     m->doomed = false;
     m->process = ++w->processes;
     m->timer_us = 0;
+    m->writes_ms = 0;
     m->thaws_us = 0;
     m->leave_by_ms = 0;
     m->led_ms = m->drops = 0;

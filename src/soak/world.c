@@ -191,6 +191,19 @@ static void world_tell_leader(struct world *w, uint32_t i)
     m->drops = node->drops;
 }
 
+/* Time passes in the middle of an event: all that comes of it comes later. */
+static void world_write(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    uint64_t span_us = 1000 * m->writes_ms;
+
+    world_trace(w, "the disk of %s takes %llu ms", m->name, (unsigned long long)m->writes_ms);
+    m->writes_ms = 0;
+    if (m->thaws_us < w->now_us + span_us)
+        m->thaws_us = w->now_us + span_us;
+    world_plan(w, span_us, SOAK_WRITTEN, i, 0)->life = m->process;
+}
+
 void world_settle(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
@@ -199,6 +212,10 @@ void world_settle(struct world *w, uint32_t i)
         node_pump(&m->node);
     if (m->doomed) {
         machine_crash(w, i);
+        return;
+    }
+    if (m->writes_ms) {
+        world_write(w, i);
         return;
     }
     clients_hear(w, i);
@@ -222,6 +239,14 @@ static void world_timer(struct world *w, const struct soak_event *e)
     if (!m->runs || m->process != e->life || m->timer_us > e->at_us)
         return;
     m->timer_us = 0;
+    world_wake(w, e->a);
+    world_settle(w, e->a);
+}
+
+static void world_written(struct world *w, const struct soak_event *e)
+{
+    if (!w->machine[e->a].runs || w->machine[e->a].process != e->life)
+        return;
     world_wake(w, e->a);
     world_settle(w, e->a);
 }
@@ -282,6 +307,9 @@ static void world_step(struct world *w)
     case SOAK_CONFIRM:
         if (w->client[e.a].life == e.life)
             clients_confirm(w, e.a);
+        break;
+    case SOAK_WRITTEN:
+        world_written(w, &e);
         break;
     case SOAK_START:
         if (!w->machine[e.a].runs)

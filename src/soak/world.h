@@ -17,6 +17,7 @@ enum soak_type {
     SOAK_BROKEN,    /* a gets to know that its connection to b is broken */
     SOAK_CLIENT,    /* a: client does something */
     SOAK_CONFIRM,   /* a: client asks whether it still holds its lock */
+    SOAK_WRITTEN,   /* a: machine's disk has done at last what it was told */
     SOAK_START,     /* a: machine's process starts */
     SOAK_FAULT,     /* something bad happens */
     SOAK_HEAL,      /* all partitions end */
@@ -37,6 +38,7 @@ struct soak_machine {
     bool joins;           /* a cluster that others have founded */
     bool doomed;          /* its disk fails within this very event: it crashes after it */
     uint64_t process;     /* a number for every process */
+    uint64_t writes_ms;   /* for so long its disk is busy within this very event */
     uint64_t thaws_us;    /* it is stopped until then */
     uint64_t added_us;    /* when it was last asked for that it be added */
     uint64_t timer_us;    /* when the next timer is set for, or 0 */
@@ -81,7 +83,7 @@ struct soak_history {
 
 /* What a seed draws. Rates are events per simulated minute. */
 struct soak_mix {
-    uint32_t crash, pause, cut, breaks, kill_client, roster, torn;
+    uint32_t crash, pause, cut, breaks, kill_client, roster, torn, slow;
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
     bool wild_clocks; /* beyond the bound */
