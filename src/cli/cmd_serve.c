@@ -22,7 +22,8 @@ static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
     "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Without a key or\n"
     "certificates, members and clients over TCP are on loopback only. Locks are granted while a majority of the\n"
-    "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it.\n\n"
+    "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it. An ADDRESS is a number,\n"
+    "10.0.0.1 or [fd00::1], or the name of a machine, which is looked up whenever it is called.\n\n"
     "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
     "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
     "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";
@@ -78,7 +79,7 @@ int cmd_serve(int argc, char **argv)
         conf_read(&draft, file, text = cli_read_file(file));
     conf.socket = dibs_socket_path();
     conf.data = serve_data();
-    if (!conf_understand(&draft, &conf) || !conf_secrets(&draft, &conf)) {
+    if (!conf_understand(&draft, &conf) || !conf_resolve(&draft, &conf) || !conf_secrets(&draft, &conf)) {
         conf_tell(&draft, stderr);
         return CLI_USAGE;
     }

@@ -21,7 +21,7 @@ enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = 100, CONF_LEASE_MS_MAX = 60000 
 /* A name and an address; or an address without a name, none if the port is 0. */
 struct serve_member {
     char name[LINK_NAME_MAX + 1];
-    char host[64];
+    char host[64]; /* in numbers, or the name of a machine: see resolve.c */
     int port;
 };
 
@@ -93,6 +93,8 @@ void conf_read(struct conf_draft *d, const char *file, char *text);
 /* What it means. False: there were mistakes. Settings that are not written stay what they are in conf: socket and data
  * should have a value there. */
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
+/* Names of machines become numbers, where it has to be known what they stand for. False: there were mistakes. */
+bool conf_resolve(struct conf_draft *d, struct serve_conf *conf);
 /* Reads the files with keys and certificates that it names. False: there were mistakes. */
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
 /* All mistakes, a line each. */
@@ -114,7 +116,9 @@ void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const cha
 /* The algorithm of this name, if it can run locks; else null, and a mistake. */
 const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
                                      uint32_t n);
+bool conf_is_number(const char *host); /* else it is a name */
 bool conf_is_on_loopback(const char *host);
+void conf_beyond_loopback(struct conf_draft *d, const struct conf_setting *at, const char *host); /* a mistake */
 /* Is there a key, or a certificate? */
 bool conf_is_secret(const struct conf_draft *d);
 void conf_members(struct conf_draft *d, struct serve_conf *conf);

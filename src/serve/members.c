@@ -17,11 +17,31 @@ bool conf_is_on_loopback(const char *host)
     return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-static bool members_is_address(const char *host)
+bool conf_is_number(const char *host)
 {
     struct in6_addr any;
 
     return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
+}
+
+/* The name of a machine has a letter behind its last dot, or it would be a mistaken number. */
+static bool members_is_address(const char *host)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *dot = strrchr(host, '.'), *last = dot ? dot + 1 : host;
+
+    return conf_is_number(host) ||
+           (host[0] != '.' && host[0] != '-' && !host[strspn(host, allowed)] && last[strspn(last, "0123456789")]);
+}
+
+/* One can listen there, but not call it. */
+static bool members_is_everywhere(const char *host)
+{
+    static const struct in6_addr nothing;
+    struct in6_addr any = nothing;
+
+    return (inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1) &&
+           memcmp(&any, &nothing, sizeof any) == 0;
 }
 
 void conf_split_address(struct serve_member *m, const char *text)
@@ -39,7 +59,15 @@ void conf_join_address(const struct serve_member *m, char *text, size_t size)
     snprintf(text, size, strchr(m->host, ':') ? "[%s]:%d" : "%s:%d", m->host, m->port);
 }
 
-/* "10.0.0.1:7400", "[fd00::1]:7400" */
+void conf_beyond_loopback(struct conf_draft *d, const struct conf_setting *at, const char *host)
+{
+    conf_mistake(d, at,
+                 "%s is not on loopback; without a key anybody could come: make one with \"dibs keygen FILE\", and "
+                 "give it to all with --key FILE",
+                 host);
+}
+
+/* "10.0.0.1:7400", "[fd00::1]:7400", "ant.example:7400" */
 void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text)
 {
     const char *colon = strrchr(text, ':');
@@ -47,7 +75,8 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
     long port;
 
     if (!colon || colon == text || (size_t)(colon - text) >= sizeof m->host) {
-        conf_mistake(d, at, "\"%.100s\" is not an address; write ADDRESS:PORT", text);
+        conf_mistake(d, at, "\"%.100s\" is not an address; write ADDRESS:PORT, the address with up to %d characters",
+                     text, (int)sizeof m->host - 1);
         return;
     }
     if (text[0] == '[' && colon[-1] == ']')
@@ -61,13 +90,10 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
     }
     m->port = (int)port;
     if (!members_is_address(m->host))
-        conf_mistake(d, at, "\"%s\" is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400",
+        conf_mistake(d, at, "\"%s\" is not an address; write 10.0.0.1:7400, [fd00::1]:7400 or ant.example:7400",
                      m->host);
-    else if (!conf_is_on_loopback(m->host) && !conf_is_secret(d))
-        conf_mistake(d, at,
-                     "%s is not on loopback; without a key anybody could come: make one with \"dibs keygen FILE\", "
-                     "and give it to all with --key FILE",
-                     m->host);
+    else if (conf_is_number(m->host) && !conf_is_on_loopback(m->host) && !conf_is_secret(d))
+        conf_beyond_loopback(d, at, m->host);
 }
 
 /* It goes to logs and into file names. */
@@ -90,10 +116,29 @@ const char *conf_objects(const struct serve_conf *conf, const char *name, const 
     if (!members_is_name(name, strlen(name)))
         return "that is not a name for a member; it has up to 63 letters, digits and . _ -";
     if (strcmp(again, address) != 0 || !members_is_address(m.host) || m.port < 1 || m.port > 65535)
-        return "that is not an address; write it in numbers, as 10.0.0.1:7400 or [fd00::1]:7400";
+        return "that is not an address; write 10.0.0.1:7400, [fd00::1]:7400 or ant.example:7400";
+    if (members_is_everywhere(m.host))
+        return "that is no address that others can call";
     if (!conf_is_on_loopback(m.host) && !conf->has_key && !conf->has_cert)
-        return "that is not on loopback; without a key members are on loopback only";
+        return "that is not on loopback; without a key members are on loopback only, in numbers";
     return NULL;
+}
+
+/* It must not be mistaken for one of those before it. */
+static void members_compare_all(struct conf_draft *d, const struct conf_setting *at, const struct serve_conf *conf,
+                                const struct serve_member *m)
+{
+    for (uint32_t j = 0; j < conf->n; j++) {
+        const struct serve_member *other = &conf->member[j];
+
+        if (strcmp(other->name, m->name) == 0)
+            conf_mistake(d, at, "two members are called %s", m->name);
+        else if (m->port && other->port == m->port && strcmp(other->host, m->host) == 0)
+            conf_mistake(d, at, "%s and %s have the same address; each needs one of its own", other->name, m->name);
+    }
+    if (members_is_everywhere(m->host) && conf_is_secret(d))
+        conf_mistake(d, at, "%s is no address that others can call; write this machine's, and say \"listen %s:%d\"",
+                     m->host, m->host, m->port);
 }
 
 /* "ant=10.0.0.1:7400" */
@@ -113,12 +158,11 @@ static void members_add(struct conf_draft *d, const struct conf_setting *at, str
         conf_mistake(d, at, "\"%.*s\" is not a name for a member; %s", (int)(equals - item), item, name_remedy);
     } else {
         *equals = '\0';
-        for (uint32_t j = 0; j < conf->n; j++)
-            if (strcmp(conf->member[j].name, item) == 0)
-                conf_mistake(d, at, "two members are called %s", item);
+        *m = (struct serve_member){.port = 0};
         memcpy(m->name, item, (size_t)(equals - item) + 1);
-        conf->n++;
         conf_address(d, at, m, equals + 1);
+        members_compare_all(d, at, conf, m);
+        conf->n++;
     }
 }
 

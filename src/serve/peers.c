@@ -38,6 +38,8 @@ static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
         stream_close(p->stream);
         p->stream = NULL;
     }
+    resolve_forget(p->asked);
+    p->asked = NULL;
     link_disconnected(peers_link(p));
     if (peers_dials(p) && !peers_link(p)->banned && !p->serve->stopping)
         uv_timer_start(&p->retry, peers_dial, retry_ms, 0);
@@ -133,6 +135,9 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
 {
     if (p->stream && p->stream != stream)
         stream_close(p->stream);
+    resolve_forget(p->asked); /* it was quicker */
+    p->asked = NULL;
+    uv_timer_stop(&p->retry);
     p->stream = stream;
     p->heard_ms = uv_now(&p->serve->loop);
     stream->owner = p;
@@ -171,30 +176,57 @@ static void peers_answered(uv_connect_t *request, int status)
     serve_work(p->serve);
 }
 
-static void peers_dial(uv_timer_t *timer)
+static void peers_connect(struct serve_peer *p, const struct sockaddr_storage *address)
 {
-    struct serve_peer *p = timer->data;
-    uv_connect_t *request;
-    struct sockaddr_storage address;
-    struct serve_member at;
+    uv_connect_t *request = mem_new(sizeof *request);
     int error;
 
-    /* A list of members that was agreed on may be another than that of the configuration, which was checked. */
-    conf_split_address(&at, p->member->address);
-    if (!serve_address(&at, &address) || (!p->serve->conf->members_tls && !conf_is_on_loopback(at.host))) {
-        peers_tell(p, "has an address that is none, or is not on loopback, and this member has no key");
-        peers_hang_up(p, REFUSED_RETRY_MS);
-        return;
-    }
-    request = mem_new(sizeof *request);
     p->stream = stream_new(&p->serve->loop, true);
     p->stream->owner = p;
     p->heard_ms = uv_now(&p->serve->loop);
-    error = uv_tcp_connect(request, &p->stream->uv.tcp, (struct sockaddr *)&address, peers_answered);
+    error = uv_tcp_connect(request, &p->stream->uv.tcp, (const struct sockaddr *)address, peers_answered);
     if (error) {
         free(request);
         peers_tell(p, uv_strerror(error));
         peers_hang_up(p, RETRY_MS);
+    }
+}
+
+/* Its name was looked up. Should those who know names be out of order, it may still be where it was. */
+static void peers_found(void *user, const struct sockaddr_storage *address, const char *why)
+{
+    struct serve_peer *p = user;
+
+    p->asked = NULL;
+    if (address) {
+        p->found = *address;
+    } else {
+        peers_tell(p, why);
+        if (!p->found.ss_family) {
+            peers_hang_up(p, REFUSED_RETRY_MS);
+            return;
+        }
+    }
+    peers_connect(p, &p->found);
+}
+
+static void peers_dial(uv_timer_t *timer)
+{
+    struct serve_peer *p = timer->data;
+    struct sockaddr_storage address;
+    struct serve_member at;
+
+    /* A list of members that was agreed on may be another than that of the configuration, which was checked. */
+    conf_split_address(&at, p->member->address);
+    if (!conf_is_number(at.host)) {
+        p->asked = resolve_start(p->serve, &at, p->calls++, peers_found, p);
+        if (!p->asked)
+            peers_found(p, NULL, "its name cannot be looked up");
+    } else if (!serve_address(&at, &address) || (!p->serve->conf->members_tls && !conf_is_on_loopback(at.host))) {
+        peers_tell(p, "has an address that is none, or is not on loopback, and this member has no key");
+        peers_hang_up(p, REFUSED_RETRY_MS);
+    } else {
+        peers_connect(p, &address);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 void serve_log(const struct serve *s, const char *format, ...)
 {
@@ -332,14 +333,36 @@ static void serve_watch(struct serve *s)
 static void serve_tell(const struct serve *s)
 {
     const struct serve_conf *conf = s->conf;
+    const struct serve_member *self = &conf->member[conf->self];
 
     serve_log(s, "serves %s%s", conf->socket, s->node.agree ? "" : "; a cluster of one, for clients of this machine");
     if (s->node.agree)
         serve_log(s, "talks to the other members %s", conf_door(conf, true));
+    /* Many machines know themselves by a name that is on loopback for them, and elsewhere for all others. */
+    if (s->node.agree && conf->members_tls && !conf_is_number(self->host) && conf_is_on_loopback(conf->listen.host))
+        serve_log(s, "listens on %s, as %s is here, and no other machine can come there; say where with --listen",
+                  conf->listen.host, self->host);
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
     if (conf->http.port)
         serve_log(s, "tells its metrics at http://%s:%d/metrics to whoever asks", conf->http.host, conf->http.port);
+}
+
+static void serve_count(uv_handle_t *handle, void *count)
+{
+    (void)handle;
+    ++*(unsigned *)count;
+}
+
+/* Nothing is left but names that are being looked up, and nobody waits for them. */
+static bool serve_is_over(struct serve *s)
+{
+    unsigned handles = 0;
+
+    if (!s->stopping || !s->resolving)
+        return false;
+    uv_walk(&s->loop, serve_count, &handles);
+    return handles == 0;
 }
 
 /* Until there is nothing left that could happen. */
@@ -349,7 +372,7 @@ static void serve_loop(struct serve *s)
     uint64_t works = s->works;
     bool awake = false;
 
-    while (uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
+    while (!serve_is_over(s) && uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
         if (s->works == works) {
             awake = spin_on(&spin);
             continue;
@@ -397,6 +420,8 @@ int serve_run(const struct serve_conf *conf)
     serve_loop(s);
     uv_loop_close(&s->loop);
     begun = s->status == 0;
+    if (s->resolving) /* in threads that cannot be interrupted; exit() would wait for them */
+        _exit(s->status);
     node_free(&s->node);
     disk_close(&s->disk);
     free(s);

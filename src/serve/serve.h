@@ -19,8 +19,11 @@ struct serve_peer {
     struct member *member;
     struct stream *stream; /* or null */
     uv_timer_t retry;
-    uint64_t heard_ms;          /* when the connection was begun, or something came over it last */
-    char told[LINK_REASON_MAX]; /* the reason that was logged last */
+    struct resolve *asked;         /* where it is, if it has a name; or null */
+    unsigned calls;                /* how often it was called */
+    struct sockaddr_storage found; /* where it was the last time; should nobody know it any more */
+    uint64_t heard_ms;             /* when the connection was begun, or something came over it last */
+    char told[LINK_REASON_MAX];    /* the reason that was logged last */
 };
 
 /* Connections that were refused: what was logged of them, as it may be done as often as somebody likes. */
@@ -49,6 +52,7 @@ struct serve {
     unsigned stranger_count, unknown_count;
     struct serve_refusals refusals;
     struct http *http;     /* or null */
+    unsigned resolving;    /* names that are being looked up */
     uint64_t works;        /* how often there was something to do */
     uint64_t view;         /* that was logged last */
     enum node_state state; /* likewise */
@@ -68,8 +72,15 @@ void serve_wake_after_disk(struct serve *s);
 void serve_work(struct serve *s);
 /* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);
-/* False: that is no address. */
+/* False: that is no address in numbers. */
 bool serve_address(const struct serve_member *m, struct sockaddr_storage *address);
+/* Where a machine of this name is: it is looked up, and found() is called with one of its addresses, another one each
+ * turn; or with null, and why not. Null: it cannot be looked up. */
+struct resolve;
+typedef void resolve_found(void *user, const struct sockaddr_storage *address, const char *why);
+struct resolve *resolve_start(struct serve *s, const struct serve_member *at, unsigned turn, resolve_found *found,
+                              void *user);
+void resolve_forget(struct resolve *r); /* or null: found() will not be called */
 /* A connection that is nobody's is ended, because it ... */
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason);
 /* Somebody has begun to talk, and has SERVE_PATIENCE_MS to say who it is. */

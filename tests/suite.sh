@@ -1,0 +1,68 @@
+# shellcheck shell=sh
+# What the suites share: each begins with  . "$(dirname "$0")/suite.sh"  and goes on in the project's directory, with a
+# directory of its own ($dir) that goes when it ends, as does whatever runs in its name ($started, numbers of processes).
+# A test is a command, then: tell $? "what is true". No test asserts a time: who waits waits until it is there.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+unset DIBS_SOCKET DIBS_CONNECT DIBS_KEY XDG_RUNTIME_DIR
+
+number=0
+started=
+dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
+
+suite_end() {
+    # shellcheck disable=SC2086 # a list of numbers
+    [ -z "$started" ] || kill -KILL $started 2>/dev/null
+    rm -rf "$dir"
+}
+trap suite_end EXIT
+trap 'exit 1' INT TERM
+
+tell() { # STATUS NAME
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $number - $2"
+    else
+        for said in "$dir/out" "$dir/err"; do # of the last command, if it has left them
+            [ ! -e "$said" ] || sed 's/^/# /' "$said"
+        done
+        echo "not ok $number - $2"
+    fi
+}
+
+test_that() { # NAME COMMAND...
+    name=$1
+    shift
+    "$@" >"$dir/out" 2>&1
+    tell $? "$name"
+    rm -f "$dir/out"
+}
+
+# Until the command succeeds; at most some 20 seconds.
+until_true() {
+    for _ in $(seq 400); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# A daemon, whose socket, log and data are in the directory, under this name.
+serve() { # SOCKET [OPTION...]
+    socket=$1
+    shift
+    "$DIBS" serve --socket "$dir/$socket" --data "$dir/$socket.data" "$@" 2>>"$dir/$socket.log" &
+    started="$started $!"
+    echo $! >"$dir/$socket.pid"
+}
+
+end_daemon() { # SOCKET...
+    for socket; do
+        kill "$(cat "$dir/$socket.pid")"
+        wait "$(cat "$dir/$socket.pid")" 2>/dev/null
+    done
+}
+
+is_ready() { # SOCKET
+    "$DIBS" status --socket "$dir/$1" 2>/dev/null | grep -q '^ready yes'
+}
