@@ -72,6 +72,24 @@ static double args_real(const struct cli_option *o, const char *text)
     return x;
 }
 
+static double args_span(const struct cli_option *o, const char *text)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+    char *end;
+    double x = strtod(text, &end), unit = NAN;
+
+    for (unsigned k = 0; k < sizeof units / sizeof units[0] && end != text; k++)
+        if (strcmp(end, units[k].name) == 0)
+            unit = units[k].seconds;
+    if (!isfinite(x * unit) || x * unit < o->min || x * unit > o->max)
+        cli_die("%s %s is not possible; it takes seconds, from %.7g to %.7g, or a time with a unit: 250ms, 10s, 5m, 2h",
+                o->name, text, o->min, o->max);
+    return x * unit;
+}
+
 static unsigned args_choice(const struct cli_option *o, const char *text)
 {
     char remedy[256] = "one of";
@@ -97,6 +115,9 @@ static void args_store(const struct cli_option *o, const char *text)
         break;
     case CLI_REAL:
         *(double *)o->value = args_real(o, text);
+        break;
+    case CLI_SPAN:
+        *(double *)o->value = args_span(o, text);
         break;
     case CLI_TEXT:
         *(const char **)o->value = text;
@@ -126,7 +147,9 @@ static const struct cli_option *args_find(const struct cli_usage *usage, const c
         names[count++] = o->name;
     }
     snprintf(name, sizeof name, "%.*s", (int)len, word);
-    cli_unknown("option", name, names, "--help shows all");
+    cli_unknown("option", name, names,
+                strstr(usage->line, " -- ") ? "--help shows all; those of the command come behind a --"
+                                            : "--help shows all");
 }
 
 int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max)

@@ -31,6 +31,7 @@ enum cli_type {
     CLI_FLAG,   /* bool: the option's presence */
     CLI_COUNT,  /* uint64_t: a whole number, in min .. max; "10k", "2M" are understood */
     CLI_REAL,   /* double: in min .. max */
+    CLI_SPAN,   /* double: seconds, in min .. max; "250ms", "10s", "5m" and "2h" are understood */
     CLI_TEXT,   /* const char * */
     CLI_CHOICE, /* unsigned: index into choices */
     CLI_LIST    /* struct cli_list: may be given several times */

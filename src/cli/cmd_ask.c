@@ -95,6 +95,7 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
     char path[256];
     const char *where = place->address;
     struct dibs *d;
+    int code;
 
     if (place->socket && place->address)
         cli_die("only one of --socket and --connect is possible");
@@ -102,9 +103,15 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
         snprintf(path, sizeof path, "unix:%s", place->socket);
         where = path;
     }
-    if (dibs_connect(&d, where, &options) != DIBS_OK) {
-        fprintf(stderr, "dibs: %s; start one with \"dibs serve\", or name it with --socket, or --connect and --key\n",
-                dibs_message(d));
+    code = dibs_connect(&d, where, &options);
+    if (code == DIBS_MISUSE)
+        cli_die("%s", dibs_message(d));
+    if (code != DIBS_OK) {
+        const char *why = dibs_message(d);
+        bool none = strncmp(why, "no daemon", 9) == 0;
+
+        fprintf(stderr, "dibs: %s%s\n", why,
+                none ? "; start one with \"dibs serve\", or name it with --socket, or --connect and --key" : "");
         exit(status);
     }
     return d;
@@ -253,6 +260,8 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     } else {
         r = ask_daemon(d, words, 1 + (size_t)count);
         ask_show(r, format);
+        if (strcmp(command, "FORCE-UNLOCK") == 0 && r->type == DIBS_LIST && r->count == 0)
+            fprintf(stderr, "dibs: nobody holds \"%s\"\n", ask_clean(words[1]));
         dibs_free(r);
     }
     dibs_close(d);

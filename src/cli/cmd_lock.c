@@ -8,7 +8,10 @@
  * command itself still gets a signal when its parent dies.)
  *
  * What this process does is always an answer to one of three things, and all come through poll: a signal (signalfd), the
- * daemon says something, time passes. */
+ * daemon says something, time passes.
+ *
+ * A terminal obeys one process group. The command gets it at once if the terminal is all that we read from and write to;
+ * else, as somebody else in a pipeline may want it (dibs lock .. | less), when it is stopped for want of it. */
 #include "ask.h"
 
 #include <errno.h>
@@ -48,10 +51,11 @@ struct wrapper {
     int signals; /* signalfd */
     sigset_t before;
     uint64_t fence;
-    pid_t guard, child; /* the child's number is that of its process group, too */
-    int news;           /* a pipe from the guard: the child's number; then a byte whenever it has stopped */
-    bool foreground;    /* we have a terminal to give */
-    bool lost;
+    pid_t guard, child;         /* the child's number is that of its process group, too */
+    int news;                   /* a pipe from the guard: the child's number; then a byte whenever it has stopped */
+    bool given;                 /* it was given the terminal */
+    bool pauses;                /* when it stops, so do we: there is somebody who can let us go on */
+    bool lost, interrupted;     /* we were told to pass SIGINT on */
     uint64_t renew_ms, kill_ms; /* when; 0: never */
 };
 
@@ -102,6 +106,19 @@ static int lock_failed(const struct wrapper *w, int code)
                                     : LOCK_REFUSED;
 }
 
+/* We stop, and all that the shell has started with us. Who has no shell to be continued by is not stopped: the system
+ * knows. */
+static void lock_stop(void)
+{
+    sigset_t stop;
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL);
+    kill(0, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
 /* Until the daemon answers: 0, we have it; else the exit status. Whoever interrupts us ends the wait: the connection
  * closes, and that withdraws it. */
 static int lock_wait(struct wrapper *w)
@@ -113,7 +130,10 @@ static int lock_wait(struct wrapper *w)
                                    {.fd = w->signals, .events = POLLIN}};
 
         poll(polled, 2, dibs_timeout_ms(w->daemon));
-        if (polled[1].revents && (number = lock_signal(w)) && number != SIGCHLD)
+        number = polled[1].revents ? lock_signal(w) : 0;
+        if (number == SIGTSTP)
+            lock_stop();
+        else if (number && number != SIGCHLD)
             return LOCK_SIGNAL + number;
         dibs_process(w->daemon); /* if the daemon has gone, that is the result */
         code = DIBS_OK;
@@ -126,6 +146,7 @@ static int lock_wait(struct wrapper *w)
 static void lock_exec(const struct wrapper *w, pid_t parent)
 {
     char fence[24];
+    int error;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -134,14 +155,34 @@ static void lock_exec(const struct wrapper *w, pid_t parent)
     snprintf(fence, sizeof fence, "%" PRIu64, w->fence);
     setenv("DIBS_FENCE", fence, 1);
     setenv("DIBS_LOCK", w->name, 1);
-    if (w->foreground) /* a terminal obeys one process group, and whoever reads from it before it does is stopped */
+    if (w->given) /* whoever reads from it before that is stopped */
         tcsetpgrp(STDIN_FILENO, getpid());
     signal(SIGTTOU, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &w->before, NULL);
     execvp(w->command[0], w->command);
-    fprintf(stderr, "dibs: cannot run %s: %s\n", w->command[0], strerror(errno));
-    _exit(errno == ENOENT ? LOCK_NOT_FOUND : LOCK_CANNOT_RUN);
+    error = errno;
+    fprintf(stderr, "dibs: cannot run \"%s\": %s\n", w->command[0], strerror(error));
+    _exit(error == ENOENT ? LOCK_NOT_FOUND : LOCK_CANNOT_RUN);
+}
+
+/* The command and all it has started, until nobody is left. */
+static void lock_kill(pid_t group)
+{
+    for (unsigned k = 0; k < 5000 && kill(-group, SIGKILL) == 0; k++) {
+        while (waitpid(-1, NULL, WNOHANG) > 0) /* also those whose parents are gone */
+            ;
+        usleep(1000);
+    }
+}
+
+/* The command has stopped: for want of a terminal, or because somebody wanted it to. */
+static void lock_tell_stop(const struct wrapper *w, int number)
+{
+    const char *news = number == SIGTTIN || number == SIGTTOU ? "t" : "z";
+
+    if (write(w->news, news, 1) < 0)
+        _exit(LOCK_CANNOT_RUN);
 }
 
 /* Until the command has ended, or dibs has: its end of the pipe is then closed. */
@@ -155,17 +196,13 @@ static void lock_guard(const struct wrapper *w, int alive)
 
         if (who == w->child && !WIFSTOPPED(status))
             break;
-        if (who == w->child && write(w->news, "z", 1) < 0)
-            _exit(LOCK_CANNOT_RUN);
+        if (who == w->child)
+            lock_tell_stop(w, WSTOPSIG(status));
         poll(polled, 2, -1);
         if (polled[1].revents)
             lock_signal(w);
         if (polled[0].revents) {
-            for (unsigned k = 0; k < 5000 && kill(-w->child, SIGKILL) == 0; k++) {
-                while (waitpid(-1, NULL, WNOHANG) > 0) /* also those whose parents are gone */
-                    ;
-                usleep(1000);
-            }
+            lock_kill(w->child);
             _exit(0);
         }
     }
@@ -192,6 +229,8 @@ static void lock_start(struct wrapper *w)
 {
     int alive[2], news[2];
 
+    w->pauses = isatty(STDIN_FILENO);
+    w->given = w->pauses && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     if (pipe2(alive, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0 || (w->guard = fork()) < 0)
         cli_die("cannot start the command: %s", strerror(errno));
     w->news = news[w->guard == 0];
@@ -204,19 +243,35 @@ static void lock_start(struct wrapper *w)
     setpgid(w->child, w->child);
 }
 
-/* The user has stopped the command (Ctrl-Z): so are we, and the shell has the terminal. Then both go on. The lock stays
- * ours all the while, unless it is on a lease. */
+static void lock_give_terminal(struct wrapper *w)
+{
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp())
+        w->given = tcsetpgrp(STDIN_FILENO, w->child) == 0;
+}
+
+/* Unless a shell has it by now. */
+static void lock_take_terminal(struct wrapper *w)
+{
+    if (w->given && tcgetpgrp(STDIN_FILENO) == w->child)
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+}
+
+/* The command has stopped. If it was for want of the terminal, and we have that, it gets it. Else the user has stopped it
+ * (Ctrl-Z): so are we, and the shell has the terminal, until both go on. The lock stays ours all the while, unless it is
+ * on a lease. */
 static void lock_pause(struct wrapper *w)
 {
-    char byte;
+    char why;
 
-    if (read(w->news, &byte, 1) != 1)
+    if (read(w->news, &why, 1) != 1)
         return;
-    tcsetpgrp(STDIN_FILENO, getpgrp());
-    raise(SIGSTOP);
-    if (tcgetpgrp(STDIN_FILENO) == getpgrp())
-        tcsetpgrp(STDIN_FILENO, w->child);
-    dibs_confirm(w->daemon, w->name); /* nobody has asked while we were stopped */
+    if (why != 't' || tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+        lock_take_terminal(w);
+        lock_stop();
+        dibs_confirm(w->daemon, w->name); /* nobody has asked while we were stopped */
+    }
+    if (why == 't' || w->given)
+        lock_give_terminal(w);
     kill(-w->child, SIGCONT);
 }
 
@@ -257,18 +312,21 @@ static int lock_patience(const struct wrapper *w)
 /* Until the command has ended, and with it the guard: the exit status, as a shell tells it. */
 static int lock_watch(struct wrapper *w)
 {
-    struct pollfd polled[3] = {
-        {.fd = -1}, {.fd = w->signals, .events = POLLIN}, {.fd = w->foreground ? w->news : -1, .events = POLLIN}};
+    struct pollfd polled[3] = {{.fd = -1}, {.fd = w->signals, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     int status, number;
 
     while (waitpid(w->guard, &status, WNOHANG) == 0) {
         polled[0].fd = w->lost ? -1 : dibs_fd(w->daemon);
         polled[0].events = dibs_events(w->daemon);
+        polled[2].fd = w->pauses ? w->news : -1;
         poll(polled, 3, lock_patience(w));
         if (!w->lost)
             dibs_process(w->daemon);
-        if (polled[1].revents && (number = lock_signal(w)) && number != SIGCHLD)
+        if (polled[1].revents && (number = lock_signal(w)) && number != SIGCHLD) {
+            w->pauses |= number == SIGTSTP;
+            w->interrupted |= number == SIGINT;
             kill(-w->child, number);
+        }
         if (polled[2].revents & POLLIN)
             lock_pause(w);
         if (w->renew_ms && lock_now_ms() >= w->renew_ms)
@@ -278,17 +336,24 @@ static int lock_watch(struct wrapper *w)
             w->kill_ms = 0;
         }
     }
-    return WIFSIGNALED(status) ? LOCK_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    fprintf(stderr, "dibs: the guard of the command was killed; ending the command\n");
+    lock_kill(w->child);
+    return LOCK_SIGNAL + WTERMSIG(status);
 }
 
-static void lock_end(struct wrapper *w)
+static void lock_end(struct wrapper *w, int status)
 {
     if (w->lost)
         kill(-w->child, SIGKILL); /* what the command has left running, too */
     else
         dibs_unlock(w->daemon, w->name);
-    if (w->foreground)
-        tcsetpgrp(STDIN_FILENO, getpgrp());
+    lock_take_terminal(w);
+    /* The terminal has interrupted the command, and would have interrupted all others of the job, such as a script that
+     * goes on to the next one. */
+    if (status == LOCK_SIGNAL + SIGINT && w->given && !w->interrupted)
+        kill(0, SIGINT);
 }
 
 /* What others see who ask for holders: "host:process command". */
@@ -315,11 +380,13 @@ static int lock_run(struct wrapper *w)
     sigaddset(&watched, SIGINT);
     sigaddset(&watched, SIGHUP);
     sigaddset(&watched, SIGQUIT);
+    sigaddset(&watched, SIGUSR1);
+    sigaddset(&watched, SIGUSR2);
+    sigaddset(&watched, SIGTSTP);
     sigaddset(&watched, SIGCHLD);
     sigprocmask(SIG_BLOCK, &watched, &w->before);
     signal(SIGTTOU, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    w->foreground = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     w->signals = signalfd(-1, &watched, SFD_CLOEXEC);
     lock_name_us(w, name, sizeof name);
     w->daemon = ask_connect(&w->place, name, LOCK_NO_DAEMON);
@@ -330,7 +397,7 @@ static int lock_run(struct wrapper *w)
         lock_start(w);
         dibs_on_lost(w->daemon, lock_was_lost, w);
         status = lock_watch(w);
-        lock_end(w);
+        lock_end(w, status);
     }
     dibs_close(w->daemon);
     return w->lost ? LOCK_LOST : status;
@@ -343,7 +410,8 @@ static const char lock_about[] =
     "Signals end the wait, or are passed on to COMMAND. If the lock is lost (the daemon is gone, took it away, or no\n"
     "longer vouches for it), COMMAND and all it has started get TERM and, after a grace, KILL. They are killed, too, "
     "if\n"
-    "dibs is.\n\n"
+    "dibs is. When COMMAND has ended the lock is released, even if it has left something running. T is in seconds, or\n"
+    "has a unit: 250ms, 10s, 5m, 2h.\n\n"
     "Exit status: that of COMMAND; 120 no daemon, 121 not granted in time, 122 lost, 123 refused, 124 too few members\n"
     "are reached, 126 COMMAND cannot be run, 127 it was not found, 128+N signal N ended COMMAND, or the wait; 2 bad\n"
     "usage.";
@@ -356,9 +424,9 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line)
         {"--shared", CLI_FLAG, &w.shared, NULL, "hold it together with others who ask for it so", 0, 0, NULL},
         {"--group", CLI_TEXT, &w.group, "G", "hold it together with others of the same group", 0, 0, NULL},
         {"--slots", CLI_COUNT, &w.slots, "K", "hold one of K slots", 1, 256, NULL},
-        {"--wait", CLI_REAL, &w.wait_s, "T", "give up after so many seconds", 0, 1e6, NULL},
-        {"--ttl", CLI_REAL, &w.ttl_s, "T", "hold it on a lease of so many seconds, renewed by dibs", 0.01, 1e6, NULL},
-        {"--grace", CLI_REAL, &w.grace_s, "T", "seconds from TERM to KILL when the lock is lost (5)", 0, 1e6, NULL},
+        {"--wait", CLI_SPAN, &w.wait_s, "T", "give up after that time", 0, 1e6, NULL},
+        {"--ttl", CLI_SPAN, &w.ttl_s, "T", "hold it on a lease of that time, renewed by dibs", 0.01, 1e6, NULL},
+        {"--grace", CLI_SPAN, &w.grace_s, "T", "from TERM to KILL when the lock is lost (5s)", 0, 1e6, NULL},
         ASK_PLACE_OPTIONS(w.place),
         {0},
     };

@@ -16,16 +16,37 @@ static void json_comma(struct cli_json *j)
     j->first = false;
 }
 
+/* The length of the character of UTF-8 that begins here, as RFC 3629 allows it; 0: there is none. */
+static unsigned json_character(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    unsigned len = c[0] < 0x80 ? 1 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2 : (c[0] & 0xf0) == 0xe0 ? 3 : 4;
+
+    if (len == 4 && (c[0] < 0xf0 || c[0] > 0xf4))
+        return 0;
+    for (unsigned k = 1; k < len; k++)
+        if ((c[k] & 0xc0) != 0x80)
+            return 0;
+    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
+        (c[0] == 0xf4 && c[1] > 0x8f)) /* written longer than it is, half of a pair, beyond the last one */
+        return 0;
+    return len;
+}
+
+/* Names may be any bytes, and JSON may not: what is no character is written as U+FFFD. */
 static void json_string(struct cli_json *j, const char *text)
 {
     putc('"', j->to);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+    for (unsigned len; *text; text += len ? len : 1) {
+        len = json_character(text);
+        if (!len)
+            fprintf(j->to, "\\ufffd");
+        else if (*text == '"' || *text == '\\')
             fprintf(j->to, "\\%c", *text);
         else if ((unsigned char)*text < 0x20)
             fprintf(j->to, "\\u%04x", *text);
         else
-            putc(*text, j->to);
+            fprintf(j->to, "%.*s", (int)len, text);
     }
     putc('"', j->to);
 }

@@ -1,6 +1,8 @@
 /* main.c - dibs: one binary, many commands. */
 #include "cli.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct cli_command cli_commands[] = {
@@ -36,10 +38,21 @@ static void main_help(FILE *to)
     fprintf(to, "\n\"dibs COMMAND --help\" tells more. Exit status: 0 fine, 1 the answer is no, 2 bad usage.\n");
 }
 
+/* Whoever has closed one of the first three descriptors must not find a connection or a key file in its place, into
+ * which a message would be written. What takes it is as good as closed: it fails when it is used. */
+static void main_keep_descriptors(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            exit(CLI_USAGE);
+}
+
 int main(int argc, char **argv)
 {
     const char *names[32] = {0};
     unsigned count = 0;
+
+    main_keep_descriptors();
 
     if (argc < 2) {
         main_help(stderr);

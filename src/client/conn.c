@@ -381,7 +381,7 @@ static void conn_broke(struct dibs *d)
 {
     char line[300];
 
-    snprintf(line, sizeof line, "%s", strerror(errno));
+    snprintf(line, sizeof line, "the connection to the daemon has broken: %s", strerror(errno));
     if (d->secure && *secure_why(d->secure))
         snprintf(line, sizeof line, "the daemon %s", secure_why(d->secure));
     conn_end(d, line);

@@ -81,8 +81,11 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
         return DIBS_NO_MEMORY;
     dibs_default_name(name, sizeof name);
     d->fd = place_connect(where, &tcp, d->message, sizeof d->message);
-    if (d->fd < 0)
-        return DIBS_GONE;
+    if (d->fd < 0) {
+        code = d->fd;
+        d->fd = -1;
+        return code;
+    }
     if (tcp && key && *key && !(d->secure = secure_new(key, d->message, sizeof d->message)))
         return DIBS_MISUSE;
     conn_say(d, hello, 4);

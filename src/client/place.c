@@ -69,6 +69,10 @@ static int place_unix(const char *path, char *why, size_t size)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = -1;
 
+    if (!*path) {
+        snprintf(why, size, "the path of the daemon's socket is empty");
+        return DIBS_MISUSE;
+    }
     errno = ENAMETOOLONG;
     if (strlen(path) < sizeof address.sun_path) {
         strcpy(address.sun_path, path);
@@ -76,7 +80,15 @@ static int place_unix(const char *path, char *why, size_t size)
     }
     if (fd < 0)
         snprintf(why, size, "no daemon at %s: %s", path, strerror(errno));
-    return fd;
+    return fd < 0 ? DIBS_GONE : fd;
+}
+
+static bool place_is_port(const char *text)
+{
+    char *end;
+    long port = strtol(text, &end, 10);
+
+    return *text >= '0' && *text <= '9' && !*end && port >= 1 && port <= 65535;
 }
 
 static int place_tcp(const char *where, char *why, size_t size)
@@ -88,10 +100,10 @@ static int place_tcp(const char *where, char *why, size_t size)
     int fd = -1, error;
     size_t len = colon ? (size_t)(colon - where) : 0;
 
-    if (len == 0 || len >= sizeof host || !colon[1]) {
+    if (len == 0 || len >= sizeof host || !place_is_port(colon + 1)) {
         snprintf(why, size, "\"%s\" is neither a path nor an address; write a path with a slash in it, or HOST:PORT",
                  where);
-        return -1;
+        return DIBS_MISUSE;
     }
     if (*where == '[' && where[len - 1] == ']') /* [::1]:7400 */
         snprintf(host, sizeof host, "%.*s", (int)len - 2, where + 1);
@@ -104,7 +116,7 @@ static int place_tcp(const char *where, char *why, size_t size)
         snprintf(why, size, "no daemon at %s: %s", where, error ? gai_strerror(error) : strerror(errno));
     if (found)
         freeaddrinfo(found);
-    return fd;
+    return fd < 0 ? DIBS_GONE : fd;
 }
 
 int place_connect(const char *where, bool *tcp, char *why, size_t size)

@@ -1,0 +1,102 @@
+#!/bin/sh
+# `dibs lock` and its kin as people use them: at a terminal, with descriptors closed, names of any bytes, and by mistake.
+# tests/service.sh has what they do when all is as it should be.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+serve solo
+until_true is_ready solo
+tell $? "a daemon"
+export DIBS_SOCKET="$dir/solo"
+
+# Status 2, nothing on stdout, and exactly this line on stderr.
+rejects() { # LINE ARGUMENT...
+    line=$1
+    shift
+    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
+    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
+    tell $? "rejects dibs $*"
+    rm -f "$dir/out" "$dir/err"
+}
+
+rejects 'unknown option "-l" (--help shows all; those of the command come behind a --)' lock a ls -l
+span='it takes seconds, from 0 to 1000000, or a time with a unit: 250ms, 10s, 5m, 2h'
+for time in -1 nan 5x 1e7 '' s 3ss; do
+    rejects "--wait $time is not possible; $span" lock a --wait "$time" -- true
+done
+for place in 127.0.0.1 :1 127.0.0.1:99999 127.0.0.1:0 127.0.0.1:x; do
+    rejects "\"$place\" is neither a path nor an address; write a path with a slash in it, or HOST:PORT" \
+        lock a --connect "$place" -- true
+done
+rejects "the path of the daemon's socket is empty" lock a --socket '' -- true
+: >"$dir/key" && chmod 644 "$dir/key"
+"$DIBS" serve --socket "$dir/tcp" --clients 127.0.0.1:$((12000 + $$ % 3000)) 2>"$dir/tcp.log" &
+started="$started $!"
+until_true grep -q "as well" "$dir/tcp.log"
+rejects "others can read or write $dir/key; take that away with chmod 600, and make a new key if they did" \
+    lock a --connect 127.0.0.1:$((12000 + $$ % 3000)) --key "$dir/key" -- true
+
+"$DIBS" lock a --wait 250ms --ttl 5m --grace 0.5s -- true
+tell $? "times may have units"
+"$DIBS" force-unlock nobodys 2>&1 | grep -qx 'dibs: nobody holds "nobodys"'
+tell $? "force-unlock says that there was nobody"
+
+# ------------------------------------------------------------------------------------------------------------- odd uses
+
+"$DIBS" lock a -- "$dir/nothing" 2>/dev/full
+[ $? = 127 ]
+tell $? "a message that cannot be written changes no status"
+
+# A message about a lock that is lost would go to the daemon, if its connection had the number of the closed stderr.
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock a --grace 0 -- sh -c 'echo $$ >"$0.in"; mv "$0.in" "$0"; exec sleep 1000' "$dir/pid" 2>&- &
+wrapper=$!
+until_true test -e "$dir/pid" && "$DIBS" force-unlock a | grep -q exclusive
+wait $wrapper
+[ $? = 122 ] && ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
+tell $? "it works with descriptors closed"
+"$DIBS" status >&- 2>"$dir/err"
+[ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output" ]
+tell $? "and says so if it cannot answer"
+rm -f "$dir/pid" "$dir/err"
+
+# What the command has started is in the background, and outlives the command itself.
+# shellcheck disable=SC2016
+"$DIBS" lock a -- sh -c 'sleep 1000 & echo $! >"$0.in"; mv "$0.in" "$0"; wait' "$dir/pid" 2>"$dir/said" &
+wrapper=$!
+until_true test -e "$dir/pid"
+kill -KILL "$(tr -d " " <"/proc/$wrapper/task/$wrapper/children")"
+wait $wrapper
+[ $? = 137 ] && grep -q "the guard of the command was killed" "$dir/said" && ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
+tell $? "if the guard is killed, so is all that the command has started, and then the lock is released"
+
+# shellcheck disable=SC2016
+"$DIBS" lock a -- sh -c 'trap "exit 9" USR1; : >"$0"; while :; do sleep 0.02; done' "$dir/trap" &
+wrapper=$!
+until_true test -e "$dir/trap"
+kill -USR1 $wrapper
+wait $wrapper
+[ $? = 9 ]
+tell $? "USR1 is passed on to the command"
+
+odd=$(printf 'odd "\\\nname\t\303\244 \377\300\200 \355\240\200')
+"$DIBS" lock "$odd" -- "$DIBS" locks --format json >"$dir/json"
+python3 -c 'import json, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+sys.exit(json.loads(text)[0]["name"] != "odd \"\\\nname\t\u00e4 \ufffd\ufffd\ufffd \ufffd\ufffd\ufffd")' "$dir/json"
+tell $? "names of any bytes are valid JSON"
+
+# ---------------------------------------------------------------------------------------------------------- at a terminal
+
+python3 tests/terminal.py "$DIBS" "$dir/solo" >"$dir/said" 2>&1
+status=$?
+while IFS= read -r line; do
+    case $line in
+    "ok "*) tell 0 "at a terminal: ${line#* - }" ;;
+    "not ok "*) tell 1 "at a terminal: ${line#* - }" ;;
+    "#"*) echo "$line" ;;
+    esac
+done <"$dir/said"
+[ $status = 0 ] && grep -q '^1\.\.' "$dir/said"
+tell $? "at a terminal: all of it"
+echo "1..$number"
