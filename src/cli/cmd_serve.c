@@ -22,8 +22,9 @@ static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
     "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Without a key or\n"
     "certificates, members and clients over TCP are on loopback only. Locks are granted while a majority of the\n"
-    "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it. An ADDRESS is a number,\n"
-    "10.0.0.1 or [fd00::1], or the name of a machine, which is looked up whenever it is called.\n\n"
+    "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it;\n"
+    "after SIGHUP it has read its keys and certificates again. An ADDRESS is a number, 10.0.0.1 or [fd00::1], or the\n"
+    "name of a machine, which is looked up whenever it is called.\n\n"
     "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
     "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
     "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";
@@ -85,7 +86,7 @@ int cmd_serve(int argc, char **argv)
     }
     if (only_check)
         conf_print(&conf, stdout);
-    status = only_check ? CLI_OK : serve_run(&conf);
+    status = only_check ? CLI_OK : serve_run(&conf, &draft);
     tls_keys_free(conf.members_tls);
     tls_keys_free(conf.clients_tls);
     conf_free(&conf);

@@ -95,7 +95,7 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     answer = d->answer;
     d->answer = NULL;
     d->await = AWAIT_NOTHING;
-    if (code == DIBS_OK && answer && answer->type == DIBS_ERROR)
+    if (answer && answer->type == DIBS_ERROR) /* and perhaps it has ended the connection then */
         code = conn_refused(d, answer);
     if (code != DIBS_OK && d->secure && *secure_why(d->secure))
         code = DIBS_REFUSED;

@@ -5,6 +5,7 @@
 #include "lab/memory.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,20 @@ bool serve_clients_patience(struct serve *s)
     return false;
 }
 
+/* Are there descriptors left for it? Else it is told so, and the operator is. */
+static bool clients_fits(struct serve_client *c)
+{
+    static const char no[] = "-ERR this daemon has no room for more clients\r\n";
+    uv_os_fd_t fd;
+
+    if (uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 && (uint64_t)fd < c->serve->descriptors)
+        return true;
+    if (!c->serve->conf->clients_tls || c->stream->uv.any.type != UV_TCP)
+        stream_write(c->stream, (const uint8_t *)no, sizeof no - 1);
+    serve_log_refusal(c->serve, c->stream, "is one client too many; raise the limit of open files (ulimit -n)");
+    return false;
+}
+
 static void clients_come(uv_stream_t *door, int status)
 {
     struct serve *s = door->data;
@@ -175,7 +190,7 @@ static void clients_come(uv_stream_t *door, int status)
     c->stream->on_room = clients_room;
     c->client = client_open(&s->node, c);
     ring_push(&s->clients, &c->in_serve);
-    if (uv_accept(door, &c->stream->uv.any) < 0 || (tcp && !clients_greet(c)))
+    if (uv_accept(door, &c->stream->uv.any) < 0 || !clients_fits(c) || (tcp && !clients_greet(c)))
         clients_part(c);
     else
         stream_read(c->stream, true);
@@ -197,6 +212,25 @@ static bool clients_clear_path(const char *path)
     if (fd >= 0)
         close(fd);
     return answer < 0;
+}
+
+static bool clients_has_directory(const char *path)
+{
+    char dir[sizeof((struct sockaddr_un *)0)->sun_path];
+    struct stat file;
+
+    snprintf(dir, sizeof dir, "%s", path);
+    return stat(dirname(dir), &file) == 0;
+}
+
+/* libuv tells less than is known. */
+static const char *clients_why(const char *path, int error)
+{
+    if (error == UV_EADDRINUSE)
+        return "there is a file of that name, which is no socket";
+    if (error == UV_EACCES && !clients_has_directory(path))
+        return "its directory does not exist";
+    return uv_strerror(error);
 }
 
 static bool clients_start_unix(struct serve *s)
@@ -221,14 +255,14 @@ static bool clients_start_unix(struct serve *s)
     if (!error)
         error = uv_listen((uv_stream_t *)&s->clients_door, BACKLOG, clients_come);
     if (error)
-        serve_log(s, "cannot listen on %s: %s; choose another path with --socket", path, uv_strerror(error));
+        serve_log(s, "cannot listen on %s: %s; choose another path with --socket", path, clients_why(path, error));
     return !error;
 }
 
 bool serve_clients_start(struct serve *s)
 {
-    return clients_start_unix(s) &&
-           (!s->conf->clients.port || serve_listen(s, &s->clients_tcp_door, &s->conf->clients, clients_come));
+    return clients_start_unix(s) && (!s->conf->clients.port || serve_listen(s, &s->clients_tcp_door, &s->conf->clients,
+                                                                            "--clients", clients_come));
 }
 
 void serve_clients_stop(struct serve *s)

@@ -240,10 +240,30 @@ static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
                      CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
 }
 
+/* A variable that is not set, perhaps. (In a file it is found at its line; an empty list of members, where it is read.) */
+static void conf_empty(struct conf_draft *d)
+{
+    for (unsigned k = 0; k < CONF_KEYS; k++)
+        if (d->set[k].text && !*d->set[k].text && k != CONF_MEMBERS)
+            conf_mistake(d, &d->set[k], "that needs a value: --%s %s", conf_keys[k].name, conf_keys[k].value);
+}
+
+/* What is of use among several only. */
+static void conf_alone(struct conf_draft *d, const struct serve_conf *conf)
+{
+    if (d->set[CONF_LISTEN].text)
+        conf_mistake(d, &d->set[CONF_LISTEN], "without members nobody comes there; say who they are with --members");
+    if (conf->join)
+        conf_mistake(d, NULL, "--join: which cluster? say who its members are with --members");
+}
+
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
 {
+    conf_empty(d);
     conf_certificates(d);
     conf_members(d, conf);
+    if (conf->n == 1 && !conf->member[0].port && !d->set[CONF_MEMBERS].text && !d->members)
+        conf_alone(d, conf);
     if (d->set[CONF_LISTEN].text)
         conf_address(d, &d->set[CONF_LISTEN], &conf->listen, d->set[CONF_LISTEN].text);
     if (d->set[CONF_CLIENTS].text)

@@ -97,6 +97,8 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
 bool conf_resolve(struct conf_draft *d, struct serve_conf *conf);
 /* Reads the files with keys and certificates that it names. False: there were mistakes. */
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
+/* The same again, as the files may be others now. False: there were mistakes, and all is as before. */
+bool conf_renew_secrets(struct conf_draft *d, struct serve_conf *conf);
 /* All mistakes, a line each. */
 void conf_tell(const struct conf_draft *d, FILE *to);
 void conf_free(struct serve_conf *conf);

@@ -150,11 +150,11 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
 
     (void)version;
     (void)body;
-    if (!*seen) { /* the head has come; what follows it is of no interest */
+    if (!*seen || *body_len) { /* the head has come; what follows it is of no interest, and the answer comes after it */
         *seen = h;
+        *body_len = 0;
         return MHD_YES;
     }
-    *body_len = 0;
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_line(from, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n");
     if (strcmp(url, "/metrics") == 0) {

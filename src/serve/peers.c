@@ -410,7 +410,7 @@ bool serve_peers_start(struct serve *s)
     if (!s->node.agree)
         return true;
     if (!serve_listen(s, &s->peers_door, s->conf->listen.port ? &s->conf->listen : &s->conf->member[s->conf->self],
-                      peers_come)) {
+                      "--listen", peers_come)) {
         uv_close((uv_handle_t *)&s->peers_door, NULL);
         return false;
     }

@@ -38,6 +38,22 @@ static bool secrets_are_secret(struct conf_draft *d)
     return false;
 }
 
+bool conf_renew_secrets(struct conf_draft *d, struct serve_conf *conf)
+{
+    struct serve_conf fresh = {.n = 0};
+
+    d->mistakes = 0;
+    if (!conf_secrets(d, &fresh)) {
+        tls_keys_free(fresh.members_tls);
+        return false;
+    }
+    tls_keys_free(conf->members_tls);
+    tls_keys_free(conf->clients_tls);
+    conf->members_tls = fresh.members_tls;
+    conf->clients_tls = fresh.clients_tls;
+    return true;
+}
+
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *file = &d->set[CONF_KEY];

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,7 +74,8 @@ bool serve_address(const struct serve_member *m, struct sockaddr_storage *addres
            uv_ip6_addr(m->host, m->port, (struct sockaddr_in6 *)address) == 0;
 }
 
-bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come)
+bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, const char *option,
+                  uv_connection_cb come)
 {
     enum { BACKLOG = 512 };
     struct sockaddr_storage address;
@@ -86,7 +88,8 @@ bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at
     if (!error)
         error = uv_listen((uv_stream_t *)door, BACKLOG, come);
     if (error)
-        serve_log(s, "cannot listen on %s:%d: %s", at->host, at->port, uv_strerror(error));
+        serve_log(s, "cannot listen on %s:%d: %s; choose another place with %s", at->host, at->port, uv_strerror(error),
+                  option);
     return !error;
 }
 
@@ -159,6 +162,7 @@ static void serve_end(struct serve *s, int status)
     uv_close((uv_handle_t *)&s->patience, NULL);
     uv_close((uv_handle_t *)&s->term, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
+    uv_close((uv_handle_t *)&s->hangup, NULL);
 }
 
 void serve_wake(struct serve *s)
@@ -209,6 +213,21 @@ static void serve_stop(uv_signal_t *signal, int number)
     serve_wake(s);
     node_leave(&s->node);
     serve_work(s);
+}
+
+/* Connections that there are go on as they are; those to come use the new ones. */
+static void serve_renew(uv_signal_t *signal, int number)
+{
+    struct serve *s = signal->data;
+
+    (void)number;
+    if (!s->conf->members_tls)
+        serve_log(s, "SIGHUP: there are no keys and certificates to be read again");
+    else if (conf_renew_secrets(s->draft, s->conf))
+        serve_log(s, "SIGHUP: keys and certificates were read again, for connections to come");
+    else
+        serve_log(s, "SIGHUP: keys and certificates stay as they were, because of this:");
+    conf_tell(s->draft, stderr);
 }
 
 static uint64_t serve_random(void *user)
@@ -325,7 +344,9 @@ static void serve_watch(struct serve *s)
 {
     uv_signal_init(&s->loop, &s->term);
     uv_signal_init(&s->loop, &s->interrupt);
-    s->term.data = s->interrupt.data = s;
+    uv_signal_init(&s->loop, &s->hangup);
+    s->term.data = s->interrupt.data = s->hangup.data = s;
+    uv_signal_start(&s->hangup, serve_renew, SIGHUP);
     uv_signal_start(&s->term, serve_stop, SIGTERM);
     uv_signal_start(&s->interrupt, serve_stop, SIGINT);
 }
@@ -384,12 +405,29 @@ static void serve_loop(struct serve *s)
     }
 }
 
-int serve_run(const struct serve_conf *conf)
+/* Every client is a descriptor, and who sets limits leaves room for programs that need more. Some are kept from clients,
+ * so that however many come there are enough for members, the journal and metrics. */
+static void serve_raise_limits(struct serve *s)
+{
+    enum { KEPT = 128 };
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    s->descriptors = limit.rlim_cur > 2 * KEPT ? limit.rlim_cur - KEPT : limit.rlim_cur / 2;
+}
+
+int serve_run(struct serve_conf *conf, struct conf_draft *draft)
 {
     struct serve *s = mem_new(sizeof *s);
     bool begun;
 
     s->conf = conf;
+    s->draft = draft;
+    serve_raise_limits(s);
     s->state = NODE_STARTS;
     s->disk.file = s->disk.lock = s->disk.dir = -1;
     ring_init(&s->peers);

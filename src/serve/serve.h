@@ -34,7 +34,8 @@ struct serve_refusals {
 };
 
 struct serve {
-    const struct serve_conf *conf;
+    struct serve_conf *conf;
+    struct conf_draft *draft; /* from which it was understood */
     uv_loop_t loop;
     struct node node;
     struct disk_file disk;
@@ -45,11 +46,12 @@ struct serve {
     uv_pipe_t clients_door;
     uv_tcp_t clients_tcp_door;
     uv_timer_t due, patience;
-    uv_signal_t term, interrupt;
+    uv_signal_t term, interrupt, hangup;
     struct ring strangers;     /* connections that have not said who they are */
     struct ring clients, news; /* all of them; those for whom there is something to do */
     struct ring unknown;       /* clients that have not proved who they are */
     unsigned stranger_count, unknown_count;
+    uint64_t descriptors; /* clients get those with smaller numbers */
     struct serve_refusals refusals;
     struct http *http;     /* or null */
     unsigned resolving;    /* names that are being looked up */
@@ -61,8 +63,9 @@ struct serve {
     bool stopping;
 };
 
-/* Runs until SIGTERM or SIGINT. 0, or 1 after a line on stderr if it cannot. */
-int serve_run(const struct serve_conf *conf);
+/* Runs until SIGTERM or SIGINT; at SIGHUP, the files with keys and certificates are read again. 0, or 1 after a line on
+ * stderr if it cannot. */
+int serve_run(struct serve_conf *conf, struct conf_draft *draft);
 
 /* Between the files of this directory. */
 /* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
@@ -70,8 +73,9 @@ void serve_wake(struct serve *s);
 /* A disk may take its time. If something was written since the time was told, it is told anew. */
 void serve_wake_after_disk(struct serve *s);
 void serve_work(struct serve *s);
-/* Listens there. False, and a line, if it cannot be. The handle is to be closed. */
-bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, uv_connection_cb come);
+/* Listens there, as this option says. False, and a line, if it cannot be. The handle is to be closed. */
+bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, const char *option,
+                  uv_connection_cb come);
 /* False: that is no address in numbers. */
 bool serve_address(const struct serve_member *m, struct sockaddr_storage *address);
 /* Where a machine of this name is: it is looked up, and found() is called with one of its addresses, another one each

@@ -9,6 +9,7 @@
 
 struct tls_keys {
     SSL_CTX *context;
+    unsigned users; /* whoever made them, and connections */
     bool has_key, has_cert;
     char identity[32];
     struct key key;
@@ -17,7 +18,7 @@ struct tls_keys {
 struct tls {
     SSL *ssl;
     BIO *in, *out; /* the ssl's */
-    const struct tls_keys *keys;
+    struct tls_keys *keys;
     bool up, ended;
     char why[200];
 };
@@ -113,6 +114,7 @@ struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t siz
     snprintf(why, size, "out of memory");
     if (!keys)
         return NULL;
+    keys->users = 1;
     snprintf(keys->identity, sizeof keys->identity, "%s", conf->identity);
     keys->has_key = conf->key;
     keys->has_cert = conf->cert;
@@ -127,7 +129,7 @@ struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t siz
 
 void tls_keys_free(struct tls_keys *keys)
 {
-    if (!keys)
+    if (!keys || --keys->users)
         return;
     SSL_CTX_free(keys->context);
     OPENSSL_cleanse(keys, sizeof *keys);
@@ -143,6 +145,7 @@ static struct tls *tls_open(struct tls_keys *keys)
 
     if (t && in && out && (t->ssl = SSL_new(keys->context))) {
         t->keys = keys;
+        keys->users++;
         t->in = in;
         t->out = out;
         SSL_set_bio(t->ssl, in, out);
@@ -181,8 +184,10 @@ struct tls *tls_answer(struct tls_keys *keys)
 
 void tls_free(struct tls *t)
 {
-    if (t)
-        SSL_free(t->ssl);
+    if (!t)
+        return;
+    SSL_free(t->ssl);
+    tls_keys_free(t->keys);
     free(t);
 }
 

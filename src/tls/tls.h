@@ -27,9 +27,10 @@ struct tls_conf {
 struct tls_keys;
 /* Null, and a sentence, if the files are not what they should be. The configuration is not kept. */
 struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t size);
-void tls_keys_free(struct tls_keys *keys); /* or null */
+/* Or null. Connections that use them may go on. */
+void tls_keys_free(struct tls_keys *keys);
 
-/* One connection. The keys outlive it. */
+/* One connection. */
 struct tls;
 /* A name, or null: the certificate of who is called must be for it. Null: out of memory. */
 struct tls *tls_call(struct tls_keys *keys, const char *name);

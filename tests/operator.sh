@@ -1,0 +1,119 @@
+#!/bin/sh
+# What whoever runs a daemon does beyond starting it: paths and options that lead nowhere, too few descriptors, new keys and
+# certificates without a stop. tests/secure.sh has who may come in.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+base=$((32300 + $$ % 280)) # below the ports that the system gives away by itself, and above those of other suites
+
+# This status, and a line with this text on stderr.
+fails() { # STATUS TEXT ARGUMENT...
+    status=$1 text=$2
+    shift 2
+    "$DIBS" serve "$@" >"$dir/out" 2>"$dir/err"
+    [ $? = "$status" ] && [ ! -s "$dir/out" ] && grep -qF -- "$text" "$dir/err"
+    tell $? "does not serve: $text"
+    rm -f "$dir/out" "$dir/err"
+}
+
+fails 2 '--socket: that needs a value: --socket PATH' --socket ''
+fails 2 '--listen: without members nobody comes there' --listen 127.0.0.1:$base
+fails 2 '--join: which cluster?' --join
+fails 2 'ant and bee have the same address' --name ant --members ant=127.0.0.1:$base,bee=127.0.0.1:$base
+fails 1 'no/such/socket: its directory does not exist; choose another path' --socket "$dir/no/such/socket"
+: >"$dir/file"
+fails 1 "$dir/file: there is a file of that name, which is no socket" --socket "$dir/file"
+"$DIBS" keygen "$dir/key"
+fails 2 '0.0.0.0 is no address that others can call' --key "$dir/key" --name ant --members ant=0.0.0.0:$base
+
+serve solo --http 127.0.0.1:$base --clients 127.0.0.1:$((base + 1))
+until_true is_ready solo
+fails 1 "cannot listen on 127.0.0.1:$((base + 1)): address already in use; choose another place with --clients" \
+    --socket "$dir/other" --clients 127.0.0.1:$((base + 1))
+
+python3 - $base <<'END'
+import http.client, sys
+door = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+door.request("POST", "/metrics", "x" * 1000)
+answer = door.getresponse()
+sys.exit((answer.status, answer.read()) != (405, b"there is nothing to change here\n"))
+END
+tell $? "whoever wants to change something over HTTP is told that there is nothing"
+kill -HUP "$(cat "$dir/solo.pid")"
+until_true grep -q "SIGHUP: there are no keys and certificates" "$dir/solo.log" && is_ready solo
+tell $? "a daemon without keys outlives SIGHUP"
+end_daemon solo
+
+# ------------------------------------------------------------------------------------------------------- descriptors
+
+# shellcheck disable=SC3045 # there is no other way to say it
+(ulimit -n 60 && exec "$DIBS" serve --socket "$dir/small" 2>"$dir/small.log") &
+started="$started $!"
+until_true is_ready small
+held=
+for k in $(seq 60); do
+    "$DIBS" lock --socket "$dir/small" "lock-$k" -- sleep 1000 2>>"$dir/held.log" &
+    held="$held $!"
+done
+started="$started $held"
+until_true grep -q "is one client too many; raise the limit of open files" "$dir/small.log"
+tell $? "when descriptors run out, the operator is told"
+until_true grep -q "this daemon has no room for more clients" "$dir/held.log"
+tell $? "and so is who came too late"
+# shellcheck disable=SC2086 # a list of numbers
+kill $held 2>/dev/null
+until_true "$DIBS" lock --socket "$dir/small" after -- true
+tell $? "and afterwards there is room again"
+
+# ------------------------------------------------------------------------------------------------- keys and certificates
+
+authority() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=authority" \
+        -keyout "$dir/ca.key" -out "$dir/ca.pem" 2>/dev/null
+}
+
+certificate() { # NAME SERIAL
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=x" -keyout "$dir/$1.key.new" -out "$dir/csr" 2>/dev/null
+    printf 'subjectAltName=DNS:%s\n' "$1" >"$dir/ext"
+    openssl x509 -req -in "$dir/csr" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -set_serial "$2" -days 2 -extfile "$dir/ext" \
+        -out "$dir/$1.pem" 2>/dev/null && chmod 600 "$dir/$1.key.new" && mv "$dir/$1.key.new" "$dir/$1.key"
+}
+
+shows_serial() { # SERIAL, in hexadecimal digits
+    openssl s_client -connect 127.0.0.1:$((base + 2)) -CAfile "$dir/ca.pem" -cert "$dir/ant.pem" -key "$dir/ant.key" \
+        </dev/null 2>/dev/null | openssl x509 -noout -serial | grep -qx "serial=$1"
+}
+
+authority
+certificate ant 11
+certificate bee 12
+members=ant=127.0.0.1:$((base + 3)),bee=127.0.0.1:$((base + 4))
+for name in ant bee; do
+    clients=
+    [ $name = bee ] || clients="--clients 127.0.0.1:$((base + 2))"
+    # shellcheck disable=SC2086 # two words
+    serve $name --name $name --members "$members" --lease 4000 --cert "$dir/$name.pem" --cert-key "$dir/$name.key" \
+        --ca "$dir/ca.pem" $clients
+done
+until_true is_ready ant && until_true is_ready bee
+"$DIBS" lock --socket "$dir/ant" kept -- sleep 1000 &
+started="$started $!"
+until_true sh -c "'$DIBS' holders kept --socket '$dir/bee' | grep -q sleep"
+tell $? "two members with certificates, and somebody who holds a lock"
+certificate ant 33
+kill -HUP "$(cat "$dir/ant.pid")"
+until_true grep -q "SIGHUP: keys and certificates were read again" "$dir/ant.log" && shows_serial 21
+tell $? "after SIGHUP a daemon shows its new certificate"
+echo garbage >"$dir/ant.pem"
+kill -HUP "$(cat "$dir/ant.pid")"
+until_true grep -q "is not a certificate in PEM form" "$dir/ant.log" && grep -q "SIGHUP: keys and certificates stay" "$dir/ant.log"
+tell $? "one that is none is told, and the old one stays"
+certificate ant 34
+kill -HUP "$(cat "$dir/ant.pid")"
+until_true shows_serial 22 && "$DIBS" holders kept --socket "$dir/bee" | grep -q sleep
+tell $? "who holds a lock holds it all the while"
+end_daemon bee
+serve bee --name bee --members "$members" --lease 4000 --cert "$dir/bee.pem" --cert-key "$dir/bee.key" --ca "$dir/ca.pem"
+until_true is_ready bee && until_true grep -q "^dibs: bee: ant: connected" "$dir/bee.log"
+tell $? "members meet by the new certificate"
+echo "1..$number"
