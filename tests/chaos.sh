@@ -5,25 +5,16 @@
 #
 #   CHAOS_SEED=N      which faults; told at the beginning        CHAOS_FAULTS=N    how many of them
 #   CHAOS_CUTS=N      how often a minority is cut off            (tests/nightly has many more of both)
-set -u
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
-dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
 here=$PWD/tests
 client=build/$MODE/tests/chaos_client
 lease=1000
 seed=${CHAOS_SEED:-$$}
-unset DIBS_SOCKET DIBS_CONNECT DIBS_KEY XDG_RUNTIME_DIR
 # shellcheck source=tests/chaos_net
 . tests/chaos_net
-trap 'net_end; rm -rf "$dir"' EXIT
-trap 'exit 1' INT TERM
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
+trap 'net_end; suite_end' EXIT
 
 leases() { # NS
     echo "$1 $lease" | awk '{ printf "%.2f leases", $1 / 1e6 / $2 }'

@@ -1,22 +1,7 @@
 #!/bin/sh
 # The checker itself: the number of threads changes nothing, limits are honoured, and what cannot be is said.
-cd "$(dirname "$0")/.." || exit 2
-
-number=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-
-test_that() { # NAME COMMAND...
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then
-        echo "ok $number - $name"
-    else
-        sed 's/^/# /' "$log"
-        echo "not ok $number - $name"
-    fi
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 facts() { # THREADS CHECK-ARGUMENT...: what must not depend on the number of threads
     threads=$1

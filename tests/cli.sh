@@ -1,20 +1,7 @@
 #!/bin/sh
 # The command line from outside: what is wrong gets one line on stderr that names the remedy, and status 2.
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then
-        echo "ok $number - $2"
-    else
-        sed 's/^/# /' "$dir/out" "$dir/err"
-        echo "not ok $number - $2"
-    fi
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 # Status 2, nothing on stdout, and exactly this line on stderr.
 rejects() { # LINE ARGUMENT...

@@ -1,35 +1,10 @@
 #!/bin/sh
 # Disks that are slow, that fail, that are full: what daemons do, and what their clients hear. The disks are the real ones;
 # strace stands between them and a daemon. On loopback; no time is asserted.
-set -u
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
-dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
-pids=
-unset DIBS_SOCKET DIBS_CONNECT DIBS_KEY XDG_RUNTIME_DIR
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which cannot be done in a process that is traced
-cleanup() {
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
-    rm -rf "$dir"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
-
-# Until the command succeeds; at most some 20 seconds.
-until_true() {
-    for _ in $(seq 400); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
-    done
-    return 1
-}
 
 base=$((17000 + $$ % 2000)) # below the ports that the system gives away by itself
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
@@ -37,7 +12,7 @@ lease=2000
 
 start() { # NAME
     "$DIBS" serve --name "$1" --members "$members" --lease $lease --socket "$dir/$1" --data "$dir/$1.data" 2>>"$dir/$1.log" &
-    pids="$pids $!"
+    started="$started $!"
     echo $! >"$dir/$1.pid"
 }
 
@@ -55,7 +30,7 @@ restart() { # NAME: in an orderly way, which all the others write down
 disk_does() { # NAME WHAT
     strace -qq -o "$dir/trace" -e trace=fdatasync,fsync -e inject=fdatasync,fsync:"$2" -p "$(cat "$dir/$1.pid")" 2>"$dir/strace.log" &
     tracer=$!
-    pids="$pids $tracer"
+    started="$started $tracer"
     until_true grep -q "^TracerPid:[^0-9]*$tracer$" "/proc/$(cat "$dir/$1.pid")/status"
 }
 

@@ -1,18 +1,11 @@
 #!/bin/sh
 # Failures in simulated time. Within what they assume, the algorithms that outlive failures keep the rule and serve every
 # request of who lives, whatever the seed; others do not, and that is noticed. Runs with failures are scenarios, too.
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
 seeds="1 2 3 4 5 6 7 8"
 [ "$MODE" = release ] || seeds="1 2"
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    [ "$1" = 0 ] && echo "ok $number - $2" || echo "not ok $number - $2"
-}
 
 figure() { # KEY: its value in the JSON on stdin
     sed -n "s/^ *\"$1\": \([0-9.e+-]*\),*\$/\1/p"

@@ -1,40 +1,13 @@
 #!/bin/sh
 # The client library as others use it: installed, found by pkg-config, compiled into the examples, against real daemons.
-set -u
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-daemons=
-unset DIBS_SOCKET DIBS_CONNECT XDG_RUNTIME_DIR
-cleanup() {
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$daemons" ] || kill -CONT $daemons 2>/dev/null
-    # shellcheck disable=SC2086
-    [ -z "$daemons" ] || kill $daemons 2>/dev/null
-    rm -rf "$dir"
-}
-trap cleanup EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
-
-# Until the command succeeds; at most some 10 seconds.
-until_true() {
-    for _ in $(seq 200); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
-    done
-    return 1
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 serve() { # SOCKET [OPTION...]
     socket=$1
     shift
     "$DIBS" serve --socket "$dir/$socket" --data "$dir/data" "$@" 2>>"$dir/$socket.log" &
-    daemons="$daemons $!"
+    started="$started $!"
     echo $! >"$dir/$socket.pid"
     until_true "$DIBS" status --socket "$dir/$socket"
 }
@@ -161,7 +134,7 @@ tell $? "fenced: who comes late with an old token is refused"
 
 "build/$MODE/tests/hourglass" "$dir/glass" "$dir/solo" 3000 &
 glass=$!
-daemons="$daemons $glass"
+started="$started $glass"
 until_true "$DIBS" status --socket "$dir/glass" # it is there before it answers
 DIBS_SOCKET=$dir/glass
 
@@ -214,7 +187,7 @@ fi
 if command -v redis-cli >/dev/null; then
     redis-cli -s "$dir/solo" PSUBSCRIBE 'cli-*' >"$dir/cli.out" &
     listener=$!
-    daemons="$daemons $listener"
+    started="$started $listener"
     until_true grep -q psubscribe "$dir/cli.out"
     "$DIBS" lock cli-1 -- true
     until_true grep -q "^granted alone [0-9]* [0-9]* exclusive $(hostname):[0-9]* true" "$dir/cli.out" &&
@@ -229,7 +202,7 @@ fi
 
 "$DIBS" watch 'w-*' --format json >"$dir/watch.json" 2>/dev/null &
 watcher=$!
-daemons="$daemons $watcher"
+started="$started $watcher"
 "$DIBS" watch >"$dir/watch.text" 2>"$dir/watch.log" &
 watcher=$!
 until_true sh -c "'$DIBS' lock w-1 -- true; grep -q . '$dir/watch.json' && grep -q . '$dir/watch.text'"
@@ -279,7 +252,7 @@ tell $? "dibs holders: who it is, and on which member"
 tell $? "dibs locks: what all members know, together"
 "$DIBS" watch far --socket "$dir/ant" >"$dir/far.watch" 2>/dev/null &
 watcher=$!
-daemons="$daemons $watcher"
+started="$started $watcher"
 # Until the other members know that somebody watches.
 until_true sh -c "'$DIBS' try far --shared --socket '$dir/bee' -- true 2>/dev/null; grep -q waiting '$dir/far.watch'"
 "$DIBS" force-unlock far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh"

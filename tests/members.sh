@@ -1,42 +1,14 @@
 #!/bin/sh
 # Members come and go while the service runs: real daemons, `dibs member`.
-set -u
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
-daemons=
-unset DIBS_SOCKET XDG_RUNTIME_DIR
-cleanup() {
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$daemons" ] || kill -9 $daemons 2>/dev/null
-    rm -rf "$dir"
-}
-trap cleanup EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
-
-until_true() {
-    for _ in $(seq 300); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
-    done
-    return 1
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 serve() { # MEMBER [OPTION...]
     member=$1
     shift
     "$DIBS" serve --name "$member" --socket "$dir/$member" --data "$dir/data" --lease 4000 "$@" 2>>"$dir/$member.log" &
-    daemons="$daemons $!"
+    started="$started $!"
     echo $! >"$dir/$member.pid"
-}
-
-is_ready() { # MEMBER
-    "$DIBS" status --socket "$dir/$1" | grep -q '^ready yes'
 }
 
 takes_part() { # MEMBER, ASKED AT

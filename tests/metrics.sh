@@ -1,31 +1,7 @@
 #!/bin/sh
 # What a daemon tells over HTTP, read by a strict parser, and compared with what has happened.
-set -u
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
-daemons=
-unset DIBS_SOCKET DIBS_CONNECT XDG_RUNTIME_DIR
-cleanup() {
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$daemons" ] || kill $daemons 2>/dev/null
-    rm -rf "$dir"
-}
-trap cleanup EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
-
-until_true() {
-    for _ in $(seq 200); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
-    done
-    return 1
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 if ! python3 -c 'import http.client'; then
     tell 0 "metrics # SKIP there is no python3"
@@ -57,7 +33,7 @@ is() { # SAMPLE VALUE
 }
 
 "$DIBS" serve --socket "$dir/solo" --name solo --http 127.0.0.1:$base 2>"$dir/solo.log" &
-daemons=$!
+started=$!
 export DIBS_SOCKET="$dir/solo"
 until_true test -S "$dir/solo"
 
@@ -120,7 +96,7 @@ for k in range(40):
 print("there", flush=True)
 time.sleep(60)' $base >"$dir/silent" &
 silent=$!
-daemons="$daemons $silent"
+started="$started $silent"
 until_true grep -q there "$dir/silent"
 "$DIBS" lock a --wait 20 -- true
 tell $? "callers that say nothing, or nonsense, keep no client waiting"
@@ -139,7 +115,7 @@ tell $? "without a key it is on loopback only"
 
 members="ant=127.0.0.1:$((base + 1)),bee=127.0.0.1:$((base + 2))"
 "$DIBS" serve --socket "$dir/ant" --data "$dir/data" --name ant --members "$members" --http 127.0.0.1:$((base + 3)) 2>"$dir/ant.log" &
-daemons="$daemons $!"
+started="$started $!"
 until_true "$DIBS" status --socket "$dir/ant"
 until_true metrics $((base + 3)) && is dibs_ready 0 && is 'dibs_link_up{member="bee"}' 0
 tell $? "a member that has met nobody says that"
@@ -148,7 +124,7 @@ get $((base + 3)) /healthz >"$dir/said"
 tell $? "and that it is not well, and why"
 "$DIBS" serve --socket "$dir/bee" --data "$dir/data" --name bee --members "$members" 2>"$dir/bee.log" &
 bee=$!
-daemons="$daemons $bee"
+started="$started $bee"
 until_true sh -c "'$DIBS' status --socket '$dir/ant' | grep -q '^ready yes'" &&
     "$DIBS" lock x --socket "$dir/ant" -- true && "$DIBS" lock x --socket "$dir/bee" -- true &&
     "$DIBS" lock x --socket "$dir/ant" -- true

@@ -1,15 +1,7 @@
 #!/bin/sh
 # Tables become pictures.
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    [ "$1" = 0 ] && echo "ok $number - $2" || echo "not ok $number - $2"
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 "$DIBS" sweep raymond raymond,tree=star naimi-trehel --sites 4,16 --rate 0.01..1/3 --seeds 2 --entries 400 >"$dir/open.csv"
 "$DIBS" sweep raymond naimi-trehel --sites 4,8,16 --closed --entries 400 >"$dir/closed.csv"

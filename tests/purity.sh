@@ -1,22 +1,13 @@
 #!/bin/sh
 # The pure library is pure, and the check that says so can say no.
-set -u
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 if [ "$MODE" != release ]; then
     echo "ok 1 - the core is pure # SKIP instrumented code calls its instruments"
     echo "1..1"
     exit 0
 fi
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
 
 tests/purity build/release/libdme.a
 tell $? "the core and the algorithms are pure"

@@ -1,35 +1,10 @@
 #!/bin/sh
 # Daemons that come back, or should not: without a majority, after a restart of one, of all, or of one after the other, without
 # their data directory, with a damaged one. On loopback; tests/chaos.sh has networks. No time is asserted.
-set -u
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
-dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
 client=build/$MODE/tests/chaos_client
-pids=
-unset DIBS_SOCKET DIBS_CONNECT DIBS_KEY XDG_RUNTIME_DIR
-cleanup() {
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
-    rm -rf "$dir"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
-
-# Until the command succeeds; at most some 20 seconds.
-until_true() {
-    for _ in $(seq 400); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
-    done
-    return 1
-}
 
 base=$((27700 + $$ % 2300)) # below the ports that the system gives away by itself
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
@@ -41,7 +16,7 @@ start() { # NAME [OPTION...]
     shift
     "$DIBS" serve --name "$name" --members "$members" --lease $lease --socket "$dir/$name" \
         --data "$dir/$name.data" "$@" 2>>"$dir/$name.log" &
-    pids="$pids $!"
+    started="$started $!"
     echo $! >"$dir/$name.pid"
 }
 
@@ -151,7 +126,7 @@ for name in ant bee cat; do
     "$client" "$dir/$name.keeps.history" "$name" "$dir/$name" 0 "$name.keeps:x" &
     load="$load $!"
 done
-pids="$pids $load"
+started="$started $load"
 
 is_served() { # NAME SINCE: something that was asked for since
     tail -n 3 "$dir/$1.history" | awk -v since="$2" '$4 && $5 > since { found = 1 } END { exit !found }'

@@ -1,37 +1,8 @@
 #!/bin/sh
 # The lock service with real daemons, sockets, processes and signals. Everything lives in a directory of its own; what is
 # started is stopped by its number. No time is asserted: waits are generous, and end when what they wait for is there.
-set -u
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # a slow disk would make members look dead
-daemons=
-unset DIBS_SOCKET XDG_RUNTIME_DIR
-cleanup() {
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$daemons" ] || kill $daemons 2>/dev/null
-    rm -rf "$dir"
-}
-trap cleanup EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
-
-# Until the command succeeds; at most some 10 seconds.
-until_true() {
-    for _ in $(seq 200); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
-    done
-    return 1
-}
-
-is_ready() { # SOCKET
-    [ "$("$DIBS" status --socket "$1" 2>/dev/null | sed -n 's/^ready //p')" = yes ]
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 cluster=0 # each has journals of its own
 
@@ -40,7 +11,7 @@ serve() { # SOCKET [OPTION...]
     shift
     "$DIBS" serve --socket "$dir/$socket" --data "$dir/data.$cluster" "$@" 2>>"$dir/$socket.log" &
     pid=$!
-    daemons="$daemons $pid"
+    started="$started $pid"
     echo $pid >"$dir/$socket.pid"
 }
 
@@ -58,7 +29,7 @@ lock() { # SOCKET ARGUMENT...
 # ------------------------------------------------------------------------------------------------- a cluster of one
 
 serve solo
-until_true is_ready "$dir/solo"
+until_true is_ready solo
 ready=$?
 tell $ready "a daemon without options is ready by itself"
 [ $ready = 0 ] || exit 1
@@ -179,7 +150,7 @@ wait $wrapper
 tell $? "if the daemon dies, the command is ended, by force if need be"
 
 serve solo
-until_true is_ready "$dir/solo"
+until_true is_ready solo
 tell $? "a socket that a dead daemon has left behind is taken over"
 
 end_daemon solo && [ ! -e "$dir/solo" ]
@@ -202,7 +173,7 @@ serve_all() { # ALGORITHM MEMBER...: which are all
         serve "$member" --name "$member" --members "$members" --lease 2500 --algorithm "$algorithm" # whatever else the machine does
     done
     for member in "$@"; do
-        until_true is_ready "$dir/$member" || return 1
+        until_true is_ready "$member" || return 1
     done
 }
 
@@ -275,7 +246,7 @@ for algorithm in $algorithms; do
         share three ant bee cat
         end_daemon bee KILL
         serve bee --name bee --members "$members" --lease 2500 --algorithm "$algorithm"
-        until_true is_ready "$dir/bee" && lock bee counter -- true
+        until_true is_ready bee && lock bee counter -- true
         tell $? "a member that was killed comes back by itself"
     }
     end_all ant bee cat
@@ -285,13 +256,13 @@ done
 for port in 1 2; do
     "build/$MODE/tests/cutter" $((base + port)) $((base + 10 + port)) $port >"$dir/cuts.$port" &
     echo $! >"$dir/cutter.$port.pid"
-    daemons="$daemons $!"
+    started="$started $!"
 done
 cluster=cut # lamport sends most; nobody is to be taken for dead
 serve ant --name ant --members "$members" --lease 6000 --algorithm lamport
 serve bee --name bee --members "$members" --lease 6000 --algorithm lamport --listen 127.0.0.1:$((base + 11))
 serve cat --name cat --members "$members" --lease 6000 --algorithm lamport --listen 127.0.0.1:$((base + 12))
-until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee" && until_true is_ready "$dir/cat"
+until_true is_ready ant && until_true is_ready bee && until_true is_ready cat
 count_by 6 ant bee cat ant bee cat
 tell $? "over connections that are cut again and again nothing is lost or done twice"
 echo "# cut $(cat "$dir/cuts.1") and $(cat "$dir/cuts.2") times"

@@ -1,15 +1,7 @@
 #!/bin/sh
 # A short simulation becomes a scenario that happens as it is written, whatever the algorithm; and logs can be read.
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    [ "$1" = 0 ] && echo "ok $number - $2" || echo "not ok $number - $2"
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 for name in $("$DIBS" list | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p'); do
     "$DIBS" sim "$name" --sites 4 --closed --entries 9 --warmup 0 --delay uniform:0,2 --save "$dir/$name.txt" \

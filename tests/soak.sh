@@ -1,17 +1,8 @@
 #!/bin/sh
 # Whole clusters under faults, each from a seed (dibs soak): all promises are kept; the same seed gives the same run; and
 # bugs that are planted are found.
-set -u
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; fi
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 seeds=${SOAK_SEEDS:-300}
 [ "$MODE" = release ] || seeds=${SOAK_SEEDS:-60}

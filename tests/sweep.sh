@@ -1,15 +1,7 @@
 #!/bin/sh
 # A sweep is the same table for any number of workers, and whether it was interrupted or not.
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-tell() { # STATUS NAME
-    number=$((number + 1))
-    [ "$1" = 0 ] && echo "ok $number - $2" || echo "not ok $number - $2"
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 sweep() { # ARGUMENT...
     "$DIBS" sweep all raymond,tree=star --sites 4,9 --rate 0.01..1/3 --seeds 2 --entries 400 --delay uniform:0,2 "$@"

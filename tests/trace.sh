@@ -1,23 +1,8 @@
 #!/bin/sh
 # Counterexamples and scenarios as files, rows and pictures: what the checker saves plays again to the same end, and every
 # scenario can be drawn.
-cd "$(dirname "$0")/.." || exit 2
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
-
-test_that() { # NAME COMMAND...
-    number=$((number + 1))
-    name=$1
-    shift
-    if "$@" >"$dir/log" 2>&1; then
-        echo "ok $number - $name"
-    else
-        sed 's/^/# /' "$dir/log"
-        echo "not ok $number - $name"
-    fi
-}
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 saved_plays_again() { # EXPECTED-LAST-LINE CHECK-ARGUMENT...
     expected=$1
