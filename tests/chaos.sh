@@ -65,6 +65,29 @@ judge 1 EMPTY "a history of nothing shows nothing" <<END
 a all x 0 1 2 2 timeout
 END
 
+judge_losses() { # STATUS WORD NAME, and a history; m1 is in trouble from 10 to 20
+    cat >"$dir/made.up"
+    echo "10 20 m1 m2" >"$dir/troubles"
+    python3 tests/chaos_history.py beside "$dir/troubles" "$dir/made.up" >"$dir/said"
+    [ $? = "$1" ] && grep -q "$2" "$dir/said"
+    tell $? "the checker: $3"
+    : >"$dir/troubles"
+}
+
+judge_losses 0 "1 locks were lost" "who is at a member in trouble may lose a lock" <<END
+m1.a all x 1 1 2 15 lost
+m3.a own x 1 1 2 15 released
+END
+judge_losses 1 "LOST.*m3.a" "who is at another one may not" <<END
+m3.a all x 1 1 2 15 gone
+END
+judge_losses 1 "LOST.*m2.a" "nor at another time" <<END
+m2.a all x 1 1 2 21 lost
+END
+judge_losses 1 EMPTY "where nobody loses anything, nothing is shown" <<END
+m1.a all x 1 1 2 15 released
+END
+
 # -------------------------------------------------------------------------------------------------------- five, and a load
 
 if ! net_make 5; then
@@ -78,6 +101,11 @@ good=$?
 tell $good "five daemons on networks of their own meet"
 [ $good = 0 ] || { tail -n 5 "$dir"/m?.log | sed 's/^/# /'; exit 1; }
 run_load 5
+keepers=
+for k in 1 2 3 4 5; do
+    run_client keep "m$k.keeps" $k 0 "keep$k:x"
+    keepers="$keepers $last_client"
+done
 until_true are_all_served 0
 tell $? "all clients are served"
 
@@ -86,6 +114,12 @@ all_whole_and_served() { # NAME
     whole=$?
     until_true are_all_served "$(now_ns)" && [ $whole = 0 ]
     tell $? "$1: all take part again, and all clients are served"
+}
+
+is_over() { # SINCE K...: the trouble of these members
+    since=$1
+    shift
+    echo "$since $(now_ns) $(echo "$*" | sed 's/[0-9]/m&/g')" >>"$dir/troubles"
 }
 
 verdict() { # NAME
@@ -117,6 +151,7 @@ group="load"
 echo "# others waited for locks of their own for at most $(leases "$(history waits 'own[1345]' "$killed")")"
 start 2
 all_whole_and_served "kill -9 and restart"
+is_over "$killed" 2
 
 # ------------------------------------------------------------------------------------------------- a holder's daemon stops
 
@@ -139,6 +174,7 @@ until_true grep -q "does not take part" "$dir/m4.log"
 tell $? "SIGCONT after $((${CHAOS_STOP:-10})) leases: the daemon finds out that it does not take part"
 group="load"
 all_whole_and_served "SIGCONT"
+is_over "$stopped" 4
 group="stop"
 end_client "$holder"
 end_client "$waiter"
@@ -154,6 +190,7 @@ lonely=0
 for round in $(seq "$cuts"); do
     a=$((round % 5 + 1)) b=$(((round * 3 + 1) % 5 + 1))
     [ $a != $b ] || b=$((b % 5 + 1))
+    cut=$(now_ns)
     cut_off $a $b
     # Until the three others go on without them, and the two know.
     until_true sh -c "! '$DIBS' status --socket '$dir/m$a' | grep -q '^ready yes'"
@@ -165,6 +202,7 @@ for round in $(seq "$cuts"); do
         lonely=$((lonely + 1))
         break
     fi
+    is_over "$cut" $a $b
     took=$(($(now_ns) - healed))
     [ $took -le $longest ] || longest=$took
 done
@@ -172,6 +210,10 @@ done
 tell $? "a minority of two was cut off and healed $cuts times, and all clients went on each time"
 echo "# until all had been served again after a cut was healed: $(leases $longest) at most"
 verdict "cuts"
+for pid in $keepers; do end_client "$pid"; done
+python3 tests/chaos_history.py beside "$dir/troubles" "$dir"/load.*.history "$dir"/keep.*.history >"$dir/said"
+tell $? "kill, stop, cuts: no client of a member that was not in trouble has lost a lock"
+sed 's/^/# /' "$dir/said"
 
 # -------------------------------------------------------------------------------------------------------------- everything
 

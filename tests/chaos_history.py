@@ -5,6 +5,9 @@
   chaos_history.py granted NAME SINCE LOG...       when the lock was granted first after that time; nothing: never
   chaos_history.py waits PATTERN SINCE LOG...      the longest wait (ns) that ended after that time, for such names
   chaos_history.py losses LOG...                   the clients that lost a lock, when they knew, and how: a line each
+  chaos_history.py beside TROUBLES LOG...          of these, those whose member was not in trouble then; ends with 1 if there are
+                                                   any. A client is called after its member (m1, m1.a); a line of TROUBLES is
+                                                   FROM TO MEMBER...
 
 It uses nothing of dibs: from who believed what when, all times by one clock, it decides by itself. A client held a lock at
 least from `granted` to `believed`, both included; nobody else's hold that excludes it may touch that span."""
@@ -57,6 +60,27 @@ def fences(holds):
         over = [i for i in over if i.mode != h.mode or i.fence > h.fence] + [h]
 
 
+def losses(files):
+    return [h for h in read(files) if h.fence and h.end in ("lost", "gone")]
+
+
+def beside(troubles, files):
+    with open(troubles, encoding="ascii") as lines:
+        spans = [(int(line.split()[0]), int(line.split()[1]), line.split()[2:]) for line in lines]
+    lost = losses(files)
+    found = [
+        h
+        for h in lost
+        if not any(begin <= h.believed <= end and h.who.split(".")[0] in members for begin, end, members in spans)
+    ]
+    for h in found:
+        print("LOST:", h)
+    print(f"{len(lost)} locks were lost in {len(spans)} troubles, {len(found)} of them beside")
+    if not lost:
+        print("EMPTY: nobody has lost anything, so nothing has been shown")
+    return bool(found) or not lost
+
+
 def check(files):
     holds = sorted((h for h in read(files) if h.fence), key=lambda h: h.granted)
     wrong = [f"TIME: it ends before it begins\n  {h}" for h in holds if not h.asked <= h.granted <= h.believed]
@@ -84,9 +108,10 @@ def main(what, *args):
         of_name = [h for h in read(args[2:]) if h.fence and fnmatch.fnmatch(h.name, args[0])]
         print(max((h.granted - h.asked for h in of_name if h.granted > int(args[1])), default=0))
     elif what == "losses":
-        for h in read(args):
-            if h.fence and h.end in ("lost", "gone"):
-                print(h.who, h.name, h.believed, h.end)
+        for h in losses(args):
+            print(h.who, h.name, h.believed, h.end)
+    elif what == "beside":
+        sys.exit(beside(args[0], args[1:]))
     else:
         sys.exit(__doc__)
 

@@ -107,6 +107,71 @@ static void a_member_that_restarted_grants_nothing(void **state)
     node_free(&b);
 }
 
+static bool keep(void *user, const uint8_t *bytes, size_t len)
+{
+    (void)user, (void)bytes, (void)len; /* nobody will ask */
+    return true;
+}
+
+static uint64_t chance(void *user)
+{
+    return test_random(user);
+}
+
+static void start_agreeing(struct node *node, const char *name, const struct view *roster, uint64_t *seed)
+{
+    static const struct disk disk = {NULL, keep, keep};
+    struct node_conf conf = conf_of("same");
+    char line[256];
+    struct dme_text why;
+
+    conf.name = name;
+    conf.lease_ms = 1000;
+    conf.incarnation = 1;
+    conf.user = seed;
+    conf.random = chance;
+    dme_text_init(&why, line, sizeof line);
+    node_init(node, &conf);
+    assert_true(node_agree(node, &disk, NULL, 0, roster, false, 1000, &why));
+}
+
+/* Time passes until the first has installed this view; for some seconds at most. */
+static void pass_until_view(struct node *a, struct node *b, uint64_t number)
+{
+    for (uint32_t k = 0; k < 500 && a->view.number < number; k++) {
+        node_advance(a, a->now_ms + 10);
+        node_advance(b, b->now_ms + 10);
+        talk(a, b);
+    }
+    assert_int_equal(a->view.number, number);
+}
+
+/* Who leads may be somebody whom it does not know, as it was away while that one was added. */
+static void who_lags_is_told_the_newest_view_by_any_member(void **state)
+{
+    struct node a, b;
+    struct view view;
+    uint64_t seed = 1;
+
+    (void)state;
+    view_begin(&view);
+    assert_null(view_add(&view, "ant", "10.0.0.1:1", VIEW_MEMBER));
+    assert_null(view_add(&view, "bee", "10.0.0.2:1", VIEW_MEMBER));
+    start_agreeing(&a, "ant", &view, &seed);
+    start_agreeing(&b, "bee", &view, &seed);
+    connect_to(&a, &b);
+    pass_until_view(&a, &b, 1);
+    pass_until_view(&b, &a, 1);
+    view = b.view;
+    view.number = 2;
+    assert_null(view_add(&view, "cat", "10.0.0.3:1", VIEW_ADDED));
+    node_install(&b, &view);
+    pass_until_view(&a, &b, 2);
+    assert_int_equal(a.view.count, 3);
+    node_free(&a);
+    node_free(&b);
+}
+
 /* ------------------------------------------------------------------------------------------------ one member, in
  * detail */
 
@@ -452,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_with_different_configurations_refuse_each_other),
         cmocka_unit_test(a_member_that_restarted_grants_nothing),
+        cmocka_unit_test(who_lags_is_told_the_newest_view_by_any_member),
         cmocka_unit_test(one_machine_can_use_all_slots_and_no_more),
         cmocka_unit_test(a_policy_chooses_algorithms_and_kind_by_name),
         cmocka_unit_test(readers_join_readers_but_not_past_a_writer),

@@ -3,9 +3,9 @@
  * Whom to exclude. Algorithms need every process in the view to reach every other. So who leads looks at who hears whom,
  * as all report in their heartbeats: where two do not hear each other, one of them has to go; the one that more miss, or
  * the later in the roster, but not the leader. Once told to drop somebody, everybody sticks to it until the view changes,
- * and who leads next goes on with it. So nobody is blamed in haste: who leads must have been with a majority for a while,
- * and must have led for long enough that all could hear from it which view it is; and who has lost a connection has two
- * leases to make it again.
+ * and who leads next goes on with it. So nobody is blamed in haste. Who leads judges only together with a majority that
+ * speaks in this view; who is heard by anybody is not silent; who leads anew waits until all can have heard from it which
+ * view it is; and where a connection was lost, there are two leases of time to make it again.
  *
  * A process that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients,
  * and grants again when its lease is back. Who was excluded begins a new life and waits to be let in. */
@@ -82,42 +82,17 @@ void lease_refresh(struct node *node)
 
 /* -------------------------------------------------------------------------------------------------------- heartbeats */
 
-static bool lease_heard_within(const struct node *node, uint32_t k, uint64_t span_ms)
+static bool lease_hears(const struct node *node, uint32_t k)
 {
     const struct member *m = node->member[k];
 
-    return k == node->place || (m->heard_ms && node->now_ms - m->heard_ms <= span_ms);
+    return k == node->place || (m->heard_ms && node->now_ms - m->heard_ms <= node->conf.lease_ms / 2);
 }
 
-static bool lease_hears(const struct node *node, uint32_t k)
-{
-    return lease_heard_within(node, k, node->conf.lease_ms / 2);
-}
-
-/* Half a lease has passed since. */
+/* Has half a lease passed since? */
 static bool lease_is_long_ago(const struct node *node, uint64_t ms)
 {
     return node->now_ms - ms > node->conf.lease_ms / 2;
-}
-
-/* Who was stopped, or cut off, hears nobody, or some before others; it must not blame them for that. It knows, before half a
- * lease is over, by which it would take anybody for silent, that it has not heard a majority for a quarter; and then it
- * blames nobody until it has been with the majority for as long as it may take to hear everybody. */
-static void lease_look_around(struct node *node)
-{
-    uint32_t hears = 0;
-
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (view_counts(&node->view, k))
-            hears += lease_heard_within(node, k, node->conf.lease_ms / 4);
-    if (hears < view_majority(&node->view))
-        node->lonely_ms = node->now_ms;
-}
-
-/* Has it been silent for too long, in all the time that this process could have heard it? */
-static bool lease_is_silent(const struct node *node, uint32_t k)
-{
-    return !lease_hears(node, k) && lease_is_long_ago(node, node->lonely_ms) && lease_is_long_ago(node, node->life_ms);
 }
 
 /* Is it known that the process that takes part in the view, if any, is dead, as a later one is at the other end of the
@@ -158,7 +133,7 @@ static struct beat lease_beat(const struct node *node)
                         .stray = node->agree && !agree_knows_itself(node->agree)};
 
     for (uint32_t k = 0; k < node->view.count; k++) {
-        if (lease_heard_within(node, k, 2 * node->conf.lease_ms))
+        if (lease_hears(node, k))
             beat.hears |= lease_bit(k);
         if (k == node->place ? node->dropped : node->member[k]->bound)
             beat.bound |= lease_bit(k);
@@ -243,63 +218,99 @@ static const struct beat *lease_said(const struct node *node, uint32_t k, const 
 struct lease_plan {
     struct beat own;
     const struct beat *said[NODE_MEMBERS_MAX];
+    bool judges;    /* a majority speaks: who was stopped, or cut off, does not blame the others for their silence */
     uint64_t stay;  /* who takes part and can stay */
     uint64_t leave; /* who takes part and cannot */
     uint64_t come;  /* who does not take part, and can */
 };
+
+/* Does nobody hear it of those who speak? */
+static bool lease_is_silent(const struct node *node, const struct lease_plan *p, uint32_t k)
+{
+    for (uint32_t i = 0; i < node->view.count; i++)
+        if (i != k && p->said[i] && p->said[i]->hears & lease_bit(k))
+            return false;
+    return p->judges && k != node->place;
+}
 
 static bool lease_connected(const struct lease_plan *p, uint32_t i, uint32_t k)
 {
     return i == k || (p->said[i] && p->said[k] && p->said[i]->hears & lease_bit(k) && p->said[k]->hears & lease_bit(i));
 }
 
-static uint32_t lease_missed_by(const struct lease_plan *p, uint32_t k, uint32_t count)
+/* Is it known that one of them does not hear the other? Of who leads it is known whom it hears. */
+static bool lease_apart(const struct node *node, const struct lease_plan *p, uint32_t i, uint32_t k)
+{
+    if (i == node->place || k == node->place)
+        return !lease_connected(p, i, k);
+    return (p->said[i] && !(p->said[i]->hears & lease_bit(k))) || (p->said[k] && !(p->said[k]->hears & lease_bit(i)));
+}
+
+static uint32_t lease_missed_by(const struct node *node, const struct lease_plan *p, uint32_t k)
 {
     uint32_t missed = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        missed += p->stay & lease_bit(i) && !lease_connected(p, i, k);
+    for (uint32_t i = 0; i < node->view.count; i++)
+        missed += (i == node->place || p->stay & lease_bit(i)) && lease_apart(node, p, i, k);
     return missed;
 }
 
-/* One after the other has to go, until all who stay hear each other. */
-static void lease_plan_stay(const struct node *node, struct lease_plan *p)
+/* Who is missed most; or NODE_MEMBERS_MAX. */
+static uint32_t lease_most_missed(const struct node *node, const struct lease_plan *p, uint32_t *most)
 {
-    for (;;) {
-        uint32_t worst = NODE_MEMBERS_MAX, most = 0;
+    uint32_t worst = NODE_MEMBERS_MAX;
 
-        for (uint32_t k = 0; k < node->view.count; k++) {
-            uint32_t missed = p->stay & lease_bit(k) ? lease_missed_by(p, k, node->view.count) : 0;
+    *most = 0;
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        uint32_t missed = p->stay & lease_bit(k) ? lease_missed_by(node, p, k) : 0;
 
-            if (missed && (missed > most || (missed == most && worst == node->place))) {
-                worst = k;
-                most = missed;
-            } else if (missed && missed == most && k != node->place) {
-                worst = k;
-            }
+        if (missed && (missed > *most || (missed == *most && (worst == node->place || k != node->place)))) {
+            worst = k;
+            *most = missed;
         }
-        if (!most)
-            return;
+    }
+    return worst;
+}
+
+/* One after the other has to go, until all who stay hear each other. Who is missed by most others goes soon; where it is only
+ * some, a connection may have been lost, and they have two leases to make it again. */
+static void lease_plan_stay(struct node *node, struct lease_plan *p)
+{
+    uint32_t worst, most, others = 0;
+    bool patient;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        others += (uint32_t)(p->stay >> k & 1);
+    others -= p->stay & lease_bit(node->place) ? 1 : 0;
+    worst = lease_most_missed(node, p, &most);
+    if (worst == NODE_MEMBERS_MAX)
+        node->whole_ms = node->now_ms;
+    patient = node->now_ms - node->whole_ms <= node->conf.lease_ms * 3 / 2;
+    for (; worst != NODE_MEMBERS_MAX && (2 * most > others || !patient); worst = lease_most_missed(node, p, &most)) {
         p->stay &= ~lease_bit(worst);
         p->leave |= lease_bit(worst);
     }
 }
 
-static void lease_make_plan(const struct node *node, struct lease_plan *p)
+static void lease_make_plan(struct node *node, struct lease_plan *p)
 {
     uint64_t bound = node->drops;
+    uint32_t speak = 0;
 
     *p = (struct lease_plan){.own = lease_beat(node)};
     for (uint32_t k = 0; k < node->view.count; k++) {
         p->said[k] = lease_said(node, k, &p->own);
         if (p->said[k])
             bound |= p->said[k]->bound;
+        speak += p->said[k] && view_counts(&node->view, k);
     }
+    p->judges = speak >= view_majority(&node->view);
     for (uint32_t k = 0; k < node->view.count; k++) {
         const struct view_member *m = &node->view.member[k];
         bool willing = m->standing != VIEW_REMOVED && !(k == node->place ? node->leaves : node->member[k]->last.leaves);
 
-        if (m->incarnation && (!willing || bound & lease_bit(k) || lease_is_dead(node, k) || lease_is_silent(node, k)))
+        if (m->incarnation &&
+            (!willing || bound & lease_bit(k) || lease_is_dead(node, k) || lease_is_silent(node, p, k)))
             p->leave |= lease_bit(k);
         else if (m->incarnation)
             p->stay |= lease_bit(k);
@@ -308,9 +319,10 @@ static void lease_make_plan(const struct node *node, struct lease_plan *p)
             p->come |= lease_bit(k);
     }
     /* By now all should have installed this view, as who leads tells them, and should hear each other. */
-    if (lease_is_long_ago(node, node->installed_ms) && lease_is_long_ago(node, node->led_ms) &&
-        lease_is_long_ago(node, node->lonely_ms))
+    if (p->judges && lease_is_long_ago(node, node->installed_ms) && lease_is_long_ago(node, node->led_ms))
         lease_plan_stay(node, p);
+    else
+        node->whole_ms = node->now_ms;
     for (uint32_t k = 0; k < node->view.count; k++)
         for (uint32_t i = 0; i < node->view.count; i++)
             if (p->come & lease_bit(k) && (p->stay | p->come) & lease_bit(i) && !lease_connected(p, i, k))
@@ -398,7 +410,6 @@ void lease_lead(struct node *node)
     struct view next;
     bool changed;
 
-    lease_look_around(node);
     if (!node->agree || !agree_leads(node->agree)) {
         node->led_ms = 0;
         return;

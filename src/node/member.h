@@ -10,7 +10,7 @@ struct beat {
     uint64_t view;    /* the view that the sender has installed */
     uint64_t sent_ms; /* by the sender's clock */
     uint64_t echo_ms; /* by the receiver's clock: the newest beat of it that the sender acknowledges; 0: none */
-    uint64_t hears;   /* whom the sender hears, or did, two leases ago */
+    uint64_t hears;   /* whom the sender hears */
     uint64_t bound;   /* whom it no longer acknowledges in this view */
     uint64_t expired; /* whom it owes nothing any more */
     uint64_t drops;   /* from the leader: whom nobody shall acknowledge any more in this view */

@@ -104,6 +104,7 @@ static void node_begin_life(struct node *node)
         if (node->member[k]) {
             link_begin_anew(&node->member[k]->link);
             node->member[k]->acked_ms = 0;
+            node->member[k]->heard_ms = 0; /* it is let in only when it hears all others anew */
         }
 }
 

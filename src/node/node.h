@@ -88,7 +88,7 @@ struct node {
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t granted_ms; /* when it last had its lease, or began */
     uint64_t led_ms;     /* since when it leads, or 0 */
-    uint64_t lonely_ms;  /* when it last did not hear a majority */
+    uint64_t whole_ms;   /* who leads: when all who can stay last reached each other */
     uint64_t drops;      /* who leads: whom to drop */
     struct node_wish {
         uint64_t until_ms; /* 0: there is none */

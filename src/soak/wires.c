@@ -1,11 +1,12 @@
 /* wires.c - the network of a soak. A connection carries bytes in order, each piece in its own time. It can break at any
  * moment: what is under way is lost, and either side may find out much later. A blocked direction keeps what is sent into
- * it until it is healed, as a sender that repeats itself would. */
+ * it until it is healed, as a sender that repeats itself would. A call may go unheard; as in TCP it is made again a second
+ * later. */
 #include "world.h"
 
 #include <stdlib.h>
 
-enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000 };
+enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000, LOST_CALL_US = 1000000 };
 
 static struct link *wires_link(struct world *w, uint32_t i, uint32_t k)
 {
@@ -43,6 +44,12 @@ void wires_dial(struct world *w, uint32_t i, uint32_t k)
         wires_redial(w, i, k, REDIAL_US);
         return;
     }
+    if (!w->pipe[i][k].unheard && world_below(w, 8) == 0) {
+        w->pipe[i][k].unheard = true;
+        wires_redial(w, i, k, LOST_CALL_US);
+        return;
+    }
+    w->pipe[i][k].unheard = false;
     there = wires_delay(w);
     back = there + wires_delay(w);
     w->connections++;

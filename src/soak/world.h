@@ -59,6 +59,7 @@ struct soak_pipe {
     uint64_t last_us;    /* nothing arrives before what was sent before */
     bool blocked;
     bool dialing;
+    bool unheard; /* the last call */
 };
 
 struct soak_client {
