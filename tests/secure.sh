@@ -71,6 +71,34 @@ until_true grep -q "configurations differ.*build-\*" "$dir/ant.log" &&
 tell $? "members with different policies refuse each other, with the reason in both logs"
 end_daemon ant bee
 
+# ----------------------------------------------------------------------------------------------- users of this machine
+
+rejects '--socket-group: there is no group "nobody-here"' --socket-group nobody-here
+
+if [ "$(id -u)" = 0 ]; then
+    as() { # GROUP COMMAND...: as nobody who has a name, in this group only
+        setpriv --reuid 54321 --regid "$1" --clear-groups env ASAN_OPTIONS="${ASAN_OPTIONS:-}" "$dir/dibs" status --socket "$dir/club"
+    }
+    cp "$DIBS" "$dir/dibs" # where everybody may come
+    chmod 711 "$dir"
+    serve club
+    until_true is_ready club
+    as daemon >/dev/null 2>"$dir/said"
+    [ $? != 0 ] && grep -q "Permission denied" "$dir/said"
+    tell $? "other users of the machine may not use the socket"
+    end_daemon club
+    serve club --socket-group daemon
+    until_true is_ready club
+    as daemon >/dev/null
+    tell $? "those of the group that it is given to may"
+    as mail >/dev/null 2>"$dir/said"
+    [ $? != 0 ] && grep -q "Permission denied" "$dir/said"
+    tell $? "and nobody else"
+    end_daemon club
+else
+    tell 0 "users and groups # SKIP only root can be all of them"
+fi
+
 # ------------------------------------------------------------------------------------------------- clients over TCP
 
 rejects '--clients: 192.0.2.1 is not on loopback' --clients 192.0.2.1:7411

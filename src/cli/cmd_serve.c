@@ -20,7 +20,8 @@ static const char *serve_data(void)
 
 static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
-    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it. Without a key or\n"
+    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it, or a group. Without a key "
+    "or\n"
     "certificates, members and clients over TCP are on loopback only. Locks are granted while a majority of the\n"
     "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it;\n"
     "after SIGHUP it has read its keys and certificates again. An ADDRESS is a number, 10.0.0.1 or [fd00::1], or the\n"
@@ -47,6 +48,8 @@ int cmd_serve(int argc, char **argv)
         {"--listen", CLI_TEXT, &set[CONF_LISTEN].text, "ADDRESS:PORT",
          "where to listen, if not at the address in the list", 0, 0, NULL},
         {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH", "where clients of this machine come in", 0, 0, NULL},
+        {"--socket-group", CLI_TEXT, &set[CONF_SOCKET_GROUP].text, "GROUP",
+         "whose members may use it, beside its owner", 0, 0, NULL},
         {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
          "where they come in over TCP; without a key on loopback only", 0, 0, NULL},
         {"--http", CLI_TEXT, &set[CONF_HTTP].text, "ADDRESS:PORT",

@@ -1,5 +1,5 @@
-/* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600), and over TCP if that is
- * configured. */
+/* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600), or a group as well (0660), and
+ * over TCP if that is configured. */
 #include "serve.h"
 
 #include "lab/memory.h"
@@ -252,6 +252,11 @@ static bool clients_start_unix(struct serve *s)
     mask = umask(0177);
     error = uv_pipe_bind(&s->clients_door, path);
     umask(mask);
+    if (!error && s->conf->socket_group && (chown(path, (uid_t)-1, s->conf->socket_gid) || chmod(path, 0660))) {
+        serve_log(s, "cannot give %s to the group %s: %s; only root, or a member of it, can", path,
+                  s->conf->socket_group, strerror(errno));
+        return false;
+    }
     if (!error)
         error = uv_listen((uv_stream_t *)&s->clients_door, BACKLOG, clients_come);
     if (error)

@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "lab/meant.h"
 
+#include <grp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static const struct {
     [CONF_MEMBERS] = {"members", "LIST"},
     [CONF_LISTEN] = {"listen", "ADDRESS:PORT"},
     [CONF_SOCKET] = {"socket", "PATH"},
+    [CONF_SOCKET_GROUP] = {"socket-group", "GROUP"},
     [CONF_CLIENTS] = {"clients", "ADDRESS:PORT"},
     [CONF_HTTP] = {"http", "ADDRESS:PORT"},
     [CONF_KEY] = {"key", "FILE"},
@@ -240,6 +242,21 @@ static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
                      CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
 }
 
+static void conf_socket(struct conf_draft *d, struct serve_conf *conf)
+{
+    const struct conf_setting *group = &d->set[CONF_SOCKET_GROUP];
+    const struct group *found = NULL;
+
+    if (d->set[CONF_SOCKET].text)
+        conf->socket = d->set[CONF_SOCKET].text;
+    conf->socket_group = group->text;
+    if (group->text && *group->text && !(found = getgrnam(group->text)))
+        conf_mistake(d, group, "there is no group \"%s\" on this machine; make it with \"groupadd %s\"", group->text,
+                     group->text);
+    if (found)
+        conf->socket_gid = found->gr_gid;
+}
+
 /* A variable that is not set, perhaps. (In a file it is found at its line; an empty list of members, where it is read.) */
 static void conf_empty(struct conf_draft *d)
 {
@@ -270,8 +287,7 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
         conf_address(d, &d->set[CONF_CLIENTS], &conf->clients, d->set[CONF_CLIENTS].text);
     if (d->set[CONF_HTTP].text)
         conf_address(d, &d->set[CONF_HTTP], &conf->http, d->set[CONF_HTTP].text);
-    if (d->set[CONF_SOCKET].text)
-        conf->socket = d->set[CONF_SOCKET].text;
+    conf_socket(d, conf);
     if (d->set[CONF_DATA].text)
         conf->data = d->set[CONF_DATA].text;
     conf_lease(d, conf);

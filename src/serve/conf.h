@@ -13,6 +13,7 @@
 #include "node/node.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 struct tls_keys;
 
@@ -30,6 +31,8 @@ struct serve_conf {
     struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */
     struct serve_member listen;                   /* where this one listens, if not at its address in the list */
     const char *socket;                           /* path, for clients of this machine */
+    const char *socket_group;                     /* who may use it as well; or null */
+    gid_t socket_gid;                             /* its number */
     struct serve_member clients;                  /* where clients come in over TCP, if anywhere */
     struct serve_member http;                     /* where metrics are served, if anywhere */
     const char *data;                             /* directory, for what must outlive the process */
@@ -50,6 +53,7 @@ enum conf_key {
     CONF_MEMBERS,
     CONF_LISTEN,
     CONF_SOCKET,
+    CONF_SOCKET_GROUP,
     CONF_CLIENTS,
     CONF_HTTP,
     CONF_KEY,

@@ -64,7 +64,8 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         fprintf(to, ", %s\ndata       %s\nlease      %" PRIu64 " ms\n", conf_door(conf, true), conf->data,
                 conf->lease_ms);
     }
-    fprintf(to, "socket     %s, for its owner only\n", conf->socket);
+    fprintf(to, "socket     %s, for its owner %s%s\n", conf->socket, conf->socket_group ? "and the group " : "only",
+            conf->socket_group ? conf->socket_group : "");
     if (conf->clients.port) {
         fprintf(to, "clients    ");
         describe_address(&conf->clients, to);
