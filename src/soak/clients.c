@@ -94,6 +94,16 @@ void clients_die(struct world *w, uint32_t k)
     }
 }
 
+void clients_evict(struct world *w, uint32_t i)
+{
+    const char *name = clients_names[world_below(w, SOAK_NAMES)];
+
+    world_wake(w, i);
+    world_trace(w, "%u clients of %s are evicted from %s",
+                session_evict(&w->machine[i].node, name, strlen(name), UINT64_MAX), w->machine[i].name, name);
+    world_settle(w, i);
+}
+
 /* It believes in its lock for a while to come. */
 static void clients_miss(struct world *w, uint32_t k)
 {

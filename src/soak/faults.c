@@ -21,10 +21,12 @@ void faults_draw(struct world *w)
         if (m->wild_clocks)
             m->drift_ppm = 400000;
         m->crash = faults_maybe(w, 12);
+        m->leave = faults_maybe(w, 8);
         m->pause = faults_maybe(w, 12);
         m->cut = faults_maybe(w, 20);
         m->breaks = faults_maybe(w, 60);
         m->kill_client = faults_maybe(w, 60);
+        m->evict = faults_maybe(w, 60);
         m->roster = w->conf->roster ? 1 + (uint32_t)world_below(w, 20) : 0;
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
         if (world_below(w, 6) ==
@@ -46,15 +48,29 @@ void faults_draw(struct world *w)
 
 static void faults_crash(struct world *w)
 {
-    uint32_t i = (uint32_t)world_below(w, w->n);
+    uint32_t i = (uint32_t)world_below(w, w->n), spared = (uint32_t)world_below(w, 2 * w->n);
+    uint64_t kind = world_below(w, 12);
 
-    if (world_below(w, 12) == 0) { /* a power cut: all at once */
+    if (kind <= 1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
+        if (spared < w->n)
+            faults_cut_off(w, 1u << spared, 1 + world_below(w, 3 * SOAK_LEASE_MS));
         for (i = 0; i < w->n; i++)
-            if (w->machine[i].runs)
+            if (w->machine[i].runs && i != spared)
                 machine_crash(w, i);
     } else if (w->machine[i].runs) {
         w->report->crashes++;
         machine_crash(w, i);
+    }
+}
+
+/* It is told to end. */
+static void faults_leave(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n);
+
+    if (w->machine[i].runs && !w->machine[i].leave_by_ms && !world_is_stopped(w, i)) {
+        w->report->crashes++;
+        machine_leave(w, i);
     }
 }
 
@@ -137,6 +153,15 @@ static void faults_kill_client(struct world *w)
         clients_die(w, k);
 }
 
+/* An operator takes a lock from all who hold it at a member. */
+static void faults_evict(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n);
+
+    if (w->machine[i].runs && !world_is_stopped(w, i))
+        clients_evict(w, i);
+}
+
 /* An operator adds or removes a member, at any other one. Who comes back begins with an empty disk. */
 static void faults_change_roster(struct world *w)
 {
@@ -167,12 +192,10 @@ void faults_happen(struct world *w)
     const struct {
         uint32_t rate;
         void (*happen)(struct world *w);
-    } kinds[] = {{w->mix.crash, faults_crash},
-                 {w->mix.pause, faults_pause},
-                 {w->mix.cut, faults_cut},
-                 {w->mix.breaks, faults_break},
-                 {w->mix.kill_client, faults_kill_client},
-                 {w->mix.roster, faults_change_roster}};
+    } kinds[] = {{w->mix.crash, faults_crash},  {w->mix.leave, faults_leave},
+                 {w->mix.pause, faults_pause},  {w->mix.cut, faults_cut},
+                 {w->mix.breaks, faults_break}, {w->mix.kill_client, faults_kill_client},
+                 {w->mix.evict, faults_evict},  {w->mix.roster, faults_change_roster}};
 
     if (w->conf->rolling)
         rolling_happen(w);

@@ -84,7 +84,7 @@ struct soak_history {
 
 /* What a seed draws. Rates are events per simulated minute. */
 struct soak_mix {
-    uint32_t crash, pause, cut, breaks, kill_client, roster, torn, slow;
+    uint32_t crash, leave, pause, cut, breaks, kill_client, evict, roster, torn, slow;
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
     bool wild_clocks; /* beyond the bound */
@@ -156,6 +156,8 @@ void clients_confirm(struct world *w, uint32_t c);
 void clients_hear(struct world *w, uint32_t i);
 void clients_orphaned(struct world *w, uint32_t i);
 void clients_die(struct world *w, uint32_t c);
+/* One of the locks is taken away from all clients of this machine. */
+void clients_evict(struct world *w, uint32_t i);
 bool clients_at_rest(struct world *w);
 void clients_end(struct world *w);
 
