@@ -123,6 +123,38 @@ lock solo job --wait 20 -- sh -c '! kill -0 "$(cat "$0")" 2>/dev/null' "$dir/bus
 tell $? "if dibs is killed, its command is, before the next one is let in"
 rm -f "$dir/busy"
 
+# A command whose child does the work; dibs, its guard, and the child's number.
+hold_by_child() {
+    # shellcheck disable=SC2016
+    "$DIBS" lock --socket "$dir/solo" job -- sh -c 'sleep 600 & echo $! >"$0.in"; mv "$0.in" "$0"; wait' "$dir/child" \
+        2>/dev/null &
+    holder=$!
+    until_true test -e "$dir/child"
+    guard=$(cat "/proc/$holder/task/$holder/children")
+    child=$(cat "$dir/child")
+    rm -f "$dir/child"
+}
+
+hold_by_child
+kill -KILL $guard
+wait "$holder"
+[ $? = $((128 + 9)) ] && ! kill -0 "$child" 2>/dev/null
+tell $? "if its guard is killed, dibs kills the command and all it has started"
+
+hold_by_child
+kill -STOP $guard
+kill -KILL "$holder" $guard
+wait "$holder" 2>/dev/null
+"$DIBS" lock --socket "$dir/solo" job --wait 0.5 -- true 2>/dev/null
+[ $? = 121 ] && kill "$child" && lock solo job -- true
+tell $? "if both are killed, the lock is not released before what the command has started ends"
+
+# shellcheck disable=SC2016
+lock solo job -- sh -c 'sleep 600 & echo $! >"$0"' "$dir/left"
+until_true sh -c "'$DIBS' status --socket '$dir/solo' >/dev/null; ! '$DIBS' holders --socket '$dir/solo' job | grep -q ." &&
+    lock solo job --wait 5 -- true && kill "$(cat "$dir/left")"
+tell $? "what a command leaves running holds nothing"
+
 # shellcheck disable=SC2016
 "$DIBS" lock --socket "$dir/solo" job --ttl 1000ms -- sh -c 'sleep 2.5' && :
 tell $? "a lease is renewed while the command runs"

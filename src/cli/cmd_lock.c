@@ -4,8 +4,9 @@
  * a guard, and the guard's child is the command, in a process group of its own, so that all of it can be ended. The
  * guard sees to it that the command does not outlive its lock: it sleeps on a pipe of which this process has the other
  * end, and when this process dies, even by kill -9, it kills the command's group and waits until nobody is left. It has
- * the connection to the daemon open as well, so the lock is not released before. (Should the guard be killed too, the
- * command itself still gets a signal when its parent dies.)
+ * the connection to the daemon open as well, so the lock is not released before. Should the guard be killed, this process
+ * does the same. Should both be killed at once, as by killall, the command itself gets a signal when its parent dies; and
+ * whatever it has started has inherited the connection, and with it the lock, until it ends.
  *
  * What this process does is always an answer to one of three things, and all come through poll: a signal (signalfd), the
  * daemon says something, time passes.
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -160,19 +162,22 @@ static void lock_exec(const struct wrapper *w, pid_t parent)
     signal(SIGTTOU, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &w->before, NULL);
+    fcntl(dibs_fd(w->daemon), F_SETFD, 0);
     execvp(w->command[0], w->command);
     error = errno;
     fprintf(stderr, "dibs: cannot run \"%s\": %s\n", w->command[0], strerror(error));
     _exit(error == ENOENT ? LOCK_NOT_FOUND : LOCK_CANNOT_RUN);
 }
 
-/* The command and all it has started, until nobody is left. */
+/* The command and all it has started, until nobody is left: also those are waited for who belong to another user, by a
+ * set-user-ID program, and cannot be killed. */
 static void lock_kill(pid_t group)
 {
-    for (unsigned k = 0; k < 5000 && kill(-group, SIGKILL) == 0; k++) {
+    for (unsigned k = 0; k < 5000 && (kill(-group, SIGKILL) == 0 || errno == EPERM); k += errno != EPERM) {
         while (waitpid(-1, NULL, WNOHANG) > 0) /* also those whose parents are gone */
             ;
         usleep(1000);
+        errno = 0;
     }
 }
 
@@ -182,7 +187,7 @@ static void lock_tell_stop(const struct wrapper *w, int number)
     const char *news = number == SIGTTIN || number == SIGTTOU ? "t" : "z";
 
     if (write(w->news, news, 1) < 0)
-        _exit(LOCK_CANNOT_RUN);
+        lock_kill(w->child); /* dibs is dead */
 }
 
 /* Until the command has ended, or dibs has: its end of the pipe is then closed. */
@@ -219,9 +224,11 @@ static void lock_be_guard(struct wrapper *w, const int *alive)
     w->child = fork();
     if (w->child == 0)
         lock_exec(w, self);
-    if (w->child < 0 || write(w->news, &w->child, sizeof w->child) != sizeof w->child)
+    if (w->child < 0)
         _exit(LOCK_CANNOT_RUN);
     setpgid(w->child, w->child); /* whoever is first */
+    if (write(w->news, &w->child, sizeof w->child) != sizeof w->child)
+        lock_kill(w->child); /* dibs is dead already */
     lock_guard(w, alive[0]);
 }
 
@@ -346,7 +353,7 @@ static int lock_watch(struct wrapper *w)
 static void lock_end(struct wrapper *w, int status)
 {
     if (w->lost)
-        kill(-w->child, SIGKILL); /* what the command has left running, too */
+        lock_kill(w->child); /* what the command has left running, too */
     else
         dibs_unlock(w->daemon, w->name);
     lock_take_terminal(w);
@@ -373,7 +380,7 @@ static int lock_run(struct wrapper *w)
 {
     sigset_t watched;
     char name[96];
-    int status;
+    int status, connection;
 
     sigemptyset(&watched);
     sigaddset(&watched, SIGTERM);
@@ -394,12 +401,16 @@ static int lock_run(struct wrapper *w)
     if (status == 0) {
         if (w->ttl_s > 0)
             w->renew_ms = lock_now_ms() + (uint64_t)(w->ttl_s * 1000 / 3);
+        prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the guard be killed */
         lock_start(w);
         dibs_on_lost(w->daemon, lock_was_lost, w);
         status = lock_watch(w);
         lock_end(w, status);
     }
+    connection = dup(dibs_fd(w->daemon));
     dibs_close(w->daemon);
+    if (connection >= 0)
+        shutdown(connection, SHUT_RDWR); /* whatever the command has left running has it, too */
     return w->lost ? LOCK_LOST : status;
 }
 
