@@ -271,6 +271,23 @@ static void what_is_sent_again_is_counted(void **state)
     bytes_free(&text);
 }
 
+/* Heartbeats and agreement go the same way as talk, and neither waits for it nor is lost for its sake. */
+static void talk_leaves_room_for_heartbeats(void **state)
+{
+    struct link *link = &node[0].member[1]->link;
+    uint8_t event[1000] = {TALK_EVENT}, beat[60] = {1};
+    size_t before;
+
+    (void)state;
+    for (unsigned k = 0; k < 2000; k++)
+        talk_say(&node[0], 1, event, sizeof event);
+    before = bytes_len(&link->notes);
+    assert_in_range(before, TALK_MAX / 2, 2 * TALK_MAX);
+    link_note(link, beat, sizeof beat);
+    assert_true(bytes_len(&link->notes) > before);
+    bytes_consume(&link->notes, bytes_len(&link->notes));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +300,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(events_of_all_members_are_told, start, stop),
         cmocka_unit_test_setup_teardown(what_is_sent_again_is_counted, start, stop),
         cmocka_unit_test_setup_teardown(interest_that_is_not_repeated_is_forgotten, start, stop),
+        cmocka_unit_test_setup_teardown(talk_leaves_room_for_heartbeats, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,10 @@ bool talk_reaches(const struct node *node, uint32_t member)
 
 void talk_say(struct node *node, uint32_t member, const uint8_t *bytes, size_t len)
 {
-    link_note(&node->member[member]->link, bytes, len);
+    struct link *link = &node->member[member]->link;
+
+    if (bytes_len(&link->notes) + len <= TALK_MAX)
+        link_note(link, bytes, len);
 }
 
 bool talk_is(const uint8_t *bytes, size_t len)

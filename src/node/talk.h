@@ -9,6 +9,8 @@
 #include "question.h"
 #include "watch.h"
 
+enum { TALK_MAX = 1 << 18 }; /* bytes that wait to be sent to a member: what is more is lost, or heartbeats would be */
+
 /* The first byte of such a message. Those about locks have smaller ones. */
 enum talk_type { TALK_INTEREST = 0x40, TALK_EVENT, TALK_ASK, TALK_ANSWER };
 
