@@ -1,8 +1,9 @@
 /* Agreement alone, with a network and disks that the test holds in its hands: a cluster of one grows to two, and its leader
- * dies on the way, at any moment. Whoever is needed for a majority votes, so the cluster goes on. */
+ * dies on the way, at any moment. Whoever is needed for a majority votes, so the cluster goes on. And nobody votes twice. */
 #include "test.h"
 
 #include "node/agree.h"
+#include "node/agree_wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct server {
     struct bytes journal;
     struct disk disk;
     uint64_t random;
+    unsigned replaced; /* so often the journal was written anew */
 };
 
 static struct server server[2]; /* ids 1 and 2 */
@@ -39,9 +41,13 @@ static bool disk_append(void *user, const uint8_t *bytes, size_t len)
 static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
 {
     struct server *s = user;
+    struct bytes next = {0}; /* what is written may be what it is read from */
 
+    memcpy(bytes_add(&next, len), bytes, len);
     bytes_free(&s->journal);
-    return disk_append(user, bytes, len);
+    s->journal = next;
+    s->replaced++;
+    return true;
 }
 
 static uint64_t chance(void *user)
@@ -198,11 +204,68 @@ static void one_grows_to_two_whenever_both_die(void **state)
         grow(moment, true);
 }
 
+/* Member 1 is asked for its vote by one whose log is so long. Does it give it; and what term is it in, by what it says? */
+static bool votes(uint64_t candidate, raft_term term, raft_index log, raft_term *answered)
+{
+    struct raft_message m = {.type = RAFT_IO_REQUEST_VOTE};
+    struct bytes b = {0};
+
+    m.request_vote =
+        (struct raft_request_vote){.term = term, .candidate_id = candidate, .last_log_index = log, .last_log_term = 1};
+    agree_encode(&m, &b);
+    forget_letters();
+    agree_receive(server[0].agree, candidate, b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+    assert_true(first && first->to == candidate);
+    assert_true(agree_decode(&m, first->bytes, first->len) && m.type == RAFT_IO_REQUEST_VOTE_RESULT);
+    *answered = m.request_vote_result.term;
+    return m.request_vote_result.vote_granted;
+}
+
+static void a_vote_outlives_a_restart(void **state)
+{
+    struct view view;
+    char line[256];
+    struct dme_text why;
+    raft_term term;
+
+    (void)state;
+    server[0] = (struct server){.random = 1};
+    now_ms = 1000;
+    last = &first;
+    dme_text_init(&why, line, sizeof line);
+    view_begin(&view);
+    assert_null(view_add(&view, "ant", "10.0.0.1:7400", VIEW_MEMBER));
+    assert_null(view_add(&view, "bee", "10.0.0.2:7400", VIEW_MEMBER));
+    assert_null(view_add(&view, "cat", "10.0.0.3:7400", VIEW_MEMBER));
+    start(1);
+    assert_true(agree_found(server[0].agree, &view, 1, &why) && agree_begin(server[0].agree, now_ms, &why));
+    assert_true(votes(2, 5, 1, &term));
+    server[0].replaced = 0;
+    restart(1);
+    assert_int_equal(server[0].replaced, 1); /* what it has read may never have reached the disk */
+    assert_false(votes(3, 5, 1, &term));
+    assert_int_equal(term, 5);
+    assert_false(votes(3, 4, 1, &term));
+    assert_int_equal(term, 5);
+    assert_true(votes(2, 5, 1, &term));
+    restart(1);
+    assert_false(votes(3, 7, 0, &term)); /* the log is too short, but the term is what it is */
+    restart(1);
+    assert_false(votes(2, 6, 1, &term));
+    assert_int_equal(term, 7);
+    assert_true(votes(3, 7, 1, &term));
+    agree_free(server[0].agree);
+    bytes_free(&server[0].journal);
+    forget_letters();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_grows_to_two_whenever_the_leader_dies),
         cmocka_unit_test(one_grows_to_two_whenever_both_die),
+        cmocka_unit_test(a_vote_outlives_a_restart),
     };
 
     return cmocka_run_group_tests_name("agree", tests, NULL, NULL);

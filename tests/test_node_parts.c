@@ -107,6 +107,27 @@ static void a_member_that_restarted_grants_nothing(void **state)
     node_free(&b);
 }
 
+/* Whoever has heard of a later life of bee does not talk to a former one. */
+static void a_former_life_is_refused(void **state)
+{
+    struct node a, b;
+    struct node_conf later = conf_of("same");
+
+    (void)state;
+    start(&a, 2, 0);
+    later.incarnation = 3;
+    members_start(&b, later, member_names, 2, 1);
+    meet(&a, &b);
+    assert_int_equal(a.member[1]->link.state, LINK_UP);
+    node_free(&b);
+    start(&b, 2, 1);
+    meet(&a, &b);
+    assert_int_equal(a.member[1]->link.state, LINK_ENDING);
+    assert_non_null(strstr(b.member[0]->link.reason, "has meanwhile begun a new life"));
+    node_free(&a);
+    node_free(&b);
+}
+
 static bool keep(void *user, const uint8_t *bytes, size_t len)
 {
     (void)user, (void)bytes, (void)len; /* nobody will ask */
@@ -518,6 +539,7 @@ int main(void)
         cmocka_unit_test(members_with_different_configurations_refuse_each_other),
         cmocka_unit_test(a_member_that_restarted_grants_nothing),
         cmocka_unit_test(who_lags_is_told_the_newest_view_by_any_member),
+        cmocka_unit_test(a_former_life_is_refused),
         cmocka_unit_test(one_machine_can_use_all_slots_and_no_more),
         cmocka_unit_test(a_policy_chooses_algorithms_and_kind_by_name),
         cmocka_unit_test(readers_join_readers_but_not_past_a_writer),

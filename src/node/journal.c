@@ -210,7 +210,9 @@ const char *journal_open(struct journal *j, const struct disk *disk, const uint8
         uint64_t size, not_size, sum;
 
         if (journal_is_torn(u.at, len - at))
-            return disk->replace(disk->user, bytes, at) ? NULL : "cannot be written to";
+            len = at;
+        if (at == len)
+            break;
         size = unpack_number(&u, 4);
         not_size = unpack_number(&u, 4);
         sum = unpack_number(&u, 4);
@@ -219,7 +221,9 @@ const char *journal_open(struct journal *j, const struct disk *disk, const uint8
             return "is damaged; remove this member from the cluster and add it anew, with an empty directory";
         at += HEAD + size;
     }
-    return NULL;
+    /* Without what was torn; and durable, also if a former process has ended because that failed: what is read here may be in
+     * the system's memory only. */
+    return bytes && !disk->replace(disk->user, bytes, len) ? "cannot be written to" : NULL;
 }
 
 void journal_close(struct journal *j)
