@@ -173,11 +173,15 @@ static void lock_exec(const struct wrapper *w, pid_t parent)
  * set-user-ID program, and cannot be killed. */
 static void lock_kill(pid_t group)
 {
-    for (unsigned k = 0; k < 5000 && (kill(-group, SIGKILL) == 0 || errno == EPERM); k += errno != EPERM) {
+    for (unsigned k = 0; k < 5000;) {
+        bool killed = kill(-group, SIGKILL) == 0;
+
+        if (!killed && errno != EPERM)
+            return;
+        k += killed;
         while (waitpid(-1, NULL, WNOHANG) > 0) /* also those whose parents are gone */
             ;
         usleep(1000);
-        errno = 0;
     }
 }
 

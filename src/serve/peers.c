@@ -301,6 +301,10 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
         return;
     if (name_len > 0)
         p = stranger_is(s, name, (size_t)name_len);
+    if (p && peers_dials(p)) { /* else its connection would take the place of ours, and ours would come back */
+        stranger_refuse(x, "says that it is a member that is called, and does not call");
+        return;
+    }
     if (!p || peers_link(p)->banned) {
         stranger_refuse(x, !stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member");
         return;
