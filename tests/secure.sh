@@ -240,17 +240,17 @@ wait $holder
 tell $? "and one whose daemon is killed has lost it, and ends its command"
 
 # Without a key, on loopback, anybody can say that it is a member; but ant calls bee, and is not called by it.
+rm -f "$dir/ant.log"
 serve ant --name ant --members "$two"
 serve bee --name bee --members "$two"
-until_true is_ready "$dir/ant" && until_true is_ready "$dir/bee"
+until_true is_ready ant && until_true is_ready bee
 pretend() { # until it is in the log, which tells of one refusal in a second
     printf '\076\000\000\000\001dibs\002\003bee\003ant%048d' 0 | timeout 20 "build/$MODE/tests/knock" "$base" &&
         grep -q "is called, and does not call" "$dir/ant.log"
 }
-until_true pretend && is_ready "$dir/bee" && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
+until_true pretend && is_ready bee && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
 tell $? "who pretends to be a member that would never call is refused"
 end_daemon ant bee
-rm -f "$dir/ant.log" "$dir/bee.log"
 
 # Hundreds who say nothing, at both doors: who comes with the key is served all the same, and they do not stay for ever.
 serve ant --name ant --members "$two" --key "$dir/key" --clients "127.0.0.1:$((base + 3))"

@@ -130,20 +130,22 @@ hold_by_child() {
         2>/dev/null &
     holder=$!
     until_true test -e "$dir/child"
-    guard=$(cat "/proc/$holder/task/$holder/children")
+    guard=$(tr -d " " <"/proc/$holder/task/$holder/children")
     child=$(cat "$dir/child")
     rm -f "$dir/child"
 }
 
 hold_by_child
-kill -KILL $guard
+kill -KILL "$guard"
 wait "$holder"
 [ $? = $((128 + 9)) ] && ! kill -0 "$child" 2>/dev/null
 tell $? "if its guard is killed, dibs kills the command and all it has started"
 
 hold_by_child
-kill -STOP $guard
-kill -KILL "$holder" $guard
+kill -STOP "$holder" "$guard" # neither does anything between the deaths of both
+until_true grep -q '^State:.T' "/proc/$holder/status"
+until_true grep -q '^State:.T' "/proc/$guard/status"
+kill -KILL "$guard" "$holder"
 wait "$holder" 2>/dev/null
 "$DIBS" lock --socket "$dir/solo" job --wait 0.5 -- true 2>/dev/null
 [ $? = 121 ] && kill "$child" && lock solo job -- true
