@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000, LOST_CALL_US = 1000000 };
+enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000, LOST_CALL_US = 1000000, SILENT_US = 1000 * SOAK_LEASE_MS };
 
 static struct link *wires_link(struct world *w, uint32_t i, uint32_t k)
 {
@@ -135,8 +135,9 @@ void wires_arrive(struct world *w, struct soak_event *e)
     struct link *link;
 
     if (!w->machine[e->b].runs || p->connection != e->life) {
-        if (e->life && !w->pipe[e->b][e->a].blocked) /* nobody is there: the sender gets to know */
-            world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
+        if (e->life) /* nobody is there: the sender is told, or concludes it from the silence, as the daemon does */
+            world_plan(w, w->pipe[e->b][e->a].blocked ? SILENT_US : wires_delay(w), SOAK_BROKEN, e->a, e->b)->life =
+                e->life;
         free(e->bytes);
         return;
     }
