@@ -11,6 +11,8 @@
  * and grants again when its lease is back. Who was excluded begins a new life and waits to be let in. */
 #include "lease.h"
 
+#include "mail.h"
+
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------- own lease */
@@ -152,7 +154,7 @@ void lease_send_beats(struct node *node)
             const struct member *m = node->member[k];
 
             beat.echo_ms = m->beat_life == m->link.peer_incarnation ? m->beat_ms : 0;
-            node_note_beat(node->member[k], &beat);
+            mail_send_beat(node->member[k], &beat);
         }
     node->next_beat_ms = node->now_ms + node->beat_every_ms;
 }

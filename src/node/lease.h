@@ -1,4 +1,4 @@
-/* lease.h - heartbeats, promises, leases, and who shall take part in the next view. Used by node.c alone. See node.h. */
+/* lease.h - heartbeats, promises, leases, and who shall take part in the next view. See node.h. */
 #ifndef DIBS_NODE_LEASE_H
 #define DIBS_NODE_LEASE_H
 
@@ -15,8 +15,6 @@ void lease_send_beats(struct node *node);
 void lease_hear(struct node *node, uint32_t place, const struct beat *beat);
 /* When a promise runs out that somebody waits for; or UINT64_MAX. */
 uint64_t lease_due_ms(const struct node *node);
-/* In node.c: a heartbeat for a member. */
-void node_note_beat(struct member *m, const struct beat *beat);
 /* Who leads looks whether the next view is due, and proposes it. */
 void lease_lead(struct node *node);
 

@@ -1,10 +1,9 @@
-/* node.c - see node.h. Here letters and notes are sorted out and views are installed; lease.c decides who takes part. */
+/* node.c - see node.h. Here views are installed; lease.c decides who takes part, mail.c has what members tell each other. */
 #include "node.h"
 
-#include "instance.h"
 #include "lab/memory.h"
 #include "lease.h"
-#include "pack.h"
+#include "mail.h"
 #include "session.h"
 
 #define XXH_INLINE_ALL
@@ -12,10 +11,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* Letters about views; those about locks have the types of instance.h. */
-enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* all that my clients hold */ };
-enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH };
-enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26, FENCE_SHIFT = 40, WISH_MS = 10000 };
+enum { FENCE_SHIFT = 40, WISH_MS = 10000 };
 
 /* ------------------------------------------------------------------------------------------------------------- roster */
 
@@ -87,13 +83,8 @@ static void node_set_roster(struct node *node, const struct view *view)
 
 /* -------------------------------------------------------------------------------------------------------------- views */
 
-static void node_say(struct member *m, unsigned type, uint64_t number, unsigned bytes)
-{
-    pack_number(pack_number(link_send(&m->link, 1 + bytes), type, 1), number, bytes);
-}
-
 /* Who was excluded forgets everything, and asks to be let in as somebody else. */
-static void node_begin_life(struct node *node)
+void node_begin_life(struct node *node)
 {
     if (node->agree)
         node->self.incarnation = agree_begin_life(node->agree, 0);
@@ -108,7 +99,7 @@ static void node_begin_life(struct node *node)
         }
 }
 
-static void node_try_open(struct node *node)
+void node_try_open(struct node *node)
 {
     if (node->locks.open || !node->takes_part)
         return;
@@ -130,7 +121,7 @@ static void node_begin_view(struct node *node)
         if (m) {
             m->announced = false;
             link_expect(&m->link, node->view.member[k].incarnation);
-            node_say(m, LETTER_VIEW, node->view.number, 8);
+            mail_send_view(m, node->view.number);
             view.link[view.n] = &m->link;
         } else {
             view.self = view.n;
@@ -140,10 +131,8 @@ static void node_begin_view(struct node *node)
     locks_begin_view(&node->locks, &view);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && node->takes_part && node->view.member[k].incarnation)
-            node_say(node->member[k], LETTER_ANNOUNCED, 0, 0);
+            mail_send_announced(node->member[k]);
 }
-
-static void node_note_roster(struct node *node, struct member *m);
 
 /* It will not be let in again. */
 static bool node_is_removed(const struct node *node)
@@ -169,221 +158,8 @@ void node_install(struct node *node, const struct view *view)
     node_try_open(node);
     for (uint32_t k = 0; node->takes_part && k < view->count; k++)
         if (node->member[k] && view->member[k].standing == VIEW_REMOVED && !view->member[k].incarnation)
-            node_note_roster(node, node->member[k]);
+            mail_send_roster(node, k);
     node->next_beat_ms = node->now_ms; /* the others want to know that it is installed */
-}
-
-/* ------------------------------------------------------------------------------------------------------------ letters */
-
-/* False: it must wait. What is wrong with a letter ends the connection. */
-static bool node_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
-{
-    struct member *m = node->member[k];
-    struct unpack u = {.at = bytes, .end = bytes + len};
-    uint64_t type = unpack_number(&u, 1), number;
-    const char *wrong = NULL;
-
-    if (type == LETTER_VIEW) {
-        number = unpack_number(&u, 8);
-        if (number > node->view.number && !u.wrong)
-            return false;
-        m->letters_view = number;
-        wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
-    } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
-        return true; /* of a former view */
-    } else if (type == LETTER_ANNOUNCED) {
-        m->announced = true;
-        node_try_open(node);
-    } else if (type != INSTANCE_ENCUMBERED && !node->locks.open) {
-        return false;
-    } else {
-        wrong = locks_receive(&node->locks, node->part[k], bytes, len);
-    }
-    if (wrong) {
-        link_refuse(&m->link, wrong);
-        m->link.banned = true;
-    }
-    return true;
-}
-
-static void node_take_late(struct node *node, uint32_t k)
-{
-    struct member *m = node->member[k];
-
-    while (bytes_len(&m->late)) {
-        struct unpack u = {.at = m->late.at + m->late.start, .end = m->late.at + m->late.end};
-        size_t len = unpack_number(&u, 4);
-
-        if (!node_take_letter(node, k, u.at, len))
-            return;
-        bytes_consume(&m->late, 4 + len);
-    }
-}
-
-static void node_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
-{
-    struct member *m = node->member[k];
-
-    if (m->letters_life != m->link.peer_incarnation) {
-        bytes_free(&m->late);
-        m->letters_view = 0;
-        m->letters_life = m->link.peer_incarnation;
-    }
-    node_take_late(node, k);
-    if (bytes_len(&m->late) == 0 && node_take_letter(node, k, bytes, len))
-        return;
-    if (bytes_len(&m->late) > LATE_MAX) {
-        link_refuse(&m->link, "too many letters of a view that is not installed here");
-        m->link.banned = true;
-        return;
-    }
-    memcpy(pack_number(bytes_add(&m->late, 4 + len), len, 4), bytes, len);
-}
-
-/* -------------------------------------------------------------------------------------------------------------- notes */
-
-void node_note_beat(struct member *m, const struct beat *beat)
-{
-    uint8_t note[BEAT_SIZE], *at = pack_number(note, NOTE_BEAT, 1);
-
-    at = pack_number(pack_number(pack_number(at, beat->view, 8), beat->sent_ms, 8), beat->echo_ms, 8);
-    at = pack_number(pack_number(at, beat->hears, 8), beat->bound, 8);
-    at = pack_number(pack_number(at, beat->expired, 8), beat->drops, 8);
-    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0), 1);
-    link_note(&m->link, note, sizeof note);
-}
-
-static bool node_read_beat(struct unpack *u, struct beat *beat)
-{
-    uint64_t flags;
-
-    beat->view = unpack_number(u, 8);
-    beat->sent_ms = unpack_number(u, 8);
-    beat->echo_ms = unpack_number(u, 8);
-    beat->hears = unpack_number(u, 8);
-    beat->bound = unpack_number(u, 8);
-    beat->expired = unpack_number(u, 8);
-    beat->drops = unpack_number(u, 8);
-    flags = unpack_number(u, 1);
-    beat->leads = flags & 1;
-    beat->leaves = flags & 2;
-    beat->stray = flags & 4;
-    return !u->wrong && u->at == u->end && flags < 8;
-}
-
-/* Who does not know who it is, or who the others are by now, gets the roster. */
-static void node_note_roster(struct node *node, struct member *m)
-{
-    struct bytes b = {0};
-
-    pack_number(bytes_add(&b, 1), NOTE_ROSTER, 1);
-    view_encode(&node->view, &b);
-    link_note(&m->link, b.at + b.start, bytes_len(&b));
-    bytes_free(&b);
-}
-
-/* A view that was installed elsewhere has been agreed upon. Who leads may not be able to tell us: it may have been added while
- * we were away, so that we do not know it; or we are removed. */
-static void node_hear_news(struct node *node, const struct view *view)
-{
-    uint32_t place = view_find(view, agree_journal(node->agree)->member);
-
-    if (view->number > node->view.number && view->cluster == node->view.cluster && place != VIEW_MEMBERS_MAX &&
-        strcmp(view->member[place].name, node->conf.name) == 0)
-        node_install(node, view);
-}
-
-static void node_hear_roster(struct node *node, const struct unpack *u)
-{
-    struct view view;
-    uint32_t place;
-    char line[256];
-    struct dme_text why;
-
-    if (!node->agree || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
-        return;
-    if (agree_knows_itself(node->agree)) {
-        node_hear_news(node, &view);
-        return;
-    }
-    place = view_find_name(&view, node->conf.name, strlen(node->conf.name));
-    if (place == VIEW_MEMBERS_MAX || view.member[place].disk) /* not added yet; or another process has this name */
-        return;
-    dme_text_init(&why, line, sizeof line);
-    if (agree_join(node->agree, &view, view.member[place].id, &why) && agree_begin(node->agree, node->now_ms, &why)) {
-        node->self.disk = agree_journal(node->agree)->disk_id;
-        node_install(node, &view);
-        node_begin_life(node); /* so that all get to know the data directory */
-    }
-}
-
-static void node_note_wish(struct node *node)
-{
-    uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
-    uint32_t k = view_find(&node->view, leader);
-    size_t name = strlen(node->wish.name), address = strlen(node->wish.address);
-    uint8_t note[1 + 1 + 2 + LINK_NAME_MAX + VIEW_ADDRESS_MAX], *at = note;
-
-    if (k == VIEW_MEMBERS_MAX || k == node->place)
-        return;
-    at = pack_number(pack_number(at, NOTE_WISH, 1), node->wish.add, 1);
-    at = pack_text(pack_text(at, node->wish.name, name), node->wish.address, address);
-    link_note(&node->member[k]->link, note, (size_t)(at - note));
-}
-
-static bool node_read_text(struct unpack *u, char *text, size_t max)
-{
-    size_t len;
-    const char *at = unpack_text(u, &len);
-
-    if (u->wrong || len > max || memchr(at, '\0', len))
-        return false;
-    memcpy(text, at, len);
-    text[len] = '\0';
-    return true;
-}
-
-static void node_hear_wish(struct node *node, struct unpack *u)
-{
-    struct node_wish wish = {.add = unpack_number(u, 1) == 1};
-
-    if (!node->wish.until_ms && node_read_text(u, wish.name, LINK_NAME_MAX) &&
-        node_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end)
-        node_change_roster(node, wish.add, wish.name, wish.address);
-}
-
-/* Who is astray itself knows no better. And who leads should be the first to tell. */
-static bool node_should_tell(const struct node *node, const struct beat *beat)
-{
-    return node->agree && agree_knows_itself(node->agree) &&
-           (beat->stray || (beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms));
-}
-
-static void node_hear_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
-{
-    struct unpack u = {.at = bytes, .end = bytes + len};
-    uint64_t type = unpack_number(&u, 1);
-    struct beat beat;
-
-    if (type == NOTE_BEAT && node_read_beat(&u, &beat)) {
-        if (!beat.stray)
-            lease_hear(node, k, &beat);
-        if (node_should_tell(node, &beat))
-            node_note_roster(node, node->member[k]);
-    } else if (type == NOTE_AGREEMENT && node->agree) {
-        agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
-    } else if (type == NOTE_ROSTER) {
-        node_hear_roster(node, &u);
-    } else if (type == NOTE_WISH) {
-        node_hear_wish(node, &u);
-    } else if (talk_is(bytes, len)) {
-        const char *wrong = talk_receive(node, k, bytes, len);
-
-        if (wrong)
-            link_refuse(&node->member[k]->link, wrong);
-    } else {
-        link_refuse(&node->member[k]->link, "a note of no known type");
-    }
 }
 
 /* ----------------------------------------------------------------------------------------------- begin and the end */
@@ -416,13 +192,9 @@ static void node_send_agreement(void *user, uint64_t to, const uint8_t *bytes, s
 {
     struct node *node = user;
     uint32_t k = view_find(&node->view, to);
-    struct bytes b = {0};
 
-    if (k == VIEW_MEMBERS_MAX || !node->member[k])
-        return;
-    memcpy(pack_number(bytes_add(&b, 1 + len), NOTE_AGREEMENT, 1), bytes, len);
-    link_note(&node->member[k]->link, b.at + b.start, bytes_len(&b));
-    bytes_free(&b);
+    if (k != VIEW_MEMBERS_MAX && node->member[k])
+        mail_send_agreement(node->member[k], bytes, len);
 }
 
 static uint64_t node_random(void *user)
@@ -569,7 +341,7 @@ static void node_mind_wish(struct node *node)
     if (there == node->wish.add || node->now_ms > node->wish.until_ms)
         node->wish.until_ms = 0;
     else
-        node_note_wish(node);
+        mail_send_wish(node);
 }
 
 uint64_t node_due_ms(const struct node *node)
@@ -649,9 +421,9 @@ void node_pump(struct node *node)
 
             sort = link_take(&node->member[k]->link, &bytes, &len);
             if (sort == LINK_LETTER)
-                node_letter(node, k, bytes, len);
+                mail_letter(node, k, bytes, len);
             else if (sort == LINK_NOTE)
-                node_hear_note(node, k, bytes, len);
+                mail_note(node, k, bytes, len);
             if (version != node->roster_version) /* places are others now */
                 k = 0, sort = LINK_NOTE;
         }
@@ -660,7 +432,7 @@ void node_pump(struct node *node)
         node_keep_up(node);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
-            node_take_late(node, k);
+            mail_take_late(node, k);
 }
 
 bool node_next(struct node *node, struct node_event *event)

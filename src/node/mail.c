@@ -1,0 +1,247 @@
+/* mail.c - see mail.h. */
+#include "mail.h"
+
+#include "instance.h"
+#include "lease.h"
+#include "pack.h"
+
+/* Letters about views; those about locks have the types of instance.h. */
+enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* all that my clients hold */ };
+enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH }; /* others: talk.h */
+enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26 };
+
+/* ------------------------------------------------------------------------------------------------------------ letters */
+
+static void mail_say(struct member *m, unsigned type, uint64_t number, unsigned bytes)
+{
+    pack_number(pack_number(link_send(&m->link, 1 + bytes), type, 1), number, bytes);
+}
+
+void mail_send_view(struct member *m, uint64_t number)
+{
+    mail_say(m, LETTER_VIEW, number, 8);
+}
+
+void mail_send_announced(struct member *m)
+{
+    mail_say(m, LETTER_ANNOUNCED, 0, 0);
+}
+
+/* False: it must wait. What is wrong with a letter ends the connection. */
+static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct member *m = node->member[k];
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t type = unpack_number(&u, 1), number;
+    const char *wrong = NULL;
+
+    if (type == LETTER_VIEW) {
+        number = unpack_number(&u, 8);
+        if (number > node->view.number && !u.wrong)
+            return false;
+        m->letters_view = number;
+        wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
+    } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
+        return true; /* of a former view */
+    } else if (type == LETTER_ANNOUNCED) {
+        m->announced = true;
+        node_try_open(node);
+    } else if (type != INSTANCE_ENCUMBERED && !node->locks.open) {
+        return false;
+    } else {
+        wrong = locks_receive(&node->locks, node->part[k], bytes, len);
+    }
+    if (wrong) {
+        link_refuse(&m->link, wrong);
+        m->link.banned = true;
+    }
+    return true;
+}
+
+void mail_take_late(struct node *node, uint32_t k)
+{
+    struct member *m = node->member[k];
+
+    while (bytes_len(&m->late)) {
+        struct unpack u = {.at = m->late.at + m->late.start, .end = m->late.at + m->late.end};
+        size_t len = unpack_number(&u, 4);
+
+        if (!mail_take_letter(node, k, u.at, len))
+            return;
+        bytes_consume(&m->late, 4 + len);
+    }
+}
+
+void mail_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct member *m = node->member[k];
+
+    if (m->letters_life != m->link.peer_incarnation) {
+        bytes_free(&m->late);
+        m->letters_view = 0;
+        m->letters_life = m->link.peer_incarnation;
+    }
+    mail_take_late(node, k);
+    if (bytes_len(&m->late) == 0 && mail_take_letter(node, k, bytes, len))
+        return;
+    if (bytes_len(&m->late) > LATE_MAX) {
+        link_refuse(&m->link, "too many letters of a view that is not installed here");
+        m->link.banned = true;
+        return;
+    }
+    memcpy(pack_number(bytes_add(&m->late, 4 + len), len, 4), bytes, len);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- notes */
+
+void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len)
+{
+    struct bytes b = {0};
+
+    memcpy(pack_number(bytes_add(&b, 1 + len), NOTE_AGREEMENT, 1), bytes, len);
+    link_note(&m->link, b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+}
+
+void mail_send_beat(struct member *m, const struct beat *beat)
+{
+    uint8_t note[BEAT_SIZE], *at = pack_number(note, NOTE_BEAT, 1);
+
+    at = pack_number(pack_number(pack_number(at, beat->view, 8), beat->sent_ms, 8), beat->echo_ms, 8);
+    at = pack_number(pack_number(at, beat->hears, 8), beat->bound, 8);
+    at = pack_number(pack_number(at, beat->expired, 8), beat->drops, 8);
+    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0), 1);
+    link_note(&m->link, note, sizeof note);
+}
+
+static bool mail_read_beat(struct unpack *u, struct beat *beat)
+{
+    uint64_t flags;
+
+    beat->view = unpack_number(u, 8);
+    beat->sent_ms = unpack_number(u, 8);
+    beat->echo_ms = unpack_number(u, 8);
+    beat->hears = unpack_number(u, 8);
+    beat->bound = unpack_number(u, 8);
+    beat->expired = unpack_number(u, 8);
+    beat->drops = unpack_number(u, 8);
+    flags = unpack_number(u, 1);
+    beat->leads = flags & 1;
+    beat->leaves = flags & 2;
+    beat->stray = flags & 4;
+    return !u->wrong && u->at == u->end && flags < 8;
+}
+
+void mail_send_roster(const struct node *node, uint32_t k)
+{
+    struct bytes b = {0};
+
+    pack_number(bytes_add(&b, 1), NOTE_ROSTER, 1);
+    view_encode(&node->view, &b);
+    link_note(&node->member[k]->link, b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+}
+
+/* A view that was installed elsewhere has been agreed upon. Who leads may not be able to tell us: it may have been added while
+ * we were away, so that we do not know it; or we are removed. */
+static void mail_hear_news(struct node *node, const struct view *view)
+{
+    uint32_t place = view_find(view, agree_journal(node->agree)->member);
+
+    if (view->number > node->view.number && view->cluster == node->view.cluster && place != VIEW_MEMBERS_MAX &&
+        strcmp(view->member[place].name, node->conf.name) == 0)
+        node_install(node, view);
+}
+
+static void mail_hear_roster(struct node *node, const struct unpack *u)
+{
+    struct view view;
+    uint32_t place;
+    char line[256];
+    struct dme_text why;
+
+    if (!node->agree || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
+        return;
+    if (agree_knows_itself(node->agree)) {
+        mail_hear_news(node, &view);
+        return;
+    }
+    place = view_find_name(&view, node->conf.name, strlen(node->conf.name));
+    if (place == VIEW_MEMBERS_MAX || view.member[place].disk) /* not added yet; or another process has this name */
+        return;
+    dme_text_init(&why, line, sizeof line);
+    if (agree_join(node->agree, &view, view.member[place].id, &why) && agree_begin(node->agree, node->now_ms, &why)) {
+        node->self.disk = agree_journal(node->agree)->disk_id;
+        node_install(node, &view);
+        node_begin_life(node); /* so that all get to know the data directory */
+    }
+}
+
+void mail_send_wish(const struct node *node)
+{
+    uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
+    uint32_t k = view_find(&node->view, leader);
+    size_t name = strlen(node->wish.name), address = strlen(node->wish.address);
+    uint8_t note[1 + 1 + 2 + LINK_NAME_MAX + VIEW_ADDRESS_MAX], *at = note;
+
+    if (k == VIEW_MEMBERS_MAX || k == node->place)
+        return;
+    at = pack_number(pack_number(at, NOTE_WISH, 1), node->wish.add, 1);
+    at = pack_text(pack_text(at, node->wish.name, name), node->wish.address, address);
+    link_note(&node->member[k]->link, note, (size_t)(at - note));
+}
+
+static bool mail_read_text(struct unpack *u, char *text, size_t max)
+{
+    size_t len;
+    const char *at = unpack_text(u, &len);
+
+    if (u->wrong || len > max || memchr(at, '\0', len))
+        return false;
+    memcpy(text, at, len);
+    text[len] = '\0';
+    return true;
+}
+
+static void mail_hear_wish(struct node *node, struct unpack *u)
+{
+    struct node_wish wish = {.add = unpack_number(u, 1) == 1};
+
+    if (!node->wish.until_ms && mail_read_text(u, wish.name, LINK_NAME_MAX) &&
+        mail_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end)
+        node_change_roster(node, wish.add, wish.name, wish.address);
+}
+
+/* Who is astray itself knows no better. And who leads should be the first to tell. */
+static bool mail_should_tell(const struct node *node, const struct beat *beat)
+{
+    return node->agree && agree_knows_itself(node->agree) &&
+           (beat->stray || (beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms));
+}
+
+void mail_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t type = unpack_number(&u, 1);
+    struct beat beat;
+
+    if (type == NOTE_BEAT && mail_read_beat(&u, &beat)) {
+        if (!beat.stray)
+            lease_hear(node, k, &beat);
+        if (mail_should_tell(node, &beat))
+            mail_send_roster(node, k);
+    } else if (type == NOTE_AGREEMENT && node->agree) {
+        agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
+    } else if (type == NOTE_ROSTER) {
+        mail_hear_roster(node, &u);
+    } else if (type == NOTE_WISH) {
+        mail_hear_wish(node, &u);
+    } else if (talk_is(bytes, len)) {
+        const char *wrong = talk_receive(node, k, bytes, len);
+
+        if (wrong)
+            link_refuse(&node->member[k]->link, wrong);
+    } else {
+        link_refuse(&node->member[k]->link, "a note of no known type");
+    }
+}
