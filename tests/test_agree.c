@@ -260,12 +260,37 @@ static void a_vote_outlives_a_restart(void **state)
     forget_letters();
 }
 
+static void a_journal_does_not_grow_without_end(void **state)
+{
+    struct server *s = &server[0];
+    struct journal j;
+    size_t most = 0;
+
+    (void)state;
+    *s = (struct server){0};
+    s->disk = (struct disk){s, disk_append, disk_replace};
+    assert_null(journal_open(&j, &s->disk, NULL, 0));
+    journal_identify(&j, 7, 1, (const uint8_t *)"view", 4);
+    assert_true(journal_found(&j, "servers", 7) && journal_live(&j, 9));
+    for (raft_term term = 2; term < 40000; term++) {
+        assert_true(journal_vote(&j, term, 3));
+        most = most < bytes_len(&s->journal) ? bytes_len(&s->journal) : most;
+    }
+    assert_in_range(most, 1, 1 << 19);
+    journal_close(&j);
+    assert_null(journal_open(&j, &s->disk, s->journal.at + s->journal.start, bytes_len(&s->journal)));
+    assert_true(j.term == 39999 && j.vote == 3 && j.life == 9 && j.disk_id == 7 && j.member == 1 && j.count == 1);
+    journal_close(&j);
+    bytes_free(&s->journal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_grows_to_two_whenever_the_leader_dies),
         cmocka_unit_test(one_grows_to_two_whenever_both_die),
         cmocka_unit_test(a_vote_outlives_a_restart),
+        cmocka_unit_test(a_journal_does_not_grow_without_end),
     };
 
     return cmocka_run_group_tests_name("agree", tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 enum { IDENTITY = 1, LIFE, VOTE, ENTRY, TRUNCATE, SNAPSHOT };
-enum { HEAD = 4 + 4 + 4 }; /* the length, its complement, the checksum */
+enum { HEAD = 4 + 4 + 4 /* the length, its complement, the checksum */, ADDED_MAX = 1 << 18 };
 
 /* ------------------------------------------------------------------------------------------------ what is remembered */
 
@@ -237,12 +237,17 @@ void journal_close(struct journal *j)
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
+static bool journal_rewrite(struct journal *j);
+
 static bool journal_flush(struct journal *j, struct bytes *b, bool anew)
 {
     bool (*write)(void *, const uint8_t *, size_t) = anew ? j->disk->replace : j->disk->append;
 
+    j->added = anew ? 0 : j->added + bytes_len(b);
     j->broken = j->broken || !write(j->disk->user, b->at + b->start, bytes_len(b));
     bytes_free(b);
+    if (j->added > ADDED_MAX)
+        journal_rewrite(j);
     return !j->broken;
 }
 

@@ -7,7 +7,8 @@
  * confirmed to anybody, and is cut off. Anything else that does not read is damage, and is refused: a member that has
  * forgotten its vote must not vote.
  *
- * When a snapshot is taken, the journal is written anew, in one go or not at all, so it stays small. */
+ * When a snapshot is taken, or much has been added, the journal is written anew, in one go or not at all, so it stays small:
+ * a member that is cut off asks for votes, and writes down that it does, again and again. */
 #ifndef DIBS_NODE_JOURNAL_H
 #define DIBS_NODE_JOURNAL_H
 
@@ -31,7 +32,8 @@ struct journal_entry {
 
 struct journal {
     const struct disk *disk;
-    bool broken; /* the disk has failed */
+    bool broken;  /* the disk has failed */
+    size_t added; /* bytes since it was written anew, or opened */
     /* Who this is: */
     uint64_t disk_id;  /* 0: the journal is new */
     uint64_t member;   /* its id; 0: it has not joined yet */
