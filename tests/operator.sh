@@ -47,6 +47,9 @@ end_daemon solo
 # ------------------------------------------------------------------------------------------------------- descriptors
 
 # shellcheck disable=SC3045 # there is no other way to say it
+(ulimit -n 20 && exec "$DIBS" serve --socket "$dir/tiny") 2>&1 | grep -q "may open no more than 20 files, and needs 48"
+tell $? "a daemon with too few descriptors does not begin"
+# shellcheck disable=SC3045
 (ulimit -n 60 && exec "$DIBS" serve --socket "$dir/small" 2>"$dir/small.log") &
 started="$started $!"
 until_true is_ready small

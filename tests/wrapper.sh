@@ -47,6 +47,12 @@ tell $? "force-unlock says that there was nobody"
 [ $? = 127 ]
 tell $? "a message that cannot be written changes no status"
 
+# shellcheck disable=SC3045 # there is no other way to say it
+(ulimit -n 6 && "$DIBS" lock a -- true) 2>"$dir/err"
+[ $? = 126 ] && grep -q "cannot start the command: Too many open files" "$dir/err"
+tell $? "a command that cannot be started ends with 126"
+rm -f "$dir/err"
+
 # A message about a lock that is lost would go to the daemon, if its connection had the number of the closed stderr.
 # shellcheck disable=SC2016 # expanded by the inner shell
 "$DIBS" lock a --grace 0 -- sh -c 'echo $$ >"$0.in"; mv "$0.in" "$0"; exec sleep 1000' "$dir/pid" 2>&- &

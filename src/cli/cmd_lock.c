@@ -236,6 +236,12 @@ static void lock_be_guard(struct wrapper *w, const int *alive)
     lock_guard(w, alive[0]);
 }
 
+static void lock_cannot_start(const char *why)
+{
+    fprintf(stderr, "dibs: cannot start the command: %s\n", why);
+    exit(LOCK_CANNOT_RUN);
+}
+
 static void lock_start(struct wrapper *w)
 {
     int alive[2], news[2];
@@ -243,14 +249,14 @@ static void lock_start(struct wrapper *w)
     w->pauses = isatty(STDIN_FILENO);
     w->given = w->pauses && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     if (pipe2(alive, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0 || (w->guard = fork()) < 0)
-        cli_die("cannot start the command: %s", strerror(errno));
+        lock_cannot_start(strerror(errno));
     w->news = news[w->guard == 0];
     if (w->guard == 0)
         lock_be_guard(w, alive);
     close(alive[0]);
     close(news[1]);
     if (read(w->news, &w->child, sizeof w->child) != sizeof w->child)
-        cli_die("cannot start the command");
+        lock_cannot_start("there are too many processes");
     setpgid(w->child, w->child);
 }
 

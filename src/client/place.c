@@ -78,7 +78,9 @@ static int place_unix(const char *path, char *why, size_t size)
         strcpy(address.sun_path, path);
         fd = place_try((struct sockaddr *)&address, sizeof address);
     }
-    if (fd < 0)
+    if (fd < 0 && errno == EACCES)
+        snprintf(why, size, "%s may be used by its owner only", path);
+    else if (fd < 0)
         snprintf(why, size, "no daemon at %s: %s", path, strerror(errno));
     return fd < 0 ? DIBS_GONE : fd;
 }

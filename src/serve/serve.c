@@ -406,28 +406,32 @@ static void serve_loop(struct serve *s)
 }
 
 /* Every client is a descriptor, and who sets limits leaves room for programs that need more. Some are kept from clients,
- * so that however many come there are enough for members, the journal and metrics. */
-static void serve_raise_limits(struct serve *s)
+ * so that however many come there are enough for members, the journal and metrics. False, and a line: so few that it
+ * makes no sense to begin. */
+static bool serve_raise_limits(struct serve *s)
 {
-    enum { KEPT = 128 };
-    struct rlimit limit;
+    enum { LEAST = 48, KEPT = 128 };
+    struct rlimit limit = {0};
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
+    getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     getrlimit(RLIMIT_NOFILE, &limit);
     s->descriptors = limit.rlim_cur > 2 * KEPT ? limit.rlim_cur - KEPT : limit.rlim_cur / 2;
+    if (limit.rlim_cur < LEAST)
+        serve_log(s, "may open no more than %d files, and needs %d at least; raise the limit (ulimit -n)",
+                  (int)limit.rlim_cur, LEAST);
+    return limit.rlim_cur >= LEAST;
 }
 
 int serve_run(struct serve_conf *conf, struct conf_draft *draft)
 {
     struct serve *s = mem_new(sizeof *s);
+    int error = 0;
     bool begun;
 
     s->conf = conf;
     s->draft = draft;
-    serve_raise_limits(s);
     s->state = NODE_STARTS;
     s->disk.file = s->disk.lock = s->disk.dir = -1;
     ring_init(&s->peers);
@@ -436,7 +440,12 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     ring_init(&s->news);
     ring_init(&s->unknown);
     signal(SIGPIPE, SIG_IGN);
-    uv_loop_init(&s->loop);
+    if (!serve_raise_limits(s) || (error = uv_loop_init(&s->loop)) < 0) {
+        if (error)
+            serve_log(s, "cannot begin: %s", uv_strerror(error));
+        free(s);
+        return 1;
+    }
     uv_timer_init(&s->loop, &s->due);
     uv_timer_init(&s->loop, &s->patience);
     s->due.data = s->patience.data = s;
