@@ -63,7 +63,7 @@ tell("Ctrl-Z stops it, the lock is held, and fg continues it",
      "dibs lock a -- sh -c 'echo be''gun; exec cat'\n", ("\nbegun\n",), "\x1a", ("Stopped.*@ ",), "dibs holders a\n",
      ("mode exclusive.*@ ",), "fg\n", ("dibs lock a.*\n",), "more\n", ("more\nmore\n",), "\x04")
 tell("also if its input is not the terminal", "true | dibs lock a -- sh -c 'echo be''gun; exec sleep 1000'\n", ("\nbegun\n",),
-     "\x1a", ("Stopped.*@ ",), "fg\n", ("dibs lock a.*\n",), "\x03")
+     "\x1a", ("Stopped.*@ ",), "kill %1; fg\n", ("dibs lock a.*\n",), ("@ ",), "jobs; echo sta''tus\n", ("\nstatus\n",))
 tell("who waits can be stopped, too", "dibs lock a -- sleep 1000 & until dibs holders a | grep exclu''sive; do sleep 0.1; done\n",
      ("exclusive.*@ ",), "sh -c 'echo be''gun; exec dibs lock a -- echo m''ine'\n", ("\nbegun\n",),
      "\x1a", ("Stopped.*@ ",), "kill %1\n", ("@ ",), "fg %2\n", ("\nmine\n",))

@@ -85,6 +85,18 @@ wait $wrapper
 [ $? = 9 ]
 tell $? "USR1 is passed on to the command"
 
+# A daemon that is stopped answers nobody, and it takes long to give it up.
+serve stopped
+until_true is_ready stopped
+kill -STOP "$(cat "$dir/stopped.pid")"
+"$DIBS" lock a --socket "$dir/stopped" -- true 2>/dev/null &
+comes=$!
+until_true grep -qx dibs "/proc/$comes/comm"
+kill -TERM $comes
+wait $comes
+[ $? = $((128 + 15)) ]
+tell $? "a signal ends who waits for an answer of a daemon that is stopped"
+
 odd=$(printf 'odd "\\\nname\t\303\244 \377\300\200 \355\240\200')
 "$DIBS" lock "$odd" -- "$DIBS" locks --format json >"$dir/json"
 python3 -c 'import json, sys

@@ -362,11 +362,12 @@ static int lock_watch(struct wrapper *w)
 
 static void lock_end(struct wrapper *w, int status)
 {
+    lock_take_terminal(w);
+    sigprocmask(SIG_SETMASK, &w->before, NULL); /* the daemon may not answer, and nobody has to wait for that */
     if (w->lost)
         lock_kill(w->child); /* what the command has left running, too */
     else
         dibs_unlock(w->daemon, w->name);
-    lock_take_terminal(w);
     /* The terminal has interrupted the command, and would have interrupted all others of the job, such as a script that
      * goes on to the next one. */
     if (status == LOCK_SIGNAL + SIGINT && w->given && !w->interrupted)
@@ -386,27 +387,29 @@ static void lock_name_us(const struct wrapper *w, char *name, size_t size)
             *c = '?';
 }
 
+/* From now on signals are an event like others. Before, they just end us, and so does a daemon that does not answer. */
+static void lock_watch_signals(struct wrapper *w)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
+    sigset_t watched;
+
+    sigemptyset(&watched);
+    for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+        sigaddset(&watched, numbers[k]);
+    sigprocmask(SIG_BLOCK, &watched, &w->before);
+    w->signals = signalfd(-1, &watched, SFD_CLOEXEC);
+}
+
 static int lock_run(struct wrapper *w)
 {
-    sigset_t watched;
     char name[96];
     int status, connection;
 
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGTERM);
-    sigaddset(&watched, SIGINT);
-    sigaddset(&watched, SIGHUP);
-    sigaddset(&watched, SIGQUIT);
-    sigaddset(&watched, SIGUSR1);
-    sigaddset(&watched, SIGUSR2);
-    sigaddset(&watched, SIGTSTP);
-    sigaddset(&watched, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &watched, &w->before);
     signal(SIGTTOU, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    w->signals = signalfd(-1, &watched, SFD_CLOEXEC);
     lock_name_us(w, name, sizeof name);
     w->daemon = ask_connect(&w->place, name, LOCK_NO_DAEMON);
+    lock_watch_signals(w);
     status = lock_wait(w);
     if (status == 0) {
         if (w->ttl_s > 0)

@@ -2,6 +2,7 @@
 #include "key.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
@@ -52,7 +53,8 @@ static bool key_read_lines(struct key *k, FILE *from)
 
 bool key_read(struct key *k, const char *path, char *why, size_t size)
 {
-    FILE *from = fopen(path, "r");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe, on which one would wait */
+    FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
     struct stat file;
     bool good = false;
 
