@@ -117,7 +117,7 @@ if command -v redis-cli >/dev/null; then
 else
     tell 0 "redis-cli is a client over TCP # SKIP it is not installed"
 fi
-[ "$("$DIBS" lock --connect "localhost:$base" --wait 20 x -- echo inside)" = inside ]
+[ "$("$DIBS" lock --connect "127.0.0.1:$base" --wait 20 x -- echo inside)" = inside ]
 tell $? "dibs lock finds a daemon over TCP"
 "$DIBS" keygen "$dir/early.key" && "$DIBS" status --connect "127.0.0.1:$base" --key "$dir/early.key" 2>"$dir/said"
 [ $? = 1 ] && grep -q "the daemon does not speak TLS" "$dir/said"
