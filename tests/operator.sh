@@ -44,6 +44,18 @@ until_true grep -q "SIGHUP: there are no keys and certificates" "$dir/solo.log" 
 tell $? "a daemon without keys outlives SIGHUP"
 end_daemon solo
 
+# A daemon of the system, and a login shell, which has a directory of its own for such things.
+# shellcheck disable=SC2016 # expanded by the inner shell
+unshare -m sh -c 'mount -t tmpfs none /run && : >/run/dibs.sock && XDG_RUNTIME_DIR="$0" "$1" status' "$dir" "$DIBS" \
+    >"$dir/out" 2>"$dir/err"
+if grep -q "no daemon" "$dir/err"; then
+    grep -q "; there is one at /run/dibs.sock: if it is that, say so with --socket" "$dir/err"
+    tell $? "who looks for its daemon at the wrong place is pointed to the right one"
+else
+    tell 0 "who looks for its daemon # SKIP there is no other /run for us: $(head -n 1 "$dir/err")"
+fi
+rm -f "$dir/out" "$dir/err"
+
 # ------------------------------------------------------------------------------------------------------- descriptors
 
 # shellcheck disable=SC3045 # there is no other way to say it

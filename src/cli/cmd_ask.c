@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
@@ -89,6 +90,19 @@ void ask_show(const struct dibs_reply *r, bool json)
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
+/* What to do about it, if there is no daemon. One that was started by the system is not where a login shell looks for it. It
+ * is only pointed at: whoever took locks at another daemon than all others would have none. */
+static const char *ask_remedy(const struct ask_place *place)
+{
+    static const char of_system[] = "/run/dibs.sock";
+    const char *connect = getenv("DIBS_CONNECT");
+    bool chosen = place->socket || place->address || getenv("DIBS_SOCKET") || (connect && *connect);
+
+    if (!chosen && strcmp(dibs_socket_path(), of_system) != 0 && access(of_system, F_OK) == 0)
+        return "; there is one at /run/dibs.sock: if it is that, say so with --socket, or DIBS_SOCKET";
+    return "; start one with \"dibs serve\", or name it with --socket, or --connect and --key";
+}
+
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status)
 {
     const struct dibs_options options = {.name = name, .key = place->key};
@@ -108,10 +122,8 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
         cli_die("%s", dibs_message(d));
     if (code != DIBS_OK) {
         const char *why = dibs_message(d);
-        bool none = strncmp(why, "no daemon", 9) == 0;
 
-        fprintf(stderr, "dibs: %s%s\n", why,
-                none ? "; start one with \"dibs serve\", or name it with --socket, or --connect and --key" : "");
+        fprintf(stderr, "dibs: %s%s\n", why, strncmp(why, "no daemon", 9) == 0 ? ask_remedy(place) : "");
         exit(status);
     }
     return d;

@@ -432,10 +432,9 @@ static int lock_run(struct wrapper *w)
 static const char lock_about[] =
     "Runs COMMAND while holding the lock NAME, with DIBS_LOCK and DIBS_FENCE (the fencing token) in its environment.\n"
     "Signals end the wait, or are passed on to COMMAND. If the lock is lost (the daemon is gone, took it away, or no\n"
-    "longer vouches for it), COMMAND and all it has started get TERM and, after a grace, KILL. They are killed, too, "
-    "if\n"
-    "dibs is. When COMMAND has ended the lock is released, even if it has left something running. T is in seconds, or\n"
-    "has a unit: 250ms, 10s, 5m, 2h.\n\n"
+    "longer vouches for it), COMMAND and all it has started get TERM and, after a grace, KILL. They are killed, too,\n"
+    "if dibs is. When COMMAND has ended the lock is released, even if it has left something running; and if it asks\n"
+    "for the lock under which it runs, it waits for itself. T is in seconds, or has a unit: 250ms, 10s, 5m, 2h.\n\n"
     "Exit status: that of COMMAND; 120 no daemon, 121 not granted in time, 122 lost, 123 refused, 124 too few members\n"
     "are reached, 126 COMMAND cannot be run, 127 it was not found, 128+N signal N ended COMMAND, or the wait; 2 bad\n"
     "usage.";
