@@ -85,6 +85,20 @@ wait $wrapper
 [ $? = 9 ]
 tell $? "USR1 is passed on to the command"
 
+# A signal that comes when the lock has just been granted, and the command is about to start.
+lost=0
+for _ in $(seq 20); do
+    "$DIBS" lock early -- sleep 1000 &
+    wrapper=$!
+    until_true sh -c "'$DIBS' holders early | grep -q exclusive"
+    kill -TERM $wrapper
+    until_true sh -c "! grep -qs '^State:.[RSDT]' /proc/$wrapper/status" || lost=$((lost + 1))
+    kill -KILL $wrapper 2>/dev/null
+    wait $wrapper 2>/dev/null
+done
+[ $lost = 0 ]
+tell $? "no signal is lost while the command starts"
+
 # A daemon that is stopped answers nobody, and it takes long to give it up.
 serve stopped
 until_true is_ready stopped

@@ -230,7 +230,7 @@ static void lock_be_guard(struct wrapper *w, const int *alive)
         lock_exec(w, self);
     if (w->child < 0)
         _exit(LOCK_CANNOT_RUN);
-    setpgid(w->child, w->child); /* whoever is first */
+    setpgid(w->child, w->child); /* before anybody sends it a signal; or the child is first */
     if (write(w->news, &w->child, sizeof w->child) != sizeof w->child)
         lock_kill(w->child); /* dibs is dead already */
     lock_guard(w, alive[0]);
@@ -257,7 +257,6 @@ static void lock_start(struct wrapper *w)
     close(news[1]);
     if (read(w->news, &w->child, sizeof w->child) != sizeof w->child)
         lock_cannot_start("there are too many processes");
-    setpgid(w->child, w->child);
 }
 
 static void lock_give_terminal(struct wrapper *w)

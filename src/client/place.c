@@ -79,7 +79,8 @@ static int place_unix(const char *path, char *why, size_t size)
         fd = place_try((struct sockaddr *)&address, sizeof address);
     }
     if (fd < 0 && errno == EACCES)
-        snprintf(why, size, "%s may be used by its owner only", path);
+        snprintf(why, size, "%s is not for this user (Permission denied); dibs serve --socket-group lets others in",
+                 path);
     else if (fd < 0)
         snprintf(why, size, "no daemon at %s: %s", path, strerror(errno));
     return fd < 0 ? DIBS_GONE : fd;
