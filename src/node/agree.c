@@ -209,6 +209,24 @@ bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct
     return !error;
 }
 
+/* When libraft 0.15 begins, it takes the newest list of servers in its log for agreed upon. If a leader then does without that
+ * entry, it would go on with a list that does not exist any more. So we remind it that this one may be taken back. */
+static void agree_doubt_servers(struct agree *a)
+{
+    const struct journal *j = &a->io.journal;
+    raft_index newest = 0, before = 0;
+
+    for (size_t k = 0; k < j->count; k++)
+        if (j->entry[k].type == RAFT_CHANGE) {
+            before = newest;
+            newest = j->start + k;
+        }
+    if (before && newest > a->raft.last_applied) {
+        a->raft.configuration_index = before;
+        a->raft.configuration_uncommitted_index = newest;
+    }
+}
+
 bool agree_begin(struct agree *a, uint64_t now_ms, struct dme_text *why)
 {
     int error;
@@ -220,6 +238,8 @@ bool agree_begin(struct agree *a, uint64_t now_ms, struct dme_text *why)
     agree_io_settle(&a->io, 0);
     if (error)
         dme_print(why, "agreement cannot begin: %s", raft_errmsg(&a->raft));
+    else
+        agree_doubt_servers(a);
     return !error;
 }
 
