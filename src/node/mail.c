@@ -212,11 +212,13 @@ static void mail_hear_wish(struct node *node, struct unpack *u)
         node_change_roster(node, wish.add, wish.name, wish.address);
 }
 
-/* Who is astray itself knows no better. And who leads should be the first to tell. */
+/* Who is astray is told who it is by who surely knows: an old roster may have it as somebody whom it was before it was removed
+ * and added anew. Who lags should be told by the leader first. */
 static bool mail_should_tell(const struct node *node, const struct beat *beat)
 {
-    return node->agree && agree_knows_itself(node->agree) &&
-           (beat->stray || (beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms));
+    if (beat->stray)
+        return node->agree && node->locks.grants;
+    return node->agree && beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms;
 }
 
 void mail_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
