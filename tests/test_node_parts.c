@@ -139,7 +139,7 @@ static uint64_t chance(void *user)
     return test_random(user);
 }
 
-static void start_agreeing(struct node *node, const char *name, const struct view *roster, uint64_t *seed)
+static void start_agreeing(struct node *node, const char *name, const struct view *roster, size_t room, uint64_t *seed)
 {
     static const struct disk disk = {NULL, keep, keep};
     struct node_conf conf = conf_of("same");
@@ -147,6 +147,7 @@ static void start_agreeing(struct node *node, const char *name, const struct vie
     struct dme_text why;
 
     conf.name = name;
+    conf.names_max = room;
     conf.lease_ms = 1000;
     conf.incarnation = 1;
     conf.user = seed;
@@ -156,15 +157,37 @@ static void start_agreeing(struct node *node, const char *name, const struct vie
     assert_true(node_agree(node, &disk, NULL, 0, roster, false, 1000, &why));
 }
 
-/* Time passes until the first has installed this view; for some seconds at most. */
-static void pass_until_view(struct node *a, struct node *b, uint64_t number)
+static void pass(struct node *a, struct node *b, uint64_t ms)
 {
-    for (uint32_t k = 0; k < 500 && a->view.number < number; k++) {
+    for (; ms; ms -= 10) {
         node_advance(a, a->now_ms + 10);
         node_advance(b, b->now_ms + 10);
         talk(a, b);
     }
+}
+
+/* Time passes until the first has installed this view; for some seconds at most. */
+static void pass_until_view(struct node *a, struct node *b, uint64_t number)
+{
+    for (uint32_t k = 0; k < 500 && a->view.number < number; k++)
+        pass(a, b, 10);
     assert_int_equal(a->view.number, number);
+}
+
+/* Time passes until the session has it; for some seconds at most. */
+static void take(struct session *s, const char *name, struct node *a, struct node *b, struct node_event *e)
+{
+    struct session_wish wish = {.name = name, .name_len = strlen(name), .wait_ms = SESSION_FOREVER};
+    char line[256] = "";
+    struct dme_text why;
+    bool told;
+
+    dme_text_init(&why, line, sizeof line);
+    assert_null(session_lock(s, &wish, &why));
+    for (uint32_t k = 0; k < 500 && !(told = node_next(s->node, e)); k++)
+        pass(a, b, 10);
+    assert_true(told);
+    assert_int_equal(e->state, CLAIM_HELD);
 }
 
 /* Who leads may be somebody whom it does not know, as it was away while that one was added. */
@@ -178,8 +201,8 @@ static void who_lags_is_told_the_newest_view_by_any_member(void **state)
     view_begin(&view);
     assert_null(view_add(&view, "ant", "10.0.0.1:1", VIEW_MEMBER));
     assert_null(view_add(&view, "bee", "10.0.0.2:1", VIEW_MEMBER));
-    start_agreeing(&a, "ant", &view, &seed);
-    start_agreeing(&b, "bee", &view, &seed);
+    start_agreeing(&a, "ant", &view, 0, &seed);
+    start_agreeing(&b, "bee", &view, 0, &seed);
     connect_to(&a, &b);
     pass_until_view(&a, &b, 1);
     pass_until_view(&b, &a, 1);
@@ -189,6 +212,48 @@ static void who_lags_is_told_the_newest_view_by_any_member(void **state)
     node_install(&b, &view);
     pass_until_view(&a, &b, 2);
     assert_int_equal(a.view.count, 3);
+    node_free(&a);
+    node_free(&b);
+}
+
+/* Names that were used once, and never again: a member has no room for all of them, and needs none. */
+static void names_that_nobody_uses_are_forgotten_in_a_new_view(void **state)
+{
+    enum { ROOM = 64, NAMES = 1000 };
+    struct node a, b;
+    struct view view;
+    struct session *s, *holder;
+    struct node_event e;
+    uint64_t seed = 1, fence;
+    char name[16];
+
+    (void)state;
+    view_begin(&view);
+    assert_null(view_add(&view, "ant", "10.0.0.1:1", VIEW_MEMBER));
+    assert_null(view_add(&view, "bee", "10.0.0.2:1", VIEW_MEMBER));
+    start_agreeing(&a, "ant", &view, ROOM, &seed);
+    start_agreeing(&b, "bee", &view, ROOM, &seed);
+    connect_to(&a, &b);
+    pass_until_view(&a, &b, 1);
+    pass_until_view(&b, &a, 1);
+    s = session_open(&b, NULL);
+    holder = session_open(&a, NULL);
+    take(holder, "kept", &a, &b, &e);
+    fence = e.fence;
+    for (unsigned k = 0; k < NAMES; k++) {
+        snprintf(name, sizeof name, "job-%u", k);
+        take(s, name, &a, &b, &e);
+        assert_true(session_unlock(s, name, strlen(name)));
+        pass(&a, &b, 100);
+        assert_in_range(b.locks.count, 1, ROOM);
+    }
+    assert_in_range(b.view.number, NAMES / ROOM, NAMES / 10); /* one view for many names */
+    assert_false(node_next(&a, &e));                          /* who holds a lock has not noticed */
+    assert_true(session_unlock(holder, "kept", 4));
+    take(s, "kept", &a, &b, &e);
+    assert_true(e.fence > fence);
+    session_close(s);
+    session_close(holder);
     node_free(&a);
     node_free(&b);
 }
@@ -539,6 +604,7 @@ int main(void)
         cmocka_unit_test(members_with_different_configurations_refuse_each_other),
         cmocka_unit_test(a_member_that_restarted_grants_nothing),
         cmocka_unit_test(who_lags_is_told_the_newest_view_by_any_member),
+        cmocka_unit_test(names_that_nobody_uses_are_forgotten_in_a_new_view),
         cmocka_unit_test(a_former_life_is_refused),
         cmocka_unit_test(one_machine_can_use_all_slots_and_no_more),
         cmocka_unit_test(a_policy_chooses_algorithms_and_kind_by_name),

@@ -132,6 +132,7 @@ static struct beat lease_beat(const struct node *node)
                         .drops = node->drops,
                         .leads = node->agree && agree_leads(node->agree),
                         .leaves = node->leaves && lease_gave_up(node),
+                        .crowded = locks_crowded(&node->locks),
                         .stray = node->agree && !agree_knows_itself(node->agree)};
 
     for (uint32_t k = 0; k < node->view.count; k++) {
@@ -382,6 +383,19 @@ static bool lease_change_roster(const struct node *node, const struct lease_plan
     return false;
 }
 
+/* All members are as before. In a view that has just begun nobody is crowded, so this does not happen again and again. */
+static bool lease_is_crowded(const struct node *node, const struct lease_plan *p)
+{
+    bool crowded = false;
+
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        if (p->stay & lease_bit(k) && !p->said[k])
+            return false;
+        crowded = crowded || (p->stay & lease_bit(k) && p->said[k]->crowded);
+    }
+    return crowded && lease_is_long_ago(node, node->installed_ms);
+}
+
 static void lease_let_in(const struct node *node, const struct lease_plan *p, struct view *next)
 {
     for (uint32_t k = 0; k < node->view.count; k++) {
@@ -436,7 +450,7 @@ void lease_lead(struct node *node)
     changed = p.leave || p.come;
     lease_let_in(node, &p, &next);
     if (!changed)
-        changed = lease_change_roster(node, &p, &next);
+        changed = lease_change_roster(node, &p, &next) || lease_is_crowded(node, &p);
     if (changed)
         agree_propose(node->agree, &next);
     else if (node->place < node->view.count && node->view.member[node->place].standing == VIEW_REMOVED)

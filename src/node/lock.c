@@ -284,6 +284,8 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
 {
     assert(conf->policies <= LOCK_POLICIES_MAX);
     *l = (struct locks){.conf = *conf};
+    if (!l->conf.names_max)
+        l->conf.names_max = LOCK_NAMES_MAX;
     l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
     for (uint32_t k = 0; k < conf->policies; k++)
         l->policy[k] = conf->policy[k];
@@ -366,6 +368,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
                 names_remove(l, lock);
         }
     l->view = *view;
+    l->kept = l->count;
     if (l->fence < view->fence)
         l->fence = view->fence;
     for (size_t k = 0; k < l->room; k++)
@@ -382,6 +385,12 @@ void locks_send_away(struct locks *l)
             for (uint32_t left = lock->waiters; left; left--)
                 locks_take_away(l, lock_first(lock), CLAIM_TIMED_OUT);
         }
+}
+
+bool locks_crowded(const struct locks *l)
+{
+    return l->count >= l->conf.names_max / 4 * 3 &&
+           l->count >= 2 * l->kept; /* else most of them are used, and it would not help */
 }
 
 void locks_set_grants(struct locks *l, bool grants)
@@ -425,8 +434,8 @@ static const char *locks_objection(struct locks *l, const struct lock *lock, con
 {
     if (lock_is_other(l, lock, c, why))
         return "WRONGKIND";
-    if (!lock && l->count >= LOCK_NAMES_MAX) {
-        dme_print(why, "this member remembers %d names of locks, and takes no more", LOCK_NAMES_MAX);
+    if (!lock && l->count >= l->conf.names_max) {
+        dme_print(why, "this member remembers %zu names of locks, and takes no more", l->conf.names_max);
         return "BUSY";
     }
     for (uint32_t j = 0; j < l->view.n; j++)

@@ -51,7 +51,8 @@ enum {
     LOCK_SLOTS_MAX = 256, /* of one lock */
     LOCK_BATCH_MAX = 64,  /* clients served in one stay inside */
     LOCK_MEMBERS_MAX = 64,
-    LOCK_NAMES_MAX = 1 << 20, /* that clients of one member may make it remember */
+    LOCK_NAMES_MAX =
+        1 << 20, /* that clients of one member may make it remember, unless the configuration says otherwise */
     LOCK_POLICIES_MAX = 255,
 };
 
@@ -147,6 +148,7 @@ struct locks_conf {
     const struct lock_policy *policy;    /* of names that match one, the first that does; strings outlive the locks */
     uint32_t policies;                   /* how many */
     const struct dme_alg *modes, *slots; /* of all other names */
+    size_t names_max;                    /* or 0 */
     /* Held, and about to be taken away: shall it linger, as its client was told that it is held for a while to come? Null:
      * no. */
     bool (*lingers)(struct claim *c);
@@ -168,6 +170,7 @@ struct locks {
     uint64_t fence;
     struct lock **table;
     size_t room, count;
+    size_t kept;      /* of the names: those that were there already when the view began */
     size_t lingering; /* claims */
     struct ring settled;
     struct stats_messages messages;
@@ -190,6 +193,9 @@ void locks_begin_view(struct locks *l, const struct locks_view *view);
 void locks_open(struct locks *l);
 /* Who waits, waits in vain: all are told that their time is over. */
 void locks_send_away(struct locks *l);
+/* Are there so many names that it is time to forget those that nobody uses? Where a token is, say, is known to all members
+ * together: they forget it together, when a view begins. */
+bool locks_crowded(const struct locks *l);
 /* May locks be granted? If no longer, all that is held is lost. */
 void locks_set_grants(struct locks *l, bool grants);
 

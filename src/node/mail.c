@@ -110,7 +110,8 @@ void mail_send_beat(struct member *m, const struct beat *beat)
     at = pack_number(pack_number(pack_number(at, beat->view, 8), beat->sent_ms, 8), beat->echo_ms, 8);
     at = pack_number(pack_number(at, beat->hears, 8), beat->bound, 8);
     at = pack_number(pack_number(at, beat->expired, 8), beat->drops, 8);
-    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0), 1);
+    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0) | (beat->crowded ? 8 : 0),
+                1);
     link_note(&m->link, note, sizeof note);
 }
 
@@ -129,7 +130,8 @@ static bool mail_read_beat(struct unpack *u, struct beat *beat)
     beat->leads = flags & 1;
     beat->leaves = flags & 2;
     beat->stray = flags & 4;
-    return !u->wrong && u->at == u->end && flags < 8;
+    beat->crowded = flags & 8;
+    return !u->wrong && u->at == u->end && flags < 16;
 }
 
 void mail_send_roster(const struct node *node, uint32_t k)

@@ -15,8 +15,9 @@ struct beat {
     uint64_t expired; /* whom it owes nothing any more */
     uint64_t drops;   /* from the leader: whom nobody shall acknowledge any more in this view */
     bool leads;
-    bool leaves; /* the sender has given up all locks, and will grant none */
-    bool stray;  /* the sender does not know who it is, and asks for the roster */
+    bool leaves;  /* the sender has given up all locks, and will grant none */
+    bool crowded; /* it remembers so many locks that a new view is wanted, to forget those that nobody uses */
+    bool stray;   /* the sender does not know who it is, and asks for the roster */
 };
 
 struct member {

@@ -183,6 +183,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .policies = conf->policies,
                                                   .modes = conf->modes,
                                                   .slots = conf->slots,
+                                                  .names_max = conf->names_max,
                                                   .lingers = session_lingers});
     ring_init(&node->sessions);
     talk_init(&node->talk);

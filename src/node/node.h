@@ -45,6 +45,7 @@ struct node_conf {
     const struct dme_alg *modes, *slots;
     const struct lock_policy *policy; /* so many, for names that match one; they outlive the node */
     uint32_t policies;
+    size_t names_max;  /* of locks that it remembers; 0: LOCK_NAMES_MAX */
     uint64_t lease_ms; /* 0: for ever */
     uint64_t
         incarnation; /* without agreement: the number of this life, not 0; with it: at least this, as it may have been

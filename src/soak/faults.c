@@ -34,6 +34,7 @@ void faults_draw(struct world *w)
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
         m->think_ms = 5 + (uint32_t)world_below(w, 400);
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
+        m->forgetful = w->random / 1000 % 8 == 0;
         m->slow = w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
