@@ -361,6 +361,10 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     for (size_t k = 0; k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next;
+            if (!lock->waiters && !lock->site && !lock->old) { /* as nearly all of many */
+                names_forget(l, lock);
+                continue;
+            }
             lock_end_view(l, lock);
             if (view->n == 0)
                 lock_end_lingering(l, lock);
@@ -389,8 +393,15 @@ void locks_send_away(struct locks *l)
 
 bool locks_crowded(const struct locks *l)
 {
-    return l->count >= l->conf.names_max / 4 * 3 &&
+    return l->count >= l->conf.names_max / 4 &&
            l->count >= 2 * l->kept; /* else most of them are used, and it would not help */
+}
+
+void locks_tidy(struct locks *l)
+{
+    enum { SOME = 1000 }; /* a small part of a millisecond */
+
+    names_bury(l, SOME);
 }
 
 void locks_set_grants(struct locks *l, bool grants)

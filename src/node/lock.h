@@ -170,8 +170,9 @@ struct locks {
     uint64_t fence;
     struct lock **table;
     size_t room, count;
-    size_t kept;      /* of the names: those that were there already when the view began */
-    size_t lingering; /* claims */
+    struct lock *forgotten; /* of a former view, and still to be freed */
+    size_t kept;            /* of the names: those that were there already when the view began */
+    size_t lingering;       /* claims */
     struct ring settled;
     struct stats_messages messages;
     struct dme_out *out; /* of the last step */
@@ -196,6 +197,8 @@ void locks_send_away(struct locks *l);
 /* Are there so many names that it is time to forget those that nobody uses? Where a token is, say, is known to all members
  * together: they forget it together, when a view begins. */
 bool locks_crowded(const struct locks *l);
+/* Some of what was forgotten is freed. */
+void locks_tidy(struct locks *l);
 /* May locks be granted? If no longer, all that is held is lost. */
 void locks_set_grants(struct locks *l, bool grants);
 

@@ -5,6 +5,7 @@
 
 #define XXH_INLINE_ALL
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -82,7 +83,7 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
     return lock;
 }
 
-void names_remove(struct locks *l, struct lock *lock)
+static void names_take_out(struct locks *l, struct lock *lock)
 {
     struct lock **place = &l->table[lock->hash & (l->room - 1)];
 
@@ -90,11 +91,35 @@ void names_remove(struct locks *l, struct lock *lock)
         place = &(*place)->next;
     *place = lock->next;
     l->count--;
+}
+
+void names_remove(struct locks *l, struct lock *lock)
+{
+    names_take_out(l, lock);
     free(lock);
+}
+
+void names_forget(struct locks *l, struct lock *lock)
+{
+    names_take_out(l, lock);
+    lock->next = l->forgotten;
+    l->forgotten = lock;
+}
+
+void names_bury(struct locks *l, unsigned count)
+{
+    for (; l->forgotten && count; count--) {
+        struct lock *lock = l->forgotten;
+
+        l->forgotten = lock->next;
+        free(lock->rest);
+        free(lock);
+    }
 }
 
 void names_free(struct locks *l)
 {
+    names_bury(l, UINT_MAX);
     for (size_t k = 0; k < l->room; k++)
         while (l->table[k]) {
             struct lock *lock = l->table[k];

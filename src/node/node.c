@@ -431,6 +431,7 @@ void node_pump(struct node *node)
     }
     if (node->agree)
         node_keep_up(node);
+    locks_tidy(&node->locks);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             mail_take_late(node, k);
