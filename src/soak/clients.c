@@ -246,7 +246,11 @@ void clients_confirm(struct world *w, uint32_t k)
         return;
     world_wake(w, c->machine);
     world_settle(w, c->machine);
-    if (c->holds && !c->lost)
+    if (!c->holds || c->lost)
+        return;
+    if (world_is_stopped(w, c->machine)) /* its disk has become slow: the answer has to wait */
+        world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
+    else
         clients_believe(w, k);
 }
 
