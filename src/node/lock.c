@@ -1,12 +1,14 @@
 /* lock.c - the lines of clients at a member's locks, and what they are told. See lock.h.
  *
- * instance.c runs the algorithm of a lock; names.c finds a lock by its name; this file decides who is served. It does
- * so by looking at the state, not by following events: whatever has changed, lock_work() does all that can be done. */
+ * instance.c runs the algorithm of a lock; names.c finds a lock by its name; old.c knows who holds one since before this
+ * view; this file decides who is served. It does so by looking at the state, not by following events: whatever has
+ * changed, lock_work() does all that can be done. */
 #include "lock.h"
 
 #include "instance.h"
 #include "link.h"
 #include "names.h"
+#include "old.h"
 
 #include "lab/memory.h"
 
@@ -72,73 +74,6 @@ uint32_t lock_count_holders(const struct lock *lock)
     return count;
 }
 
-/* -------------------------------------------------------------------------------- held since before this view */
-
-static struct lock_old *lock_old(struct lock *lock)
-{
-    if (!lock->old) {
-        lock->old = mem_new(sizeof *lock->old);
-        ring_init(&lock->old->holders);
-    }
-    return lock->old;
-}
-
-static void lock_tidy_old(struct lock *lock)
-{
-    if (lock->old && lock->old->held == 0 && lock->old->elsewhere == 0) {
-        free(lock->old);
-        lock->old = NULL;
-    }
-}
-
-static void lock_make_old(struct lock *lock, struct claim *c)
-{
-    struct lock_old *old = lock_old(lock);
-
-    ring_cut(&c->in_lock);
-    ring_push(&old->holders, &c->in_lock);
-    c->site = LOCK_OLD;
-    old->mode = c->mode;
-    old->held++;
-}
-
-/* So many of the own clients no longer hold it since before this view. */
-static void lock_freed(struct locks *l, struct lock *lock, uint32_t count)
-{
-    lock->old->held -= count;
-    instance_announce(l, lock, INSTANCE_FREED, count);
-    lock_tidy_old(lock);
-}
-
-/* A site is inside: it takes over whom it can. */
-static void lock_take_over(struct locks *l, struct lock *lock, uint32_t s)
-{
-    struct lock_site *site = &lock->site[s];
-    uint32_t count = 0;
-
-    if (!lock->old || (!lock->slots && lock->old->mode != site->node->mode))
-        return;
-    while (!ring_empty(&lock->old->holders) && !(lock->slots && count)) {
-        struct claim *c = RING_OF(lock->old->holders.next, struct claim, in_lock);
-
-        ring_cut(&c->in_lock);
-        ring_push(&site->holders, &c->in_lock);
-        c->site = s;
-        site->held++;
-        count++;
-    }
-    if (lock->slots)
-        site->left -= count;
-    if (count)
-        lock_freed(l, lock, count);
-}
-
-/* Must this claim wait for those elsewhere who hold the lock since before this view? */
-static bool lock_is_encumbered(const struct lock *lock, const struct claim *c)
-{
-    return lock->old && lock->old->elsewhere && (lock->slots || !dme_compatible(c->mode, lock->old->mode));
-}
-
 /* ---------------------------------------------------------------------------------------------------------- serving */
 
 /* A site is inside, just now. How many will it serve? Those who may share are let in together, wherever in the line
@@ -151,10 +86,10 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
 
     if (lock->slots) {
         site->left = 1;
-        lock_take_over(l, lock, s);
+        old_take_over(l, lock, s);
         return;
     }
-    lock_take_over(l, lock, s);
+    old_take_over(l, lock, s);
     if (mode == LOCK_ALONE) {
         for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE; r = r->next)
             alone++;
@@ -178,7 +113,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     bool shares = !lock->slots && site->node->mode != LOCK_ALONE;
     struct claim *c;
 
-    while (l->grants && (c = lock_first(lock)) && !lock_is_encumbered(lock, c) && site->left &&
+    while (l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
            (shares || site->held == 0) && (lock->slots || c->mode == site->node->mode))
         lock_grant(l, lock, s, c);
 }
@@ -187,7 +122,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 static bool lock_wants_more(const struct locks *l, const struct lock *lock, uint32_t asking)
 {
     uint32_t old = lock->old ? lock->old->held : 0;
-    bool served = l->grants && lock->waiters && !lock_is_encumbered(lock, lock_first(lock));
+    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock));
 
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
@@ -327,12 +262,12 @@ static void lock_end_view(struct locks *l, struct lock *lock)
 {
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         while (!ring_empty(&lock->site[s].holders))
-            lock_make_old(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
+            old_make(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
     instance_end(l, lock);
     if (lock->old) {
         lock->old->elsewhere = 0;
         memset(lock->old->of, 0, sizeof lock->old->of);
-        lock_tidy_old(lock);
+        old_tidy(lock);
     }
     lock->stays = 0;
     lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else its new home shall say what it is */
@@ -349,7 +284,7 @@ static void lock_end_lingering(struct locks *l, struct lock *lock)
         l->lingering -= c->state == CLAIM_LINGERS;
         c->state = CLAIM_LOST;
         lock->old->held--;
-        lock_tidy_old(lock);
+        old_tidy(lock);
     }
 }
 
@@ -489,7 +424,7 @@ static bool lock_leave(struct locks *l, struct claim *c)
     l->lingering -= c->state == CLAIM_LINGERS;
     ring_cut(&c->in_lock);
     if (held && c->site == LOCK_OLD)
-        lock_freed(l, c->lock, 1);
+        old_freed(l, c->lock, 1);
     else if (held)
         c->lock->site[c->site].held--;
     return true;
@@ -544,23 +479,6 @@ struct claim *locks_settled(struct locks *l)
     return c;
 }
 
-/* Another member says how many of its clients hold the lock since before this view, or no longer do so. */
-static const char *lock_hear_old(struct lock *lock, uint32_t from, const struct instance_message *m)
-{
-    struct lock_old *old = lock_old(lock);
-    bool more = m->type == INSTANCE_ENCUMBERED;
-
-    if (more ? old->of[from] > 0 || m->count == 0 : old->of[from] < m->count)
-        return "holders of a former view that cannot be";
-    if (more && old->held + old->elsewhere && old->mode != m->mode)
-        return "a lock that was held in two ways at once";
-    old->mode = m->mode;
-    old->of[from] += more ? m->count : -m->count;
-    old->elsewhere += more ? m->count : -m->count;
-    lock_tidy_old(lock);
-    return NULL;
-}
-
 const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len)
 {
     struct instance_message m;
@@ -580,7 +498,7 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     else if (lock->slots != m.slots && m.type != INSTANCE_ASK)
         return "a lock of the same name and another kind";
     if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_FREED)
-        wrong = lock_hear_old(lock, from, &m);
+        wrong = old_hear(lock, from, &m);
     if (m.type == INSTANCE_ASK)
         instance_say(l, lock, INSTANCE_IS, lock->slots, from);
     if (m.type == INSTANCE_STEP)
