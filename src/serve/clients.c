@@ -64,22 +64,26 @@ static void clients_flush(struct serve_client *c)
         stream_read(c->stream, !client_is_full(c->client));
 }
 
-void serve_clients_work(struct serve *s)
+/* What has become of their locks is put down for them, before anything else is answered. */
+static void clients_hear(struct serve *s)
 {
     struct node_event event;
-    struct serve_client *c;
 
-    for (;;) {
-        /* While the disk was busy, what was granted may have been lost. */
-        while (serve_wake_after_disk(s), node_next(&s->node, &event)) {
-            c = event.session->user;
-            client_hear(c->client, &event);
-            client_run(c->client);
-            clients_note(c);
-        }
-        if (ring_empty(&s->news))
-            return;
-        c = RING_OF(s->news.next, struct serve_client, in_news);
+    /* While the disk was busy, what was granted may have been lost. */
+    while (serve_wake_after_disk(s), node_next(&s->node, &event)) {
+        struct serve_client *c = event.session->user;
+
+        client_hear(c->client, &event);
+        client_run(c->client);
+        clients_note(c);
+    }
+}
+
+void serve_clients_work(struct serve *s)
+{
+    for (clients_hear(s); !ring_empty(&s->news); clients_hear(s)) {
+        struct serve_client *c = RING_OF(s->news.next, struct serve_client, in_news);
+
         ring_cut(&c->in_news);
         clients_flush(c); /* it may part, and others get its locks */
     }
@@ -92,6 +96,7 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
     struct serve_client *c = stream->owner;
 
     serve_wake(c->serve);
+    clients_hear(c->serve);
     client_input(c->client, bytes, len);
     client_run(c->client);
     clients_note(c);
@@ -114,6 +119,7 @@ static void clients_room(struct stream *stream)
     struct serve_client *c = stream->owner;
 
     serve_wake(c->serve);
+    clients_hear(c->serve);
     clients_known(c);
     client_run(c->client);
     clients_note(c);
