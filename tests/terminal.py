@@ -66,7 +66,7 @@ tell("also if its input is not the terminal", "true | dibs lock a -- sh -c 'echo
      "\x1a", ("Stopped.*@ ",), "kill %1; fg\n", ("dibs lock a.*\n",), ("@ ",), "jobs; echo sta''tus\n", ("\nstatus\n",))
 tell("who waits can be stopped, too", "dibs lock a -- sleep 1000 & until dibs holders a | grep exclu''sive; do sleep 0.1; done\n",
      ("exclusive.*@ ",), "sh -c 'echo be''gun; exec dibs lock a -- echo m''ine'\n", ("\nbegun\n",),
-     "\x1a", ("Stopped.*@ ",), "kill %1\n", ("@ ",), "fg %2\n", ("\nmine\n",))
+     "\x1a", ("Stopped.*@ ",), "kill $!\n", ("@ ",), "fg\n", ("\nmine\n",))
 tell("in a script, Ctrl-Z stops the script", "sh -c 'dibs lock a -- sh -c \"echo be''gun; exec cat\"; echo af''ter'\n",
      ("\nbegun\n",), "\x1a", ("Stopped.*@ ",), "fg\n", ("sh -c.*\n",), "\x04", ("after\n",))
 tell("and Ctrl-C ends it", "sh -c 'while :; do dibs lock a -- sh -c \"echo be''gun; exec sleep 1000\"; done'\n", ("\nbegun\n",),
