@@ -3,15 +3,6 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-# Status 2, nothing on stdout, and exactly this line on stderr.
-rejects() { # LINE ARGUMENT...
-    line=$1
-    shift
-    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
-    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
-    tell $? "rejects dibs $*"
-}
-
 # This status, and this text somewhere on stdout.
 answers() { # STATUS TEXT ARGUMENT...
     status=$1 text=$2

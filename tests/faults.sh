@@ -82,14 +82,6 @@ tell $? "a scripted run is a scenario"
     --seed 2 --calm 20 --absence 20 --save "$dir/run.txt" >"$dir/out" && grep -q '^crash ' "$dir/run.txt" && "$DIBS" scenario "$dir/run.txt" >"$dir/out"
 tell $? "so is a random one"
 
-rejects() { # LINE ARGUMENT...
-    line=$1
-    shift
-    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
-    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
-    tell $? "rejects dibs $*"
-}
-
 echo '5 crash 9' >"$dir/bad"
 rejects "--faults: $dir/bad:1: there is no such site; sites are numbered from 0" sim $r --closed --sites 3 --faults "$dir/bad"
 echo '5 explode 1' >"$dir/bad"

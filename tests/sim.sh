@@ -30,14 +30,6 @@ tell $? "sites that are never served are told of"
 tell $? "a broken promise leaves a log"
 
 # What cannot be is said in one line, with status 2, and nothing else happens.
-rejects() { # LINE ARGUMENT...
-    line=$1
-    shift
-    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
-    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
-    tell $? "rejects dibs $*"
-}
-
 printf '0 1\n1 9\n' >"$dir/bad.script"
 printf '1 2\n3\n' >"$dir/bad.matrix"
 printf '1 2 x\n' >"$dir/bad.rates"

@@ -38,6 +38,15 @@ test_that() { # NAME COMMAND...
     rm -f "$dir/out"
 }
 
+# Status 2, nothing on stdout, and exactly this line on stderr.
+rejects() { # LINE ARGUMENT...
+    line=$1
+    shift
+    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
+    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
+    tell $? "rejects dibs $*"
+}
+
 # Until the command succeeds; at most some 20 seconds.
 until_true() {
     for _ in $(seq 400); do
