@@ -82,7 +82,7 @@ $(B)/tests/fuzz_reply: $(call obj,$(CLIENT))
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a $(B)/libdibs.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock chaos_client)
+test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
 	LDLIBS="$(LDLIBS)" tests/run $(MODE)
 
 .SECONDARY: # keep the objects of tests

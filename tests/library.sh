@@ -132,6 +132,20 @@ tell $? "fenced: who comes late with an old token is refused"
 
 # ------------------------------------------------------------------------------------------ a daemon that has stopped
 
+# This one takes as long as an answer may: what has become of it is told below.
+"build/$MODE/tests/hourglass" "$dir/stopped" "$dir/solo" 300 &
+stopped=$!
+started="$started $stopped"
+until_true "$DIBS" status --socket "$dir/stopped"
+mkfifo "$dir/doubts"
+"build/$MODE/tests/doubter" "$dir/stopped" <"$dir/doubts" >"$dir/doubter.out" &
+started="$started $!"
+exec 7>"$dir/doubts"
+until_true grep -q '^held' "$dir/doubter.out"
+kill -STOP $stopped
+sleep 1
+echo now >&7
+
 "build/$MODE/tests/hourglass" "$dir/glass" "$dir/solo" 3000 &
 glass=$!
 started="$started $glass"
@@ -324,4 +338,6 @@ wait $waiter
 [ $? = 124 ]
 tell $? "dibs lock: so it is for who has waited all the while"
 
+until_true grep -q '^gone' "$dir/doubter.out" && grep -q '^lost quiet: .*vouch' "$dir/doubter.out"
+tell $? "who waits without a limit for another lock is told, too, that the first one is lost"
 echo "1..$number"

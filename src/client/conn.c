@@ -421,6 +421,13 @@ static bool conn_is_active(const struct dibs *d)
     return conn_holds(d) || (d->wanted && d->result == DIBS_WAITING);
 }
 
+/* Until then its locks are held, as far as is known; and a little longer if it has just been asked, as long as answers
+ * may take. */
+static uint64_t conn_believes_to_ms(const struct dibs *d)
+{
+    return d->in_doubt ? d->asked_ms + CONN_ANSWER_MS : d->vouched_ms;
+}
+
 /* What the clock makes true, now that all has been heard that there is to hear. */
 static void conn_look_at_clock(struct dibs *d)
 {
@@ -430,7 +437,7 @@ static void conn_look_at_clock(struct dibs *d)
         d->granted = false;
         d->result = DIBS_OK;
     }
-    if (conn_holds(d) && !d->in_doubt && now >= d->vouched_ms)
+    if (conn_holds(d) && now >= conn_believes_to_ms(d))
         conn_end(d, "the daemon does not vouch for its locks any more");
     if (d->fd >= 0 && conn_is_active(d) && now >= d->confirm_ms)
         conn_ask_confirm(d);
@@ -456,8 +463,8 @@ int conn_timeout_ms(const struct dibs *d)
         return -1;
     if (conn_is_active(d) && !d->asked_ms)
         due = d->confirm_ms;
-    if (conn_holds(d) && !d->in_doubt && due > d->vouched_ms)
-        due = d->vouched_ms;
+    if (conn_holds(d) && due > conn_believes_to_ms(d))
+        due = conn_believes_to_ms(d);
     return due == UINT64_MAX ? -1 : due <= now ? 0 : due - now > INT_MAX ? INT_MAX : (int)(due - now);
 }
 
