@@ -45,6 +45,7 @@ rejects() { # LINE ARGUMENT...
     "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
     [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
     tell $? "rejects dibs $*"
+    rm -f "$dir/out" "$dir/err"
 }
 
 # Until the command succeeds; at most some 20 seconds.

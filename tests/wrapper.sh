@@ -9,16 +9,6 @@ until_true is_ready solo
 tell $? "a daemon"
 export DIBS_SOCKET="$dir/solo"
 
-# Status 2, nothing on stdout, and exactly this line on stderr.
-rejects() { # LINE ARGUMENT...
-    line=$1
-    shift
-    "$DIBS" "$@" >"$dir/out" 2>"$dir/err"
-    [ $? = 2 ] && [ ! -s "$dir/out" ] && [ "$(cat "$dir/err")" = "dibs: $line" ]
-    tell $? "rejects dibs $*"
-    rm -f "$dir/out" "$dir/err"
-}
-
 rejects 'unknown option "-l" (--help shows all; those of the command come behind a --)' lock a ls -l
 span='it takes seconds, from 0 to 1000000, or a time with a unit: 250ms, 10s, 5m, 2h'
 for time in -1 nan 5x 1e7 '' s 3ss; do
