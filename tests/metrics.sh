@@ -14,7 +14,7 @@ base=$((25000 + $$ % 2500)) # below the ports that the system gives away by itse
 get() { # PORT PATH [METHOD]: the status, then the body
     python3 -c '
 import http.client, sys
-c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=20)
 c.request(sys.argv[3], sys.argv[2])
 r = c.getresponse()
 print(r.status)
@@ -84,25 +84,57 @@ tell $? "/status.json is what dibs status says"
     [ "$(get $base /metrics HEAD)" = 200 ]
 tell $? "what is not there, and what cannot be done, is said so"
 
-# Callers that say nothing, or nonsense, keep nobody from anything.
+# A caller that sends request behind request, and never waits for an answer, keeps no client waiting.
+python3 -c '
+import select, socket, sys
+told = False
+while True:
+    try:
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as s:
+            s.setblocking(False)
+            while True:
+                r, w, _ = select.select([s], [s], [])
+                if r and not s.recv(1 << 20):
+                    break
+                if w:
+                    s.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 200)
+                if r and not told:
+                    told = True
+                    print("there", flush=True)
+    except OSError:
+        pass' $base >"$dir/pipeline" &
+pipeline=$!
+started="$started $pipeline"
+until_true grep -q there "$dir/pipeline"
+timeout 20 "$DIBS" lock a --wait 15 -- true && timeout 20 "$DIBS" lock a --wait 15 -- sleep 0.3
+tell $? "requests behind each other without end keep no client waiting"
+kill $pipeline
+
+# Callers that say nothing, or nonsense, or a byte now and then, keep nobody from anything.
 python3 -c '
 import socket, sys, time
 all = []
-for k in range(40):
+for k in range(100):
     s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-    if k % 2:
+    if k % 3 == 1:
         s.sendall(b"\0\377 not http\r\n" * 100)
     all.append(s)
 print("there", flush=True)
-time.sleep(60)' $base >"$dir/silent" &
+for k in range(600):
+    time.sleep(0.1)
+    for s in all[::3]:
+        try:
+            s.send(b"GET /metrics HTTP/1.1\r\nX: y\r\n"[k:k + 1] or b"x")
+        except OSError:
+            pass' $base >"$dir/silent" &
 silent=$!
 started="$started $silent"
 until_true grep -q there "$dir/silent"
 "$DIBS" lock a --wait 20 -- true
 tell $? "callers that say nothing, or nonsense, keep no client waiting"
+[ "$(get $base /healthz 2>&1 | sed -n 1p)" = 200 ] && metrics $base
+tell $? "nor those who want to know, while they are there"
 kill $silent
-until_true metrics $base
-tell $? "nor for long those who want to know"
 
 "$DIBS" serve --socket "$dir/other" --http 127.0.0.1:$base 2>"$dir/said"
 [ $? = 1 ] && grep -q "cannot listen on 127.0.0.1:$base for HTTP" "$dir/said"

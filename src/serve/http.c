@@ -5,10 +5,18 @@
  * libmicrohttpd does what there is to do. So there is no other thread, and nothing that could be read while it changes.
  * What is served is made from the node's counters in well under a millisecond.
  *
+ * Callers are strangers, so what they can cost is bounded. A connection has one request, and HTTP_PATIENCE_MS for all of
+ * it. Of HTTP_CALLERS_MAX the one that has to make room is chosen by door.h. In one turn of the loop libmicrohttpd handles
+ * each connection once; if it wants more at once, it gets that in the next turn, by an idle handle. (A timer of 0 would
+ * not do: libuv runs one that a timer starts in the same turn, and would do nothing else for as long as there is input.)
+ *
  * The library is loaded by daemons that are told to serve HTTP, and by them alone: it brings GnuTLS and eight others along,
  * and every "dibs lock" would wait for them, a millisecond or two longer than for its lock. */
 #include "http.h"
 
+#include "door.h"
+
+#include "lab/memory.h"
 #include "node/command.h"
 
 #include <dlfcn.h>
@@ -17,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #if MHD_VERSION >= 0x00097002
 typedef enum MHD_Result http_result;
@@ -24,13 +33,20 @@ typedef enum MHD_Result http_result;
 typedef int http_result;
 #endif
 
-enum { HTTP_CONNECTIONS_MAX = 32, HTTP_IDLE_S = 10, HTTP_MEMORY = 16384 };
+enum {
+    HTTP_CALLERS_MAX = 32,
+    HTTP_CONNECTIONS_MAX = 64, /* with those that have been sent away, and are not closed yet */
+    HTTP_PATIENCE_MS = 5000,
+    HTTP_IDLE_S = 10,
+    HTTP_MEMORY = 16384
+};
 
 /* The functions of libmicrohttpd that are used, by their names. */
 #define HTTP_FUNCTIONS(F)                                                                                              \
     F(start_daemon)                                                                                                    \
     F(stop_daemon)                                                                                                     \
     F(get_daemon_info)                                                                                                 \
+    F(get_connection_info)                                                                                             \
     F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer) F(add_response_header) F(destroy_response)
 
 static struct {
@@ -56,7 +72,15 @@ struct http {
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_timer_t timer;
+    uv_idle_t again; /* there is more to be done in the next turn */
+    struct door door;
     int open; /* handles of libuv */
+};
+
+/* A connection. */
+struct http_caller {
+    struct caller caller;
+    int fd;
 };
 
 /* --------------------------------------------------------------------------------------------------------------- JSON */
@@ -123,6 +147,7 @@ static http_result http_send(struct MHD_Connection *to, unsigned status, const c
     http_result result;
 
     mhd.add_response_header(r, "Content-Type", type);
+    mhd.add_response_header(r, "Connection", "close");
     mhd.add_response_header(r, "Cache-Control", "no-store");
     mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -176,27 +201,64 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
 
 /* ----------------------------------------------------------------------------------------------------------- the loop */
 
+/* libmicrohttpd notices, and closes it. */
+static void http_send_away(struct caller *caller)
+{
+    shutdown(RING_OF(caller, struct http_caller, caller)->fd, SHUT_RDWR);
+}
+
+static void http_comes_or_goes(void *user, struct MHD_Connection *connection, void **context,
+                               enum MHD_ConnectionNotificationCode what)
+{
+    struct http *h = user;
+    struct http_caller *c = *context;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        door_leave(&h->door, &c->caller);
+        free(c);
+        return;
+    }
+    *context = c = mem_new(sizeof *c);
+    c->fd = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    door_enter(&h->door, &c->caller,
+               mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
+               uv_now(&h->serve->loop));
+}
+
 static void http_wake(uv_timer_t *timer);
+static void http_go_on(uv_idle_t *again);
 
 static void http_work(struct http *h)
 {
-    MHD_UNSIGNED_LONG_LONG ms;
-    unsigned before, now = UINT_MAX;
+    MHD_UNSIGNED_LONG_LONG ms = UINT_MAX;
+    struct caller *late;
+    unsigned before;
 
-    do { /* once more when a connection is gone: at its limit libmicrohttpd does not listen, and begins to at its next turn */
-        before = now;
-        mhd.run(h->daemon);
-        now = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
-    } while (now != before);
-    if (mhd.get_timeout(h->daemon, &ms) == MHD_YES)
-        uv_timer_start(&h->timer, http_wake, ms, 0);
-    else
-        uv_timer_stop(&h->timer);
+    while ((late = door_overdue(&h->door, uv_now(&h->serve->loop), HTTP_PATIENCE_MS)))
+        http_send_away(late);
+    before = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+    mhd.run(h->daemon);
+    if (mhd.get_timeout(h->daemon, &ms) == MHD_YES && ms > HTTP_PATIENCE_MS / 5)
+        ms = HTTP_PATIENCE_MS / 5;
+    /* At its limit libmicrohttpd does not listen. It begins to in the turn after the one in which a connection has gone. */
+    if (mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections < before)
+        ms = 0;
+    uv_timer_stop(&h->timer);
+    uv_idle_stop(&h->again);
+    if (ms == 0)
+        uv_idle_start(&h->again, http_go_on);
+    else if (h->door.count)
+        uv_timer_start(&h->timer, http_wake, ms < HTTP_PATIENCE_MS ? ms : HTTP_PATIENCE_MS / 5, 0);
 }
 
 static void http_wake(uv_timer_t *timer)
 {
     http_work(timer->data);
+}
+
+static void http_go_on(uv_idle_t *again)
+{
+    http_work(again->data);
 }
 
 static void http_readable(uv_poll_t *poll, int status, int events)
@@ -222,11 +284,13 @@ bool serve_http_start(struct serve *s)
     if (!h)
         return false;
     h->serve = s;
+    door_init(&h->door, HTTP_CALLERS_MAX, http_send_away);
     serve_address(at, &address);
-    h->daemon = mhd.start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_answer, h, MHD_OPTION_SOCK_ADDR, &address,
-                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
-                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_S,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_END);
+    h->daemon =
+        mhd.start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_answer, h, MHD_OPTION_SOCK_ADDR, &address,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+                         (unsigned)HTTP_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
+                         MHD_OPTION_NOTIFY_CONNECTION, http_comes_or_goes, h, MHD_OPTION_END);
     info = h->daemon ? mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     if (!info || uv_poll_init(&s->loop, &h->poll, info->epoll_fd) < 0) {
         serve_log(s, "cannot listen on %s:%d for HTTP; choose another port with --http", at->host, at->port);
@@ -234,8 +298,9 @@ bool serve_http_start(struct serve *s)
         return false;
     }
     uv_timer_init(&s->loop, &h->timer);
-    h->poll.data = h->timer.data = h;
-    h->open = 2;
+    uv_idle_init(&s->loop, &h->again);
+    h->poll.data = h->timer.data = h->again.data = h;
+    h->open = 3;
     uv_poll_start(&h->poll, UV_READABLE, http_readable);
     return true;
 }
@@ -265,4 +330,5 @@ void serve_http_stop(struct serve *s)
     }
     uv_close((uv_handle_t *)&h->poll, http_closed);
     uv_close((uv_handle_t *)&h->timer, http_closed);
+    uv_close((uv_handle_t *)&h->again, http_closed);
 }

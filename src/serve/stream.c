@@ -144,6 +144,7 @@ static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
 
     if (s->closing)
         return;
+    s->heard |= len > 0;
     if (len < 0)
         stream_ended(s);
     else if (len > 0 && s->tls)

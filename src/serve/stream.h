@@ -23,6 +23,7 @@ struct stream {
     void (*on_room)(struct stream *s); /* what was written has gone out; or the other side is known now */
     bool writing;                      /* something is on its way, or the other side is not known yet: write later */
     bool reading, closing;
+    bool heard;      /* something has come */
     bool sending;    /* libuv has bytes to send */
     struct tls *tls; /* or null */
 };
