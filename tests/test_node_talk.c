@@ -14,6 +14,14 @@ static struct node node[MEMBERS];
 static struct client *client[MEMBERS]; /* one at each */
 static bool cut[MEMBERS];              /* its connections are broken, though it does not know it yet */
 
+/* The link from member k to member j, or null: one is not in the other's roster. */
+static struct link *link_to(unsigned k, unsigned j)
+{
+    uint32_t place = view_find_name(&node[k].view, node[j].conf.name, strlen(node[j].conf.name));
+
+    return place < node[k].view.count && node[k].member[place] ? &node[k].member[place]->link : NULL;
+}
+
 /* Whatever the members have to say arrives, and clients are told, until nothing happens any more. */
 static void settle(void)
 {
@@ -30,13 +38,14 @@ static void settle(void)
             }
             for (unsigned j = 0; j < MEMBERS; j++) {
                 size_t len = 0;
-                const uint8_t *bytes = j == k ? NULL : link_output(&node[k].member[j]->link, &len);
+                struct link *there = link_to(k, j), *back = link_to(j, k);
+                const uint8_t *bytes = there ? link_output(there, &len) : NULL;
 
                 if (!len)
                     continue;
-                if (!cut[k] && !cut[j])
-                    link_input(&node[j].member[k]->link, bytes, len);
-                link_wrote(&node[k].member[j]->link, len);
+                if (!cut[k] && !cut[j] && back)
+                    link_input(back, bytes, len);
+                link_wrote(there, len);
                 node_pump(&node[j]);
                 again = true;
             }
@@ -198,6 +207,60 @@ static void a_member_that_is_not_heard_is_named(void **state)
     assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
 }
 
+/* The member of this name is removed from the roster, as this member sees it. */
+static void remove_member(unsigned k, const char *name)
+{
+    struct view view = node[k].view;
+
+    view_remove(&view, view_find_name(&view, name, strlen(name)));
+    view.number++;
+    node_install(&node[k], &view);
+}
+
+static void a_question_outlives_a_roster_that_shrinks(void **state)
+{
+    (void)state;
+    say(1, "LOCK x\n");
+    cut[2] = true;
+    say(0, "FORCE-UNLOCK x\n");
+    remove_member(0, "bee");
+    settle();
+    assert_string_equal(hear(0), "");
+    pass_time(QUESTION_MS);
+    assert_memory_equal(hear(0), "*2 *4 $6 member $3 bee $5 error", 31);
+    say(0, "HOLDERS x\n");
+    remove_member(0, "cat"); /* it will not answer any more, and nobody waits for it */
+    pass_time(QUESTION_MS + 1);
+    assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
+}
+
+/* Cat is at bee's place afterwards. */
+static void an_answer_counts_for_the_member_that_gave_it(void **state)
+{
+    (void)state;
+    say(2, "LOCK x SHARED\n");
+    cut[1] = cut[2] = true;
+    say(0, "HOLDERS x\n");
+    remove_member(0, "bee");
+    cut[2] = false;
+    link_connected(link_to(0, 2));
+    link_connected(link_to(2, 0));
+    say(0, "");
+    pass_time(QUESTION_MS);
+    assert_memory_equal(hear(0), "*2 *4 $6 member $3 bee $5 error", 31);
+}
+
+static void interest_stays_with_the_member_that_has_it(void **state)
+{
+    (void)state;
+    say(2, "SUBSCRIBE x\n");
+    hear(2);
+    remove_member(0, "bee");
+    remove_member(2, "bee");
+    say(0, "LOCK x\n");
+    assert_non_null(strstr(hear(2), "granted ant 1 "));
+}
+
 static void a_client_that_leaves_takes_its_question_with_it(void **state)
 {
     (void)state;
@@ -230,7 +293,7 @@ static void events_of_all_members_are_told(void **state)
     hear(0);
     say(2, "UNLOCK x\n");
     assert_string_equal(hear(0), "");
-    assert_int_equal(bytes_len(&node[2].talk.watch.interest[0].list), 0);
+    assert_int_equal(bytes_len(&node[2].member[0]->interest.list), 0);
 }
 
 /* A member that was not told for long that somebody is interested takes it that nobody is. */
@@ -296,6 +359,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(force_unlock_evicts_at_every_member, start, stop),
         cmocka_unit_test_setup_teardown(force_unlock_evicts_nobody_who_comes_later, start, stop),
         cmocka_unit_test_setup_teardown(a_member_that_is_not_heard_is_named, start, stop),
+        cmocka_unit_test_setup_teardown(a_question_outlives_a_roster_that_shrinks, start, stop),
+        cmocka_unit_test_setup_teardown(an_answer_counts_for_the_member_that_gave_it, start, stop),
+        cmocka_unit_test_setup_teardown(interest_stays_with_the_member_that_has_it, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_leaves_takes_its_question_with_it, start, stop),
         cmocka_unit_test_setup_teardown(events_of_all_members_are_told, start, stop),
         cmocka_unit_test_setup_teardown(what_is_sent_again_is_counted, start, stop),

@@ -29,24 +29,36 @@ void command_force_unlock(struct client *c, const struct resp_request *r)
     command_ask(c, ASK_EVICT, r->word[1]);
 }
 
-/* Page after page, as SCAN of Redis, and member after member: a cursor is both. */
-enum { CURSOR_MEMBER = 40 /* the bits below are the place at that member */ };
+/* Page after page, as SCAN of Redis, and member after member: a cursor is both. It outlives views, so it has the id of
+ * the member; members are sorted by their ids. */
+enum { CURSOR_MEMBER = 40 /* the bits below are the place in that member's table */ };
 
 void command_locks(struct client *c, const struct resp_request *r)
 {
+    const struct view *view = &c->session->node->view;
     struct resp_word pattern = {"*", 1};
     size_t words = r->count;
-    uint64_t cursor = 0;
+    uint64_t cursor = 0, from;
+    uint32_t place = 0;
 
     if (words >= 3 && resp_is(r->word[words - 2], "CURSOR") && command_number(r->word[words - 1], UINT64_MAX, &cursor))
         words -= 2;
     if (words == 2)
         pattern = r->word[1];
-    if (words > 2 || !command_is_name(pattern) || cursor >> CURSOR_MEMBER >= talk_members(c->session->node))
+    if (words > 2 || !command_is_name(pattern)) {
         resp_error(&c->out, "ERR", "usage: LOCKS [pattern] [CURSOR c]");
-    else
-        question_ask(c->session, ASK_LOCKS, pattern.at, pattern.len, (uint32_t)(cursor >> CURSOR_MEMBER),
-                     cursor & ((UINT64_C(1) << CURSOR_MEMBER) - 1));
+        return;
+    }
+    while (place < view->count && view->member[place].id < cursor >> CURSOR_MEMBER)
+        place++;
+    if (place == view->count) { /* it has been removed, and was the last */
+        resp_array(&c->out, 2);
+        resp_integer(&c->out, 0);
+        resp_array(&c->out, 0);
+        return;
+    }
+    from = view->member[place].id == cursor >> CURSOR_MEMBER ? cursor & ((UINT64_C(1) << CURSOR_MEMBER) - 1) : 0;
+    question_ask(c->session, ASK_LOCKS, pattern.at, pattern.len, place, from);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
@@ -62,7 +74,7 @@ static size_t command_count_rows(const struct question *q)
     struct lock_row lock;
     size_t count = 0;
 
-    for (uint32_t k = q->first; k < q->last; k++) {
+    for (uint32_t k = 0; k < q->count; k++) {
         struct unpack u = command_rows(&q->answer[k]);
 
         count += q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more);
@@ -72,29 +84,29 @@ static size_t command_count_rows(const struct question *q)
     return count;
 }
 
-static void command_show_member(struct client *c, uint32_t member, size_t pairs)
+static void command_show_member(struct client *c, const struct answer *a, size_t pairs)
 {
     resp_map(&c->out, c->protocol, 1 + pairs);
     resp_text(&c->out, "member");
-    resp_text(&c->out, talk_name(c->session->node, member));
+    resp_text(&c->out, a->name);
 }
 
 /* What a member could not say. */
-static void command_show_gap(struct client *c, uint32_t member, const struct answer *a)
+static void command_show_gap(struct client *c, const struct answer *a)
 {
     char line[64];
 
     snprintf(line, sizeof line, "and %llu more", (unsigned long long)a->more);
-    command_show_member(c, member, 1);
+    command_show_member(c, a, 1);
     resp_text(&c->out, "error");
     resp_text(&c->out, a->state == ANSWER_HEARD ? line : "not heard: it is not connected, or did not answer in time");
 }
 
-static void command_show_claim(struct client *c, uint32_t member, const struct claim_row *row, bool held)
+static void command_show_claim(struct client *c, const struct answer *a, const struct claim_row *row, bool held)
 {
     static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
 
-    command_show_member(c, member, held ? 4 : 3);
+    command_show_member(c, a, held ? 4 : 3);
     resp_text(&c->out, "client");
     resp_integer(&c->out, row->client);
     resp_text(&c->out, "who");
@@ -107,11 +119,11 @@ static void command_show_claim(struct client *c, uint32_t member, const struct c
     }
 }
 
-static void command_show_lock(struct client *c, uint32_t member, const struct lock_row *row)
+static void command_show_lock(struct client *c, const struct answer *a, const struct lock_row *row)
 {
     const struct locks *l = &c->session->node->locks;
 
-    command_show_member(c, member, 5);
+    command_show_member(c, a, 5);
     resp_text(&c->out, "name");
     resp_string(&c->out, row->name, row->name_len);
     resp_text(&c->out, "algorithm");
@@ -125,13 +137,16 @@ static void command_show_lock(struct client *c, uint32_t member, const struct lo
 }
 
 /* Where the next page is. */
-static uint64_t command_next_page(const struct client *c, const struct question *q)
+static uint64_t command_next_page(const struct client *c, const struct answer *a)
 {
-    uint32_t member = q->first;
+    const struct view *view = &c->session->node->view;
 
-    if (q->answer[member].state == ANSWER_HEARD && q->answer[member].more)
-        return (uint64_t)member << CURSOR_MEMBER | q->answer[member].more;
-    return member + 1 < talk_members(c->session->node) ? (uint64_t)(member + 1) << CURSOR_MEMBER : 0;
+    if (a->state == ANSWER_HEARD && a->more)
+        return a->member << CURSOR_MEMBER | a->more;
+    for (uint32_t k = 0; k < view->count; k++)
+        if (view->member[k].id > a->member)
+            return view->member[k].id << CURSOR_MEMBER;
+    return 0;
 }
 
 void command_answer(struct client *c, const struct question *q)
@@ -141,17 +156,17 @@ void command_answer(struct client *c, const struct question *q)
 
     if (q->about == ASK_LOCKS) {
         resp_array(&c->out, 2);
-        resp_integer(&c->out, command_next_page(c, q));
+        resp_integer(&c->out, command_next_page(c, &q->answer[0]));
     }
     resp_array(&c->out, command_count_rows(q));
-    for (uint32_t k = q->first; k < q->last; k++) {
+    for (uint32_t k = 0; k < q->count; k++) {
         struct unpack u = command_rows(&q->answer[k]);
 
         while (q->about != ASK_LOCKS && u.at < u.end && question_claim_row(&u, &claim))
-            command_show_claim(c, k, &claim, q->about != ASK_WAITERS);
+            command_show_claim(c, &q->answer[k], &claim, q->about != ASK_WAITERS);
         while (q->about == ASK_LOCKS && u.at < u.end && question_lock_row(&u, &lock))
-            command_show_lock(c, k, &lock);
+            command_show_lock(c, &q->answer[k], &lock);
         if (q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more))
-            command_show_gap(c, k, &q->answer[k]);
+            command_show_gap(c, &q->answer[k]);
     }
 }

@@ -42,6 +42,12 @@ struct member {
     uint64_t promised_ms; /* until then nobody gets our support for excluding it */
     bool bound;           /* in this view it gets no more acknowledgements */
     struct beat last;
+
+    /* Which events its clients want to be told, see watch.h. */
+    struct watch_interest {
+        struct bytes list; /* pattern?, text; .. */
+        uint64_t until_ms;
+    } interest;
 };
 
 #endif

@@ -29,6 +29,7 @@ static void node_free_member(struct member *m)
 {
     link_free(&m->link);
     bytes_free(&m->late);
+    bytes_free(&m->interest.list);
     free(m);
 }
 

@@ -114,23 +114,23 @@ void questions_init(struct questions *q)
 }
 
 /* To one member: this one answers at once, others later, if at all. */
-static void question_put(struct question *q, uint32_t member, uint64_t cursor)
+static void question_put(struct question *q, struct answer *a, uint64_t cursor)
 {
     struct node *node = q->session->node;
-    struct answer *a = &q->answer[member];
+    uint32_t place = view_find(&node->view, a->member);
     uint8_t bytes[1 + 8 + 1 + 8 + 256], *at = bytes;
 
-    if (member == talk_self(node)) {
+    if (place == talk_self(node)) {
         question_answer(node, q->about, q->text, q->text_len, cursor, a);
         return;
     }
-    a->state = talk_reaches(node, member) ? ANSWER_AWAITED : ANSWER_NONE;
+    a->state = place != VIEW_MEMBERS_MAX && talk_reaches(node, place) ? ANSWER_AWAITED : ANSWER_NONE;
     if (a->state == ANSWER_NONE)
         return;
     at = pack_number(pack_number(at, TALK_ASK, 1), q->id, 8);
     at = pack_number(pack_number(at, q->about, 1), cursor, 8);
     at = pack_text(at, q->text, q->text_len);
-    talk_say(node, member, bytes, (size_t)(at - bytes));
+    talk_say(node, place, bytes, (size_t)(at - bytes));
 }
 
 /* Of the holders that a member has named. */
@@ -155,18 +155,18 @@ static void question_evict(struct question *q)
     q->due_ms = node->now_ms + QUESTION_MS;
     ring_cut(&q->in_node);
     ring_push(&node->talk.questions.open, &q->in_node);
-    for (uint32_t k = q->first; k < q->last; k++) {
+    for (uint32_t k = 0; k < q->count; k++) {
         uint64_t fence = q->answer[k].more ? UINT64_MAX : question_largest_fence(&q->answer[k]);
 
         bytes_free(&q->answer[k].rows);
         if (fence)
-            question_put(q, k, fence);
+            question_put(q, &q->answer[k], fence);
     }
 }
 
 static bool question_is_open(const struct question *q)
 {
-    for (uint32_t k = q->first; k < q->last; k++)
+    for (uint32_t k = 0; k < q->count; k++)
         if (q->answer[k].state == ANSWER_AWAITED)
             return true;
     return false;
@@ -189,7 +189,8 @@ void question_ask(struct session *s, enum question_about about, const char *text
                   uint64_t cursor)
 {
     struct node *node = s->node;
-    struct question *q = mem_new(sizeof *q);
+    uint32_t first = about == ASK_LOCKS ? member : 0, count = about == ASK_LOCKS ? 1 : talk_members(node);
+    struct question *q = mem_new(sizeof *q + count * sizeof q->answer[0]);
 
     assert(!s->question && len <= LOCK_NAME_MAX);
     s->question = q;
@@ -198,13 +199,15 @@ void question_ask(struct session *s, enum question_about about, const char *text
     q->evicts = about == ASK_EVICT;
     q->id = ++node->talk.questions.last_id;
     q->due_ms = node->now_ms + QUESTION_MS;
-    q->first = about == ASK_LOCKS ? member : 0;
-    q->last = about == ASK_LOCKS ? member + 1 : talk_members(node);
+    q->count = count;
     q->text_len = len;
     memcpy(q->text, text, len);
     ring_push(&node->talk.questions.open, &q->in_node);
-    for (uint32_t k = q->first; k < q->last; k++)
-        question_put(q, k, cursor);
+    for (uint32_t k = 0; k < count; k++) {
+        q->answer[k].member = node->view.member[first + k].id;
+        memcpy(q->answer[k].name, talk_name(node, first + k), sizeof q->answer[k].name);
+        question_put(q, &q->answer[k], cursor);
+    }
     question_look(q);
 }
 
@@ -214,7 +217,7 @@ void question_end(struct session *s)
 
     if (!q)
         return;
-    for (uint32_t k = 0; k < QUESTION_MEMBERS_MAX; k++)
+    for (uint32_t k = 0; k < q->count; k++)
         bytes_free(&q->answer[k].rows);
     ring_cut(&q->in_node);
     free(q);
@@ -260,6 +263,15 @@ static struct question *question_of(struct node *node, uint64_t id)
     return NULL;
 }
 
+/* What is awaited of this member, or null. */
+static struct answer *question_awaits(struct question *q, uint64_t member)
+{
+    for (uint32_t k = 0; k < q->count; k++)
+        if (q->answer[k].member == member && q->answer[k].state == ANSWER_AWAITED)
+            return &q->answer[k];
+    return NULL;
+}
+
 const char *question_hear_answer(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), more = unpack_number(u, 8);
@@ -268,9 +280,9 @@ const char *question_hear_answer(struct node *node, uint32_t from, struct unpack
 
     if (u->wrong || about >= ASK_ABOUTS || !question_rows_are_right((enum question_about)about, *u))
         return "an answer that cannot be";
-    if (!q || q->about != about || q->answer[from].state != ANSWER_AWAITED) /* too late */
+    a = q && q->about == about ? question_awaits(q, node->view.member[from].id) : NULL;
+    if (!a) /* too late */
         return NULL;
-    a = &q->answer[from];
     a->state = ANSWER_HEARD;
     a->more = more;
     if (u->at < u->end)
@@ -288,14 +300,35 @@ uint64_t questions_due_ms(const struct node *node)
     return ring_empty(open) ? UINT64_MAX : RING_OF(open->next, struct question, in_node)->due_ms;
 }
 
+/* Members that are no longer in the roster will not answer. */
+static void questions_follow_roster(struct node *node)
+{
+    struct questions *all = &node->talk.questions;
+    struct ring *next;
+
+    if (all->roster_version == node->roster_version)
+        return;
+    all->roster_version = node->roster_version;
+    for (struct ring *r = all->open.next; r != &all->open; r = next) {
+        struct question *q = RING_OF(r, struct question, in_node);
+
+        next = r->next;
+        for (uint32_t k = 0; k < q->count; k++)
+            if (q->answer[k].state == ANSWER_AWAITED && view_find(&node->view, q->answer[k].member) == VIEW_MEMBERS_MAX)
+                q->answer[k].state = ANSWER_NONE;
+        question_look(q);
+    }
+}
+
 void questions_advance(struct node *node)
 {
     struct ring *open = &node->talk.questions.open;
 
+    questions_follow_roster(node);
     while (node->now_ms >= questions_due_ms(node)) {
         struct question *q = RING_OF(open->next, struct question, in_node);
 
-        for (uint32_t k = q->first; k < q->last; k++)
+        for (uint32_t k = 0; k < q->count; k++)
             if (q->answer[k].state == ANSWER_AWAITED)
                 q->answer[k].state = ANSWER_NONE;
         question_look(q);

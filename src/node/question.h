@@ -9,16 +9,19 @@
  * not been heard by then is named in the answer. A session has one question at a time, as its client reads one answer
  * after the other.
  *
+ * A question outlives views: it names members by their ids, never by their places in a roster. A member that is removed
+ * from the roster meanwhile is one that has not been heard.
+ *
  * Answers are rows of bytes, checked when they come and read when the client is told. */
 #ifndef DIBS_NODE_QUESTION_H
 #define DIBS_NODE_QUESTION_H
 
 #include "bytes.h"
+#include "link.h"
 #include "lock.h"
 
 enum {
     QUESTION_MS = 1000,
-    QUESTION_MEMBERS_MAX = 64,
     QUESTION_ROWS_MAX = 1000, /* of one member; if there are more, the answer says so */
     QUESTION_PAGE = 200,      /* locks in one answer */
 };
@@ -31,6 +34,8 @@ struct session;
 struct unpack;
 
 struct answer {
+    uint64_t member; /* its id */
+    char name[LINK_NAME_MAX + 1];
     enum { ANSWER_NONE, ANSWER_AWAITED, ANSWER_HEARD } state;
     uint64_t more; /* there are more rows than these; ASK_LOCKS: where they go on */
     struct bytes rows;
@@ -42,10 +47,10 @@ struct question {
     enum question_about about;
     bool evicts; /* ASK_HOLDERS: and then it becomes ASK_EVICT */
     uint64_t id, due_ms;
-    uint32_t first, last; /* the members that are asked: first <= k < last */
-    size_t text_len;      /* a name, or a pattern */
+    size_t text_len; /* a name, or a pattern */
     char text[LOCK_NAME_MAX + 1];
-    struct answer answer[QUESTION_MEMBERS_MAX];
+    uint32_t count; /* of members that are asked */
+    struct answer answer[];
 };
 
 /* The rows of an answer, one after the other. */
@@ -67,10 +72,11 @@ bool question_lock_row(struct unpack *u, struct lock_row *row);
 struct questions {
     struct ring open, settled; /* oldest first */
     uint64_t last_id;
+    uint64_t roster_version; /* for which the open ones have been looked at */
 };
 
 void questions_init(struct questions *q);
-/* Of all members; ASK_LOCKS: of this one, from there on. The answer comes as an event (node_next), and the client frees it
+/* Of all members; ASK_LOCKS: of the one at this place of the roster, from there on. The answer comes as an event (node_next), and the client frees it
  * by question_end. */
 void question_ask(struct session *s, enum question_about about, const char *text, size_t len, uint32_t member,
                   uint64_t cursor);

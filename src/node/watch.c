@@ -32,8 +32,6 @@ void watch_free(struct watch *w)
     assert(ring_empty(&w->subscriptions));
     while (!ring_empty(&w->notes))
         watch_drop_note(w, RING_OF(w->notes.next, struct watch_note, in_watch));
-    for (uint32_t k = 0; k < WATCH_MEMBERS_MAX; k++)
-        bytes_free(&w->interest[k].list);
 }
 
 static bool watch_matches(bool pattern, const char *text, const char *name)
@@ -114,7 +112,7 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
     memcpy(note.member, node->self.name, strlen(node->self.name));
     watch_add_note(w, &note);
     for (uint32_t k = 0; k < talk_members(node); k++)
-        if (talk_reaches(node, k) && watch_heeds(&w->interest[k], node->now_ms, note.name))
+        if (talk_reaches(node, k) && watch_heeds(&node->member[k]->interest, node->now_ms, note.name))
             watch_say(node, k, &note);
 }
 
@@ -198,7 +196,7 @@ static void watch_tell_interest(struct node *node)
 const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u)
 {
     struct watch *w = &node->talk.watch;
-    struct watch_interest *i = &w->interest[from];
+    struct watch_interest *i = &node->member[from]->interest;
     struct unpack items = *u;
 
     for (unsigned count = 0; items.at < items.end; count++) {

@@ -17,8 +17,7 @@ extern const char *const watch_event_name[];
 
 enum {
     WATCH_PER_SESSION_MAX = 256, /* subscriptions */
-    WATCH_MEMBERS_MAX = 64,
-    WATCH_NOTES_MAX = 1 << 14, /* events that are not told yet */
+    WATCH_NOTES_MAX = 1 << 14,   /* events that are not told yet */
 };
 
 struct node;
@@ -48,10 +47,6 @@ struct watch {
     uint32_t count, note_count;
     uint64_t tell_ms; /* when the others are told again */
     uint64_t heed_ms; /* until then somebody else has subscribers */
-    struct watch_interest {
-        struct bytes list; /* pattern?, text; .. */
-        uint64_t until_ms;
-    } interest[WATCH_MEMBERS_MAX]; /* of other members */
 };
 
 void watch_init(struct watch *w);
