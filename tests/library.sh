@@ -179,12 +179,10 @@ tell $? "and when the daemon goes on, it finds the connection closed and the loc
 
 # ------------------------------------------------------------------------------------------------------ Redis' clients
 
-python=
-for candidate in python3 /usr/bin/python3; do # the second has what Debian packages
-    $candidate -c 'import redis' 2>/dev/null && python=$candidate
-done
-if [ -n "$python" ]; then
-    timeout 120 "$python" tests/redis_client.py "$dir/solo" >"$dir/python" 2>"$dir/python.err"
+run_python() { # NAME COMMAND...: a script that tells of several tests
+    name_of_all=$1
+    shift
+    timeout 120 "$@" >"$dir/python" 2>"$dir/python.err"
     status=$?
     while read -r verdict dash name; do
         case $verdict in
@@ -193,7 +191,15 @@ if [ -n "$python" ]; then
         esac
     done <"$dir/python"
     [ $status = 0 ] || sed 's/^/# /' "$dir/python.err"
-    tell $status "redis-py: all of it was run"
+    tell $status "$name_of_all"
+}
+
+python=
+for candidate in python3 /usr/bin/python3; do # the second has what Debian packages
+    $candidate -c 'import redis' 2>/dev/null && python=$candidate
+done
+if [ -n "$python" ]; then
+    run_python "redis-py: all of it was run" "$python" tests/redis_client.py "$dir/solo"
 else
     tell 0 "redis-py # SKIP it is not installed"
 fi
@@ -243,7 +249,8 @@ tell $? "a name that a terminal would obey is not shown as it is"
 
 base=$((19000 + $$ % 2500)) # below the ports that the system gives away by itself
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
-for member in ant bee cat; do
+serve ant --name ant --members "$members" --lease 3000 --clients "127.0.0.1:$((base + 3))"
+for member in bee cat; do
     serve $member --name $member --members "$members" --lease 3000
 done
 is_ready() { # SOCKET
@@ -251,6 +258,7 @@ is_ready() { # SOCKET
 }
 until_true is_ready ant && until_true is_ready bee && until_true is_ready cat
 tell $? "three members are ready"
+run_python "connections that break: all of it was run" python3 tests/broken.py "$dir/ant" $((base + 3))
 
 # shellcheck disable=SC2016
 "$DIBS" lock far --socket "$dir/bee" -- sh -c ': >"$0"; while :; do sleep 0.02; done' "$dir/far" 2>"$dir/far.log" &

@@ -88,6 +88,14 @@ static const char *part(char who)
     return settle();
 }
 
+/* Its connection breaks. */
+static const char *sever(char who)
+{
+    client_break(client[who - 'a']);
+    client[who - 'a'] = NULL;
+    return settle();
+}
+
 static void a_lock_is_granted_released_and_handed_over(void **state)
 {
     (void)state;
@@ -176,6 +184,41 @@ static void what_is_lost_does_not_linger_for_ever(void **state)
     assert_int_equal(session_evict(&node, "y", 1, UINT64_MAX), 1);
     assert_int_equal(node.locks.lingering, 0);
     assert_string_equal(settle(), "a: -LOST the lock was taken away at once");
+}
+
+/* A client whose connection has broken may not know: what it was told that it holds, it holds until that time is over. */
+static void what_was_vouched_for_lingers_when_a_connection_breaks(void **state)
+{
+    (void)state;
+    say('a', "LOCK x\nLOCK y TTL 1\nCONFIRM\n");
+    node_advance(&node, 1); /* y lingers already, and x will */
+    assert_string_equal(say('b', "LOCK x\n"), "");
+    assert_string_equal(say('c', "LOCK y\n"), "");
+    assert_string_equal(sever('a'), "");
+    assert_int_equal(node.locks.lingering, 2);
+    assert_string_equal(sever('c'), ""); /* a wait is withdrawn at once */
+    assert_int_equal(node.stats.waiters, 1);
+    assert_string_equal(say('b', "MEANWHILE PING\n"), "");
+    node_advance(&node, 1999);
+    assert_string_equal(settle(), "");
+    node_advance(&node, 2000);
+    assert_string_equal(settle(), "b: *2 $1 x :102 -ERR MEANWHILE is answered by news, which version 3 of the protocol "
+                                  "has: HELLO 3");
+    assert_int_equal(node.locks.lingering, 0);
+}
+
+static void what_was_not_vouched_for_is_released_when_a_connection_breaks(void **state)
+{
+    (void)state;
+    say('a', "LOCK x\n");
+    assert_string_equal(say('b', "LOCK x\n"), "");
+    assert_string_equal(sever('a'), "b: *2 $1 x :102");
+    say('b', "CONFIRM\n");
+    assert_string_equal(say('c', "LOCK x\n"), "");
+    node_advance(&node, 2000); /* that is over */
+    assert_string_equal(sever('b'), "c: *2 $1 x :104");
+    say('c', "CONFIRM\n");
+    assert_string_equal(sever('c'), ""); /* and the node ends meanwhile */
 }
 
 static void kinds_do_not_mix(void **state)
@@ -368,6 +411,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lease_runs_out_and_is_told, start, stop),
         cmocka_unit_test_setup_teardown(what_is_lost_lingers_until_its_client_knows, start, stop),
         cmocka_unit_test_setup_teardown(what_is_lost_does_not_linger_for_ever, start, stop),
+        cmocka_unit_test_setup_teardown(what_was_vouched_for_lingers_when_a_connection_breaks, start, stop),
+        cmocka_unit_test_setup_teardown(what_was_not_vouched_for_is_released_when_a_connection_breaks, start, stop),
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),

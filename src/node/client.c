@@ -18,12 +18,23 @@ struct client *client_open(struct node *node, void *user)
     return c;
 }
 
-void client_close(struct client *c)
+static void client_free(struct client *c)
 {
-    session_close(c->session);
     bytes_free(&c->in);
     bytes_free(&c->out);
     free(c);
+}
+
+void client_close(struct client *c)
+{
+    session_close(c->session);
+    client_free(c);
+}
+
+void client_break(struct client *c)
+{
+    session_break(c->session);
+    client_free(c);
 }
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len)

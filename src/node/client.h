@@ -19,6 +19,7 @@ struct client {
     struct bytes in, out;
     unsigned protocol; /* 2 or 3 */
     bool closing;      /* what is in out is the last */
+    bool goodbye;      /* closing, as the client wants it: it has said QUIT */
     bool cut;          /* it does not read: close at once, whatever is in out */
 };
 
@@ -38,7 +39,9 @@ struct command {
 extern const struct command commands[];
 
 struct client *client_open(struct node *node, void *user);
+/* As session_close and session_break: the client has said goodbye, or it may not know that the connection is gone. */
 void client_close(struct client *c);
+void client_break(struct client *c);
 /* The driver's, as given to client_open. */
 static inline void *client_user(const struct client *c)
 {

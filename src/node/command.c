@@ -342,7 +342,7 @@ static void command_quit(struct client *c, const struct resp_request *r)
 {
     (void)r;
     resp_simple(&c->out, "OK");
-    c->closing = true;
+    c->closing = c->goodbye = true;
 }
 
 const struct command commands[] = {

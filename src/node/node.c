@@ -238,6 +238,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
 
 void node_free(struct node *node)
 {
+    session_forget_orphans(node);
     assert(ring_empty(&node->sessions));
     if (node->agree)
         agree_free(node->agree);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VOUCHED_MS_MAX = 3600000 /* an hour */, LONE_LINGER_MS = 2000 };
+enum { LONE_MS = 3600000 /* an hour */, LONE_REMOTE_MS = 10000, LONE_LINGER_MS = 2000 };
 
 struct session *session_open(struct node *node, void *user)
 {
@@ -47,7 +47,13 @@ static void session_tell_grant(struct claim *c)
     watch_tell(node, WATCH_GRANTED, c);
 }
 
-/* Out of everything, and gone. Dropping it may grant other claims. */
+static void session_free(struct session *s)
+{
+    ring_cut(&s->in_node);
+    free(s);
+}
+
+/* Out of everything, and gone; an orphan goes with its last claim. Dropping it may grant other claims. */
 static void session_forget(struct claim *c)
 {
     struct session *s = c->session;
@@ -66,16 +72,64 @@ static void session_forget(struct claim *c)
     ring_cut(&c->in_session);
     locks_drop(&s->node->locks, c);
     free(c);
+    if (s->orphan && ring_empty(&s->claims))
+        session_free(s);
 }
 
 void session_close(struct session *s)
 {
     question_end(s);
     watch_end(s);
+    s->orphan = false;
     while (!ring_empty(&s->claims))
         session_forget(RING_OF(s->claims.next, struct claim, in_session));
-    ring_cut(&s->in_node);
-    free(s);
+    session_free(s);
+}
+
+/* Of one claim. True: it lingers. */
+static bool session_orphan_claim(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    if (c->state == CLAIM_HELD && c != c->session->waiting && c->session->vouched_ms > node->now_ms) {
+        locks_take_away(&node->locks, c, CLAIM_LOST);
+        node->losses++;
+        watch_tell(node, WATCH_LOST, c);
+    }
+    ring_cut(&c->settled); /* there is no client to be told */
+    return c->state == CLAIM_LINGERS && c->due_slot;
+}
+
+void session_break(struct session *s)
+{
+    struct ring *r = s->claims.next;
+
+    question_end(s);
+    watch_end(s);
+    while (r != &s->claims) {
+        struct claim *c = RING_OF(r, struct claim, in_session);
+
+        r = r->next;
+        if (!session_orphan_claim(c))
+            session_forget(c);
+    }
+    s->user = NULL;
+    s->orphan = true;
+    if (ring_empty(&s->claims))
+        session_free(s);
+}
+
+void session_forget_orphans(struct node *node)
+{
+    struct ring *r = node->sessions.next;
+
+    while (r != &node->sessions) {
+        struct session *s = RING_OF(r, struct session, in_node);
+
+        r = r->next;
+        if (s->orphan)
+            session_close(s);
+    }
 }
 
 /* The claim by which the session holds this lock, or null. */
@@ -192,15 +246,15 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
 }
 
 /* Clocks of clients are no better than those of members. A member without a lease, alone in the world, gives nothing away by
- * itself, and vouches for long; so who is told to (FORCE-UNLOCK, TTL) does not wait all that time for a client that is
- * stopped. */
+ * itself. It vouches for long to the clients of its own machine, whose connections cannot break; and when it is told to take
+ * a lock away (FORCE-UNLOCK, TTL), it does not wait all that time for a client that is stopped. */
 uint64_t session_confirm(struct session *s)
 {
     uint64_t ms = node_vouches_ms(s->node), until;
 
-    if (ms > VOUCHED_MS_MAX)
-        ms = VOUCHED_MS_MAX;
-    until = s->node->now_ms + (s->node->conf.lease_ms ? node_stretch_ms(ms) : LONE_LINGER_MS);
+    if (ms == UINT64_MAX)
+        ms = s->remote ? LONE_REMOTE_MS : LONE_MS;
+    until = s->node->now_ms + (s->node->conf.lease_ms || s->remote ? node_stretch_ms(ms) : LONE_LINGER_MS);
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
     return ms;

@@ -1,11 +1,16 @@
 /* session.h - a client's connection: the locks it holds, and the one it waits for.
  *
  * A session waits for one lock at a time, as its client reads one answer after the other. It holds as many as it likes,
- * each in its own name and once. When it ends, however it ends, all are released and the wait is withdrawn. A lock may
- * be held on a lease (TTL): it is lost when that runs out, unless it is renewed before. A client may be told for how long
- * its locks are surely held; what it loses before that time is over lingers (lock.h) until it gives it up, asks for it anew, or
- * ends, as it has heard by then; or until the time is over. What happens to its claims is told
- * to whoever watches (watch.h). */
+ * each in its own name and once. A lock may be held on a lease (TTL): it is lost when that runs out, unless it is renewed
+ * before. A client may be told for how long its locks are surely held (CONFIRM, `vouched_ms`); what it loses before that
+ * time is over lingers (lock.h) until it gives it up, asks for it anew, or says goodbye, as it has heard by then; or until
+ * the time is over.
+ *
+ * A session ends in one of two manners. The client has said goodbye (session_close): all its locks are released. Or the
+ * connection has broken (session_break), and the client may not know: the wait is withdrawn, and what the client was told
+ * that it holds lingers until vouched_ms. For that long the session stays behind as an *orphan*, which no driver knows.
+ *
+ * What happens to claims is told to whoever watches (watch.h). */
 #ifndef DIBS_NODE_SESSION_H
 #define DIBS_NODE_SESSION_H
 
@@ -24,6 +29,8 @@ struct session {
     uint64_t id;
     uint32_t held;
     uint64_t vouched_ms; /* until then its client may believe in its locks, whatever happens: it has been told so */
+    bool remote;         /* set by the driver: its connection may break without either side noticing (TCP) */
+    bool orphan;         /* its connection has broken; it ends with the last of its claims, all of which linger */
     void *user;          /* the driver's */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
 };
@@ -40,7 +47,10 @@ struct session_wish {
 };
 
 struct session *session_open(struct node *node, void *user);
+/* The client has said goodbye, or has ended for sure: it believes in no lock any more. */
 void session_close(struct session *s);
+/* The connection has broken, and the client may not have noticed. */
+void session_break(struct session *s);
 /* Does it await an answer, of a lock or of a question? */
 static inline bool session_is_busy(const struct session *s)
 {
@@ -60,6 +70,8 @@ uint64_t session_confirm(struct session *s);
  * How many there were. */
 uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence);
 
+/* For node.c: the node ends, and its orphans with it. */
+void session_forget_orphans(struct node *node);
 /* For node.c: the client is about to be told of this claim; its time is over. */
 void session_settle(struct claim *c);
 void session_due(struct claim *c);

@@ -32,13 +32,17 @@ static void clients_known(struct serve_client *c)
     ring_cut(&c->in_unknown);
 }
 
+/* Unless the client has said goodbye, it may not know: what was vouched for lingers. */
 static void clients_part(struct serve_client *c)
 {
     clients_known(c);
     ring_cut(&c->in_serve);
     ring_cut(&c->in_news);
+    if (c->stream->goodbye || c->client->goodbye)
+        client_close(c->client);
+    else
+        client_break(c->client);
     stream_close(c->stream);
-    client_close(c->client);
     free(c);
 }
 
@@ -195,6 +199,7 @@ static void clients_come(uv_stream_t *door, int status)
     c->stream->on_end = clients_end;
     c->stream->on_room = clients_room;
     c->client = client_open(&s->node, c);
+    c->client->session->remote = tcp;
     ring_push(&s->clients, &c->in_serve);
     if (uv_accept(door, &c->stream->uv.any) < 0 || !clients_fits(c) || (tcp && !clients_greet(c)))
         clients_part(c);

@@ -32,10 +32,15 @@ static void stream_gone(uv_handle_t *handle)
     free(s);
 }
 
-static void stream_ended(struct stream *s)
+/* On a Unix socket nobody else than the other process, or the kernel when that process ends, can end it. Over TCP with
+ * TLS only close_notify proves that the other side has: anybody on the way can forge the end or the reset of a
+ * connection. Over plain TCP, which is on loopback, its orderly end (UV_EOF) is believed, and no reset. */
+static void stream_ended(struct stream *s, int error)
 {
-    if (!s->closing)
-        s->on_end(s);
+    if (s->closing)
+        return;
+    s->goodbye = s->uv.any.type != UV_TCP || (s->tls ? tls_is_over(s->tls) && !*tls_why(s->tls) : error == UV_EOF);
+    s->on_end(s);
 }
 
 bool stream_is_known(const struct stream *s)
@@ -96,7 +101,7 @@ static void stream_written(uv_write_t *request, int status)
     s->sending = false;
     stream_flush(s);
     if (status < 0)
-        stream_ended(s);
+        stream_ended(s, status);
     else if (!s->closing && !s->writing)
         s->on_room(s);
 }
@@ -135,7 +140,7 @@ static void stream_decrypt(struct stream *s, const uint8_t *bytes, size_t len)
     if (!s->closing)
         stream_flush(s);
     if (tls_is_over(s->tls))
-        stream_ended(s);
+        stream_ended(s, 0);
 }
 
 static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
@@ -146,7 +151,7 @@ static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
         return;
     s->heard |= len > 0;
     if (len < 0)
-        stream_ended(s);
+        stream_ended(s, (int)len);
     else if (len > 0 && s->tls)
         stream_decrypt(s, (const uint8_t *)buf->base, (size_t)len);
     else if (len > 0)

@@ -19,11 +19,12 @@ struct stream {
     } uv;
     void *owner;
     void (*on_read)(struct stream *s, const uint8_t *bytes, size_t len);
-    void (*on_end)(struct stream *s);  /* the other side has closed, or it broke; close it */
+    void (*on_end)(struct stream *s);  /* the other side has closed, or it broke (`goodbye` tells); close it */
     void (*on_room)(struct stream *s); /* what was written has gone out; or the other side is known now */
     bool writing;                      /* something is on its way, or the other side is not known yet: write later */
     bool reading, closing;
     bool heard;      /* something has come */
+    bool goodbye;    /* the other side has ended it, for sure: neither the network nor a stranger on the way has */
     bool sending;    /* libuv has bytes to send */
     struct tls *tls; /* or null */
 };

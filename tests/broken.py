@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Connections that break, as daemons and clients see it, in plain sockets. A lock that a daemon has vouched for (CONFIRM)
+goes to nobody else before the time is over, unless its client has said goodbye.
+
+  broken.py SOCKET PORT     a daemon's Unix socket, and its port for clients; prints "ok" or "not ok", and what it is about"""
+
+import socket
+import struct
+import sys
+import time
+
+
+class Client:
+    def __init__(self, where):
+        self.sock = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET)
+        self.sock.settimeout(20)
+        self.sock.connect(where)
+        self.file = self.sock.makefile("rb")
+
+    def send(self, line):
+        self.sock.sendall(line.encode() + b"\r\n")
+
+    def read(self):
+        line = self.file.readline()
+        if not line:
+            raise EOFError
+        kind, rest = line[:1], line[1:-2].decode()
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            return self.file.read(int(rest) + 2)[:-2].decode()
+        if kind == b"*":
+            return [self.read() for _ in range(int(rest))] if rest != "-1" else None
+        return kind.decode() + rest
+
+    def ask(self, line):
+        self.send(line)
+        return self.read()
+
+    def close(self):
+        """An orderly end: FIN."""
+        self.file.close()
+        self.sock.close()
+
+    def reset(self):
+        """The daemon gets a reset, as from a box on the way that has forgotten the connection."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close()
+
+
+def tell(good, name):
+    print("ok -" if good else "not ok -", name, flush=True)
+
+
+def vouched_until(client):
+    asked = time.monotonic()
+    return asked + client.ask("CONFIRM") / 1000
+
+
+def waits_for_what_was_vouched(daemon, where, name, end):
+    """Is it granted to the next one only when the time is over for which the first one was told that it holds it?"""
+    holder, waiter = Client(where), Client(daemon)
+    holder.ask("LOCK " + name)
+    until = vouched_until(holder)
+    waiter.send("LOCK " + name)
+    end(holder)
+    waiter.read()
+    waited = time.monotonic() >= until
+    waiter.close()
+    return waited
+
+
+def main():
+    unix, tcp = sys.argv[1], ("127.0.0.1", int(sys.argv[2]))
+    nonsense = lambda client: client.send("*1\r\n:4")
+
+    tell(waits_for_what_was_vouched(unix, tcp, "reset", Client.reset), "a reset says nothing about the client: what was vouched for lingers")
+    tell(waits_for_what_was_vouched(unix, tcp, "nonsense", nonsense), "so it does when the daemon ends the connection")
+    tell(waits_for_what_was_vouched(unix, unix, "nonsense", nonsense), "also on a Unix socket")
+    tell(not waits_for_what_was_vouched(unix, unix, "closed", Client.close), "a client that closes its Unix socket has let go")
+    tell(not waits_for_what_was_vouched(unix, tcp, "closed", Client.close), "so has one that closes a plain connection in order")
+    tell(not waits_for_what_was_vouched(unix, tcp, "quit", lambda c: c.ask("QUIT")), "and one that says QUIT")
+
+
+main()
