@@ -17,7 +17,7 @@
  * come back by itself: close it, open another one, and ask for the locks anew. Others may have held them meanwhile, and
  * the new fences are larger than theirs.
  *
- * How long a lock is held. Until it is unlocked, or lost: its lease (ttl_ms) has run out, somebody used force-unlock, or
+ * How long a lock is held. Until it is unlocked, or lost: its lease (ttl_ms) has run out, an operator used force-unlock, or
  * the daemon has gone, or can no longer vouch for it. The library asks the daemon at intervals for how long it vouches
  * for the locks of this connection, and when that time is over and no newer answer has come, they are lost: other
  * members may give them away, even though the daemon, stopped or cut off, cannot say so. The time counts from the

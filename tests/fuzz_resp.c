@@ -75,6 +75,7 @@ static struct bytes fuzz_talk(const uint8_t *script, size_t len, size_t piece)
     members_start(&node, (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
                   names, 1, 0);
     c = client_open(&node, NULL);
+    c->operates = true;
     for (size_t at = 0; at < len && !c->closing; at += piece) {
         client_input(c, script + at, len - at < piece ? len - at : piece);
         client_run(c);

@@ -91,6 +91,10 @@ if [ "$(id -u)" = 0 ]; then
     until_true is_ready club
     as daemon >/dev/null
     tell $? "those of the group that it is given to may"
+    setpriv --reuid 54321 --regid daemon --clear-groups env ASAN_OPTIONS="${ASAN_OPTIONS:-}" "$dir/dibs" force-unlock x \
+        --socket "$dir/club" >"$dir/out" 2>&1
+    [ $? != 0 ] && grep -q "takes an operator" "$dir/out"
+    tell $? "but are no operators"
     as mail >/dev/null 2>"$dir/said"
     [ $? != 0 ] && grep -q "Permission denied" "$dir/said"
     tell $? "and nobody else"
@@ -133,7 +137,7 @@ tell $? "keygen makes a key that only its owner can read"
 tell $? "and does not overwrite one"
 "$DIBS" keygen "$dir/other.key" && ! cmp -s "$dir/key" "$dir/other.key"
 tell $? "every key is another one"
-"$DIBS" keygen --client-of "$dir/key" "$dir/client.key" && grep -q '^dibs-key client' "$dir/client.key"
+"$DIBS" keygen --client-of "$dir/key" "$dir/client.key" && grep -Eq '^dibs-key client [0-9a-f]{64} daemon [0-9a-f]{64}$' "$dir/client.key"
 tell $? "a client key is made from a cluster key"
 
 cp "$dir/key" "$dir/open.key" && chmod 640 "$dir/open.key"
@@ -211,14 +215,53 @@ done
 DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/client.key" "$DIBS" status | grep -q '^ready yes'
 tell $? "place and key are taken from the environment, too"
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/other.key" x -- true 2>"$dir/said"
-[ $? = 120 ] && grep -q "the daemon says that our key is another one" "$dir/said"
+[ $? = 120 ] && grep -q "the daemon has another key" "$dir/said"
 tell $? "another key is refused, with 120"
 "$DIBS" lock --connect "127.0.0.1:$base" x -- true 2>"$dir/said"
 [ $? = 120 ] && grep -q "perhaps for want of a key" "$dir/said"
 tell $? "no key is refused, too"
+sed 's/ daemon.*//' "$dir/client.key" >"$dir/old.key" && chmod 600 "$dir/old.key"
+"$DIBS" status --connect "127.0.0.1:$base" --key "$dir/old.key" 2>"$dir/said"
+[ $? != 0 ] && grep -q "is a client key of an older form.*make a new one with dibs keygen --client-of" "$dir/said"
+tell $? "a client key of the old form, which the daemon has as well, is refused"
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/open.key" x -- true 2>"$dir/said"
 [ $? = 2 ] && grep -q "others can read" "$dir/said"
 tell $? "a client does not use a key that others can read"
+
+# A client key opens the door of clients and nothing else; the cluster key, and the owner of the socket, may do more.
+for command in "force-unlock x" "member remove solo" "member add dog=127.0.0.1:9"; do
+    # shellcheck disable=SC2086 # words
+    "$DIBS" $command --connect "127.0.0.1:$base" --key "$dir/client.key" >"$dir/out" 2>"$dir/said"
+    [ $? != 0 ] && grep -q "takes an operator: use the daemon's socket as its owner" "$dir/said"
+    tell $? "a client key does not do for dibs $command"
+done
+"$DIBS" force-unlock x --connect "127.0.0.1:$base" --key "$dir/key" 2>&1 | grep -q 'nobody holds "x"' &&
+    "$DIBS" force-unlock x --socket "$dir/solo" 2>&1 | grep -q 'nobody holds "x"'
+tell $? "the cluster key and the owner of the socket do"
+
+# The holder of a client key poses as a daemon, by all that is in the file: the secret as a key of both sides, as it was once,
+# and as a private key with a certificate.
+secret=$(sed -n 's/^dibs-key client \([0-9a-f]*\) .*/\1/p' "$dir/client.key")
+printf '302e020100300506032b657004220420%s' "$secret" | python3 -c '
+import base64, sys
+der = bytes.fromhex(sys.stdin.read())
+print("-----BEGIN PRIVATE KEY-----\n" + base64.b64encode(der).decode() + "\n-----END PRIVATE KEY-----")' >"$dir/pose.key"
+openssl req -x509 -key "$dir/pose.key" -days 2 -subj /CN=daemon.dibs -out "$dir/pose.pem" 2>"$dir/err"
+pose() { # NAME OPTION...
+    name=$1
+    shift
+    openssl s_server -accept "127.0.0.1:$((base + 5))" -tls1_3 "$@" </dev/zero >"$dir/pose" 2>&1 &
+    poser=$!
+    started="$started $poser"
+    until_true grep -q ACCEPT "$dir/pose"
+    "$DIBS" status --connect "127.0.0.1:$((base + 5))" --key "$dir/client.key" >"$dir/out" 2>"$dir/said"
+    [ $? = 1 ] && [ ! -s "$dir/out" ] && grep -q "dibs: the daemon has another key\|dibs: the daemon says that we come without the right key\|dibs: the daemon says that our key is another one" "$dir/said"
+    tell $? "who has a client key cannot pose as a daemon: $name"
+    kill $poser
+    wait $poser 2>/dev/null
+}
+pose "by its certificate" -cert "$dir/pose.pem" -key "$dir/pose.key" -verify 1 -verify_quiet
+pose "by a key of both sides" -psk "$secret" -psk_identity "dibs client" -nocert
 
 # A client that is killed while it holds; one whose daemon is.
 # shellcheck disable=SC2016 # expanded by the inner shell
@@ -286,7 +329,8 @@ for member in ant bee cat; do
     certificate $member ours $member
 done
 certificate false theirs ant
-certificate client ours client
+certificate user ours user
+certificate operator ours operator.dibs
 with() { # FILE
     echo "--cert $dir/$1.pem --cert-key $dir/$1.key --ca $dir/ours.pem"
 }
@@ -314,8 +358,12 @@ if command -v redis-cli >/dev/null; then
         shift
         timeout 20 redis-cli --tls --cacert "$dir/ours.pem" --cert "$file.pem" --key "$file.key" -h 127.0.0.1 -p "$base" "$@"
     }
-    [ "$(redis client PING)" = PONG ] && [ "$(redis client LOCK x | sed -n 1p)" = x ]
+    [ "$(redis user PING)" = PONG ] && [ "$(redis user LOCK x | sed -n 1p)" = x ]
     tell $? "redis-cli is a client over TLS, with a certificate"
+    redis user FORCE-UNLOCK x | grep -q '^NOPERM' && redis operator FORCE-UNLOCK nothing >"$dir/out" && ! grep -q . "$dir/out"
+    tell $? "FORCE-UNLOCK takes an operator's certificate"
+    [ "$("$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" --wait 20 y -- echo inside)" = inside ]
+    tell $? "and a client key does beside certificates"
     ! redis false PING >"$dir/out" 2>&1 && until_true grep -q "refused: it has a certificate that does not hold" "$dir/solo.log"
     tell $? "but not with one of another authority"
     ! timeout 20 redis-cli -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1 &&

@@ -25,6 +25,7 @@ static int start(void **state)
         client[k] = client_open(&node, NULL);
     for (unsigned k = 0; k < 3; k++)
         client[k]->session->user = client[k];
+    client[1]->operates = client[2]->operates = true;
     return 0;
 }
 
@@ -238,6 +239,23 @@ static void kinds_do_not_mix(void **state)
     assert_string_equal(settle(), "b: *-1");
 }
 
+static void what_takes_an_operator_is_refused_to_others(void **state)
+{
+    static const char *const lines[] = {"FORCE-UNLOCK x", "MEMBER ADD dog 127.0.0.1:1", "MEMBER REMOVE solo"};
+
+    (void)state;
+    say('b', "LOCK x\n");
+    for (unsigned k = 0; k < sizeof lines / sizeof lines[0]; k++) {
+        char line[64];
+
+        snprintf(line, sizeof line, "%s\n", lines[k]);
+        assert_memory_equal(say('a', line), "a: -NOPERM ", 11);
+    }
+    assert_memory_equal(say('a', "MEMBER LIST\n"), "a: *1 ", 6);
+    assert_memory_equal(say('c', "MEMBER REMOVE solo\n"), "c: -ERR ", 8); /* for another reason */
+    assert_string_equal(say('b', "UNLOCK x\n"), "b: +OK");
+}
+
 static void holders_are_shown_and_evicted(void **state)
 {
     (void)state;
@@ -414,6 +432,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_vouched_for_lingers_when_a_connection_breaks, start, stop),
         cmocka_unit_test_setup_teardown(what_was_not_vouched_for_is_released_when_a_connection_breaks, start, stop),
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
+        cmocka_unit_test_setup_teardown(what_takes_an_operator_is_refused_to_others, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),
         cmocka_unit_test_setup_teardown(subscribers_hear_what_happens, start, stop),

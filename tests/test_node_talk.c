@@ -64,6 +64,7 @@ static int start(void **state)
                       names, MEMBERS, k);
         client[k] = client_open(&node[k], NULL);
         client[k]->session->user = client[k];
+        client[k]->operates = true;
         cut[k] = false;
     }
     for (uint32_t k = 0; k < MEMBERS; k++)

@@ -77,19 +77,31 @@ static void expect_refusal(struct tls_keys *caller, struct tls_keys *called, con
     tls_free(b);
 }
 
+/* One end of the clients' door: it proves that it has what is derived for this purpose, and trusts those others. */
+static struct tls_keys *proof_of(const struct key *cluster, enum key_purpose purpose, enum key_purpose first,
+                                 enum key_purpose second)
+{
+    struct key proof = key_derive(cluster, purpose), one = key_derive(cluster, first),
+               two = key_derive(cluster, second);
+    struct tls_conf conf = {.proof = &proof, .trusts = 2};
+    struct tls_keys *keys;
+    char why[256];
+
+    assert_true(key_public(&one, conf.trusted[0]) && key_public(&two, conf.trusted[1]));
+    keys = tls_keys_new(&conf, why, sizeof why);
+    assert_non_null(keys);
+    return keys;
+}
+
 static void keys_for_one_door_do_not_open_the_other(void **state)
 {
-    struct key key, client, member, other;
+    struct key key, member, other;
     struct tls_keys *clients, *members, *others;
 
     (void)state;
     assert_true(key_make(&key) && key_make(&other));
-    client = key_for_clients(&key);
-    member = key_for_members(&key);
-    assert_true(client.client && !member.client);
-    assert_memory_not_equal(client.bytes, member.bytes, KEY_LEN);
-    assert_memory_equal(key_for_clients(&client).bytes, client.bytes, KEY_LEN);
-    clients = keys_of(TLS_CLIENTS, &client);
+    member = key_derive(&key, KEY_MEMBERS);
+    clients = proof_of(&key, KEY_CLIENTS, KEY_DAEMONS, KEY_DAEMONS);
     members = keys_of(TLS_MEMBERS, &member);
     others = keys_of(TLS_MEMBERS, &other);
     expect_refusal(clients, members, "says that we come without the right key", "comes without the key");
@@ -97,6 +109,64 @@ static void keys_for_one_door_do_not_open_the_other(void **state)
     tls_keys_free(clients);
     tls_keys_free(members);
     tls_keys_free(others);
+}
+
+static void a_client_and_an_operator_are_told_apart(void **state)
+{
+    static const enum key_purpose purposes[] = {KEY_CLIENTS, KEY_OPERATORS};
+    struct key key;
+    struct tls_keys *daemon;
+
+    (void)state;
+    assert_true(key_make(&key));
+    daemon = proof_of(&key, KEY_DAEMONS, KEY_CLIENTS, KEY_OPERATORS);
+    for (int k = 0; k < 2; k++) {
+        struct tls_keys *caller = proof_of(&key, purposes[k], KEY_DAEMONS, KEY_DAEMONS);
+        struct tls *a = tls_call(caller, NULL), *b = tls_answer(daemon);
+
+        talk(a, b);
+        assert_true(tls_is_up(a) && tls_is_up(b));
+        assert_int_equal(tls_proved(b), k);
+        assert_int_equal(tls_proved(a), 0);
+        assert_false(tls_is_named(b, "operator.dibs"));
+        tls_free(a);
+        tls_free(b);
+        tls_keys_free(caller);
+    }
+    tls_keys_free(daemon);
+}
+
+/* A client that was made to call it hangs up before it has said anything. */
+static void a_client_cannot_pose_as_a_daemon(void **state)
+{
+    struct key key, other;
+    struct tls_keys *client, *daemon, *false_daemon, *stranger;
+    struct tls *a, *b;
+
+    (void)state;
+    assert_true(key_make(&key) && key_make(&other));
+    client = proof_of(&key, KEY_CLIENTS, KEY_DAEMONS, KEY_DAEMONS);
+    false_daemon = proof_of(&key, KEY_CLIENTS, KEY_CLIENTS, KEY_CLIENTS);
+    a = tls_call(client, NULL);
+    b = tls_answer(false_daemon);
+    talk(a, b);
+    assert_false(tls_is_up(a));
+    assert_string_equal(tls_why(a), "has another key");
+    tls_free(a);
+    tls_free(b);
+    /* Nor is anybody with the keys of another cluster a client: it believes to be one until the daemon answers. */
+    daemon = proof_of(&key, KEY_DAEMONS, KEY_CLIENTS, KEY_OPERATORS);
+    stranger = proof_of(&other, KEY_CLIENTS, KEY_DAEMONS, KEY_DAEMONS);
+    a = tls_call(stranger, NULL);
+    b = tls_answer(daemon);
+    talk(a, b);
+    assert_false(tls_is_up(a) || tls_is_up(b));
+    tls_free(a);
+    tls_free(b);
+    tls_keys_free(client);
+    tls_keys_free(daemon);
+    tls_keys_free(false_daemon);
+    tls_keys_free(stranger);
 }
 
 /* Whatever is changed in the first words: no end takes the other for what it is not, and says why. (The third byte is a
@@ -185,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_the_key_is_understood),
         cmocka_unit_test(keys_for_one_door_do_not_open_the_other),
+        cmocka_unit_test(a_client_and_an_operator_are_told_apart),
+        cmocka_unit_test(a_client_cannot_pose_as_a_daemon),
         cmocka_unit_test(a_changed_byte_ends_it),
         cmocka_unit_test(a_changed_message_is_not_delivered),
         cmocka_unit_test(a_conversation_cannot_be_replayed),

@@ -309,5 +309,6 @@ int cmd_force_unlock(int argc, char **argv)
     return ask(
         argc, argv, "FORCE-UNLOCK", "NAME", true,
         "Takes the lock away from all clients that hold it, on all members, and says who they were. They are told;\n"
-        "\"dibs lock\" ends its command.");
+        "\"dibs lock\" ends its command. It takes an operator: the owner of the daemon's socket, root, or the cluster "
+        "key.");
 }

@@ -33,10 +33,11 @@ int cmd_keygen(int argc, char **argv)
         "Makes the key of a cluster, 256 random bits, in a new FILE that only its owner can read; without FILE it is\n"
         "printed. All members have the same: dibs serve --key FILE. Machines that only have clients need no more than "
         "a\n"
-        "client key, which is made from it: who has only that cannot pose as a member.",
+        "client key, which is made from it: its holder can use locks, and tell a daemon from anybody else, but cannot\n"
+        "pose as a daemon, nor change the list of members.",
         options,
     };
-    struct key key;
+    struct key key, client;
     char why[512];
     FILE *to;
     bool written;
@@ -46,10 +47,12 @@ int cmd_keygen(int argc, char **argv)
         cli_die("--client-of: %s", why);
     if (!cluster && !key_make(&key))
         cli_die("this machine has no random numbers");
-    if (cluster)
-        key = key_for_clients(&key);
+    if (cluster && key.client)
+        cli_die("--client-of: %s is a client key; the cluster's is needed, or a copy of this file", cluster);
+    if (cluster && !key_for_clients(&key, &client))
+        cli_die("out of memory");
     to = path ? keygen_open(path) : stdout;
-    key_write(&key, to);
+    key_write(cluster ? &client : &key, to);
     written = fflush(to) == 0 && (!path || fsync(fileno(to)) == 0);
     if (path && fclose(to) != 0)
         written = false;

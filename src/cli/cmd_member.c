@@ -89,8 +89,8 @@ int cmd_member(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs member list | add NAME=ADDRESS:PORT | remove NAME [OPTION...]",
-        "Who belongs to the cluster. A change is made at any member, one at a time, and needs a majority. A new member "
-        "is\n"
+        "Who belongs to the cluster. A change is made at any member, one at a time, and needs a majority. It takes an\n"
+        "operator: the owner of the daemon's socket, root, or the cluster key. A new member is\n"
         "added first, then started with \"dibs serve --join\" and a list of members in which it and some others are. "
         "A\n"
         "member that is removed loses its clients' locks; one whose machine is gone is removed, and added under its "

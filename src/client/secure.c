@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 struct secure {
@@ -15,6 +16,22 @@ struct secure {
     uint8_t rest[1 << 14];
 };
 
+/* A client key has all that is needed; with the cluster key we are an operator. */
+static struct tls_keys *secure_keys(const struct key *key, char *why, size_t size)
+{
+    struct key daemon, proof = key->client ? *key : key_derive(key, KEY_OPERATORS);
+    struct tls_conf conf = {.proof = &proof, .trusts = 1};
+    struct tls_keys *keys = NULL;
+
+    daemon = key->client ? *key : key_derive(key, KEY_DAEMONS);
+    memcpy(conf.trusted[0], key->daemon, KEY_LEN);
+    if (key->client || key_public(&daemon, conf.trusted[0]))
+        keys = tls_keys_new(&conf, why, size);
+    OPENSSL_cleanse(&daemon, sizeof daemon);
+    OPENSSL_cleanse(&proof, sizeof proof);
+    return keys;
+}
+
 struct secure *secure_new(const char *key_path, char *why, size_t size)
 {
     struct secure *s = calloc(1, sizeof *s);
@@ -22,8 +39,7 @@ struct secure *secure_new(const char *key_path, char *why, size_t size)
 
     snprintf(why, size, "out of memory");
     if (s && key_read(&key, key_path, why, size)) {
-        key = key_for_clients(&key);
-        s->keys = tls_keys_new(&(struct tls_conf){.identity = TLS_CLIENTS, .key = &key}, why, size);
+        s->keys = secure_keys(&key, why, size);
         s->tls = s->keys ? tls_call(s->keys, NULL) : NULL;
     }
     OPENSSL_cleanse(&key, sizeof key);

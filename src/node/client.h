@@ -18,6 +18,7 @@ struct client {
     struct session *session;
     struct bytes in, out;
     unsigned protocol; /* 2 or 3 */
+    bool operates;     /* it has proved that it may do what takes an operator; the driver knows */
     bool closing;      /* what is in out is the last */
     bool goodbye;      /* closing, as the client wants it: it has said QUIT */
     bool cut;          /* it does not read: close at once, whatever is in out */

@@ -26,6 +26,19 @@ bool command_is_name(struct resp_word word)
     return word.len >= 1 && word.len <= LOCK_NAME_MAX;
 }
 
+bool command_may(struct client *c, const char *what)
+{
+    char line[256];
+
+    snprintf(line, sizeof line,
+             "%s takes an operator: use the daemon's socket as its owner or root, or the cluster key, or a certificate "
+             "for operator.dibs",
+             what);
+    if (!c->operates)
+        resp_error(&c->out, "NOPERM", line);
+    return c->operates;
+}
+
 /* ----------------------------------------------------------------------------------------------------- locks of one */
 
 enum { MS_MAX = 1000000000 /* eleven days */ };
@@ -214,6 +227,8 @@ static void command_member(struct client *c, const struct resp_request *r)
         command_list_members(c);
         return;
     }
+    if (!command_may(c, "changing the members"))
+        return;
     snprintf(name, sizeof name, "%.*s", (int)r->word[2].len, r->word[2].at);
     if (add)
         snprintf(address, sizeof address, "%.*s", (int)r->word[3].len, r->word[3].at);

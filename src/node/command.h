@@ -9,6 +9,9 @@ bool command_number(struct resp_word word, uint64_t max, uint64_t *x);
 /* Can it be the name of a lock? */
 bool command_is_name(struct resp_word word);
 
+/* False, and the client is told: this takes an operator, and it is none. */
+bool command_may(struct client *c, const char *what);
+
 /* command_query.c */
 void command_holders(struct client *c, const struct resp_request *r);
 void command_waiters(struct client *c, const struct resp_request *r);

@@ -26,7 +26,8 @@ void command_waiters(struct client *c, const struct resp_request *r)
 
 void command_force_unlock(struct client *c, const struct resp_request *r)
 {
-    command_ask(c, ASK_EVICT, r->word[1]);
+    if (command_may(c, "FORCE-UNLOCK"))
+        command_ask(c, ASK_EVICT, r->word[1]);
 }
 
 /* Page after page, as SCAN of Redis, and member after member: a cursor is both. It outlives views, so it has the id of

@@ -95,12 +95,31 @@ void serve_clients_work(struct serve *s)
 
 /* ----------------------------------------------------------------------------------------------------- what happens */
 
+/* It has proved who it is, if that is asked for: is it an operator? */
+static void clients_meet(struct serve_client *c)
+{
+    const struct tls *tls = c->stream->tls;
+    int proved = tls ? tls_proved(tls) : -1;
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    uv_os_fd_t fd;
+
+    clients_known(c);
+    if (tls)
+        c->client->operates = proved == CONF_TRUST_OPERATORS || (proved < 0 && tls_is_named(tls, CONF_OPERATOR));
+    else if (c->stream->uv.any.type == UV_NAMED_PIPE && uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 &&
+             getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+        c->client->operates = peer.uid == geteuid() || peer.uid == 0;
+}
+
 static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct serve_client *c = stream->owner;
 
     serve_wake(c->serve);
     clients_hear(c->serve);
+    if (!ring_empty(&c->in_unknown))
+        clients_meet(c);
     client_input(c->client, bytes, len);
     client_run(c->client);
     clients_note(c);
@@ -124,7 +143,7 @@ static void clients_room(struct stream *stream)
 
     serve_wake(c->serve);
     clients_hear(c->serve);
-    clients_known(c);
+    clients_meet(c);
     client_run(c->client);
     clients_note(c);
     serve_work(c->serve);
@@ -203,8 +222,11 @@ static void clients_come(uv_stream_t *door, int status)
     ring_push(&s->clients, &c->in_serve);
     if (uv_accept(door, &c->stream->uv.any) < 0 || !clients_fits(c) || (tcp && !clients_greet(c)))
         clients_part(c);
-    else
+    else {
+        if (!c->stream->tls)
+            clients_meet(c);
         stream_read(c->stream, true);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- the socket */

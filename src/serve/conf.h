@@ -26,6 +26,11 @@ struct serve_member {
     int port;
 };
 
+/* The places of public keys that are trusted at the door of clients. */
+enum { CONF_TRUST_CLIENTS, CONF_TRUST_OPERATORS };
+/* A certificate for this name is an operator's. */
+#define CONF_OPERATOR "operator.dibs"
+
 struct serve_conf {
     uint32_t n, self;
     struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */

@@ -9,21 +9,38 @@
 #include <openssl/crypto.h>
 #include <sys/stat.h>
 
-static struct tls_keys *secrets_load(struct conf_draft *d, const char *identity, const struct key *key, bool cert)
+static struct tls_keys *secrets_load(struct conf_draft *d, struct tls_conf *conf, bool cert)
 {
     char why[512];
-    struct tls_conf conf = {.identity = identity, .key = key};
     struct tls_keys *keys;
 
     if (cert) {
-        conf.cert = d->set[CONF_CERT].text;
-        conf.cert_key = d->set[CONF_CERT_KEY].text;
-        conf.ca = d->set[CONF_CA].text;
+        conf->cert = d->set[CONF_CERT].text;
+        conf->cert_key = d->set[CONF_CERT_KEY].text;
+        conf->ca = d->set[CONF_CA].text;
     }
-    keys = tls_keys_new(&conf, why, sizeof why);
+    keys = tls_keys_new(conf, why, sizeof why);
     if (!keys)
         conf_mistake(d, &d->set[CONF_CERT], "%s", why);
     return keys;
+}
+
+/* For the door of members, and that of clients: what follows from the cluster key. */
+static bool secrets_derive(const struct key *cluster, struct tls_conf *members, struct tls_conf *clients,
+                           struct key *member, struct key *daemon)
+{
+    struct key operators = key_derive(cluster, KEY_OPERATORS), client = key_derive(cluster, KEY_CLIENTS);
+    bool good = key_public(&operators, clients->trusted[CONF_TRUST_OPERATORS]) &&
+                key_public(&client, clients->trusted[CONF_TRUST_CLIENTS]);
+
+    *member = key_derive(cluster, KEY_MEMBERS);
+    *daemon = key_derive(cluster, KEY_DAEMONS);
+    members->key = member;
+    clients->proof = daemon;
+    clients->trusts = 2;
+    OPENSSL_cleanse(&operators, sizeof operators);
+    OPENSSL_cleanse(&client, sizeof client);
+    return good;
 }
 
 /* A group may be made for those who need the private key of a certificate; all the world is none. */
@@ -57,7 +74,8 @@ bool conf_renew_secrets(struct conf_draft *d, struct serve_conf *conf)
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *file = &d->set[CONF_KEY];
-    struct key key, members, clients;
+    struct tls_conf members = {.identity = TLS_MEMBERS}, clients = {.trusts = 0};
+    struct key key, member, daemon;
     char why[512];
 
     conf->has_key = file->text;
@@ -74,15 +92,12 @@ bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
         conf_mistake(d, file, "%s is a key for clients only; a daemon needs that of the cluster", file->text);
         return false;
     }
-    if (conf->has_key) {
-        members = key_for_members(&key);
-        clients = key_for_clients(&key);
-    }
-    conf->members_tls = secrets_load(d, TLS_MEMBERS, conf->has_key ? &members : NULL, !conf->has_key);
+    if (!conf->has_key || secrets_derive(&key, &members, &clients, &member, &daemon))
+        conf->members_tls = secrets_load(d, &members, !conf->has_key);
     if (conf->members_tls)
-        conf->clients_tls = secrets_load(d, TLS_CLIENTS, conf->has_key ? &clients : NULL, conf->has_cert);
+        conf->clients_tls = secrets_load(d, &clients, conf->has_cert);
     OPENSSL_cleanse(&key, sizeof key);
-    OPENSSL_cleanse(&members, sizeof members);
-    OPENSSL_cleanse(&clients, sizeof clients);
+    OPENSSL_cleanse(&member, sizeof member);
+    OPENSSL_cleanse(&daemon, sizeof daemon);
     return conf->members_tls && conf->clients_tls;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <string.h>
@@ -15,49 +16,71 @@ static int key_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "dibs-key cluster 0123...": false if it is not such a line. */
-static bool key_parse(struct key *k, const char *line)
+/* Null: these are not so many hexadecimal digits. Else what is behind them. */
+static const char *key_parse_bytes(uint8_t *bytes, const char *line)
 {
-    static const char *const starts[] = {"dibs-key cluster ", "dibs-key client "};
-    size_t start;
-
-    k->client = strncmp(line, starts[1], strlen(starts[1])) == 0;
-    start = strlen(starts[k->client]);
-    if (strncmp(line, starts[k->client], start) != 0)
-        return false;
-    line += start;
     for (unsigned b = 0; b < KEY_LEN; b++, line += 2) {
         int high = key_digit(line[0]), low = high < 0 ? -1 : key_digit(line[1]);
 
         if (low < 0)
-            return false;
-        k->bytes[b] = (uint8_t)(high << 4 | low);
+            return NULL;
+        bytes[b] = (uint8_t)(high << 4 | low);
     }
+    return line;
+}
+
+static bool key_is_end(const char *line)
+{
     return line[strspn(line, " \t\r\n")] == '\0';
 }
 
-static bool key_read_lines(struct key *k, FILE *from)
-{
-    char line[256];
-    bool found = false, wrong = false;
+enum key_line { KEY_IS_GOOD, KEY_IS_NONE, KEY_IS_OLD };
 
-    while (!wrong && fgets(line, sizeof line, from)) {
-        if (line[0] == '#' || line[strspn(line, " \t\r\n")] == '\0')
+/* "dibs-key cluster 0123..", "dibs-key client 0123.. daemon 4567..". */
+static enum key_line key_parse(struct key *k, const char *line)
+{
+    static const char cluster[] = "dibs-key cluster ", client[] = "dibs-key client ", daemon[] = " daemon ";
+
+    k->client = strncmp(line, client, strlen(client)) == 0;
+    if (!k->client && strncmp(line, cluster, strlen(cluster)) != 0)
+        return KEY_IS_NONE;
+    line = key_parse_bytes(k->bytes, line + strlen(k->client ? client : cluster));
+    if (!line || !k->client)
+        return line && key_is_end(line) ? KEY_IS_GOOD : KEY_IS_NONE;
+    if (key_is_end(line)) /* it was the same for daemons and clients: its holder could pose as either */
+        return KEY_IS_OLD;
+    if (strncmp(line, daemon, strlen(daemon)) != 0)
+        return KEY_IS_NONE;
+    line = key_parse_bytes(k->daemon, line + strlen(daemon));
+    return line && key_is_end(line) ? KEY_IS_GOOD : KEY_IS_NONE;
+}
+
+static enum key_line key_read_lines(struct key *k, FILE *from)
+{
+    enum key_line is = KEY_IS_NONE;
+    bool found = false;
+    char line[256];
+
+    while (fgets(line, sizeof line, from)) {
+        if (line[0] == '#' || key_is_end(line))
             continue;
-        wrong = found || !key_parse(k, line); /* one, and nothing else */
+        is = found ? KEY_IS_NONE : key_parse(k, line); /* one, and nothing else */
+        if (is != KEY_IS_GOOD)
+            break;
         found = true;
     }
     OPENSSL_cleanse(line, sizeof line);
-    return found && !wrong;
+    return is;
 }
 
 bool key_read(struct key *k, const char *path, char *why, size_t size)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe, on which one would wait */
     FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
+    enum key_line is = KEY_IS_NONE;
     struct stat file;
-    bool good = false;
 
+    *k = (struct key){.client = false};
     if (!from || fstat(fileno(from), &file) < 0)
         snprintf(why, size, "cannot read %s: %s", path, strerror(errno));
     else if (!S_ISREG(file.st_mode))
@@ -67,46 +90,74 @@ bool key_read(struct key *k, const char *path, char *why, size_t size)
                  "others can read or write %s; take that away with chmod 600, and make a new key if they did", path);
     else if (file.st_uid != geteuid() && file.st_uid != 0)
         snprintf(why, size, "%s belongs to another user, who can read it", path);
-    else if (!(good = key_read_lines(k, from)))
+    else if ((is = key_read_lines(k, from)) == KEY_IS_NONE)
         snprintf(why, size, "%s is not a key file; make one with dibs keygen", path);
+    else if (is == KEY_IS_OLD)
+        snprintf(why, size,
+                 "%s is a client key of an older form, with which its holder could pose as a daemon; make a new one "
+                 "with dibs keygen --client-of",
+                 path);
     if (from)
         fclose(from);
-    return good;
+    return is == KEY_IS_GOOD;
 }
 
 bool key_make(struct key *k)
 {
-    k->client = false;
+    *k = (struct key){.client = false};
     return RAND_priv_bytes(k->bytes, KEY_LEN) == 1;
+}
+
+static void key_write_bytes(const uint8_t *bytes, FILE *to)
+{
+    for (unsigned b = 0; b < KEY_LEN; b++)
+        fprintf(to, "%02x", bytes[b]);
 }
 
 void key_write(const struct key *k, FILE *to)
 {
     fprintf(to, "# A dibs %s key, made by dibs keygen: whoever can read it can %s.\ndibs-key %s ",
             k->client ? "client" : "cluster",
-            k->client ? "take and release locks" : "be a member of the cluster, and a client",
+            k->client ? "take and release locks" : "be a member of the cluster, its operator, and a client",
             k->client ? "client" : "cluster");
-    for (unsigned b = 0; b < KEY_LEN; b++)
-        fprintf(to, "%02x", k->bytes[b]);
+    key_write_bytes(k->bytes, to);
+    if (k->client) {
+        fprintf(to, " daemon ");
+        key_write_bytes(k->daemon, to);
+    }
     fprintf(to, "\n");
 }
 
-/* Keys of different purposes tell nothing of each other, nor of the one they are made from. */
-static struct key key_derive(const struct key *k, const char *purpose, bool client)
+struct key key_derive(const struct key *cluster, enum key_purpose purpose)
 {
-    struct key derived = {.client = client};
+    static const char *const purposes[] = {"dibs key of members", "dibs signing key of daemons",
+                                           "dibs signing key of operators", "dibs signing key of clients"};
+    struct key derived = {.client = false};
     unsigned len = KEY_LEN;
 
-    HMAC(EVP_sha256(), k->bytes, KEY_LEN, (const uint8_t *)purpose, strlen(purpose), derived.bytes, &len);
+    HMAC(EVP_sha256(), cluster->bytes, KEY_LEN, (const uint8_t *)purposes[purpose], strlen(purposes[purpose]),
+         derived.bytes, &len);
     return derived;
 }
 
-struct key key_for_clients(const struct key *k)
+bool key_public(const struct key *k, uint8_t *public_key)
 {
-    return k->client ? *k : key_derive(k, "dibs key of clients", true);
+    EVP_PKEY *pair = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, k->bytes, KEY_LEN);
+    size_t len = KEY_LEN;
+    bool good = pair && EVP_PKEY_get_raw_public_key(pair, public_key, &len) == 1 && len == KEY_LEN;
+
+    EVP_PKEY_free(pair);
+    return good;
 }
 
-struct key key_for_members(const struct key *k)
+bool key_for_clients(const struct key *cluster, struct key *client)
 {
-    return key_derive(k, "dibs key of members", false);
+    struct key daemon = key_derive(cluster, KEY_DAEMONS);
+    bool good;
+
+    *client = key_derive(cluster, KEY_CLIENTS);
+    client->client = true;
+    good = key_public(&daemon, client->daemon);
+    OPENSSL_cleanse(&daemon, sizeof daemon);
+    return good;
 }

@@ -1,8 +1,17 @@
 /* key.h - key files: 256 bits that make a machine a member of a cluster, or a client of it.
  *
- * A daemon has two doors, and a key of its own for each is derived from the cluster key. A client key is the one of the
- * clients' door: who has nothing else can use locks, but cannot pose as a member. A key file has comments (#) and one
- * line: "dibs-key cluster" or "dibs-key client", and 64 hexadecimal digits. Only its owner may be able to read it. */
+ * From the cluster key a secret is derived for every purpose, and none of them tells of another one:
+ *
+ *   members     what the members have in common; a key that both sides have (PSK)
+ *   daemons     a private key (Ed25519) by which a daemon proves to clients that it is one
+ *   operators   a private key by which whoever has the cluster key proves that to a daemon
+ *   clients     a private key by which a client proves that it is one
+ *
+ * A client key file has the last of these, and the public key of the daemons. So a client can use locks, and tell a daemon
+ * from anybody else; but it can pose neither as a daemon, nor as an operator, nor as a member.
+ *
+ * A key file has comments (#) and one line: "dibs-key cluster" and 64 hexadecimal digits, or "dibs-key client", the same,
+ * "daemon", and 64 more. Only its owner may be able to read it. */
 #ifndef DIBS_TLS_KEY_H
 #define DIBS_TLS_KEY_H
 
@@ -16,16 +25,21 @@ enum { KEY_LEN = 32 };
 struct key {
     bool client; /* only */
     uint8_t bytes[KEY_LEN];
+    uint8_t daemon[KEY_LEN]; /* client: the public key of the daemons */
 };
+
+enum key_purpose { KEY_MEMBERS, KEY_DAEMONS, KEY_OPERATORS, KEY_CLIENTS };
 
 /* False, and a sentence, if there is no key, or others may have read it. */
 bool key_read(struct key *k, const char *path, char *why, size_t size);
 /* A new cluster key. False: there is no chance to be had. */
 bool key_make(struct key *k);
 void key_write(const struct key *k, FILE *to);
-/* The client key of a cluster key; or the same, if it is one. */
-struct key key_for_clients(const struct key *k);
-/* What members have in common; of a cluster key. */
-struct key key_for_members(const struct key *k);
+/* Of a cluster key. */
+struct key key_derive(const struct key *cluster, enum key_purpose purpose);
+/* The public key of what was derived for signing. False: out of memory. */
+bool key_public(const struct key *k, uint8_t *public_key);
+/* What a client key file has. */
+bool key_for_clients(const struct key *cluster, struct key *client);
 
 #endif

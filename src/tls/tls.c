@@ -13,13 +13,18 @@ struct tls_keys {
     bool has_key, has_cert;
     char identity[32];
     struct key key;
+    EVP_PKEY *proof; /* or null; and a certificate for it */
+    X509 *proof_cert;
+    uint8_t trusted[TLS_TRUST_MAX][KEY_LEN];
+    unsigned trusts;
 };
 
 struct tls {
-    SSL *ssl;
+    SSL *ssl;      /* whose application data this is */
     BIO *in, *out; /* the ssl's */
     struct tls_keys *keys;
     bool up, ended;
+    int proved; /* see tls_proved */
     char why[200];
 };
 
@@ -66,6 +71,80 @@ static int tls_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION *
         return 1; /* no key: then perhaps a certificate */
     *session = tls_session(ssl);
     return *session != NULL;
+}
+
+/* Whoever calls by this name wants a daemon to prove that it is one by its own key, not by an authority's certificate. */
+static const char tls_daemon[] = "daemon.dibs";
+
+/* A certificate with this public key. Nothing else in it counts. */
+static X509 *tls_certify(EVP_PKEY *pair)
+{
+    X509 *cert = X509_new();
+    X509_NAME *name = cert ? X509_get_subject_name(cert) : NULL;
+
+    if (cert && X509_set_version(cert, 2) && ASN1_INTEGER_set(X509_get_serialNumber(cert), 1) &&
+        X509_gmtime_adj(X509_getm_notBefore(cert), 0) && X509_gmtime_adj(X509_getm_notAfter(cert), 86400) &&
+        X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"dibs", -1, -1, 0) &&
+        X509_set_issuer_name(cert, name) && X509_set_pubkey(cert, pair) && X509_sign(cert, pair, NULL) > 0)
+        return cert;
+    X509_free(cert);
+    return NULL;
+}
+
+/* A certificate has come: is its key one of those we trust? TLS sees to it that the other side has the private one. */
+static int tls_verify(X509_STORE_CTX *context, void *user)
+{
+    const struct tls_keys *keys = user;
+    const SSL *ssl = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
+    struct tls *t = SSL_get_app_data(ssl);
+    const X509 *cert = X509_STORE_CTX_get0_cert(context);
+    EVP_PKEY *public_key = cert ? X509_get0_pubkey(cert) : NULL;
+    uint8_t bytes[KEY_LEN];
+    size_t len = KEY_LEN;
+
+    if (public_key && EVP_PKEY_get_id(public_key) == EVP_PKEY_ED25519 &&
+        EVP_PKEY_get_raw_public_key(public_key, bytes, &len) == 1 && len == KEY_LEN)
+        for (unsigned k = 0; k < keys->trusts; k++)
+            if (CRYPTO_memcmp(bytes, keys->trusted[k], KEY_LEN) == 0) {
+                t->proved = (int)k;
+                X509_STORE_CTX_set_error(context, X509_V_OK);
+                return 1;
+            }
+    if (keys->has_cert)
+        return X509_verify_cert(context) == 1;
+    X509_STORE_CTX_set_error(context, X509_V_ERR_CERT_REJECTED);
+    return 0;
+}
+
+/* We are called, and have two certificates: which is wanted? */
+static int tls_choose(SSL *ssl, int *alert, void *user)
+{
+    const struct tls_keys *keys = user;
+    const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+
+    (void)alert;
+    if (!name || strcmp(name, tls_daemon) != 0)
+        return SSL_TLSEXT_ERR_OK;
+    SSL_certs_clear(ssl);
+    if (SSL_use_certificate(ssl, keys->proof_cert) == 1 && SSL_use_PrivateKey(ssl, keys->proof) == 1)
+        return SSL_TLSEXT_ERR_OK;
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+static bool tls_set_proof(struct tls_keys *keys, const struct tls_conf *conf)
+{
+    keys->proof = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, conf->proof->bytes, KEY_LEN);
+    keys->proof_cert = keys->proof ? tls_certify(keys->proof) : NULL;
+    memcpy(keys->trusted, conf->trusted, sizeof keys->trusted);
+    keys->trusts = conf->trusts;
+    if (!keys->proof_cert)
+        return false;
+    SSL_CTX_set_cert_verify_callback(keys->context, tls_verify, keys);
+    if (keys->has_cert)
+        return SSL_CTX_set_tlsext_servername_callback(keys->context, tls_choose) &&
+               SSL_CTX_set_tlsext_servername_arg(keys->context, keys);
+    return SSL_CTX_use_certificate(keys->context, keys->proof_cert) == 1 &&
+           SSL_CTX_use_PrivateKey(keys->context, keys->proof) == 1;
 }
 
 static bool tls_load(struct tls_keys *keys, const struct tls_conf *conf, char *why, size_t size)
@@ -115,13 +194,14 @@ struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t siz
     if (!keys)
         return NULL;
     keys->users = 1;
-    snprintf(keys->identity, sizeof keys->identity, "%s", conf->identity);
+    snprintf(keys->identity, sizeof keys->identity, "%s", conf->identity ? conf->identity : "");
     keys->has_key = conf->key;
     keys->has_cert = conf->cert;
     if (conf->key)
         keys->key = *conf->key;
     keys->context = SSL_CTX_new(TLS_method());
-    if (keys->context && tls_set_up(keys) && (!conf->cert || tls_load(keys, conf, why, size)))
+    if (keys->context && tls_set_up(keys) && (!conf->proof || tls_set_proof(keys, conf)) &&
+        (!conf->cert || tls_load(keys, conf, why, size)))
         return keys;
     tls_keys_free(keys);
     return NULL;
@@ -132,6 +212,8 @@ void tls_keys_free(struct tls_keys *keys)
     if (!keys || --keys->users)
         return;
     SSL_CTX_free(keys->context);
+    X509_free(keys->proof_cert);
+    EVP_PKEY_free(keys->proof);
     OPENSSL_cleanse(keys, sizeof *keys);
     free(keys);
 }
@@ -148,6 +230,8 @@ static struct tls *tls_open(struct tls_keys *keys)
         keys->users++;
         t->in = in;
         t->out = out;
+        t->proved = -1;
+        SSL_set_app_data(t->ssl, t);
         SSL_set_bio(t->ssl, in, out);
         return t;
     }
@@ -165,7 +249,8 @@ struct tls *tls_call(struct tls_keys *keys, const char *name)
         return NULL;
     SSL_set_connect_state(t->ssl);
     SSL_set_hostflags(t->ssl, X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    if (name && SSL_set1_host(t->ssl, name) != 1) {
+    if ((name && SSL_set1_host(t->ssl, name) != 1) ||
+        (keys->proof && SSL_set_tlsext_host_name(t->ssl, tls_daemon) != 1)) {
         tls_free(t);
         return NULL;
     }
@@ -207,7 +292,8 @@ static void tls_explain(struct tls *t)
         {SSL_R_UNSUPPORTED_PROTOCOL, "does not speak TLS 1.3"},
         {SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, "comes without the key"},
         {SSL_R_NO_SHARED_CIPHER, "comes without the key"},
-        {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "comes without a certificate"},
+        {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "comes without a key or certificate"},
+        {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "says that our key is another one"},
         {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, "says that we come without the right key"},
         {SSL_R_TLSV1_ALERT_UNKNOWN_CA, "does not trust the authority of our certificate"},
         {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "says that we come without a certificate"},
@@ -218,6 +304,10 @@ static void tls_explain(struct tls *t)
 
     if (t->why[0])
         return;
+    if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED && verified == X509_V_ERR_CERT_REJECTED) {
+        snprintf(t->why, sizeof t->why, "has another key");
+        return;
+    }
     if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
         snprintf(t->why, sizeof t->why, "has a certificate that does not hold: %s",
                  X509_verify_cert_error_string(verified));
@@ -257,6 +347,8 @@ static bool tls_knows(const struct tls *t)
         return false;
     if (t->keys->has_key && SSL_session_reused(t->ssl))
         return true;
+    if (t->proved >= 0)
+        return SSL_get_verify_result(t->ssl) == X509_V_OK;
     cert = SSL_get1_peer_certificate(t->ssl);
     held = t->keys->has_cert && cert && SSL_get_verify_result(t->ssl) == X509_V_OK;
     X509_free(cert);
@@ -345,6 +437,8 @@ bool tls_is_named(const struct tls *t, const char *name)
     X509 *cert;
     bool named;
 
+    if (t->proved >= 0) /* what it says of itself nobody has signed */
+        return false;
     if (t->keys->has_key && SSL_session_reused(t->ssl))
         return true;
     cert = SSL_get1_peer_certificate(t->ssl);
@@ -352,4 +446,9 @@ bool tls_is_named(const struct tls *t, const char *name)
                                     X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
     X509_free(cert);
     return named;
+}
+
+int tls_proved(const struct tls *t)
+{
+    return t->up ? t->proved : -1;
 }

@@ -1,8 +1,11 @@
 /* tls.h - TLS 1.3 without I/O: bytes from the network in, bytes for the network out. By OpenSSL.
  *
- * Both sides prove who they are, always. By a key that both have (an external PSK, with Diffie-Hellman on top, so that
- * a key that leaks later opens no recorded conversation); or by certificates of an authority that both trust. There is no
- * version below 1.3, no early data (nothing can be replayed), no resumption, no ticket, no renegotiation.
+ * Both sides prove who they are, always, in one of three ways. Members prove that they have the same key (an external PSK,
+ * with Diffie-Hellman on top, so that a key that leaks later opens no recorded conversation). Daemons and clients have
+ * different secrets: each signs with a private key of its own sort (key.h), and the other side knows the public key. TLS
+ * wants certificates for that; they are made as needed, signed by themselves, and nothing in them counts but the public
+ * key. Or both have certificates of an authority that both trust. There is no version below 1.3, no early data (nothing
+ * can be replayed), no resumption, no ticket, no renegotiation.
  *
  * Of a certificate's holder also its name is known. Who calls says whom it expects; who is called asks afterwards
  * (tls_is_named). A key has no names: who has it is trusted. */
@@ -11,17 +14,22 @@
 
 #include "key.h"
 
-/* What keys are for. */
+/* What a key is for. */
 #define TLS_MEMBERS "dibs member"
-#define TLS_CLIENTS "dibs client"
+
+enum { TLS_TRUST_MAX = 2 };
 
 /* Who we are, and whom we trust. */
 struct tls_conf {
     const char *identity;  /* what the key is for; not secret */
-    const struct key *key; /* or null */
-    const char *cert;      /* file names, all or none: our certificate (and what leads to the authority), its key, */
-    const char *cert_key;  /* .. */
-    const char *ca;        /* and the authorities that we trust */
+    const struct key *key; /* or null: what both sides have */
+    const struct key
+        *proof; /* or null: our private key; and the public keys of the other side, one of which it must prove */
+    uint8_t trusted[TLS_TRUST_MAX][KEY_LEN];
+    unsigned trusts;
+    const char *cert;     /* file names, all or none: our certificate (and what leads to the authority), its key, */
+    const char *cert_key; /* .. */
+    const char *ca;       /* and the authorities that we trust */
 };
 
 struct tls_keys;
@@ -53,7 +61,10 @@ void tls_end(struct tls *t);
 bool tls_is_over(const struct tls *t);
 /* Why it has failed, in words that go on from "it"; or "" if it has not. */
 const char *tls_why(const struct tls *t);
-/* Is the other side's certificate for this name? With a key it has none, and the answer is yes. */
+/* Is the other side's certificate, by an authority, for this name? With a key that both have it has none, and the answer is
+ * yes. */
 bool tls_is_named(const struct tls *t, const char *name);
+/* Which of the trusted public keys the other side has proved to be its own; -1: it has proved something else. */
+int tls_proved(const struct tls *t);
 
 #endif
