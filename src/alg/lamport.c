@@ -127,12 +127,23 @@ static void lamport_show(const struct dme *d, const void *state, struct dme_text
     dme_print_set(text, *between ? " later" : "- later", &s->peer[0].later, sizeof s->peer[0], d->n);
 }
 
+/* A claim that is served late would be seen here: while its site still waits, one with a later claim is inside. */
+static const char *lamport_broken(const struct dme_moment *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++)
+            if (now->node[i]->phase == DME_INSIDE && now->node[j]->phase == DME_WAITING &&
+                dme_before(lamport_claim(dme_state(now->node[j]), j), lamport_claim(dme_state(now->node[i]), i)))
+                return "L: sites enter in the order of their claims";
+    return NULL;
+}
+
 #define LAMPORT_COMMON                                                                                                 \
     .family = DME_PERMISSION, .cost = "3(n-1) messages, delay T; with omit=lecture 2(n-1) to 3(n-1)",                  \
     .kinds = lamport_kinds, .options = lamport_options, .rules = 1 << DME_EXCLUSIVE,                                   \
     .needs = DME_FIFO | DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct lamport),                                \
     .peer_size = sizeof(((struct lamport *)0)->peer[0]), .request = lamport_request, .receive = lamport_receive,       \
-    .release = lamport_release, .show = lamport_show
+    .release = lamport_release, .broken = lamport_broken, .show = lamport_show
 
 const struct dme_alg lamport = {
     .name = "lamport",

@@ -1,107 +1,131 @@
-/* banta.c - token queues: the analyses of chapter 4, theorems 5.1 (with figure 5.2) and 6.1. A cycle serves m requests
- * if m+1 sites ask all the time. */
+/* banta.c - token queues: the analyses of chapters 4, 5 (with figure 5.2) and 6. A cycle serves m requests if m+1 sites ask
+ * all the time. The printed loops tell all sites that are not on the queue of the new good site, also the one that
+ * tells them; the thesis counts that message, and dibs, which never sends one to oneself, does not. */
 #include "paper.h"
 
-static const char banta_cycle[] =
-    "the theorem counts an update to the site that starts the cycle, which needs none: (n-1)/m + 1";
+#include <math.h>
+
 static const char banta_release[] =
-    "the site that starts the cycle needs no update, and the good site sends no release: (n-2)/m + 2";
+    "the good site, which is the last of a cycle, sends no release (procedure receive_token, page 71): m-1 releases, "
+    "and (n-1)/m + 2 messages";
+
+static const char banta_asks[] =
+    "the printed site that holds the idle token asks its good site, itself, and keeps the request "
+    "in its own queue (procedures request_token and receive_request, pages 34-35)";
+static const char banta_versions[] =
+    "updates carry no version (procedure receive_good_site_update, page 35), so an old one may arrive last, and a "
+    "request is passed on in a circle";
 
 static const struct paper_row banta_simple_rows[] = {
-    EQUALS("light load, n=5: n, less the share of the holder", "banta-simple --sites 5 --rate 0.0002", FIG_MESSAGES, 4,
-           0.02),
-    EQUALS("full load, n=5, E = 5T: 2", "banta-simple --sites 5 --closed --hold 5", FIG_MESSAGES, 2, 0.002),
-    EQUALS("light load, n=10: n, less the share of the holder", "banta-simple --sites 10 --rate 0.0001", FIG_MESSAGES,
-           9, 0.02),
-    EQUALS("full load, n=10, E = 5T: 2", "banta-simple --sites 10 --closed --hold 5", FIG_MESSAGES, 2, 0.002),
-    EQUALS("light load, n=20: n, less the share of the holder", "banta-simple --sites 20 --rate 5e-05", FIG_MESSAGES,
-           19, 0.02),
-    EQUALS("full load, n=20, E = 5T: 2", "banta-simple --sites 20 --closed --hold 5", FIG_MESSAGES, 2, 0.002),
+    CLAIM("section 4.5.1, page 39", "two sites are never inside together"),
+    CHECKS("3 sites, 1 request each, any order", "banta-simple", CHECK_HOLDS),
+    CLAIM("section 4.6, pages 40-41", "numbered requests, copies and the history array end starvation"),
+    CHECKS_BUT("as printed, 2 sites: the holder asks itself",
+               "banta-simple-as-published --set mistake=holder-asks-itself --sites 2 --order fifo", CHECK_HOLDS,
+               CHECK_DEADLOCK, banta_asks),
+    CHECKS_BUT("as printed, 3 sites: an old update sends requests in a circle",
+               "banta-simple-as-published --set mistake=no-versions --requests 1,1,2 --order fifo", CHECK_HOLDS,
+               CHECK_DEADLOCK, banta_versions),
+    OURS_CHECKS("repaired, 3 sites, 1 request each", "banta-simple --starvation", CHECK_HOLDS),
+    CLAIM("section 4.7.1, page 42", "at light load an entry costs n messages, of which n-2 are updates"),
+    EQUALS("n=5: n, less the share of the holder", "banta-simple --sites 5 --rate 0.0002", FIG_MESSAGES, 4, 0.02),
+    EQUALS("n=10: n, less the share of the holder", "banta-simple --sites 10 --rate 0.0001", FIG_MESSAGES, 9, 0.02),
+    EQUALS("n=20: n, less the share of the holder", "banta-simple --sites 20 --rate 5e-05", FIG_MESSAGES, 19, 0.02),
+    CLAIM("section 4.7.2, page 42", "at heavy load an entry costs a constant, as small as 2 messages"),
+    EQUALS("n=5, E = 5T: 2", "banta-simple --sites 5 --closed --hold 5", FIG_MESSAGES, 2, 0.002),
+    EQUALS("n=10, E = 5T: 2", "banta-simple --sites 10 --closed --hold 5", FIG_MESSAGES, 2, 0.002),
+    EQUALS("n=20, E = 5T: 2", "banta-simple --sites 20 --closed --hold 5", FIG_MESSAGES, 2, 0.002),
     {0},
 };
 
 const struct paper paper_banta_simple = {
     .name = "banta-chapter-4",
-    .title = "Banta, chapter 4: n messages at light load, 2 at full load",
+    .title = "Banta, chapter 4: the simple algorithm",
     .citation = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, "
                 "1993, chapter 4",
     .rows = banta_simple_rows,
 };
 
 static const struct paper_row banta_efficient_rows[] = {
-    EQUALS_BUT("n=10, m=1: n/m + 1", "banta-efficient --sites 10 --closed --requesters 2", FIG_MESSAGES, 11.00000,
-               0.002, 10.00000, banta_cycle),
-    EQUALS_BUT("n=10, m=2: n/m + 1", "banta-efficient --sites 10 --closed --requesters 3", FIG_MESSAGES, 6.00000, 0.002,
-               5.50000, banta_cycle),
-    EQUALS_BUT("n=10, m=3: n/m + 1", "banta-efficient --sites 10 --closed --requesters 4", FIG_MESSAGES, 4.33333, 0.002,
-               4.00000, banta_cycle),
-    EQUALS_BUT("n=10, m=4: n/m + 1", "banta-efficient --sites 10 --closed --requesters 5", FIG_MESSAGES, 3.50000, 0.002,
-               3.25000, banta_cycle),
-    EQUALS_BUT("n=10, m=5: n/m + 1", "banta-efficient --sites 10 --closed --requesters 6", FIG_MESSAGES, 3.00000, 0.002,
-               2.80000, banta_cycle),
-    EQUALS_BUT("n=10, m=7: n/m + 1", "banta-efficient --sites 10 --closed --requesters 8", FIG_MESSAGES, 2.42857, 0.002,
-               2.28571, banta_cycle),
-    EQUALS_BUT("n=10, m=9: n/m + 1", "banta-efficient --sites 10 --closed --requesters 10", FIG_MESSAGES, 2.11111,
-               0.002, 2.00000, banta_cycle),
+    CLAIM("section 5.4, page 47", "a wait of two time periods is sufficient and necessary"),
+    CHECKS("3 sites, unlimited requests, more than 2T", "banta-efficient --requests unlimited", CHECK_HOLDS),
+    CHECKS("3 sites, 1 request each, 1T", "banta-efficient-as-published --set mistake=short-window", CHECK_DEADLOCK),
+    CLAIM("section 5.10, page 56", "exclusion, no starvation"),
+    CHECKS("3 sites, unlimited requests", "banta-efficient --requests unlimited", CHECK_HOLDS),
+    CLAIM("theorem 5.1, page 57, and figure 5.2, page 59",
+          "an entry costs n/m + 1 messages (n-m of each cycle are updates, one of them to the sender itself)"),
+    WITH_OWN("n=10, m=1", "banta-efficient --sites 10 --closed --requesters 2", 11.00000, 0.002, 1.0 / 1, 0, NULL),
+    WITH_OWN("n=10, m=2", "banta-efficient --sites 10 --closed --requesters 3", 6.00000, 0.002, 1.0 / 2, 0, NULL),
+    WITH_OWN("n=10, m=3", "banta-efficient --sites 10 --closed --requesters 4", 4.33333, 0.002, 1.0 / 3, 0, NULL),
+    WITH_OWN("n=10, m=4", "banta-efficient --sites 10 --closed --requesters 5", 3.50000, 0.002, 1.0 / 4, 0, NULL),
+    WITH_OWN("n=10, m=5", "banta-efficient --sites 10 --closed --requesters 6", 3.00000, 0.002, 1.0 / 5, 0, NULL),
+    WITH_OWN("n=10, m=7", "banta-efficient --sites 10 --closed --requesters 8", 2.42857, 0.002, 1.0 / 7, 0, NULL),
+    WITH_OWN("n=10, m=9", "banta-efficient --sites 10 --closed --requesters 10", 2.11111, 0.002, 1.0 / 9, 0, NULL),
+    WITH_OWN("n=20, m=1", "banta-efficient --sites 20 --closed --requesters 2", 21.00000, 0.002, 1.0 / 1, 0, NULL),
+    WITH_OWN("n=20, m=2", "banta-efficient --sites 20 --closed --requesters 3", 11.00000, 0.002, 1.0 / 2, 0, NULL),
+    WITH_OWN("n=20, m=4", "banta-efficient --sites 20 --closed --requesters 5", 6.00000, 0.002, 1.0 / 4, 0, NULL),
+    WITH_OWN("n=20, m=5", "banta-efficient --sites 20 --closed --requesters 6", 5.00000, 0.002, 1.0 / 5, 0, NULL),
+    WITH_OWN("n=20, m=10", "banta-efficient --sites 20 --closed --requesters 11", 3.00000, 0.002, 1.0 / 10, 0, NULL),
+    WITH_OWN("n=20, m=15", "banta-efficient --sites 20 --closed --requesters 16", 2.33333, 0.002, 1.0 / 15, 0, NULL),
+    WITH_OWN("n=20, m=19", "banta-efficient --sites 20 --closed --requesters 20", 2.05263, 0.002, 1.0 / 19, 0, NULL),
+    CLAIM("section 5.11, page 60", "if every site asks, an entry costs 2 messages"),
+    EQUALS("n=10", "banta-efficient --sites 10 --closed --requesters 10", FIG_MESSAGES, 2, 0.002),
+    EQUALS("n=20", "banta-efficient --sites 20 --closed --requesters 20", FIG_MESSAGES, 2, 0.002),
+    CLAIM("section 5.11, page 60", "if very few sites ask, an entry costs about n messages"),
     EQUALS("n=10, light load: n, less the share of the holder", "banta-efficient --sites 10 --rate 0.0001",
            FIG_MESSAGES, 9, 0.02),
-    EQUALS_BUT("n=20, m=1: n/m + 1", "banta-efficient --sites 20 --closed --requesters 2", FIG_MESSAGES, 21.00000,
-               0.002, 20.00000, banta_cycle),
-    EQUALS_BUT("n=20, m=2: n/m + 1", "banta-efficient --sites 20 --closed --requesters 3", FIG_MESSAGES, 11.00000,
-               0.002, 10.50000, banta_cycle),
-    EQUALS_BUT("n=20, m=4: n/m + 1", "banta-efficient --sites 20 --closed --requesters 5", FIG_MESSAGES, 6.00000, 0.002,
-               5.75000, banta_cycle),
-    EQUALS_BUT("n=20, m=5: n/m + 1", "banta-efficient --sites 20 --closed --requesters 6", FIG_MESSAGES, 5.00000, 0.002,
-               4.80000, banta_cycle),
-    EQUALS_BUT("n=20, m=10: n/m + 1", "banta-efficient --sites 20 --closed --requesters 11", FIG_MESSAGES, 3.00000,
-               0.002, 2.90000, banta_cycle),
-    EQUALS_BUT("n=20, m=15: n/m + 1", "banta-efficient --sites 20 --closed --requesters 16", FIG_MESSAGES, 2.33333,
-               0.002, 2.26667, banta_cycle),
-    EQUALS_BUT("n=20, m=19: n/m + 1", "banta-efficient --sites 20 --closed --requesters 20", FIG_MESSAGES, 2.05263,
-               0.002, 2.00000, banta_cycle),
     EQUALS("n=20, light load: n, less the share of the holder", "banta-efficient --sites 20 --rate 5e-05", FIG_MESSAGES,
            19, 0.02),
+    CLAIM("chapter 1, page 1", "an entry costs between 2 and n messages"),
+    AT_MOST("n=10, two sites ask all the time", "banta-efficient --sites 10 --closed --requesters 2", FIG_MESSAGES, 10,
+            0.002),
+    AT_LEAST("n=10, all sites ask all the time", "banta-efficient --sites 10 --closed --requesters 10", FIG_MESSAGES, 2,
+             0.002),
     {0},
 };
 
 const struct paper paper_banta_efficient = {
     .name = "banta-theorem-5.1",
-    .title = "Banta, theorem 5.1 and figure 5.2: n/m + 1 messages",
+    .title = "Banta, chapter 5: the efficient algorithm, theorem 5.1, figure 5.2",
     .citation = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, "
                 "1993, chapter 5",
     .rows = banta_efficient_rows,
 };
 
 static const struct paper_row banta_k_rows[] = {
-    EQUALS_BUT("n=10, k=3, m=1: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 2", FIG_MESSAGES,
-               12.00000, 0.002, 10.00000, banta_release),
-    EQUALS_BUT("n=10, k=3, m=2: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 3", FIG_MESSAGES,
-               7.00000, 0.002, 6.00000, banta_release),
-    EQUALS_BUT("n=10, k=3, m=3: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 4", FIG_MESSAGES,
-               5.33333, 0.002, 4.66667, banta_release),
-    EQUALS_BUT("n=10, k=3, m=4: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 5", FIG_MESSAGES,
-               4.50000, 0.002, 4.00000, banta_release),
-    EQUALS_BUT("n=10, k=3, m=5: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 6", FIG_MESSAGES,
-               4.00000, 0.002, 3.60000, banta_release),
-    EQUALS_BUT("n=10, k=3, m=7: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 8", FIG_MESSAGES,
-               3.42857, 0.002, 3.14286, banta_release),
-    EQUALS_BUT("n=10, k=3, m=9: n/m + 2", "banta-k --rule slots:3 --sites 10 --closed --requesters 10", FIG_MESSAGES,
-               3.11111, 0.002, 2.88889, banta_release),
-    EQUALS_BUT("n=20, k=3, m=1: n/m + 2", "banta-k --rule slots:3 --sites 20 --closed --requesters 2", FIG_MESSAGES,
-               22.00000, 0.002, 20.00000, banta_release),
-    EQUALS_BUT("n=20, k=3, m=5: n/m + 2", "banta-k --rule slots:3 --sites 20 --closed --requesters 6", FIG_MESSAGES,
-               6.00000, 0.002, 5.60000, banta_release),
-    EQUALS_BUT("n=20, k=3, m=10: n/m + 2", "banta-k --rule slots:3 --sites 20 --closed --requesters 11", FIG_MESSAGES,
-               4.00000, 0.002, 3.80000, banta_release),
-    EQUALS_BUT("n=20, k=3, m=19: n/m + 2", "banta-k --rule slots:3 --sites 20 --closed --requesters 20", FIG_MESSAGES,
-               3.05263, 0.002, 2.94737, banta_release),
-    EQUALS("n=10, k=3, E = 10T: up to k inside", "banta-k --rule slots:3 --closed --hold 10", PAPER_INSIDE_MAX, 3, 0),
+    CLAIM("section 6.3.1, page 75", "at most k sites are inside"),
+    CHECKS("3 sites, 2 requests each, k=2", "banta-k --rule slots:2 --requests 2", CHECK_HOLDS),
+    EQUALS("n=10, k=3, E = 10T: k are inside", "banta-k --rule slots:3 --closed --hold 10", PAPER_INSIDE_MAX, 3, 0),
+    CLAIM("section 6.3.2, page 76", "no site starves"),
+    CHECKS("3 sites, unlimited requests, k=2", "banta-k --rule slots:2 --requests unlimited", CHECK_HOLDS),
+    CLAIM("theorem 6.1, page 77", "an entry costs n/m + 2 messages (n-m updates, one of them to the sender itself)"),
+    WITH_OWN("n=10, k=3, m=1", "banta-k --rule slots:3 --sites 10 --closed --requesters 2", 12.00000, 0.002, 1.0 / 1,
+             11.00000, banta_release),
+    WITH_OWN("n=10, k=3, m=2", "banta-k --rule slots:3 --sites 10 --closed --requesters 3", 7.00000, 0.002, 1.0 / 2,
+             6.50000, banta_release),
+    WITH_OWN("n=10, k=3, m=3", "banta-k --rule slots:3 --sites 10 --closed --requesters 4", 5.33333, 0.002, 1.0 / 3,
+             5.00000, banta_release),
+    WITH_OWN("n=10, k=3, m=4", "banta-k --rule slots:3 --sites 10 --closed --requesters 5", 4.50000, 0.002, 1.0 / 4,
+             4.25000, banta_release),
+    WITH_OWN("n=10, k=3, m=5", "banta-k --rule slots:3 --sites 10 --closed --requesters 6", 4.00000, 0.002, 1.0 / 5,
+             3.80000, banta_release),
+    WITH_OWN("n=10, k=3, m=7", "banta-k --rule slots:3 --sites 10 --closed --requesters 8", 3.42857, 0.002, 1.0 / 7,
+             3.28571, banta_release),
+    WITH_OWN("n=20, k=3, m=1", "banta-k --rule slots:3 --sites 20 --closed --requesters 2", 22.00000, 0.002, 1.0 / 1,
+             21.00000, banta_release),
+    WITH_OWN("n=20, k=3, m=5", "banta-k --rule slots:3 --sites 20 --closed --requesters 6", 6.00000, 0.002, 1.0 / 5,
+             5.80000, banta_release),
+    WITH_OWN("n=20, k=3, m=10", "banta-k --rule slots:3 --sites 20 --closed --requesters 11", 4.00000, 0.002, 1.0 / 10,
+             3.90000, banta_release),
+    CLAIM("section 6.4, page 79", "if every site asks, an entry costs 3 messages"),
+    WITH_OWN("n=10, k=3", "banta-k --rule slots:3 --sites 10 --closed --requesters 10", 3, 0.002, 1.0 / 9, 0, NULL),
+    WITH_OWN("n=20, k=3", "banta-k --rule slots:3 --sites 20 --closed --requesters 20", 3, 0.002, 1.0 / 19, 0, NULL),
     {0},
 };
 
 const struct paper paper_banta_k = {
     .name = "banta-theorem-6.1",
-    .title = "Banta, theorem 6.1: n/m + 2 messages for k entries",
+    .title = "Banta, chapter 6: k entries, theorem 6.1",
     .citation = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, "
                 "1993, chapter 6",
     .rows = banta_k_rows,

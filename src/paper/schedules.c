@@ -3,10 +3,12 @@
  * Ricart and Agrawala's appendix: how many entries of others may come between a site's choice of a number and its
  * entry. The unlucky site is the last, n-1. */
 #include "alg/list.h"
+#include "lab/memory.h"
 #include "lab/world.h"
 #include "paper.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 enum { REQUEST, REPLY, ANY_KIND };
 enum { ANY_SITE = DME_NONE };
@@ -114,4 +116,61 @@ double paper_overtaking_fifo(unsigned sites)
     for (dme_id i = 0; i < sites - 1; i++)
         serve(w, i, DME_FIFO);
     return finish(w, sites - 1);
+}
+
+/* --------------------------------------------------------------------------------- what an invocation costs, Lamport */
+
+/* All sites ask at once, and then every message is delivered, the oldest first; a site that is inside leaves. */
+static void lamport_costs(unsigned sites, uint64_t *least, uint64_t *most)
+{
+    enum { LAMPORT_REPLY = 1 };
+    struct dme_conf conf;
+    struct dme_text wrong;
+    char line[128];
+    struct world *w;
+    uint64_t *replies = mem_new(sites * sizeof *replies);
+
+    dme_text_init(&wrong, line, sizeof line);
+    dme_conf_init(&conf, alg_find("lamport"), sites, DME_EXCLUSIVE, 0);
+    dme_conf_set(&conf, "omit", "lecture", &wrong);
+    w = world_new(&conf);
+    for (dme_id i = 0; i < sites; i++)
+        play(w, DME_REQUEST, i);
+    while (w->entries < sites || w->flights) {
+        for (dme_id i = 0; i < sites; i++)
+            if (w->node[i]->phase == DME_INSIDE)
+                play(w, DME_RELEASE, i);
+        if (w->flights) {
+            struct world_move move = world_delivery(w, 0);
+
+            if (w->flight[0].msg->kind == LAMPORT_REPLY)
+                replies[w->flight[0].msg->to]++;
+            world_move(w, &move);
+        }
+    }
+    *least = UINT64_MAX, *most = 0;
+    for (dme_id i = 0; i < sites; i++) { /* a REQUEST and a RELEASE to every other site, and the replies to it */
+        uint64_t cost = 2 * (sites - 1) + replies[i];
+
+        *least = cost < *least ? cost : *least;
+        *most = cost > *most ? cost : *most;
+    }
+    free(replies);
+    world_free(w);
+}
+
+double paper_lamport_least(unsigned sites)
+{
+    uint64_t least, most;
+
+    lamport_costs(sites, &least, &most);
+    return (double)least;
+}
+
+double paper_lamport_most(unsigned sites)
+{
+    uint64_t least, most;
+
+    lamport_costs(sites, &least, &most);
+    return (double)most;
 }

@@ -4,8 +4,15 @@
 #define PAPERS(X)                                                                                                      \
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
-    X(ricart_agrawala_variants) X(singhal_table) X(singhal_lowest) X(singhal_limits) X(banta_simple)                   \
-        X(banta_efficient) X(banta_k) X(swaroop_singh) X(survey)
+    X(ricart_agrawala_variants)                                                                                        \
+    X(singhal_table)                                                                                                   \
+    X(singhal_limits)                                                                                                  \
+    X(banta_survey)                                                                                                    \
+    X(banta_simple)                                                                                                    \
+    X(banta_efficient)                                                                                                 \
+    X(banta_k)                                                                                                         \
+    X(swaroop_singh)                                                                                                   \
+    X(survey)
 
 #define PAPER_DECLARE(name) extern const struct paper paper_##name;
 PAPERS(PAPER_DECLARE)
