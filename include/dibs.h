@@ -110,17 +110,18 @@ struct dibs_wish {
     enum dibs_mode mode;
     unsigned slots;    /* DIBS_SLOTS: 1 to 256 */
     const char *group; /* DIBS_GROUP: its name, 1 to 255 bytes */
-    uint64_t wait_ms;  /* how long to wait; 0: as long as it takes */
+    uint64_t wait_ms;  /* how long to wait; 0: as long as it takes; or DIBS_NO_WAIT */
     uint64_t ttl_ms;   /* lost after so long unless renewed; 0: as long as the connection */
     uint64_t reserved[4];
 };
 
-/* How long dibs_try waits: to be granted a lock takes a moment, even if it is free, as other members are asked. */
-enum { DIBS_TRY_MS = 250 };
+/* As wait_ms: wait for no holder. The answer comes as soon as it is known: DIBS_OK, or DIBS_TIMEOUT because another client
+ * holds the lock, or is granted it first. To find that out in a cluster takes a message to other members and back. */
+#define DIBS_NO_WAIT UINT64_MAX
 
 /* Waits until the lock is held. A null wish: exclusive, for as long as it takes. The fence may be null. */
 DIBS_API int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
-/* The same, unless somebody else holds it: then DIBS_TIMEOUT. */
+/* The same with DIBS_NO_WAIT: DIBS_TIMEOUT if another client holds it. */
 DIBS_API int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
 /* DIBS_LOST, DIBS_GONE: it was lost before. Either way it is not held any more. To unlock what was lost tells the daemon that
  * this program has stopped using it: others need not wait until the time is over for which it was vouched for. */

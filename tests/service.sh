@@ -265,6 +265,29 @@ share() { # HOW_MANY_DAEMONS MEMBER MEMBER MEMBER
     done
 }
 
+# Clients that only try, at all members, get what is free, each time; what is held they do not get, and do not wait for it.
+try_all() { # TIMES MEMBER...
+    times=$1
+    shift
+    for k in $(seq "$times"); do
+        for member in "$@"; do
+            "$DIBS" try --socket "$dir/$member" "tried $((k % 3))" -- true || return 1
+            "$DIBS" lock --socket "$dir/$member" --wait 0 "tried $((k % 5))" -- true || return 1
+        done
+    done
+}
+
+try_held() { # MEMBER MEMBER...: held at the first one
+    hold "$1" one tried
+    first=$holder
+    for member in "$@"; do
+        timeout 60 "$DIBS" try --socket "$dir/$member" tried -- true 2>/dev/null
+        [ $? = 121 ] || return 1
+    done
+    rm -f "$dir/one"
+    wait "$first"
+}
+
 # Every algorithm that can run locks. With one that cannot, a daemon ends with 2 before it looks at anything else.
 algorithms=$("$DIBS" list | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p')
 [ "$MODE" = release ] || algorithms="swaroop-singh ricart-agrawala"
@@ -276,6 +299,10 @@ for algorithm in $algorithms; do
     tell $? "$algorithm: three daemons guard a counter, and no step is lost"
     fences_grow
     tell $? "$algorithm: fences grow from holder to holder"
+    try_all 5 ant bee cat
+    tell $? "$algorithm: a try gets what is free"
+    try_held bee ant cat
+    tell $? "$algorithm: a try of what is held is answered, and does not wait"
     [ "$algorithm" != swaroop-singh ] || {
         share three ant bee cat
         end_daemon bee KILL

@@ -82,7 +82,7 @@ static int lock_ask(struct wrapper *w)
         .slots = (unsigned)w->slots,
         .wait_ms = w->wait_s < 0   ? 0
                    : w->wait_s > 0 ? (uint64_t)ceil(w->wait_s * 1000)
-                                   : 1,
+                                   : DIBS_NO_WAIT,
         .ttl_ms = w->ttl_s > 0 ? (uint64_t)ceil(w->ttl_s * 1000) : 0,
     };
 
@@ -471,8 +471,7 @@ int cmd_lock(int argc, char **argv)
     return lock_main(argc, argv, -1, "dibs lock NAME [OPTION...] -- COMMAND...");
 }
 
-/* Other members have to be asked, so "at once" is not possible: they get a moment to answer. */
 int cmd_try(int argc, char **argv)
 {
-    return lock_main(argc, argv, 0.25, "dibs try NAME [OPTION...] -- COMMAND...");
+    return lock_main(argc, argv, 0, "dibs try NAME [OPTION...] -- COMMAND...");
 }

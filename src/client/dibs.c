@@ -230,7 +230,7 @@ static void dibs_say_lock(struct dibs *d, const char *name, const struct dibs_wi
         words[count++] = slots;
     }
     if (wish->wait_ms) {
-        snprintf(wait, sizeof wait, "%" PRIu64, wish->wait_ms);
+        snprintf(wait, sizeof wait, "%" PRIu64, wish->wait_ms == DIBS_NO_WAIT ? 0 : wish->wait_ms);
         words[count++] = "WAIT";
         words[count++] = wait;
     }
@@ -298,7 +298,8 @@ int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, ui
     if (code != DIBS_OK)
         return code;
     dibs_doubt(d);
-    conn_wait(d, dibs_has_result, wish && wish->wait_ms ? wish->wait_ms + CONN_ANSWER_MS : UINT64_MAX);
+    conn_wait(d, dibs_has_result,
+              wish && wish->wait_ms && wish->wait_ms != DIBS_NO_WAIT ? wish->wait_ms + CONN_ANSWER_MS : UINT64_MAX);
     return dibs_lock_result(d, fence);
 }
 
@@ -306,7 +307,7 @@ int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uin
 {
     struct dibs_wish brief = wish ? *wish : (struct dibs_wish){0};
 
-    brief.wait_ms = DIBS_TRY_MS;
+    brief.wait_ms = DIBS_NO_WAIT;
     return dibs_lock(d, name, &brief, fence);
 }
 

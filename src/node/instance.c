@@ -9,6 +9,7 @@
 #include "lab/memory.h"
 #include "link.h"
 #include "pack.h"
+#include "report.h"
 #include "rest.h"
 
 #include <assert.h>
@@ -110,7 +111,7 @@ static struct dme_out *instance_out(struct locks *l, const struct dme_conf *conf
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-enum { SAY_HEAD = 1 + 1 + 2, SAY_SITES = 2 + 2, SAY_COUNT = 4 + 4 };
+enum { SAY_HEAD = 1 + 1 + 2, SAY_SITES = 2 + 2, SAY_COUNT = 4 + 4, SAY_FOLLOW = 4 + 4, SAY_REPORT = 4 + 4 + 4 + 4 };
 
 static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots,
                                 uint32_t to, size_t len)
@@ -137,6 +138,22 @@ void instance_announce(struct locks *l, const struct lock *lock, enum instance_t
         }
 }
 
+void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what)
+{
+    uint8_t *at = instance_letter(l, lock, INSTANCE_FOLLOW, lock->slots, to, SAY_FOLLOW);
+
+    pack_number(pack_number(at, number, 4), what, 4);
+}
+
+void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number,
+                         const struct report *report)
+{
+    uint8_t *at = instance_letter(l, lock, INSTANCE_REPORT, lock->slots, to, SAY_REPORT);
+
+    at = pack_number(pack_number(at, number, 4), report->held_mode, 4);
+    pack_number(pack_number(at, report->held, 4), report->waits, 4);
+}
+
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
@@ -144,7 +161,7 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     m->type = (enum instance_type)unpack_number(&u, 1);
     m->name = unpack_text(&u, &m->name_len);
     m->slots = (uint32_t)unpack_number(&u, 2);
-    m->from = m->to = m->mode = m->count = 0;
+    m->from = m->to = m->mode = m->count = m->number = m->waits = 0;
     if (m->type == INSTANCE_STEP && m->slots) {
         m->from = (uint32_t)unpack_number(&u, 2);
         m->to = (uint32_t)unpack_number(&u, 2);
@@ -153,9 +170,17 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
         m->mode = (uint32_t)unpack_number(&u, 4);
         m->count = (uint32_t)unpack_number(&u, 4);
     }
+    if (m->type == INSTANCE_FOLLOW || m->type == INSTANCE_REPORT) {
+        m->number = (uint32_t)unpack_number(&u, 4);
+        m->mode = (uint32_t)unpack_number(&u, 4);
+    }
+    if (m->type == INSTANCE_REPORT) {
+        m->count = (uint32_t)unpack_number(&u, 4);
+        m->waits = (uint32_t)unpack_number(&u, 4);
+    }
     m->step = u.at;
     m->step_len = (size_t)(u.end - u.at);
-    if (u.wrong || m->type < INSTANCE_ASK || m->type > INSTANCE_FREED || (m->type != INSTANCE_STEP && m->step_len))
+    if (u.wrong || m->type < INSTANCE_ASK || m->type >= INSTANCE_TYPES || (m->type != INSTANCE_STEP && m->step_len))
         return "a message about a lock that is cut short or of no known type";
     if (m->name_len == 0 || m->slots > LOCK_SLOTS_MAX || (m->slots && (m->from >= m->slots || m->to >= m->slots)))
         return "a message about a lock that cannot be";

@@ -5,8 +5,18 @@
 #include "lock.h"
 
 /* What members tell each other about a lock: its kind is asked for, is this; a message of its algorithm; so many clients
- * hold it since before this view; so many of them no longer do so, or hold it in this view. */
-enum instance_type { INSTANCE_ASK = 1, INSTANCE_IS, INSTANCE_STEP, INSTANCE_ENCUMBERED, INSTANCE_FREED };
+ * hold it since before this view; so many of them no longer do so, or hold it in this view; what of its claims is to be
+ * reported from now on; these are the claims (report.h). */
+enum instance_type {
+    INSTANCE_ASK = 1,
+    INSTANCE_IS,
+    INSTANCE_STEP,
+    INSTANCE_ENCUMBERED,
+    INSTANCE_FREED,
+    INSTANCE_FOLLOW,
+    INSTANCE_REPORT,
+    INSTANCE_TYPES /* one more than the last */
+};
 
 struct instance_message {
     enum instance_type type;
@@ -14,7 +24,9 @@ struct instance_message {
     size_t name_len;
     uint32_t slots;
     uint32_t from, to;    /* STEP: which of the sites of a member */
-    uint32_t mode, count; /* ENCUMBERED, FREED */
+    uint32_t mode, count; /* ENCUMBERED, FREED; REPORT: of holders; FOLLOW: what */
+    uint32_t number;      /* FOLLOW, REPORT */
+    uint32_t waits;       /* REPORT */
     const uint8_t *step;
     size_t step_len;
 };
@@ -41,6 +53,10 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 void instance_say(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots, uint32_t to);
 /* ENCUMBERED or FREED, to all. */
 void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count);
+struct report;
+void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what);
+void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number,
+                         const struct report *report);
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m);
 
 /* In lock.c: the site has entered. */

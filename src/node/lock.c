@@ -9,6 +9,7 @@
 #include "link.h"
 #include "names.h"
 #include "old.h"
+#include "report.h"
 
 #include "lab/memory.h"
 
@@ -30,14 +31,21 @@ static void lock_settle(struct locks *l, struct claim *c, enum claim_state state
     ring_push(&l->settled, &c->settled);
 }
 
+/* The claim stands in the line no more. */
+static void lock_unwait(struct claim *c)
+{
+    ring_cut(&c->in_lock);
+    c->lock->waiters--;
+    c->lock->tries -= c->tries;
+}
+
 /* Each gets a number of its own, also where one stay of a site serves many. */
 static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct claim *c)
 {
     struct lock_site *site = &lock->site[s];
 
-    ring_cut(&c->in_lock);
+    lock_unwait(c);
     ring_push(&site->holders, &c->in_lock);
-    lock->waiters--;
     site->held++;
     site->left--;
     c->site = s;
@@ -95,8 +103,8 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
             alone++;
         site->left = alone < LOCK_BATCH_MAX ? alone : LOCK_BATCH_MAX;
     } else {
-        site->left = LOCK_BATCH_MAX;
-        while (r != &lock->waiting && site->left && l->grants) {
+        site->left = UINT32_MAX;
+        while (r != &lock->waiting && l->grants) {
             struct claim *c = RING_OF(r, struct claim, in_lock);
 
             r = r->next;
@@ -106,7 +114,8 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     }
 }
 
-/* A site is inside: serve whom it can still serve. Who comes later may share with those inside, if nobody waits. */
+/* A site is inside: serve the clients that it can still serve. One that comes later may share with those inside, if no
+ * client waits that cannot. */
 static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -114,8 +123,27 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     struct claim *c;
 
     while (l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
-           (shares || site->held == 0) && (lock->slots || c->mode == site->node->mode))
+           (shares ? !report_has_rivals(l, lock, site->node->mode) : site->held == 0) &&
+           (lock->slots || c->mode == site->node->mode))
         lock_grant(l, lock, s, c);
+}
+
+/* Clients that would have to wait for a holder, and do not want to, are sent away. False: there were none. */
+static bool lock_end_tries(struct locks *l, struct lock *lock)
+{
+    struct ring *r = lock->waiting.next;
+    uint32_t tries = lock->tries;
+
+    while (lock->tries && r != &lock->waiting) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (c->tries && report_is_in_vain(l, lock, c)) {
+            lock_unwait(c);
+            lock_settle(l, c, CLAIM_TIMED_OUT);
+        }
+    }
+    return lock->tries < tries;
 }
 
 /* Does a site that is idle have a reason to ask, given that so many already do? */
@@ -157,7 +185,10 @@ static void lock_work(struct locks *l, struct lock *lock)
                 again = true;
             }
         }
+        again |= lock_end_tries(l, lock);
     }
+    if (l->open && lock->known)
+        report_update(l, lock);
     if (lock->waiters == 0 && lock->site)
         instance_rest(l, lock);
     /* Alone in the world, a member may forget a lock altogether: nobody else remembers its kind. */
@@ -180,8 +211,7 @@ static void lock_is(struct locks *l, struct lock *lock, uint32_t slots)
 
         r = r->next;
         if (c->slots != slots) {
-            ring_cut(&c->in_lock);
-            lock->waiters--;
+            lock_unwait(c);
             lock_settle(l, c, CLAIM_REFUSED);
         }
     }
@@ -264,6 +294,7 @@ static void lock_end_view(struct locks *l, struct lock *lock)
         while (!ring_empty(&lock->site[s].holders))
             old_make(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
     instance_end(l, lock);
+    report_end(lock);
     if (lock->old) {
         lock->old->elsewhere = 0;
         memset(lock->old->of, 0, sizeof lock->old->of);
@@ -296,7 +327,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     for (size_t k = 0; k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next;
-            if (!lock->waiters && !lock->site && !lock->old) { /* as nearly all of many */
+            if (!lock->waiters && !lock->site && !lock->old && !lock->reports) { /* as nearly all of many */
                 names_forget(l, lock);
                 continue;
             }
@@ -406,6 +437,7 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
     c->state = CLAIM_WAITING;
     ring_push(&lock->waiting, &c->in_lock);
     ring_init(&c->settled);
+    lock->tries += c->tries;
     if (lock->waiters++ == 0 && !lock->known && l->open)
         lock_learn(l, lock, c->slots);
     lock_work(l, lock);
@@ -418,7 +450,7 @@ static bool lock_leave(struct locks *l, struct claim *c)
     bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS;
 
     if (c->state == CLAIM_WAITING)
-        c->lock->waiters--;
+        lock_unwait(c);
     else if (!held)
         return false;
     l->lingering -= c->state == CLAIM_LINGERS;
@@ -501,6 +533,8 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
         wrong = old_hear(lock, from, &m);
     if (m.type == INSTANCE_ASK)
         instance_say(l, lock, INSTANCE_IS, lock->slots, from);
+    if (m.type == INSTANCE_FOLLOW || m.type == INSTANCE_REPORT)
+        report_hear(l, lock, from, &m);
     if (m.type == INSTANCE_STEP)
         wrong = instance_receive(l, lock, from, &m);
     if (!wrong)

@@ -3,11 +3,14 @@
  * The model. A lock is an instance of an algorithm among the members. A member is a site of it, or several: a lock with
  * K slots gives every member K sites, so that one machine alone can use all slots. The clients of a member that want
  * the same lock wait in a line here, and the member's site asks on their behalf. When it is inside, it serves clients
- * from the line: one after the other if they want to be alone, together if they may share. It serves at most
- * LOCK_BATCH_MAX in one stay and, of those who want to be alone, only such as were waiting when it entered; then it
- * leaves, whoever waits. So across the cluster it is first come, first served, within the grain of one stay.
+ * from the line: one after the other if they want to be alone, together if they may share. Of clients that want to be
+ * alone it serves only those that were waiting when it entered, at most LOCK_BATCH_MAX; then it leaves. Clients that may
+ * share are also let in when they come later, as long as no client waits that cannot share: not in this member's line,
+ * and, as far as this member knows, in no other's (report.h). So across the cluster it is first come, first served, within
+ * the grain of one stay.
  *
- * There is no cancelling in the algorithms. Where a client has given up, its site enters and leaves at once.
+ * There is no cancelling in the algorithms. Where a client has given up, its site enters and leaves at once. A client that
+ * only tries gives up as soon as it is known that it would have to wait for a holder.
  *
  * Whose turn it is to begin. Sites are numbered from the *home* of a name, the member that a hash of the name points
  * at: site 0, with the first token or the office of coordinator, is elsewhere for every name, and no algorithm knows.
@@ -49,7 +52,7 @@
 enum {
     LOCK_NAME_MAX = 255,  /* bytes */
     LOCK_SLOTS_MAX = 256, /* of one lock */
-    LOCK_BATCH_MAX = 64,  /* clients served in one stay inside */
+    LOCK_BATCH_MAX = 64,  /* clients served one after the other in one stay inside */
     LOCK_MEMBERS_MAX = 64,
     LOCK_NAMES_MAX =
         1 << 20, /* that clients of one member may make it remember, unless the configuration says otherwise */
@@ -86,6 +89,7 @@ struct claim {
     size_t due_slot;      /* see due.h */
     uint32_t slots, mode; /* what was asked for */
     uint32_t site;        /* held: through which of the member's sites */
+    bool tries;           /* it waits for no holder */
     enum claim_state state;
     uint8_t name_len;
     char name[]; /* of the lock, which may be forgotten before the claim */
@@ -103,7 +107,7 @@ struct lock_site {
     struct dme_node *node;
     struct ring holders;
     uint32_t held; /* how many */
-    uint32_t left; /* so many more may be served in this stay */
+    uint32_t left; /* how many more may be served in this stay */
 };
 
 /* Who holds a lock since before this view, and is not yet inside in this one. */
@@ -122,13 +126,15 @@ struct lock {
     struct ring waiting;
     uint64_t let_go_ms; /* a client released it while others waited, and nobody was granted it since; or 0 */
     uint32_t waiters;
-    uint32_t slots;         /* 0: exclusive, shared and group */
-    struct lock_site *site; /* the member's sites; or null: they are put away, or as at first */
-    uint8_t *rest;          /* put away: how they differ from what they were at first; else null */
-    struct lock_old *old;   /* or null, as nearly always */
-    uint8_t known;          /* the kind is */
-    uint8_t stays;          /* its first step sent messages: it must not take that step twice */
-    uint8_t policy;         /* which of them */
+    uint32_t slots;               /* 0: exclusive, shared and group */
+    struct lock_site *site;       /* the member's sites; or null: they are put away, or as at first */
+    uint8_t *rest;                /* put away: how they differ from what they were at first; else null */
+    struct lock_old *old;         /* or null, as nearly always */
+    struct lock_reports *reports; /* or null: no member follows it (report.h) */
+    uint32_t tries;               /* of the waiters: those that wait for no holder */
+    uint8_t known;                /* the kind is */
+    uint8_t stays;                /* its first step sent messages: it must not take that step twice */
+    uint8_t policy;               /* which of them */
     uint8_t name_len;
     char name[];
 };
@@ -173,6 +179,7 @@ struct locks {
     struct lock *forgotten; /* of a former view, and still to be freed */
     size_t kept;            /* of the names: those that were there already when the view began */
     size_t lingering;       /* claims */
+    uint32_t follows;       /* FOLLOWs sent so far */
     struct ring settled;
     struct stats_messages messages;
     struct dme_out *out; /* of the last step */

@@ -128,6 +128,7 @@ void names_free(struct locks *l)
             free(lock->site);
             free(lock->rest);
             free(lock->old);
+            free(lock->reports);
             free(lock);
         }
     free(l->table);

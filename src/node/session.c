@@ -153,6 +153,13 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
     }
 }
 
+/* A client that tries is answered when it is known whether a holder is in its way, which takes a round of messages, or a
+ * change of the view if a member has just failed. */
+static uint64_t session_try_ms(const struct node *node)
+{
+    return node->conf.lease_ms ? 3 * node->conf.lease_ms : node->view.count > 1 ? SESSION_FOREVER : 0;
+}
+
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why)
 {
     const char *objection;
@@ -182,6 +189,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
                         .slots = wish->slots,
                         .mode = wish->mode,
                         .ttl_ms = wish->ttl_ms,
+                        .tries = wish->wait_ms == 0,
                         .name_len = (uint8_t)wish->name_len};
     memcpy(c->name, wish->name, wish->name_len);
     ring_init(&c->settled);
@@ -194,7 +202,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     s->node->stats.waiters++;
     c->since_ms = s->node->now_ms;
     if (c->state == CLAIM_WAITING) {
-        session_set_due(c, wish->wait_ms);
+        session_set_due(c, wish->wait_ms ? wish->wait_ms : session_try_ms(s->node));
         watch_tell(s->node, WATCH_WAITING, c);
     }
     return NULL;
