@@ -76,7 +76,7 @@ wait $holder
 tell $? "without a majority: who held a lock is told that it is lost, and its command is ended (122)"
 until_true says ant "ready no: no majority can be reached"
 tell $? "dibs status says that no majority can be reached"
-"$DIBS" lock --socket "$dir/ant" ladder --wait 20 -- true 2>"$dir/said"
+"$DIBS" lock --socket "$dir/ant" ladder --wait 0.5 -- true 2>"$dir/said"
 [ $? = 124 ] && grep -q "no majority can be reached" "$dir/said"
 tell $? "dibs lock ends with 124, and says why"
 grep -q "locks are not granted: no majority can be reached" "$dir/ant.log"

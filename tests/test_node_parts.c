@@ -216,6 +216,79 @@ static void who_lags_is_told_the_newest_view_by_any_member(void **state)
     node_free(&b);
 }
 
+/* What a client is told that asks for a lock, and for how long it has waited by then; null: it waits still. */
+static const char *told_after(struct session *s, uint64_t wait_ms, uint64_t *waited_ms)
+{
+    struct session_wish wish = {.name = "x", .name_len = 1, .wait_ms = wait_ms};
+    struct node *node = s->node;
+    uint64_t began_ms = node->now_ms;
+    char line[256] = "";
+    struct dme_text why;
+    struct node_event e;
+
+    dme_text_init(&why, line, sizeof line);
+    if (session_lock(s, &wish, &why)) {
+        assert_string_equal(line, "locks are not granted just now; no majority can be reached");
+        *waited_ms = 0;
+        return "NOQUORUM";
+    }
+    for (*waited_ms = 0; *waited_ms < 20000;) {
+        node_advance(node, node->now_ms + 10);
+        *waited_ms = node->now_ms - began_ms;
+        if (node_next(node, &e))
+            return e.state == CLAIM_HELD ? "HELD" : e.no_quorum ? "NOQUORUM" : "TIMEOUT";
+    }
+    return NULL;
+}
+
+/* A client that asks before it is known that no majority is left, and one that asks afterwards: each waits for as long as
+ * it has said, and is told the same. */
+static void without_a_majority_a_client_waits_as_long_as_it_wants(void **state)
+{
+    struct node a, b;
+    struct view view;
+    struct session *s, *patient;
+    struct node_event e;
+    uint64_t seed = 1, waited_ms;
+
+    (void)state;
+    view_begin(&view);
+    assert_null(view_add(&view, "ant", "10.0.0.1:1", VIEW_MEMBER));
+    assert_null(view_add(&view, "bee", "10.0.0.2:1", VIEW_MEMBER));
+    start_agreeing(&a, "ant", &view, 0, &seed);
+    start_agreeing(&b, "bee", &view, 0, &seed);
+    connect_to(&a, &b);
+    pass_until_view(&a, &b, 1);
+    pass_until_view(&b, &a, 1);
+    s = session_open(&a, NULL);
+    patient = session_open(&a, NULL);
+    take(s, "y", &a, &b, &e);
+    link_disconnected(&a.member[b.place]->link);
+    link_disconnected(&b.member[a.place]->link);
+    while (a.locks.grants)
+        node_advance(&a, a.now_ms + 10);
+    assert_true(node_next(&a, &e) && e.state == CLAIM_LOST);
+    assert_int_equal(node_state(&a), NODE_STARTS);
+    assert_string_equal(told_after(s, 0, &waited_ms), "NOQUORUM");
+    assert_int_equal(node_state(&a), NODE_NO_QUORUM);
+    assert_string_equal(told_after(s, 0, &waited_ms), "NOQUORUM");
+    assert_int_equal(waited_ms, 0);
+    assert_string_equal(told_after(s, 5000, &waited_ms), "NOQUORUM");
+    assert_int_equal(waited_ms, 5000);
+    assert_null(told_after(patient, SESSION_FOREVER, &waited_ms));
+    /* The majority is back: a client that waits holds nothing, and is served like any other. */
+    node_advance(&b, a.now_ms);
+    connect_to(&a, &b);
+    for (uint32_t k = 0; k < 1000 && !node_next(&a, &e); k++)
+        pass(&a, &b, 10);
+    assert_ptr_equal(e.session, patient);
+    assert_int_equal(e.state, CLAIM_HELD);
+    session_close(s);
+    session_close(patient);
+    node_free(&a);
+    node_free(&b);
+}
+
 /* Names that were used once, and never again: a member has no room for all of them, and needs none. */
 static void names_that_nobody_uses_are_forgotten_in_a_new_view(void **state)
 {
@@ -604,6 +677,7 @@ int main(void)
         cmocka_unit_test(members_with_different_configurations_refuse_each_other),
         cmocka_unit_test(a_member_that_restarted_grants_nothing),
         cmocka_unit_test(who_lags_is_told_the_newest_view_by_any_member),
+        cmocka_unit_test(without_a_majority_a_client_waits_as_long_as_it_wants),
         cmocka_unit_test(names_that_nobody_uses_are_forgotten_in_a_new_view),
         cmocka_unit_test(a_former_life_is_refused),
         cmocka_unit_test(one_machine_can_use_all_slots_and_no_more),

@@ -145,7 +145,7 @@ void client_hear(struct client *c, const struct node_event *event)
         break;
     default:
         if (event->no_quorum)
-            resp_error(&c->out, "NOQUORUM", "the wait is over, and no lock could be granted: no majority is reached");
+            resp_error(&c->out, "NOQUORUM", event->why);
         else
             resp_null(&c->out, c->protocol);
     }

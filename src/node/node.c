@@ -279,6 +279,16 @@ const char *node_state_name(const struct node *node)
     return names[state];
 }
 
+bool node_is_over(const struct node *node)
+{
+    return node->leaves || node_is_removed(node);
+}
+
+void node_say_no_quorum(const struct node *node, struct dme_text *why)
+{
+    dme_print(why, "locks are not granted just now; %s", node_state_name(node) + strlen("no: "));
+}
+
 bool node_is_open(const struct node *node)
 {
     return node->locks.open && node->locks.grants;
@@ -460,6 +470,8 @@ bool node_next(struct node *node, struct node_event *event)
     dme_text_init(&why, event->why, sizeof event->why);
     if (c->state == CLAIM_REFUSED && (lock = locks_find(&node->locks, c->name, c->name_len)))
         lock_describe(&node->locks, lock, &why);
+    else if (event->no_quorum)
+        node_say_no_quorum(node, &why);
     node->grants += c->state == CLAIM_HELD;
     node->losses += event->state == CLAIM_LOST;
     session_settle(c);

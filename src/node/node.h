@@ -107,7 +107,7 @@ struct node_event {
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
     bool no_quorum; /* timed out, and it could not have been granted */
-    char why[512];  /* refused */
+    char why[512];  /* refused, or no_quorum */
     /* Or, if one of these is not null, it is about none of its claims: */
     struct subscription *watched; /* something has happened to a lock, which the note tells */
     const struct watch_note *note;
@@ -134,6 +134,10 @@ bool node_next(struct node *node, struct node_event *event);
 
 enum node_state node_state(const struct node *node);
 const char *node_state_name(const struct node *node);
+/* It will never grant a lock again: it leaves, or has been removed. */
+bool node_is_over(const struct node *node);
+/* For a client that cannot be granted a lock: why not. */
+void node_say_no_quorum(const struct node *node, struct dme_text *why);
 bool node_is_open(const struct node *node);
 /* For how long from now the locks of this member's clients are surely theirs, whatever happens to it: a member that is
  * stopped or cut off cannot say that others have been given them. UINT64_MAX: for ever. */

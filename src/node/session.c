@@ -176,8 +176,8 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
         return "ERR";
     }
-    if (node_state(s->node) >= NODE_NO_QUORUM) {
-        dme_print(why, "locks are not granted just now; %s", node_state_name(s->node) + 4);
+    if (node_is_over(s->node) || (wish->wait_ms == 0 && node_state(s->node) >= NODE_NO_QUORUM)) {
+        node_say_no_quorum(s->node, why);
         return "NOQUORUM";
     }
     if (s->held >= SESSION_HELD_MAX) {
