@@ -276,7 +276,7 @@ tell $? "dibs locks: what all members know, together"
 watcher=$!
 started="$started $watcher"
 # Until the other members know that somebody watches.
-until_true sh -c "'$DIBS' try far --shared --socket '$dir/bee' -- true 2>/dev/null; grep -q waiting '$dir/far.watch'"
+until_true sh -c "'$DIBS' lock far --shared --wait 0.1 --socket '$dir/bee' -- true 2>/dev/null; grep -q waiting '$dir/far.watch'"
 "$DIBS" force-unlock far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh"
 tell $? "dibs force-unlock: evicts a holder of another member, and says whom"
 wait $holder
