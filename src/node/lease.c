@@ -7,6 +7,10 @@
  * speaks in this view; who is heard by anybody is not silent; who leads anew waits until all can have heard from it which
  * view it is; and where a connection was lost, there are two leases of time to make it again.
  *
+ * When the roster changes. A lease rests on a majority of the members that were counted when it was given. Two changes
+ * within a lease would make a majority of which no member has promised anything to its holder. So the leader waits between
+ * two changes of the counted set until all leases of the set before have run out.
+ *
  * A process that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients,
  * and grants again when its lease is back. Who was excluded begins a new life and waits to be let in. */
 #include "lease.h"
@@ -350,12 +354,26 @@ static bool lease_all_expired(const struct node *node, const struct lease_plan *
     return true;
 }
 
-/* The roster changes by one member at a time, and only when everybody who takes part has installed the last change. */
-static bool lease_change_roster(const struct node *node, const struct lease_plan *p, struct view *next)
+/* Has every lease run out that was given before the set of counted members changed last? Every member that takes part has
+ * reported this view, so it measures its lease by the new set; and since the leader heard the last report, one promise
+ * has passed, which is longer than a lease on every other clock. */
+static bool lease_is_settled(struct node *node)
 {
+    if (!node->settled_ms)
+        node->settled_ms = node->now_ms;
+    return node->now_ms - node->settled_ms >= node->promise_ms;
+}
+
+/* The roster changes by one member at a time. Every member that takes part must have installed the last change; and the
+ * set of counted members changes only when it is settled. */
+static bool lease_change_roster(struct node *node, const struct lease_plan *p, struct view *next)
+{
+    bool settled;
+
     for (uint32_t k = 0; k < node->view.count; k++)
         if (p->stay & lease_bit(k) && !p->said[k])
             return false;
+    settled = lease_is_settled(node);
     for (uint32_t k = 0; k < next->count; k++) {
         struct view_member *m = &next->member[k];
 
@@ -363,12 +381,12 @@ static bool lease_change_roster(const struct node *node, const struct lease_plan
             view_remove(next, k);
             return true;
         }
-        if (m->standing == VIEW_ADDED && agree_has_caught_up(node->agree, m->id)) {
+        if (m->standing == VIEW_ADDED && settled && agree_has_caught_up(node->agree, m->id)) {
             m->standing = VIEW_MEMBER;
             return true;
         }
     }
-    if (view_staying(next) < next->count) /* one after the other */
+    if (view_staying(next) < next->count || !settled) /* one after the other */
         return false;
     if (node->wish.until_ms && node->wish.add)
         return !view_add(next, node->wish.name, node->wish.address, VIEW_ADDED);
@@ -427,7 +445,7 @@ void lease_lead(struct node *node)
     bool changed;
 
     if (!node->agree || !agree_leads(node->agree)) {
-        node->led_ms = 0;
+        node->led_ms = node->settled_ms = 0;
         return;
     }
     if (!node->led_ms)
@@ -451,6 +469,8 @@ void lease_lead(struct node *node)
     lease_let_in(node, &p, &next);
     if (!changed)
         changed = lease_change_roster(node, &p, &next) || lease_is_crowded(node, &p);
+    if (view_counted_changes(&node->view, &next))
+        next.counted_since = next.number;
     if (changed)
         agree_propose(node->agree, &next);
     else if (node->place < node->view.count && node->view.member[node->place].standing == VIEW_REMOVED)

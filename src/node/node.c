@@ -146,6 +146,8 @@ void node_install(struct node *node, const struct view *view)
 {
     bool took_part = node->takes_part;
 
+    if (view->counted_since != node->view.counted_since)
+        node->settled_ms = 0;
     node_set_roster(node, view);
     node->takes_part = node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
     node->installed_ms = node->now_ms;
@@ -338,7 +340,7 @@ const char *node_change_roster(struct node *node, bool add, const char *name, co
         return "there is no such member";
     if (!add && view_staying(&node->view) <= 1)
         return "the last member cannot be removed";
-    node->wish = (struct node_wish){.until_ms = node->now_ms + WISH_MS, .add = add};
+    node->wish = (struct node_wish){.until_ms = node->now_ms + WISH_MS + 2 * node->promise_ms, .add = add};
     memcpy(node->wish.name, name, strlen(name));
     memcpy(node->wish.address, address, strlen(address));
     return NULL;

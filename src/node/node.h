@@ -20,11 +20,18 @@
  * excluded has run out, too: it has told its clients that their locks are lost, and the next view can do without it.
  * A minority, or who is cut off, therefore grants nothing and revokes in time.
  *
- * Why that is safe. Who is excluded from view v+1 was dropped by a majority, each of which installed v and acknowledges
- * it no more in v. Its lease needs acknowledgements of a majority; the two have a member in common; that one's promise
- * has run out, so the heartbeat that it acknowledged last was sent longer ago than the lease is long. A process that has
- * just begun has forgotten its promises, hence it counts as having promised to everybody when it began; it acknowledges
- * nobody before it is in a view. lease.c has the rest.
+ * Why that is safe. A process excluded from view v+1 was dropped by a majority of v's counted members. Each of them has
+ * installed v and no longer acknowledges that process in v. The lease of the process needs acknowledgements of a majority.
+ * The two majorities have a member in common. The promise of that member has run out, so the heartbeat that it
+ * acknowledged last was sent longer ago than the lease is long.
+ *
+ * Why the majorities have a member in common. If the set of counted members is the same for both, because each is a
+ * majority of it. The set may have changed since the lease was given, but once at most: the leader changes the set by one
+ * member, and again only when all leases from before the last change have run out (lease_is_settled). A majority of n
+ * members and a majority of n+1, the same ones and another, have a member in common.
+ *
+ * A process that has just begun has forgotten its promises. So it counts as having promised to every member when it began,
+ * and it acknowledges no heartbeat before it is in a view.
  *
  * Without agreement (a cluster of one, or a test) a view is installed by hand, and a lease of 0 never runs out. */
 #ifndef DIBS_NODE_NODE_H
@@ -89,6 +96,7 @@ struct node {
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t granted_ms; /* when it last had its lease, or began */
     uint64_t led_ms;     /* since when it leads, or 0 */
+    uint64_t settled_ms; /* the leader: since when all report a view of this set of counted members; 0: not yet */
     uint64_t whole_ms;   /* who leads: when all who can stay last reached each other */
     uint64_t drops;      /* who leads: whom to drop */
     struct node_wish {

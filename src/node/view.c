@@ -9,8 +9,8 @@
 
 void view_begin(struct view *v)
 {
-    v->number = v->last_id = v->count = 0;
-    v->cluster = 0;
+    v->number = v->cluster = v->last_id = v->counted_since = v->fence = 0;
+    v->count = 0;
 }
 
 const char *view_add(struct view *v, const char *name, const char *address, enum view_standing standing)
@@ -73,6 +73,23 @@ uint32_t view_majority(const struct view *v)
     return counted / 2 + 1;
 }
 
+static uint32_t view_counted_only_in(const struct view *v, const struct view *w)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < v->count; k++) {
+        uint32_t other = view_find(w, v->member[k].id);
+
+        count += view_counts(v, k) && (other == VIEW_MEMBERS_MAX || !view_counts(w, other));
+    }
+    return count;
+}
+
+uint32_t view_counted_changes(const struct view *v, const struct view *w)
+{
+    return view_counted_only_in(v, w) + view_counted_only_in(w, v);
+}
+
 uint32_t view_taking_part(const struct view *v)
 {
     uint32_t count = 0;
@@ -93,9 +110,10 @@ uint32_t view_staying(const struct view *v)
 
 void view_encode(const struct view *v, struct bytes *to)
 {
-    uint8_t *at = bytes_add(to, 8 + 8 + 8 + 1);
+    uint8_t *at = bytes_add(to, 5 * 8 + 1);
 
     at = pack_number(pack_number(pack_number(at, v->number, 8), v->cluster, 8), v->last_id, 8);
+    at = pack_number(pack_number(at, v->counted_since, 8), v->fence, 8);
     pack_number(at, v->count, 1);
     for (uint32_t k = 0; k < v->count; k++) {
         const struct view_member *m = &v->member[k];
@@ -127,8 +145,10 @@ bool view_decode(struct view *v, const uint8_t *bytes, size_t len)
     v->number = unpack_number(&u, 8);
     v->cluster = unpack_number(&u, 8);
     v->last_id = unpack_number(&u, 8);
+    v->counted_since = unpack_number(&u, 8);
+    v->fence = unpack_number(&u, 8);
     v->count = (uint32_t)unpack_number(&u, 1);
-    if (u.wrong || v->count > VIEW_MEMBERS_MAX)
+    if (u.wrong || v->count > VIEW_MEMBERS_MAX || v->counted_since > v->number)
         return false;
     for (uint32_t k = 0; k < v->count; k++) {
         struct view_member *m = &v->member[k];

@@ -6,10 +6,13 @@
  * entry of a replicated log (agree.h), so all members go through the same views in the same order, though not at the
  * same time.
  *
- * Majorities are counted over the roster, not over the processes that take part, so two groups cannot both have one. Who
- * has been added is not counted before it has caught up. The roster changes by one member at a time, and not before all
- * processes that take part have installed the last change: majorities of two rosters that are in use at the same time
- * always have a member in common. */
+ * Majorities are counted over the roster, not over the processes that take part, so two groups cannot both have one. A
+ * member that has been added is not counted before it has caught up. The set of counted members changes by one member at
+ * a time. The next change waits until every lease that was given under the set before has run out (lease.c): the
+ * majorities of two sets under which leases are valid at the same time have a member in common.
+ *
+ * Fences. A view has a base: all fencing tokens of the view are larger than it, and larger than all tokens of earlier
+ * views. fence.h has the argument. */
 #ifndef DIBS_NODE_VIEW_H
 #define DIBS_NODE_VIEW_H
 
@@ -37,6 +40,8 @@ struct view {
     uint64_t number;  /* 0: before the first */
     uint64_t cluster; /* the same for all views of a cluster, and for no other cluster */
     uint64_t last_id;
+    uint64_t counted_since; /* the number of the view in which the set of counted members last changed */
+    uint64_t fence;         /* the base of the fences of this view */
     uint32_t count;
     struct view_member member[VIEW_MEMBERS_MAX]; /* by id */
 };
@@ -51,6 +56,8 @@ uint32_t view_find(const struct view *v, uint64_t id); /* its place, or VIEW_MEM
 uint32_t view_find_name(const struct view *v, const char *name, size_t len);
 uint32_t view_majority(const struct view *v);
 bool view_counts(const struct view *v, uint32_t k);
+/* How many members are counted in one of the two views, and not in the other. */
+uint32_t view_counted_changes(const struct view *v, const struct view *w);
 uint32_t view_taking_part(const struct view *v); /* how many */
 uint32_t view_staying(const struct view *v);     /* how many members that are not about to be removed, or added */
 

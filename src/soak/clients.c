@@ -231,7 +231,7 @@ static void clients_believe(struct world *w, uint32_t k)
     if (c->confirms) {
         c->believes_to_us = world_when_us(w, c->machine, world_clock_ms(w, c->machine, w->now_us) + vouched_ms);
         if (c->deaf)
-            c->believes_to_us = (w->now_us / 1000 + (vouched_ms * 20 + 18) / 19) * 1000; /* it ticks as others do */
+            c->believes_to_us = w->now_us + vouched_ms * 20000 / 19;
         world_plan(w, SOAK_LEASE_MS * 1000 / 4, SOAK_CONFIRM, k, 0)->life = c->life;
     } else {
         c->believes_to_us = UINT64_MAX;

@@ -1,6 +1,8 @@
 /* faults.c - what goes wrong in a soak: drawn for every seed, so that each has its own mix. */
 #include "world.h"
 
+enum { BURST_RATE = 10, BURST_US_MAX = 2000 * SOAK_LEASE_MS };
+
 static uint32_t faults_maybe(struct world *w, uint32_t most)
 {
     return world_below(w, 2) ? 1 + (uint32_t)world_below(w, most) : 0;
@@ -27,29 +29,47 @@ void faults_draw(struct world *w)
         m->breaks = faults_maybe(w, 60);
         m->kill_client = faults_maybe(w, 60);
         m->evict = faults_maybe(w, 60);
-        m->roster = w->conf->roster ? 1 + (uint32_t)world_below(w, 20) : 0;
+        m->roster = !w->conf->roster ? 0 : world_below(w, 2) ? 1 + (uint32_t)world_below(w, 20) : 100;
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
         if (world_below(w, 6) ==
             0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
+        if (w->conf->roster && w->n >= 5 && world_below(w, 2)) /* one hard case, again and again, and nothing else */
+            *m = (struct soak_mix){.delay_us = 30, .drift_ppm = world_below(w, 2) ? 50000 : 0, .squeeze = true};
+        if (world_below(w, 3) == 0) /* trouble seldom comes alone, and seldom to all alike */
+            m->focus = 1u << world_below(w, w->n) | 1u << world_below(w, w->n);
+        m->bursts = world_below(w, 3) == 0;
         m->think_ms = 5 + (uint32_t)world_below(w, 400);
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
+        if (m->squeeze) /* there must be a holder to be harmed */
+            m->hold_ms = 1000, m->think_ms = 20;
         m->forgetful = w->random / 1000 % 8 == 0;
-        m->slow = w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
+        m->slow = !m->squeeze && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
-             ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s",
+             ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",
              w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks, m->roster,
-             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "", m->slow ? ", slow disks" : "");
+             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "", m->slow ? ", slow disks" : "",
+             m->bursts ? ", in bursts" : "", m->focus ? ", aimed" : "");
+}
+
+/* The machine that the next fault hits. */
+static uint32_t faults_aim(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n);
+
+    while (w->mix.focus && !(w->mix.focus >> i & 1) && world_below(w, 8))
+        i = (uint32_t)world_below(w, w->n);
+    return i;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- kinds */
 
 static void faults_crash(struct world *w)
 {
-    uint32_t i = (uint32_t)world_below(w, w->n), spared = (uint32_t)world_below(w, 2 * w->n);
+    uint32_t i = faults_aim(w), spared = (uint32_t)world_below(w, 2 * w->n);
     uint64_t kind = world_below(w, 12);
 
     if (kind <= 1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
@@ -67,7 +87,7 @@ static void faults_crash(struct world *w)
 /* It is told to end. */
 static void faults_leave(struct world *w)
 {
-    uint32_t i = (uint32_t)world_below(w, w->n);
+    uint32_t i = faults_aim(w);
 
     if (w->machine[i].runs && !w->machine[i].leave_by_ms && !world_is_stopped(w, i)) {
         w->report->crashes++;
@@ -83,23 +103,40 @@ void faults_stop(struct world *w, uint32_t i, uint64_t span_ms)
     world_trace(w, "%s is stopped for %llu ms", w->machine[i].name, (unsigned long long)span_ms);
 }
 
-static void faults_pause(struct world *w)
+static void faults_stop_if_runs(struct world *w, uint32_t i, uint64_t span_ms)
 {
-    uint32_t i = (uint32_t)world_below(w, w->n);
-    uint64_t span_ms = world_below(w, 3) ? 1 + world_below(w, 3 * SOAK_LEASE_MS) : 10000 + world_below(w, 2000);
-
     if (w->machine[i].runs && !world_is_stopped(w, i))
         faults_stop(w, i, span_ms);
+}
+
+static void faults_pause(struct world *w)
+{
+    uint32_t i = faults_aim(w);
+
+    faults_stop_if_runs(w, i, world_below(w, 3) ? 1 + world_below(w, 3 * SOAK_LEASE_MS) : 10000 + world_below(w, 2000));
+}
+
+/* From whom a cut takes its set: all others, some of them, or one. */
+static uint32_t faults_draw_others(struct world *w)
+{
+    switch (w->mix.lonely ? 0 : world_below(w, 8)) {
+    case 6:
+        return 1u << world_below(w, w->n);
+    case 7:
+        return (uint32_t)world_below(w, 1u << w->n);
+    default:
+        return w->mix.bursts ? (uint32_t)world_below(w, 1u << w->n) : UINT32_MAX;
+    }
 }
 
 /* A partition: some cannot reach some others, in one direction or in both, and for a while. */
 static void faults_cut(struct world *w)
 {
     static const char *const ways[] = {"both ways", "into the set", "out of the set"};
-    uint32_t alone = 1u << world_below(w, w->n);
+    uint32_t alone = 1u << faults_aim(w);
     uint32_t set = world_below(w, 2) || w->mix.lonely ? alone : (uint32_t)world_below(w, 1u << w->n);
     unsigned way = w->mix.lonely ? 0 : (unsigned)world_below(w, 3);
-    uint32_t only = world_below(w, 4) || w->mix.lonely ? UINT32_MAX : 1u << world_below(w, w->n); /* not all others */
+    uint32_t only = faults_draw_others(w);
     uint64_t span_ms = w->mix.lonely ? 2000 : world_below(w, 4) ? world_below(w, 5000) : world_below(w, 300);
 
     w->report->cuts++;
@@ -164,16 +201,15 @@ static void faults_evict(struct world *w)
 }
 
 /* An operator adds or removes a member, at any other one. Who comes back begins with an empty disk. */
-static void faults_change_roster(struct world *w)
+static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
 {
-    uint32_t i = (uint32_t)world_below(w, w->n), k = (uint32_t)world_below(w, w->n);
     struct soak_machine *at = &w->machine[i], *m = &w->machine[k];
     bool add = !world_is_member(w, k);
     const char *wrong;
 
     if (!at->runs || world_is_stopped(w, i) || at->node.view.number != world_view(w)->number ||
         (add && m->added_us && w->now_us - m->added_us < 15000000)) /* it may still be under way */
-        return;
+        return false;
     world_wake(w, i);
     wrong = node_change_roster(&at->node, add, m->name, add ? m->address : "");
     world_trace(w, "%s shall be %s: %s", m->name, add ? "added" : "removed", wrong ? wrong : "asked for");
@@ -184,6 +220,62 @@ static void faults_change_roster(struct world *w)
             machine_crash(w, k);
         bytes_free(&m->disk);
         m->joins = true;
+    }
+    return !wrong;
+}
+
+static void faults_change_any(struct world *w)
+{
+    faults_change_roster(w, (uint32_t)world_below(w, w->n), (uint32_t)world_below(w, w->n));
+}
+
+/* The hard case for changes of the roster: a member reaches a minority only, the members that it reaches are removed one
+ * after the other, as fast as can be, and then it is stopped. Its lease rests on members that are no longer counted. */
+static void faults_squeeze_begin(struct world *w, uint32_t victim)
+{
+    struct soak_squeeze *q = &w->squeeze;
+    uint32_t k, count = 0;
+
+    *q = (struct soak_squeeze){.active = true, .victim = victim, .began_us = w->now_us};
+    for (k = 0; k < w->n; k++)
+        if (k != victim && world_is_member(w, k)) {
+            uint32_t at = (uint32_t)world_below(w, ++count);
+
+            q->order[count - 1] = q->order[at];
+            q->order[at] = k;
+        }
+    q->next = count / 2;
+    q->count = count;
+    q->due_us = w->now_us + (200 + world_below(w, 400)) * SOAK_LEASE_MS;
+    for (k = 0; k < q->next; k++)
+        w->pipe[victim][q->order[k]].blocked = w->pipe[q->order[k]][victim].blocked = true;
+    w->report->cuts++;
+    world_trace(w, "%s is squeezed", w->machine[victim].name);
+}
+
+static void faults_squeeze(struct world *w)
+{
+    struct soak_squeeze *q = &w->squeeze;
+    uint32_t i = (uint32_t)world_below(w, w->n);
+
+    for (uint32_t k = 0; k < w->n && !q->active; k++) /* members removed the last time come back first */
+        if (!world_is_member(w, k)) {
+            faults_change_roster(w, k, i);
+            return;
+        }
+    if (!q->active) {
+        if (world_is_whole(w) && world_below(w, 20) == 0)
+            faults_squeeze_begin(w, i);
+    } else if (w->now_us - q->began_us > 3000 * SOAK_LEASE_MS) {
+        faults_heal(w);
+        q->active = false;
+    } else if (q->next < q->count) {
+        if (w->now_us >= q->due_us && i != q->victim && faults_change_roster(w, q->order[q->next], i) &&
+            ++q->next == q->count)
+            q->due_us = w->now_us + world_below(w, 600 * SOAK_LEASE_MS);
+    } else if (!q->stopped && w->now_us >= q->due_us) {
+        q->stopped = true;
+        faults_stop_if_runs(w, q->victim, 3 * SOAK_LEASE_MS);
     }
 }
 
@@ -196,15 +288,20 @@ void faults_happen(struct world *w)
     } kinds[] = {{w->mix.crash, faults_crash},  {w->mix.leave, faults_leave},
                  {w->mix.pause, faults_pause},  {w->mix.cut, faults_cut},
                  {w->mix.breaks, faults_break}, {w->mix.kill_client, faults_kill_client},
-                 {w->mix.evict, faults_evict},  {w->mix.roster, faults_change_roster}};
+                 {w->mix.evict, faults_evict},  {w->mix.roster, faults_change_any}};
 
     if (w->conf->rolling)
         rolling_happen(w);
     if (w->calm || w->conf->rolling)
         return;
+    if (w->mix.squeeze)
+        faults_squeeze(w);
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        if (world_below(w, 6000) < kinds[k].rate)
+        if (world_below(w, 6000) < kinds[k].rate * (w->now_us < w->burst_us ? BURST_RATE : 1)) {
             kinds[k].happen(w);
+            if (w->mix.bursts && w->now_us >= w->burst_us && world_below(w, 8) == 0)
+                w->burst_us = w->now_us + world_below(w, BURST_US_MAX);
+        }
     world_plan(w, 10000, SOAK_FAULT, 0, 0);
 }
 

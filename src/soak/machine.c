@@ -76,7 +76,7 @@ void machine_start(struct world *w, uint32_t i)
                                             .names_max = w->mix.forgetful ? SOAK_NAMES + 1 : 0,
                                             .lease_ms = SOAK_LEASE_MS,
                                             /* Some calendars are of no use: then the journal has to know. */
-                                            .incarnation = w->conf->roster || m->boot_ms % 2 ? w->now_us / 1000 : 0,
+                                            .incarnation = w->conf->roster || m->boot_us % 2 ? w->now_us / 1000 : 0,
                                             .user = m,
                                             .random = machine_random});
     world_trace(w, "%s starts", m->name);

@@ -109,19 +109,20 @@ uint64_t world_clock_ms(const struct world *w, uint32_t i, uint64_t at_us)
 {
     const struct soak_machine *m = &w->machine[i];
 
-    return m->boot_ms + at_us / 1000 * (uint64_t)(1000000 + m->drift_ppm) / 1000000;
+    return (m->boot_us + (at_us - m->stood_us) * (uint64_t)(1000000 + m->drift_ppm) / 1000000) / 1000;
 }
 
 uint64_t world_when_us(const struct world *w, uint32_t i, uint64_t clock_ms)
 {
     const struct soak_machine *m = &w->machine[i];
-    uint64_t span = clock_ms > m->boot_ms ? clock_ms - m->boot_ms : 0, at_us;
+    uint64_t span_us, at_us;
 
-    if (span > UINT64_MAX / 4000000)
+    if (clock_ms > UINT64_MAX / 4000000000)
         return UINT64_MAX;
-    at_us = span * 1000000 / (uint64_t)(1000000 + m->drift_ppm) * 1000;
+    span_us = 1000 * clock_ms > m->boot_us ? 1000 * clock_ms - m->boot_us : 0;
+    at_us = m->stood_us + span_us * 1000000 / (uint64_t)(1000000 + m->drift_ppm);
     while (world_clock_ms(w, i, at_us) < clock_ms)
-        at_us += 1000;
+        at_us++;
     return at_us;
 }
 
@@ -262,8 +263,7 @@ static const struct soak_machine *world_machine_of(const struct world *w, const 
 /* What concerns a process that is stopped waits for it. */
 static bool world_must_wait(const struct world *w, const struct soak_event *e)
 {
-    return e->type != SOAK_FAULT && e->type != SOAK_HEAL && e->type != SOAK_START &&
-           w->now_us < world_machine_of(w, e)->thaws_us;
+    return e->type < SOAK_START && w->now_us < world_machine_of(w, e)->thaws_us;
 }
 
 static void world_step(struct world *w)
@@ -413,14 +413,18 @@ static const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
 
 static void world_begin(struct world *w)
 {
-    static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7}, rolling_sizes[] = {3, 5, 3, 5, 4, 4, 6, 7};
+    static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7}, rolling_sizes[] = {3, 5, 3, 5, 4, 4, 6, 7},
+                          roster_sizes[] = {5, 7, 3, 5, 5, 4, 6, 7};
 
-    w->n = w->conf->members ? w->conf->members : (w->conf->rolling ? rolling_sizes : sizes)[world_below(w, 8)];
+    w->n = w->conf->members ? w->conf->members
+                            : (w->conf->rolling  ? rolling_sizes
+                               : w->conf->roster ? roster_sizes
+                                                 : sizes)[world_below(w, 8)];
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
     w->modes = w->conf->modes ? w->conf->modes : world_draw_algorithm(w, false);
     w->slots = w->conf->slots ? w->conf->slots : world_draw_algorithm(w, true);
     faults_draw(w);
-    w->founders = w->mix.roster ? 1 + (uint32_t)world_below(w, w->n) : w->n;
+    w->founders = w->mix.roster && world_below(w, 2) ? 1 + (uint32_t)world_below(w, w->n) : w->n;
     for (uint32_t i = 0; i < w->n; i++) {
         struct soak_machine *m = &w->machine[i];
 
@@ -428,7 +432,7 @@ static void world_begin(struct world *w)
         m->joins = i >= w->founders;
         snprintf(m->name, sizeof m->name, "m%u", i);
         snprintf(m->address, sizeof m->address, "10.0.0.%u:7400", i + 1);
-        m->boot_ms = 1000 + world_below(w, 1000000);
+        m->boot_us = 1000000 + world_below(w, 1000000000);
         m->random = world_random(&w->random);
         m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* at the edge */
     }

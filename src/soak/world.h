@@ -44,7 +44,8 @@ struct soak_machine {
     uint64_t timer_us;    /* when the next timer is set for, or 0 */
     uint64_t leave_by_ms; /* by its clock: it ends in an orderly way, at the latest then; or 0 */
     int64_t drift_ppm;
-    uint64_t boot_ms;
+    uint64_t boot_us;  /* what its clock showed at time 0 */
+    uint64_t stood_us; /* for how long its clock has stood still so far */
     uint64_t random;
     uint64_t led_ms, drops; /* of the node, as last told in the trace */
     struct bytes disk;
@@ -90,6 +91,15 @@ struct soak_mix {
     bool wild_clocks; /* beyond the bound */
     bool forgetful;   /* there is hardly room for all names: now and then they are forgotten in a new view */
     bool lonely;      /* cuts take one machine from all others */
+    bool squeeze;     /* nothing but that: see faults_squeeze */
+    bool bursts;      /* one fault brings others, within a lease or two */
+    uint32_t focus;   /* most faults hit these machines; 0: all alike */
+};
+
+struct soak_squeeze {
+    bool active, stopped;
+    uint32_t victim, order[SOAK_MEMBERS_MAX], next, count; /* the members from next on are to be removed */
+    uint64_t began_us, due_us;
 };
 
 struct world {
@@ -108,6 +118,8 @@ struct world {
     struct soak_history history[SOAK_NAMES];
     const struct dme_alg *modes, *slots;
     bool calm;
+    struct soak_squeeze squeeze;
+    uint64_t burst_us;              /* until then faults come much faster */
     uint32_t touched;               /* rolling: the machines that are in trouble; 0: none */
     uint64_t peace_ms, peaceful_ms; /* rolling: for how long all have to be together before the next trouble, and are */
 };
