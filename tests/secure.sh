@@ -282,18 +282,59 @@ wait $holder
 [ $? = 122 ] && grep -q '"x" is lost' "$dir/said"
 tell $? "and one whose daemon is killed has lost it, and ends its command"
 
-# Without a key, on loopback, anybody can say that it is a member; but ant calls bee, and is not called by it.
-rm -f "$dir/ant.log"
+# Without a key, on loopback, a member is a process of the same user. And ant calls bee, and is not called by it.
+rm -f "$dir/ant.log" "$dir/bee.log"
 serve ant --name ant --members "$two"
 serve bee --name bee --members "$two"
 until_true is_ready ant && until_true is_ready bee
-pretend() { # until it is in the log, which tells of one refusal in a second
-    printf '\076\000\000\000\001dibs\002\003bee\003ant%048d' 0 | timeout 20 "build/$MODE/tests/knock" "$base" &&
-        grep -q "is called, and does not call" "$dir/ant.log"
+cp "build/$MODE/tests/knock" "$dir/knock"
+hello() { # FROM TO: as a member begins, with a configuration, a cluster and a life that are all zero
+    printf '\076\000\000\000\001dibs\002\003%s\003%s' "$1" "$2"
+    head -c 48 /dev/zero
 }
-until_true pretend && is_ready bee && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
+pretend() { # FROM TO PORT WORDS LOG [COMMAND...]: until the words are in the log, which tells of one refusal in a second
+    hello "$1" "$2" >"$dir/hello"
+    words=$4 log=$5 port=$3
+    shift 5
+    timeout 20 "$@" "$dir/knock" "$port" <"$dir/hello" >"$dir/out" && grep -q "$words" "$dir/$log"
+}
+stays() { # the connection between them is the first one
+    is_ready ant && is_ready bee && [ "$(grep -c "ant: connected" "$dir/bee.log")" = 1 ] && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
+}
+until_true pretend bee ant "$base" "is called, and does not call" ant.log && stays
 tell $? "who pretends to be a member that would never call is refused"
+escape=$(printf '\033[1')
+until_true pretend ant "$escape" $((base + 1)) "wants to reach ?" bee.log && stays
+tell $? "a member's name does not do: who has it is refused, and the member's connection stays"
+hello ant "$escape" | "$dir/knock" $((base + 1)) 300 >/dev/null && stays && [ "$(wc -l <"$dir/bee.log")" -lt 40 ]
+tell $? "however often, and the log stays short"
+! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" "$dir/ant.log" "$dir/bee.log" &&
+    ! "$DIBS" status --socket "$dir/bee" | LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')"
+tell $? "and no control character reaches it, or the status"
+if [ "$(id -u)" = 0 ]; then
+    chmod 711 "$dir"
+    until_true pretend ant bee $((base + 1)) "it is a process of another user" bee.log setpriv --reuid 54321 --regid 54321 --clear-groups && stays
+    tell $? "a process of another user is not heard at all"
+else
+    tell 0 "a process of another user is not heard # SKIP only root can be another user"
+fi
 end_daemon ant bee
+if [ "$(id -u)" = 0 ]; then # the daemon of another user is where bee would be
+    rm -f "$dir/ant.log"
+    mkdir "$dir/theirs" && chown 54321:54321 "$dir/theirs"
+    setpriv --reuid 54321 --regid 54321 --clear-groups env ASAN_OPTIONS="${ASAN_OPTIONS:-}" "$dir/dibs" serve \
+        --socket "$dir/theirs/bee" --data "$dir/theirs/data" --name bee --members "$two" 2>"$dir/theirs/log" &
+    poser=$!
+    started="$started $poser"
+    serve ant --name ant --members "$two"
+    until_true grep -q "bee: is a process of another user" "$dir/ant.log" && ! is_ready ant
+    tell $? "nor believed, where it answers in place of a member"
+    end_daemon ant
+    kill $poser
+    wait $poser
+else
+    tell 0 "nor believed # SKIP only root can be another user"
+fi
 
 # Hundreds who say nothing, at both doors: who comes with the key is served all the same, and they do not stay for ever.
 serve ant --name ant --members "$two" --key "$dir/key" --clients "127.0.0.1:$((base + 3))"

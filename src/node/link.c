@@ -116,9 +116,17 @@ static bool link_acked(struct link *k, uint64_t number)
 
 /* ------------------------------------------------------------------------------------------------------ connections */
 
+void link_make_printable(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) /* C1, in UTF-8 */
+            *c = '?';
+}
+
 static void link_end(struct link *k, const char *reason)
 {
     snprintf(k->reason, sizeof k->reason, "%s", reason);
+    link_make_printable(k->reason);
     k->state = LINK_ENDING;
     bytes_free(&k->in);
 }
@@ -197,8 +205,22 @@ static bool link_read_hello(struct unpack *u, struct link_hello *h)
     return h->magic == MAGIC && !u->wrong && u->at == u->end;
 }
 
+/* Of our letters, those that the peer has. */
+static uint64_t link_has(const struct link *k, const struct link_hello *h)
+{
+    return h->remembers == k->self->incarnation ? h->received : 0;
+}
+
+/* Can it be that it has them? A new life of the peer begins with letter 1. */
+static bool link_may_have(const struct link *k, const struct link_hello *h)
+{
+    if (h->incarnation > k->peer_incarnation)
+        return link_has(k, h) == 0;
+    return link_has(k, h) >= k->acked && link_has(k, h) <= k->made;
+}
+
 /* Null if the peer is whom we expect, else the reason why not. Text goes to buf. */
-static const char *link_hello(struct link *k, const struct link_hello *h, char *buf, size_t size)
+static const char *link_check_hello(const struct link *k, const struct link_hello *h, char *buf, size_t size)
 {
     const char *self = k->self->name;
 
@@ -218,24 +240,28 @@ static const char *link_hello(struct link *k, const struct link_hello *h, char *
                  k->peer);
     else if (h->incarnation == 0 || h->incarnation < k->peer_incarnation)
         snprintf(buf, size, "%s has meanwhile begun a new life", k->peer);
-    else {
-        uint64_t received = h->remembers == k->self->incarnation ? h->received : 0;
-
-        link_meet(k, h->incarnation);
-        if (!link_acked(k, received)) {
-            snprintf(buf, size, "%s has letters that %s never sent", k->peer, self);
-            return buf;
-        }
-        k->unsent = k->keep.start;
-        k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
-        k->next = k->acked;
-        k->disk_seen = h->disk;
-        k->state = LINK_UP;
-        k->reason[0] = '\0';
+    else if (!link_may_have(k, h))
+        snprintf(buf, size, "%s has letters that %s never sent", k->peer, self);
+    else
         return NULL;
-    }
+    link_make_printable(buf);
     return buf;
 }
+
+/* Both sides know each other. */
+static void link_open(struct link *k, const struct link_hello *h)
+{
+    link_meet(k, h->incarnation);
+    link_acked(k, link_has(k, h));
+    k->unsent = k->keep.start;
+    k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
+    k->next = k->acked;
+    k->disk_seen = h->disk;
+    k->state = LINK_UP;
+    k->reason[0] = '\0';
+}
+
+static const char link_no_hello[] = "this is not how a member of a dibs cluster begins";
 
 /* ----------------------------------------------------------------------------------------------------------- frames */
 
@@ -258,17 +284,15 @@ static void link_control(struct link *k, uint64_t type, struct unpack *u)
 
     if (type == REFUSE) {
         snprintf(buf, sizeof buf, "%s says: %.*s", k->peer, (int)(u->end - u->at), (const char *)u->at);
-        for (char *c = buf; *c; c++) /* it goes to a log and a terminal */
-            if ((unsigned char)*c < ' ' || *c == 0x7f)
-                *c = '?';
         link_end(k, buf);
     } else if (type == HELLO && k->state == LINK_OPENING) {
         struct link_hello hello;
 
-        reason = link_read_hello(u, &hello) ? link_hello(k, &hello, buf, sizeof buf)
-                                            : "this is not how a member of a dibs cluster begins";
+        reason = link_read_hello(u, &hello) ? link_check_hello(k, &hello, buf, sizeof buf) : link_no_hello;
         if (reason)
             link_refuse(k, reason);
+        else
+            link_open(k, &hello);
     } else if (type == ACK && k->state == LINK_UP) {
         uint64_t number = unpack_number(u, 8);
 
@@ -353,17 +377,48 @@ void link_wrote(struct link *k, size_t len)
     bytes_consume(&k->wire, len);
 }
 
-int link_who(const uint8_t *bytes, size_t len, const char **name)
+/* The body of the HELLO with which these bytes begin; -1: they do not. 0: there are not enough of them. */
+static int link_find_hello(const uint8_t *bytes, size_t len, struct unpack *body)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
-    uint64_t body = unpack_number(&u, 4), type = unpack_number(&u, 1), magic = unpack_number(&u, 4);
-    size_t name_len;
+    uint64_t body_len = unpack_number(&u, 4), type = unpack_number(&u, 1), magic = unpack_number(&u, 4);
 
     if (u.wrong)
         return 0;
-    if (type != HELLO || magic != MAGIC || body > HELLO_MAX)
+    if (type != HELLO || magic != MAGIC || body_len < 1 || body_len > HELLO_MAX)
         return -1;
+    *body = (struct unpack){.at = bytes + HEAD, .end = bytes + HEAD + body_len - 1};
+    return len >= 4 + body_len;
+}
+
+int link_who(const uint8_t *bytes, size_t len, const char **name)
+{
+    struct unpack u;
+    int found = link_find_hello(bytes, len, &u);
+    size_t name_len;
+
+    if (found <= 0)
+        return found;
+    unpack_number(&u, 4);
     unpack_number(&u, 1);
     *name = unpack_text(&u, &name_len);
-    return u.wrong ? 0 : name_len ? (int)name_len : -1;
+    return !u.wrong && name_len ? (int)name_len : -1;
+}
+
+const char *link_objects(const struct link *k, const uint8_t *bytes, size_t len, char *buf, size_t size)
+{
+    struct link_hello hello;
+    struct unpack u;
+
+    if (link_find_hello(bytes, len, &u) <= 0 || !link_read_hello(&u, &hello))
+        return link_no_hello;
+    return link_check_hello(k, &hello, buf, size);
+}
+
+size_t link_refusal(const char *reason, uint8_t *bytes)
+{
+    size_t len = strnlen(reason, LINK_REASON_MAX - 1);
+
+    memcpy(pack_number(pack_number(bytes, len + 1, 4), REFUSE, 1), reason, len);
+    return HEAD + len;
 }

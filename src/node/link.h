@@ -114,8 +114,16 @@ void link_refuse(struct link *k, const char *reason);
 const uint8_t *link_output(struct link *k, size_t *len);
 void link_wrote(struct link *k, size_t len);
 
-/* For a connection that somebody else has opened: who is it? The length of the name at the beginning of its HELLO, 0 if
- * there are not enough bytes yet, -1 if that is no HELLO. */
+/* For a connection that somebody else has opened: who is it? The length of the name in its HELLO; 0 if the HELLO has not
+ * come to its end yet, -1 if that is none. */
 int link_who(const uint8_t *bytes, size_t len, const char **name);
+/* Would the peer be refused that begins with this HELLO, which is whole? Null, or the reason. The link stays as it is, so
+ * that an impostor does no harm to a connection that there is; link_connected and link_input follow if it is not. */
+const char *link_objects(const struct link *k, const uint8_t *bytes, size_t len, char *buf, size_t size);
+/* What the peer is told that is refused so. The number of bytes. */
+enum { LINK_REFUSAL_MAX = 5 + LINK_REASON_MAX };
+size_t link_refusal(const char *reason, uint8_t *bytes);
+/* For what is shown to people, and came from elsewhere: control characters become question marks. */
+void link_make_printable(char *text);
 
 #endif

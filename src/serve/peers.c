@@ -1,10 +1,16 @@
 /* peers.c - the connections to the other members. Of two members the one whose name comes first calls the other, and
- * calls again when the connection has ended. Who is called learns from the HELLO who it is. Members come and go as the
- * node's roster does. */
+ * calls again when the connection has ended. Members come and go as the node's roster does.
+ *
+ * A caller is a stranger until it has proved that it may speak (a key, a certificate, or, without these, its user: kin.h)
+ * and its HELLO is the one that the member's link expects. Only then its connection takes the place of the one that there
+ * is, if there is one: an impostor costs the member that it claims to be nothing. */
 #include "serve.h"
+
+#include "kin.h"
 
 #include "lab/memory.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +30,26 @@ static struct link *peers_link(const struct serve_peer *p)
     return &p->member->link;
 }
 
+/* What is new goes to the log: a few lines at once, and one a second. */
 static void peers_tell(struct serve_peer *p, const char *reason)
 {
-    if (strcmp(p->told, reason) != 0)
-        serve_log(p->serve, "%s: %s", p->member->name, reason);
+    enum { AT_ONCE = 10, EVERY_MS = 1000 };
+    uint64_t now = uv_now(&p->serve->loop);
+
+    if (strcmp(p->told, reason) == 0)
+        return;
     snprintf(p->told, sizeof p->told, "%s", reason);
+    if (p->quiet_ms < now)
+        p->quiet_ms = now;
+    if (p->quiet_ms - now >= (uint64_t)AT_ONCE * EVERY_MS) {
+        p->untold++;
+        return;
+    }
+    p->quiet_ms += EVERY_MS;
+    if (p->untold)
+        serve_log(p->serve, "%s: %" PRIu64 " lines were left out", p->member->name, p->untold);
+    p->untold = 0;
+    serve_log(p->serve, "%s: %s", p->member->name, reason);
 }
 
 /* The connection is over. */
@@ -104,6 +125,16 @@ static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
         peers_hang_up(p, REFUSED_RETRY_MS);
         return;
     }
+    if (!stream->tls && !p->is_kin) {
+        const char *wrong = kin_objects(stream);
+
+        if (wrong) {
+            peers_tell(p, wrong);
+            peers_hang_up(p, REFUSED_RETRY_MS);
+            return;
+        }
+        p->is_kin = true;
+    }
     link_input(peers_link(p), bytes, len);
     serve_work(p->serve);
 }
@@ -139,6 +170,7 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
     p->asked = NULL;
     uv_timer_stop(&p->retry);
     p->stream = stream;
+    p->is_kin = false;
     p->heard_ms = uv_now(&p->serve->loop);
     stream->owner = p;
     stream->on_read = peers_read;
@@ -285,13 +317,47 @@ static struct serve_peer *stranger_is(struct serve *s, const char *name, size_t 
     return NULL;
 }
 
+/* It is the member that it says it is, as far as can be known; but its HELLO does not fit: it is told why, and so are
+ * the operators on both sides. */
+static void stranger_disagree(struct stranger *x, struct serve_peer *p, const char *reason)
+{
+    uint8_t bytes[LINK_REFUSAL_MAX];
+    struct link *k = peers_link(p);
+
+    if (!x->stream->writing)
+        stream_write(x->stream, bytes, link_refusal(reason, bytes));
+    if (k->state == LINK_DOWN) {
+        snprintf(k->reason, sizeof k->reason, "%s", reason);
+        peers_tell(p, reason);
+        stranger_forget(x, true);
+    } else {
+        char line[LINK_REASON_MAX + 64];
+
+        snprintf(line, sizeof line, "says that it is %s, but %s", p->member->name, reason);
+        stranger_refuse(x, line);
+    }
+}
+
+/* Null: that is the member that it says it is, as far as can be known without its HELLO. */
+static const char *stranger_objects(const struct stranger *x, const struct serve_peer *p)
+{
+    if (p && peers_dials(p)) /* else its connection would take the place of ours, and ours would come back */
+        return "says that it is a member that is called, and does not call";
+    if (!p || peers_link(p)->banned)
+        return !x->stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member";
+    if (!x->stream->tls)
+        return kin_objects(x->stream);
+    return tls_is_named(x->stream->tls, p->member->name) ? NULL : "has a certificate for another name than its own";
+}
+
 static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct stranger *x = stream->owner;
     struct serve *s = x->serve;
     size_t some = len < HELLO_ROOM - x->len ? len : HELLO_ROOM - x->len;
     struct serve_peer *p = NULL;
-    const char *name;
+    char buf[LINK_REASON_MAX];
+    const char *name, *wrong;
     int name_len;
 
     memcpy(x->said + x->len, bytes, some);
@@ -301,19 +367,16 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
         return;
     if (name_len > 0)
         p = stranger_is(s, name, (size_t)name_len);
-    if (p && peers_dials(p)) { /* else its connection would take the place of ours, and ours would come back */
-        stranger_refuse(x, "says that it is a member that is called, and does not call");
+    if ((wrong = stranger_objects(x, p))) {
+        stranger_refuse(x, wrong);
         return;
     }
-    if (!p || peers_link(p)->banned) {
-        stranger_refuse(x, !stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member");
-        return;
-    }
-    if (stream->tls && !tls_is_named(stream->tls, p->member->name)) {
-        stranger_refuse(x, "has a certificate for another name than its own");
+    if ((wrong = link_objects(peers_link(p), x->said, x->len, buf, sizeof buf))) {
+        stranger_disagree(x, p, wrong);
         return;
     }
     peers_attach(p, stream);
+    p->is_kin = true;
     link_input(peers_link(p), x->said, x->len);
     link_input(peers_link(p), bytes + some, len - some);
     stranger_forget(x, false);

@@ -17,15 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A line, in one piece. What is in it may come from elsewhere. */
 void serve_log(const struct serve *s, const char *format, ...)
 {
+    char line[8192];
     va_list args;
 
-    fprintf(stderr, "dibs: %s: ", s->conf->member[s->conf->self].name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    fprintf(stderr, "\n");
+    link_make_printable(line);
+    fprintf(stderr, "dibs: %s: %s\n", s->conf->member[s->conf->self].name, line);
 }
 
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason)

@@ -23,7 +23,9 @@ struct serve_peer {
     unsigned calls;                /* how often it was called */
     struct sockaddr_storage found; /* where it was the last time; should nobody know it any more */
     uint64_t heard_ms;             /* when the connection was begun, or something came over it last */
-    char told[LINK_REASON_MAX];    /* the reason that was logged last */
+    bool is_kin;                   /* see kin.h: that is known, or there is TLS */
+    char told[LINK_REASON_MAX];    /* the reason that was logged last, or would have been */
+    uint64_t quiet_ms, untold;     /* lines in the log: the time up to which they are used up; how many were left out */
 };
 
 /* Connections that were refused: what was logged of them, as it may be done as often as somebody likes. */
