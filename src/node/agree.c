@@ -2,18 +2,29 @@
  * in agree_io.c. */
 #include "agree.h"
 
+#include "agree_guard.h"
 #include "agree_io.h"
+#include "agree_servers.h"
 #include "agree_wire.h"
 #include "lab/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+/* What follows looks into libraft, and works around defects of this very version (docs/dependencies.md): error numbers were
+ * macros up to 0.15, asynchronous work came with it, and raft_heap_get after it. */
+#if defined RAFT_VERSION_NUMBER || !defined RAFT_NOMEM
+#error "this libraft is newer than 0.15, with which dibs was tested; docs/dependencies.md says what has to be looked at"
+#endif
+_Static_assert(sizeof(struct raft_io_async_work) > 0, "this libraft is older than 0.15, with which dibs was tested");
+extern const void *raft_heap_get(void) __attribute__((weak));
+
 enum { NOTHING = -1 /* is to be changed */ };
 enum { SNAPSHOT_EVERY = 64, SNAPSHOT_TRAILING = 16, CHANGE_PAUSE_MS = 50 };
 
 struct agree {
     struct agree_io io;
+    struct agree_guard guard;
     struct raft raft;
     struct raft_fsm fsm;
     struct view view;
@@ -97,9 +108,14 @@ static int fsm_restore(struct raft_fsm *fsm, struct raft_buffer *buf)
 
 struct agree *agree_new(const struct agree_conf *conf, const uint8_t *journal, size_t len, struct dme_text *why)
 {
-    struct agree *a = mem_new(sizeof *a);
+    struct agree *a;
     const char *wrong;
 
+    if (raft_heap_get) {
+        dme_print(why, "libraft is newer here than 0.15, with which dibs was built and tested; install libraft 0.15");
+        return NULL;
+    }
+    a = mem_new(sizeof *a);
     agree_io_init(&a->io, conf);
     a->fsm = (struct raft_fsm){
         .version = 1, .data = a, .apply = fsm_apply, .snapshot = fsm_snapshot, .restore = fsm_restore};
@@ -124,7 +140,7 @@ static void agree_closed(struct raft *raft)
 
 void agree_free(struct agree *a)
 {
-    if (a->begun && !a->io.journal.broken) { /* libraft 0.15 does not survive it after an error of the disk */
+    if (a->begun) {
         raft_close(&a->raft, agree_closed);
         agree_io_settle(&a->io, RAFT_CANCELED);
         assert(a->closed);
@@ -165,6 +181,8 @@ static bool agree_init_raft(struct agree *a, struct dme_text *why)
     raft_set_heartbeat_timeout(&a->raft, (unsigned)(a->io.conf.election_ms / 4));
     raft_set_snapshot_threshold(&a->raft, SNAPSHOT_EVERY);
     raft_set_snapshot_trailing(&a->raft, SNAPSHOT_TRAILING);
+    /* One that was lost is sent again. 30 s, as libraft has it, is longer than anybody waits for a small one. */
+    raft_set_install_snapshot_timeout(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
     return true;
 }
 
@@ -209,24 +227,6 @@ bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct
     return !error;
 }
 
-/* When libraft 0.15 begins, it takes the newest list of servers in its log for agreed upon. If a leader then does without that
- * entry, it would go on with a list that does not exist any more. So we remind it that this one may be taken back. */
-static void agree_doubt_servers(struct agree *a)
-{
-    const struct journal *j = &a->io.journal;
-    raft_index newest = 0, before = 0;
-
-    for (size_t k = 0; k < j->count; k++)
-        if (j->entry[k].type == RAFT_CHANGE) {
-            before = newest;
-            newest = j->start + k;
-        }
-    if (before && newest > a->raft.last_applied) {
-        a->raft.configuration_index = before;
-        a->raft.configuration_uncommitted_index = newest;
-    }
-}
-
 bool agree_begin(struct agree *a, uint64_t now_ms, struct dme_text *why)
 {
     int error;
@@ -239,7 +239,7 @@ bool agree_begin(struct agree *a, uint64_t now_ms, struct dme_text *why)
     if (error)
         dme_print(why, "agreement cannot begin: %s", raft_errmsg(&a->raft));
     else
-        agree_doubt_servers(a);
+        agree_servers_remind(&a->raft, &a->io.journal);
     return !error;
 }
 
@@ -257,7 +257,7 @@ const char *agree_why_broken(const struct agree *a)
 
 bool agree_leads(const struct agree *a)
 {
-    return a->io.tick && a->raft.state == RAFT_LEADER;
+    return a->io.tick && a->raft.state == RAFT_LEADER && !a->io.journal.broken;
 }
 
 uint64_t agree_leader(const struct agree *a)
@@ -373,21 +373,27 @@ void agree_advance(struct agree *a, uint64_t now_ms)
 {
     if (a->io.now_ms < now_ms)
         a->io.now_ms = now_ms;
-    if (!a->io.tick || a->io.now_ms < a->io.next_tick_ms)
+    if (!a->io.tick || a->io.now_ms < a->io.next_tick_ms || agree_is_broken(a))
         return;
     a->io.next_tick_ms = a->io.now_ms + a->io.tick_ms;
     a->io.tick(&a->io.calls);
+    agree_io_settle(&a->io, 0);
     agree_begin_to_lead(a);
+    agree_io_settle(&a->io, 0);
     agree_follow_roster(a);
     agree_io_settle(&a->io, 0);
 }
 
 /* libraft 0.15 does not let a server vote that has no vote by its own list of servers. But who has just been given one may not
  * know yet, when the leader dies; by the list of the others it is needed for a majority, and nobody asks it who does not
- * count on it. So it votes. Nor does such a server ever forget a leader, and it rejects all others as long as it has one. */
+ * count on it. So it votes. Nor does such a server ever forget a leader, and it rejects all others as long as it has one.
+ *
+ * And it votes a second time in the same term, for the one that it wanted to hand over to. So it does not get to know that it
+ * wanted to, unless the call is of a later term, in which nobody has voted. */
 static void agree_receive_call_for_votes(struct agree *a, struct raft_message *m)
 {
     struct raft_server *self = agree_server(a, a->raft.id);
+    struct raft_transfer *transfer = a->raft.transfer;
     int role = self ? self->role : RAFT_VOTER;
 
     if (role != RAFT_VOTER) {
@@ -395,7 +401,10 @@ static void agree_receive_call_for_votes(struct agree *a, struct raft_message *m
             a->raft.follower_state.current_leader.id = 0;
         self->role = RAFT_VOTER;
     }
+    if (m->request_vote.term == a->raft.current_term)
+        a->raft.transfer = NULL;
     agree_io_receive(&a->io, m);
+    a->raft.transfer = transfer;
     if (role != RAFT_VOTER)
         self->role = role;
 }
@@ -405,15 +414,21 @@ void agree_receive(struct agree *a, uint64_t from, const uint8_t *bytes, size_t 
     struct agree_address address = agree_address(from);
     struct raft_message m = {0};
 
-    if (!a->io.tick || !agree_decode(&m, bytes, len))
+    if (!a->io.tick || agree_is_broken(a) || !agree_decode(&m, bytes, len))
         return;
     m.server_id = from;
     m.server_address = address.text;
+    if (!agree_guard(&a->guard, &a->raft, &a->io.journal, &m)) {
+        agree_discard(&m);
+        return;
+    }
     if (m.type == RAFT_IO_REQUEST_VOTE)
         agree_receive_call_for_votes(a, &m);
     else
         agree_io_receive(&a->io, &m);
     agree_io_settle(&a->io, 0);
+    if (m.type == RAFT_IO_INSTALL_SNAPSHOT && !agree_is_broken(a))
+        agree_servers_remind(&a->raft, &a->io.journal);
 }
 
 static void agree_applied(struct raft_apply *request, int status, void *result)

@@ -1,6 +1,7 @@
 /* agree_io.c - see agree_io.h. */
 #include "agree_io.h"
 
+#include "agree_servers.h"
 #include "agree_wire.h"
 #include "lab/memory.h"
 
@@ -29,7 +30,7 @@ void agree_io_settle(struct agree_io *io, int status)
         struct io_done *d = RING_OF(io->done.next, struct io_done, in_io);
 
         ring_cut(&d->in_io);
-        d->confirm(io, d, status);
+        d->confirm(io, d, io->journal.broken ? RAFT_IOERR : status);
         free(d);
     }
 }
@@ -157,7 +158,8 @@ static void io_confirm_append(struct agree_io *io, struct io_done *d, int status
 {
     struct raft_io_append *request = d->request;
 
-    request->cb(request, io->journal.broken ? RAFT_IOERR : status);
+    (void)io;
+    request->cb(request, status);
 }
 
 static int io_append(struct raft_io *calls, struct raft_io_append *req, const struct raft_entry entries[], unsigned n,
@@ -166,9 +168,11 @@ static int io_append(struct raft_io *calls, struct raft_io_append *req, const st
     struct agree_io *io = io_of(calls);
 
     io->stored = true;
-    for (unsigned k = 0; k < n; k++)
-        if (!journal_append(&io->journal, entries[k].term, entries[k].type, entries[k].buf.base, entries[k].buf.len))
-            return RAFT_IOERR;
+    for (unsigned k = 0; k < n && !io->journal.broken; k++) {
+        if (entries[k].type == RAFT_BARRIER) /* libraft 0.15 leaves in it whatever was in memory */
+            memset(entries[k].buf.base, 0, entries[k].buf.len);
+        journal_append(&io->journal, entries[k].term, entries[k].type, entries[k].buf.base, entries[k].buf.len);
+    }
     req->cb = cb;
     io_later(io, req, io_confirm_append);
     return 0;
@@ -187,23 +191,36 @@ static void io_confirm_put(struct agree_io *io, struct io_done *d, int status)
     request->cb(request, status);
 }
 
+/* libraft 0.15 puts its newest list of servers into a snapshot, also if that is not agreed upon yet and comes behind the
+ * snapshot. It says which one is agreed upon; that one we put there. What comes from the leader (no trailing entries) is
+ * right. */
+static void io_encode_servers(const struct journal *j, const struct raft_snapshot *snapshot, unsigned trailing,
+                              struct bytes *to)
+{
+    struct raft_configuration agreed;
+
+    if (trailing && agree_servers_read(j, snapshot->configuration_index, &agreed)) {
+        agree_encode_servers(&agreed, to);
+        raft_configuration_close(&agreed);
+    } else {
+        agree_encode_servers(&snapshot->configuration, to);
+    }
+}
+
 static int io_snapshot_put(struct raft_io *calls, unsigned trailing, struct raft_io_snapshot_put *req,
                            const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb)
 {
     struct agree_io *io = io_of(calls);
     struct journal_snapshot s = {
         .index = snapshot->index, .term = snapshot->term, .conf_index = snapshot->configuration_index};
-    bool written;
 
-    agree_encode_servers(&snapshot->configuration, &s.conf);
+    io_encode_servers(&io->journal, snapshot, trailing, &s.conf);
     for (unsigned k = 0; k < snapshot->n_bufs; k++)
         memcpy(bytes_add(&s.data, snapshot->bufs[k].len), snapshot->bufs[k].base, snapshot->bufs[k].len);
     io->stored = true;
-    written = journal_snapshot(&io->journal, &s, trailing);
+    journal_snapshot(&io->journal, &s, trailing);
     bytes_free(&s.conf);
     bytes_free(&s.data);
-    if (!written)
-        return RAFT_IOERR;
     req->cb = cb;
     io_later(io, req, io_confirm_put);
     return 0;
@@ -247,6 +264,17 @@ static void io_answer(struct agree_io *io, struct raft_append_entries_result *re
         result->last_log_index = io->matched;
 }
 
+/* Up to where this member's log is as the leader's if it accepts the message. libraft 0.15 says that it has what a snapshot
+ * stands for, and does nothing, also if its own entry is another one, of a later term. */
+static raft_index io_reach(const struct agree_io *io, const struct raft_message *m)
+{
+    const struct raft_install_snapshot *s = &m->install_snapshot;
+
+    if (m->type == RAFT_IO_APPEND_ENTRIES)
+        return m->append_entries.prev_log_index + m->append_entries.n_entries;
+    return journal_term(&io->journal, s->last_index) > s->last_term ? 0 : s->last_index;
+}
+
 static void io_asked(struct agree_io *io, const struct raft_message *m)
 {
     bool snapshot = m->type == RAFT_IO_INSTALL_SNAPSHOT;
@@ -260,8 +288,7 @@ static void io_asked(struct agree_io *io, const struct raft_message *m)
         io->matched_term = term;
         io->matched = 0;
     }
-    io->asked =
-        snapshot ? m->install_snapshot.last_index : m->append_entries.prev_log_index + m->append_entries.n_entries;
+    io->asked = io_reach(io, m);
 }
 
 static int io_send(struct raft_io *calls, struct raft_io_send *req, const struct raft_message *message,

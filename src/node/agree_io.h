@@ -2,7 +2,9 @@
  * somebody who carries messages. Used by agree.c alone.
  *
  * libraft expects requests to complete later, never within the call; they wait in a ring until the call is over
- * (agree_io_settle). */
+ * (agree_io_settle). That an entry could not be written is said then, too, never at once: libraft 0.15 would free a list of
+ * servers that it goes on to use. No more than one write waits at a time: of two that fail, libraft would take back too
+ * much. After that, it is only closed. */
 #ifndef DIBS_NODE_AGREE_IO_H
 #define DIBS_NODE_AGREE_IO_H
 

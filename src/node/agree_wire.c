@@ -3,7 +3,7 @@
 
 #include "pack.h"
 
-enum { ENTRIES_MAX = 1024, ENTRY_HEAD = 8 + 2 + 4 };
+enum { ENTRIES_MAX = 1024, ENTRY_HEAD = 8 + 2 + 4, SERVERS_MAX = 128, CHANGE_FORMAT = 1 };
 
 static uint8_t *wire_numbers(uint8_t *at, const uint64_t *x, size_t count)
 {
@@ -132,6 +132,12 @@ static bool unwire_entries(struct raft_append_entries *a, uint64_t count, struct
     return true;
 }
 
+static bool unwire_server(struct raft_configuration *conf, uint64_t id, const char *address, uint64_t role)
+{
+    return id != 0 && role <= RAFT_SPARE && conf->n < SERVERS_MAX &&
+           raft_configuration_add(conf, id, address, (int)role) == 0;
+}
+
 static bool unwire_servers(struct raft_configuration *conf, struct unpack *u)
 {
     uint64_t count = unpack_number(u, 1);
@@ -144,7 +150,7 @@ static bool unwire_servers(struct raft_configuration *conf, struct unpack *u)
         const char *text = unpack_text(u, &len);
 
         memcpy(address, text, len);
-        if (u->wrong || role > RAFT_SPARE || raft_configuration_add(conf, id, address, (int)role) != 0) {
+        if (u->wrong || !unwire_server(conf, id, address, role)) {
             raft_configuration_close(conf);
             return false;
         }
@@ -206,6 +212,18 @@ bool agree_decode(struct raft_message *m, const uint8_t *bytes, size_t len)
     return u.at == u.end;
 }
 
+void agree_discard(struct raft_message *m)
+{
+    if (m->type == RAFT_IO_APPEND_ENTRIES && m->append_entries.n_entries) {
+        raft_free(m->append_entries.entries[0].batch);
+        raft_free(m->append_entries.entries);
+    }
+    if (m->type == RAFT_IO_INSTALL_SNAPSHOT) {
+        raft_configuration_close(&m->install_snapshot.conf);
+        raft_free(m->install_snapshot.data.base);
+    }
+}
+
 void agree_encode_servers(const struct raft_configuration *conf, struct bytes *to)
 {
     wire_servers(conf, to);
@@ -216,4 +234,30 @@ bool agree_decode_servers(struct raft_configuration *conf, const uint8_t *bytes,
     struct unpack u = {.at = bytes, .end = bytes + len};
 
     return unwire_servers(conf, &u);
+}
+
+/* Its format, the number of servers, and for each its id, its address as a string of C, and its role; then zeros, up to a
+ * multiple of eight bytes. */
+bool agree_decode_change(struct raft_configuration *conf, const uint8_t *bytes, size_t len)
+{
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    bool known = unpack_number(&u, 1) == CHANGE_FORMAT, voters = false;
+    uint64_t count = unpack_number(&u, 8);
+
+    raft_configuration_init(conf);
+    for (uint64_t k = 0; known && k < count; k++) {
+        uint64_t id = unpack_number(&u, 8), role;
+        const char *address = (const char *)u.at;
+        const uint8_t *end = memchr(u.at, '\0', (size_t)(u.end - u.at));
+
+        u.at = end ? end + 1 : u.end;
+        role = unpack_number(&u, 1);
+        known = end && !u.wrong && unwire_server(conf, id, address, role);
+        voters = voters || role == RAFT_VOTER;
+    }
+    if (!known || u.wrong || !voters || u.end - u.at >= 8) {
+        raft_configuration_close(conf);
+        return false;
+    }
+    return true;
 }

@@ -51,11 +51,18 @@ static void journal_cut(struct journal *j, raft_index index)
         journal_drop_last(j);
 }
 
+raft_term journal_term(const struct journal *j, raft_index index)
+{
+    if (j->snapshot.index && index == j->snapshot.index)
+        return j->snapshot.term;
+    return index >= j->start && index - j->start < j->count ? j->entry[index - j->start].term : 0;
+}
+
 static void journal_take_snapshot(struct journal *j, const struct journal_snapshot *s, unsigned trailing)
 {
     raft_index last = j->start + j->count - 1, keep = s->index > trailing ? s->index - trailing : 0;
 
-    if (last < s->index) { /* it is ahead of all that is here */
+    if (last < s->index || trailing == 0) { /* it is ahead of all that is here, or replaces it */
         journal_drop_first(j, j->count);
         j->start = s->index + 1;
     } else if (keep >= j->start) {

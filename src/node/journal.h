@@ -67,9 +67,11 @@ bool journal_join(struct journal *j);
 bool journal_live(struct journal *j, uint64_t least);
 bool journal_vote(struct journal *j, raft_term term, raft_id vote);
 bool journal_append(struct journal *j, raft_term term, unsigned short type, const void *data, size_t len);
+/* The term of the entry of this index; 0: it is not there. The snapshot stands for its last one. */
+raft_term journal_term(const struct journal *j, raft_index index);
 /* Entries from this index on are gone. */
 bool journal_truncate(struct journal *j, raft_index index);
-/* So many entries up to the snapshot are kept. */
+/* The last `trailing` entries up to the snapshot are kept, and those behind it; 0: no entry is. */
 bool journal_snapshot(struct journal *j, const struct journal_snapshot *snapshot, unsigned trailing);
 
 #endif

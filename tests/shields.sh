@@ -1,0 +1,54 @@
+#!/bin/sh
+# Every way around a defect of libraft, and every check of what peers say to it, is needed: without it, a test fails. See
+# tests/shields.txt, and docs/dependencies.md.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+if [ "$MODE" != release ]; then
+    echo "ok 1 - every shield is needed # SKIP it is the tests that are tested, not their memory"
+    echo "1..1"
+    exit 0
+fi
+
+# Everything with the address sanitizer: what it sees, nobody has to crash for.
+compile() { # FILE TO
+    ${CC:-cc} -std=c11 -O1 -g -fsanitize=address -D_GNU_SOURCE -Isrc -Iinclude -Itests -I"$(dirname "${3:-$1}")" -c -o "$2" "$1"
+}
+
+for file in src/node/agree*.c src/node/journal.c src/node/view.c src/node/bytes.c src/lab/memory.c tests/test_agree*.c; do
+    compile "$file" "$dir/$(basename "$file" .c).o" || exit 2
+done
+
+take_away() { # NAME FILE SED
+    number=$((number + 1))
+    sed -e "$3" "$2" >"$dir/planted.c"
+    if cmp -s "$2" "$dir/planted.c"; then
+        echo "not ok $number - needed: $1 (the sed command changes nothing in $2)"
+        return
+    fi
+    compile "$dir/planted.c" "$dir/planted.o" "$2" || return
+    rest=$(find "$dir" -name '*.o' ! -name "$(basename "$2" .c).o" ! -name 'test_*')
+    for test in test_agree_shield test_agree test_agree_library; do
+        # shellcheck disable=SC2086 # a list of words
+        ${CC:-cc} -fsanitize=address -o "$dir/test" "$dir/$test.o" $rest build/release/libdme.a -lraft -lcmocka || return
+        if ! ASAN_OPTIONS=detect_leaks=0 timeout 300 "$dir/test" >"$dir/said" 2>&1; then
+            sed -n 's/^not ok [0-9]* - /# /p; s/^==.*ERROR: AddressSanitizer: \([^ ]*\).*/# \1/p' "$dir/said" | head -n 3
+            echo "ok $number - needed: $1"
+            return
+        fi
+    done
+    echo "not ok $number - needed: $1 (all tests pass)"
+}
+
+while read -r line; do
+    case $line in
+    '#'*) name=${line#\# } ;;
+    src/*)
+        file=$line
+        read -r sed
+        take_away "$name" "$file" "$sed"
+        ;;
+    esac
+done <tests/shields.txt
+
+echo "1..$number"
