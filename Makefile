@@ -88,11 +88,14 @@ test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter ch
 .SECONDARY: # keep the objects of tests
 
 # The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
+FUZZ := -std=c11 -g -O1 -fsanitize=address,undefined
 fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
-build/fuzz/fuzz_reply: $(CLIENT)
-build/fuzz/%: tests/%.c $(PURE) $(LAB) $(NODE) $(CONF)
+build/fuzz/fuzz_reply: $(patsubst %.c,build/fuzz/%.o,$(CLIENT))
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(PURE) $(LAB) $(NODE) $(CONF))
+	clang $(FUZZ) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	clang $(CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $@ $^ -lm -lssl -lcrypto
+	clang $(CPPFLAGS) $(FUZZ) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 # What takes too long for every change.
 nightly: $(B)/dibs $(TEST_BINS) $(B)/tests/chaos_client
@@ -147,4 +150,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)
