@@ -69,12 +69,84 @@ static void clients_check_grant(struct world *w, const struct soak_client *me)
         h->highest_alone = me->fence;
 }
 
+/* In this time all members get to know what one of them tells, or the view changes. */
+enum { NEWS_US = 5 * SOAK_LEASE_MS * 1000 / 2 };
+
+static uint64_t clients_last_view_us(const struct world *w)
+{
+    uint64_t last_us = 0;
+
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->machine[i].runs) {
+            uint64_t us = world_when_us(w, i, w->machine[i].node.installed_ms);
+
+            last_us = last_us < us ? us : last_us;
+        }
+    return last_us;
+}
+
+/* A client shares a lock that another one of the same member held already when it asked: then no client waits that cannot
+ * share, unless that one has just come, or the view has changed since. */
+static void clients_check_overtaking(struct world *w, const struct soak_client *me, uint64_t asked_us)
+{
+    bool joins = false;
+
+    for (uint32_t k = 0; k < w->clients; k++) {
+        const struct soak_client *c = &w->client[k];
+
+        joins |= c != me && c->machine == me->machine && c->name == me->name && c->holds && !c->lost &&
+                 c->mode == me->mode && c->since_us < asked_us;
+    }
+    for (uint32_t k = 0; joins && me->mode != LOCK_ALONE && k < w->clients; k++) {
+        const struct soak_client *c = &w->client[k];
+
+        if (c->waits && !c->tries && c->name == me->name && c->slots == me->slots &&
+            !dme_compatible(c->mode, me->mode) && c->since_us + NEWS_US < asked_us &&
+            clients_last_view_us(w) < c->since_us && node_is_open(clients_node(w, c)))
+            world_fail(w, "a client of %s that came later shares %s, though client %u of %s waits",
+                       w->machine[me->machine].name, clients_names[me->name], k, w->machine[c->machine].name);
+    }
+}
+
+/* Clients that try are rivalled by all who want the same lock. */
+static void clients_note_rivals(struct world *w, struct soak_client *me)
+{
+    const struct soak_history *h = &w->history[me->name];
+
+    me->rivalled = h->abandoned_us && w->now_us < h->abandoned_us + NEWS_US;
+    for (uint32_t k = 0; k < w->clients; k++) {
+        struct soak_client *c = &w->client[k];
+
+        if (c != me && c->name == me->name)
+            me->rivalled = c->rivalled = true;
+    }
+}
+
+/* A client that tried has not got the lock, and no client was in its way. */
+static void clients_check_try(struct world *w, const struct soak_client *me, const struct node_event *e)
+{
+    if (me->tries && !me->rivalled && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
+        w->now_us < me->since_us + 2 * SOAK_LEASE_MS * 1000)
+        world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[me->name],
+                   w->machine[me->machine].name);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- acting */
+
+/* What this client holds or wanted is not released in the usual way. */
+static void clients_abandon(struct world *w, const struct soak_client *c)
+{
+    if (c->name >= 0)
+        w->history[c->name].abandoned_us = w->now_us;
+    for (uint32_t k = 0; k < w->clients; k++)
+        w->client[k].rivalled |= w->client[k].name == c->name;
+}
 
 static void clients_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
+    clients_abandon(w, c);
     c->session = NULL;
     c->waits = c->holds = c->lost = false;
     c->name = -1;
@@ -118,6 +190,7 @@ static void clients_hear_late(struct world *w, uint32_t k)
     struct soak_client *c = &w->client[k];
     const char *name = clients_names[c->name];
 
+    clients_abandon(w, c);
     world_trace(w, "client %u hears that it has lost %s", k, name);
     c->lost = c->holds = false;
     c->name = -1;
@@ -162,7 +235,7 @@ static void clients_ask(struct world *w, uint32_t k)
     else if (w->modes->rules & 1u << DME_GROUP)
         wish.mode = world_below(w, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + (uint32_t)world_below(w, 2);
     if (world_below(w, 4) == 0)
-        wish.wait_ms = world_below(w, 2000);
+        wish.wait_ms = world_below(w, 2) ? world_below(w, 2000) : 0;
     c->greedy = world_below(w, 5) == 0;
     if (c->greedy && world_below(w, 2) && !w->conf->rolling)
         wish.ttl_ms = 1 + world_below(w, 3000);
@@ -174,6 +247,8 @@ static void clients_ask(struct world *w, uint32_t k)
     c->confirms = world_below(w, 2);
     c->deaf = c->confirms && world_below(w, 2);
     c->since_us = w->now_us;
+    c->tries = wish.wait_ms == 0;
+    clients_note_rivals(w, c);
     dme_text_init(&why, line, sizeof line);
     objection = session_lock(c->session, &wish, &why);
     c->waits = !objection;
@@ -287,6 +362,7 @@ void clients_hear(struct world *w, uint32_t i)
         c->holds = e.state == CLAIM_HELD;
         c->life++;
         if (c->holds) {
+            clients_check_overtaking(w, c, c->since_us);
             c->fence = e.fence;
             c->since_us = w->now_us;
             w->report->grants++;
@@ -294,6 +370,9 @@ void clients_hear(struct world *w, uint32_t i)
             clients_check_grant(w, c);
             clients_plan(w, k, c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * w->mix.hold_ms + 1));
         } else {
+            clients_check_try(w, c, &e);
+            if (e.state == CLAIM_LOST)
+                clients_abandon(w, c);
             w->report->losses += e.state == CLAIM_LOST;
             if (e.state == CLAIM_LOST)
                 rolling_check_loss(w, i, e.name);

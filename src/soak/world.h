@@ -72,6 +72,8 @@ struct soak_client {
     bool greedy;   /* it holds for long, or does not let go by itself */
     bool deaf;     /* what its daemon says it hears late, and its clock is the slowest that may be */
     bool lost;     /* deaf: it has yet to hear that it has lost what it holds */
+    bool tries;    /* it waits for no holder */
+    bool rivalled; /* tries: another client has wanted the lock meanwhile, or may seem to hold it still */
     int name;
     uint32_t mode, slots;
     uint64_t fence;
@@ -81,6 +83,7 @@ struct soak_client {
 
 struct soak_history {
     uint64_t highest, highest_alone;
+    uint64_t abandoned_us; /* when it was last not released in the usual way: it may stay held for a while */
 };
 
 /* What a seed draws. Rates are events per simulated minute. */
