@@ -11,7 +11,7 @@
  *     }
  *     dibs_close(d);
  *
- * Connections. A connection is a session with the daemon of a machine: it holds any number of locks, each once, and waits
+ * Connections. A connection is a session with the daemon of a machine: it holds up to 65,536 locks, each once, and waits
  * for one at a time. When it ends, by dibs_close or because the process dies, its locks are released. When the daemon
  * has gone, all locks of the connection are lost, and every function says DIBS_GONE from then on. A connection does not
  * come back by itself: close it, open another one, and ask for the locks anew. Others may have held them meanwhile, and

@@ -52,34 +52,11 @@ int conn_refused(struct dibs *d, const struct dibs_reply *error)
 
 /* ------------------------------------------------------------------------------------------------------------- locks */
 
-struct conn_lock *conn_find(const struct dibs *d, const char *name)
-{
-    struct conn_lock *lock = d->locks;
-
-    while (lock && strcmp(lock->name, name) != 0)
-        lock = lock->next;
-    return lock;
-}
-
-void conn_forget(struct dibs *d, const struct conn_lock *lock)
-{
-    struct conn_lock **place = &d->locks;
-
-    while (*place && *place != lock)
-        place = &(*place)->next;
-    if (*place) {
-        struct conn_lock *gone = *place;
-
-        *place = gone->next;
-        free(gone);
-    }
-}
-
 static void conn_lose(struct dibs *d, struct conn_lock *lock, const char *why)
 {
     if (lock->lost)
         return;
-    lock->lost = true;
+    held_lose(&d->held, lock);
     if (d->granted && d->wanted && strcmp(d->wanted, lock->name) == 0) { /* it was never said to be held */
         d->granted = false;
         d->result = conn_fail(d, DIBS_LOST, "\"%s\" was taken away at once: %s", lock->name, why);
@@ -90,17 +67,13 @@ static void conn_lose(struct dibs *d, struct conn_lock *lock, const char *why)
 
 static void conn_lose_all(struct dibs *d, const char *why)
 {
-    for (struct conn_lock *lock = d->locks; lock; lock = lock->next)
+    for (struct conn_lock *lock = held_next(&d->held, NULL); lock; lock = held_next(&d->held, lock))
         conn_lose(d, lock, why);
 }
 
 static bool conn_holds(const struct dibs *d)
 {
-    const struct conn_lock *lock = d->locks;
-
-    while (lock && lock->lost)
-        lock = lock->next;
-    return lock;
+    return d->held.count > d->held.lost;
 }
 
 void conn_end(struct dibs *d, const char *why)
@@ -260,7 +233,7 @@ static void conn_hear_aside(struct dibs *d, const struct dibs_reply *r)
     memmove(d->aside, d->aside + 1, --d->asides * sizeof *d->aside);
     if (aside.type == ASIDE_CONFIRM)
         conn_hear_confirm(d, r);
-    if (aside.type == ASIDE_RENEW && r->type == DIBS_ERROR && (lock = conn_find(d, aside.name)))
+    if (aside.type == ASIDE_RENEW && r->type == DIBS_ERROR && (lock = held_find(&d->held, aside.name)))
         conn_lose(d, lock, r->text);
     free(aside.name);
 }
@@ -298,23 +271,17 @@ static void conn_hear_news(struct dibs *d, const struct dibs_reply *r)
     else if (strcmp(what, "pmessage") == 0 && r->count == 4 && r->item[2]->text && r->item[3]->text)
         conn_hear_event(d, r->item[2]->text, r->item[3]->text);
     else if (strcmp(what, "lost") == 0 && r->count >= 3 && r->item[1]->text &&
-             (lock = conn_find(d, r->item[1]->text)) && lock->fence == r->item[2]->number)
+             (lock = held_find(&d->held, r->item[1]->text)) && lock->fence == r->item[2]->number)
         conn_lose(d, lock, "it was taken away");
 }
 
 static void conn_hear_grant(struct dibs *d, uint64_t fence)
 {
-    size_t size = strlen(d->wanted) + 1;
-    struct conn_lock *lock = malloc(sizeof *lock + size);
-
-    if (!lock) {
+    if (!held_add(&d->held, d->wanted, fence)) {
         conn_end(d, "out of memory");
         d->result = DIBS_NO_MEMORY;
         return;
     }
-    *lock = (struct conn_lock){.next = d->locks, .fence = fence};
-    memcpy(lock->name, d->wanted, size);
-    d->locks = lock;
     d->fence = fence;
     d->granted = true; /* as a result it will be told when it is vouched for */
     if (conn_now_ms() >= d->vouched_ms) {

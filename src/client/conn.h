@@ -10,6 +10,7 @@
 #define DIBS_CLIENT_CONN_H
 
 #include "dibs.h"
+#include "held.h"
 #include "spin.h"
 
 #include <stdarg.h>
@@ -18,14 +19,6 @@
 enum {
     CONN_ANSWER_MS = 10000, /* a daemon that says nothing for so long, though it is its turn, is gone */
     CONN_AGAIN_MS = 200,    /* when it vouches for nothing: ask again after this time */
-};
-
-/* A lock that is held; or that was lost, until the program has unlocked it. */
-struct conn_lock {
-    struct conn_lock *next;
-    uint64_t fence;
-    bool lost;
-    char name[];
 };
 
 /* What a MEANWHILE was about. */
@@ -54,7 +47,7 @@ struct dibs {
     struct conn_aside *aside;
     size_t asides, aside_room;
 
-    struct conn_lock *locks;
+    struct held held;    /* also a lock whose grant the program has not been told of */
     char *wanted;        /* the lock that is asked for, until its result has been fetched; or null */
     int result;          /* of that: DIBS_WAITING, .. */
     uint64_t fence;      /* DIBS_OK */
@@ -76,10 +69,6 @@ uint64_t conn_now_ms(void);
 int conn_fail(struct dibs *d, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The code for an error of the daemon, and the message. */
 int conn_refused(struct dibs *d, const struct dibs_reply *error);
-
-/* A lock that is held or was lost, also if the program has not been told of its grant; or null. */
-struct conn_lock *conn_find(const struct dibs *d, const char *name);
-void conn_forget(struct dibs *d, const struct conn_lock *lock);
 
 /* To be sent by the next conn_process. */
 void conn_say(struct dibs *d, const char *const *words, size_t count);

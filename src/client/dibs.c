@@ -110,8 +110,7 @@ void dibs_close(struct dibs *d)
     secure_free(d->secure, d->fd);
     if (d->fd >= 0)
         close(d->fd);
-    while (d->locks)
-        conn_forget(d, d->locks);
+    held_free(&d->held);
     for (size_t k = 0; k < d->asides; k++)
         free(d->aside[k].name);
     dibs_free(d->answer);
@@ -199,7 +198,7 @@ int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs
 
 static int dibs_check_wish(struct dibs *d, const char *name, const struct dibs_wish *wish)
 {
-    const struct conn_lock *held = conn_find(d, name);
+    const struct conn_lock *held = held_find(&d->held, name);
 
     if (held && !held->lost)
         return conn_fail(d, DIBS_MISUSE, "this connection holds \"%s\" already", name);
@@ -253,7 +252,7 @@ static int dibs_begin_lock(struct dibs *d, const char *name, const struct dibs_w
     d->wanted = strdup(name);
     if (!d->wanted)
         return conn_fail(d, DIBS_NO_MEMORY, "out of memory");
-    conn_forget(d, conn_find(d, name)); /* as lost */
+    held_remove(&d->held, held_find(&d->held, name)); /* as lost */
     d->result = DIBS_WAITING;
     if (conn_now_ms() >= d->confirm_ms)
         conn_ask_confirm(d);
@@ -314,7 +313,7 @@ int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uin
 /* A lock that the program knows to be held or lost, or null. */
 static struct conn_lock *dibs_known(const struct dibs *d, const char *name)
 {
-    return d->granted && strcmp(d->wanted, name) == 0 ? NULL : conn_find(d, name);
+    return d->granted && strcmp(d->wanted, name) == 0 ? NULL : held_find(&d->held, name);
 }
 
 /* The lock, if there is something to be done with it; else the code says why not. */
@@ -344,7 +343,7 @@ int dibs_unlock(struct dibs *d, const char *name)
         conn_process(d);
     }
     if (code != DIBS_MISUSE)
-        conn_forget(d, dibs_known(d, name));
+        held_remove(&d->held, dibs_known(d, name));
     dibs_free(reply);
     return code;
 }
@@ -356,7 +355,7 @@ int dibs_start_unlock(struct dibs *d, const char *name)
 
     if (dibs_held(d, name, &code) || code == DIBS_LOST)
         conn_say_aside(d, ASIDE_UNLOCK, words, 2);
-    conn_forget(d, dibs_known(d, name));
+    held_remove(&d->held, dibs_known(d, name));
     conn_process(d);
     return code;
 }

@@ -1,0 +1,35 @@
+/* held.h - the locks of a connection, by name: what a program holds, and what it has lost and not yet unlocked.
+ *
+ * A table with a chain in each place, at most one lock in a chain on average: to take, find and forget a lock costs the same
+ * however many there are. If there is no memory for a larger table, the chains grow instead. */
+#ifndef DIBS_CLIENT_HELD_H
+#define DIBS_CLIENT_HELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A lock that is held; or that was lost, until the program has unlocked it. */
+struct conn_lock {
+    struct conn_lock *next; /* in its chain */
+    uint64_t hash, fence;
+    bool lost;
+    char name[];
+};
+
+struct held {
+    struct conn_lock **chain;
+    size_t room, count; /* chains, a power of 2; locks */
+    size_t lost;        /* locks */
+};
+
+struct conn_lock *held_find(const struct held *h, const char *name);
+/* Null: out of memory. It is not there yet. */
+struct conn_lock *held_add(struct held *h, const char *name, uint64_t fence);
+void held_lose(struct held *h, struct conn_lock *lock);
+void held_remove(struct held *h, const struct conn_lock *lock); /* null: nothing */
+/* One after the other: begin with null, ends with null. Meanwhile none may be added or removed. */
+struct conn_lock *held_next(const struct held *h, const struct conn_lock *last);
+void held_free(struct held *h);
+
+#endif
