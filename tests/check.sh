@@ -75,7 +75,7 @@ test_that "threads agree on ricart-agrawala" threads_agree ricart-agrawala --req
 test_that "threads agree on maekawa" threads_agree maekawa --set quorum=full
 test_that "threads agree on readers and writers" threads_agree ricart-agrawala --rule shared --order fifo
 test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami --sites 4
-test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-published --sites 4
+test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-retold --sites 4
 test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
 test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
 test_that "threads find what a lost message does" threads_find_it ricart-agrawala-implicit --lose 1

@@ -18,7 +18,7 @@ tell $? "a long run is not saved"
 tell $? "every step is logged"
 
 # A site that is never served is not hidden in an average; and nobody is accused without reason.
-"$DIBS" sim suzuki-kasami-as-published --sites 4 --closed --delay exp:1 --entries 1k >"$dir/out" &&
+"$DIBS" sim suzuki-kasami-as-retold --sites 4 --closed --delay exp:1 --entries 1k >"$dir/out" &&
     grep -q '^3 of 4 sites waited all the time' "$dir/out" &&
     "$DIBS" sim suzuki-kasami --sites 4 --closed --delay exp:1 --entries 1k >"$dir/out" && ! grep -q 'all the time' "$dir/out"
 tell $? "sites that are never served are told of"

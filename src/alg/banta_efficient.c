@@ -20,9 +20,9 @@
  *
  * Departures from the paper. The idle holder enters at once (as printed it sends a REQUEST to itself, and later to site
  * -1). While it is inside, requests are only collected. Appending empties the queue of collected requests. The window
- * is longer than 2T, not 2T long. Each of these mistakes can be watched in banta-efficient-as-published. With m
- * requests in each cycle the thesis counts n/m + 1 messages; it includes an UPDATE of the good site to itself, which is
- * not sent. Without a bound on delays BE3 breaks: the late REQUEST is a fault here, as it would be lost. */
+ * is longer than 2T, not 2T long. What is printed can be watched in banta-efficient-as-published; that a shorter window
+ * does not do, as the thesis says, in banta-efficient-tempting. With m requests in each cycle the thesis counts n/m + 1
+ * messages; it includes an UPDATE of the good site to itself, which the printed loop sends and this one does not. Without a bound on delays BE3 breaks: the late REQUEST is a fault here, as it would be lost. */
 #include "core/alg.h"
 #include "core/line.h"
 
@@ -38,8 +38,24 @@ static const struct dme_option be_options[] = {
     {.key = "hurry", .help = "no window if nobody is told of the cycle", .choices = be_hurry},
     {0},
 };
-static const char *const be_mistakes[] = {
-    "short-window", "holder-asks-itself", "starts-while-inside", "keeps-collected", NULL,
+static const struct dme_mistake be_mistakes[] = {
+    {.name = "short-window",
+     .kind = DME_TEMPTING,
+     .where = "Banta 1993, section 5.4, page 47, says two time periods, and that they are necessary",
+     .what = "a window of one T: a late request is lost"},
+    {.name = "holder-asks-itself",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 5.8, page 54",
+     .what = "a site that is the last of the queue finds no good site there, and asks site -1 from then on"},
+    {.name = "starts-while-inside",
+     .kind = DME_TEMPTING,
+     .where = "not in the thesis",
+     .what = "once an idle holder enters at once, a request may find it inside, and must not start a cycle"},
+    {.name = "keeps-collected",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 5.8, pages 50-53",
+     .what = "the local queue is appended to the token queue and never cleared; chapter 6 clears it"},
+    {0},
 };
 
 struct be {
@@ -270,7 +286,16 @@ const struct dme_alg banta_efficient = {
 
 const struct dme_alg banta_efficient_as_published = {
     .name = "banta-efficient-as-published",
-    .flaw = "a window of 2T and no longer loses a request that is as late as it may be",
+    .flaw = "the holder of the idle token asks nobody, and collected requests are queued again",
     .mistakes = be_mistakes,
+    .mistaken = DME_PUBLISHED,
+    BANTA_EFFICIENT,
+};
+
+const struct dme_alg banta_efficient_tempting = {
+    .name = "banta-efficient-tempting",
+    .flaw = "a window of one T loses a request that is as late as it may be",
+    .mistakes = be_mistakes,
+    .mistaken = DME_TEMPTING,
     BANTA_EFFICIENT,
 };

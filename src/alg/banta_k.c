@@ -18,8 +18,9 @@
  *
  * Departures from the paper. The good site awaits a RELEASE for every slot taken (in the text always k, which never
  * come if fewer than k sites stand before it), and frees them all (as printed it never does). RELEASE goes to the k-th
- * behind or the good site, whichever comes first in the queue (as printed, whichever has the lower number). Each of
- * these mistakes can be watched in banta-k-as-published; those of banta-efficient are repaired here, too. What is
+ * behind or the good site, whichever comes first in the queue, as the text says (the procedure writes min, which can be
+ * read as the lower number: banta-k-tempting). The first two can be watched in banta-k-as-published; those of
+ * banta-efficient are repaired here, too. What is
  * claimed is less than it seems: the good site enters alone. So at most min(k, n-2) sites are inside together, or one
  * where that is 0, and one at light load. The thesis counts n/m + 2 messages, with an UPDATE to oneself and a
  * RELEASE of the good site in each cycle that are not sent. */
@@ -34,7 +35,21 @@ enum { WINDOW }; /* the timer */
  * k-th is the k-th of the queue. */
 static const struct dme_kind bk_kinds[] = {
     {"REQUEST", 0, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {"RELEASE", 0, 0}, {0}};
-static const char *const bk_mistakes[] = {"awaits-k", "never-frees", "lower-number", NULL};
+static const struct dme_mistake bk_mistakes[] = {
+    {.name = "awaits-k",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 6.2.5, page 69",
+     .what = "the good site awaits k releases, also if fewer than k sites stand before it"},
+    {.name = "never-frees",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 6.2.7, pages 71-72; section 6.2.2, page 64, has it",
+     .what = "no statement increments the semaphore"},
+    {.name = "lower-number",
+     .kind = DME_TEMPTING,
+     .where = "Banta 1993, section 6.2.7, page 71, writes min(); page 73 says which is meant",
+     .what = "a release goes to the k-th site or the good site, whichever has the lower number"},
+    {0},
+};
 
 struct bk {
     dme_id good;        /* where to send requests; with the token: the good site of its cycle */
@@ -277,5 +292,14 @@ const struct dme_alg banta_k_as_published = {
     .name = "banta-k-as-published",
     .flaw = "the last of a cycle awaits more releases than come",
     .mistakes = bk_mistakes,
+    .mistaken = DME_PUBLISHED,
+    BANTA_K,
+};
+
+const struct dme_alg banta_k_tempting = {
+    .name = "banta-k-tempting",
+    .flaw = "a release goes to a site that does not await it",
+    .mistakes = bk_mistakes,
+    .mistaken = DME_TEMPTING,
     BANTA_K,
 };

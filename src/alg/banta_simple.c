@@ -15,12 +15,11 @@
  * Invariant BS1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
  * Invariant BS2. An idle site's good site is another one. A request that is passed on or waits for a waiting site moves
  *     to strictly higher versions, so no circle of sites wait for each other.
- * Invariant BS3. A copy kept of site j's request is of the highest number seen of j.
+ * Invariant BS3. No site and no token knows of a number above that of the latest request made.
  *
  * Departures from the paper. The idle holder enters at once (as printed it asks itself and waits for ever). UPDATEs
  * have a version, and an older one is ignored (without it a slow UPDATE can undo a newer one, and lead a request back to
- * its own site). The
- * token remembers what was queued, not what was served (else a copy of a queued request is queued again). What is
+ * its own site). The token remembers what was queued, not what was served (else a copy of a queued request is queued again). What is
  * announced is never the end of an empty queue. A request that returns to its origin, or comes twice, is dropped. Each
  * of the first four can be watched in banta-simple-as-published; so can the algorithm before section 4.6, which keeps
  * no copies and starves. */
@@ -33,8 +32,28 @@ enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY, STAR
 /* The token has a ticket for every site k: clock is the number queued of site k, site is the k-th site of the queue.
  * Before them goes one for the version. */
 static const struct dme_kind bs_kinds[] = {{"REQUEST", 1, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
-static const char *const bs_mistakes[] = {
-    "no-versions", "holder-asks-itself", "remembers-served", "announces-nobody", "starves", NULL,
+static const struct dme_mistake bs_mistakes[] = {
+    {.name = "no-versions",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 4.3, page 35",
+     .what = "an update carries no version, so an old one may be the last to arrive"},
+    {.name = "holder-asks-itself",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 4.3, pages 34-35",
+     .what = "the holder of the idle token asks its good site, which is itself, and keeps the request in its queue"},
+    {.name = "remembers-served",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 4.6, page 41",
+     .what = "the history array has the requests that were served, not those that were queued"},
+    {.name = "announces-nobody",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, sections 4.3 and 4.6, pages 37 and 41",
+     .what = "updates are sent if the local queue is not empty, also if all of it is old and nothing was queued"},
+    {.name = "starves",
+     .kind = DME_PUBLISHED,
+     .where = "Banta 1993, section 4.5.2, page 39, which says so itself",
+     .what = "the preliminary algorithm: requests chase the token, and no copy is kept"},
+    {0},
 };
 
 struct bs {
@@ -204,6 +223,12 @@ static const char *bs_broken(const struct dme_moment *now)
         tokens += s->has;
         if (now->node[i]->phase == DME_IDLE && !s->has && s->good == i)
             return "BS2: an idle site's good site is another one";
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct bs *other = dme_state(now->node[j]);
+
+            if (s->peer[j].seen > other->peer[j].seen || s->peer[j].taken > other->peer[j].seen)
+                return "BS3: no site knows of a request that was not made";
+        }
         for (uint32_t k = 0; k < s->queued; k++)
             if (s->peer[k].queue == i)
                 return "BS1: the holder of the token is not on its queue";
@@ -243,5 +268,6 @@ const struct dme_alg banta_simple_as_published = {
     .name = "banta-simple-as-published",
     .flaw = "slow updates without versions make sites wait in a circle",
     .mistakes = bs_mistakes,
+    .mistaken = DME_PUBLISHED,
     BANTA_SIMPLE,
 };

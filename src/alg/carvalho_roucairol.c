@@ -16,7 +16,7 @@
  * Departures from the paper. None known. The heart of it is what a waiting site does that answers an older claim: by
  * that answer it loses the permission of that site, so if it held it, it must ask for it now, with the number that its
  * claim has. The two messages may arrive in either order. Four ways to get this wrong are in
- * carvalho-roucairol-as-published. */
+ * carvalho-roucairol-as-retold (the first, as Banta retells it) and carvalho-roucairol-tempting. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY };
@@ -30,7 +30,26 @@ static const struct dme_option cr_options[] = {
     {.key = "start", .help = "permissions held at first: none, or those of all sites above", .choices = cr_start},
     {0},
 };
-static const char *const cr_mistakes[] = {"keeps-permission", "forgets-to-ask", "fresh-number", "asks-twice", NULL};
+static const struct dme_mistake cr_mistakes[] = {
+    {.name = "keeps-permission",
+     .kind = DME_RETOLD,
+     .where = "Banta 1993, section 2.2.3, page 18",
+     .what = "a site that receives a request acts as in Ricart and Agrawala's algorithm: nothing is said of the "
+             "permission that its answer gives away"},
+    {.name = "forgets-to-ask",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "a waiting site that answers an older claim does not ask for the permission that it loses"},
+    {.name = "fresh-number",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "it asks for it with a new number"},
+    {.name = "asks-twice",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "it asks also where the permission was not held"},
+    {0},
+};
 
 struct cr {
     uint64_t highest;       /* number of any claim sent or received */
@@ -167,10 +186,20 @@ const struct dme_alg carvalho_roucairol = {
     CR_COMMON,
 };
 
-const struct dme_alg carvalho_roucairol_as_published = {
-    .name = "carvalho-roucairol-as-published",
-    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993",
-    .flaw = "a waiting site that answers an older claim loses a permission and does not ask for it again, or not right",
+const struct dme_alg carvalho_roucairol_tempting = {
+    .name = "carvalho-roucairol-tempting",
+    .paper = "O. Carvalho, G. Roucairol, On mutual exclusion in computer networks, CACM 26(2), 1983",
+    .flaw = "a waiting site that answers an older claim does not ask again, or not right",
     .mistakes = cr_mistakes,
+    .mistaken = DME_TEMPTING,
+    CR_COMMON,
+};
+
+const struct dme_alg carvalho_roucairol_as_retold = {
+    .name = "carvalho-roucairol-as-retold",
+    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993",
+    .flaw = "a waiting site that answers an older claim keeps a permission that it has given away",
+    .mistakes = cr_mistakes,
+    .mistaken = DME_RETOLD,
     CR_COMMON,
 };

@@ -16,7 +16,7 @@
  * served meanwhile is not thrown away: it comes from a site that may not know this one, and by now nobody else may tell
  * it. So its sender is remembered, or told of this site by a REQUEST, be it an old one. Requests that arrive where the
  * token is not are remembered until it comes, and the token says what was served. Each of these taken away, it is
- * chang-singhal-liu-as-published. With `--set start=staircase` a site knows only the lower numbered ones at first. */
+ * chang-singhal-liu-tempting; whether the publication takes them away is not known to us. With `--set start=staircase` a site knows only the lower numbered ones at first. */
 #include "queue_token.h"
 
 enum { FULL, STAIRCASE };
@@ -27,7 +27,21 @@ static const struct dme_option csl_options[] = {
     {.key = "start", .help = "whom a site asks at first", .choices = csl_start},
     {0},
 };
-static const char *const csl_mistakes[] = {"discards-old-requests", "forgets-early-requests", "judges-by-itself", NULL};
+static const struct dme_mistake csl_mistakes[] = {
+    {.name = "discards-old-requests",
+     .kind = DME_TEMPTING,
+     .where = "known here through Swaroop and Singh 2007 only",
+     .what = "a request that was served already is ignored"},
+    {.name = "forgets-early-requests",
+     .kind = DME_TEMPTING,
+     .where = "known here through Swaroop and Singh 2007 only",
+     .what = "a request that reaches a site before the token does is forgotten"},
+    {.name = "judges-by-itself",
+     .kind = DME_TEMPTING,
+     .where = "known here through Swaroop and Singh 2007 only",
+     .what = "whether a request is fresh is judged by the requests that this site has received itself"},
+    {0},
+};
 
 /* Ask j for the token, but once for each request. Where the request is served already, this only lets j know us. */
 static void csl_tell(struct dme *d, struct qt *s, dme_id j)
@@ -160,7 +174,7 @@ static void csl_show(const struct dme *d, const void *state, struct dme_text *te
 #define CSL_SHARED                                                                                                     \
     .family = DME_TOKEN,                                                                                               \
     .paper = "Y.-I. Chang, M. Singhal, M. T. Liu, A dynamic token-based distributed mutual exclusion algorithm, "      \
-             "IPCCC, 1991",                                                                                            \
+             "IPCCC, 1991; known here through A. Swaroop, A. K. Singh, 2007, only",                                    \
     .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T", .kinds = qt_kinds, .options = csl_options,    \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct qt),                   \
     .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = csl_init, .request = csl_request, .receive = csl_receive,  \
@@ -168,10 +182,10 @@ static void csl_show(const struct dme *d, const void *state, struct dme_text *te
 
 const struct dme_alg chang_singhal_liu = {.name = "chang-singhal-liu", CSL_SHARED};
 
-const struct dme_alg chang_singhal_liu_as_published = {
-    .name = "chang-singhal-liu-as-published",
-    .flaw =
-        "blocks, as it is described: old requests are ignored, or early ones, or the token does not tell them apart",
+const struct dme_alg chang_singhal_liu_tempting = {
+    .name = "chang-singhal-liu-tempting",
+    .flaw = "the rule of dynamic request sets alone blocks; the publication itself was not read",
     .mistakes = csl_mistakes,
+    .mistaken = DME_TEMPTING,
     CSL_SHARED,
 };

@@ -15,7 +15,7 @@
  * is smaller than the claim, so one flag per site, "heard something later than my claim", says the same. A receipt
  * moves the clock past the time received (the paper's rule IR2), but is no tick of its own; only *up to* that time
  * would not do, for then a reply could carry the claim's own time and never be later. Summaries that say max(clock,
- * time) make that mistake: lamport-as-published. */
+ * time) make that mistake: lamport-as-retold. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY, RELEASE };
@@ -28,7 +28,13 @@ static const struct dme_option lamport_options[] = {
     {.key = "omit", .help = "which replies are left out", .choices = lamport_omit},
     {0},
 };
-static const char *const lamport_mistakes[] = {"clock-not-past", NULL};
+static const struct dme_mistake lamport_mistakes[] = {
+    {.name = "clock-not-past",
+     .kind = DME_RETOLD,
+     .where = "summaries of Lamport 1978",
+     .what = "a site that receives a time moves its clock up to it, not past it"},
+    {0},
+};
 
 struct lamport {
     uint64_t clock;
@@ -151,10 +157,11 @@ const struct dme_alg lamport = {
     LAMPORT_COMMON,
 };
 
-const struct dme_alg lamport_as_published = {
-    .name = "lamport-as-published",
-    .paper = "L. Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978, abridged",
+const struct dme_alg lamport_as_retold = {
+    .name = "lamport-as-retold",
+    .paper = "L. Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
     .flaw = "a clock moves up to the time received, not past it, and a reply may not be later than the claim",
     .mistakes = lamport_mistakes,
+    .mistaken = DME_RETOLD,
     LAMPORT_COMMON,
 };

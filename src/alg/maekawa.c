@@ -6,12 +6,7 @@
  *
  * Messages. 3(K-1) at light load, 4(K-1) at full load. On a plane n = K(K-1)+1; on a grid K = 2 sqrt(n) - 1.
  *
- * maekawa-as-published makes one of these mistakes:
- *   overtaken-not-told     Maekawa's paper, as Sanders found: FAILED goes to a newcomer only.
- *   compares-with-granted  textbooks: an arbiter compares a newcomer with the granted claim, not with those waiting.
- *   drops-inquiry          whoever has not failed anywhere forgets an INQUIRE instead of keeping it in mind.
- *   yielded-not-failed     a grant given back is not counted as a failure.
- *   ignores-early-inquiry  an INQUIRE for a grant that is not here is ignored, which FIFO channels would justify. */
+ * The mistakes of maekawa-as-retold and maekawa-tempting are told in quorum.c. */
 #include "quorum.h"
 
 #include "core/topology.h"
@@ -55,10 +50,20 @@ const struct dme_alg maekawa = {
     MK_COMMON,
 };
 
-const struct dme_alg maekawa_as_published = {
-    .name = "maekawa-as-published",
+const struct dme_alg maekawa_tempting = {
+    .name = "maekawa-tempting",
+    .paper = "M. Maekawa, A sqrt(N) algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985",
+    .flaw = "an INQUIRE or a YIELD is not remembered: deadlock",
+    .mistakes = quorum_mistakes,
+    .mistaken = DME_TEMPTING,
+    MK_COMMON,
+};
+
+const struct dme_alg maekawa_as_retold = {
+    .name = "maekawa-as-retold",
     .paper = "M. Maekawa, A sqrt(N) algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985",
     .flaw = "claims that hold each other's grants are not always told to give them back: deadlock",
     .mistakes = quorum_mistakes,
+    .mistaken = DME_RETOLD,
     MK_COMMON,
 };

@@ -12,7 +12,7 @@
  * Invariant NT2. Fathers form no cycle. A site without a father that does not request holds the token.
  * Invariant NT3. While a site requests, it has a father exactly if it has a next.
  *
- * Departures from the paper. None. naimi-trehel-as-published makes one of these mistakes:
+ * Departures from the paper. None. naimi-trehel-as-retold and naimi-trehel-tempting make one of these mistakes:
  *   holder-forwards    the survey by Banta: a site that does not request passes a request on. The idle holder of the
  *                      token has nobody to pass it to.
  *   overwrites-next    a site that requests makes whoever asks its next, even if it has one. */
@@ -22,7 +22,17 @@ enum { REQUEST, TOKEN };
 enum { HOLDER_FORWARDS, OVERWRITES_NEXT };
 
 static const struct dme_kind nt_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 0}, {0}};
-static const char *const nt_mistakes[] = {"holder-forwards", "overwrites-next", NULL};
+static const struct dme_mistake nt_mistakes[] = {
+    {.name = "holder-forwards",
+     .kind = DME_RETOLD,
+     .where = "Banta 1993, section 2.1.5, page 14",
+     .what = "a site that is not requesting forwards a request, also if it holds the token"},
+    {.name = "overwrites-next",
+     .kind = DME_TEMPTING,
+     .where = "Banta 1993, section 2.1.5, page 14, says that it forwards then",
+     .what = "a second request overwrites the first one in Next"},
+    {0},
+};
 
 struct nt {
     dme_id father; /* the last requester known, or DME_NONE: this site is it */
@@ -125,17 +135,30 @@ static void nt_show(const struct dme *d, const void *state, struct dme_text *tex
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct nt), .init = nt_init,  \
     .request = nt_request, .receive = nt_receive, .release = nt_release, .broken = nt_broken, .show = nt_show
 
+#define NT_PAPER                                                                                                       \
+    "M. Naimi, M. Trehel, A. Arnold, A log(N) distributed mutual exclusion algorithm based on path reversal, "         \
+    "JPDC 34, 1996"
+
 const struct dme_alg naimi_trehel = {
     .name = "naimi-trehel",
-    .paper = "M. Naimi, M. Trehel, A. Arnold, A log(N) distributed mutual exclusion algorithm based on path reversal, "
-             "JPDC 34, 1996",
+    .paper = NT_PAPER,
     NT_COMMON,
 };
 
-const struct dme_alg naimi_trehel_as_published = {
-    .name = "naimi-trehel-as-published",
-    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993, and otherwise abridged",
-    .flaw = "a request is lost",
+const struct dme_alg naimi_trehel_tempting = {
+    .name = "naimi-trehel-tempting",
+    .paper = NT_PAPER,
+    .flaw = "a request that waits is overwritten",
     .mistakes = nt_mistakes,
+    .mistaken = DME_TEMPTING,
+    NT_COMMON,
+};
+
+const struct dme_alg naimi_trehel_as_retold = {
+    .name = "naimi-trehel-as-retold",
+    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993",
+    .flaw = "the idle holder of the token forwards a request, and it is lost",
+    .mistakes = nt_mistakes,
+    .mistaken = DME_RETOLD,
     NT_COMMON,
 };

@@ -26,7 +26,7 @@
  * takes nothing back before its RELEASE; so an arbiter may hear of claims that are over, and of ones that it never
  * granted.
  *
- * The mistakes are those of Maekawa's paper and of summaries of it; see maekawa.c. */
+ * The mistakes are those of summaries of Maekawa's paper, and tempting ones; the paper itself was not at hand. */
 #include "quorum.h"
 
 enum { REQUEST, YIELD, RELEASE, GRANT, FAILED, INQUIRE };
@@ -38,8 +38,28 @@ const struct dme_kind quorum_kinds[] = {
     {"REQUEST", 1, 0}, {"YIELD", 1, 0}, {"RELEASE", 1, 0}, {"GRANT", 2, 0}, {"FAILED", 1, 0}, {"INQUIRE", 1, 0}, {0},
 };
 const char *const quorum_yield[] = {"if-failed", "at-once", NULL};
-const char *const quorum_mistakes[] = {
-    "overtaken-not-told", "compares-with-granted", "drops-inquiry", "yielded-not-failed", "ignores-early-inquiry", NULL,
+const struct dme_mistake quorum_mistakes[] = {
+    {.name = "overtaken-not-told",
+     .kind = DME_RETOLD,
+     .where = "reproductions of Maekawa 1985; corrected by Sanders 1987",
+     .what = "a waiting claim that a newcomer overtakes is not told that it failed"},
+    {.name = "compares-with-granted",
+     .kind = DME_RETOLD,
+     .where = "textbook summaries",
+     .what = "a newcomer is compared with the granted claim only"},
+    {.name = "drops-inquiry",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "an INQUIRE that finds its claim undecided is forgotten"},
+    {.name = "yielded-not-failed",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "a claim that yields a grant does not count it as failed"},
+    {.name = "ignores-early-inquiry",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "an INQUIRE that overtakes its GRANT is ignored"},
+    {0},
 };
 
 static struct dme_ticket quorum_ticket(uint64_t clock, dme_id site)

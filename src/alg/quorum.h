@@ -33,7 +33,7 @@ enum { QUORUM_OPTION_YIELD }; /* the first option; the algorithm's own follow */
 extern const char *const quorum_yield[];
 
 extern const struct dme_kind quorum_kinds[];
-extern const char *const quorum_mistakes[];
+extern const struct dme_mistake quorum_mistakes[];
 
 void quorum_request(struct dme *d, void *state);
 /* Where sites may stop: this one has, and is forgotten. True if this site's claim has lost a member of its quorum; with a

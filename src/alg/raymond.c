@@ -12,7 +12,7 @@
  *     REQUEST to it or the TOKEN from it is in flight.
  *
  * Departures from the paper. None. The REQUEST behind a TOKEN may overtake it: the receiver then queues a site that it
- * still takes for the holder, which is right. raymond-as-published leaves out one of the two halves of "asks once":
+ * still takes for the holder, which is right. raymond-tempting leaves out one of the two halves of "asks once":
  *   forgets-to-ask    the token is passed on, and others are left in the queue, but it is not asked back.
  *   asks-every-time   a site asks for each that wants the token, although it has asked already. */
 #include "core/alg.h"
@@ -28,7 +28,17 @@ static const struct dme_option raymond_options[] = {
     {.key = "tree", .help = "shape of the tree, rooted at site 0", .choices = topo_tree_names},
     {0},
 };
-static const char *const raymond_mistakes[] = {"forgets-to-ask", "asks-every-time", NULL};
+static const struct dme_mistake raymond_mistakes[] = {
+    {.name = "forgets-to-ask",
+     .kind = DME_TEMPTING,
+     .where = "Banta 1993, section 2.1.4, page 14, says that it asks",
+     .what = "the token is passed on, and others are left in the queue, but it is not asked back"},
+    {.name = "asks-every-time",
+     .kind = DME_TEMPTING,
+     .where = "Banta 1993, section 2.1.4, page 13, says without further requests",
+     .what = "a site asks for each that wants the token, although it has asked already"},
+    {0},
+};
 
 struct raymond {
     dme_id holder; /* self, or the neighbour towards the token */
@@ -159,10 +169,11 @@ const struct dme_alg raymond = {
     RAYMOND_COMMON,
 };
 
-const struct dme_alg raymond_as_published = {
-    .name = "raymond-as-published",
-    .paper = "K. Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989, abridged",
+const struct dme_alg raymond_tempting = {
+    .name = "raymond-tempting",
+    .paper = "K. Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
     .flaw = "the token is not asked for where it should be, or more than once",
     .mistakes = raymond_mistakes,
+    .mistaken = DME_TEMPTING,
     RAYMOND_COMMON,
 };

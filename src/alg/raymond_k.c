@@ -9,7 +9,7 @@
  * Invariant RK1. owed_i[j] = REQUESTs i->j in flight + deferred_j[i] + the counts of REPLYs j->i in flight.
  *
  * Departures from the paper. None known: replies owed and deferred are both counted, site by site. Reproductions
- * simplify that, and raymond-k-as-published shows what comes of it: one-counter       one count of replies for each
+ * simplify that, and raymond-k-as-retold shows what comes of it: one-counter       one count of replies for each
  * claim: late replies to the last claim count for this one. one-deferred-bit  a deferred site is remembered, but not
  * how often: it is owed a reply for ever. */
 #include "core/alg.h"
@@ -18,7 +18,17 @@ enum { REQUEST, REPLY };
 enum { ONE_COUNTER, ONE_DEFERRED_BIT };
 
 static const struct dme_kind rk_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 1, 0}, {0}};
-static const char *const rk_mistakes[] = {"one-counter", "one-deferred-bit", NULL};
+static const struct dme_mistake rk_mistakes[] = {
+    {.name = "one-counter",
+     .kind = DME_RETOLD,
+     .where = "reproductions of Raymond 1989",
+     .what = "one count of replies for each claim: late replies to the last claim count for this one"},
+    {.name = "one-deferred-bit",
+     .kind = DME_RETOLD,
+     .where = "reproductions of Raymond 1989",
+     .what = "that a site is deferred is remembered, but not how often"},
+    {0},
+};
 
 struct rk {
     uint64_t highest;       /* number of any claim sent or received */
@@ -146,11 +156,11 @@ const struct dme_alg raymond_k = {
     RK_COMMON,
 };
 
-const struct dme_alg raymond_k_as_published = {
-    .name = "raymond-k-as-published",
-    .paper =
-        "K. Raymond, A distributed algorithm for multiple entries to a critical section, IPL 30(4), 1989, simplified",
+const struct dme_alg raymond_k_as_retold = {
+    .name = "raymond-k-as-retold",
+    .paper = "K. Raymond, A distributed algorithm for multiple entries to a critical section, IPL 30(4), 1989",
     .flaw = "replies that come late are taken for others, or are lost",
     .mistakes = rk_mistakes,
+    .mistaken = DME_RETOLD,
     RK_COMMON,
 };

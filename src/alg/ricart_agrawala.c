@@ -6,7 +6,7 @@
  *
  * Messages. REQUEST(claim) to all, REPLY from all: 2(n-1) per entry, always.
  *
- * Invariant RA1. Of two sites that claim, exactly one defers the other, unless their modes are compatible.
+ * Invariant RA1. Two sites never defer each other. Of two sites that claim in incompatible modes, one awaits the other.
  * Invariant RA2. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, or j defers i.
  *
  * Departures from the paper. The highest number seen covers the site's own claims. The paper's declaration says so but
@@ -21,7 +21,22 @@ enum { FORGETS_OWN_NUMBER, SMALL_MODULUS, READERS_MODULO };
 
 static const struct dme_kind ra_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
 static const struct dme_option ra_options[] = {RA_NUMBER_OPTIONS, {0}};
-static const char *const ra_mistakes[] = {"forgets-own-number", "small-modulus", "readers-modulo", NULL};
+static const struct dme_mistake ra_mistakes[] = {
+    {.name = "forgets-own-number",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 2.2, page 4",
+     .what =
+         "the code raises the highest number only for a REQUEST that is received; its comment says sent or received"},
+    {.name = "small-modulus",
+     .kind = DME_TEMPTING,
+     .where = "TR-869, section 6.4, page 19, says 2n-1",
+     .what = "a modulus of 2n-2, one less than the report asks for"},
+    {.name = "readers-modulo",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, sections 6.4 and 6.6, pages 19-20",
+     .what = "readers and writers, and bounded numbers, are modifications without a word that they exclude each other"},
+    {0},
+};
 
 struct ra {
     struct ra_numbers num;
@@ -92,6 +107,12 @@ static const char *ra_broken(const struct dme_moment *now)
         for (dme_id j = 0; j < now->conf->n; j++) {
             const struct ra *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
 
+            if (i != j && now->node[i]->phase != DME_IDLE && now->node[j]->phase != DME_IDLE &&
+                !dme_compatible(s->num.mine.mode, other->num.mine.mode) &&
+                !(s->peer[j].awaited || other->peer[i].awaited))
+                return "RA1: of two incompatible claims one awaits the other";
+            if (s->peer[j].deferred && other->peer[i].deferred)
+                return "RA1: two sites never defer each other";
             if (s->peer[j].awaited !=
                 dme_in_flight(now, REQUEST, i, j) + dme_in_flight(now, REPLY, j, i) + other->peer[i].deferred)
                 return "RA2: a site awaits another while its REQUEST or the REPLY is in flight, or it is deferred";
@@ -131,5 +152,14 @@ const struct dme_alg ricart_agrawala_as_published = {
     .name = "ricart-agrawala-as-published",
     .flaw = "own numbers are forgotten: endless overtaking, and with bounded numbers two inside",
     .mistakes = ra_mistakes,
+    .mistaken = DME_PUBLISHED,
+    RA_COMMON,
+};
+
+const struct dme_alg ricart_agrawala_tempting = {
+    .name = "ricart-agrawala-tempting",
+    .flaw = "one bit is saved: the modulus is too small, and numbers compare the wrong way",
+    .mistakes = ra_mistakes,
+    .mistaken = DME_TEMPTING,
     RA_COMMON,
 };

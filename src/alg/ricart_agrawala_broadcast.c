@@ -27,7 +27,13 @@ static const struct dme_option rab_options[] = {
     {.key = "replies", .help = "how the deferred are answered: by one broadcast list, or each", .choices = rab_replies},
     {0},
 };
-static const char *const rab_mistakes[] = {"ignores-list", NULL};
+static const struct dme_mistake rab_mistakes[] = {
+    {.name = "ignores-list",
+     .kind = DME_TEMPTING,
+     .where = "TR-869, section 6.2.2, page 17, says that a list is needed",
+     .what = "a broadcast REPLY has no list of recipients: all that await its sender take it for theirs"},
+    {0},
+};
 
 struct rab {
     struct ra_numbers num;
@@ -52,7 +58,7 @@ static void rab_request(struct dme *d, void *state)
         dme_send_ticket(d, DME_ALL, REQUEST, s->num.mine);
 }
 
-/* Is this an answer to the site? Without the list, as the paper has it but for a footnote, a broadcast would seem to be
+/* Is this an answer to the site? Without the list, against what the report says (section 6.2.2), a broadcast would seem to be
  * one to everybody who waits for its sender, also to a site whose claim the sender has not even received. */
 static bool rab_is_for_me(const struct dme *d, const struct rab *s, const struct dme_msg *m)
 {
@@ -144,9 +150,10 @@ static void rab_show(const struct dme *d, const void *state, struct dme_text *te
 const struct dme_alg ricart_agrawala_broadcast = {
     .name = "ricart-agrawala-broadcast", .broken = rab_broken, RAB_COMMON};
 
-const struct dme_alg ricart_agrawala_broadcast_as_published = {
-    .name = "ricart-agrawala-broadcast-as-published",
-    .flaw = "the broadcast of a leaving site is taken for an answer by all who await it: two inside",
+const struct dme_alg ricart_agrawala_broadcast_tempting = {
+    .name = "ricart-agrawala-broadcast-tempting",
+    .flaw = "the broadcast of a leaving site is taken for an answer by all that await it: two inside",
     .mistakes = rab_mistakes,
+    .mistaken = DME_TEMPTING,
     RAB_COMMON,
 };

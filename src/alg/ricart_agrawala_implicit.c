@@ -23,7 +23,17 @@ enum { TRUSTS_LATE_DEFERRED, ONE_DELAY };
 static const struct dme_kind rai_kinds[] = {{"REQUEST", 1, 0}, {"DEFERRED", 0, 0}, {"REPLY", 0, 0}, {0}};
 static const struct dme_kind rai_broadcast_kinds[] = {{"REQUEST", 1, 0}, {"DEFERRED", 0, 0}, {"REPLIES", 0, 1}, {0}};
 static const struct dme_option rai_options[] = {RA_NUMBER_OPTIONS, {0}};
-static const char *const rai_mistakes[] = {"trusts-late-deferred", "one-delay", NULL};
+static const struct dme_mistake rai_mistakes[] = {
+    {.name = "trusts-late-deferred",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 6.1, page 16",
+     .what = "DEFERRED means that a REPLY will come; messages may overtake each other (page 1), so it may have come"},
+    {.name = "one-delay",
+     .kind = DME_TEMPTING,
+     .where = "TR-869, section 6.1, page 16, says a round trip",
+     .what = "silence for one T, not for a round trip, counts as a reply"},
+    {0},
+};
 
 struct rai {
     struct ra_numbers num;
@@ -193,5 +203,14 @@ const struct dme_alg ricart_agrawala_implicit_as_published = {
     .name = "ricart-agrawala-implicit-as-published",
     .flaw = "a DEFERRED that its REPLY has overtaken is believed, and the site waits for ever",
     .mistakes = rai_mistakes,
+    .mistaken = DME_PUBLISHED,
+    RAI_ADDRESSED,
+};
+
+const struct dme_alg ricart_agrawala_implicit_tempting = {
+    .name = "ricart-agrawala-implicit-tempting",
+    .flaw = "a site enters before a DEFERRED can have arrived",
+    .mistakes = rai_mistakes,
+    .mistaken = DME_TEMPTING,
     RAI_ADDRESSED,
 };

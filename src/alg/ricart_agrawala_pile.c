@@ -24,7 +24,21 @@ enum { GRACE };
 
 static const struct dme_kind rap_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
 static const struct dme_option rap_options[] = {RA_NUMBER_OPTIONS_INITIALLY(8, 1), {0}};
-static const char *const rap_mistakes[] = {"sets-older-aside", "forgets-pile", "no-grace", NULL};
+static const struct dme_mistake rap_mistakes[] = {
+    {.name = "sets-older-aside",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 6.5, page 20",
+     .what = "a node of high priority may delay acting on requests of low priority, whatever their numbers are"},
+    {.name = "forgets-pile",
+     .kind = DME_TEMPTING,
+     .where = "not in the report",
+     .what = "the next claim of this site is not compared with those set aside"},
+    {.name = "no-grace",
+     .kind = DME_TEMPTING,
+     .where = "not in the report",
+     .what = "a site that leaves does not wait before it looks at the pile"},
+    {0},
+};
 
 struct rap {
     struct ra_numbers num;
@@ -172,5 +186,14 @@ const struct dme_alg ricart_agrawala_pile_as_published = {
     .name = "ricart-agrawala-pile-as-published",
     .flaw = "a claim that is set aside may be older than the own one, and each waits for the other",
     .mistakes = rap_mistakes,
+    .mistaken = DME_PUBLISHED,
+    RAP_COMMON,
+};
+
+const struct dme_alg ricart_agrawala_pile_tempting = {
+    .name = "ricart-agrawala-pile-tempting",
+    .flaw = "claims that were set aside are not looked at again",
+    .mistakes = rap_mistakes,
+    .mistaken = DME_TEMPTING,
     RAP_COMMON,
 };

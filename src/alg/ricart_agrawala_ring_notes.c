@@ -20,7 +20,13 @@ enum { SETS_COUNT };
 /* Behind the claim the REQUEST has a ticket for every site, which names the site if it has made a note. */
 static const struct dme_kind rarn_kinds[] = {{"REQUEST", 1, 1}, {"REPLY", 0, 0}, {0}};
 static const struct dme_option rarn_options[] = {RA_NUMBER_OPTIONS, {0}};
-static const char *const rarn_mistakes[] = {"sets-count", NULL};
+static const struct dme_mistake rarn_mistakes[] = {
+    {.name = "sets-count",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 6.3, page 18",
+     .what = "the count of outstanding replies is set from the notes when the REQUEST is back"},
+    {0},
+};
 
 struct rarn {
     struct ra_numbers num;
@@ -161,5 +167,6 @@ const struct dme_alg ricart_agrawala_ring_notes_as_published = {
     .name = "ricart-agrawala-ring-notes-as-published",
     .flaw = "a REPLY that is faster than its note is lost, and the site waits for ever",
     .mistakes = rarn_mistakes,
+    .mistaken = DME_PUBLISHED,
     RARN_COMMON,
 };

@@ -14,9 +14,10 @@
  *
  * Messages. 2(n-1) per entry as before. Join: 4(n-1) + 2. Leave: 2(n-1). A failure: at most 3(n-1) + 2 at whom waits.
  *
- * Invariant RR1. Who is inside was answered by every name that was a member when it asked and has not left or failed.
- * Invariant RR2. When a newcomer asks for the first time, every member counts it as one, and no number that a member
- *     has sent or received by then is above the newcomer's own.
+ * Why it is safe. A site that is inside was answered by every name that was a member when it asked and has not left or
+ * failed. When a newcomer asks for the first time, every member counts it as one, and no number that a member has sent or
+ * received by then is above the newcomer's own. (These speak of the past, so no state can be checked for them; what is
+ * checked is that no two sites are inside, in every interleaving.)
  *
  * Departures from the paper. A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
  * carries the request, which may have been lost or be late; new names are acknowledged before the sponsor leaves, or two

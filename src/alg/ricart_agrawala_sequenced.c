@@ -17,7 +17,13 @@ enum { REQUEST, REPLY };
 enum { SILENT_IF_ALONE };
 
 static const struct dme_kind ras_kinds[] = {{"REQUEST", 0, 0}, {"REPLY", 0, 0}, {0}};
-static const char *const ras_mistakes[] = {"silent-if-alone", NULL};
+static const struct dme_mistake ras_mistakes[] = {
+    {.name = "silent-if-alone",
+     .kind = DME_TEMPTING,
+     .where = "TR-869, section 6.2.1, pages 16-17, says two messages for each entry",
+     .what = "a site that leaves while nobody waits does not REPLY"},
+    {0},
+};
 
 struct ras {
     uint32_t length, zero;
@@ -82,9 +88,10 @@ static void ras_show(const struct dme *d, const void *state, struct dme_text *te
 
 const struct dme_alg ricart_agrawala_sequenced = {.name = "ricart-agrawala-sequenced", RAS_COMMON};
 
-const struct dme_alg ricart_agrawala_sequenced_as_published = {
-    .name = "ricart-agrawala-sequenced-as-published",
-    .flaw = "who leaves while nobody waits says nothing, and later requesters wait for it for ever",
+const struct dme_alg ricart_agrawala_sequenced_tempting = {
+    .name = "ricart-agrawala-sequenced-tempting",
+    .flaw = "a site that leaves while nobody waits says nothing, and later requesters wait for it for ever",
     .mistakes = ras_mistakes,
+    .mistaken = DME_TEMPTING,
     RAS_COMMON,
 };

@@ -11,7 +11,7 @@
  * Invariant RAT2. The number of a site's latest request is the one served last, or the next.
  *
  * Departures from the paper. None. Surveys let the holder choose the lowest numbered site that has asked instead of
- * looking round, and call it unfair. It is worse: ricart-agrawala-token-as-published does so, and starves. */
+ * looking round, and call it unfair. It is worse: ricart-agrawala-token-as-retold does so, and starves. */
 #include "core/alg.h"
 
 enum { REQUEST, TOKEN };
@@ -19,7 +19,13 @@ enum { LOWEST_FIRST };
 
 /* The token has a ticket for every site: clock is the number served. */
 static const struct dme_kind rat_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {0}};
-static const char *const rat_mistakes[] = {"lowest-first", NULL};
+static const struct dme_mistake rat_mistakes[] = {
+    {.name = "lowest-first",
+     .kind = DME_RETOLD,
+     .where = "Banta 1993, section 2.1.2, page 10, which warns that it is not fair",
+     .what = "the token goes to the lowest numbered site that has asked"},
+    {0},
+};
 
 struct rat {
     uint64_t has; /* the token is here */
@@ -137,9 +143,10 @@ static void rat_show(const struct dme *d, const void *state, struct dme_text *te
 
 const struct dme_alg ricart_agrawala_token = {.name = "ricart-agrawala-token", RAT_SHARED};
 
-const struct dme_alg ricart_agrawala_token_as_published = {
-    .name = "ricart-agrawala-token-as-published",
-    .flaw = "starves: the token goes to the lowest numbered site that has asked, as surveys allow",
+const struct dme_alg ricart_agrawala_token_as_retold = {
+    .name = "ricart-agrawala-token-as-retold",
+    .flaw = "starves: the token goes to the lowest numbered site that has asked",
     .mistakes = rat_mistakes,
+    .mistaken = DME_RETOLD,
     RAT_SHARED,
 };

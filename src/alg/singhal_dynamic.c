@@ -9,11 +9,11 @@
  * 3(n-1)/2 there, but if everybody asks all the time, everybody else has asked in between.)
  *
  * Invariant SD1. Of two sites at least one must ask the other; both only while a REPLY between them is in flight.
- * Invariant SD2. Nobody is to be answered by an idle site.
+ * Invariant SD2. An idle site owes no answer.
  *
  * Departures from the paper. Sites do not stand in their own sets, which only serves the drawing of the staircase. The
  * REQUEST that a waiting site sends behind its REPLY carries the time of its claim; the printed REQUEST(C, i) carries a
- * clock that has just moved past it. See singhal-dynamic-as-published.
+ * clock that has just moved past it. See singhal-dynamic-as-retold.
  *
  * Started from the same staircase, Carvalho and Roucairol's algorithm sends the same messages: whom it does not ask is
  * whose permission it holds. A test runs the two side by side. */
@@ -23,7 +23,17 @@ enum { REQUEST, REPLY };
 enum { SENDS_CLOCK, COMPARES_CLOCK };
 
 static const struct dme_kind sd_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
-static const char *const sd_mistakes[] = {"sends-clock", "compares-clock", NULL};
+static const struct dme_mistake sd_mistakes[] = {
+    {.name = "sends-clock",
+     .kind = DME_RETOLD,
+     .where = "reproductions of Singhal 1992",
+     .what = "the second REQUEST of a claim carries the clock, which has moved past the claim"},
+    {.name = "compares-clock",
+     .kind = DME_RETOLD,
+     .where = "reproductions of Singhal 1992",
+     .what = "a request is compared with the clock, not with the claim"},
+    {0},
+};
 
 struct sd {
     uint64_t clock;         /* C: the latest time heard of */
@@ -122,6 +132,9 @@ static const char *sd_broken(const struct dme_moment *now)
             const struct sd *s = dme_state(now->node[i]), *other = dme_state(now->node[j]);
             uint32_t replies = dme_in_flight(now, REPLY, i, j) + dme_in_flight(now, REPLY, j, i);
 
+            if ((now->node[i]->phase == DME_IDLE && s->peer[j].answer) ||
+                (now->node[j]->phase == DME_IDLE && other->peer[i].answer))
+                return "SD2: an idle site owes no answer";
             if (!s->peer[j].ask && !other->peer[i].ask)
                 return "SD1: of two sites at least one must ask the other";
             if (s->peer[j].ask && other->peer[i].ask && !replies)
@@ -153,12 +166,13 @@ const struct dme_alg singhal_dynamic = {
     SD_COMMON,
 };
 
-const struct dme_alg singhal_dynamic_as_published = {
-    .name = "singhal-dynamic-as-published",
+const struct dme_alg singhal_dynamic_as_retold = {
+    .name = "singhal-dynamic-as-retold",
     .paper =
         "M. Singhal, A dynamic information-structure mutual exclusion algorithm for distributed systems, IEEE TPDS "
-        "3(1), 1992, as commonly reproduced",
+        "3(1), 1992",
     .flaw = "a claim is given the time of the site's clock instead of its own",
     .mistakes = sd_mistakes,
+    .mistaken = DME_RETOLD,
     SD_COMMON,
 };

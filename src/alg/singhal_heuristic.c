@@ -42,14 +42,32 @@ static const struct dme_option sh_options[] = {
     {.key = "count-every-entry", .help = "does an entry without a message take a number?", .choices = sh_no_yes},
     {0},
 };
-static const char *const sh_mistakes[] = {
-    "discards-old-requests",
-    "discards-when-idle",
-    "discards-when-waiting",
-    "discards-when-inside",
-    "discards-when-holding",
-    "ignores-token-numbers",
-    NULL,
+static const struct dme_mistake sh_mistakes[] = {
+    {.name = "discards-old-requests",
+     .kind = DME_PUBLISHED,
+     .where = "Singhal 1989, section III.G.3",
+     .what = "a request whose number is known already is discarded"},
+    {.name = "discards-when-idle",
+     .kind = DME_TEMPTING,
+     .where = "not in the paper",
+     .what = "the same, in state N only"},
+    {.name = "discards-when-waiting",
+     .kind = DME_TEMPTING,
+     .where = "not in the paper",
+     .what = "the same, in state R only"},
+    {.name = "discards-when-inside",
+     .kind = DME_TEMPTING,
+     .where = "not in the paper",
+     .what = "the same, in state E only"},
+    {.name = "discards-when-holding",
+     .kind = DME_TEMPTING,
+     .where = "not in the paper",
+     .what = "the same, in state H only"},
+    {.name = "ignores-token-numbers",
+     .kind = DME_TEMPTING,
+     .where = "not in the paper",
+     .what = "a request is compared with the site's own vector only, not with the token's"},
+    {0},
 };
 
 struct sh {
@@ -231,6 +249,9 @@ static const char *sh_broken(const struct dme_moment *now)
         const struct sh *s = dme_state(now->node[i]);
 
         tokens += s->has != 0;
+        for (dme_id j = 0; j < now->conf->n; j++)
+            if (s->has && now->node[i]->phase == DME_IDLE && (s->peer[j].requests || s->peer[j].token_waits))
+                return "SH3: the holder of an idle token counts nobody";
         for (dme_id j = 0; j < i; j++) {
             const struct sh *other = dme_state(now->node[j]);
 
@@ -270,5 +291,14 @@ const struct dme_alg singhal_heuristic_as_published = {
     .name = "singhal-heuristic-as-published",
     .flaw = "deadlocks: an outdated request is thrown away, and two sites lose each other",
     .mistakes = sh_mistakes,
+    .mistaken = DME_PUBLISHED,
+    SH_SHARED,
+};
+
+const struct dme_alg singhal_heuristic_tempting = {
+    .name = "singhal-heuristic-tempting",
+    .flaw = "one case of an outdated request is not repaired: two sites lose each other",
+    .mistakes = sh_mistakes,
+    .mistaken = DME_TEMPTING,
     SH_SHARED,
 };

@@ -12,7 +12,7 @@
  *
  * Departures from the paper. A leaving holder looks for new requests from its right-hand neighbour onwards instead of
  * from site 0, which is as good and gives a definite order. Numbers are not bounded; the paper's second half, which
- * bounds them with more messages, is not here. suzuki-kasami-as-published makes one of these mistakes:
+ * bounds them with more messages, is not here. suzuki-kasami-as-retold and suzuki-kasami-tempting make one of these mistakes:
  *   numbers-wrap       the survey by Banta lets numbers run from 1 to n: a wrapped one looks old and is not served.
  *   gives-uncompared   an idle holder gives the token to whoever asks, without a look at what was served.
  *   queues-twice       a leaving holder does not look whether a site is in the queue already. */
@@ -20,7 +20,21 @@
 
 enum { NUMBERS_WRAP, GIVES_UNCOMPARED, QUEUES_TWICE };
 
-static const char *const sk_mistakes[] = {"numbers-wrap", "gives-uncompared", "queues-twice", NULL};
+static const struct dme_mistake sk_mistakes[] = {
+    {.name = "numbers-wrap",
+     .kind = DME_RETOLD,
+     .where = "Banta 1993, section 2.1.1, page 8",
+     .what = "requests are numbered from 1 to n"},
+    {.name = "gives-uncompared",
+     .kind = DME_TEMPTING,
+     .where = "not in a publication",
+     .what = "an idle holder gives the token to any site that asks, without a look at what was served"},
+    {.name = "queues-twice",
+     .kind = DME_TEMPTING,
+     .where = "Banta 1993, section 2.1.1, page 9, says that it looks",
+     .what = "a leaving holder does not look whether a site is in the queue already"},
+    {0},
+};
 
 static void sk_init(struct dme *d, void *state)
 {
@@ -82,10 +96,20 @@ const struct dme_alg suzuki_kasami = {
     SK_COMMON,
 };
 
-const struct dme_alg suzuki_kasami_as_published = {
-    .name = "suzuki-kasami-as-published",
-    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993, and otherwise abridged",
-    .flaw = "a fresh request is taken for an old one, or an old one for a fresh one",
+const struct dme_alg suzuki_kasami_tempting = {
+    .name = "suzuki-kasami-tempting",
+    .paper = "I. Suzuki, T. Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
+    .flaw = "an old request is taken for a fresh one",
     .mistakes = sk_mistakes,
+    .mistaken = DME_TEMPTING,
+    SK_COMMON,
+};
+
+const struct dme_alg suzuki_kasami_as_retold = {
+    .name = "suzuki-kasami-as-retold",
+    .paper = "as told in P. Banta, Distributed mutual exclusion algorithms, thesis, 1993",
+    .flaw = "a fresh request is taken for an old one",
+    .mistakes = sk_mistakes,
+    .mistaken = DME_RETOLD,
     SK_COMMON,
 };

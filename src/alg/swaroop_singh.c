@@ -19,7 +19,7 @@
  * Invariant SS3. Every site knows the holder, or a REQUEST of the holder to it is in flight that is news, or one
  *     of it to the holder, and the holder does not know it. (Who the token is on its way to counts as the holder.)
  *
- * Departures from the paper. As printed it breaks its rule and deadlocks, in eight ways: swaroop-singh-as-published has
+ * Departures from the paper. As printed it breaks its rule and deadlocks, in seven ways: swaroop-singh-as-published has
  * each of them alone. Repaired: the giver of an idle token ceases to be its holder; the session of an idle token is set
  * when it is given away, and is none while it is idle; a captain that leaves asks for its own followers, not those of
  * the session it has just opened; nobody sends TOKEN or START to itself; the token says which requests were granted;
@@ -43,10 +43,41 @@ enum {
  * with the number of its request that was granted last, and then its queue. */
 static const struct dme_kind ss_kinds[] = {
     {"REQUEST", 1, 0}, {"START", 1, 0}, {"COMPLETE", 0, 0}, {"TOKEN", 1, 2}, {0}};
-static const char *const ss_mistakes[] = {
-    "giver-stays-holder",      "keeps-old-session",    "counts-next-followers",
-    "sends-to-itself",         "grants-twice",         "forgets-early-requests",
-    "forgets-early-completes", "forgets-whom-it-told", NULL,
+static const struct dme_mistake ss_mistakes[] = {
+    {.name = "giver-stays-holder",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832",
+     .what = "a site in state HI that sends the token away stays in HI"},
+    {.name = "keeps-old-session",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832",
+     .what = "the session of the token is neither set when an idle token is sent nor cleared when HS becomes HI"},
+    {.name = "counts-next-followers",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832; the text on page 831 has the right order",
+     .what = "a leaving captain tests the number of followers after it was set for the next session"},
+    {.name = "sends-to-itself",
+     .kind = DME_TEMPTING,
+     .where = "not in the paper",
+     .what = "a site in HS that is the next captain sends the token to itself, and takes what it does not await for an "
+             "error"},
+    {.name = "grants-twice",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832",
+     .what = "the token does not tell which requests were granted"},
+    {.name = "forgets-early-requests",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832",
+     .what = "a request that reaches a site before the token does only changes its request set"},
+    {.name = "forgets-early-completes",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832",
+     .what = "a COMPLETE lowers the count of the token, which may not have arrived"},
+    {.name = "forgets-whom-it-told",
+     .kind = DME_PUBLISHED,
+     .where = "Swaroop and Singh 2007, figure 3, page 832",
+     .what = "the request set is emptied when the token arrives"},
+    {0},
 };
 
 struct ss {
@@ -469,5 +500,14 @@ const struct dme_alg swaroop_singh_as_published = {
     .name = "swaroop-singh-as-published",
     .flaw = "breaks exclusion, deadlocks and grants what nobody asked for, as printed",
     .mistakes = ss_mistakes,
+    .mistaken = DME_PUBLISHED,
+    SS_SHARED,
+};
+
+const struct dme_alg swaroop_singh_tempting = {
+    .name = "swaroop-singh-tempting",
+    .flaw = "a token to oneself is an error",
+    .mistakes = ss_mistakes,
+    .mistaken = DME_TEMPTING,
     SS_SHARED,
 };

@@ -127,33 +127,44 @@ static void all_seek(void *context, size_t k)
             return;
 }
 
+static void all_print_mistake(const struct row *r)
+{
+    const struct dme_conf *conf = &r->task.conf;
+    const char *name = conf->alg->mistakes[conf->mistake].name;
+
+    if (r->result.trace)
+        printf("| %s | %s | %s | %s | %u | %u | %s | %u |\n", conf->alg->name, name, cli_rule_text(conf),
+               all_order(&r->task), conf->n, r->task.requests[0], check_verdicts[r->result.verdict],
+               r->result.trace_length);
+    else
+        printf("| %s | %s | | | | | not in systems so small with the usual options | |\n", conf->alg->name, name);
+}
+
+/* One table for each kind of mistake. */
 int check_all_mistakes(uint64_t states)
 {
+    static const char *const heads[DME_MISTAKE_KINDS] = {"Published mistakes", "Tempting mistakes",
+                                                         "As commonly retold"};
     struct rows rows = {0};
 
     for (unsigned a = 0; alg_list[a]; a++)
-        for (unsigned m = 0; alg_list[a]->mistakes && alg_list[a]->mistakes[m]; m++) {
-            struct dme_conf conf = {.alg = alg_list[a], .mistake = m};
+        for (unsigned m = 0; alg_list[a]->mistakes && alg_list[a]->mistakes[m].name; m++)
+            if (dme_makes(alg_list[a], m)) {
+                struct dme_conf conf = {.alg = alg_list[a], .mistake = m};
 
-            rows_add(&rows, &conf, true, 1, states);
-        }
+                rows_add(&rows, &conf, true, 1, states);
+            }
     pool_run(pool_cores(), rows.count, all_seek, &rows);
-    printf(
-        "| algorithm | mistake | order | sites | requests each | verdict | moves |\n|---|---|---|---|---|---|---|\n");
-    for (size_t k = 0; k < rows.count; k++) {
-        const struct row *r = &rows.row[k];
-        const struct dme_conf *conf = &r->task.conf;
-        bool found = r->result.trace;
-
-        if (found)
-            printf("| %s | %s | %s | %s | %u | %u | %s | %u |\n", conf->alg->name, conf->alg->mistakes[conf->mistake],
-                   cli_rule_text(conf), all_order(&r->task), conf->n, r->task.requests[0],
-                   check_verdicts[r->result.verdict], r->result.trace_length);
-        else
-            printf("| %s | %s | | | | | not in systems so small with the usual options | |\n", conf->alg->name,
-                   conf->alg->mistakes[conf->mistake]);
-        free(r->result.trace);
+    for (unsigned kind = 0; kind < DME_MISTAKE_KINDS; kind++) {
+        printf("%s### %s\n\n| algorithm | mistake | rule | order | sites | requests each | verdict | moves |\n"
+               "|---|---|---|---|---|---|---|---|\n",
+               kind ? "\n" : "", heads[kind]);
+        for (size_t k = 0; k < rows.count; k++)
+            if (rows.row[k].task.conf.alg->mistaken == kind)
+                all_print_mistake(&rows.row[k]);
     }
+    for (size_t k = 0; k < rows.count; k++)
+        free(rows.row[k].result.trace);
     free(rows.row);
     return CLI_OK;
 }

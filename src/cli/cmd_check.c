@@ -39,7 +39,7 @@ int cmd_check(int argc, char **argv)
             "nobody is stuck; if not, shows a shortest schedule that goes wrong. Exit status 0: holds, 1: violated,\n"
             "2: bad usage, 3: unfinished. \"all\" makes the table of everything that was verified, \"mistakes\" that "
             "of the\n"
-            "published mistakes with the smallest system that shows each.",
+            "mistakes, published, tempting and retold, with the smallest system that shows each.",
         .options = check_options,
     };
     const struct check_words *w = &check_words;

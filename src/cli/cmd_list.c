@@ -31,7 +31,19 @@ static void list_lines(const struct dme_alg *a)
         printf(" %s", k->name);
     printf("; %s\n    %s\n", a->cost, a->paper);
     if (a->flaw)
-        printf("    but %s\n", a->flaw);
+        printf("    %s: %s\n", dme_mistake_kind_name(a->mistaken), a->flaw);
+    for (unsigned m = 0; a->mistakes && a->mistakes[m].name; m++)
+        if (dme_makes(a, m))
+            printf("      %s (%s): %s\n", a->mistakes[m].name, a->mistakes[m].where, a->mistakes[m].what);
+}
+
+/* The first one is made unless told otherwise. */
+static void list_mistakes(const struct dme_alg *a)
+{
+    for (unsigned m = 0; a->mistakes && a->mistakes[m].name; m++)
+        if (dme_makes(a, m))
+            printf("  --set     mistake=%s\n            %s: %s\n", a->mistakes[m].name, a->mistakes[m].where,
+                   a->mistakes[m].what);
 }
 
 static void list_page(const struct dme_alg *a)
@@ -41,7 +53,7 @@ static void list_page(const struct dme_alg *a)
     printf("%s (%s)\n", a->name, dme_family_name(a->family));
     printf("  paper     %s\n", a->paper);
     if (a->flaw)
-        printf("  flaw      %s\n", a->flaw);
+        printf("  flaw      %s: %s\n", dme_mistake_kind_name(a->mistaken), a->flaw);
     printf("  cost      %s\n", a->cost);
     printf("  rules     %s\n", list_bits(a->rules, dme_rule_name, ", ", buf, sizeof buf));
     printf("  needs     %s\n", list_bits(a->needs, dme_need_name, ", ", buf, sizeof buf));
@@ -56,8 +68,7 @@ static void list_page(const struct dme_alg *a)
             printf("[%u]", k->fixed);
     }
     printf(" (in brackets the number of tickets)\n");
-    for (unsigned c = 0; a->mistakes && a->mistakes[c]; c++)
-        printf("  --set     mistake=%s%s\n", a->mistakes[c], c ? "" : " (the one it makes unless told otherwise)");
+    list_mistakes(a);
     for (const struct dme_option *o = a->options; o && o->key; o++) {
         printf("  --set     %s=", o->key);
         if (o->choices)
@@ -72,12 +83,19 @@ static void list_page(const struct dme_alg *a)
     }
 }
 
-static void list_json_mistakes(struct cli_json *j, const char *const *mistakes)
+static void list_json_mistakes(struct cli_json *j, const struct dme_alg *a)
 {
+    json_key(j, "mistaken"), json_text(j, a->mistakes ? dme_mistake_kind_name(a->mistaken) : NULL);
     json_key(j, "mistakes");
     json_array(j);
-    for (unsigned c = 0; mistakes && mistakes[c]; c++)
-        json_text(j, mistakes[c]);
+    for (unsigned m = 0; a->mistakes && a->mistakes[m].name; m++)
+        if (dme_makes(a, m)) {
+            json_object(j);
+            json_key(j, "name"), json_text(j, a->mistakes[m].name);
+            json_key(j, "where"), json_text(j, a->mistakes[m].where);
+            json_key(j, "what"), json_text(j, a->mistakes[m].what);
+            json_end(j, '}');
+        }
     json_end(j, ']');
 }
 
@@ -132,7 +150,7 @@ static void list_json(struct cli_json *j, const struct dme_alg *a)
     json_key(j, "paper"), json_text(j, a->paper);
     json_key(j, "cost"), json_text(j, a->cost);
     json_key(j, "flaw"), json_text(j, a->flaw);
-    list_json_mistakes(j, a->mistakes);
+    list_json_mistakes(j, a);
     list_json_options(j, a->options);
     json_end(j, '}');
 }

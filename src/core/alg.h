@@ -79,7 +79,7 @@ static inline bool dme_inside(const struct dme *d)
     return d->node->phase == DME_INSIDE;
 }
 
-/* Is this the mistake that is made? Never so in an algorithm without a flaw. */
+/* Is this the mistake that is made? Never so in an algorithm without a flaw. Which: its place in alg->mistakes. */
 static inline bool dme_mistake(const struct dme *d, unsigned which)
 {
     return d->conf->alg->mistakes && d->conf->mistake == which;

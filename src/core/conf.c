@@ -12,6 +12,15 @@ void dme_conf_init(struct dme_conf *conf, const struct dme_alg *alg, uint32_t n,
     conf->limit = limit;
     for (unsigned k = 0; alg->options && alg->options[k].key; k++)
         conf->option[k] = alg->options[k].initial;
+    while (alg->mistakes && !dme_makes(alg, conf->mistake))
+        conf->mistake++;
+}
+
+const char *dme_mistake_kind_name(unsigned kind)
+{
+    static const char *const names[DME_MISTAKE_KINDS] = {"published mistake", "tempting mistake", "as commonly retold"};
+
+    return kind < DME_MISTAKE_KINDS ? names[kind] : NULL;
 }
 
 bool dme_conf_check(const struct dme_conf *conf, struct dme_text *text)
@@ -73,15 +82,21 @@ static void conf_print_choices(const char *const *choices, struct dme_text *text
 
 static bool conf_set_mistake(struct dme_conf *conf, const char *value, struct dme_text *text)
 {
-    uint64_t x;
+    const struct dme_alg *alg = conf->alg;
+    const char *between = "it is one of ";
 
-    if (!conf_choice(conf->alg->mistakes, value, &x)) {
-        dme_print(text, "mistake=%s is not possible; ", value);
-        conf_print_choices(conf->alg->mistakes, text);
-        return false;
-    }
-    conf->mistake = (uint32_t)x;
-    return true;
+    for (unsigned m = 0; alg->mistakes[m].name; m++)
+        if (dme_makes(alg, m) && strcmp(alg->mistakes[m].name, value) == 0) {
+            conf->mistake = m;
+            return true;
+        }
+    dme_print(text, "mistake=%s is not possible; ", value);
+    for (unsigned m = 0; alg->mistakes[m].name; m++)
+        if (dme_makes(alg, m)) {
+            dme_print(text, "%s%s", between, alg->mistakes[m].name);
+            between = ", ";
+        }
+    return false;
 }
 
 bool dme_conf_set(struct dme_conf *conf, const char *key, const char *value, struct dme_text *text)

@@ -125,6 +125,16 @@ struct dme_option {
     uint64_t initial, min, max;
 };
 
+/* A mistake that an algorithm can be made to make, to be watched.
+ *   published   the publication says so: `where` it stands, and `what` it says, in our own words
+ *   tempting    a rule that looks superfluous is left out; the publication has it, or says nothing: see `where`
+ *   retold      it is commonly retold so; `where`: by whom; the publication itself was not at hand */
+enum dme_mistake_kind { DME_PUBLISHED, DME_TEMPTING, DME_RETOLD, DME_MISTAKE_KINDS };
+struct dme_mistake {
+    const char *name, *where, *what;
+    uint32_t kind, zero;
+};
+
 enum dme_family { DME_PERMISSION, DME_QUORUM, DME_TOKEN, DME_CENTRAL };
 
 struct dme_alg {
@@ -134,11 +144,14 @@ struct dme_alg {
     const char *flaw; /* null; or what is wrong with it: such an algorithm is kept to be watched, and hidden in lists */
     const struct dme_kind *kinds;     /* ends with a null name */
     const struct dme_option *options; /* ends with a null key; or null */
-    const char *const *mistakes;      /* null; or, with a flaw: its mistakes, of which conf->mistake is the one made */
+    /* Null; or, with a flaw: a table that ends with a null name. The algorithm makes those of one kind, `mistaken`, and
+     * conf->mistake is the one made. */
+    const struct dme_mistake *mistakes;
     uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
     uint32_t variant; /* one file may hold several algorithms that differ in few rules */
     uint32_t state_size, peer_size;
-    uint32_t upkeep, zero; /* kinds from this one on serve members and their recovery, not requests; 0: none does */
+    uint32_t mistaken; /* enum dme_mistake_kind */
+    uint32_t upkeep;   /* kinds from this one on serve members and their recovery, not requests; 0: none does */
 
     /* How many peer records a node has, where that is not n. */
     uint32_t (*records)(const struct dme_conf *conf, dme_id self);
@@ -173,6 +186,14 @@ struct dme_conf {
     uint32_t mistake;             /* index into alg->mistakes */
     uint64_t option[DME_OPTIONS]; /* in the order of alg->options */
 };
+
+/* Is mistake m of the table one that this algorithm makes? */
+static inline bool dme_makes(const struct dme_alg *alg, unsigned m)
+{
+    return alg->mistakes[m].kind == alg->mistaken;
+}
+/* "published mistake", "tempting mistake", "as commonly retold" */
+const char *dme_mistake_kind_name(unsigned kind);
 
 /* A configuration with the algorithm's initial options. Limit is 0 where the rule has none. */
 void dme_conf_init(struct dme_conf *conf, const struct dme_alg *alg, uint32_t n, enum dme_rule rule, uint32_t limit);

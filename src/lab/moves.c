@@ -36,7 +36,7 @@ static void moves_scene(FILE *to, const struct moves *run)
         fprintf(to, ":%u", c->limit);
     fprintf(to, "\n");
     if (c->alg->mistakes)
-        fprintf(to, "set mistake=%s\n", c->alg->mistakes[c->mistake]);
+        fprintf(to, "set mistake=%s\n", c->alg->mistakes[c->mistake].name);
     for (unsigned k = 0; c->alg->options && c->alg->options[k].key; k++) {
         const struct dme_option *o = &c->alg->options[k];
 

@@ -49,7 +49,7 @@ const struct paper paper_banta_simple = {
 static const struct paper_row banta_efficient_rows[] = {
     CLAIM("section 5.4, page 47", "a wait of two time periods is sufficient and necessary"),
     CHECKS("3 sites, unlimited requests, more than 2T", "banta-efficient --requests unlimited", CHECK_HOLDS),
-    CHECKS("3 sites, 1 request each, 1T", "banta-efficient-as-published --set mistake=short-window", CHECK_DEADLOCK),
+    CHECKS("3 sites, 1 request each, 1T", "banta-efficient-tempting --set mistake=short-window", CHECK_DEADLOCK),
     CLAIM("section 5.10, page 56", "exclusion, no starvation"),
     CHECKS("3 sites, unlimited requests", "banta-efficient --requests unlimited", CHECK_HOLDS),
     CLAIM("theorem 5.1, page 57, and figure 5.2, page 59",
