@@ -15,14 +15,14 @@
  *
  * Departures from the paper. None known. The heart of it is what a waiting site does that answers an older claim: by
  * that answer it loses the permission of that site, so if it held it, it must ask for it now, with the number that its
- * claim has. The two messages may arrive in either order. Four ways to get this wrong are in
- * carvalho-roucairol-as-retold (the first, as Banta retells it) and carvalho-roucairol-tempting. */
+ * claim has. The two messages may arrive in either order. Five ways to get this wrong are in
+ * carvalho-roucairol-as-retold (two, as Banta retells it) and carvalho-roucairol-tempting. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY };
 enum { OPTION_START };
 enum { START_NONE, START_STAIRCASE };
-enum { KEEPS_PERMISSION, FORGETS_TO_ASK, FRESH_NUMBER, ASKS_TWICE };
+enum { KEEPS_PERMISSION, FORGETS_TO_ASK, FRESH_NUMBER, ASKS_TWICE, EMPTY_ARRAY };
 
 static const struct dme_kind cr_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
 static const char *const cr_start[] = {"none", "staircase", NULL};
@@ -48,6 +48,10 @@ static const struct dme_mistake cr_mistakes[] = {
      .kind = DME_TEMPTING,
      .where = "not in a publication",
      .what = "it asks also where the permission was not held"},
+    {.name = "empty-array",
+     .kind = DME_RETOLD,
+     .where = "Banta 1993, section 2.2.3, page 18",
+     .what = "a site asks those that have asked since; nothing is said of the beginning, when no site has"},
     {0},
 };
 
@@ -67,6 +71,8 @@ static void cr_init(struct dme *d, void *state)
     s->peer[d->self].held = 1;
     for (dme_id j = d->self + 1; j < d->n; j++)
         s->peer[j].held = dme_option(d, OPTION_START) == START_STAIRCASE;
+    for (dme_id j = 0; j < d->n && dme_mistake(d, EMPTY_ARRAY); j++)
+        s->peer[j].held = 1;
 }
 
 static void cr_try(struct dme *d, const struct cr *s)

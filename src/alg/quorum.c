@@ -31,7 +31,14 @@
 
 enum { REQUEST, YIELD, RELEASE, GRANT, FAILED, INQUIRE };
 enum { YIELD_IF_FAILED, YIELD_AT_ONCE };
-enum { OVERTAKEN_NOT_TOLD, COMPARES_WITH_GRANTED, DROPS_INQUIRY, YIELDED_NOT_FAILED, IGNORES_EARLY_INQUIRY };
+enum {
+    OVERTAKEN_NOT_TOLD,
+    COMPARES_WITH_GRANTED,
+    DROPS_INQUIRY,
+    YIELDED_NOT_FAILED,
+    IGNORES_EARLY_INQUIRY,
+    NEVER_INQUIRES
+};
 
 /* GRANT has a second ticket, the arbiter's clock. */
 const struct dme_kind quorum_kinds[] = {
@@ -59,6 +66,10 @@ const struct dme_mistake quorum_mistakes[] = {
      .kind = DME_TEMPTING,
      .where = "not in a publication",
      .what = "an INQUIRE that overtakes its GRANT is ignored"},
+    {.name = "never-inquires",
+     .kind = DME_RETOLD,
+     .where = "Banta 1993, section 2.2.5, pages 20-21",
+     .what = "there are requests, replies and releases, and no other message"},
     {0},
 };
 
@@ -222,6 +233,8 @@ static void quorum_wait(struct dme *d, struct quorum *s, struct dme_ticket claim
     bool before_first = first.clock == 0 || dme_before(claim, first);
 
     s->peer[claim.site].waits = claim.clock;
+    if (dme_mistake(d, NEVER_INQUIRES))
+        return;
     if (dme_before(claim, s->lock) && before_first) {
         if (first.clock && dme_before(first, s->lock) && !dme_mistake(d, OVERTAKEN_NOT_TOLD))
             quorum_fail(d, first); /* Sanders; Maekawa tells only the newcomer */

@@ -9,7 +9,8 @@
  * Invariant RA1. Two sites never defer each other. Of two sites that claim in incompatible modes, one awaits the other.
  * Invariant RA2. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, or j defers i.
  *
- * Departures from the paper. The highest number seen covers the site's own claims. The paper's declaration says so but
+ * Departures from the paper. Handlers are atomic: the report's three processes share one semaphore, and what is decided
+ * under it may be recorded too late (records-late). The highest number seen covers the site's own claims. The paper's declaration says so but
  * its code does not; without it a site may overtake another for ever where messages overtake each other, and bounded
  * numbers are unsafe. Readers and writers and groups are one rule: compatible claims never
  * defer each other. They need unbounded numbers, which the paper does not say: a reader may stay inside while others
@@ -17,7 +18,8 @@
 #include "ricart_agrawala.h"
 
 enum { REQUEST, REPLY };
-enum { FORGETS_OWN_NUMBER, SMALL_MODULUS, READERS_MODULO };
+enum { RECORD }; /* the timer of records-late */
+enum { FORGETS_OWN_NUMBER, SMALL_MODULUS, READERS_MODULO, RECORDS_LATE };
 
 static const struct dme_kind ra_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {0}};
 static const struct dme_option ra_options[] = {RA_NUMBER_OPTIONS, {0}};
@@ -35,6 +37,12 @@ static const struct dme_mistake ra_mistakes[] = {
      .kind = DME_PUBLISHED,
      .where = "TR-869, sections 6.4 and 6.6, pages 19-20",
      .what = "readers and writers, and bounded numbers, are modifications without a word that they exclude each other"},
+    {.name = "records-late",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 2.2, page 4",
+     .what =
+         "the receiving process decides under the semaphore to defer, and sets Reply_Deferred after it; the leaving "
+         "process takes no semaphore, and may pass in between"},
     {0},
 };
 
@@ -44,6 +52,7 @@ struct ra {
     uint32_t zero;
     struct {
         uint8_t awaited, deferred;
+        uint8_t decided; /* records-late: to be deferred, but not recorded yet */
     } peer[];
 };
 
@@ -76,10 +85,14 @@ static void ra_receive(struct dme *d, void *state, const struct dme_msg *m)
         DME_EXPECT(d, m->ticket[0].site == m->from && ra_is_number(d, m->ticket[0].clock));
         DME_EXPECT(d, !s->peer[m->from].deferred);
         ra_note_number(d, &s->num, m->ticket[0]);
-        if (ra_defers(d, s, m->ticket[0]))
-            s->peer[m->from].deferred = 1;
-        else
+        if (!ra_defers(d, s, m->ticket[0])) {
             dme_send(d, m->from, REPLY);
+        } else if (dme_mistake(d, RECORDS_LATE)) {
+            s->peer[m->from].decided = 1;
+            dme_start(d, RECORD, 0); /* the receiving process goes on at some time */
+        } else {
+            s->peer[m->from].deferred = 1;
+        }
         break;
     case REPLY:
         DME_EXPECT(d, s->peer[m->from].awaited);
@@ -101,6 +114,17 @@ static void ra_release(struct dme *d, void *state)
         }
 }
 
+static void ra_timer(struct dme *d, void *state, unsigned timer)
+{
+    struct ra *s = state;
+
+    (void)timer;
+    for (dme_id j = 0; j < d->n; j++) {
+        s->peer[j].deferred |= s->peer[j].decided;
+        s->peer[j].decided = 0;
+    }
+}
+
 static const char *ra_broken(const struct dme_moment *now)
 {
     for (dme_id i = 0; i < now->conf->n; i++)
@@ -113,8 +137,8 @@ static const char *ra_broken(const struct dme_moment *now)
                 return "RA1: of two incompatible claims one awaits the other";
             if (s->peer[j].deferred && other->peer[i].deferred)
                 return "RA1: two sites never defer each other";
-            if (s->peer[j].awaited !=
-                dme_in_flight(now, REQUEST, i, j) + dme_in_flight(now, REPLY, j, i) + other->peer[i].deferred)
+            if (s->peer[j].awaited != dme_in_flight(now, REQUEST, i, j) + dme_in_flight(now, REPLY, j, i) +
+                                          (other->peer[i].deferred | other->peer[i].decided))
                 return "RA2: a site awaits another while its REQUEST or the REPLY is in flight, or it is deferred";
         }
     return NULL;
@@ -144,7 +168,7 @@ static const char *ra_check(const struct dme_conf *conf)
     .options = ra_options, .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,                             \
     .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct ra),                                                \
     .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check, .request = ra_request, .receive = ra_receive,   \
-    .release = ra_release, .broken = ra_broken, .show = ra_show
+    .release = ra_release, .timer = ra_timer, .broken = ra_broken, .show = ra_show
 
 const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", RA_COMMON};
 

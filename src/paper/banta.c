@@ -19,6 +19,14 @@ static const char banta_versions[] =
 static const struct paper_row banta_simple_rows[] = {
     CLAIM("section 4.5.1, page 39", "two sites are never inside together"),
     CHECKS("3 sites, 1 request each, any order", "banta-simple", CHECK_HOLDS),
+    CLAIM("section 3.4, figure 3.4, page 29", "one cycle: the token at S4, S7 on its queue, S2 and S5 ask S7"),
+    SCENARIO("the four steps", "banta-simple-figure-3.4"),
+    CLAIM("section 4.1, figure 4.1, page 32", "S8, S2 and S4 on the token queue; S5, S3 and S7 join it at S4"),
+    SCENARIO("the queue, and who is told of S7", "banta-simple-figure-4.1"),
+    CLAIM("section 4.5.2, page 39", "the preliminary algorithm starves: a request may chase the token for ever"),
+    SCENARIO("a chase without end", "banta-simple-as-published-starves"),
+    CLAIM("section 4.6, page 40", "a request is sent to n-1 sites in the worst case before it is queued"),
+    WORST("n=3, 1 request: REQUEST, UPDATE, TOKEN", "banta-simple --requests 0,0,1 --messages", 3),
     CLAIM("section 4.6, pages 40-41", "numbered requests, copies and the history array end starvation"),
     CHECKS_BUT("as printed, 2 sites: the holder asks itself",
                "banta-simple-as-published --set mistake=holder-asks-itself --sites 2 --order fifo", CHECK_HOLDS,
@@ -50,6 +58,8 @@ static const struct paper_row banta_efficient_rows[] = {
     CLAIM("section 5.4, page 47", "a wait of two time periods is sufficient and necessary"),
     CHECKS("3 sites, unlimited requests, more than 2T", "banta-efficient --requests unlimited", CHECK_HOLDS),
     CHECKS("3 sites, 1 request each, 1T", "banta-efficient-tempting --set mistake=short-window", CHECK_DEADLOCK),
+    CLAIM("section 5.2, figure 5.1, page 45", "S8, S2 and S4 on the token queue, S4 marked as the good site"),
+    SCENARIO("the queue and its mark", "banta-efficient-figure-5.1"),
     CLAIM("section 5.10, page 56", "exclusion, no starvation"),
     CHECKS("3 sites, unlimited requests", "banta-efficient --requests unlimited", CHECK_HOLDS),
     CLAIM("theorem 5.1, page 57, and figure 5.2, page 59",
@@ -93,6 +103,10 @@ const struct paper paper_banta_efficient = {
 };
 
 static const struct paper_row banta_k_rows[] = {
+    CLAIM("section 6.2.1, figures 6.1 and 6.2, pages 64-65", "S8, S2 and S4 on the token queue, two slots free"),
+    SCENARIO("the queue, its mark and the semaphore", "banta-k-figure-6.2"),
+    CLAIM("section 6.1, page 61", "Raymond's k-exclusion is an extension of Ricart and Agrawala's algorithm"),
+    OURS("raymond-k, n=10, k=3, full load: about 2(n-1)", "raymond-k --rule slots:3 --closed", FIG_MESSAGES, 18, 0.12),
     CLAIM("section 6.3.1, page 75", "at most k sites are inside"),
     CHECKS("3 sites, 2 requests each, k=2", "banta-k --rule slots:2 --requests 2", CHECK_HOLDS),
     EQUALS("n=10, k=3, E = 10T: k are inside", "banta-k --rule slots:3 --closed --hold 10", PAPER_INSIDE_MAX, 3, 0),
@@ -129,4 +143,33 @@ const struct paper paper_banta_k = {
     .citation = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, "
                 "1993, chapter 6",
     .rows = banta_k_rows,
+};
+
+static const struct paper_row banta_open_rows[] = {
+    CLAIM("section 1.1, page 3", "with several resources, processes that take them in different orders deadlock"),
+    UNTESTED("the algorithms here grant one resource; a user of several must take them in one order"),
+    CLAIM("section 7.2, page 82, question 1", "open: a token algorithm that is optimal at every load"),
+    OURS("Naimi-Trehel with queues, n=25, light load: H(n-1)",
+         "naimi-trehel-queue --sites 25 --rate 0.00004 --warmup 10k", FIG_MESSAGES, 3.776, 0.02),
+    OURS("the same at full load: 2, the optimum", "naimi-trehel-queue --sites 25 --closed", FIG_MESSAGES, 2, 1e-3),
+    CLAIM("section 7.2, page 82, question 2", "open: a token algorithm of constant cost at every load"),
+    OURS("a central server, n=25, light load: 3(n-1)/n", "central --sites 25 --rate 0.0001", FIG_MESSAGES, 2.88, 0.01),
+    OURS("the same at full load; but it is no token algorithm", "central --sites 25 --closed", FIG_MESSAGES, 2.88,
+         0.01),
+    CLAIM("section 7.2, page 82, question 3", "open: a response-based algorithm that comes near two messages"),
+    OURS("Ricart-Agrawala with broadcasts, n=10, full load", "ricart-agrawala-broadcast --closed", FIG_MESSAGES, 2,
+         0.002),
+    OURS("on a sequencing medium, n=10, light load", "ricart-agrawala-sequenced --rate 0.001", FIG_MESSAGES, 2, 0.002),
+    CLAIM("section 7.2, page 83",
+          "open: failures: was the token there, was the site on the queue, what does it begin with"),
+    UNTESTED("docs/robustness.md answers that for other token algorithms, not for these"),
+    {0},
+};
+
+const struct paper paper_banta_open = {
+    .name = "banta-chapter-7",
+    .title = "Banta, chapters 1 and 7: limits and open questions",
+    .citation = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, "
+                "1993, chapters 1 and 7",
+    .rows = banta_open_rows,
 };

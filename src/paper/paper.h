@@ -181,5 +181,12 @@ double paper_overtaking_fifo(unsigned sites);
  * the most of any site. */
 double paper_lamport_least(unsigned sites);
 double paper_lamport_most(unsigned sites);
+/* Messages of a follower of Swaroop and Singh's algorithm. */
+double paper_swaroop_follower(unsigned sites);
+/* A writer is inside, a reader asks, then a writer asks: as the how manieth entry that writer comes. */
+double paper_writer_place(unsigned sites);
+/* Two sites ask before they hear of each other, the lower numbered one first or second: when the first enters. */
+double paper_first_entry_in_order(unsigned sites);
+double paper_first_entry_out_of_order(unsigned sites);
 
 #endif

@@ -6,6 +6,10 @@ static const char ricart_agrawala_number[] = "the printed code (section 2.2, pag
                                              "ask with the same number again and again; what its comment says is "
                                              "right, and needed for the bounds of the appendix";
 
+static const char ricart_agrawala_race[] =
+    "the receiving process decides under the semaphore to defer a request and sets Reply_Deferred after it; the "
+    "leaving process takes no semaphore and may look in between: nobody replies";
+
 static const struct paper_row ricart_agrawala_rows[] = {
     CLAIM("section 3.1, page 9", "two nodes are never inside together"),
     CHECKS("3 sites, 2 requests each, any order", "ricart-agrawala --requests 2", CHECK_HOLDS),
@@ -14,6 +18,12 @@ static const struct paper_row ricart_agrawala_rows[] = {
     CLAIM("section 3.3, page 10", "starvation is impossible"),
     CHECKS("3 sites, unlimited requests, numbers modulo 2n-1",
            "ricart-agrawala --requests unlimited --set modulus=5 --order fifo", CHECK_HOLDS),
+    CLAIM("section 2.2, page 4", "three processes with a semaphore do at each node what the algorithm says"),
+    CHECKS_BUT("as printed, 2 sites: a lost reply",
+               "ricart-agrawala-as-published --set mistake=records-late --sites 2 --order fifo", CHECK_HOLDS,
+               CHECK_DEADLOCK, ricart_agrawala_race),
+    CLAIM("section 2.3, pages 5-8, figures A to J", "three nodes ask, two of them with the same number"),
+    SCENARIO("the run of the figures, step by step", "ricart-agrawala-figures"),
     CLAIM("section 4, page 11", "an entry costs 2(n-1) messages"),
     EQUALS("n=3, light load", "ricart-agrawala --sites 3 --rate 0.001", FIG_MESSAGES, 4, 0),
     EQUALS("n=3, full load", "ricart-agrawala --sites 3 --closed", FIG_MESSAGES, 4, 1e-4),
@@ -28,6 +38,13 @@ static const struct paper_row ricart_agrawala_rows[] = {
     UNTESTED("an argument about all algorithms of that kind"),
     CLAIM("section 5.3.1, page 13", "no request is served in less than a round trip; the algorithm takes exactly that"),
     EQUALS("response at light load: 2T+E", "ricart-agrawala --rate 0.00001", FIG_RESPONSE, 2.1, 1e-3),
+    CLAIM("section 5.3.2, page 14",
+          "of two concurrent requests, half of the time the first entry must await the round trip of the later one"),
+    REACHES("the tie goes to the earlier one: entry after 2T", paper_first_entry_in_order, 2, 2),
+    REACHES("the tie goes to the later one, T/2 behind: after 2.5T", paper_first_entry_out_of_order, 2, 2.5),
+    CLAIM("section 5.4, pages 14-15", "bound 3 is achieved whenever bounds 1 and 2 allow it, else those are"),
+    AT_MOST("case A, full load: synchronization delay at most T", "ricart-agrawala --closed", PAPER_SYNC_MAX, 1, 1e-6),
+    EQUALS("case B, light load: response 2T+E", "ricart-agrawala --rate 0.00001", FIG_RESPONSE, 2.1, 1e-3),
     CLAIM("section 5.3.3, page 14", "after a release the next node enters within one transmission time"),
     EQUALS("synchronization delay T", "ricart-agrawala --closed", FIG_SYNC, 1, 1e-6),
     EQUALS("throughput 1/(T+E), full load", "ricart-agrawala --closed", FIG_THROUGHPUT, 1 / 1.1, 1e-4),

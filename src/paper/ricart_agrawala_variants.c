@@ -7,6 +7,13 @@
 static const char variants_implicit[] = "a site that defers says so at once, and still has to reply later: under full "
                                         "load every other site costs a REQUEST, a DEFERRED and a REPLY, 3(n-1)";
 
+static const char variants_pile[] =
+    "a request that is set aside may be older than the own one; then each waits for the other. Only "
+    "younger requests may be set aside";
+static const char variants_writers[] =
+    "with this modification service is first come, first served: the reader that asked "
+    "before the writer enters before it";
+
 static const struct paper_row ricart_agrawala_variants_rows[] = {
     CLAIM("section 6.1, page 16", "with little contention an implicit reply costs about n-1 messages"),
     EQUALS("implicit reply, n=5, light load: n-1", "ricart-agrawala-implicit --sites 5 --rate 2e-05", FIG_MESSAGES, 4,
@@ -87,6 +94,18 @@ static const struct paper_row ricart_agrawala_variants_rows[] = {
         "3 sites, modulus 4: one less does not",
         "ricart-agrawala-tempting --set mistake=small-modulus --set modulus=4 --requests unlimited --order fifo",
         CHECK_DEADLOCK),
+    CLAIM("section 6.5, pages 19-20", "lower numbered nodes are slightly favoured; random increments reduce that"),
+    AT_MOST("n=10, full load, increment 1: Jain's index", "ricart-agrawala --closed --delay exp:1", PAPER_JAIN, 0.9998,
+            0),
+    AT_LEAST("n=10, full load, increments 1 to 9", "ricart-agrawala --set increment=9 --closed --delay exp:1",
+             PAPER_JAIN, 0.9999, 0),
+    CLAIM("section 6.5, page 20", "a node of high priority may monopolize the critical section for a time"),
+    AT_MOST("n=5, full load, requests set aside: Jain's index", "ricart-agrawala-pile --sites 5 --closed", PAPER_JAIN,
+            0.9, 0),
+    CHECKS_BUT("as printed, 3 sites: an older claim is set aside", "ricart-agrawala-pile-as-published --order fifo",
+               CHECK_HOLDS, CHECK_DEADLOCK, variants_pile),
+    CLAIM("section 6.6, page 20", "writers are given priority"),
+    REACHES_BUT("a reader, then a writer, ask while a writer is inside", paper_writer_place, 3, 2, 3, variants_writers),
     CLAIM("section 6.6, page 20", "readers and writers: readers never defer readers"),
     CHECKS("2 sites, 2 requests each", "ricart-agrawala --rule shared --sites 2 --requests 2", CHECK_HOLDS),
     EQUALS("n=10, full load: messages", "ricart-agrawala --rule shared --closed", FIG_MESSAGES, 18, 1e-3),

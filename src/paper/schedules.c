@@ -174,3 +174,105 @@ double paper_lamport_most(unsigned sites)
     lamport_costs(sites, &least, &most);
     return (double)most;
 }
+
+/* --------------------------------------------------------------------------------- messages of a follower, and others */
+
+static void settle(struct world *w)
+{
+    while (w->flights) {
+        struct world_move move = world_delivery(w, 0);
+
+        world_move(w, &move);
+    }
+}
+
+static void ask_in_mode(struct world *w, dme_id site, uint32_t mode)
+{
+    const char *objection = world_move(w, &(struct world_move){.type = DME_REQUEST, .site = site, .arg = mode});
+
+    assert(!objection);
+    (void)objection;
+}
+
+/* Swaroop and Singh: while the captain is inside, the last site asks for its session, enters and leaves. */
+double paper_swaroop_follower(unsigned sites)
+{
+    struct dme_conf conf;
+    struct world *w;
+    uint64_t sent;
+
+    dme_conf_init(&conf, alg_find("swaroop-singh"), sites, DME_GROUP, 2);
+    w = world_new(&conf);
+    ask_in_mode(w, 0, 1);
+    ask_in_mode(w, sites - 1, 1);
+    settle(w);
+    play(w, DME_RELEASE, sites - 1);
+    settle(w);
+    sent = w->sent;
+    world_free(w);
+    return (double)sent;
+}
+
+/* Ricart and Agrawala's readers and writers: a writer is inside, a reader asks, another writer asks. The place in which the
+ * second writer enters. */
+double paper_writer_place(unsigned sites)
+{
+    enum { WRITER = 0, READER = 1 };
+    struct dme_conf conf;
+    struct world *w;
+    double place = 0;
+
+    dme_conf_init(&conf, alg_find("ricart-agrawala"), sites, DME_SHARED, 0);
+    w = world_new(&conf);
+    ask_in_mode(w, 0, WRITER);
+    settle(w);
+    ask_in_mode(w, 1, READER);
+    settle(w);
+    ask_in_mode(w, 2, WRITER);
+    settle(w);
+    for (dme_id i = 0; place == 0 && i < 3; i++) {
+        if (w->node[2]->phase == DME_INSIDE)
+            place = (double)w->entries;
+        else
+            play(w, DME_RELEASE, i);
+        settle(w);
+    }
+    place = w->node[2]->phase == DME_INSIDE ? (double)w->entries : place;
+    world_free(w);
+    return place;
+}
+
+/* Two sites ask with the same number, T = 1: one at 0, the other at 0.5. The time of the first entry. */
+static double first_entry(dme_id earlier)
+{
+    struct load_line lines[2] = {{.at = 0, .site = earlier, .next = SIZE_MAX},
+                                 {.at = 0.5, .site = !earlier, .next = SIZE_MAX}};
+    struct sim_spec spec = {
+        .entries = 2, .log_entries = true, .load = {.type = LOAD_SCRIPT, .line = lines, .lines = 2}};
+    struct sim_result result;
+    struct dme_text wrong;
+    char line[256];
+    double at;
+
+    dme_text_init(&wrong, line, sizeof line);
+    dme_conf_init(&spec.conf, alg_find("ricart-agrawala"), 2, DME_EXCLUSIVE, 0);
+    if (!delay_parse(&spec.delay, "const:1", 2, &wrong) || !dist_parse(&spec.hold, "0.1", &wrong) ||
+        !sim_run(&spec, &result, &wrong) || !result.logged)
+        return 0;
+    at = result.log[0].at;
+    sim_result_free(&result);
+    delay_free(&spec.delay);
+    return at;
+}
+
+double paper_first_entry_in_order(unsigned sites)
+{
+    (void)sites;
+    return first_entry(0);
+}
+
+double paper_first_entry_out_of_order(unsigned sites)
+{
+    (void)sites;
+    return first_entry(1);
+}

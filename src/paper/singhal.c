@@ -48,6 +48,63 @@ const struct paper paper_singhal_table = {
     .table = &singhal_table,
 };
 
+static const char singhal_deadlock[] =
+    "a request whose number is known already is discarded, though its sender may have ceased to count the receiver: "
+    "two "
+    "sites lose each other. With constant delays, as in the simulation of the paper, that cannot happen";
+
+static const struct paper_row singhal_rows[] = {
+    CLAIM("section III.F, figure 1", "the initial state is a staircase"),
+    SCENARIO("four sites", "singhal-heuristic"),
+    CLAIM("section IV.A", "two sites are never inside together"),
+    CHECKS("as printed, 3 sites, one request each", "singhal-heuristic-as-published --order fifo", CHECK_HOLDS),
+    CLAIM("section IV.B", "the algorithm is free from deadlock"),
+    CHECKS_BUT("as printed, 3 sites", "singhal-heuristic-as-published --requests 1,1,2 --order fifo", CHECK_HOLDS,
+               CHECK_DEADLOCK, singhal_deadlock),
+    OURS_CHECKS("repaired, 3 sites", "singhal-heuristic --requests 1,1,2 --order fifo", CHECK_HOLDS),
+    CLAIM("section IV.C", "no site starves, with either arbitration rule"),
+    OURS_CHECKS("repaired, 3 sites, nearest", "singhal-heuristic --requests 1,1,2 --order fifo --starvation",
+                CHECK_HOLDS),
+    OURS_CHECKS("repaired, 3 sites, lowest number",
+                "singhal-heuristic --set arbitration=lowest --requests 1,1,2 --order fifo --starvation", CHECK_HOLDS),
+    CLAIM("appendix, theorem 2", "whenever all is at rest, the sites form a staircase again"),
+    SCENARIO("as printed, 3 sites, one request each: they do not", "singhal-heuristic-as-published-theorem-2"),
+    ARGUED("the scenario ends with sites 1 and 2 that do not count each other", singhal_deadlock),
+    CLAIM("section V.B", "at low and medium load an entry costs fewer messages than in Suzuki and Kasami's algorithm"),
+    AT_MOST("rate 0.01: Suzuki-Kasami has 8.92", "singhal-heuristic --rate 0.01 --hold 0.0002", FIG_MESSAGES, 8.92, 0),
+    AT_MOST("rate 0.05: Suzuki-Kasami has 8.88", "singhal-heuristic --rate 0.05 --hold 0.0002", FIG_MESSAGES, 8.88, 0),
+    AT_MOST("rate 0.08: Suzuki-Kasami has 9.24", "singhal-heuristic --rate 0.08 --hold 0.0002", FIG_MESSAGES, 9.24, 0),
+    CLAIM("sections V.B and VII", "waiting times are the same as in Suzuki and Kasami's algorithm"),
+    EQUALS("rate 0.01: Suzuki-Kasami has 1.822", "singhal-heuristic --rate 0.01 --hold 0.0002", FIG_WAIT, 1.822, 0.02),
+    EQUALS("rate 0.05: Suzuki-Kasami has 2.078", "singhal-heuristic --rate 0.05 --hold 0.0002", FIG_WAIT, 2.078, 0.02),
+    EQUALS("rate 0.08: Suzuki-Kasami has 2.937", "singhal-heuristic --rate 0.08 --hold 0.0002", FIG_WAIT, 2.937, 0.03),
+    CLAIM("section V.D", "where traffic is uneven, messages and waiting times are lower than where it is even"),
+    AT_MOST("rate 0.05, 2 of 10 ask 90%: even has 5.61", "singhal-heuristic --rate 0.05 --hot 0.9,2 --hold 0.0002",
+            FIG_MESSAGES, 5.61, 0),
+    AT_MOST("rate 0.05, 2 of 10 ask 90%: even waits 2.08", "singhal-heuristic --rate 0.05 --hot 0.9,2 --hold 0.0002",
+            FIG_WAIT, 2.08, 0),
+    AT_MOST("rate 0.05, Zipf 1.5: even waits 2.08", "singhal-heuristic --rate 0.05 --zipf 1.5 --hold 0.0002", FIG_WAIT,
+            2.08, 0),
+    CLAIM("section V.B", "a smarter heuristic that asks one site at high load would cost two messages"),
+    OURS("such an algorithm, n=10, full load: Naimi-Trehel with queues", "naimi-trehel-queue --closed", FIG_MESSAGES, 2,
+         1e-3),
+    CLAIM("section VI.B", "crashes of an idle site, of the holder, of a requester, of the only site that was asked"),
+    SCENARIO("case I, by a census instead of time-outs", "singhal-heuristic-robust-crash-idle"),
+    SCENARIO("case II", "singhal-heuristic-robust-crash-inside"),
+    SCENARIO("case III", "singhal-heuristic-robust-crash-waiting"),
+    CLAIM("section VI.C", "partitions, and their reintegration"),
+    SCENARIO("the second method, a unique order", "singhal-heuristic-robust-partition-order"),
+    {0},
+};
+
+const struct paper paper_singhal = {
+    .name = "singhal",
+    .title = "Singhal: correctness, Suzuki-Kasami beside it, uneven loads, failures",
+    .citation = "M. Singhal, A heuristically-aided algorithm for mutual exclusion in distributed systems, IEEE "
+                "Transactions on Computers 38(5), 1989, pages 651-662",
+    .rows = singhal_rows,
+};
+
 static const struct paper_row singhal_limits_rows[] = {
     CLAIM("section V.C, low traffic", "at light load an entry costs (n+1)/2 messages, reduced by 1 - 1/n"),
     EQUALS_BUT("light load, n=5: messages", "singhal-heuristic --sites 5 --rate 0.0001 --hold 0.0002", FIG_MESSAGES,

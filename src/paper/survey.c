@@ -4,6 +4,13 @@
 
 #include <math.h>
 
+static const char survey_array[] =
+    "with empty arrays at the beginning no site asks another, and all enter; at first a site has to "
+    "ask all others, or those below it";
+static const char survey_maekawa[] =
+    "requests, replies and releases alone deadlock: sites that hold each other's grants wait for "
+    "each other; grants have to be asked back";
+
 static const struct paper_row banta_survey_rows[] = {
     CLAIM("section 2.1.1, page 9", "Suzuki-Kasami: an entry costs n messages"),
     EQUALS("Suzuki-Kasami, n=10, full load: n", "suzuki-kasami --sites 10 --closed", FIG_MESSAGES, 10, 1e-3),
@@ -81,6 +88,10 @@ static const struct paper_row banta_survey_rows[] = {
     AT_MOST("Carvalho-Roucairol, n=10, full load: at most 2(n-1)", "carvalho-roucairol --closed --delay exp:1",
             FIG_MESSAGES, 18, 0),
     OURS("Carvalho-Roucairol, n=10, light load: n-1", "carvalho-roucairol --rate 0.0001", FIG_MESSAGES, 9, 0.02),
+    CLAIM("section 2.2.3, page 18",
+          "a site asks those that have asked since its last request; no initial array is given"),
+    CHECKS_BUT("as told, 2 sites, empty arrays", "carvalho-roucairol-as-retold --set mistake=empty-array --sites 2",
+               CHECK_HOLDS, CHECK_EXCLUSION, survey_array),
     CLAIM("section 2.2.4, page 20", "Singhal, dynamic: an entry costs 0 to 2(n-1) messages"),
     AT_MOST("Singhal, dynamic, n=10, a site alone: 0", "singhal-dynamic --closed --requesters 1", FIG_MESSAGES, 0, 0),
     AT_MOST("Singhal, dynamic, n=10, full load: at most 2(n-1)", "singhal-dynamic --closed --delay exp:1", FIG_MESSAGES,
@@ -94,6 +105,9 @@ static const struct paper_row banta_survey_rows[] = {
            "maekawa --set quorum=plane --sites 31 --rate 3.22581e-06", FIG_MESSAGES, 15, 0.01),
     EQUALS("Maekawa, plane, n=91, light load: 3(K-1), K near sqrt(n)",
            "maekawa --set quorum=plane --sites 91 --rate 1.0989e-06", FIG_MESSAGES, 27, 0.01),
+    CLAIM("section 2.2.5, pages 20-21", "Maekawa: requests, replies and releases are all that is needed"),
+    CHECKS_BUT("as told, 3 sites", "maekawa-as-retold --set mistake=never-inquires --order fifo", CHECK_HOLDS,
+               CHECK_DEADLOCK, survey_maekawa),
     {0},
 };
 

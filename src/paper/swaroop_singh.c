@@ -7,6 +7,9 @@ static const char swaroop_switches[] = "the bound holds from the moment the requ
                                        "while it is on its way to the token, any "
                                        "number of sessions may be opened";
 
+static const char swaroop_size[] =
+    "n-1 small requests go with each token of O(n), so the mean is constant, 12 to 15 bytes; O(n) is "
+    "reached where few requests go with each token, by two sites that alternate";
 static const char swaroop_giver[] =
     "in figure 3 the site that gives an idle token away stays in state HI and may enter "
     "without it; it has to become N";
@@ -27,9 +30,17 @@ static const struct paper_row swaroop_singh_rows[] = {
                 CHECK_HOLDS),
     CLAIM("correctness proof, page 832", "concurrent occupancy: nobody waits for an exit from its own session"),
     CHECKS("repaired, 3 sites, 1 request each, 2 sessions", "swaroop-singh --rule group:2 --concurrency", CHECK_HOLDS),
+    CLAIM("table 1, page 830", "six states of a process"),
+    SCENARIO("a walk through all six", "swaroop-singh-states"),
     CLAIM("theorem 1, page 833", "an entry costs no message in the best case"),
     AT_MOST("the holder asks again", "swaroop-singh --rule group:2 --closed --requesters 1", FIG_MESSAGES, 0, 0),
     CLAIM("theorem 1, page 833", "an entry costs n+1 messages in the worst case, as a captain n"),
+    REACHES("n=3, a follower: n+1", paper_swaroop_follower, 3, 4),
+    REACHES("n=10, a follower: n+1", paper_swaroop_follower, 10, 11),
+    WORST("n=3, one request: the captain's n, in no run more",
+          "swaroop-singh --rule group:2 --requests 0,0,1 --messages", 3),
+    WORST("n=4, one request: the captain's n, in no run more",
+          "swaroop-singh --rule group:2 --sites 4 --requests 0,0,0,1 --messages", 4),
     AT_MOST("n=3, full load, 2 sessions, mean", "swaroop-singh --rule group:2 --sites 3 --closed", FIG_MESSAGES, 4, 0),
     AT_MOST("n=5, full load, 2 sessions, mean", "swaroop-singh --rule group:2 --sites 5 --closed", FIG_MESSAGES, 6, 0),
     AT_MOST("n=10, full load, 2 sessions, mean", "swaroop-singh --rule group:2 --sites 10 --closed", FIG_MESSAGES, 11,
@@ -37,6 +48,19 @@ static const struct paper_row swaroop_singh_rows[] = {
     AT_MOST("n=20, full load, 2 sessions, mean", "swaroop-singh --rule group:2 --sites 20 --closed", FIG_MESSAGES, 21,
             0),
     AT_MOST("n=10, light load, mean: at most n", "swaroop-singh --rule group:4 --rate 0.0001", FIG_MESSAGES, 10, 0),
+    CLAIM("theorem 2, page 833, and table 2", "the mean message size is O(n) in the worst case, O(1) in the best"),
+    OURS("n=5, two sites alternate: bytes", "swaroop-singh --sites 5 --closed --requesters 2 --entries 5k",
+         PAPER_MESSAGE_BYTES, 22.5, 0.01),
+    OURS("n=80, two sites alternate: O(n)", "swaroop-singh --sites 80 --closed --requesters 2 --entries 5k",
+         PAPER_MESSAGE_BYTES, 247.5, 0.01),
+    AT_MOST("n=80, a site alone: no message, so no size", "swaroop-singh --sites 80 --closed --requesters 1",
+            FIG_MESSAGES, 0, 0),
+    CLAIM("theorem 2, proof, page 833", "the worst case is n-1 pending requests, each for another session"),
+    OURS("n=5, all ask, each for itself: bytes", "swaroop-singh --sites 5 --closed --entries 5k", PAPER_MESSAGE_BYTES,
+         14.4, 0.01),
+    OURS("n=80, all ask, each for itself: bytes", "swaroop-singh --sites 80 --closed --entries 5k", PAPER_MESSAGE_BYTES,
+         12, 0.01),
+    ARGUED("the mean size does not grow with n under that load", swaroop_size),
     CLAIM("theorem 3, page 834", "n processes can be inside together"),
     EQUALS("n=10, one session", "swaroop-singh --rule group:1 --closed --hold 20", PAPER_INSIDE_MAX, 10, 0),
     CLAIM("theorem 4, page 834", "a request sees at most min(n,m) forum switches, of m sessions"),

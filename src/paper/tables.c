@@ -5,12 +5,14 @@
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_variants)                                                                                        \
+    X(singhal)                                                                                                         \
     X(singhal_table)                                                                                                   \
     X(singhal_limits)                                                                                                  \
     X(banta_survey)                                                                                                    \
     X(banta_simple)                                                                                                    \
     X(banta_efficient)                                                                                                 \
     X(banta_k)                                                                                                         \
+    X(banta_open)                                                                                                      \
     X(swaroop_singh)                                                                                                   \
     X(survey)
 
