@@ -64,7 +64,7 @@ enum dibs_code {
     DIBS_LOST = -2,       /* the lock was held, and is no longer */
     DIBS_GONE = -3,       /* no daemon is there, or the connection has ended */
     DIBS_NOT_HELD = -4,   /* this connection does not hold such a lock */
-    DIBS_WRONG_KIND = -5, /* the lock has slots, and was asked for without; or the other way round */
+    DIBS_WRONG_KIND = -5, /* the lock is used by others with slots, and was asked for without; or the other way round */
     DIBS_NO_QUORUM = -6,  /* the daemon cannot reach enough of the other members */
     DIBS_REFUSED = -7,    /* the daemon says no, for another reason */
     DIBS_MISUSE = -8,     /* the program has made a mistake */
@@ -103,7 +103,7 @@ enum dibs_mode {
     DIBS_EXCLUSIVE = 0, /* alone */
     DIBS_SHARED = 1,    /* with all others who share it */
     DIBS_GROUP = 2,     /* with all others of the same group */
-    DIBS_SLOTS = 3      /* one of so many slots; the number is fixed by the first who asks */
+    DIBS_SLOTS = 3      /* one of `slots` slots; a lock that nobody uses takes the number from the next client */
 };
 
 struct dibs_wish {

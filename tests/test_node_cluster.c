@@ -33,8 +33,6 @@ struct client {
 
 /* What has been granted in a name, as seen from outside. */
 struct history {
-    bool used;
-    uint32_t slots;
     uint64_t highest_fence, highest_alone;
 };
 
@@ -80,12 +78,8 @@ static void check_grant(struct cluster *c, const struct client *me, uint64_t fen
     }
     if (me->slots && together > me->slots)
         complain(c, "more holders than slots", me->name);
-    if (h->used && h->slots != me->slots && c->n > 1) /* a member alone may forget it */
-        complain(c, "the kind of a lock has changed", me->name);
     if (!me->slots && fence <= (me->mode == LOCK_ALONE ? h->highest_fence : h->highest_alone))
         complain(c, "a fence that does not grow", me->name);
-    h->used = true;
-    h->slots = me->slots;
     if (h->highest_fence < fence)
         h->highest_fence = fence;
     if (me->mode == LOCK_ALONE && h->highest_alone < fence)

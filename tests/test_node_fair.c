@@ -1,6 +1,6 @@
 /* Who waits for whom, in a cluster of three whose messages all arrive: a writer waits for no reader that comes later, readers
- * wait for no reader, and a client that only tries is answered without waiting for a holder. For every algorithm that can
- * run locks. */
+ * wait for no reader, a client that only tries is answered without waiting for a holder, and a lock that nobody uses can
+ * become one of another kind. For every algorithm that can run locks. */
 #include "test.h"
 
 #include "alg/list.h"
@@ -374,6 +374,73 @@ static void a_try_gets_a_free_slot(void **state)
     with_each(1u << DME_SLOTS, check_slot_tries);
 }
 
+/* --------------------------------------------------------------------------------------------------------------- kinds */
+
+/* A name is used as a lock of one kind and of another, by turns, wherever it is at home and the clients are. */
+static void check_kinds(struct cluster *c)
+{
+    static const uint32_t kinds[] = {0, 3, 2, 0};
+
+    for (unsigned round = 0; round < 60; round++) {
+        const char name[] = {(char)('a' + round % 7), '\0'};
+        struct session_wish wish = {.name = name, .name_len = 1, .slots = kinds[round / 7 % 4]},
+                            other = {.name = name, .name_len = 1, .slots = kinds[(round / 7 + 1) % 4]};
+        struct client me = {0}, two = {0};
+
+        wish.wait_ms = other.wait_ms = SESSION_FOREVER;
+        ask(c, &me, round % MEMBERS, &wish);
+        settle(c);
+        if (!holds(&me))
+            fail_msg("%s, %s: \"%s\" did not become a lock with %u slots, round %u", c->modes->name, c->slots->name,
+                     name, wish.slots, round);
+        /* While it is used, it stays what it is. */
+        two.session = session_open(&c->node[round / 2 % MEMBERS], &two);
+        if (other.slots != wish.slots && !session_lock(two.session, &other, &(struct dme_text){0})) {
+            settle(c);
+            if (!two.answered || two.state != CLAIM_REFUSED)
+                fail_msg("%s: a lock in use became another one, round %u", c->modes->name, round);
+        }
+        assert_true(holds(&me));
+        let_go(&two);
+        let_go(&me);
+        if (round % 3)
+            settle(c);
+    }
+}
+
+static void a_lock_that_nobody_uses_can_change_its_kind(void **state)
+{
+    (void)state;
+    with_each(1u << DME_EXCLUSIVE, check_kinds);
+    with_each(1u << DME_SLOTS, check_kinds);
+}
+
+/* Two members ask for two kinds of a new or an idle name at once: one of them gets it. */
+static void check_two_kinds(struct cluster *c)
+{
+    for (unsigned round = 0; round < 30; round++) {
+        const char name[] = {(char)('a' + round % 5), '\0'};
+        struct session_wish wish = {.name = name, .name_len = 1, .wait_ms = SESSION_FOREVER}, other = wish;
+        struct client me = {0}, two = {0};
+
+        other.slots = 2;
+        ask(c, &me, round % MEMBERS, &wish);
+        ask(c, &two, (round + 1 + round / 5 % 2) % MEMBERS, &other);
+        settle(c);
+        if (holds(&me) == holds(&two) || !me.answered || !two.answered)
+            fail_msg("%s: not one of two kinds, round %u", c->modes->name, round);
+        let_go(&me);
+        let_go(&two);
+        settle(c);
+    }
+}
+
+static void of_two_kinds_at_once_one_is_granted(void **state)
+{
+    (void)state;
+    with_each(1u << DME_EXCLUSIVE, check_two_kinds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +450,8 @@ int main(void)
         cmocka_unit_test(a_try_waits_for_no_holder),
         cmocka_unit_test(a_try_shares_unless_a_writer_waits),
         cmocka_unit_test(a_try_gets_a_free_slot),
+        cmocka_unit_test(a_lock_that_nobody_uses_can_change_its_kind),
+        cmocka_unit_test(of_two_kinds_at_once_one_is_granted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -408,14 +408,16 @@ static void a_policy_chooses_algorithms_and_kind_by_name(void **state)
     meet(&a, &b);
     for (unsigned k = 0; k < 3; k++)
         s[k] = session_open(&a, NULL);
-    assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 0),
+    assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 2),
+                        "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3");
+    assert_string_equal(refusal(s[0], "builds", LOCK_SHARED, 0),
                         "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3");
     assert_string_equal(refusal(s[0], "big.db", LOCK_ALONE, 2),
                         "\"big.db\" is an exclusive lock; ask for it without SLOTS");
     assert_string_equal(refusal(s[0], "big.db", LOCK_SHARED, 0),
                         "\"big.db\" is run by raymond, which knows no sharing");
     assert_int_equal(a.locks.count, 0);
-    assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 3), "");
+    assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 0), ""); /* the policy says how many */
     assert_string_equal(refusal(s[1], "big.db", LOCK_ALONE, 0), "");
     assert_string_equal(refusal(s[2], "bus", LOCK_ALONE, 0), "");
     talk(&a, &b);
@@ -426,6 +428,7 @@ static void a_policy_chooses_algorithms_and_kind_by_name(void **state)
         assert_int_equal(e.state, CLAIM_HELD);
     }
     assert_string_equal(lock_policy(&a.locks, locks_find(&a.locks, "builds", 6))->slots->name, "raymond-k");
+    assert_int_equal(locks_find(&a.locks, "builds", 6)->slots, 3);
     assert_string_equal(lock_policy(&b.locks, locks_find(&b.locks, "bus", 3))->modes->name, "lamport");
     for (unsigned k = 0; k < 3; k++)
         session_close(s[k]);
@@ -575,7 +578,7 @@ static void who_is_granted_in_time_does_not_lose_it(void **state)
 
 static void a_lock_of_another_kind_ends_the_link(void **state)
 {
-    static const uint8_t step[] = {3, 1, 'x', 2, 0, 0, 0, 0, 0, 1, 0};
+    static const uint8_t step[] = {3, 1, 'x', 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0};
     struct node a, b;
     struct session *s;
 

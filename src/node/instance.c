@@ -111,28 +111,36 @@ static struct dme_out *instance_out(struct locks *l, const struct dme_conf *conf
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-enum { SAY_HEAD = 1 + 1 + 2, SAY_SITES = 2 + 2, SAY_COUNT = 4 + 4, SAY_FOLLOW = 4 + 4, SAY_REPORT = 4 + 4 + 4 + 4 };
+enum {
+    SAY_HEAD = 1 + 1 + 2 + 4,
+    SAY_SITES = 2 + 2,
+    SAY_COUNT = 4 + 4,
+    SAY_FOLLOW = 4 + 4,
+    SAY_REPORT = 4 + 4 + 4 + 4,
+    SAY_KIND = 4 + 8
+};
 
-static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots,
-                                uint32_t to, size_t len)
+static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to,
+                                size_t len)
 {
     uint8_t *at = link_send(l->view.link[to], SAY_HEAD + lock->name_len + len);
 
     at = pack_number(at, type, 1);
     at = pack_text(at, lock->name, lock->name_len);
-    return pack_number(at, slots, 2);
+    return pack_number(pack_number(at, lock->slots, 2), lock->epoch, 4);
 }
 
-void instance_say(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots, uint32_t to)
+void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t number,
+                       uint64_t fence)
 {
-    instance_letter(l, lock, type, slots, to, 0);
+    pack_number(pack_number(instance_letter(l, lock, type, to, SAY_KIND), number, 4), fence, 8);
 }
 
 void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count)
 {
     for (uint32_t to = 0; to < l->view.n; to++)
         if (to != l->view.self) {
-            uint8_t *at = instance_letter(l, lock, type, lock->slots, to, SAY_COUNT);
+            uint8_t *at = instance_letter(l, lock, type, to, SAY_COUNT);
 
             pack_number(pack_number(at, lock->old->mode, 4), count, 4);
         }
@@ -140,7 +148,7 @@ void instance_announce(struct locks *l, const struct lock *lock, enum instance_t
 
 void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what)
 {
-    uint8_t *at = instance_letter(l, lock, INSTANCE_FOLLOW, lock->slots, to, SAY_FOLLOW);
+    uint8_t *at = instance_letter(l, lock, INSTANCE_FOLLOW, to, SAY_FOLLOW);
 
     pack_number(pack_number(at, number, 4), what, 4);
 }
@@ -148,7 +156,7 @@ void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, 
 void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number,
                          const struct report *report)
 {
-    uint8_t *at = instance_letter(l, lock, INSTANCE_REPORT, lock->slots, to, SAY_REPORT);
+    uint8_t *at = instance_letter(l, lock, INSTANCE_REPORT, to, SAY_REPORT);
 
     at = pack_number(pack_number(at, number, 4), report->held_mode, 4);
     pack_number(pack_number(at, report->held, 4), report->waits, 4);
@@ -161,6 +169,8 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     m->type = (enum instance_type)unpack_number(&u, 1);
     m->name = unpack_text(&u, &m->name_len);
     m->slots = (uint32_t)unpack_number(&u, 2);
+    m->epoch = (uint32_t)unpack_number(&u, 4);
+    m->fence = 0;
     m->from = m->to = m->mode = m->count = m->number = m->waits = 0;
     if (m->type == INSTANCE_STEP && m->slots) {
         m->from = (uint32_t)unpack_number(&u, 2);
@@ -178,11 +188,16 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
         m->count = (uint32_t)unpack_number(&u, 4);
         m->waits = (uint32_t)unpack_number(&u, 4);
     }
+    if (instance_is_about_kind(m->type)) {
+        m->number = (uint32_t)unpack_number(&u, 4);
+        m->fence = unpack_number(&u, 8);
+    }
     m->step = u.at;
     m->step_len = (size_t)(u.end - u.at);
     if (u.wrong || m->type < INSTANCE_ASK || m->type >= INSTANCE_TYPES || (m->type != INSTANCE_STEP && m->step_len))
         return "a message about a lock that is cut short or of no known type";
-    if (m->name_len == 0 || m->slots > LOCK_SLOTS_MAX || (m->slots && (m->from >= m->slots || m->to >= m->slots)))
+    if (m->name_len == 0 || m->slots > LOCK_SLOTS_MAX || (m->type == INSTANCE_ASK && m->number > LOCK_SLOTS_MAX) ||
+        (m->slots && (m->from >= m->slots || m->to >= m->slots)))
         return "a message about a lock that cannot be";
     return NULL;
 }
@@ -198,7 +213,7 @@ static void instance_post(struct locks *l, const struct lock *lock, const struct
     uint8_t *at;
 
     if (to != l->view.self) {
-        at = instance_letter(l, lock, INSTANCE_STEP, lock->slots, to, (lock->slots ? SAY_SITES : 0) + dme_wire_size(m));
+        at = instance_letter(l, lock, INSTANCE_STEP, to, (lock->slots ? SAY_SITES : 0) + dme_wire_size(m));
         if (lock->slots)
             at = pack_number(pack_number(at, m->from % sites, 2), m->to % sites, 2);
         dme_encode(m, at);

@@ -4,9 +4,9 @@
 
 #include "lock.h"
 
-/* What members tell each other about a lock: its kind is asked for, is this; a message of its algorithm; so many clients
- * hold it since before this view; so many of them no longer do so, or hold it in this view; what of its claims is to be
- * reported from now on; these are the claims (report.h). */
+/* What members tell each other about a lock: which kind is wanted, what it is; whether it can be frozen, and the answer
+ * (kind.h); a message of its algorithm; so many clients hold it since before this view; so many of them no longer do so, or
+ * hold it in this view; what of its claims is to be reported from now on; these are the claims (report.h). */
 enum instance_type {
     INSTANCE_ASK = 1,
     INSTANCE_IS,
@@ -15,18 +15,26 @@ enum instance_type {
     INSTANCE_FREED,
     INSTANCE_FOLLOW,
     INSTANCE_REPORT,
+    INSTANCE_RETIRE,
+    INSTANCE_FROZEN,
     INSTANCE_TYPES /* one more than the last */
 };
+
+static inline bool instance_is_about_kind(enum instance_type type)
+{
+    return type == INSTANCE_ASK || type == INSTANCE_IS || type == INSTANCE_RETIRE || type == INSTANCE_FROZEN;
+}
 
 struct instance_message {
     enum instance_type type;
     const char *name;
     size_t name_len;
-    uint32_t slots;
-    uint32_t from, to;    /* STEP: which of the sites of a member */
-    uint32_t mode, count; /* ENCUMBERED, FREED; REPORT: of holders; FOLLOW: what */
-    uint32_t number;      /* FOLLOW, REPORT */
-    uint32_t waits;       /* REPORT */
+    uint32_t slots, epoch; /* the kind of the lock, as far as the sender knows it */
+    uint32_t from, to;     /* STEP: which of the sites of a member */
+    uint32_t mode, count;  /* ENCUMBERED, FREED; REPORT: of holders; FOLLOW: what */
+    uint32_t number;       /* FOLLOW, REPORT; ASK: slots that are wanted; FROZEN: 1, it is not, but kept */
+    uint64_t fence;        /* IS, FROZEN: at least that of every site */
+    uint32_t waits;        /* REPORT */
     const uint8_t *step;
     size_t step_len;
 };
@@ -50,7 +58,9 @@ void instance_release(struct locks *l, struct lock *lock, uint32_t s);
 /* Null, or what is wrong with the message. */
 const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 
-void instance_say(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t slots, uint32_t to);
+/* ASK, IS, RETIRE, FROZEN. */
+void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t number,
+                       uint64_t fence);
 /* ENCUMBERED or FREED, to all. */
 void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count);
 struct report;

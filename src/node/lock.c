@@ -6,6 +6,7 @@
 #include "lock.h"
 
 #include "instance.h"
+#include "kind.h"
 #include "link.h"
 #include "names.h"
 #include "old.h"
@@ -157,7 +158,7 @@ static bool lock_wants_more(const struct locks *l, const struct lock *lock, uint
 
 static void lock_work(struct locks *l, struct lock *lock)
 {
-    bool again = l->open && lock->known && (lock->waiters || lock->site || lock->old);
+    bool again = l->open && lock->known && !lock->frozen && (lock->waiters || lock->site || lock->old);
 
     while (again) {
         uint32_t asking = 0;
@@ -199,31 +200,19 @@ static void lock_work(struct locks *l, struct lock *lock)
 /* ---------------------------------------------------------------------------------------------- what a lock is: kind
  */
 
-/* The kind of the lock is known from now on. Who asked for another one has to ask again. */
-static void lock_is(struct locks *l, struct lock *lock, uint32_t slots)
+void lock_refuse_others(struct locks *l, struct lock *lock)
 {
     struct ring *r = lock->waiting.next;
 
-    lock->slots = slots;
-    lock->known = 1;
     while (r != &lock->waiting) {
         struct claim *c = RING_OF(r, struct claim, in_lock);
 
         r = r->next;
-        if (c->slots != slots) {
+        if (c->slots != lock->slots) {
             lock_unwait(c);
             lock_settle(l, c, CLAIM_REFUSED);
         }
     }
-}
-
-/* The first use of this name here. */
-static void lock_learn(struct locks *l, struct lock *lock, uint32_t slots)
-{
-    if (instance_home(l, lock) == l->view.self)
-        lock_is(l, lock, slots);
-    else
-        instance_say(l, lock, INSTANCE_ASK, slots, instance_home(l, lock));
 }
 
 static void lock_print_kind(const struct lock_policy *policy, const char *name, size_t name_len, uint32_t slots,
@@ -275,8 +264,8 @@ static void locks_work(struct locks *l)
     for (size_t k = 0; l->open && k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next; /* this one may be forgotten */
-            if (lock->waiters && !lock->known)
-                lock_learn(l, lock, lock_first(lock)->slots);
+            if (lock->waiters && !lock->known && !lock->frozen)
+                kind_want(l, lock, lock_first(lock)->slots);
             lock_work(l, lock);
         }
 }
@@ -301,7 +290,7 @@ static void lock_end_view(struct locks *l, struct lock *lock)
         old_tidy(lock);
     }
     lock->stays = 0;
-    lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else its new home shall say what it is */
+    kind_end_view(l, lock);
 }
 
 /* Who was excluded has nothing to give away any more: whoever believed in it does so no longer, as nobody is excluded
@@ -327,7 +316,8 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     for (size_t k = 0; k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next;
-            if (!lock->waiters && !lock->site && !lock->old && !lock->reports) { /* as nearly all of many */
+            if (!lock->waiters && !lock->site && !lock->old && !lock->reports &&
+                !lock->retire) { /* as nearly all of many */
                 names_forget(l, lock);
                 continue;
             }
@@ -384,16 +374,18 @@ void locks_set_grants(struct locks *l, bool grants)
         locks_work(l);
 }
 
-/* What was asked for is not what the lock is, or what its policy or its algorithm allows. */
-static bool lock_is_other(struct locks *l, const struct lock *lock, const struct claim *c, struct dme_text *why)
+/* What was asked for is not what the lock is and has to stay, or what its policy or its algorithm allows. */
+static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim *c, struct dme_text *why)
 {
     const struct lock_policy *policy = &l->policy[lock ? lock->policy : names_policy(l, c->name, c->name_len)];
-    uint32_t first, last;
+    bool fixed = policy->kind != LOCK_ANY_KIND, stays = lock && lock->known && !(l->open && kind_is_unused(lock));
+    uint32_t first, last, slots = fixed ? (uint32_t)policy->kind : stays ? lock->slots : c->slots;
     struct dme_conf conf;
 
-    if (lock && lock->known ? lock->slots != c->slots
-                            : policy->kind != LOCK_ANY_KIND && (uint32_t)policy->kind != c->slots) {
-        lock_print_kind(policy, c->name, c->name_len, lock ? lock->slots : (uint32_t)policy->kind, why);
+    if (fixed && !c->slots && c->mode == LOCK_ALONE)
+        c->slots = slots; /* which the policy has said already */
+    if (c->slots != slots) {
+        lock_print_kind(policy, c->name, c->name_len, slots, why);
         return true;
     }
     instance_conf_of(l, policy, c->slots, &conf);
@@ -406,8 +398,7 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, const struct
     return false;
 }
 
-static const char *locks_objection(struct locks *l, const struct lock *lock, const struct claim *c,
-                                   struct dme_text *why)
+static const char *locks_objection(struct locks *l, const struct lock *lock, struct claim *c, struct dme_text *why)
 {
     if (lock_is_other(l, lock, c, why))
         return "WRONGKIND";
@@ -438,8 +429,9 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
     ring_push(&lock->waiting, &c->in_lock);
     ring_init(&c->settled);
     lock->tries += c->tries;
-    if (lock->waiters++ == 0 && !lock->known && l->open)
-        lock_learn(l, lock, c->slots);
+    lock->waiters++;
+    if (l->open && !lock->frozen && !(lock->known && lock->slots == c->slots))
+        kind_want(l, lock, c->slots);
     lock_work(l, lock);
     return NULL;
 }
@@ -522,17 +514,12 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     lock = locks_find(l, m.name, m.name_len);
     if (!lock)
         lock = names_add(l, m.name, m.name_len);
-    if ((m.type == INSTANCE_ASK && instance_home(l, lock) != l->view.self) ||
-        (m.type == INSTANCE_IS && instance_home(l, lock) != from))
-        return "a question or an answer about a lock that is at home elsewhere";
-    if (!lock->known)
-        lock_is(l, lock, m.slots);
-    else if (lock->slots != m.slots && m.type != INSTANCE_ASK)
-        return "a lock of the same name and another kind";
+    if (instance_is_about_kind(m.type))
+        wrong = kind_hear(l, lock, from, &m);
+    else if (!kind_is_current(l, lock, &m, &wrong))
+        return wrong;
     if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_FREED)
         wrong = old_hear(lock, from, &m);
-    if (m.type == INSTANCE_ASK)
-        instance_say(l, lock, INSTANCE_IS, lock->slots, from);
     if (m.type == INSTANCE_FOLLOW || m.type == INSTANCE_REPORT)
         report_hear(l, lock, from, &m);
     if (m.type == INSTANCE_STEP)

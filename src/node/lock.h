@@ -15,13 +15,10 @@
  * Whose turn it is to begin. Sites are numbered from the *home* of a name, the member that a hash of the name points
  * at: site 0, with the first token or the office of coordinator, is elsewhere for every name, and no algorithm knows.
  *
- * What a lock is (its kind: exclusive, shared and group in one, or K slots) is fixed by its first use in the cluster.
- * Two members may use a new name at once, in two ways, so one place must decide: its home. A member that has not met
- * the name asks the home (ASK); the home fixes the kind at the first question, or at its own first use, and says what
- * the lock is (IS). Algorithms' messages carry the kind as well and are sent by members only that know it, so whoever
- * receives one knows it too. Since the home never forgets (in a cluster of one it may: nobody else remembers), all
- * members that know the kind of a name know the same, and states of two kinds never meet. Clients that asked for
- * another kind get an error that names the right one. A policy may fix the kind as well: then nobody has to ask.
+ * What a lock is (its kind: exclusive, shared and group in one, or K slots) is fixed by its first use in the cluster, and
+ * can be changed by a later one while nobody uses it. The home of the name decides (kind.h). Clients that ask for another
+ * kind than that of a lock in use get an error that names the right one. A policy may fix the kind; then a client need not
+ * say how many slots there are.
  *
  * Memory. When nobody here uses a lock and its sites are idle, they are put away: only what differs from their initial
  * state is kept (rest.h), and nothing if, but for the fence, nothing does: a new site would behave the same. (In a
@@ -131,8 +128,11 @@ struct lock {
     uint8_t *rest;                /* put away: how they differ from what they were at first; else null */
     struct lock_old *old;         /* or null, as nearly always */
     struct lock_reports *reports; /* or null: no member follows it (report.h) */
+    struct lock_retire *retire;   /* or null: the home does not ask the others to freeze it (kind.h) */
+    uint32_t epoch;               /* how often its kind has changed in this view */
     uint32_t tries;               /* of the waiters: those that wait for no holder */
     uint8_t known;                /* the kind is */
+    uint8_t frozen;               /* the home has to say what its kind is: until then no site asks */
     uint8_t stays;                /* its first step sent messages: it must not take that step twice */
     uint8_t policy;               /* which of them */
     uint8_t name_len;

@@ -129,6 +129,7 @@ void names_free(struct locks *l)
             free(lock->rest);
             free(lock->old);
             free(lock->reports);
+            free(lock->retire);
             free(lock);
         }
     free(l->table);
