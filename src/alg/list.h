@@ -13,6 +13,7 @@
     X(ricart_agrawala_as_published)                                                                                    \
     X(ricart_agrawala_tempting)                                                                                        \
     X(ricart_agrawala_robust)                                                                                          \
+    X(ricart_agrawala_robust_as_published)                                                                             \
     X(ricart_agrawala_pile)                                                                                            \
     X(ricart_agrawala_pile_as_published)                                                                               \
     X(ricart_agrawala_pile_tempting)                                                                                   \
@@ -56,6 +57,7 @@
     X(swaroop_singh_tempting)                                                                                          \
     X(raymond)                                                                                                         \
     X(raymond_tempting)                                                                                                \
+    X(neilsen_mizuno)                                                                                                  \
     X(naimi_trehel)                                                                                                    \
     X(naimi_trehel_tempting)                                                                                           \
     X(naimi_trehel_as_retold)                                                                                          \

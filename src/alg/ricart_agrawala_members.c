@@ -21,6 +21,8 @@ void rr_admit(struct dme *d, struct rr *s)
     }
     s->best = s->highest;
     rr_put_all(d, s);
+    for (dme_id j = 0; j < d->n && dme_mistake(d, JOINS_UNACKNOWLEDGED); j++)
+        s->peer[j].missing = 0;
     rr_test(d, s);
 }
 
@@ -105,7 +107,7 @@ static void rr_sync(struct dme *d, struct rr *s)
     else if (dme_option(d, OPTION_HIGHEST) == ASKED)
         rr_put_all(d, s);
     else if (dme_option(d, OPTION_HIGHEST) == WAITED)
-        dme_start(d, TIMER_OUT, bounds < 250 ? (uint32_t)bounds : 250);
+        dme_start(d, TIMER_OUT, (uint32_t)bounds);
     else
         dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_PATIENCE));
 }

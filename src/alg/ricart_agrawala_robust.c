@@ -19,14 +19,15 @@
  * received by then is above the newcomer's own. (These speak of the past, so no state can be checked for them; what is
  * checked is that no two sites are inside, in every interleaving.)
  *
- * Departures from the paper. A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
+ * Departures from the paper (ricart-agrawala-robust-as-published has the first three as printed). A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
  * carries the request, which may have been lost or be late; new names are acknowledged before the sponsor leaves, or two
  * members that do not know of each other go in together; a leaver takes leave of names that it learns on the way. The
  * five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
  * needed, for the sponsor collects it. A newcomer that listens for it may hear nothing for ever, so it asks when its
  * patience ends. Sets of names take the place of counters. A newcomer that fails while it is let in, and returns, is
  * another name, and all have to acknowledge that one. If a bound is not kept and a site that lives is declared failed,
- * exclusion is lost: nothing can be done about that without votes. */
+ * exclusion is lost: nothing can be done about that without votes. The report restarts the timer at every REPLY: that is
+ * `--set timer=restarted`. Its second way to join, a broadcast of the newcomer itself, is not here. */
 #include "ricart_agrawala_robust.h"
 
 /* From a name (with a number), to a name; and about a name, or about all. The life of a name is the ticket's mode. */
@@ -37,12 +38,31 @@ static const struct dme_kind rr_kinds[] = {
     {"RESTART", 2, 0}, {"QUERY", 2, 0},  {"ANSWER", 2, 0},        {0},
 };
 
+static const struct dme_mistake rr_mistakes[] = {
+    {.name = "joins-unacknowledged",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 7.2.2, page 22",
+     .what = "the sponsor broadcasts the new name and releases; no node acknowledges it"},
+    {.name = "replies-unnumbered",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 7.4, page 25",
+     .what = "a REPLY names its sender only, though ARE_YOU_THERE may bring a second one for the same request"},
+    {.name = "probe-is-no-request",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 7.4, page 25",
+     .what = "ARE_YOU_THERE is answered by a REPLY if nothing is deferred, also where the REQUEST is still on its way"},
+    {0},
+};
+
+static const char *const rr_timer_choices[] = {"restarted", "kept", NULL};
 static const char *const rr_highest[] = {
     "acknowledged", "asked", "heard-all", "heard-span", "waited", "heard-four", NULL,
 };
 static const struct dme_option rr_options[] = {
     {.key = "members", .help = "the first so many sites are members at first (0: all)", .max = DME_SITES_MAX},
-    {.key = "highest", .help = "how a newcomer finds the highest number", .choices = rr_highest},
+    {.key = "highest",
+     .help = "how a newcomer finds the highest number; heard-four needs FIFO channels",
+     .choices = rr_highest},
     {.key = "hold", .help = "how long, in T, a site is inside, about", .initial = 1, .min = 0, .max = 200},
     {.key = "restart-interval", .help = "how long, in T, a site that is back keeps silent", .max = 200},
     {.key = "patience",
@@ -50,6 +70,9 @@ static const struct dme_option rr_options[] = {
      .initial = 20,
      .min = 2,
      .max = 200},
+    {.key = "timer",
+     .help = "what a REPLY does to the timer of a site that awaits others",
+     .choices = rr_timer_choices},
     {0},
 };
 
@@ -142,7 +165,9 @@ static void rr_requested(struct dme *d, struct rr *s, dme_id j, uint64_t number,
     struct dme_ticket claim = {.clock = number, .site = j}, mine = {.clock = s->own, .site = d->self};
 
     s->highest = dme_max(s->highest, number);
-    if (s->activity && dme_before(mine, claim)) {
+    if (probe && dme_mistake(d, PROBE_IS_NO_REQUEST)) {
+        rr_send(d, s, j, s->peer[j].deferred ? YES_I_AM_HERE : REPLY, number);
+    } else if (s->activity && dme_before(mine, claim)) {
         s->peer[j].deferred = dme_max(s->peer[j].deferred, number);
         if (probe)
             rr_send(d, s, j, YES_I_AM_HERE, number);
@@ -255,10 +280,15 @@ static void rr_restart(struct dme *d, void *state, bool remembers)
     s->resigns = s->forgotten = 0;
     s->sponsor = d->self;
     s->role = OUT;
-    if (dme_option(d, OPTION_INTERVAL))
-        dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_INTERVAL));
-    else
+    if (!dme_option(d, OPTION_INTERVAL)) {
         rr_join(d, s);
+        return;
+    }
+    /* Section 7.2.1: first it tells the others that it has failed, in case they do not know; then it waits. */
+    for (dme_id j = 0; j < d->n; j++)
+        if (j != d->self)
+            rr_send_about(d, s, j, FAILED, (struct dme_ticket){.mode = d->node->life - 1, .site = d->self});
+    dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_INTERVAL));
 }
 
 static void rr_timer(struct dme *d, void *state, unsigned timer)
@@ -304,8 +334,11 @@ static void rr_receive_claim(struct dme *d, struct rr *s, const struct dme_msg *
         break;
     case REPLY:
     case YES_I_AM_HERE:
-        if (s->activity && number == s->own && !s->granted)
+        if (s->activity && (number == s->own || dme_mistake(d, REPLIES_UNNUMBERED)) && !s->granted) {
             rr_answered(d, s, m->from, m->kind == REPLY);
+            if (dme_option(d, OPTION_TIMER) == TIMER_RESTARTED && m->kind == REPLY && rr_runs(d, TIMER_LATE))
+                dme_start(d, TIMER_LATE, 2 + (uint32_t)dme_option(d, OPTION_HOLD)); /* section 7.4, page 24 */
+        }
         break;
     }
 }
@@ -387,8 +420,9 @@ static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
             rr_send(d, s, m->from, REFUSE, 0);
         return;
     }
-    if (m->kind != JOIN && m->kind != REFUSE && m->ticket[1].mode != d->node->life)
-        return; /* meant for a former life; a newcomer does not know the life of its sponsor */
+    if (m->kind != JOIN && m->kind != REFUSE && !(m->kind == FAILED && m->ticket[2].site == m->from) &&
+        m->ticket[1].mode != d->node->life)
+        return; /* meant for a former life; a site that begins again does not know the lives of others */
     if (!rr_is_present(s, m->ticket[0]))
         return; /* a former life's */
     if (m->kind <= YES_I_AM_HERE)
@@ -422,28 +456,23 @@ static const char *rr_check(const struct dme_conf *conf)
     return conf->option[OPTION_MEMBERS] > conf->n ? "there are fewer sites than members" : NULL;
 }
 
-const struct dme_alg ricart_agrawala_robust = {
-    .name = "ricart-agrawala-robust",
-    .paper =
-        "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), 1981; "
-        "and technical report TR-869, University of Maryland, 1980",
-    .cost = "2(n-1) messages, delay T; join 4(n-1)+2, leave 2(n-1)",
-    .kinds = rr_kinds,
-    .upkeep = ARE_YOU_THERE,
-    .options = rr_options,
-    .family = DME_PERMISSION,
-    .rules = 1 << DME_EXCLUSIVE,
-    .needs = DME_RELIABLE | DME_BOUNDED_DELAY,
-    .state_size = sizeof(struct rr),
-    .peer_size = sizeof(((struct rr *)0)->peer[0]),
-    .check = rr_check,
-    .init = rr_init,
-    .request = rr_request,
-    .receive = rr_receive,
-    .release = rr_release,
-    .timer = rr_timer,
-    .restart = rr_restart,
-    .join = rr_joins,
-    .leave = rr_leaves,
-    .show = rr_show,
+#define RR_COMMON                                                                                                      \
+    .paper = "G. Ricart, A. K. Agrawala, An optimal algorithm for mutual exclusion in computer networks, CACM 24(1), " \
+             "1981; "                                                                                                  \
+             "and technical report TR-869, University of Maryland, 1980",                                              \
+    .cost = "2(n-1) messages, delay T; join 4(n-1)+2, leave 2(n-1)", .kinds = rr_kinds, .upkeep = ARE_YOU_THERE,       \
+    .options = rr_options, .family = DME_PERMISSION, .rules = 1 << DME_EXCLUSIVE,                                      \
+    .needs = DME_RELIABLE | DME_BOUNDED_DELAY, .state_size = sizeof(struct rr),                                        \
+    .peer_size = sizeof(((struct rr *)0)->peer[0]), .check = rr_check, .init = rr_init, .request = rr_request,         \
+    .receive = rr_receive, .release = rr_release, .timer = rr_timer, .restart = rr_restart, .join = rr_joins,          \
+    .leave = rr_leaves, .show = rr_show
+
+const struct dme_alg ricart_agrawala_robust = {.name = "ricart-agrawala-robust", RR_COMMON};
+
+const struct dme_alg ricart_agrawala_robust_as_published = {
+    .name = "ricart-agrawala-robust-as-published",
+    .flaw = "newcomers and probes let two sites in",
+    .mistakes = rr_mistakes,
+    .mistaken = DME_PUBLISHED,
+    RR_COMMON,
 };

@@ -143,7 +143,7 @@ static uint32_t space_put_node(struct space *s)
         key->overtaken = 0;
     for (unsigned t = 0; t < DME_TIMERS; t++) {
         if (s->out->started & 1u << t && space_timed(s))
-            key->rounds[t] = (uint8_t)s->out->bounds[t];
+            key->rounds[t] = (uint8_t)(s->out->bounds[t] < 250 ? s->out->bounds[t] : 250); /* sooner is possible, too */
         else if (!(key->node.armed & 1u << t))
             key->rounds[t] = 0;
     }

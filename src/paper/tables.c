@@ -5,6 +5,7 @@
     X(lamport)                                                                                                         \
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_variants)                                                                                        \
+    X(ricart_agrawala_practice)                                                                                        \
     X(singhal)                                                                                                         \
     X(singhal_table)                                                                                                   \
     X(singhal_limits)                                                                                                  \
