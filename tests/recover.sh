@@ -59,10 +59,25 @@ print(answer.status, answer.read().decode())
 END
 }
 
+# A daemon alone; a cluster in its place; and another cluster in place of that.
+serve solo
+until_true is_ready solo
+alone=$(fence solo)
+end_daemon solo
 start_all
 until_true are_ready ant bee cat
 tell $? "three daemons meet"
-before=$(fence ant)
+founded=$(fence ant)
+end KILL ant bee cat
+rm -rf "$dir"/*.data
+start_all
+until_true are_ready ant bee cat
+before=$(fence cat)
+[ "$alone" -lt "$founded" ] && [ "$founded" -lt "$before" ]
+tell $? "fences grow from a daemon alone to a cluster, and to a cluster that is founded anew"
+[ "$before" -lt 9007199254740992 ]
+tell $? "and are below 2^53"
+echo "# $alone, $founded, $before"
 
 # ------------------------------------------------------------------------------------------------------------- no majority
 

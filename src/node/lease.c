@@ -81,6 +81,8 @@ void lease_refresh(struct node *node)
     }
     if (grants)
         node->granted_ms = node->now_ms;
+    if (node->agree)
+        locks_set_fence_limit(&node->locks, fence_limit(&node->fence, node->view.fence, node->now_ms));
     if (!grants && node->locks.grants)
         node->lapses++;
     locks_set_grants(&node->locks, grants);
@@ -136,7 +138,8 @@ static struct beat lease_beat(const struct node *node)
                         .drops = node->drops,
                         .leads = node->agree && agree_leads(node->agree),
                         .leaves = node->leaves && lease_gave_up(node),
-                        .crowded = locks_crowded(&node->locks),
+                        .crowded = locks_crowded(&node->locks) ||
+                                   fence_is_due(&node->fence, node->view.fence, node->locks.fence_granted),
                         .stray = node->agree && !agree_knows_itself(node->agree)};
 
     for (uint32_t k = 0; k < node->view.count; k++) {
@@ -176,12 +179,48 @@ static void lease_bind(struct node *node, uint32_t k)
     }
 }
 
+/* Has the clock of this machine stood still, as that of a virtual machine does while it is saved or moved? The peer sent an
+ * earlier heartbeat, `span`, after it had received the one of ours that `span` acknowledges, and it sent this one before
+ * now. So between the two its clock cannot have advanced by more than ours has since we sent what `span` acknowledges,
+ * times the ratio of the fastest clock to the slowest. Delays make no difference. */
+static bool lease_has_stood_still(const struct node *node, const struct member *m, const struct beat *beat)
+{
+    return m->span.echo_ms && m->span.life == m->link.peer_incarnation && beat->sent_ms > m->span.sent_ms &&
+           beat->sent_ms - m->span.sent_ms > node_stretch_ms(node->now_ms - m->span.echo_ms + 1);
+}
+
+/* The beginning of the next span is the first heartbeat that acknowledges a newer one of ours. */
+static void lease_set_span(const struct node *node, struct member *m, const struct beat *beat)
+{
+    if (beat->echo_ms && beat->echo_ms <= node->now_ms &&
+        (beat->echo_ms > m->span.echo_ms || m->span.life != m->link.peer_incarnation)) {
+        m->span.sent_ms = beat->sent_ms;
+        m->span.echo_ms = beat->echo_ms;
+        m->span.life = m->link.peer_incarnation;
+    }
+}
+
+/* The lease has run out by the clocks of the others, though not by ours: it begins anew, with heartbeats that are sent
+ * from now on. */
+static void lease_lapse(struct node *node)
+{
+    node->stills++;
+    node->life_ms = node->now_ms;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k])
+            node->member[k]->acked_ms = node->member[k]->span.echo_ms = 0;
+    lease_refresh(node);
+}
+
 void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
 {
     struct member *m = node->member[place];
 
+    if (lease_has_stood_still(node, m, beat))
+        lease_lapse(node);
     m->heard_ms = node->now_ms;
     m->last = *beat;
+    lease_set_span(node, m, beat);
     if (beat->leads && beat->view == node->view.number)
         for (uint32_t k = 0; k < node->view.count; k++)
             if (beat->drops & lease_bit(k))
@@ -401,8 +440,9 @@ static bool lease_change_roster(struct node *node, const struct lease_plan *p, s
     return false;
 }
 
-/* All members are as before. In a view that has just begun nobody is crowded, so this does not happen again and again. */
-static bool lease_is_crowded(const struct node *node, const struct lease_plan *p)
+/* A new view is wanted, with the same members: some member remembers too many names, or the fences of this view are used
+ * up. In a view that has just begun neither is so, hence this does not happen again and again. */
+static bool lease_is_used_up(const struct node *node, const struct lease_plan *p)
 {
     bool crowded = false;
 
@@ -412,6 +452,15 @@ static bool lease_is_crowded(const struct node *node, const struct lease_plan *p
         crowded = crowded || (p->stay & lease_bit(k) && p->said[k]->crowded);
     }
     return crowded && lease_is_long_ago(node, node->installed_ms);
+}
+
+/* Above all fencing tokens of this view and those before. The calendar helps where nothing else is known. */
+static uint64_t lease_next_fence(const struct node *node)
+{
+    uint64_t base = fence_next_base(&node->fence, node->view.fence, node->now_ms);
+    uint64_t calendar = node->conf.fence ? node->conf.fence + 1000 * (node->now_ms - node->began_ms) : 0;
+
+    return node->fence.known || calendar < base ? base : calendar;
 }
 
 static void lease_let_in(const struct node *node, const struct lease_plan *p, struct view *next)
@@ -468,7 +517,8 @@ void lease_lead(struct node *node)
     changed = p.leave || p.come;
     lease_let_in(node, &p, &next);
     if (!changed)
-        changed = lease_change_roster(node, &p, &next) || lease_is_crowded(node, &p);
+        changed = lease_change_roster(node, &p, &next) || lease_is_used_up(node, &p);
+    next.fence = lease_next_fence(node);
     if (view_counted_changes(&node->view, &next))
         next.counted_since = next.number;
     if (changed)

@@ -51,6 +51,8 @@ static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct cl
     site->left--;
     c->site = s;
     c->fence = site->node->fence++;
+    if (l->fence_granted < c->fence)
+        l->fence_granted = c->fence;
     lock_settle(l, c, CLAIM_HELD);
 }
 
@@ -85,6 +87,19 @@ uint32_t lock_count_holders(const struct lock *lock)
 
 /* ---------------------------------------------------------------------------------------------------------- serving */
 
+/* Is the site, or the whole lock, below the limit of its tokens? */
+static bool lock_has_fences(struct locks *l, const struct lock *lock)
+{
+    uint64_t highest = l->fence;
+
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        if (s == 0 || highest < lock->site[s].node->fence)
+            highest = lock->site[s].node->fence;
+    if (highest >= l->fence_limit)
+        l->fences_are_out = true;
+    return highest < l->fence_limit;
+}
+
 /* A site is inside, just now. How many will it serve? Those who may share are let in together, wherever in the line
  * they stand: nobody loses by it. */
 void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
@@ -105,7 +120,7 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
         site->left = alone < LOCK_BATCH_MAX ? alone : LOCK_BATCH_MAX;
     } else {
         site->left = UINT32_MAX;
-        while (r != &lock->waiting && l->grants) {
+        while (r != &lock->waiting && l->grants && lock_has_fences(l, lock)) {
             struct claim *c = RING_OF(r, struct claim, in_lock);
 
             r = r->next;
@@ -125,7 +140,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 
     while (l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : site->held == 0) &&
-           (lock->slots || c->mode == site->node->mode))
+           (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock))
         lock_grant(l, lock, s, c);
 }
 
@@ -148,10 +163,10 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
 }
 
 /* Does a site that is idle have a reason to ask, given that so many already do? */
-static bool lock_wants_more(const struct locks *l, const struct lock *lock, uint32_t asking)
+static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
 {
     uint32_t old = lock->old ? lock->old->held : 0;
-    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock));
+    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) && lock_has_fences(l, lock);
 
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
@@ -237,7 +252,7 @@ void lock_describe(const struct locks *l, const struct lock *lock, struct dme_te
 void locks_init(struct locks *l, const struct locks_conf *conf)
 {
     assert(conf->policies <= LOCK_POLICIES_MAX);
-    *l = (struct locks){.conf = *conf};
+    *l = (struct locks){.conf = *conf, .fence_limit = UINT64_MAX};
     if (!l->conf.names_max)
         l->conf.names_max = LOCK_NAMES_MAX;
     l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
@@ -268,6 +283,23 @@ static void locks_work(struct locks *l)
                 kind_want(l, lock, lock_first(lock)->slots);
             lock_work(l, lock);
         }
+}
+
+void locks_hear_fence(struct locks *l, uint64_t fence)
+{
+    if (l->fence < fence)
+        l->fence = fence;
+}
+
+void locks_set_fence_limit(struct locks *l, uint64_t limit)
+{
+    bool more = limit > l->fence_limit;
+
+    l->fence_limit = limit;
+    if (more && l->fences_are_out) {
+        l->fences_are_out = false;
+        locks_work(l);
+    }
 }
 
 void locks_open(struct locks *l)
@@ -329,8 +361,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
         }
     l->view = *view;
     l->kept = l->count;
-    if (l->fence < view->fence)
-        l->fence = view->fence;
+    locks_hear_fence(l, view->fence);
     for (size_t k = 0; k < l->room; k++)
         for (struct lock *lock = l->table[k]; lock; lock = lock->next)
             if (lock->old)

@@ -173,7 +173,10 @@ struct locks {
     struct lock_policy *policy; /* those of the configuration, and behind them one for all other names */
     bool open;                  /* all members have said what their clients hold: instances may begin */
     bool grants;                /* this member may grant, as far as it knows by the clock */
-    uint64_t fence;
+    uint64_t fence;             /* at least that of every site that was ever here */
+    uint64_t fence_limit;       /* tokens that are granted are smaller (fence.h) */
+    uint64_t fence_granted;     /* the highest so far */
+    bool fences_are_out;        /* a client waits because of the limit */
     struct lock **table;
     size_t room, count;
     struct lock *forgotten; /* of a former view, and still to be freed */
@@ -206,6 +209,10 @@ void locks_send_away(struct locks *l);
 bool locks_crowded(const struct locks *l);
 /* Some of what was forgotten is freed. */
 void locks_tidy(struct locks *l);
+/* Another member has announced that it knows of tokens up to this one. */
+void locks_hear_fence(struct locks *l, uint64_t fence);
+/* From now on, this is the limit. */
+void locks_set_fence_limit(struct locks *l, uint64_t limit);
 /* May locks be granted? If no longer, all that is held is lost. */
 void locks_set_grants(struct locks *l, bool grants);
 

@@ -22,9 +22,9 @@ void mail_send_view(struct member *m, uint64_t number)
     mail_say(m, LETTER_VIEW, number, 8);
 }
 
-void mail_send_announced(struct member *m)
+void mail_send_announced(struct member *m, uint64_t highest_fence)
 {
-    mail_say(m, LETTER_ANNOUNCED, 0, 0);
+    mail_say(m, LETTER_ANNOUNCED, highest_fence, 8);
 }
 
 /* False: it must wait. What is wrong with a letter ends the connection. */
@@ -44,6 +44,8 @@ static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes
     } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
         return true; /* of a former view */
     } else if (type == LETTER_ANNOUNCED) {
+        locks_hear_fence(&node->locks, unpack_number(&u, 8));
+        wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
         m->announced = true;
         node_try_open(node);
     } else if (type != INSTANCE_ENCUMBERED && !node->locks.open) {

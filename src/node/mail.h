@@ -11,8 +11,8 @@
 
 /* The letters that follow are of this view. */
 void mail_send_view(struct member *m, uint64_t number);
-/* All has been said of what clients of this member hold in this view. */
-void mail_send_announced(struct member *m);
+/* This member has said all about what its clients hold in this view; it knows of fencing tokens up to this one. */
+void mail_send_announced(struct member *m, uint64_t highest_fence);
 void mail_send_beat(struct member *m, const struct beat *beat);
 void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len);
 /* To who does not know who it is, or who the others are by now. */

@@ -16,7 +16,7 @@ struct beat {
     uint64_t drops;   /* from the leader: whom nobody shall acknowledge any more in this view */
     bool leads;
     bool leaves;  /* the sender has given up all locks, and will grant none */
-    bool crowded; /* it remembers so many locks that a new view is wanted, to forget those that nobody uses */
+    bool crowded; /* it wants a new view: it remembers too many names, or has used up half of the view's fences */
     bool stray;   /* the sender does not know who it is, and asks for the roster */
 };
 
@@ -41,7 +41,10 @@ struct member {
     uint64_t acked_ms;    /* by our clock: the newest of ours that it has acknowledged */
     uint64_t promised_ms; /* until then nobody gets our support for excluding it */
     bool bound;           /* in this view it gets no more acknowledgements */
-    struct beat last;
+    struct beat last;     /* that came */
+    struct {
+        uint64_t sent_ms, echo_ms, life;
+    } span; /* an earlier one, and of which incarnation: to find out whether our clock has stood still */
 
     /* Which events its clients want to be told, see watch.h. */
     struct watch_interest {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { FENCE_SHIFT = 40, WISH_MS = 10000 };
+enum { WISH_MS = 10000 };
 
 /* ------------------------------------------------------------------------------------------------------------- roster */
 
@@ -92,6 +92,7 @@ void node_begin_life(struct node *node)
     else
         node->self.incarnation++;
     node->life_ms = node->now_ms;
+    fence_forget(&node->fence);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k]) {
             link_begin_anew(&node->member[k]->link);
@@ -107,12 +108,14 @@ void node_try_open(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && node->view.member[k].incarnation && !node->member[k]->announced)
             return;
+    fence_open(&node->fence, node->view.fence, node->locks.fence, node->installed_ms, node->now_ms);
+    lease_refresh(node);
     locks_open(&node->locks);
 }
 
 static void node_begin_view(struct node *node)
 {
-    struct locks_view view = {.fence = node->agree ? node->view.number << FENCE_SHIFT : node->conf.fence};
+    struct locks_view view = {.fence = node->agree ? node->view.fence : node->conf.fence};
 
     for (uint32_t k = 0; node->takes_part && k < node->view.count; k++) {
         struct member *m = node->member[k];
@@ -132,7 +135,7 @@ static void node_begin_view(struct node *node)
     locks_begin_view(&node->locks, &view);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && node->takes_part && node->view.member[k].incarnation)
-            mail_send_announced(node->member[k]);
+            mail_send_announced(node->member[k], node->locks.fence);
 }
 
 /* It will not be let in again. */
@@ -144,13 +147,17 @@ static bool node_is_removed(const struct node *node)
 
 void node_install(struct node *node, const struct view *view)
 {
-    bool took_part = node->takes_part;
+    bool took_part = node->takes_part, next = view->number == node->view.number + 1;
 
     if (view->counted_since != node->view.counted_since)
         node->settled_ms = 0;
     node_set_roster(node, view);
     node->takes_part = node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
     node->installed_ms = node->now_ms;
+    if (next && took_part && node->takes_part)
+        fence_install(&node->fence, view->fence, node->now_ms);
+    else
+        fence_forget(&node->fence);
     lease_begin_view(node);
     lease_refresh(node); /* clients of who was excluded hear of it before anything else happens */
     node_begin_view(node);
@@ -182,6 +189,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .incarnation = conf->incarnation};
     node->promise_ms = node_stretch_ms(conf->lease_ms);
     node->beat_every_ms = conf->lease_ms / 8;
+    node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
     locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,
                                                   .policies = conf->policies,
                                                   .modes = conf->modes,
@@ -300,7 +308,8 @@ uint64_t node_vouches_ms(const struct node *node)
 {
     if (!node->locks.grants)
         return 0;
-    return node->lease_end_ms == UINT64_MAX ? UINT64_MAX : node->lease_end_ms - node->now_ms;
+    /* The clock counts whole milliseconds: most of another one may have passed. */
+    return node->lease_end_ms == UINT64_MAX ? UINT64_MAX : node->lease_end_ms - node->now_ms - 1;
 }
 
 const char *node_broken(const struct node *node)
@@ -370,6 +379,8 @@ uint64_t node_due_ms(const struct node *node)
         return due;
     if (node->next_beat_ms < due)
         due = node->next_beat_ms;
+    if (node->locks.fences_are_out && node->now_ms + 1 < due)
+        due = node->now_ms + 1;
     if (node->locks.grants && node->lease_end_ms < due)
         due = node->lease_end_ms;
     if ((other = agree_due_ms(node->agree)) < due)

@@ -39,6 +39,7 @@
 
 #include "agree.h"
 #include "due.h"
+#include "fence.h"
 #include "lock.h"
 #include "member.h"
 #include "stats.h"
@@ -57,8 +58,9 @@ struct node_conf {
     uint64_t
         incarnation; /* without agreement: the number of this life, not 0; with it: at least this, as it may have been
                              another one's data directory before: take the seconds of a calendar */
-    uint64_t fence;  /* fences will be larger */
-    void *user;      /* of what follows */
+    uint64_t fence;  /* of the first view, or without agreement: fences will be larger; take the time in microseconds */
+    uint64_t fence_leap; /* 0: FENCE_LEAP */
+    void *user;          /* of what follows */
     uint64_t (*random)(void *user);
     /* May a member be there? Null, or why not. A null function: anywhere. */
     const char *(*objects)(void *user, const char *name, const char *address);
@@ -77,6 +79,7 @@ struct node {
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses, lapses; /* so far */
+    uint64_t stills;                 /* how often it found that its clock had stood still */
     struct stats stats;
 
     struct agree *agree;                     /* or null */
@@ -91,11 +94,13 @@ struct node {
     bool dropped; /* it is about to be excluded, and grants no more */
     bool gave_up; /* it leaves or is dropped, and its clients believe in no lock any more */
 
-    uint64_t began_ms, life_ms, installed_ms; /* when the process, this life and this view began */
-    uint64_t promise_ms, beat_every_ms;       /* spans */
+    uint64_t began_ms, installed_ms;    /* when the process and this view began */
+    uint64_t life_ms;                   /* acknowledgements of heartbeats that were sent before then do not count */
+    uint64_t promise_ms, beat_every_ms; /* spans */
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t granted_ms; /* when it last had its lease, or began */
     uint64_t led_ms;     /* since when it leads, or 0 */
+    struct fence fence;  /* how high the tokens of all members may be by now */
     uint64_t settled_ms; /* the leader: since when all report a view of this set of counted members; 0: not yet */
     uint64_t whole_ms;   /* who leads: when all who can stay last reached each other */
     uint64_t drops;      /* who leads: whom to drop */

@@ -152,6 +152,8 @@ void stats_write(const struct node *node, struct bytes *to)
     stats_one(to, "dibs_view_members", "gauge", "Members that take part in it.", stats_taking_part(node));
     stats_one(to, "dibs_lapses_total", "counter",
               "How often this member has lost its lease, and its clients their locks.", node->lapses);
+    stats_one(to, "dibs_clock_standstills_total", "counter",
+              "How often the clock of this machine was found to have stood still, or to run too slowly.", node->stills);
     stats_one(to, "dibs_sessions_total", "counter", "Connections of clients so far.", node->session_count);
     stats_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     stats_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);

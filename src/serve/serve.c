@@ -144,6 +144,10 @@ static void serve_tell_state(struct serve *s)
 {
     enum node_state state = node_state(&s->node);
 
+    if (s->node.stills != s->stills)
+        serve_log(s, "the clock of this machine has stood still, or is too slow by a tenth; all locks of its clients "
+                     "are lost. Was this virtual machine saved or moved?");
+    s->stills = s->node.stills;
     if (state == s->state || !s->node.agree)
         return;
     if (state == NODE_GRANTS)

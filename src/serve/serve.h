@@ -60,6 +60,7 @@ struct serve {
     uint64_t works;        /* how often there was something to do */
     uint64_t view;         /* that was logged last */
     enum node_state state; /* likewise */
+    uint64_t stills;       /* likewise */
     uint64_t leave_by_ms;  /* it has been told to end, and does so then at the latest; 0: it has not */
     int status;            /* with which it will end */
     bool stopping;

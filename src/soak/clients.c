@@ -36,7 +36,7 @@ static bool clients_is_excused(const struct world *w, const struct soak_client *
 {
     const struct soak_machine *m = &w->machine[c->machine];
 
-    return w->mix.wild_clocks || (!c->confirms && m->thaws_us > c->since_us);
+    return w->mix.wild_clocks || c->dazed || m->stands_us > c->since_us || (!c->confirms && m->thaws_us > c->since_us);
 }
 
 static void clients_check_grant(struct world *w, const struct soak_client *me)
@@ -44,6 +44,8 @@ static void clients_check_grant(struct world *w, const struct soak_client *me)
     struct soak_history *h = &w->history[me->name];
     uint32_t together = 1;
 
+    if (me->dazed)
+        return;
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *other = &w->client[k];
 
@@ -365,6 +367,7 @@ void clients_hear(struct world *w, uint32_t i)
             clients_check_overtaking(w, c, c->since_us);
             c->fence = e.fence;
             c->since_us = w->now_us;
+            c->dazed = w->machine[i].stills;
             w->report->grants++;
             clients_believe(w, k);
             clients_check_grant(w, c);

@@ -34,6 +34,8 @@ void faults_draw(struct world *w)
         if (world_below(w, 6) ==
             0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
+        if (world_below(w, 12) == 0)
+            *m = (struct soak_mix){.delay_us = 30, .standstill = true};
         if (w->conf->roster && w->n >= 5 && world_below(w, 2)) /* one hard case, again and again, and nothing else */
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = world_below(w, 2) ? 50000 : 0, .squeeze = true};
         if (world_below(w, 3) == 0) /* trouble seldom comes alone, and seldom to all alike */
@@ -43,6 +45,13 @@ void faults_draw(struct world *w)
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
         if (m->squeeze) /* there must be a holder to be harmed */
             m->hold_ms = 1000, m->think_ms = 20;
+        m->short_leap = world_below(w, 2) == 0;
+        m->no_calendar = !m->short_leap && world_below(w, 2);
+        w->alone = m->short_leap && world_below(w, 4) == 0;
+        if (w->alone)
+            world_plan(w, 3000000, SOAK_FOUND, 0, 0);
+        if (m->short_leap && world_below(w, 4) == 0)
+            world_plan(w, 3000000 + world_below(w, (uint64_t)w->conf->chaos_s * 1000000), SOAK_FOUND, 0, 0);
         m->forgetful = w->random / 1000 % 8 == 0;
         m->slow = !m->squeeze && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
@@ -279,6 +288,25 @@ static void faults_squeeze(struct world *w)
     }
 }
 
+/* A machine stops together with its clock, as a virtual machine does that is moved. */
+static void faults_standstill(struct world *w)
+{
+    uint32_t i = (uint32_t)world_below(w, w->n);
+    struct soak_machine *m = &w->machine[i];
+    uint64_t span_ms = SOAK_LEASE_MS / 2 + world_below(w, 3 * SOAK_LEASE_MS);
+
+    if (world_below(w, 100) || !world_is_whole(w) || m->node.locks.view.n < 2)
+        return;
+    for (uint32_t k = 0; k < w->n; k++)
+        if (world_is_stopped(w, k))
+            return;
+    faults_stop(w, i, span_ms);
+    m->stood_us += 1000 * span_ms;
+    m->stands_us = w->now_us;
+    m->stills = m->node.stills + 1;
+    world_trace(w, "so does the clock of %s", m->name);
+}
+
 /* Every 10 ms, each kind has its chance. */
 void faults_happen(struct world *w)
 {
@@ -296,6 +324,8 @@ void faults_happen(struct world *w)
         return;
     if (w->mix.squeeze)
         faults_squeeze(w);
+    if (w->mix.standstill)
+        faults_standstill(w);
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (world_below(w, 6000) < kinds[k].rate * (w->now_us < w->burst_us ? BURST_RATE : 1)) {
             kinds[k].happen(w);
@@ -311,6 +341,10 @@ void faults_end(struct world *w)
     for (uint32_t i = 0; i < w->n; i++) {
         if (!w->machine[i].runs)
             world_plan(w, 0, SOAK_START, i, 0);
+        if (world_is_stopped(w, i) && w->machine[i].stills) {
+            w->machine[i].stood_us -= w->machine[i].thaws_us - w->now_us;
+            w->machine[i].stills = 0; /* it may have been for too short to be noticed */
+        }
         w->machine[i].thaws_us = w->machine[i].thaws_us > w->now_us ? w->now_us : w->machine[i].thaws_us;
     }
 }

@@ -48,6 +48,18 @@ static bool machine_replace(void *user, const uint8_t *bytes, size_t len)
     return true;
 }
 
+/* The first machine runs a daemon alone: without members, agreement or lease. */
+static void machine_start_alone(struct world *w, struct soak_machine *m)
+{
+    struct view view;
+
+    view_begin(&view);
+    view_add(&view, m->name, m->address, VIEW_MEMBER);
+    view.member[0].incarnation = 1;
+    node_install(&m->node, &view);
+    world_trace(w, "%s runs alone", m->name);
+}
+
 void machine_start(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
@@ -55,8 +67,12 @@ void machine_start(struct world *w, uint32_t i)
     struct bytes journal = {0};
     char line[256];
     struct dme_text why;
-    bool begun;
+    bool begun = true;
 
+    if (w->now_us < w->founding_us || (w->alone && i > 0)) { /* not yet */
+        world_plan(w, w->alone ? 1000000 : w->founding_us - w->now_us, SOAK_START, i, 0);
+        return;
+    }
     view_begin(&roster);
     for (uint32_t k = 0; k < (m->joins ? w->n : w->founders); k++)
         view_add(&roster, w->machine[k].name, w->machine[k].address, VIEW_MEMBER);
@@ -67,24 +83,31 @@ void machine_start(struct world *w, uint32_t i)
     m->writes_ms = 0;
     m->thaws_us = 0;
     m->leave_by_ms = 0;
-    m->led_ms = m->drops = 0;
+    m->led_ms = m->drops = m->stills = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
     node_init(&m->node, &(struct node_conf){.name = m->name,
                                             .summary = "soak",
                                             .modes = w->modes,
                                             .slots = w->slots,
                                             .names_max = w->mix.forgetful ? SOAK_NAMES + 1 : 0,
-                                            .lease_ms = SOAK_LEASE_MS,
+                                            .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
                                             /* Some calendars are of no use: then the journal has to know. */
-                                            .incarnation = w->conf->roster || m->boot_us % 2 ? w->now_us / 1000 : 0,
+                                            .incarnation = w->alone                            ? 1
+                                                           : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
+                                                                                               : 0,
+                                            .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
+                                            .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
                                             .user = m,
                                             .random = machine_random});
     world_trace(w, "%s starts", m->name);
     if (bytes_len(&m->disk))
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
     dme_text_init(&why, line, sizeof line);
-    begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, m->joins,
-                       world_clock_ms(w, i, w->now_us), &why);
+    if (w->alone)
+        machine_start_alone(w, m);
+    else
+        begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, m->joins,
+                           world_clock_ms(w, i, w->now_us), &why);
     bytes_free(&journal);
     if (!begun || m->doomed) {
         if (!begun)
@@ -99,6 +122,22 @@ void machine_start(struct world *w, uint32_t i)
             wires_dial(w, k, i);
     }
     world_settle(w, i);
+}
+
+/* All daemons are ended, and a new cluster is founded on empty disks, when an operator has waited for long enough. */
+void machines_found(struct world *w)
+{
+    world_trace(w, "a new cluster is founded");
+    w->alone = false;
+    w->founders = w->n;
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->machine[i].runs)
+            machine_crash(w, i);
+        bytes_free(&w->machine[i].disk);
+        w->machine[i].joins = false;
+        w->machine[i].added_us = 0;
+    }
+    w->founding_us = w->now_us + 3000 * SOAK_LEASE_MS;
 }
 
 void machine_crash(struct world *w, uint32_t i)

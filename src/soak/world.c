@@ -205,12 +205,26 @@ static void world_write(struct world *w, uint32_t i)
     world_plan(w, span_us, SOAK_WRITTEN, i, 0)->life = m->process;
 }
 
+/* A machine whose clock has stood still finds out by the first heartbeats that it hears. */
+static void world_check_standstill(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    const struct node *node = &m->node;
+
+    if (!m->stills || node->now_ms < world_clock_ms(w, i, m->thaws_us) + SOAK_LEASE_MS / 4)
+        return;
+    if (node->takes_part && node->stills < m->stills && node->life_ms < world_clock_ms(w, i, m->thaws_us))
+        world_fail(w, "the clock of %s has stood still, and %s goes on", m->name, m->name);
+    m->stills = 0;
+}
+
 void world_settle(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
 
     if (!m->doomed)
         node_pump(&m->node);
+    world_check_standstill(w, i);
     if (m->doomed) {
         machine_crash(w, i);
         return;
@@ -320,6 +334,10 @@ static void world_step(struct world *w)
         break;
     case SOAK_HEAL:
         faults_heal(w);
+        break;
+    case SOAK_FOUND:
+        if (!w->calm)
+            machines_found(w);
     }
 }
 
@@ -365,7 +383,8 @@ bool world_is_whole(const struct world *w)
     return true;
 }
 
-/* Chaos, then calm: nothing breaks any more, nobody comes; all who wait are served and all members take part. */
+/* Chaos, then calm: nothing breaks any more, and no client comes. All clients that wait are served, and all members take
+ * part; but where clocks run at wrong speeds: a member whose clock is too slow never keeps a lease for long. */
 static void world_run(struct world *w)
 {
     uint64_t calm_us;
@@ -374,7 +393,7 @@ static void world_run(struct world *w)
     faults_end(w);
     w->calm = true;
     calm_us = w->now_us;
-    while (!w->report->failure[0] && !(world_is_whole(w) && clients_at_rest(w))) {
+    while (!w->report->failure[0] && !w->mix.wild_clocks && !(world_is_whole(w) && clients_at_rest(w))) {
         if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
             for (uint32_t i = 0; i < w->n; i++)
                 world_trace(w, "%s: %s", w->machine[i].name, node_state_name(&w->machine[i].node));

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define SOAK_CALENDAR_US 1700000000000000 /* at time 0 */
 enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000 };
 
 enum soak_type {
@@ -21,6 +22,7 @@ enum soak_type {
     SOAK_START,     /* a: machine's process starts */
     SOAK_FAULT,     /* something bad happens */
     SOAK_HEAL,      /* all partitions end */
+    SOAK_FOUND,     /* a new cluster is founded in place of the one before */
 };
 
 struct soak_event {
@@ -44,8 +46,10 @@ struct soak_machine {
     uint64_t timer_us;    /* when the next timer is set for, or 0 */
     uint64_t leave_by_ms; /* by its clock: it ends in an orderly way, at the latest then; or 0 */
     int64_t drift_ppm;
-    uint64_t boot_us;  /* what its clock showed at time 0 */
-    uint64_t stood_us; /* for how long its clock has stood still so far */
+    uint64_t boot_us;   /* what its clock showed at time 0 */
+    uint64_t stood_us;  /* for how long its clock has stood still so far */
+    uint64_t stands_us; /* when it last began to stand still */
+    uint64_t stills;    /* its node's, at that time, and one: it must find out; or 0 */
     uint64_t random;
     uint64_t led_ms, drops; /* of the node, as last told in the trace */
     struct bytes disk;
@@ -71,6 +75,7 @@ struct soak_client {
     bool confirms; /* it believes in a lock only as long as its daemon vouches for it */
     bool greedy;   /* it holds for long, or does not let go by itself */
     bool deaf;     /* what its daemon says it hears late, and its clock is the slowest that may be */
+    bool dazed;    /* it was granted its lock by a member that did not know yet that its clock had stood still */
     bool lost;     /* deaf: it has yet to hear that it has lost what it holds */
     bool tries;    /* it waits for no holder */
     bool rivalled; /* tries: another client has wanted the lock meanwhile, or may seem to hold it still */
@@ -94,6 +99,9 @@ struct soak_mix {
     bool wild_clocks; /* beyond the bound */
     bool forgetful;   /* there is hardly room for all names: now and then they are forgotten in a new view */
     bool lonely;      /* cuts take one machine from all others */
+    bool no_calendar; /* no machine knows the time of day */
+    bool short_leap;  /* views run out of fences within seconds */
+    bool standstill;  /* nothing but machines that stop together with their clocks */
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool bursts;      /* one fault brings others, within a lease or two */
     uint32_t focus;   /* most faults hit these machines; 0: all alike */
@@ -122,6 +130,8 @@ struct world {
     const struct dme_alg *modes, *slots;
     bool calm;
     struct soak_squeeze squeeze;
+    bool alone;                     /* the first machine runs a daemon alone, and no other runs */
+    uint64_t founding_us;           /* no daemon starts before then */
     uint64_t burst_us;              /* until then faults come much faster */
     uint32_t touched;               /* rolling: the machines that are in trouble; 0: none */
     uint64_t peace_ms, peaceful_ms; /* rolling: for how long all have to be together before the next trouble, and are */
@@ -152,6 +162,7 @@ bool world_is_whole(const struct world *w);
 /* ---- machine.c */
 void machine_start(struct world *w, uint32_t i);
 void machine_crash(struct world *w, uint32_t i);
+void machines_found(struct world *w);
 /* It ends as the daemon does when it is told to. */
 void machine_leave(struct world *w, uint32_t i);
 bool machine_has_left(const struct world *w, uint32_t i);
