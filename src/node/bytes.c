@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEPT_MAX = 1 << 16 }; /* of a buffer that is empty */
+
 uint8_t *bytes_add(struct bytes *b, size_t len)
 {
     if (b->room - b->end < len && b->start) {
@@ -26,7 +28,9 @@ void bytes_consume(struct bytes *b, size_t len)
 {
     assert(len <= bytes_len(b));
     b->start += len;
-    if (b->start == b->end)
+    if (b->start == b->end && b->room > KEPT_MAX)
+        bytes_free(b);
+    else if (b->start == b->end)
         b->start = b->end = 0;
 }
 

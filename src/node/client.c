@@ -48,6 +48,13 @@ bool client_is_full(const struct client *c)
     return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
 }
 
+static bool client_is_too_much(const struct client *c)
+{
+    const struct node_conf *conf = &c->session->node->conf;
+
+    return conf->is_short && conf->is_short(conf->user);
+}
+
 void client_execute(struct client *c, const struct resp_request *r)
 {
     const struct command *command = command_find(r->word[0]);
@@ -66,6 +73,10 @@ void client_execute(struct client *c, const struct resp_request *r)
                  "a client that has subscribed may only (P)SUBSCRIBE, (P)UNSUBSCRIBE, PING and QUIT");
     else
         snprintf(line, sizeof line, "usage: %s", command->usage);
+    if (command->when & COMMAND_COSTS && client_is_too_much(c)) {
+        resp_error(&c->out, "BUSY", "this daemon is out of memory; try again later, or give it more");
+        return;
+    }
     if (command->name && (c->protocol == 3 || !c->session->subscribed || command->when & COMMAND_SUBSCRIBED) &&
         r->count >= command->least && r->count <= command->most)
         command->run(c, r);

@@ -26,6 +26,7 @@ struct client {
 
 enum command_when {
     COMMAND_MEANWHILE = 1, /* it may be done while a LOCK waits */
+    COMMAND_COSTS = 4,     /* the daemon keeps something for it, and refuses it when there is no memory */
     COMMAND_SUBSCRIBED = 2 /* it is understood from a client that has subscribed, in version 2 of the protocol */
 };
 

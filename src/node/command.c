@@ -361,17 +361,17 @@ static void command_quit(struct client *c, const struct resp_request *r)
 }
 
 const struct command commands[] = {
-    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", 0},
+    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", COMMAND_COSTS},
     {"UNLOCK", 2, 2, command_unlock, "UNLOCK name", COMMAND_MEANWHILE},
     {"RENEW", 4, 4, command_renew, "RENEW name TTL ms", COMMAND_MEANWHILE},
     {"CONFIRM", 1, 1, command_confirm, "CONFIRM", COMMAND_MEANWHILE},
     {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", 0},
-    {"HOLDERS", 2, 2, command_holders, "HOLDERS name", 0},
-    {"WAITERS", 2, 2, command_waiters, "WAITERS name", 0},
-    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]", 0},
+    {"HOLDERS", 2, 2, command_holders, "HOLDERS name", COMMAND_COSTS},
+    {"WAITERS", 2, 2, command_waiters, "WAITERS name", COMMAND_COSTS},
+    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]", COMMAND_COSTS},
     {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name", 0},
-    {"SUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "SUBSCRIBE name ...", COMMAND_SUBSCRIBED},
-    {"PSUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "PSUBSCRIBE pattern ...", COMMAND_SUBSCRIBED},
+    {"SUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "SUBSCRIBE name ...", COMMAND_SUBSCRIBED | COMMAND_COSTS},
+    {"PSUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "PSUBSCRIBE pattern ...", COMMAND_SUBSCRIBED | COMMAND_COSTS},
     {"UNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "UNSUBSCRIBE [name ...]", COMMAND_SUBSCRIBED},
     {"PUNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "PUNSUBSCRIBE [pattern ...]", COMMAND_SUBSCRIBED},
     {"STATUS", 1, 1, command_status, "STATUS", 0},

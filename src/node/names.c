@@ -49,8 +49,12 @@ const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, s
 static void names_grow(struct locks *l)
 {
     size_t room = l->room ? 2 * l->room : 64;
-    struct lock **table = mem_new(room * sizeof *table);
+    struct lock **table = mem_try_new(room, sizeof *table);
 
+    if (!table && l->room) /* it can be done without: more names share a place */
+        return;
+    if (!table)
+        table = mem_new(room * sizeof *table);
     for (size_t k = 0; k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next;

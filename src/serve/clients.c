@@ -186,15 +186,20 @@ bool serve_clients_patience(struct serve *s)
     return false;
 }
 
-/* Are there descriptors left for it? Else it is told so, and the operator is. */
+/* Are there descriptors left for it, and memory? Else it is told so, and the operator is. */
 static bool clients_fits(struct serve_client *c)
 {
     static const char no[] = "-ERR this daemon has no room for more clients\r\n";
+    bool tcp = c->stream->uv.any.type == UV_TCP;
     uv_os_fd_t fd;
 
+    if (tcp && mem_is_short()) {
+        serve_log_refusal(c->serve, c->stream, "is refused, as this daemon is out of memory");
+        return false;
+    }
     if (uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 && (uint64_t)fd < c->serve->descriptors)
         return true;
-    if (!c->serve->conf->clients_tls || c->stream->uv.any.type != UV_TCP)
+    if (!c->serve->conf->clients_tls || !tcp)
         stream_write(c->stream, (const uint8_t *)no, sizeof no - 1);
     serve_log_refusal(c->serve, c->stream, "is one client too many; raise the limit of open files (ulimit -n)");
     return false;

@@ -174,6 +174,7 @@ static void serve_end(struct serve *s, int status)
 void serve_wake(struct serve *s)
 {
     s->has_written = false;
+    serve_mind_memory(s);
     node_advance(&s->node, serve_now_ms());
 }
 
@@ -336,6 +337,7 @@ static bool serve_begin(struct serve *s)
                                             .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
                                             .user = s,
                                             .random = serve_random,
+                                            .is_short = serve_is_short,
                                             .objects = serve_objects});
     serve_roster(s->conf, &roster);
     if (!alone)
@@ -432,10 +434,12 @@ static bool serve_raise_limits(struct serve *s)
 
 int serve_run(struct serve_conf *conf, struct conf_draft *draft)
 {
-    struct serve *s = mem_new(sizeof *s);
+    struct serve *s;
     int error = 0;
     bool begun;
 
+    serve_keep_memory();
+    s = mem_new(sizeof *s);
     s->conf = conf;
     s->draft = draft;
     s->state = NODE_STARTS;

@@ -42,6 +42,7 @@ struct serve {
     struct node node;
     struct disk_file disk;
     bool has_written; /* since the time was told */
+    bool is_short;    /* of memory */
     struct ring peers;
     uint64_t roster_version; /* that the peers follow */
     uv_tcp_t peers_door;     /* where peers come in */
@@ -71,6 +72,10 @@ struct serve {
 int serve_run(struct serve_conf *conf, struct conf_draft *draft);
 
 /* Between the files of this directory. */
+/* Memory is kept in reserve; is that in use (struct node_conf)? If so, perhaps there is enough again. */
+void serve_keep_memory(void);
+bool serve_is_short(void *user);
+void serve_mind_memory(struct serve *s);
 /* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
 void serve_wake(struct serve *s);
 /* A disk may take its time. If something was written since the time was told, it is told anew. */
