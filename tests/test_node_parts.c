@@ -650,6 +650,43 @@ static void messages_on_hold_are_handled_when_all_have_met(void **state)
     node_free(&c);
 }
 
+/* A lock with many slots has a large state. Of many such locks that nobody uses, few are kept as they are. */
+static void large_states_are_put_away_as_well(void **state)
+{
+    enum { NAMES = 30, SLOTS = 64 };
+    struct node_conf conf = conf_of("same");
+    struct node a, b;
+    struct session *s;
+    unsigned kept = 0;
+    char name[16];
+
+    (void)state;
+    conf.slots = alg_find("raymond-k");
+    members_start(&a, conf, member_names, 2, 0);
+    members_start(&b, conf, member_names, 2, 1);
+    meet(&a, &b);
+    for (unsigned round = 0; round < 2; round++) /* what was put away is taken out again */
+        for (unsigned k = 0; k < NAMES; k++) {
+            struct node_event e;
+
+            snprintf(name, sizeof name, "job-%u", k);
+            s = session_open(&a, NULL);
+            e = lock_now(s, name, LOCK_ALONE, SLOTS);
+            talk(&a, &b);
+            assert_true(e.state == CLAIM_HELD || (node_next(&a, &e) && e.state == CLAIM_HELD));
+            session_close(s);
+            talk(&a, &b);
+        }
+    for (unsigned k = 0; k < NAMES; k++) {
+        snprintf(name, sizeof name, "job-%u", k);
+        kept += locks_find(&a.locks, name, strlen(name))->site != NULL;
+        kept += locks_find(&b.locks, name, strlen(name))->site != NULL;
+    }
+    assert_in_range(kept, 1, NAMES - 1);
+    node_free(&a);
+    node_free(&b);
+}
+
 static void what_rests_is_taken_out_as_it_was(void **state)
 {
     enum { SIZE = 1200 };
@@ -692,6 +729,7 @@ int main(void)
         cmocka_unit_test(who_is_granted_in_time_does_not_lose_it),
         cmocka_unit_test(a_lock_of_another_kind_ends_the_link),
         cmocka_unit_test(messages_on_hold_are_handled_when_all_have_met),
+        cmocka_unit_test(large_states_are_put_away_as_well),
         cmocka_unit_test(what_rests_is_taken_out_as_it_was),
     };
 

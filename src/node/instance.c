@@ -326,6 +326,8 @@ void instance_begin(struct locks *l, struct lock *lock)
         site->node = (struct dme_node *)at;
         at += dme_node_size(&conf, self);
         ring_init(&site->holders);
+        ring_init(&site->in_large);
+        site->lock = lock;
         dme_init(&conf, site->node, self, instance_out(l, &conf));
         if (rest) {
             rest = rest_unpack(rest, site->node, dme_node_size(&conf, self));
@@ -340,8 +342,17 @@ void instance_begin(struct locks *l, struct lock *lock)
     assert(l->local_used == 0); /* no algorithm begins by talking to itself */
 }
 
+static void instance_leave_large(struct locks *l, struct lock *lock)
+{
+    if (lock->site && !ring_empty(&lock->site->in_large)) {
+        ring_cut(&lock->site->in_large);
+        l->large_count--;
+    }
+}
+
 void instance_end(struct locks *l, struct lock *lock)
 {
+    instance_leave_large(l, lock);
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (l->fence < lock->site[s].node->fence)
             l->fence = lock->site[s].node->fence;
@@ -397,20 +408,49 @@ static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const st
     return memcpy(mem_new(len), l->rest, len);
 }
 
-void instance_rest(struct locks *l, struct lock *lock)
+static bool instance_is_idle(const struct lock *lock)
 {
-    uint8_t *rest = NULL;
-    struct dme_conf conf;
-
     for (uint32_t s = 0; s < lock_sites(lock); s++)
         if (lock->site[s].node->phase != DME_IDLE)
-            return;
-    instance_conf(l, lock, &conf);
-    if (!instance_is_fresh(l, lock, &conf)) {
-        if (instance_size(lock, &conf) > INSTANCE_REST_MAX)
-            return;
-        rest = instance_pack(l, lock, &conf);
-    }
+            return false;
+    return true;
+}
+
+static void instance_put_away(struct locks *l, struct lock *lock, const struct dme_conf *conf)
+{
+    uint8_t *rest = instance_pack(l, lock, conf);
+
     instance_end(l, lock);
     lock->rest = rest;
+}
+
+/* The large one that has been idle for longest, if it still is, and if there are too many. */
+static void instance_put_away_large(struct locks *l)
+{
+    struct lock *lock = RING_OF(l->large.next, struct lock_site, in_large)->lock;
+    struct dme_conf conf;
+
+    instance_leave_large(l, lock);
+    instance_conf(l, lock, &conf);
+    if (instance_is_idle(lock))
+        instance_put_away(l, lock, &conf);
+}
+
+void instance_rest(struct locks *l, struct lock *lock)
+{
+    struct dme_conf conf;
+
+    if (!instance_is_idle(lock))
+        return;
+    instance_conf(l, lock, &conf);
+    if (instance_is_fresh(l, lock, &conf)) {
+        instance_end(l, lock);
+    } else if (instance_size(lock, &conf) <= INSTANCE_REST_MAX) {
+        instance_put_away(l, lock, &conf);
+    } else {
+        instance_leave_large(l, lock);
+        ring_push(&l->large, &lock->site->in_large);
+        if (++l->large_count > INSTANCE_LARGE_MAX)
+            instance_put_away_large(l);
+    }
 }

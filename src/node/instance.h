@@ -47,10 +47,11 @@ uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a mem
 /* Its sites begin, or are taken out again as they were put away. */
 void instance_begin(struct locks *l, struct lock *lock);
 void instance_end(struct locks *l, struct lock *lock);
-/* If no site is asking or inside: puts them away, unless they are so large (many slots) that it would take too long each
- * time. It ends if to begin anew would make no difference: all sites are as at first but for their fences; or all sites
- * of the lock are here, and nothing is under way between them. */
-enum { INSTANCE_REST_MAX = 1 << 13 }; /* bytes */
+/* If no site is asking or inside: puts them away. If they are so large (many slots) that it would take too long each time,
+ * that is done later, when INSTANCE_LARGE_MAX other large ones have become idle since. It ends if to begin anew would make
+ * no difference: all sites are as at first but for their fences; or all sites of the lock are here, and nothing is under
+ * way between them. */
+enum { INSTANCE_REST_MAX = 1 << 13 /* bytes */, INSTANCE_LARGE_MAX = 8 };
 void instance_rest(struct locks *l, struct lock *lock);
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode);

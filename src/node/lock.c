@@ -260,6 +260,7 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
         l->policy[k] = conf->policy[k];
     l->policy[conf->policies] = (struct lock_policy){.modes = conf->modes, .slots = conf->slots, .kind = LOCK_ANY_KIND};
     ring_init(&l->settled);
+    ring_init(&l->large);
 }
 
 void locks_free(struct locks *l)

@@ -103,6 +103,8 @@ static inline uint8_t claim_mode(const struct claim *c)
 struct lock_site {
     struct dme_node *node;
     struct ring holders;
+    struct ring in_large; /* the first site of a member only: see instance_rest */
+    struct lock *lock;
     uint32_t held; /* how many */
     uint32_t left; /* how many more may be served in this stay */
 };
@@ -183,6 +185,8 @@ struct locks {
     size_t kept;            /* of the names: those that were there already when the view began */
     size_t lingering;       /* claims */
     uint32_t follows;       /* FOLLOWs sent so far */
+    struct ring large; /* locks with large states that were idle and not put away; the one idle for longest first */
+    uint32_t large_count;
     struct ring settled;
     struct stats_messages messages;
     struct dme_out *out; /* of the last step */
