@@ -10,8 +10,8 @@ messages() { # ALGORITHM OPTION...: to three digits
 }
 
 if [ "$MODE" != release ]; then
-    echo "1..0 # SKIP slow"
     echo "ok 1 - the costs of all algorithms # SKIP slow"
+    echo "1..1"
     exit 0
 fi
 sed -n 's/^| \[\([a-z-]*\)\].*/&/p' src/alg/README.md | awk -F ' *[|] *' '{ gsub(/[[]|[]].*/, "", $2); print $2, $7 }' >"$dir/rows"
