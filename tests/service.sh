@@ -152,10 +152,10 @@ wait "$holder" 2>/dev/null
 tell $? "if both are killed, the lock is not released before what the command has started ends"
 
 # shellcheck disable=SC2016
-lock solo job -- sh -c 'sleep 600 & echo $! >"$0"' "$dir/left"
+lock solo job --background leave -- sh -c 'sleep 600 & echo $! >"$0"' "$dir/left"
 until_true sh -c "'$DIBS' status --socket '$dir/solo' >/dev/null; ! '$DIBS' holders --socket '$dir/solo' job | grep -q ." &&
     lock solo job --wait 5 -- true && kill "$(cat "$dir/left")"
-tell $? "what a command leaves running holds nothing"
+tell $? "--background leave: what a command leaves running holds nothing"
 
 # shellcheck disable=SC2016
 "$DIBS" lock --socket "$dir/solo" job --ttl 1000ms -- sh -c 'sleep 2.5' && :

@@ -1,0 +1,430 @@
+/* lock_job.c - the command of `dibs lock`, and all processes that it starts.
+ *
+ * Three processes. This one, the keeper, holds the connection and watches: signals, the daemon, the command. Its child is the
+ * guard, and the guard's child is the command, in a process group of its own. src/wrap/wrap.h tells what the keeper and
+ * the guard are for, and decides what is ended when; here it is done.
+ *
+ * The guard sleeps on a pipe of which the keeper has the other end. When the keeper dies, even by kill -9, the guard kills
+ * all that is below it. It has the connection to the daemon open as well, so the lock is not released before. Should the
+ * guard be killed, the keeper does the same. Should both be killed at once, the command itself gets SIGKILL, as its parent
+ * has died; and what it has started has inherited the connection, and with it the lock, until it ends. Only a process
+ * that has closed its descriptors, as daemons do, outlives its lock then. The guard has another name than the keeper, so
+ * that "killall -9 dibs" does not kill both.
+ *
+ * What the keeper does is an answer to one of four things, and all come through poll: a signal (signalfd), the daemon says
+ * something, the guard does, time passes.
+ *
+ * A terminal obeys one process group. The command gets it at once if the terminal is all that we read from and write to;
+ * else, as another program of a pipeline may want it (dibs lock .. | less), when it is stopped for want of it. */
+#include "lock.h"
+#include "lock_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000 };
+
+/* What the guard tells the keeper. */
+struct job_news {
+    enum {
+        JOB_STARTED, /* value: the command's number, which is that of its process group, too */
+        JOB_STOPPED, /* value: by which signal */
+        JOB_ENDED    /* value: its wait status; others of the tree still run */
+    } kind;
+    int32_t value;
+};
+
+struct job {
+    struct lock_run *run;
+    struct wrap wrap;
+    pid_t guard, child; /* guard 0: it has ended */
+    int news;           /* a pipe from the guard */
+    int status;         /* the exit status */
+    int stopped;        /* the command was, by this signal, and we have not done anything about it; or 0 */
+    bool given;         /* it was given the terminal */
+    bool pauses;        /* when it stops, so do we: there is somebody who can let us go on */
+    bool interrupted;   /* we were told to pass SIGINT on */
+    uint64_t renew_ms, tell_ms, kills_ms; /* when; 0: never. kills_ms: since when processes are being killed */
+    int sweep_ms;                         /* until the next sweep */
+    struct wrap_sweep sweep;
+};
+
+static int job_exit_status(int status)
+{
+    return WIFSIGNALED(status) ? LOCK_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A sweep, while the tree is to be killed. Returns how many milliseconds later the next one is due. */
+static int job_sweep(struct job *j)
+{
+    char remark[400];
+
+    if (!j->kills_ms)
+        j->kills_ms = lock_now_ms();
+    tree_kill(&j->sweep);
+    snprintf(remark, sizeof remark,
+             j->run->lost ? "the lock \"%s\" is lost, and others may be granted it meanwhile"
+                          : "the lock \"%s\" is not released before it has ended",
+             ask_clean(j->run->name));
+    tree_name_stubborn(&j->sweep, lock_now_ms() - j->kills_ms < JOB_STUBBORN_MS, remark);
+    j->sweep_ms = j->sweep_ms == 0 ? 1 : j->sweep_ms < JOB_SWEEP_MS_MAX ? 2 * j->sweep_ms : JOB_SWEEP_MS_MAX;
+    return j->sweep_ms;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the command */
+
+static void job_exec(const struct job *j, pid_t parent)
+{
+    const struct lock_run *run = j->run;
+    char fence[24];
+    int error;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(LOCK_CANNOT_RUN);
+    snprintf(fence, sizeof fence, "%" PRIu64, run->fence);
+    setenv("DIBS_FENCE", fence, 1);
+    setenv("DIBS_LOCK", run->name, 1);
+    if (j->given) /* a process that reads from it before that is stopped */
+        tcsetpgrp(STDIN_FILENO, getpid());
+    signal(SIGTTOU, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &run->before, NULL);
+    fcntl(dibs_fd(run->daemon), F_SETFD, 0);
+    execvp(run->command[0], run->command);
+    error = errno;
+    fprintf(stderr, "dibs: cannot run \"%s\": %s\n", run->command[0], strerror(error));
+    _exit(error == ENOENT ? LOCK_NOT_FOUND : LOCK_CANNOT_RUN);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the guard */
+
+/* If the keeper is dead, the pipe that tells so is read next. */
+static void guard_tell(const struct job *j, int kind, int32_t value)
+{
+    const struct job_news news = {.kind = kind, .value = value};
+
+    if (write(j->news, &news, sizeof news) != sizeof news)
+        return;
+}
+
+/* Children that have ended or stopped. The command is one of them; the others' parents have ended. */
+static void guard_reap(struct job *j)
+{
+    int status;
+    pid_t who;
+
+    while ((who = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (who != j->child)
+            continue;
+        if (WIFSTOPPED(status)) {
+            guard_tell(j, JOB_STOPPED, WSTOPSIG(status));
+            continue;
+        }
+        j->child = 0;
+        j->status = status;
+    }
+    if (who < 0 && errno == ECHILD)
+        wrap_step(&j->wrap, WRAP_EMPTY, 0, 0);
+    else if (!j->child && j->wrap.state == WRAP_RUNS) {
+        wrap_step(&j->wrap, WRAP_COMMAND_ENDED, 0, 0); /* the keeper decides what becomes of the rest */
+        guard_tell(j, JOB_ENDED, j->status);
+    }
+}
+
+static void guard_watch(struct job *j, int alive)
+{
+    struct pollfd polled[2] = {{.fd = alive, .events = POLLIN}, {.fd = j->run->signals, .events = POLLIN}};
+
+    for (;;) {
+        guard_reap(j);
+        if (j->wrap.state == WRAP_DONE)
+            _exit(job_exit_status(j->status));
+        if (j->wrap.state == WRAP_KILLS) {
+            usleep((useconds_t)job_sweep(j) * 1000);
+            continue;
+        }
+        poll(polled, 2, -1);
+        if (polled[1].revents)
+            lock_signal(j->run);
+        if (polled[0].revents)
+            wrap_step(&j->wrap, WRAP_PARTNER_DIED, 0, 0);
+    }
+}
+
+static void guard_be(struct job *j, const int *alive)
+{
+    pid_t self = getpid();
+
+    close(alive[1]);
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "lock-guard");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    j->sweep.root = self;
+    if (j->wrap.background == WRAP_END)
+        j->wrap.background = WRAP_WAIT;
+    j->child = fork();
+    if (j->child == 0)
+        job_exec(j, self);
+    if (j->child < 0)
+        _exit(LOCK_CANNOT_RUN);
+    setpgid(j->child, j->child); /* before anybody sends it a signal; or the child is first */
+    guard_tell(j, JOB_STARTED, j->child);
+    guard_watch(j, alive[0]);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the terminal */
+
+static void job_give_terminal(struct job *j)
+{
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp())
+        j->given = tcsetpgrp(STDIN_FILENO, j->child) == 0;
+}
+
+/* Unless a shell has it by now. */
+static void job_take_terminal(struct job *j)
+{
+    if (j->given && tcgetpgrp(STDIN_FILENO) == j->child)
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+}
+
+/* We are stopped, and cannot hear that the lock is lost: so all of the tree is stopped before, and goes on when we have asked.
+ * The lock stays ours all the while, unless it is on a lease. */
+static void job_suspend(struct job *j)
+{
+    tree_stop(&j->sweep);
+    lock_suspend();
+    dibs_confirm(j->run->daemon, j->run->name);
+    tree_continue(&j->sweep);
+}
+
+/* The command has stopped. If it was for want of the terminal, and we have that, it gets it. Else the user has stopped it
+ * (Ctrl-Z): so are we, and the shell has the terminal, until both go on. */
+static void job_pause(struct job *j)
+{
+    bool wants = j->stopped == SIGTTIN || j->stopped == SIGTTOU;
+
+    j->stopped = 0;
+    if (!wants || tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+        job_take_terminal(j);
+        job_suspend(j);
+    }
+    if (wants || j->given)
+        job_give_terminal(j);
+    tree_signal(&j->sweep, SIGCONT, j->child);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the keeper */
+
+static void job_step(struct job *j, enum wrap_event event, int number)
+{
+    switch (wrap_step(&j->wrap, event, number, lock_now_ms())) {
+    case WRAP_PASS:
+        tree_signal(&j->sweep, number, j->child);
+        break;
+    case WRAP_TERM:
+        tree_signal(&j->sweep, SIGTERM, 0);
+        tree_signal(&j->sweep, SIGCONT, 0);
+        break;
+    case WRAP_NOTHING:
+        break;
+    }
+}
+
+/* The library calls this. */
+static void job_was_lost(void *user, const char *name, uint64_t fence, const char *why)
+{
+    struct job *j = user;
+
+    (void)name;
+    (void)fence;
+    fprintf(stderr, "dibs: \"%s\" is lost: %s; ending the command\n", j->run->name, why);
+    j->run->lost = true;
+    j->renew_ms = 0;
+    job_step(j, WRAP_LOST, 0);
+}
+
+static void job_renew(struct job *j)
+{
+    dibs_start_renew(j->run->daemon, j->run->name, (uint64_t)ceil(j->run->ttl_s * 1000));
+    if (j->renew_ms) /* it is not lost */
+        j->renew_ms = lock_now_ms() + (uint64_t)(j->run->ttl_s * 1000 / 3) + 1;
+}
+
+static void job_signalled(struct job *j, int number)
+{
+    if (number == SIGTSTP && j->wrap.state == WRAP_RESTS) {
+        job_suspend(j);
+        return;
+    }
+    j->pauses |= number == SIGTSTP;
+    j->interrupted |= number == SIGINT;
+    job_step(j, WRAP_SIGNAL, number);
+}
+
+static void job_hear(struct job *j)
+{
+    struct job_news news;
+
+    if (read(j->news, &news, sizeof news) != sizeof news) {
+        close(j->news); /* the guard has ended */
+        j->news = -1;
+    } else if (news.kind == JOB_STOPPED) {
+        j->stopped = news.value;
+    } else if (news.kind == JOB_ENDED) {
+        job_take_terminal(j);
+        j->status = job_exit_status(news.value);
+        j->tell_ms = lock_now_ms() + JOB_TELL_MS;
+        job_step(j, WIFSIGNALED(news.value) ? WRAP_COMMAND_KILLED : WRAP_COMMAND_ENDED, 0);
+    }
+}
+
+static void job_reap(struct job *j)
+{
+    int status;
+    pid_t who;
+
+    while ((who = waitpid(-1, &status, WNOHANG)) > 0)
+        if (who == j->guard) {
+            j->guard = j->sweep.spare = 0;
+            j->status = job_exit_status(status);
+            if (!WIFSIGNALED(status))
+                continue;
+            fprintf(stderr, "dibs: the guard of the command was killed; ending the command\n");
+            job_step(j, WRAP_PARTNER_DIED, 0);
+        }
+    if (who < 0 && errno == ECHILD)
+        job_step(j, WRAP_EMPTY, 0);
+    else if (!j->guard)
+        job_step(j, WRAP_COMMAND_ENDED, 0); /* it was asked to leave the rest */
+}
+
+static int job_earlier(int a_ms, uint64_t at_ms)
+{
+    uint64_t now = lock_now_ms();
+    int b_ms = !at_ms ? -1 : at_ms <= now ? 0 : at_ms - now > 60000 ? 60000 : (int)(at_ms - now);
+
+    return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
+/* Milliseconds until something is to be done; -1: nothing is. */
+static int job_patience(const struct job *j)
+{
+    int ms = j->run->lost ? -1 : dibs_timeout_ms(j->run->daemon);
+
+    ms = job_earlier(ms, j->renew_ms);
+    if (j->wrap.state == WRAP_RESTS)
+        ms = job_earlier(ms, j->tell_ms);
+    if (j->wrap.state == WRAP_ENDS)
+        ms = job_earlier(ms, j->wrap.kill_ms);
+    if (j->wrap.state == WRAP_KILLS)
+        ms = job_earlier(ms, lock_now_ms() + (uint64_t)j->sweep_ms);
+    return ms;
+}
+
+/* What is due. */
+static void job_advance(struct job *j)
+{
+    if (j->renew_ms && lock_now_ms() >= j->renew_ms)
+        job_renew(j);
+    if (j->wrap.state == WRAP_RESTS && j->tell_ms && lock_now_ms() >= j->tell_ms) {
+        j->tell_ms = 0;
+        fprintf(stderr, "dibs: the command has ended; lock \"%s\" is held until what it has left running ends: %s\n",
+                ask_clean(j->run->name), tree_text(&j->sweep));
+    }
+    job_step(j, WRAP_TIME, 0);
+    if (j->wrap.state == WRAP_KILLS)
+        job_sweep(j);
+}
+
+/* Until nothing of the tree is left. */
+static void job_watch(struct job *j)
+{
+    struct pollfd polled[3] = {{.fd = -1}, {.fd = j->run->signals, .events = POLLIN}, {.events = POLLIN}};
+    int number;
+
+    for (job_reap(j); j->wrap.state != WRAP_DONE; job_reap(j)) {
+        polled[0].fd = j->run->lost ? -1 : dibs_fd(j->run->daemon);
+        polled[0].events = dibs_events(j->run->daemon);
+        polled[2].fd = j->news;
+        poll(polled, 3, job_patience(j));
+        if (!j->run->lost)
+            dibs_process(j->run->daemon);
+        if (polled[1].revents && (number = lock_signal(j->run)) && number != SIGCHLD)
+            job_signalled(j, number);
+        if (polled[2].revents)
+            job_hear(j);
+        if (j->stopped && j->pauses)
+            job_pause(j);
+        job_advance(j);
+    }
+}
+
+static int job_cannot_start(const char *why)
+{
+    fprintf(stderr, "dibs: cannot start the command: %s\n", why);
+    return LOCK_CANNOT_RUN;
+}
+
+static int job_start(struct job *j)
+{
+    int alive[2], news[2];
+    struct job_news first;
+
+    j->pauses = isatty(STDIN_FILENO);
+    j->given = j->pauses && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the guard be killed */
+    if (pipe2(alive, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0)
+        return job_cannot_start(strerror(errno));
+    if (!tree_is_visible())
+        return job_cannot_start(errno == ENOENT ? "nothing tells which processes it starts; /proc has to be mounted"
+                                                : strerror(errno));
+    if ((j->guard = fork()) < 0)
+        return job_cannot_start(strerror(errno));
+    j->news = news[j->guard == 0];
+    if (j->guard == 0)
+        guard_be(j, alive);
+    close(alive[0]);
+    close(news[1]);
+    j->sweep.root = getpid();
+    j->sweep.spare = j->guard;
+    if (read(j->news, &first, sizeof first) != sizeof first)
+        return job_cannot_start("there are too many processes");
+    j->child = first.value;
+    return 0;
+}
+
+int lock_job(struct lock_run *run)
+{
+    static struct job job;
+    struct job *j = &job;
+    int status;
+
+    *j = (struct job){.run = run,
+                      .wrap = {.background = run->background, .grace_ms = (uint64_t)(run->grace_s * 1000) + 1},
+                      .renew_ms = run->ttl_s > 0 ? lock_now_ms() + (uint64_t)(run->ttl_s * 1000 / 3) : 0};
+    status = job_start(j);
+    if (status)
+        return status;
+    dibs_on_lost(run->daemon, job_was_lost, j);
+    job_watch(j);
+    job_take_terminal(j);
+    sigprocmask(SIG_SETMASK, &run->before, NULL); /* the daemon may not answer, and nobody has to wait for that */
+    if (!run->lost)
+        dibs_unlock(run->daemon, run->name);
+    /* The terminal has interrupted the command, and would have interrupted all others of the job, such as a script that
+     * goes on to the next one. */
+    if (j->status == LOCK_SIGNAL + SIGINT && j->given && !j->interrupted)
+        kill(0, SIGINT);
+    return run->lost ? LOCK_LOST : j->status;
+}

@@ -1,0 +1,195 @@
+/* lock_tree.c - see lock_tree.h. */
+#include "lock_tree.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    PASSES_MAX = 100,         /* then what is stopped is killed, though there may be more: they are next */
+    CHILDREN_TEXT = 64 * 1024 /* bytes; what is beyond is seen when these have ended */
+};
+
+/* ------------------------------------------------------------------------------------------------------------- /proc */
+
+/* As much of a file as there is room for, and a zero byte. False: it is not there, or cannot be read. */
+static bool tree_read(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+    ssize_t got = -1;
+
+    while (fd >= 0 && len < size - 1 && (got = read(fd, text + len, size - 1 - len)) > 0)
+        len += (size_t)got;
+    text[len] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 && got >= 0;
+}
+
+/* "812 (name) S parent group session .." with the time of its start as the 22nd word. A name may have any characters in
+ * it, also parentheses. */
+static bool tree_look(int32_t pid, struct wrap_process *p)
+{
+    char path[40], text[1024], *name, *end;
+    char state;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (!tree_read(path, text, sizeof text))
+        return false;
+    name = strchr(text, '(');
+    end = strrchr(text, ')');
+    *p = (struct wrap_process){.pid = pid};
+    if (!name || !end || end < name ||
+        sscanf(end + 1,
+               " %c %" SCNd32 " %" SCNd32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
+               &state, &p->parent, &p->group, &p->started) != 4)
+        return false;
+    *end = '\0';
+    snprintf(p->name, sizeof p->name, "%s", name + 1);
+    for (char *c = p->name; *c; c++)
+        if (!isprint((unsigned char)*c))
+            *c = '?';
+    p->stopped = state == 'T' || state == 't';
+    p->ended = state == 'Z' || state == 'X';
+    return true;
+}
+
+/* To this very process and no other: the descriptor stands for one process, and that has the start that we know. */
+static void tree_send(struct wrap_sweep *s, const struct wrap_process *p)
+{
+    struct wrap_process now;
+    int fd = (int)syscall(SYS_pidfd_open, p->pid, 0), result = 0;
+
+    if (fd < 0 && errno == ESRCH)
+        return;
+    if (tree_look(p->pid, &now) && now.started == p->started)
+        result = fd < 0 ? kill(p->pid, s->signal) : (int)syscall(SYS_pidfd_send_signal, fd, s->signal, NULL, 0);
+    if (result < 0 && errno == EPERM)
+        wrap_refuse(s, p->pid);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The children of one thread. */
+static bool tree_show_children(struct wrap_sweep *s, int32_t pid, const char *thread)
+{
+    static char text[CHILDREN_TEXT];
+    struct wrap_process p;
+    char path[64], *at = text, *end;
+    long child;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%.12s/children", pid, thread);
+    if (!tree_read(path, text, sizeof text))
+        return false;
+    for (; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
+        if (tree_look((int32_t)child, &p) && wrap_see(s, &p))
+            tree_send(s, &p);
+    return true;
+}
+
+/* A process with one thread, as most are, has that of its own number. */
+static void tree_show(struct wrap_sweep *s, int32_t pid)
+{
+    char path[32];
+    struct dirent *thread;
+    DIR *threads;
+
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    threads = opendir(path);
+    while (threads && (thread = readdir(threads)))
+        if (isdigit((unsigned char)thread->d_name[0]))
+            tree_show_children(s, pid, thread->d_name);
+    if (threads)
+        closedir(threads);
+}
+
+bool tree_is_visible(void)
+{
+    char path[64], text[16];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)getpid(), (int)getpid());
+    return tree_read(path, text, sizeof text);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- signals */
+
+static bool tree_pass(struct wrap_sweep *s, int signal, int32_t group)
+{
+    int32_t pid;
+
+    wrap_begin(s, signal, group);
+    while ((pid = wrap_next(s)))
+        tree_show(s, pid);
+    return wrap_finish(s);
+}
+
+void tree_signal(struct wrap_sweep *s, int signal, int32_t group)
+{
+    tree_pass(s, signal, group);
+}
+
+void tree_stop(struct wrap_sweep *s)
+{
+    for (unsigned k = 0; k < PASSES_MAX && tree_pass(s, SIGSTOP, 0); k++)
+        ;
+}
+
+void tree_continue(struct wrap_sweep *s)
+{
+    s->signal = SIGCONT;
+    for (size_t k = 0; k < s->count; k++)
+        if (s->seen[k].sent == SIGSTOP && !s->seen[k].process.stopped) {
+            tree_send(s, &s->seen[k].process);
+            s->seen[k].sent = SIGCONT;
+        }
+}
+
+void tree_kill(struct wrap_sweep *s)
+{
+    tree_stop(s);
+    tree_pass(s, SIGKILL, 0);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- messages */
+
+void tree_name_stubborn(struct wrap_sweep *s, bool patient, const char *remark)
+{
+    struct wrap_process now;
+
+    for (size_t k = 0; k < s->count; k++) {
+        struct wrap_seen *seen = &s->seen[k];
+
+        if (seen->told || (!seen->refused && patient) || !tree_look(seen->process.pid, &now) ||
+            now.started != seen->process.started || now.ended)
+            continue;
+        fprintf(stderr, "dibs: process %d (%s) %s; %s\n", (int)now.pid, now.name,
+                seen->refused ? "belongs to another user and cannot be killed" : "was killed and has not ended yet",
+                remark);
+        seen->told = true;
+    }
+}
+
+const char *tree_text(struct wrap_sweep *s)
+{
+    static char text[200];
+    size_t len = 0;
+
+    tree_pass(s, 0, 0);
+    text[0] = '\0';
+    for (size_t k = 0; k < s->count && len < sizeof text; k++)
+        if (!s->seen[k].process.ended)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%d (%s)", len ? ", " : "",
+                                    (int)s->seen[k].process.pid, s->seen[k].process.name);
+    if (len >= sizeof text)
+        memcpy(text + sizeof text - 4, "...", 4);
+    return text;
+}
