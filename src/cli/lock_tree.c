@@ -80,34 +80,32 @@ static void tree_send(struct wrap_sweep *s, const struct wrap_process *p)
 }
 
 /* The children of one thread. */
-static bool tree_show_children(struct wrap_sweep *s, int32_t pid, const char *thread)
+static void tree_show_children(struct wrap_sweep *s, const struct wrap_process *of, const char *thread)
 {
     static char text[CHILDREN_TEXT];
     struct wrap_process p;
     char path[64], *at = text, *end;
     long child;
 
-    snprintf(path, sizeof path, "/proc/%d/task/%.12s/children", pid, thread);
-    if (!tree_read(path, text, sizeof text))
-        return false;
+    snprintf(path, sizeof path, "/proc/%d/task/%.12s/children", (int)of->pid, thread);
+    if (!tree_read(path, text, sizeof text) || (of->started && (!tree_look(of->pid, &p) || p.started != of->started)))
+        return;
     for (; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
         if (tree_look((int32_t)child, &p) && wrap_see(s, &p))
             tree_send(s, &p);
-    return true;
 }
 
-/* A process with one thread, as most are, has that of its own number. */
-static void tree_show(struct wrap_sweep *s, int32_t pid)
+static void tree_show(struct wrap_sweep *s, const struct wrap_process *of)
 {
     char path[32];
     struct dirent *thread;
     DIR *threads;
 
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)of->pid);
     threads = opendir(path);
     while (threads && (thread = readdir(threads)))
         if (isdigit((unsigned char)thread->d_name[0]))
-            tree_show_children(s, pid, thread->d_name);
+            tree_show_children(s, of, thread->d_name);
     if (threads)
         closedir(threads);
 }
@@ -124,11 +122,11 @@ bool tree_is_visible(void)
 
 static bool tree_pass(struct wrap_sweep *s, int signal, int32_t group)
 {
-    int32_t pid;
+    struct wrap_process of;
 
     wrap_begin(s, signal, group);
-    while ((pid = wrap_next(s)))
-        tree_show(s, pid);
+    while (wrap_next(s, &of))
+        tree_show(s, &of);
     return wrap_finish(s);
 }
 

@@ -14,6 +14,8 @@
  *   - that no daemon takes a message of another for nonsense;
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
+ * Before the cluster begins, every seed also runs `dibs lock` over simulated processes (wrapper.c).
+ *
  * Swarm: every seed draws its own mix of faults. The same seed gives the same run, to the byte. */
 #ifndef DIBS_SOAK_SOAK_H
 #define DIBS_SOAK_SOAK_H

@@ -481,6 +481,7 @@ bool soak_run(const struct soak_conf *conf, struct soak_report *report)
     w->conf = conf;
     w->report = report;
     w->random = conf->seed;
+    wrapper_run(w);
     world_begin(w);
     world_run(w);
     world_end(w);

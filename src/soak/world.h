@@ -196,6 +196,9 @@ void faults_end(struct world *w);
 void faults_stop(struct world *w, uint32_t i, uint64_t span_ms);
 void faults_cut_off(struct world *w, uint32_t set, uint64_t span_ms);
 
+/* ---- wrapper.c: `dibs lock` and the processes of its commands, apart from the cluster and before it */
+void wrapper_run(struct world *w);
+
 /* ---- rolling.c */
 void rolling_draw(struct world *w);
 void rolling_happen(struct world *w);

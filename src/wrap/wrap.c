@@ -73,8 +73,7 @@ static struct wrap_seen *wrap_find(struct wrap_sweep *s, int32_t pid)
     return NULL;
 }
 
-/* Its parent must have been seen in this pass: a number that was seen before may belong to another process by now. A parent
- * is older than its children; if it is younger, its number was that of another process when the child was asked for. */
+/* Its parent must have been seen in this pass: a number that was seen before may belong to another process by now. */
 static bool wrap_is_below(struct wrap_sweep *s, const struct wrap_process *p)
 {
     const struct wrap_seen *parent;
@@ -82,7 +81,7 @@ static bool wrap_is_below(struct wrap_sweep *s, const struct wrap_process *p)
     if (p->parent == s->root || (s->spare && p->parent == s->spare))
         return true;
     parent = wrap_find(s, p->parent);
-    return parent && parent->present && parent->process.started <= p->started;
+    return parent && parent->present;
 }
 
 void wrap_begin(struct wrap_sweep *s, int signal, int32_t group)
@@ -95,18 +94,18 @@ void wrap_begin(struct wrap_sweep *s, int signal, int32_t group)
         s->seen[k].present = s->seen[k].walked = false;
 }
 
-int32_t wrap_next(struct wrap_sweep *s)
+bool wrap_next(struct wrap_sweep *s, struct wrap_process *p)
 {
-    if (s->asked++ == 0)
-        return s->root;
-    if (s->asked == 2 && s->spare)
-        return s->spare;
+    *p = (struct wrap_process){.pid = s->asked == 0 ? s->root : s->spare};
+    if (s->asked++ < (s->spare ? 2 : 1))
+        return true;
     for (size_t k = 0; k < s->count; k++)
         if (s->seen[k].present && !s->seen[k].walked) {
             s->seen[k].walked = true;
-            return s->seen[k].process.pid;
+            *p = s->seen[k].process;
+            return true;
         }
-    return 0;
+    return false;
 }
 
 /* A process is stopped once, and not any more when it was killed; all other signals are sent as often as they are asked for. */

@@ -110,8 +110,9 @@ struct wrap_sweep {
 
 /* Signal 0: the pass only looks. */
 void wrap_begin(struct wrap_sweep *s, int signal, int32_t group);
-/* The process whose children are to be shown next; 0: there is none, and the pass is over. */
-int32_t wrap_next(struct wrap_sweep *s);
+/* The process whose children are to be shown next. False: there is none, and the pass is over. Its number may belong to
+ * another process by now: the driver asks for its children and then whether its start is still this one (0: no need). */
+bool wrap_next(struct wrap_sweep *s, struct wrap_process *p);
 /* Is this process to get the signal? */
 bool wrap_see(struct wrap_sweep *s, const struct wrap_process *p);
 /* The system has refused that. */
