@@ -26,8 +26,12 @@ END
 # Those that should have ended and did not are ended.
 none_survives() { # LOCK
     left=$(survivors "$1")
-    # shellcheck disable=SC2086 # a list of numbers
-    [ -z "$left" ] || { kill -KILL $left 2>/dev/null; return 1; }
+    [ -n "$left" ] || return 0
+    for pid in $left; do
+        sed 's/^/# left: /' "/proc/$pid/stat" 2>/dev/null
+        kill -KILL "$pid" 2>/dev/null
+    done
+    return 1
 }
 
 # Ways to leave the process group. Each makes the file $1 when it has got away; the command itself goes on.
@@ -53,6 +57,7 @@ for chain in range(3):
             if os.fork():
                 os._exit(0)
             os.setsid()
+        os._exit(0)
 os.close(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY))
 END
 script() { # WAY

@@ -59,7 +59,7 @@ restart bee
 wait $waiter
 tell $? "a disk that takes two leases and a half: the others go on without its daemon, and grant what its client held"
 wait $holder
-[ $? = 122 ] && [ "$(tr '\n' ' ' <"$dir/story")" = "held ended next " ]
+[ $? = 113 ] && [ "$(tr '\n' ' ' <"$dir/story")" = "held ended next " ]
 tell $? "but not before the client knew, and its command was ended"
 kill -INT $tracer
 wait $tracer
@@ -80,7 +80,7 @@ wait "$(cat "$dir/cat.pid")"
 [ $? = 1 ] && grep -q "cannot write to its journal in .*cat.data: Input/output error" "$dir/cat.log"
 tell $? "a disk that fails: its daemon ends at the first write, and says why"
 wait $holder
-[ $? = 122 ]
+[ $? = 113 ]
 tell $? "its clients hear that their locks are lost"
 until_true are_ready ant bee
 tell $? "the others go on"

@@ -168,8 +168,8 @@ kill -STOP $glass
 until_true grep -q '^lost vouched.*vouch' "$dir/vouched.out"
 tell $? "when it has stopped, its word runs out, and the lock is lost"
 wait $wrapper
-[ $? = 122 ] && grep -q "vouch" "$dir/wrapped.log" && grep -q ended "$dir/wrapped"
-tell $? "dibs lock: its command is ended with 122"
+[ $? = 113 ] && grep -q "vouch" "$dir/wrapped.log" && grep -q ended "$dir/wrapped"
+tell $? "dibs lock: its command is ended with 113"
 kill -CONT $glass
 exec 8>&-
 wait $looping
@@ -280,7 +280,7 @@ until_true sh -c "'$DIBS' lock far --shared --wait 0.1 --socket '$dir/bee' -- tr
 "$DIBS" force-unlock far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh"
 tell $? "dibs force-unlock: evicts a holder of another member, and says whom"
 wait $holder
-[ $? = 122 ] && wait $waiter
+[ $? = 113 ] && wait $waiter
 tell $? "and who waited on a third one is next"
 until_true grep -q 'lost .* member bee' "$dir/far.watch" && until_true grep -q 'granted .* member cat' "$dir/far.watch"
 tell $? "dibs watch: events of other members are told"
@@ -308,7 +308,7 @@ waiter=$!
 until_true sh -c "'$DIBS' waiters leased --socket '$dir/ant' | grep -q 'member cat'"
 kill -STOP "$(cat "$dir/bee.pid")"
 wait $wrapper
-[ $? = 122 ] && grep -q 'does not vouch' "$dir/leased.log"
+[ $? = 113 ] && grep -q 'does not vouch' "$dir/leased.log"
 tell $? "dibs lock: when the daemon is stopped, its word runs out, and the command is ended"
 until_true grep -q '^lost kept.*does not vouch' "$dir/kept.out"
 tell $? "loop: so is told who uses the library"
@@ -334,16 +334,16 @@ waiter=$!
 until_true sh -c "'$DIBS' waiters away --socket '$dir/bee' | grep -q 'member bee'"
 kill -KILL "$(cat "$dir/ant.pid")" "$(cat "$dir/cat.pid")"
 wait $wrapper
-[ $? = 122 ]
-tell $? "dibs lock: a member without the others has lost its clients' locks, and 122 says so"
+[ $? = 113 ]
+tell $? "dibs lock: a member without the others has lost its clients' locks, and 113 says so"
 no_quorum() {
     "$DIBS" lock other --socket "$dir/bee" --wait 1 -- true 2>"$dir/said"
-    [ $? = 124 ]
+    [ $? = 116 ]
 }
 until_true no_quorum && grep -q majority "$dir/said"
-tell $? "dibs lock: and it grants none; 124 says so, and why"
+tell $? "dibs lock: and it grants none; 116 says so, and why"
 wait $waiter
-[ $? = 124 ]
+[ $? = 116 ]
 tell $? "dibs lock: so it is for who has waited all the while"
 
 until_true grep -q '^gone' "$dir/doubter.out" && grep -q '^lost quiet: .*vouch' "$dir/doubter.out"

@@ -47,13 +47,13 @@ tell $? "a member is added, at any other"
 until_true takes_part dog ant && until_true is_ready dog && fence dog
 tell $? "it joins, and grants locks"
 "$DIBS" try held --socket "$dir/dog" -- true 2>/dev/null
-[ $? = 121 ]
+[ $? = 112 ]
 tell $? "but not those that are held elsewhere"
 
 "$DIBS" member remove ant --socket "$dir/ant" >"$dir/said" && until_true sh -c "! '$DIBS' member list --socket '$dir/dog' | grep -q '^name ant'"
 tell $? "a member is removed, even at its own daemon"
 timeout 60 "$DIBS" lock x --socket "$dir/ant" -- true 2>"$dir/said"
-[ $? = 124 ] && grep -q "removed from the cluster" "$dir/said"
+[ $? = 116 ] && grep -q "removed from the cluster" "$dir/said"
 tell $? "its daemon says so to its clients"
 
 kill -9 "$(cat "$dir/cat.pid")"

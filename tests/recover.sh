@@ -87,13 +87,13 @@ holder=$!
 until_true test -e "$dir/kept"
 end KILL bee cat
 wait $holder
-[ $? = 122 ] && grep -q "lost" "$dir/kept.said"
-tell $? "without a majority: who held a lock is told that it is lost, and its command is ended (122)"
+[ $? = 113 ] && grep -q "lost" "$dir/kept.said"
+tell $? "without a majority: who held a lock is told that it is lost, and its command is ended (113)"
 until_true says ant "ready no: no majority can be reached"
 tell $? "dibs status says that no majority can be reached"
 "$DIBS" lock --socket "$dir/ant" ladder --wait 0.5 -- true 2>"$dir/said"
-[ $? = 124 ] && grep -q "no majority can be reached" "$dir/said"
-tell $? "dibs lock ends with 124, and says why"
+[ $? = 116 ] && grep -q "no majority can be reached" "$dir/said"
+tell $? "dibs lock ends with 116, and says why"
 grep -q "locks are not granted: no majority can be reached" "$dir/ant.log"
 tell $? "the log says it"
 ask_http /healthz >"$dir/said" && grep -q '^503 ' "$dir/said"

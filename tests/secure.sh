@@ -57,10 +57,10 @@ tell $? "a policy gives locks their slots"
     grep -q "name build-x  algorithm raymond-k  slots 2  holders 1"
 tell $? "which algorithm runs a lock is shown"
 "$DIBS" lock --socket "$dir/bee" build-x --wait 20 -- true 2>"$dir/said"
-[ $? = 123 ] && grep -q "ask for it with SLOTS 2" "$dir/said"
+[ $? = 114 ] && grep -q "ask for it with SLOTS 2" "$dir/said"
 tell $? "and refuses another kind"
 "$DIBS" lock --socket "$dir/bee" big.db --shared --wait 20 -- true 2>"$dir/said"
-[ $? = 123 ] && grep -q "run by lamport, which knows no sharing" "$dir/said"
+[ $? = 114 ] && grep -q "run by lamport, which knows no sharing" "$dir/said"
 tell $? "a policy gives locks their algorithm"
 end_daemon bee
 
@@ -215,10 +215,10 @@ done
 DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/client.key" "$DIBS" status | grep -q '^ready yes'
 tell $? "place and key are taken from the environment, too"
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/other.key" x -- true 2>"$dir/said"
-[ $? = 120 ] && grep -q "the daemon has another key" "$dir/said"
-tell $? "another key is refused, with 120"
+[ $? = 115 ] && grep -q "the daemon has another key" "$dir/said"
+tell $? "another key is refused, with 115"
 "$DIBS" lock --connect "127.0.0.1:$base" x -- true 2>"$dir/said"
-[ $? = 120 ] && grep -q "perhaps for want of a key" "$dir/said"
+[ $? = 115 ] && grep -q "perhaps for want of a key" "$dir/said"
 tell $? "no key is refused, too"
 sed 's/ daemon.*//' "$dir/client.key" >"$dir/old.key" && chmod 600 "$dir/old.key"
 "$DIBS" status --connect "127.0.0.1:$base" --key "$dir/old.key" 2>"$dir/said"
@@ -279,7 +279,7 @@ holder=$!
 until_true test -e "$dir/inside"
 kill -KILL "$(cat "$dir/solo.pid")"
 wait $holder
-[ $? = 122 ] && grep -q '"x" is lost' "$dir/said"
+[ $? = 113 ] && grep -q '"x" is lost' "$dir/said"
 tell $? "and one whose daemon is killed has lost it, and ends its command"
 
 # Without a key, on loopback, a member is a process of the same user. And ant calls bee, and is not called by it.

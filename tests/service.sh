@@ -55,8 +55,8 @@ lock solo job -- "$dir/nothing" 2>/dev/null
 tell $? "a command that does not exist ends with 127"
 
 lock nowhere job -- true 2>"$dir/said"
-[ $? = 120 ] && grep -q "dibs serve" "$dir/said"
-tell $? "without a daemon it ends with 120, and says what to do"
+[ $? = 115 ] && grep -q "dibs serve" "$dir/said"
+tell $? "without a daemon it ends with 115, and says what to do"
 
 # Runs a command under the lock until it is told to end by removing a file; returns when it is inside.
 hold() { # SOCKET FILE ARGUMENT...
@@ -77,16 +77,16 @@ let_go() { # FILE
 
 hold solo busy job
 lock solo job --wait 0.1 -- true 2>/dev/null
-[ $? = 121 ]
-tell $? "a wait that is too long ends with 121"
+[ $? = 112 ]
+tell $? "a wait that is too long ends with 112"
 
 "$DIBS" try --socket "$dir/solo" job -- true 2>/dev/null
-[ $? = 121 ]
+[ $? = 112 ]
 tell $? "dibs try does not wait for a holder"
 
 lock solo job --slots 3 -- true 2>"$dir/said"
-[ $? = 123 ] && grep -q "ask for it without SLOTS" "$dir/said"
-tell $? "another kind of the same lock is refused, with 123"
+[ $? = 114 ] && grep -q "ask for it without SLOTS" "$dir/said"
+tell $? "another kind of the same lock is refused, with 114"
 
 "$DIBS" holders --socket "$dir/solo" job --format json | grep -q '"fence"'
 tell $? "holders are shown"
@@ -102,8 +102,8 @@ tell $? "a signal ends a wait, and nothing is left of it"
 "$DIBS" force-unlock --socket "$dir/solo" job | grep -q "mode exclusive"
 tell $? "force-unlock says whom it evicts"
 wait "$holder"
-[ $? = 122 ] && grep -q "is lost" "$dir/busy.log" && ! kill -0 "$(cat "$dir/busy")" 2>/dev/null
-tell $? "whose lock is taken away, its command is ended, and it ends with 122"
+[ $? = 113 ] && grep -q "is lost" "$dir/busy.log" && ! kill -0 "$(cat "$dir/busy")" 2>/dev/null
+tell $? "whose lock is taken away, its command is ended, and it ends with 113"
 rm -f "$dir/busy"
 
 # shellcheck disable=SC2016
@@ -148,7 +148,7 @@ until_true grep -q '^State:.T' "/proc/$guard/status"
 kill -KILL "$guard" "$holder"
 wait "$holder" 2>/dev/null
 "$DIBS" lock --socket "$dir/solo" job --wait 0.5 -- true 2>/dev/null
-[ $? = 121 ] && kill "$child" && lock solo job -- true
+[ $? = 112 ] && kill "$child" && lock solo job -- true
 tell $? "if both are killed, the lock is not released before what the command has started ends"
 
 # shellcheck disable=SC2016
@@ -180,7 +180,7 @@ wrapper=$!
 until_true test -s "$dir/deaf"
 end_daemon solo KILL
 wait $wrapper
-[ $? = 122 ] && ! kill -0 "$(cat "$dir/deaf")" 2>/dev/null
+[ $? = 113 ] && ! kill -0 "$(cat "$dir/deaf")" 2>/dev/null
 tell $? "if the daemon dies, the command is ended, by force if need be"
 
 serve solo
@@ -257,7 +257,7 @@ share() { # HOW_MANY_DAEMONS MEMBER MEMBER MEMBER
         tell $? "$with: two of $1 daemons hold it together"
         # shellcheck disable=SC2086
         "$DIBS" try --socket "$dir/$4" "shelf ${with#--}" $against -- true 2>/dev/null
-        [ $? = 121 ]
+        [ $? = 112 ]
         tell $? "$with: who may not join has to wait, among $1"
         let_go two
         rm -f "$dir/one"
@@ -282,7 +282,7 @@ try_held() { # MEMBER MEMBER...: held at the first one
     first=$holder
     for member in "$@"; do
         timeout 60 "$DIBS" try --socket "$dir/$member" tried -- true 2>/dev/null
-        [ $? = 121 ] || return 1
+        [ $? = 112 ] || return 1
     done
     rm -f "$dir/one"
     wait "$first"

@@ -126,8 +126,8 @@ static void a_wait_has_an_end(void **state)
     assert_string_equal(say('c', "LOCK x WAIT 60\n"), "");
     assert_string_equal(
         say('a', "WAITERS x\n"),
-        "a: *2 *8 $6 member $4 solo $6 client :2 $3 who $0  $4 mode $9 exclusive *8 $6 member $4 solo $6 client :3 "
-        "$3 who $0  $4 mode $9 exclusive");
+        "a: *2 *10 $6 member $4 solo $6 client :2 $3 who $0  $4 mode $9 exclusive $6 age_ms :0 *10 $6 member $4 solo "
+        "$6 client :3 $3 who $0  $4 mode $9 exclusive $6 age_ms :0");
     node_advance(&node, 50);
     assert_string_equal(settle(), "b: *-1");
     node_advance(&node, 60);
@@ -260,15 +260,16 @@ static void holders_are_shown_and_evicted(void **state)
     say('a', "HELLO 3 SETNAME host:1\n");
     say('a', "LOCK x\n");
     assert_string_equal(say('b', "HOLDERS x\n"),
-                        "b: *1 *10 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100");
+                        "b: *1 *12 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100 "
+                        "$6 age_ms :0");
     assert_string_equal(
         say('b', "LOCKS x* CURSOR 0\n"),
         "b: *2 :0 *1 *12 $6 member $4 solo $4 name $1 x $9 algorithm $7 central $5 slots :0 $7 holders :1 $7 "
         "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
-    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *10 $6 member $4 solo $6 client "
+    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *12 $6 member $4 solo $6 client "
                                                       ":1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence "
-                                                      ":100");
+                                                      ":100 $6 age_ms :0");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "b: *0");
     assert_string_equal(say('b', "LOCKS\n"), "b: *2 :0 *0");
 }

@@ -120,9 +120,9 @@ static void holders_and_waiters_of_all_members_are_shown(void **state)
     say(2, "LOCK x\n");
     say(0, "HOLDERS x\n");
     assert_non_null(
-        strstr(hear(0), "*1 *10 $6 member $3 bee $6 client :1 $3 who $3 bob $4 mode $9 exclusive $5 fence"));
+        strstr(hear(0), "*1 *12 $6 member $3 bee $6 client :1 $3 who $3 bob $4 mode $9 exclusive $5 fence"));
     say(0, "WAITERS x\n");
-    assert_string_equal(hear(0), "*1 *8 $6 member $3 cat $6 client :1 $3 who $0  $4 mode $9 exclusive ");
+    assert_string_equal(hear(0), "*1 *10 $6 member $3 cat $6 client :1 $3 who $0  $4 mode $9 exclusive $6 age_ms :0 ");
 }
 
 static void locks_come_page_by_page_and_member_by_member(void **state)
@@ -164,7 +164,7 @@ static void force_unlock_evicts_at_every_member(void **state)
     hear(1);
     hear(2);
     say(0, "FORCE-UNLOCK x\n");
-    assert_memory_equal(hear(0), "*2 *10 $6 member $3 bee", 23);
+    assert_memory_equal(hear(0), "*2 *12 $6 member $3 bee", 23);
     assert_memory_equal(hear(1), ">3 $4 lost $1 x", 15);
     assert_memory_equal(hear(2), ">3 $4 lost $1 x", 15);
     say(0, "HOLDERS x\nPING\n");
@@ -182,7 +182,7 @@ static void force_unlock_evicts_nobody_who_comes_later(void **state)
     for (unsigned k = 0; k < MEMBERS; k++)
         hear(k);
     say(0, "FORCE-UNLOCK x\nLOCK x\n");
-    assert_memory_equal(hear(0), "*1 %5 $6 member $3 bee", 22);
+    assert_memory_equal(hear(0), "*1 %6 $6 member $3 bee", 22);
     assert_memory_equal(hear(1), ">3 $4 lost $1 x", 15);
     assert_memory_equal(hear(2), "*2 $1 x :", 9);
     assert_string_equal(hear(2), "");

@@ -31,6 +31,73 @@ tell $? "times may have units"
 "$DIBS" force-unlock nobodys 2>&1 | grep -qx 'dibs: nobody holds "nobodys"'
 tell $? "force-unlock says that there was nobody"
 
+# ------------------------------------------------------------------------------------------------- statuses and messages
+
+"$DIBS" lock --help | sed -n 's/^  \([0-9]\{1,3\}\) /| \1 | /p' >"$dir/statuses"
+[ "$(wc -l <"$dir/statuses")" -gt 5 ] && while IFS= read -r row; do
+    grep -qF "$row" docs/failures.md || echo "$row"
+done <"$dir/statuses" >"$dir/out" && [ ! -s "$dir/out" ]
+tell $? "docs/failures.md has the exit statuses of dibs lock --help"
+
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock taken -- sh -c ': >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$dir/taken" &
+holder=$!
+until_true test -e "$dir/taken"
+"$DIBS" lock taken --wait 0.2 -- true 2>"$dir/err"
+[ $? = 112 ] && grep -Eqx "dibs: timed out after 0\.2 s waiting for lock \"taken\" \(held by $(hostname):$holder sh since ([0-9-]+ )?[0-9:]{8}\)" "$dir/err"
+tell $? "a wait that was too long tells who holds the lock, and since when"
+"$DIBS" try taken -- true 2>"$dir/err"
+[ $? = 112 ] && grep -q "^dibs: lock \"taken\" is not free (held by $(hostname):$holder sh since" "$dir/err"
+tell $? "so does dibs try"
+"$DIBS" lock taken --wait 0.2 --exit-status 0 --quiet -- false 2>"$dir/err" && [ ! -s "$dir/err" ]
+tell $? "--exit-status sets the status of a lock that is not granted in time, and --quiet says nothing"
+"$DIBS" lock taken --verbose -- true 2>"$dir/err" &
+waiter=$!
+until_true grep -q "^dibs: waiting for lock \"taken\" (held by $(hostname):$holder sh since" "$dir/err"
+tell $? "--verbose tells who holds the lock while it is waited for"
+rm -f "$dir/taken"
+wait $waiter && wait $holder
+tell $? "and then it is granted"
+rejects 'only one of --quiet and --verbose is possible' lock a --quiet --verbose -- true
+"$DIBS" lock a --slots 2 -- "$DIBS" lock a --exit-status 5 -- true 2>"$dir/err"
+[ $? = 114 ]
+tell $? "--exit-status is for locks that are not granted in time, and for nothing else"
+
+# --------------------------------------------------------------------------------------------------------- no daemon yet
+
+"$DIBS" lock a --socket "$dir/late" -- true 2>"$dir/err"
+[ $? = 115 ] && grep -q "no daemon at $dir/late" "$dir/err"
+tell $? "without --wait, a daemon that is not there is not waited for"
+"$DIBS" lock a --socket "$dir/late" --wait 0.2 --exit-status 0 -- true 2>"$dir/err"
+[ $? = 115 ] && grep -q "no daemon at $dir/late" "$dir/err"
+tell $? "with --wait it is, and at the end its absence is told"
+"$DIBS" lock a --socket "$dir/late" --wait 60 --verbose -- echo inside >"$dir/out" 2>"$dir/err" &
+waiter=$!
+until_true grep -q "waiting for lock \"a\": no daemon at $dir/late" "$dir/err"
+serve late
+wait $waiter && grep -qx inside "$dir/out"
+tell $? "when it comes, the lock is granted"
+
+# shellcheck disable=SC2016
+"$DIBS" lock b --socket "$dir/late" -- sh -c ': >"$0"; sleep 1000' "$dir/b" 2>/dev/null &
+holder=$!
+until_true test -e "$dir/b"
+"$DIBS" lock b --socket "$dir/late" --wait 60 -- echo inside >"$dir/out" 2>"$dir/err" &
+waiter=$!
+"$DIBS" lock b --socket "$dir/late" -- true 2>/dev/null &
+other=$!
+until_true sh -c "[ \$('$DIBS' waiters b --socket '$dir/late' | wc -l) = 2 ]"
+end_daemon late
+wait $other
+[ $? = 115 ]
+tell $? "without --wait, a daemon that goes ends the wait"
+serve late
+wait $waiter && grep -qx inside "$dir/out"
+tell $? "with --wait, a client that waits comes back when its daemon does"
+kill $holder 2>/dev/null
+wait $holder
+rm -f "$dir/out" "$dir/err"
+
 # ------------------------------------------------------------------------------------------------------------- odd uses
 
 "$DIBS" lock a -- "$dir/nothing" 2>/dev/full
@@ -49,7 +116,7 @@ rm -f "$dir/err"
 wrapper=$!
 until_true test -e "$dir/pid" && "$DIBS" force-unlock a | grep -q exclusive
 wait $wrapper
-[ $? = 122 ] && ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
+[ $? = 113 ] && ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
 tell $? "it works with descriptors closed"
 "$DIBS" status >&- 2>"$dir/err"
 [ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output" ]

@@ -24,6 +24,13 @@ const char *ask_clean(const char *text);
 /* An answer, as text or as JSON. */
 void ask_show(const struct dibs_reply *r, bool json);
 
+/* The value of a key in a map; if there is none, a reply without text and with number 0. */
+const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key);
+
+/* A connection to that daemon, under this name; or an error of the library. It is to be closed in any case. */
+int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d);
+/* Why that failed, as a line on stderr, and what to do about it. */
+void ask_complain(const struct ask_place *place, const struct dibs *d);
 /* A connection to that daemon, under this name (null: host:process). If there is none, a line, and exit with this
  * status. */
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status);

@@ -103,12 +103,18 @@ static const char *ask_remedy(const struct ask_place *place)
     return "; start one with \"dibs serve\", or name it with --socket, or --connect and --key";
 }
 
-struct dibs *ask_connect(const struct ask_place *place, const char *name, int status)
+void ask_complain(const struct ask_place *place, const struct dibs *d)
+{
+    const char *why = dibs_message(d);
+
+    fprintf(stderr, "dibs: %s%s\n", why, strncmp(why, "no daemon", 9) == 0 ? ask_remedy(place) : "");
+}
+
+int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d)
 {
     const struct dibs_options options = {.name = name, .key = place->key};
     char path[256];
     const char *where = place->address;
-    struct dibs *d;
     int code;
 
     if (place->socket && place->address)
@@ -117,13 +123,18 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
         snprintf(path, sizeof path, "unix:%s", place->socket);
         where = path;
     }
-    code = dibs_connect(&d, where, &options);
+    code = dibs_connect(d, where, &options);
     if (code == DIBS_MISUSE)
-        cli_die("%s", dibs_message(d));
-    if (code != DIBS_OK) {
-        const char *why = dibs_message(d);
+        cli_die("%s", dibs_message(*d));
+    return code;
+}
 
-        fprintf(stderr, "dibs: %s%s\n", why, strncmp(why, "no daemon", 9) == 0 ? ask_remedy(place) : "");
+struct dibs *ask_connect(const struct ask_place *place, const char *name, int status)
+{
+    struct dibs *d;
+
+    if (ask_try_connect(place, name, &d) != DIBS_OK) {
+        ask_complain(place, d);
         exit(status);
     }
     return d;
@@ -147,7 +158,7 @@ struct ask_lock {
     uint64_t slots, holders, waiters;
 };
 
-static const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key)
+const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key)
 {
     static const struct dibs_reply nothing;
 

@@ -39,8 +39,7 @@ static int lock_all(struct lock_run *run)
 
     signal(SIGTTOU, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    status = lock_wait(run);
-    if (status == 0)
+    if (lock_wait(run, &status))
         status = lock_job(run);
     connection = dup(dibs_fd(run->daemon));
     dibs_close(run->daemon);
@@ -61,13 +60,18 @@ static const char lock_about[] =
     "grace, KILL), or left running without the lock; they are ended, too, if a signal has ended COMMAND or tells\n"
     "dibs to end. If COMMAND asks for the lock under which it runs, it waits for itself. T is in seconds, or has a\n"
     "unit: 250ms, 10s, 5m, 2h.\n\n"
-    "Exit status: that of COMMAND; 120 no daemon, 121 not granted in time, 122 lost, 123 refused, 124 too few members\n"
-    "are reached, 126 COMMAND cannot be run, 127 it was not found, 128+N signal N ended COMMAND, or the wait; 2 bad\n"
-    "usage.";
+    "With --wait dibs also waits for a daemon and for a majority of the members. Without it, it waits for holders and "
+    "for\n"
+    "a majority without a limit, and not for a daemon.\n\n"
+    "Exit status: that of COMMAND, or\n"
+#define LOCK_STATUS(name, number, text) "  " #number " " text "\n"
+    LOCK_STATUSES(LOCK_STATUS)
+#undef LOCK_STATUS
+        "  2 the command line is wrong";
 
 static int lock_main(int argc, char **argv, double wait_s, const char *line)
 {
-    struct lock_run w = {.wait_s = wait_s, .ttl_s = -1, .grace_s = 5};
+    struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .grace_s = 5};
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     const struct cli_option options[] = {
@@ -75,9 +79,14 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line)
         {"--group", CLI_TEXT, &w.group, "G", "hold it together with others of the same group", 0, 0, NULL},
         {"--slots", CLI_COUNT, &w.slots, "K", "hold one of K slots", 1, 256, NULL},
         {"--wait", CLI_SPAN, &w.wait_s, "T", "give up after that time", 0, 1e6, NULL},
+        {"--exit-status", CLI_COUNT, &w.not_granted, "N", "the exit status if the lock is not granted in time (112)", 0,
+         255, NULL},
+        {"--quiet", CLI_FLAG, &w.quiet, NULL, "say nothing if the lock is not granted in time", 0, 0, NULL},
+        {"--verbose", CLI_FLAG, &w.verbose, NULL,
+         "tell who holds the lock if that takes some seconds, as at a terminal", 0, 0, NULL},
         {"--ttl", CLI_SPAN, &w.ttl_s, "T", "hold it on a lease of that time, renewed by dibs", 0.01, 1e6, NULL},
         {"--grace", CLI_SPAN, &w.grace_s, "T", "from TERM to KILL when the lock is lost (5s)", 0, 1e6, NULL},
-        {"--background", CLI_CHOICE, &w.background, "B", "what COMMAND leaves running: wait (for it), end, leave", 0, 0,
+        {"--background", CLI_CHOICE, &w.background, "B", "what becomes of what COMMAND leaves running (wait)", 0, 0,
          backgrounds},
         ASK_PLACE_OPTIONS(w.place),
         {0},
@@ -87,6 +96,8 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line)
 
     if (count < 2)
         cli_die("%s? (usage: %s)", count ? "which command" : "which lock", line);
+    if (w.quiet && w.verbose)
+        cli_die("only one of --quiet and --verbose is possible");
     if (w.shared + (w.group != NULL) + (w.slots != 0) > 1)
         cli_die("only one of --shared, --group and --slots is possible");
     w.name = words[0];

@@ -9,21 +9,30 @@
 #include <signal.h>
 #include <sys/types.h>
 
+/* The exit statuses of `dibs lock`: the one table, from which the help is made, and which docs/failures.md repeats. They are
+ * none of those of timeout(1), env(1) and xargs(1) (123 to 127, 137), of the shell (126, 127, from 128 on), of sysexits.h
+ * (64 to 78), of flock(1) and of most commands (1, 2, ..), of Python (120), of daemontools (100, 111) and of curl (up to 101). */
+#define LOCK_STATUSES(X)                                                                                               \
+    X(LOCK_NOT_GRANTED, 112, "the lock was not granted in time; --exit-status sets another one")                       \
+    X(LOCK_LOST, 113, "the lock was lost, and COMMAND was ended")                                                      \
+    X(LOCK_REFUSED, 114, "the daemon has refused the request")                                                         \
+    X(LOCK_NO_DAEMON, 115, "no daemon was reached")                                                                    \
+    X(LOCK_NO_QUORUM, 116, "the daemon does not reach a majority of the members")                                      \
+    X(LOCK_CANNOT_RUN, 126, "COMMAND cannot be run")                                                                   \
+    X(LOCK_NOT_FOUND, 127, "COMMAND was not found")                                                                    \
+    X(LOCK_SIGNAL, 128, "+ N: signal N has ended COMMAND, or the wait")
+
 enum {
-    LOCK_NO_DAEMON = 120,
-    LOCK_TIMED_OUT = 121,
-    LOCK_LOST = 122,
-    LOCK_REFUSED = 123,
-    LOCK_NO_QUORUM = 124,
-    LOCK_CANNOT_RUN = 126,
-    LOCK_NOT_FOUND = 127,
-    LOCK_SIGNAL = 128, /* and its number */
+#define LOCK_STATUS(name, number, text) name = (number),
+    LOCK_STATUSES(LOCK_STATUS)
+#undef LOCK_STATUS
 };
 
 struct lock_run {
     const char *name, *group;
     struct ask_place place;
-    bool shared;
+    bool shared, quiet, verbose;
+    uint64_t not_granted; /* the exit status then */
     uint64_t slots;
     double wait_s, ttl_s, grace_s; /* negative: not given */
     unsigned background;           /* enum wrap_background */
@@ -31,7 +40,7 @@ struct lock_run {
 
     struct dibs *daemon;
     int signals; /* signalfd */
-    sigset_t before;
+    sigset_t before, watched;
     uint64_t fence;
     bool lost;
 };
@@ -43,8 +52,9 @@ int lock_signal(const struct lock_run *run);
  * that, the system stops nothing. */
 void lock_suspend(void);
 
-/* ---- lock_wait.c: connects and waits until the lock is held. Returns 0 or, after a line on stderr, the exit status. */
-int lock_wait(struct lock_run *run);
+/* ---- lock_wait.c: connects and waits until the lock is held. False: there is an exit status, and a
+ * line on stderr. */
+bool lock_wait(struct lock_run *run, int *status);
 
 /* ---- lock_job.c: runs the command while the lock is held. When this returns, nothing that the command has started runs, but
  * with --background leave. Returns the exit status. */

@@ -1,14 +1,114 @@
-/* lock_wait.c - see lock.h. */
+/* lock_wait.c - see lock.h.
+ *
+ * With --wait T dibs waits for up to T for whatever is missing: a holder that has to release the lock, a majority of the members,
+ * or the daemon itself. A waiter holds nothing, so when its daemon goes it connects anew and asks again. Without --wait it
+ * waits for a holder and for a majority without a limit, and for a daemon not at all: one that is not there, or goes, ends the
+ * wait. */
 #include "lock.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
-static int wait_ask(struct lock_run *run)
+enum { WAIT_TELL_MS = 2000, WAIT_PAUSE_MS = 50, WAIT_PAUSE_MS_MAX = 1000, WAIT_HOLDERS_SHOWN = 2 };
+
+struct wait {
+    struct lock_run *run;
+    uint64_t deadline_ms; /* 0: there is none */
+    uint64_t tell_ms;     /* when to tell for whom it waits; 0: not at all, or not again */
+    char name[96];        /* "host:process command", which others see */
+};
+
+static uint64_t wait_left_ms(const struct wait *w)
 {
+    uint64_t now = lock_now_ms();
+
+    return w->deadline_ms > now ? w->deadline_ms - now : 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- who holds it */
+
+/* "14:02:11", and the date if it was not today. */
+static void wait_since(uint64_t age_ms, char *text, size_t size)
+{
+    time_t now = time(NULL), since = now - (time_t)(age_ms / 1000);
+    struct tm today, then;
+
+    localtime_r(&now, &today);
+    localtime_r(&since, &then);
+    strftime(text, size,
+             today.tm_yday == then.tm_yday && today.tm_year == then.tm_year ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
+}
+
+/* " (held by web1:812 backup.sh since 14:02:11)", or "" if that cannot be told. */
+static void wait_describe(struct dibs *d, const struct wait *w, char *text, size_t size)
+{
+    const char *words[] = {"HOLDERS", w->run->name};
+    struct dibs_reply *r = NULL;
+    size_t shown = 0, holders = 0, len = 0;
+    char since[32];
+
+    text[0] = '\0';
+    if (dibs_ask(d, words, 2, &r) != DIBS_OK || r->type != DIBS_LIST) {
+        dibs_free(r);
+        return;
+    }
+    for (size_t k = 0; k < r->count; k++) {
+        const struct dibs_reply *who = ask_field(r->item[k], "who");
+
+        if (!who->text || holders++ >= WAIT_HOLDERS_SHOWN)
+            continue;
+        wait_since(ask_field(r->item[k], "age_ms")->number, since, sizeof since);
+        len += (size_t)snprintf(text + len, size - len, "%s%s since %s", shown++ ? ", " : " (held by ",
+                                *who->text ? ask_clean(who->text) : "a client without a name", since);
+        len = len < size ? len : size - 1;
+    }
+    if (holders > shown)
+        len += (size_t)snprintf(text + len, size - len, " and %zu more", holders - shown);
+    if (holders && len < size - 1)
+        snprintf(text + len, size - len, ")");
+    dibs_free(r);
+}
+
+/* After some seconds of waiting: over a connection of its own, as the first one waits. Signals may end us meanwhile. */
+static void wait_tell(struct wait *w)
+{
+    char text[400] = "";
+    struct dibs *d = NULL;
+
+    w->tell_ms = 0;
+    sigprocmask(SIG_SETMASK, &w->run->before, NULL);
+    if (ask_try_connect(&w->run->place, w->name, &d) == DIBS_OK)
+        wait_describe(d, w, text, sizeof text);
+    dibs_close(d);
+    sigprocmask(SIG_BLOCK, &w->run->watched, NULL);
+    fprintf(stderr, "dibs: waiting for lock \"%s\"%s\n", ask_clean(w->run->name), text);
+}
+
+static void wait_timed_out(const struct wait *w)
+{
+    char text[400];
+
+    if (w->run->quiet)
+        return;
+    wait_describe(w->run->daemon, w, text, sizeof text);
+    if (w->run->wait_s > 0)
+        fprintf(stderr, "dibs: timed out after %g s waiting for lock \"%s\"%s\n", w->run->wait_s,
+                ask_clean(w->run->name), text);
+    else
+        fprintf(stderr, "dibs: lock \"%s\" is not free%s\n", ask_clean(w->run->name), text);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- to ask */
+
+static int wait_ask(struct wait *w)
+{
+    const struct lock_run *run = w->run;
     const struct dibs_wish wish = {
         .mode = run->shared  ? DIBS_SHARED
                 : run->group ? DIBS_GROUP
@@ -16,8 +116,8 @@ static int wait_ask(struct lock_run *run)
                              : DIBS_EXCLUSIVE,
         .group = run->group,
         .slots = (unsigned)run->slots,
-        .wait_ms = run->wait_s < 0   ? 0
-                   : run->wait_s > 0 ? (uint64_t)ceil(run->wait_s * 1000)
+        .wait_ms = !w->deadline_ms   ? 0
+                   : wait_left_ms(w) ? wait_left_ms(w)
                                      : DIBS_NO_WAIT,
         .ttl_ms = run->ttl_s > 0 ? (uint64_t)ceil(run->ttl_s * 1000) : 0,
     };
@@ -25,70 +125,119 @@ static int wait_ask(struct lock_run *run)
     return dibs_start_lock(run->daemon, run->name, &wish);
 }
 
-/* The exit status for what the library has returned, and a line. */
-static int wait_failed(const struct lock_run *run, int code)
+static int wait_patience(const struct wait *w)
 {
-    fprintf(stderr, "dibs: %s\n", dibs_message(run->daemon));
-    return code == DIBS_TIMEOUT     ? LOCK_TIMED_OUT
-           : code == DIBS_GONE      ? LOCK_NO_DAEMON
-           : code == DIBS_LOST      ? LOCK_LOST
-           : code == DIBS_NO_QUORUM ? LOCK_NO_QUORUM
-                                    : LOCK_REFUSED;
+    int library_ms = dibs_timeout_ms(w->run->daemon);
+    uint64_t now = lock_now_ms();
+    int tell_ms = !w->tell_ms ? -1 : w->tell_ms <= now ? 0 : (int)(w->tell_ms - now);
+
+    return tell_ms < 0 || (library_ms >= 0 && library_ms < tell_ms) ? library_ms : tell_ms;
 }
 
-/* A signal ends the wait: the connection closes, and that withdraws the request. */
-static int wait_for_answer(struct lock_run *run)
+/* What the library says. A signal ends the wait: the connection closes, and that withdraws the request. */
+static int wait_for_answer(struct wait *w, int *number)
 {
-    int code = wait_ask(run), number;
+    struct lock_run *run = w->run;
+    int code = wait_ask(w);
 
     while (code == DIBS_OK && (code = dibs_lock_result(run->daemon, &run->fence)) == DIBS_WAITING) {
         struct pollfd polled[2] = {{.fd = dibs_fd(run->daemon), .events = dibs_events(run->daemon)},
                                    {.fd = run->signals, .events = POLLIN}};
 
-        poll(polled, 2, dibs_timeout_ms(run->daemon));
-        number = polled[1].revents ? lock_signal(run) : 0;
-        if (number == SIGTSTP)
+        poll(polled, 2, wait_patience(w));
+        *number = polled[1].revents ? lock_signal(run) : 0;
+        if (*number == SIGTSTP)
             lock_suspend();
-        else if (number && number != SIGCHLD)
-            return LOCK_SIGNAL + number;
+        else if (*number && *number != SIGCHLD)
+            return DIBS_WAITING;
+        *number = 0;
         dibs_process(run->daemon); /* if the daemon has gone, that is the result */
+        if (w->tell_ms && lock_now_ms() >= w->tell_ms)
+            wait_tell(w);
         code = DIBS_OK;
     }
-    return code == DIBS_OK ? 0 : wait_failed(run, code);
+    return code;
 }
 
-/* What others see who ask for holders: "host:process command". */
-static void wait_name_us(const struct lock_run *run, char *name, size_t size)
+/* ------------------------------------------------------------------------------------------------------ to ask again */
+
+/* The exit status for what the library has returned, and a line. */
+static int wait_failed(const struct wait *w, int code)
 {
+    if (code == DIBS_TIMEOUT) {
+        wait_timed_out(w);
+        return w->run->not_granted;
+    }
+    ask_complain(&w->run->place, w->run->daemon);
+    return code == DIBS_GONE        ? LOCK_NO_DAEMON
+           : code == DIBS_LOST      ? LOCK_LOST
+           : code == DIBS_NO_QUORUM ? LOCK_NO_QUORUM
+                                    : LOCK_REFUSED;
+}
+
+/* Is there a point in asking again? A daemon that lets nobody of this user in will not do so later. */
+static bool wait_may_change(const struct wait *w, int code)
+{
+    return (code == DIBS_GONE && !strstr(dibs_message(w->run->daemon), "Permission denied")) || code == DIBS_NO_QUORUM;
+}
+
+static int wait_once(struct wait *w, int *number)
+{
+    struct lock_run *run = w->run;
+    int code = ask_try_connect(&run->place, w->name, &run->daemon);
+
+    if (code != DIBS_OK)
+        return code;
+    sigprocmask(SIG_BLOCK, &run->watched, NULL);
+    code = wait_for_answer(w, number);
+    if (code != DIBS_OK && !*number)
+        sigprocmask(SIG_SETMASK, &run->before, NULL);
+    return code;
+}
+
+/* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. */
+static void wait_begin(struct wait *w)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
+    struct lock_run *run = w->run;
     const char *slash = strrchr(run->command[0], '/');
     char host[65] = "";
 
     gethostname(host, sizeof host - 1);
-    snprintf(name, size, "%s:%d %s", host, (int)getpid(), slash ? slash + 1 : run->command[0]);
-    for (char *c = name; *c; c++)
+    snprintf(w->name, sizeof w->name, "%s:%d %s", host, (int)getpid(), slash ? slash + 1 : run->command[0]);
+    for (char *c = w->name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
-}
-
-/* From now on signals are an event like others. Before, they just end us, and so does a daemon that does not answer. */
-static void wait_watch_signals(struct lock_run *run)
-{
-    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
-    sigset_t watched;
-
-    sigemptyset(&watched);
+    sigemptyset(&run->watched);
     for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
-        sigaddset(&watched, numbers[k]);
-    sigprocmask(SIG_BLOCK, &watched, &run->before);
-    run->signals = signalfd(-1, &watched, SFD_CLOEXEC);
+        sigaddset(&run->watched, numbers[k]);
+    sigprocmask(SIG_BLOCK, NULL, &run->before);
+    run->signals = signalfd(-1, &run->watched, SFD_CLOEXEC);
+    w->deadline_ms = run->wait_s < 0 ? 0 : lock_now_ms() + (uint64_t)ceil(run->wait_s * 1000);
+    w->tell_ms = run->verbose || (isatty(STDERR_FILENO) && !run->quiet) ? lock_now_ms() + WAIT_TELL_MS : 0;
 }
 
-int lock_wait(struct lock_run *run)
+bool lock_wait(struct lock_run *run, int *status)
 {
-    char name[96];
+    struct wait w = {.run = run};
+    uint64_t pause_ms = WAIT_PAUSE_MS, left_ms;
+    int code, number = 0;
 
-    wait_name_us(run, name, sizeof name);
-    run->daemon = ask_connect(&run->place, name, LOCK_NO_DAEMON);
-    wait_watch_signals(run);
-    return wait_for_answer(run);
+    wait_begin(&w);
+    for (;; pause_ms = pause_ms < WAIT_PAUSE_MS_MAX / 2 ? 2 * pause_ms : WAIT_PAUSE_MS_MAX) {
+        code = wait_once(&w, &number);
+        if (code == DIBS_OK)
+            return true;
+        left_ms = wait_left_ms(&w);
+        if (number || !left_ms || !wait_may_change(&w, code)) {
+            *status = number ? LOCK_SIGNAL + number : wait_failed(&w, code);
+            return false;
+        }
+        if (w.tell_ms && lock_now_ms() >= w.tell_ms) {
+            w.tell_ms = 0;
+            fprintf(stderr, "dibs: waiting for lock \"%s\": %s\n", ask_clean(run->name), dibs_message(run->daemon));
+        }
+        dibs_close(run->daemon);
+        poll(NULL, 0, (int)(pause_ms < left_ms ? pause_ms : left_ms));
+    }
 }

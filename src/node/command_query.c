@@ -107,7 +107,7 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
 {
     static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
 
-    command_show_member(c, a, held ? 4 : 3);
+    command_show_member(c, a, held ? 5 : 4);
     resp_text(&c->out, "client");
     resp_integer(&c->out, row->client);
     resp_text(&c->out, "who");
@@ -118,6 +118,8 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
         resp_text(&c->out, "fence");
         resp_integer(&c->out, row->fence);
     }
+    resp_text(&c->out, "age_ms");
+    resp_integer(&c->out, row->age_ms);
 }
 
 static void command_show_lock(struct client *c, const struct answer *a, const struct lock_row *row)

@@ -14,9 +14,10 @@
 static void question_add_claim(struct bytes *rows, const struct claim *c)
 {
     size_t len = strlen(c->session->who);
-    uint8_t *at = bytes_add(rows, 8 + 8 + 1 + 1 + len);
+    uint8_t *at = bytes_add(rows, 8 + 8 + 8 + 1 + 1 + len);
 
     at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_WAITING ? 0 : c->fence, 8);
+    at = pack_number(at, c->session->node->now_ms - c->since_ms, 8);
     pack_text(pack_number(at, claim_mode(c), 1), c->session->who, len);
 }
 
@@ -24,6 +25,7 @@ bool question_claim_row(struct unpack *u, struct claim_row *row)
 {
     row->client = unpack_number(u, 8);
     row->fence = unpack_number(u, 8);
+    row->age_ms = unpack_number(u, 8);
     row->mode = (uint8_t)unpack_number(u, 1);
     row->who = unpack_text(u, &row->who_len);
     for (size_t k = 0; k < row->who_len; k++)

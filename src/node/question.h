@@ -56,6 +56,7 @@ struct question {
 /* The rows of an answer, one after the other. */
 struct claim_row {
     uint64_t client, fence;
+    uint64_t age_ms; /* for how long it has held the lock, or waited for it */
     uint8_t mode;
     const char *who;
     size_t who_len;
