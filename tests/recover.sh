@@ -102,9 +102,13 @@ ask_http /status.json >"$dir/said" && grep -q '"ready": "no: no majority' "$dir/
 tell $? "/status.json says it"
 ask_http /metrics >"$dir/said" && grep -q '^dibs_ready 0$' "$dir/said"
 tell $? "/metrics say it"
+timeout 120 "$DIBS" lock --socket "$dir/ant" patience -- true &
+patient=$!
 start bee
 until_true are_ready ant bee
 tell $? "one comes back, and with it the majority: locks are granted again"
+wait $patient
+tell $? "also to a client that has waited since there was none"
 after=$(fence ant)
 [ "$after" -gt "$before" ]
 tell $? "fences grow"

@@ -87,8 +87,8 @@ static uint64_t clients_last_view_us(const struct world *w)
     return last_us;
 }
 
-/* A client shares a lock that another one of the same member held already when it asked: then no client waits that cannot
- * share, unless that one has just come, or the view has changed since. */
+/* A client shares a lock that another one of the same member has held for a while: then no client waits that cannot share,
+ * unless that one has just come, or the view has changed since. */
 static void clients_check_overtaking(struct world *w, const struct soak_client *me, uint64_t asked_us)
 {
     bool joins = false;
@@ -97,7 +97,7 @@ static void clients_check_overtaking(struct world *w, const struct soak_client *
         const struct soak_client *c = &w->client[k];
 
         joins |= c != me && c->machine == me->machine && c->name == me->name && c->holds && !c->lost &&
-                 c->mode == me->mode && c->since_us < asked_us;
+                 c->mode == me->mode && c->since_us + SOAK_LEASE_MS * 1000 < asked_us;
     }
     for (uint32_t k = 0; joins && me->mode != LOCK_ALONE && k < w->clients; k++) {
         const struct soak_client *c = &w->client[k];
