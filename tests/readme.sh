@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the README shows is what happens: in a block that begins with "$ dibs ...", every line is in the output of that
 # command, in this order. "..." stands for lines that are left out. And what is to be typed into a shell is typed, but for
-# the paths and ports, which may be in use.
+# the ports, which may be in use.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -25,8 +25,8 @@ done
 tens=$((900 + $$ % 99)) # of ports below those that other suites use
 echo 'set -eu; daemons=' >"$dir/typed"
 awk '/^```sh/ { typed = 1; next } /^```/ { typed = 0 } typed' "$file" |
-    sed "s|/tmp/|$dir/|g; s/127\.0\.0\.1:740\([123]\)/127.0.0.1:$tens\1/g" >>"$dir/typed"
-PATH=$(dirname "$DIBS"):$PATH timeout 120 sh "$dir/typed" >"$dir/out" 2>"$dir/err" &&
+    sed "s/127\.0\.0\.1:740\([123]\)/127.0.0.1:$tens\1/g" >>"$dir/typed"
+TMPDIR=$dir PATH=$(dirname "$DIBS"):$PATH timeout 120 sh "$dir/typed" >"$dir/out" 2>"$dir/err" &&
     grep -q '^lock backup, fencing token [0-9]*$' "$dir/out" && grep -q '^at most four at once' "$dir/out" &&
     [ "$(grep -cE '^(ant|bee) [0-9]+$' "$dir/out")" = 6 ]
 tell $? "$file: a daemon and a cluster, as they are typed"

@@ -103,6 +103,29 @@ else
     tell 0 "users and groups # SKIP only root can be all of them"
 fi
 
+# A data directory that others can write to, or own, or that is a link to elsewhere.
+refuses_data() { # REASON DIRECTORY
+    timeout 20 "$DIBS" serve --socket "$dir/never" --name ant --members "ant=127.0.0.1:$base" --data "$2" >"$dir/out" 2>"$dir/err"
+    [ $? = 1 ] && grep -qF "cannot use the data directory $2: $1" "$dir/err" && grep -q "choose another one with --data" "$dir/err"
+    tell $? "refuses a data directory: $1"
+}
+mkdir "$dir/public" "$dir/private" && chmod 777 "$dir/public" && ln -s private "$dir/link"
+refuses_data "others can write to it" "$dir/public"
+refuses_data "it is a symbolic link" "$dir/link"
+refuses_data "it is a symbolic link" "$dir/link/"
+echo precious >"$dir/elsewhere" && ln -s ../elsewhere "$dir/private/ant.journal"
+refuses_data "it is a symbolic link, or no directory, or its journal is a link" "$dir/private"
+rm "$dir/private/ant.journal" && ln -sf ../elsewhere "$dir/private/ant.lock"
+refuses_data "it is a symbolic link, or no directory, or its journal is a link" "$dir/private"
+[ "$(cat "$dir/elsewhere")" = precious ]
+tell $? "and leaves alone what a link in it leads to"
+if [ "$(id -u)" = 0 ]; then
+    mkdir "$dir/others" && chown 54321 "$dir/others"
+    refuses_data "it belongs to another user" "$dir/others"
+else
+    tell 0 "a directory of another user # SKIP only root can make one"
+fi
+
 # ------------------------------------------------------------------------------------------------- clients over TCP
 
 rejects '--clients: 192.0.2.1 is not on loopback' --clients 192.0.2.1:7411

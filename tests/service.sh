@@ -366,15 +366,16 @@ done
 
 # -------------------------------------------------------------------------------------------------- what the README shows
 
-# Its blocks of commands, with files in our directory and ports of ours.
+# Its blocks of commands, with directories in ours and ports of ours.
 awk -v dir="$dir" '/^```/ { shown = 0 } shown { print > (dir "/readme." blocks) } /^```sh/ { shown = 1; blocks++ }' README.md
 for block in "$dir"/readme.?; do
-    sed "s|/tmp/|$dir/|g; s|:740\\([123]\\)|:$((base / 10 + 1))\\1|g" "$block" >"$block.sh"
-    PATH=$(dirname "$DIBS"):$PATH timeout 60 sh -eu -c "daemons=; . $block.sh" >"$block.out" 2>"$block.err"
+    sed "s|:740\\([123]\\)|:$((base / 10 + 1))\\1|g" "$block" >"$block.sh"
+    TMPDIR=$dir PATH=$(dirname "$DIBS"):$PATH timeout 60 sh -eu -c "daemons=; . $block.sh" >"$block.out" 2>"$block.err"
     tell $? "README: commands of block ${block##*.} work"
 done
 grep -Eq '^lock backup, fencing token [0-9]+$' "$dir/readme.1.out" && grep -q 'at most four at once' "$dir/readme.1.out"
 tell $? "README: the commands run under their locks"
+grep -E '^(ant|bee) [0-9]+$' "$dir/readme.2.out" >"$dir/notes"
 [ "$(wc -l <"$dir/notes")" = 6 ] && sort -n -k 2 "$dir/notes" | cmp -s - "$dir/notes"
 tell $? "README: fences grow across members"
 

@@ -1,5 +1,8 @@
 /* disk.c - see disk.h. What is written is durable when the call returns: the data by fdatasync, a new file by its own
- * sync, an atomic rename and a sync of the directory. */
+ * sync, an atomic rename and a sync of the directory.
+ *
+ * Another user who could write to the directory could have the daemon write elsewhere, or take its journal away. So the
+ * directory must be the daemon's own (or root's) and nobody else's to write to, and symbolic links are not followed. */
 #include "disk.h"
 
 #include <errno.h>
@@ -50,7 +53,7 @@ static bool disk_append(void *user, const uint8_t *bytes, size_t len)
 
 static bool disk_write_anew(struct disk_file *d, const uint8_t *bytes, size_t len)
 {
-    int fd = openat(d->dir, d->next, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    int fd = openat(d->dir, d->next, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return false;
@@ -72,19 +75,43 @@ static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
     return disk_tell(d, begin, disk_write_anew(d, bytes, len));
 }
 
-/* The directory and those above it. */
+/* The directory and those above it. Links on the way there are the business of whoever may make them. */
 static int disk_make_dir(const char *dir)
 {
     char path[4096];
+    size_t len;
 
     snprintf(path, sizeof path, "%s", dir);
+    for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+        path[len - 1] = '\0'; /* or a link in this place would be followed */
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0755); /* if it cannot be made, the last one cannot either */
         *slash = '/';
     }
     mkdir(path, 0700);
-    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Null, or what is wrong with the directory or a file in it. */
+static const char *disk_objects(int fd, bool is_dir)
+{
+    struct stat file;
+
+    if (fstat(fd, &file) != 0)
+        return strerror(errno);
+    if (!is_dir && !S_ISREG(file.st_mode))
+        return "its journal is not a file";
+    if (file.st_uid != geteuid() && file.st_uid != 0)
+        return is_dir ? "it belongs to another user" : "its journal belongs to another user";
+    if (file.st_mode & 022)
+        return is_dir ? "others can write to it (chmod go-w)" : "others can write to its journal (chmod go-w)";
+    return NULL;
+}
+
+static int disk_open_file(const struct disk_file *d, const char *name, int flags)
+{
+    return openat(d->dir, name, flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 static bool disk_read(struct disk_file *d)
@@ -97,31 +124,40 @@ static bool disk_read(struct disk_file *d)
     return len == 0;
 }
 
-bool disk_open(struct disk_file *d, const char *dir, const char *name, struct dme_text *why)
+/* False: it cannot be used. The reason, or null: errno has it. */
+static bool disk_take(struct disk_file *d, const char *dir, const char **wrong)
 {
     char lock[96];
+
+    snprintf(lock, sizeof lock, "%.*s.lock", (int)(strlen(d->name) - strlen(".journal")), d->name);
+    d->dir = disk_make_dir(dir);
+    if (d->dir < 0 || (*wrong = disk_objects(d->dir, true)))
+        return false;
+    d->lock = disk_open_file(d, lock, O_RDWR);
+    if (d->lock >= 0 && flock(d->lock, LOCK_EX | LOCK_NB) != 0)
+        *wrong = "another daemon uses its journal (stop that)";
+    if (d->lock < 0 || *wrong)
+        return false;
+    d->file = disk_open_file(d, d->name, O_RDWR | O_APPEND);
+    return d->file >= 0 && !(*wrong = disk_objects(d->file, false)) && disk_read(d) && fsync(d->dir) == 0;
+}
+
+bool disk_open(struct disk_file *d, const char *dir, const char *name, struct dme_text *why)
+{
+    const char *wrong = NULL;
 
     d->disk = (struct disk){d, disk_append, disk_replace};
     d->lock = d->file = -1;
     snprintf(d->name, sizeof d->name, "%s.journal", name);
     snprintf(d->next, sizeof d->next, "%s.journal.new", name);
-    snprintf(lock, sizeof lock, "%s.lock", name);
-    d->dir = disk_make_dir(dir);
-    if (d->dir >= 0)
-        d->lock = openat(d->dir, lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (d->lock >= 0 && flock(d->lock, LOCK_EX | LOCK_NB) != 0) {
-        dme_print(why, "another daemon uses %s/%s; stop it, or choose another directory with --data", dir, d->name);
-        disk_close(d);
-        return false;
-    }
-    if (d->lock >= 0)
-        d->file = openat(d->dir, d->name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (d->file < 0 || !disk_read(d) || fsync(d->dir) != 0) {
-        dme_print(why, "cannot use the data directory %s: %s; choose another one with --data", dir, strerror(errno));
-        disk_close(d);
-        return false;
-    }
-    return true;
+    if (disk_take(d, dir, &wrong))
+        return true;
+    if (!wrong)
+        wrong = errno == ELOOP || errno == ENOTDIR ? "it is a symbolic link, or no directory, or its journal is a link"
+                                                   : strerror(errno);
+    dme_print(why, "cannot use the data directory %s: %s; choose another one with --data", dir, wrong);
+    disk_close(d);
+    return false;
 }
 
 void disk_close(struct disk_file *d)
