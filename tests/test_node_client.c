@@ -254,6 +254,37 @@ static void what_takes_an_operator_is_refused_to_others(void **state)
     assert_string_equal(say('b', "UNLOCK x\n"), "b: +OK");
 }
 
+static void what_a_client_has_no_credit_for_waits(void **state)
+{
+    (void)state;
+    client[0]->credit = 2;
+    assert_string_equal(say('a', "PING\nPING\nPING\nLOCKS\nPING\n"), "a: +PONG +PONG");
+    assert_true(client_has_more(client[0]));
+    client[0]->credit = 2; /* LOCKS is more than that, but one command is always possible */
+    assert_string_equal(settle(), "a: +PONG *2 :0 *0");
+    assert_true(client_has_more(client[0]));
+    client[0]->credit = CLIENT_TURN;
+    assert_string_equal(settle(), "a: +PONG");
+    assert_false(client_has_more(client[0]));
+}
+
+static void buffers_that_are_empty_are_freed(void **state)
+{
+    static char text[4001];
+
+    (void)state;
+    memset(text, 'x', 4000);
+    for (unsigned k = 0; k < 10; k++) {
+        client_input(client[0], (const uint8_t *)"PING ", 5);
+        client_input(client[0], (const uint8_t *)text, 4000);
+        client_input(client[0], (const uint8_t *)"\n", 1);
+    }
+    client_run(client[0]);
+    assert_in_range(client_memory(client[0]), 40000, 200000);
+    bytes_consume(&client[0]->out, bytes_len(&client[0]->out));
+    assert_in_range(client_memory(client[0]), 0, 8192);
+}
+
 static void holders_are_shown_and_evicted(void **state)
 {
     (void)state;
@@ -432,6 +463,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_not_vouched_for_is_released_when_a_connection_breaks, start, stop),
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(what_takes_an_operator_is_refused_to_others, start, stop),
+        cmocka_unit_test_setup_teardown(what_a_client_has_no_credit_for_waits, start, stop),
+        cmocka_unit_test_setup_teardown(buffers_that_are_empty_are_freed, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),
         cmocka_unit_test_setup_teardown(subscribers_hear_what_happens, start, stop),

@@ -297,6 +297,52 @@ static void events_of_all_members_are_told(void **state)
     assert_int_equal(bytes_len(&node[2].member[0]->interest.list), 0);
 }
 
+static void an_event_finds_the_subscriptions_to_its_name(void **state)
+{
+    const char *text;
+    unsigned count = 0;
+
+    (void)state;
+    say(0, "HELLO 3\n");
+    for (unsigned k = 0; k < 200; k++) {
+        char line[64];
+
+        snprintf(line, sizeof line, "SUBSCRIBE other-%u\n", k);
+        say(0, line);
+    }
+    say(0, "SUBSCRIBE build-1\nPSUBSCRIBE build-* *1 deploy-* build-1 b[u]ild-? build-2* ?\n");
+    hear(0);
+    say(1, "LOCK build-1\n");
+    for (text = hear(0); (text = strstr(text, "granted bee")); text++)
+        count++;
+    assert_int_equal(count, 5); /* the name, and build-* *1 build-1 b[u]ild-? */
+    say(0, "PUNSUBSCRIBE *1 build-*\n");
+    hear(0);
+    say(1, "UNLOCK build-1\n");
+    for (count = 0, text = hear(0); (text = strstr(text, "released bee")); text++)
+        count++;
+    assert_int_equal(count, 3);
+}
+
+static void an_event_is_told_as_far_as_the_credit_of_a_turn_goes(void **state)
+{
+    unsigned turns = 0;
+
+    (void)state;
+    say(0, "HELLO 3\n");
+    say(0, "PSUBSCRIBE *a*a*a*b *c *\n");
+    hear(0);
+    node[0].talk.watch.credit = 0;
+    say(0, "LOCK aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n");
+    assert_memory_equal(hear(0), "*2 ", 3); /* it is granted, whoever wants to know */
+    for (; watch_has_more(&node[0]); turns++) {
+        node[0].talk.watch.credit = 1;
+        settle();
+    }
+    assert_in_range(turns, 2, 10);
+    assert_non_null(strstr(hear(0), "granted ant"));
+}
+
 /* A member that was not told for long that somebody is interested takes it that nobody is. */
 static void interest_that_is_not_repeated_is_forgotten(void **state)
 {
@@ -365,6 +411,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(interest_stays_with_the_member_that_has_it, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_leaves_takes_its_question_with_it, start, stop),
         cmocka_unit_test_setup_teardown(events_of_all_members_are_told, start, stop),
+        cmocka_unit_test_setup_teardown(an_event_finds_the_subscriptions_to_its_name, start, stop),
+        cmocka_unit_test_setup_teardown(an_event_is_told_as_far_as_the_credit_of_a_turn_goes, start, stop),
         cmocka_unit_test_setup_teardown(what_is_sent_again_is_counted, start, stop),
         cmocka_unit_test_setup_teardown(interest_that_is_not_repeated_is_forgotten, start, stop),
         cmocka_unit_test_setup_teardown(talk_leaves_room_for_heartbeats, start, stop),

@@ -5,6 +5,7 @@
 
 #include "lab/memory.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct client *client_open(struct node *node, void *user)
 
     c->session = session_open(node, user);
     c->protocol = 2;
+    c->credit = UINT_MAX;
     return c;
 }
 
@@ -55,10 +57,29 @@ static bool client_is_too_much(const struct client *c)
     return conf->is_short && conf->is_short(conf->user);
 }
 
+bool client_has_more(const struct client *c)
+{
+    return !c->closing && c->credit == 0 && bytes_len(&c->in) && !client_is_full(c);
+}
+
+size_t client_memory(struct client *c)
+{
+    enum { SMALL = 4096 };
+    struct bytes *both[] = {&c->in, &c->out};
+
+    for (unsigned k = 0; k < 2; k++)
+        if (bytes_len(both[k]) == 0 && both[k]->room > SMALL)
+            bytes_free(both[k]);
+    return c->in.room + c->out.room;
+}
+
 void client_execute(struct client *c, const struct resp_request *r)
 {
     const struct command *command = command_find(r->word[0]);
+    unsigned cost = command->when & COMMAND_LOOKS ? 16 : 1;
     char line[256];
+
+    c->credit -= cost < c->credit ? cost : c->credit;
 
     /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
     if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:")) {
@@ -92,7 +113,7 @@ static bool client_overtakes(const struct client *c, const struct resp_request *
 
 void client_run(struct client *c)
 {
-    while (!c->closing && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX) {
+    while (!c->closing && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX && c->credit) {
         struct resp_request r;
         const char *wrong;
         int len = resp_parse((const char *)c->in.at + c->in.start, bytes_len(&c->in), &r, &wrong);

@@ -5,7 +5,10 @@
  * driver goes on reading meanwhile, or it would not notice that the client has died; a client that sends more than
  * CLIENT_INPUT_MAX behind a command that waits is cut off. One that does not read its answers is not read from, either
  * (client_is_full), until it does; and one that has subscribed to
- * events and lets more than CLIENT_NEWS_MAX bytes pile up is cut off. */
+ * events and lets more than CLIENT_NEWS_MAX bytes pile up is cut off.
+ *
+ * A driver that serves many clients in turn gives each of them a credit for its turn. Every command costs some of it, and
+ * when it is used up the rest waits for the client's next turn (client_has_more). */
 #ifndef DIBS_NODE_CLIENT_H
 #define DIBS_NODE_CLIENT_H
 
@@ -13,11 +16,13 @@
 #include "session.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20 };
+enum { CLIENT_TURN = 256 }; /* a fair credit: commands, of which those that look at much count more */
 
 struct client {
     struct session *session;
     struct bytes in, out;
     unsigned protocol; /* 2 or 3 */
+    unsigned credit;   /* for what it may still do in this turn; at first without limit */
     bool operates;     /* it has proved that it may do what takes an operator; the driver knows */
     bool closing;      /* what is in out is the last */
     bool goodbye;      /* closing, as the client wants it: it has said QUIT */
@@ -25,9 +30,10 @@ struct client {
 };
 
 enum command_when {
-    COMMAND_MEANWHILE = 1, /* it may be done while a LOCK waits */
-    COMMAND_COSTS = 4,     /* the daemon keeps something for it, and refuses it when there is no memory */
-    COMMAND_SUBSCRIBED = 2 /* it is understood from a client that has subscribed, in version 2 of the protocol */
+    COMMAND_MEANWHILE = 1,  /* it may be done while a LOCK waits */
+    COMMAND_SUBSCRIBED = 2, /* it is understood from a client that has subscribed, in version 2 of the protocol */
+    COMMAND_COSTS = 4,      /* the daemon keeps something for it, and refuses it when there is no memory */
+    COMMAND_LOOKS = 8       /* it looks at more than one lock, and counts as 16 others */
 };
 
 /* What a client may say. The table ends with a null name. */
@@ -57,6 +63,10 @@ void client_execute(struct client *c, const struct resp_request *r);
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len);
 bool client_is_full(const struct client *c);
+/* There are commands that could be executed, had it credit. */
+bool client_has_more(const struct client *c);
+/* What it keeps, in bytes. Buffers that are empty, and large, are freed. */
+size_t client_memory(struct client *c);
 /* Executes what has come, as far as possible. To be called after input, after output, and after events. */
 void client_run(struct client *c);
 /* An event of its session goes to the client, in its words. */

@@ -31,12 +31,13 @@ static void command_tell_subscription(struct client *c, const char *what, const 
 void command_subscribe(struct client *c, const struct resp_request *r)
 {
     bool pattern = resp_is(r->word[0], "PSUBSCRIBE");
+    const char *wrong;
 
     for (size_t k = 1; k < r->count; k++)
         if (!command_is_name(r->word[k]))
             resp_error(&c->out, "ERR", "the name of a lock, or a pattern, has 1 to 255 bytes");
-        else if (!watch_subscribe(c->session, pattern, r->word[k].at, r->word[k].len))
-            resp_error(&c->out, "ERR", "this connection has too many subscriptions");
+        else if ((wrong = watch_subscribe(c->session, pattern, r->word[k].at, r->word[k].len)))
+            resp_error(&c->out, "BUSY", wrong);
         else
             command_tell_subscription(c, pattern ? "psubscribe" : "subscribe", r->word[k].at, r->word[k].len);
 }
@@ -57,7 +58,7 @@ void command_unsubscribe(struct client *c, const struct resp_request *r)
         command_tell_subscription(c, what, NULL, 0);
     while ((s = watch_first(c->session, pattern))) {
         char text[LOCK_NAME_MAX + 1];
-        size_t len = strlen(s->text);
+        size_t len = s->text_len;
 
         memcpy(text, s->text, len);
         watch_unsubscribe(c->session, pattern, text, len);
@@ -75,7 +76,7 @@ void command_event(struct client *c, const struct subscription *s, const struct 
     command_news(c, s->pattern ? 4 : 3);
     resp_text(&c->out, s->pattern ? "pmessage" : "message");
     if (s->pattern)
-        resp_text(&c->out, s->text);
-    resp_text(&c->out, note->name);
+        resp_string(&c->out, s->text, s->text_len);
+    resp_string(&c->out, note->name, note->name_len);
     resp_text(&c->out, line);
 }

@@ -1,12 +1,12 @@
 /* question.c - see question.h. */
 #include "question.h"
 
+#include "glob.h"
 #include "lab/memory.h"
 #include "pack.h"
 #include "session.h"
 
 #include <assert.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
@@ -75,17 +75,18 @@ static void question_list_claims(const struct lock *lock, bool holders, uint64_t
     a->more = count > QUESTION_ROWS_MAX ? count - QUESTION_ROWS_MAX : 0;
 }
 
-/* Some of the locks, from a place in the table on; the place to go on with, or 0. */
-static void question_list_locks(const struct locks *l, const char *pattern, uint64_t cursor, struct answer *a)
+/* Some of the locks, from a place in the table on; the place to go on with, or 0. A page ends when it is full, and when
+ * looking for names that match has cost enough for one turn: it may be empty, and not be the last. */
+static void question_list_locks(const struct locks *l, const char *pattern, size_t len, uint64_t cursor,
+                                struct answer *a)
 {
-    char name[LOCK_NAME_MAX + 1];
+    uint64_t cost = 0;
     unsigned count = 0;
 
-    for (; cursor < l->room && count < QUESTION_PAGE; cursor++)
+    for (; cursor < l->room && count < QUESTION_PAGE && cost < QUESTION_COST_MAX; cursor++, cost++)
         for (const struct lock *lock = l->table[cursor]; lock; lock = lock->next) {
-            memcpy(name, lock->name, lock->name_len);
-            name[lock->name_len] = '\0';
-            if (fnmatch(pattern, name, 0) != 0)
+            cost += 8;
+            if (!glob_matches(pattern, len, lock->name, lock->name_len, &cost))
                 continue;
             question_add_lock(&a->rows, lock);
             count++;
@@ -100,7 +101,7 @@ static void question_answer(struct node *node, enum question_about about, const 
 
     a->state = ANSWER_HEARD;
     if (about == ASK_LOCKS)
-        question_list_locks(&node->locks, text, cursor, a);
+        question_list_locks(&node->locks, text, len, cursor, a);
     else if (lock)
         question_list_claims(lock, about != ASK_WAITERS, about == ASK_EVICT ? cursor : UINT64_MAX, a);
     if (about == ASK_EVICT)

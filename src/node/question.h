@@ -22,8 +22,9 @@
 
 enum {
     QUESTION_MS = 1000,
-    QUESTION_ROWS_MAX = 1000, /* of one member; if there are more, the answer says so */
-    QUESTION_PAGE = 200,      /* locks in one answer */
+    QUESTION_ROWS_MAX = 1000,    /* of one member; if there are more, the answer says so */
+    QUESTION_PAGE = 200,         /* locks in one answer */
+    QUESTION_COST_MAX = 1 << 16, /* steps to find them: a fraction of a millisecond */
 };
 
 enum question_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_ABOUTS };

@@ -171,6 +171,8 @@ void stats_write(const struct node *node, struct bytes *to)
                 &s->handover);
     stats_times(to, "dibs_journal_write_seconds",
                 "How long it took to write to the journal: nothing else is done meanwhile.", &s->disk);
+    stats_times(to, "dibs_turn_seconds", "How long a turn of the daemon's loop took: nothing else is done meanwhile.",
+                &s->turn);
     stats_of_messages(node, to, true);
     stats_of_messages(node, to, false);
     stats_of_links(node, to);

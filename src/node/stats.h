@@ -35,7 +35,7 @@ struct stats {
     uint64_t releases, timeouts, refusals; /* grants and losses are in the node */
     uint64_t waiters, holders;             /* now */
     struct stats_times wait, hold, handover;
-    struct stats_times disk; /* counted by whoever owns it */
+    struct stats_times disk, turn; /* counted by whoever owns the disk, and the loop */
 };
 
 void stats_add_time(struct stats_times *t, uint64_t ms);

@@ -1,53 +1,91 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
 
+#include "glob.h"
 #include "lab/memory.h"
 #include "pack.h"
 #include "session.h"
 
+#define XXH_INLINE_ALL
 #include <assert.h>
-#include <fnmatch.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
-enum { INTEREST_EVERY_MS = 1000, INTEREST_LASTS_MS = 3500, INTEREST_ITEMS_MAX = 64 };
+enum { INTEREST_EVERY_MS = 1000, INTEREST_LASTS_MS = 3500, INTEREST_ITEMS_MAX = 64, INTEREST_COST_MAX = 4096 };
+enum { WATCH_TABLE = 1 << 12 };
 
 const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
 
 void watch_init(struct watch *w)
 {
-    ring_init(&w->subscriptions);
     ring_init(&w->notes);
-    w->next = &w->subscriptions;
+    w->credit = UINT64_MAX;
 }
 
 static void watch_drop_note(struct watch *w, struct watch_note *note)
 {
     ring_cut(&note->in_watch);
     w->note_count--;
+    w->stage = 0;
+    w->next = NULL;
     free(note);
 }
 
 void watch_free(struct watch *w)
 {
-    assert(ring_empty(&w->subscriptions));
+    assert(w->count == 0);
     while (!ring_empty(&w->notes))
         watch_drop_note(w, RING_OF(w->notes.next, struct watch_note, in_watch));
+    free(w->table);
 }
 
-static bool watch_matches(bool pattern, const char *text, const char *name)
+/* ------------------------------------------------------------------------------------------------------------- finding */
+
+/* The subscriptions to this name, or to patterns with this prefix; and some others. */
+static struct ring *watch_bucket(const struct watch *w, bool pattern, const char *text, size_t len)
 {
-    return pattern ? fnmatch(text, name, 0) == 0 : strcmp(text, name) == 0;
+    return &w->table[XXH3_64bits_withSeed(text, len, pattern) % WATCH_TABLE];
 }
 
-static bool watch_is_watched(const struct watch *w, const char *name)
+static bool watch_matches(const struct subscription *s, const struct watch_note *note, uint64_t *cost)
 {
-    for (struct ring *r = w->subscriptions.next; r != &w->subscriptions; r = r->next) {
-        const struct subscription *s = RING_OF(r, struct subscription, in_watch);
+    if (s->pattern)
+        return glob_matches(s->text, s->text_len, note->name, note->name_len, cost);
+    return s->text_len == note->name_len && memcmp(s->text, note->name, note->name_len) == 0;
+}
 
-        if (watch_matches(s->pattern, s->text, name))
+/* The next stage in which somebody may want to know: 0 is that of names, k + 1 that of patterns with a prefix of length k. */
+static bool watch_go_on(struct watch *w, const struct watch_note *note)
+{
+    w->next = NULL;
+    while (w->stage++ <= note->name_len)
+        if (w->prefixes[w->stage - 1])
             return true;
-    }
     return false;
+}
+
+/* The next subscription that wants to know of the first note. Null: there is none, or no credit. */
+static struct subscription *watch_find_next(struct watch *w, const struct watch_note *note)
+{
+    do {
+        bool pattern = w->stage > 0;
+        struct ring *bucket = watch_bucket(w, pattern, note->name, pattern ? w->stage - 1 : note->name_len);
+
+        for (w->next = w->next ? w->next : bucket->next; w->next != bucket;) {
+            struct subscription *s = RING_OF(w->next, struct subscription, in_watch);
+            uint64_t cost = 8;
+            bool here =
+                s->pattern == pattern && (!pattern || s->prefix == w->stage - 1) && watch_matches(s, note, &cost);
+
+            if (w->credit == 0)
+                return NULL;
+            w->credit -= cost < w->credit ? cost : w->credit;
+            w->next = w->next->next;
+            if (here)
+                return s;
+        }
+    } while (watch_go_on(w, note));
+    return NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------- what happens */
@@ -56,30 +94,29 @@ static void watch_add_note(struct watch *w, const struct watch_note *note)
 {
     struct watch_note *copy;
 
-    if (w->note_count == WATCH_NOTES_MAX || !watch_is_watched(w, note->name))
+    if (w->note_count == WATCH_NOTES_MAX || !w->count)
         return;
     copy = mem_new(sizeof *copy);
     *copy = *note;
-    if (ring_empty(&w->notes))
-        w->next = w->subscriptions.next;
     ring_push(&w->notes, &copy->in_watch);
     w->note_count++;
 }
 
 /* Is the other member interested in this name? */
-static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const char *name)
+static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const struct watch_note *note)
 {
+    uint64_t cost = 0;
     struct unpack u = {.at = i->list.at + i->list.start, .end = i->list.at + i->list.end};
 
     while (now_ms < i->until_ms && u.at < u.end) {
         bool pattern = unpack_number(&u, 1);
-        char text[LOCK_NAME_MAX + 1];
         size_t len;
         const char *at = unpack_text(&u, &len);
 
-        memcpy(text, at, len);
-        text[len] = '\0';
-        if (watch_matches(pattern, text, name))
+        if (pattern ? glob_matches(at, len, note->name, note->name_len, &cost)
+                    : len == note->name_len && memcmp(at, note->name, len) == 0)
+            return true;
+        if (cost > INTEREST_COST_MAX) /* then it is told, and finds out for itself */
             return true;
     }
     return false;
@@ -92,7 +129,7 @@ static void watch_say(struct node *node, uint32_t member, const struct watch_not
     at = pack_number(pack_number(at, TALK_EVENT, 1), note->event, 1);
     at = pack_number(pack_number(at, note->client, 8), note->fence, 8);
     at = pack_number(at, note->mode, 1);
-    at = pack_text(at, note->name, strlen(note->name));
+    at = pack_text(at, note->name, note->name_len);
     at = pack_text(at, note->who, strlen(note->who));
     talk_say(node, member, bytes, (size_t)(at - bytes));
 }
@@ -103,7 +140,8 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
     struct watch_note note = {.event = event,
                               .client = c->session->id,
                               .fence = event == WATCH_WAITING ? 0 : c->fence,
-                              .mode = claim_mode(c)};
+                              .mode = claim_mode(c),
+                              .name_len = c->name_len};
 
     if (w->count == 0 && node->now_ms >= w->heed_ms)
         return;
@@ -112,7 +150,7 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
     memcpy(note.member, node->self.name, strlen(node->self.name));
     watch_add_note(w, &note);
     for (uint32_t k = 0; k < talk_members(node); k++)
-        if (talk_reaches(node, k) && watch_heeds(&node->member[k]->interest, node->now_ms, note.name))
+        if (talk_reaches(node, k) && watch_heeds(&node->member[k]->interest, node->now_ms, &note))
             watch_say(node, k, &note);
 }
 
@@ -137,6 +175,7 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
     who = unpack_text(u, &who_len);
     if (u->wrong || u->at != u->end || note.event >= WATCH_EVENTS || note.mode >= LOCK_MODES)
         return "an event of a lock that cannot be";
+    note.name_len = (uint8_t)name_len;
     memcpy(note.name, name, name_len);
     watch_take_text(note.who, sizeof note.who, who, who_len);
     watch_take_text(note.member, sizeof note.member, talk_name(node, from), strlen(talk_name(node, from)));
@@ -148,27 +187,41 @@ bool watch_next(struct node *node, struct node_event *event)
 {
     struct watch *w = &node->talk.watch;
 
-    while (!ring_empty(&w->notes)) {
+    while (!ring_empty(&w->notes) && w->credit) {
         struct watch_note *note = RING_OF(w->notes.next, struct watch_note, in_watch);
+        struct subscription *s = w->table ? watch_find_next(w, note) : NULL;
 
-        while (w->next != &w->subscriptions) {
-            struct subscription *s = RING_OF(w->next, struct subscription, in_watch);
-
-            w->next = w->next->next;
-            if (watch_matches(s->pattern, s->text, note->name)) {
-                event->session = s->session;
-                event->watched = s;
-                event->note = note;
-                return true;
-            }
+        if (s) {
+            event->session = s->session;
+            event->watched = s;
+            event->note = note;
+            return true;
         }
-        watch_drop_note(w, note);
-        w->next = w->subscriptions.next;
+        if (w->credit)
+            watch_drop_note(w, note);
     }
     return false;
 }
 
+bool watch_has_more(const struct node *node)
+{
+    return !ring_empty(&node->talk.watch.notes);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- interest */
+
+static void watch_list(const struct node *node, struct bytes *to)
+{
+    for (const struct ring *r = node->sessions.next; r != &node->sessions; r = r->next) {
+        const struct session *session = RING_OF(r, struct session, in_node);
+
+        for (const struct ring *i = session->subscriptions.next; i != &session->subscriptions; i = i->next) {
+            const struct subscription *s = RING_OF(i, struct subscription, in_session);
+
+            pack_text(pack_number(bytes_add(to, 2 + (size_t)s->text_len), s->pattern, 1), s->text, s->text_len);
+        }
+    }
+}
 
 /* All others are told in what this member's clients are interested: all of it if it is too much to tell. */
 static void watch_tell_interest(struct node *node)
@@ -179,13 +232,8 @@ static void watch_tell_interest(struct node *node)
     pack_number(bytes_add(&message, 1), TALK_INTEREST, 1);
     if (w->count > INTEREST_ITEMS_MAX)
         pack_text(pack_number(bytes_add(&message, 3), 1, 1), "*", 1);
-    for (struct ring *r = w->subscriptions.next; w->count <= INTEREST_ITEMS_MAX && r != &w->subscriptions;
-         r = r->next) {
-        const struct subscription *s = RING_OF(r, struct subscription, in_watch);
-        size_t len = strlen(s->text);
-
-        pack_text(pack_number(bytes_add(&message, 2 + len), s->pattern, 1), s->text, len);
-    }
+    else
+        watch_list(node, &message);
     for (uint32_t k = 0; k < talk_members(node); k++)
         if (talk_reaches(node, k))
             talk_say(node, k, message.at, bytes_len(&message));
@@ -237,32 +285,49 @@ static struct subscription *watch_find(const struct session *s, bool pattern, co
     for (struct ring *r = s->subscriptions.next; r != &s->subscriptions; r = r->next) {
         struct subscription *x = RING_OF(r, struct subscription, in_session);
 
-        if (x->pattern == pattern && strlen(x->text) == len && memcmp(x->text, text, len) == 0)
+        if (x->pattern == pattern && x->text_len == len && memcmp(x->text, text, len) == 0)
             return x;
     }
     return NULL;
 }
 
-bool watch_subscribe(struct session *s, bool pattern, const char *text, size_t len)
+/* The others are told at once of few subscriptions; if there are many, they know that it is all names. */
+static void watch_changed(struct node *node)
+{
+    if (node->talk.watch.count <= INTEREST_ITEMS_MAX + 1)
+        watch_tell_interest(node);
+}
+
+const char *watch_subscribe(struct session *s, bool pattern, const char *text, size_t len)
 {
     struct watch *w = &s->node->talk.watch;
     struct subscription *x;
 
     assert(len <= LOCK_NAME_MAX);
     if (watch_find(s, pattern, text, len))
-        return true;
+        return NULL;
     if (s->subscribed == WATCH_PER_SESSION_MAX)
-        return false;
-    x = mem_new(sizeof *x);
+        return "this connection has too many subscriptions";
+    if (w->count == WATCH_MAX)
+        return "this member has too many subscriptions";
+    if (!w->table) {
+        w->table = mem_new(WATCH_TABLE * sizeof *w->table);
+        for (unsigned k = 0; k < WATCH_TABLE; k++)
+            ring_init(&w->table[k]);
+    }
+    x = mem_new(sizeof *x + len + 1);
     x->session = s;
     x->pattern = pattern;
+    x->text_len = (uint8_t)len;
+    x->prefix = pattern ? (uint8_t)glob_prefix(text, len) : 0;
     memcpy(x->text, text, len);
     ring_push(&s->subscriptions, &x->in_session);
-    ring_push(&w->subscriptions, &x->in_watch);
+    ring_push(watch_bucket(w, pattern, text, pattern ? x->prefix : len), &x->in_watch);
+    w->prefixes[x->prefix] += pattern;
     s->subscribed++;
     w->count++;
-    watch_tell_interest(s->node);
-    return true;
+    watch_changed(s->node);
+    return NULL;
 }
 
 static void watch_forget(struct subscription *x)
@@ -273,6 +338,7 @@ static void watch_forget(struct subscription *x)
         w->next = x->in_watch.next;
     ring_cut(&x->in_watch);
     ring_cut(&x->in_session);
+    w->prefixes[x->prefix] -= x->pattern;
     w->count--;
     x->session->subscribed--;
     free(x);
@@ -293,7 +359,7 @@ void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t
     if (!x)
         return;
     watch_forget(x);
-    watch_tell_interest(s->node);
+    watch_changed(s->node);
 }
 
 void watch_end(struct session *s)
@@ -303,5 +369,5 @@ void watch_end(struct session *s)
     while (!ring_empty(&s->subscriptions))
         watch_forget(RING_OF(s->subscriptions.next, struct subscription, in_session));
     if (any)
-        watch_tell_interest(s->node);
+        watch_changed(s->node);
 }

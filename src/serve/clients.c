@@ -1,5 +1,10 @@
 /* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600), or a group as well (0660), and
- * over TCP if that is configured. */
+ * over TCP if that is configured.
+ *
+ * One client must not keep others waiting. So a turn of the loop is bounded (stream.h), and in it a client gets a credit
+ * (client.h); what it has sent beyond that waits for the next turn, and no more is read from it meanwhile. And what the
+ * daemon keeps for all clients together is bounded: beyond CLIENTS_MEMORY_MAX, those that need more than CLIENT_MEMORY_FAIR
+ * are refused. */
 #include "serve.h"
 
 #include "lab/memory.h"
@@ -15,11 +20,12 @@
 #include <unistd.h>
 
 enum { BACKLOG = 512, KEEPALIVE_S = 15, UNKNOWN_MAX = 256 };
+enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
-    struct ring in_serve, in_news;
-    struct ring in_unknown; /* until it has proved who it is, if that is asked for */
-    uint64_t since_ms;
+    struct ring in_serve, in_news, in_hungry;
+    size_t buffered;      /* as counted in the serve */
+    struct caller caller; /* until it has proved who it is, if that is asked for */
     struct serve *serve;
     struct stream *stream;
     struct client *client;
@@ -28,8 +34,7 @@ struct serve_client {
 /* It has proved who it is, or it goes. */
 static void clients_known(struct serve_client *c)
 {
-    c->serve->unknown_count -= !ring_empty(&c->in_unknown);
-    ring_cut(&c->in_unknown);
+    door_leave(&c->serve->unknown, &c->caller);
 }
 
 /* Unless the client has said goodbye, it may not know: what was vouched for lingers. */
@@ -38,6 +43,8 @@ static void clients_part(struct serve_client *c)
     clients_known(c);
     ring_cut(&c->in_serve);
     ring_cut(&c->in_news);
+    ring_cut(&c->in_hungry);
+    c->serve->buffered -= c->buffered;
     if (c->stream->goodbye || c->client->goodbye)
         client_close(c->client);
     else
@@ -53,19 +60,48 @@ static void clients_note(struct serve_client *c)
     ring_push(&c->serve->news, &c->in_news);
 }
 
+/* What it has asked for is done, as far as its credit and the turn go. */
+static void clients_run(struct serve_client *c)
+{
+    if (turn_touch(&c->serve->turn) > TURN_NS)
+        c->client->credit = 0;
+    client_run(c->client);
+    if (client_has_more(c->client) && ring_empty(&c->in_hungry))
+        ring_push(&c->serve->hungry, &c->in_hungry);
+    clients_note(c);
+}
+
+/* What it keeps is counted. False: that is too much, and it is one of those who have most of it. */
+static bool clients_fit_memory(struct serve_client *c)
+{
+    size_t now = client_memory(c->client) + stream_backlog(c->stream);
+
+    c->serve->buffered += now - c->buffered;
+    c->buffered = now;
+    return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= CLIENTS_MEMORY_MAX;
+}
+
 /* What it is told goes out. */
 static void clients_flush(struct serve_client *c)
 {
+    static const char busy[] =
+        "-BUSY the buffers of this daemon are full, and this connection has its share of them\r\n";
     struct bytes *out = &c->client->out;
 
     if (!c->stream->writing && bytes_len(out)) {
         stream_write(c->stream, out->at + out->start, bytes_len(out));
         bytes_consume(out, bytes_len(out));
     }
+    if (!clients_fit_memory(c)) {
+        if (!c->stream->writing)
+            stream_write(c->stream, (const uint8_t *)busy, sizeof busy - 1);
+        serve_log_refusal(c->serve, c->stream, "is a client whose buffers do not fit; it does not read its answers");
+        c->client->cut = true;
+    }
     if (c->client->cut || (c->client->closing && !c->stream->writing))
         clients_part(c);
     else
-        stream_read(c->stream, !client_is_full(c->client));
+        stream_read(c->stream, !client_is_full(c->client) && ring_empty(&c->in_hungry));
 }
 
 /* What has become of their locks is put down for them, before anything else is answered. */
@@ -78,8 +114,7 @@ static void clients_hear(struct serve *s)
         struct serve_client *c = event.session->user;
 
         client_hear(c->client, &event);
-        client_run(c->client);
-        clients_note(c);
+        clients_run(c);
     }
 }
 
@@ -90,6 +125,22 @@ void serve_clients_work(struct serve *s)
 
         ring_cut(&c->in_news);
         clients_flush(c); /* it may part, and others get its locks */
+    }
+}
+
+void serve_clients_feed(struct serve *s)
+{
+    serve_wake(s);
+    clients_hear(s);
+    for (struct ring *last = s->hungry.prev; !ring_empty(&s->hungry) && turn_touch(&s->turn) < TURN_NS;) {
+        struct serve_client *c = RING_OF(s->hungry.next, struct serve_client, in_hungry);
+        bool was_last = &c->in_hungry == last;
+
+        ring_cut(&c->in_hungry);
+        c->client->credit = CLIENT_TURN;
+        clients_run(c); /* and is the last of the hungry, if that was not enough */
+        if (was_last)
+            break;
     }
 }
 
@@ -118,11 +169,11 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
 
     serve_wake(c->serve);
     clients_hear(c->serve);
-    if (!ring_empty(&c->in_unknown))
+    if (!ring_empty(&c->caller.in_door))
         clients_meet(c);
+    c->client->credit = CLIENT_TURN;
     client_input(c->client, bytes, len);
-    client_run(c->client);
-    clients_note(c);
+    clients_run(c);
     serve_work(c->serve);
 }
 
@@ -144,15 +195,15 @@ static void clients_room(struct stream *stream)
     serve_wake(c->serve);
     clients_hear(c->serve);
     clients_meet(c);
-    client_run(c->client);
-    clients_note(c);
+    clients_run(c);
     serve_work(c->serve);
 }
 
-/* Over TCP. False: there is no memory for it. */
+/* Over TCP. False: there is no memory for it, or it has gone. */
 static bool clients_greet(struct serve_client *c)
 {
     struct serve *s = c->serve;
+    struct sockaddr_storage address;
     struct tls *tls;
 
     /* A machine that vanishes says nothing: its locks must come back all the same. */
@@ -160,30 +211,37 @@ static bool clients_greet(struct serve_client *c)
     uv_tcp_keepalive(&c->stream->uv.tcp, 1, KEEPALIVE_S);
     if (!s->conf->clients_tls)
         return true;
-    if (s->unknown_count == UNKNOWN_MAX) /* the one that has been silent for longest has to go */
-        clients_part(RING_OF(s->unknown.next, struct serve_client, in_unknown));
-    tls = tls_answer(s->conf->clients_tls);
+    tls = serve_peer_address(c->stream, &address) ? tls_answer(s->conf->clients_tls) : NULL;
     if (!tls)
         return false;
-    c->since_ms = uv_now(&s->loop);
-    ring_push(&s->unknown, &c->in_unknown);
-    s->unknown_count++;
+    c->caller.stream = c->stream;
+    door_enter(&s->unknown, &c->caller, (struct sockaddr *)&address, uv_now(&s->loop));
     serve_be_patient(s);
     stream_secure(c->stream, tls);
     return true;
 }
 
+static void clients_send_away(struct caller *caller)
+{
+    clients_part(RING_OF(caller, struct serve_client, caller));
+}
+
+void serve_clients_init(struct serve *s)
+{
+    door_init(&s->unknown, UNKNOWN_MAX, clients_send_away);
+}
+
 bool serve_clients_patience(struct serve *s)
 {
-    while (!ring_empty(&s->unknown)) {
-        struct serve_client *c = RING_OF(s->unknown.next, struct serve_client, in_unknown);
+    struct caller *late;
 
-        if (uv_now(&s->loop) - c->since_ms < SERVE_PATIENCE_MS)
-            return true;
+    while ((late = door_overdue(&s->unknown, uv_now(&s->loop), SERVE_PATIENCE_MS))) {
+        struct serve_client *c = RING_OF(late, struct serve_client, caller);
+
         serve_log_refusal(s, c->stream, "has not proved in time who it is");
         clients_part(c);
     }
-    return false;
+    return s->unknown.count;
 }
 
 /* Are there descriptors left for it, and memory? Else it is told so, and the operator is. */
@@ -211,13 +269,14 @@ static void clients_come(uv_stream_t *door, int status)
     bool tcp = door->type == UV_TCP;
     struct serve_client *c;
 
-    if (status < 0)
+    if (status < 0 || !serve_lets_in(s, door))
         return;
     c = mem_new(sizeof *c);
     c->serve = s;
     ring_init(&c->in_news);
-    ring_init(&c->in_unknown);
-    c->stream = stream_new(&s->loop, tcp);
+    ring_init(&c->in_hungry);
+    ring_init(&c->caller.in_door);
+    c->stream = stream_new(&s->loop, &s->turn, tcp);
     c->stream->owner = c;
     c->stream->on_read = clients_read;
     c->stream->on_end = clients_end;

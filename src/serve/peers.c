@@ -176,6 +176,7 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
     stream->on_read = peers_read;
     stream->on_end = peers_end;
     stream->on_room = peers_room;
+    stream->comes_first = true; /* members do not wait for clients */
     uv_tcp_nodelay(&stream->uv.tcp, 1);
     link_connected(peers_link(p));
 }
@@ -213,7 +214,7 @@ static void peers_connect(struct serve_peer *p, const struct sockaddr_storage *a
     uv_connect_t *request = mem_new(sizeof *request);
     int error;
 
-    p->stream = stream_new(&p->serve->loop, true);
+    p->stream = stream_new(&p->serve->loop, &p->serve->turn, true);
     p->stream->owner = p;
     p->heard_ms = uv_now(&p->serve->loop);
     error = uv_tcp_connect(request, &p->stream->uv.tcp, (const struct sockaddr *)address, peers_answered);
@@ -266,10 +267,10 @@ static void peers_dial(uv_timer_t *timer)
 
 /* Somebody who has not yet said who it is. */
 struct stranger {
-    struct ring in_serve;
+    struct caller caller;
     struct serve *serve;
+    struct door *door;
     struct stream *stream;
-    uint64_t since_ms;
     size_t len;
     uint8_t said[HELLO_ROOM];
 };
@@ -279,8 +280,7 @@ static void stranger_forget(struct stranger *x, bool close)
 {
     if (close)
         stream_close(x->stream);
-    ring_cut(&x->in_serve);
-    x->serve->stranger_count--;
+    door_leave(x->door, &x->caller);
     free(x);
 }
 
@@ -383,32 +383,71 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
     serve_work(s);
 }
 
+static void stranger_send_away(struct caller *caller)
+{
+    stranger_forget(RING_OF(caller, struct stranger, caller), true);
+}
+
+void serve_peers_init(struct serve *s)
+{
+    door_init(&s->strangers, STRANGERS_MAX, stranger_send_away);
+    door_init(&s->kin, STRANGERS_MAX, stranger_send_away);
+}
+
+static bool peers_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    if (a->ss_family != b->ss_family)
+        return false;
+    if (a->ss_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr == ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+    return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr,
+                  sizeof(struct in6_addr)) == 0;
+}
+
+/* Strangers from elsewhere do not take the room of those who come from the address of a member. */
+static struct door *peers_door_for(struct serve *s, const struct sockaddr_storage *from)
+{
+    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next) {
+        const struct serve_peer *p = RING_OF(r, struct serve_peer, in_serve);
+        struct sockaddr_storage address = p->found;
+        struct serve_member at;
+
+        conf_split_address(&at, p->member->address);
+        if (conf_is_number(at.host))
+            serve_address(&at, &address);
+        if (peers_same_host(&address, from))
+            return &s->kin;
+    }
+    return &s->strangers;
+}
+
 static void peers_come(uv_stream_t *door, int status)
 {
     struct serve *s = door->data;
+    struct sockaddr_storage from;
     struct stranger *x;
     struct tls *tls = NULL;
+    bool here;
 
-    if (status < 0)
+    if (status < 0 || !serve_lets_in(s, door))
         return;
-    if (s->stranger_count == STRANGERS_MAX) /* the one that has been silent for longest has to go */
-        stranger_forget(RING_OF(s->strangers.next, struct stranger, in_serve), true);
     x = mem_new(sizeof *x);
     x->serve = s;
-    x->stream = stream_new(&s->loop, true);
+    x->stream = stream_new(&s->loop, &s->turn, true);
     x->stream->owner = x;
     x->stream->on_read = stranger_read;
     x->stream->on_end = stranger_end;
     x->stream->on_room = stranger_room;
-    x->since_ms = uv_now(&s->loop);
+    x->caller.stream = x->stream;
     serve_be_patient(s);
-    ring_push(&s->strangers, &x->in_serve);
-    s->stranger_count++;
-    if (uv_accept(door, &x->stream->uv.any) < 0 ||
-        (s->conf->members_tls && !(tls = tls_answer(s->conf->members_tls)))) {
+    here = uv_accept(door, &x->stream->uv.any) == 0 && serve_peer_address(x->stream, &from);
+    x->door = here ? peers_door_for(s, &from) : &s->strangers;
+    ring_init(&x->caller.in_door);
+    if (!here || (s->conf->members_tls && !(tls = tls_answer(s->conf->members_tls)))) {
         stranger_forget(x, true);
         return;
     }
+    door_enter(x->door, &x->caller, (struct sockaddr *)&from, uv_now(&s->loop));
     if (tls)
         stream_secure(x->stream, tls);
     stream_read(x->stream, true);
@@ -416,14 +455,13 @@ static void peers_come(uv_stream_t *door, int status)
 
 bool serve_peers_patience(struct serve *s)
 {
-    while (!ring_empty(&s->strangers)) {
-        struct stranger *x = RING_OF(s->strangers.next, struct stranger, in_serve);
+    struct door *doors[] = {&s->strangers, &s->kin};
+    struct caller *late;
 
-        if (uv_now(&s->loop) - x->since_ms < SERVE_PATIENCE_MS)
-            return true;
-        stranger_refuse(x, "has not said in time who it is");
-    }
-    return false;
+    for (unsigned k = 0; k < 2; k++)
+        while ((late = door_overdue(doors[k], uv_now(&s->loop), SERVE_PATIENCE_MS)))
+            stranger_refuse(RING_OF(late, struct stranger, caller), "has not said in time who it is");
+    return s->strangers.count || s->kin.count;
 }
 
 /* ------------------------------------------------------------------------------------------------ begin and the end */
@@ -489,8 +527,10 @@ void serve_peers_stop(struct serve *s)
 {
     if (!s->node.agree)
         return;
-    while (!ring_empty(&s->strangers))
-        stranger_forget(RING_OF(s->strangers.next, struct stranger, in_serve), true);
+    while (!ring_empty(&s->strangers.callers))
+        stranger_send_away(RING_OF(s->strangers.callers.next, struct caller, in_door));
+    while (!ring_empty(&s->kin.callers))
+        stranger_send_away(RING_OF(s->kin.callers.next, struct caller, in_door));
     while (!ring_empty(&s->peers))
         peers_remove(RING_OF(s->peers.next, struct serve_peer, in_serve));
     uv_close((uv_handle_t *)&s->peers_door, NULL);

@@ -36,14 +36,13 @@ void serve_log_refusal(struct serve *s, const struct stream *stream, const char 
     struct serve_refusals *r = &s->refusals;
     bool again = strcmp(r->told, reason) == 0;
     struct sockaddr_storage address;
-    int len = sizeof address;
     char name[64] = "somewhere", more[48] = "";
 
     if (r->told_ms && uv_now(&s->loop) - r->told_ms < (again ? LATER_MS : SOON_MS)) {
         r->untold++;
         return;
     }
-    if (uv_tcp_getpeername(&stream->uv.tcp, (struct sockaddr *)&address, &len) == 0)
+    if (serve_peer_address(stream, &address))
         uv_ip_name((struct sockaddr *)&address, name, sizeof name);
     if (r->untold)
         snprintf(more, sizeof more, " (%" PRIu64 " more since the last one)", r->untold);
@@ -67,6 +66,14 @@ void serve_be_patient(struct serve *s)
 {
     if (!uv_is_active((uv_handle_t *)&s->patience) && !s->stopping)
         uv_timer_start(&s->patience, serve_look_at_doors, SERVE_PATIENCE_MS / 5, 0);
+}
+
+bool serve_peer_address(const struct stream *stream, struct sockaddr_storage *address)
+{
+    int len = sizeof *address;
+
+    memset(address, 0, sizeof *address);
+    return uv_tcp_getpeername(&stream->uv.tcp, (struct sockaddr *)address, &len) == 0;
 }
 
 bool serve_address(const struct serve_member *m, struct sockaddr_storage *address)
@@ -157,6 +164,71 @@ static void serve_tell_state(struct serve *s)
     s->state = state;
 }
 
+/* A turn that takes long keeps heartbeats and all clients waiting: whoever looks after the daemon shall know, and why. */
+static void serve_end_turn(struct serve *s)
+{
+    enum { SOON_MS = 1000 };
+    uint64_t ms = s->turn.began_ns ? (uv_hrtime() - s->turn.began_ns) / 1000000 : 0;
+
+    if (s->turn.began_ns)
+        stats_add_time(&s->node.stats.turn, ms);
+    if (ms > s->conf->lease_ms / 8 && uv_now(&s->loop) - s->slow_ms >= SOON_MS) {
+        serve_log(s,
+                  "a turn took %" PRIu64 " ms, in which nothing else was done: %u reads, %" PRIu64
+                  " ms for the disk, view %" PRIu64 ", %zu locks",
+                  ms, s->turn.reads, s->disk_ms, s->node.view.number, s->node.locks.count);
+        s->slow_ms = uv_now(&s->loop);
+    }
+    s->turn.began_ns = s->turn.reads = s->turn.callers = 0;
+    s->disk_ms = 0;
+    s->node.talk.watch.credit = WATCH_TURN;
+}
+
+/* What comes before is one turn, what comes with the poll another: it may wait in between. */
+static void serve_before_poll(uv_prepare_t *prepare)
+{
+    serve_end_turn(prepare->data);
+}
+
+static void serve_again(uv_idle_t *again)
+{
+    struct serve *s = again->data;
+
+    turn_touch(&s->turn);
+    uv_idle_stop(&s->again);
+    for (unsigned k = 0; k < sizeof s->kept / sizeof s->kept[0]; k++) {
+        uv_stream_t *door = s->kept[k];
+
+        s->kept[k] = NULL;
+        if (door)
+            door->connection_cb(door, 0);
+    }
+    serve_clients_feed(s);
+    serve_work(s);
+}
+
+/* libuv lets nobody in behind a caller that is not accepted, until it is. */
+bool serve_lets_in(struct serve *s, uv_stream_t *door)
+{
+    unsigned k = 0;
+
+    if (turn_touch(&s->turn) < TURN_NS && s->turn.callers < TURN_CALLERS) {
+        s->turn.callers++;
+        return true;
+    }
+    while (s->kept[k] && s->kept[k] != door)
+        k++;
+    s->kept[k] = door;
+    serve_go_on(s);
+    return false;
+}
+
+void serve_go_on(struct serve *s)
+{
+    if (!s->stopping)
+        uv_idle_start(&s->again, serve_again);
+}
+
 static void serve_end(struct serve *s, int status)
 {
     s->stopping = true;
@@ -166,6 +238,8 @@ static void serve_end(struct serve *s, int status)
     serve_peers_stop(s);
     uv_close((uv_handle_t *)&s->due, NULL);
     uv_close((uv_handle_t *)&s->patience, NULL);
+    uv_close((uv_handle_t *)&s->again, NULL);
+    uv_close((uv_handle_t *)&s->before_poll, NULL);
     uv_close((uv_handle_t *)&s->term, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
     uv_close((uv_handle_t *)&s->hangup, NULL);
@@ -189,9 +263,12 @@ void serve_work(struct serve *s)
     if (s->stopping)
         return;
     s->works++;
+    turn_touch(&s->turn);
     serve_wake(s);
     node_pump(&s->node);
     serve_clients_work(s); /* who has lost a lock hears of it before any peer can give it to others */
+    if (!ring_empty(&s->hungry) || watch_has_more(&s->node))
+        serve_go_on(s);
     serve_peers_flush(s);
     serve_set_timer(s);
     serve_tell_view(s);
@@ -289,6 +366,7 @@ static void serve_written(void *user, uint64_t took_ms, int error)
     struct serve *s = user;
 
     s->has_written = true;
+    s->disk_ms += took_ms;
     stats_add_time(&s->node.stats.disk, took_ms);
     if (error)
         serve_log(s, "cannot write to its journal in %s: %s; see to the disk, and start it again", s->conf->data,
@@ -402,6 +480,8 @@ static void serve_loop(struct serve *s)
     bool awake = false;
 
     while (!serve_is_over(s) && uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
+        serve_end_turn(s);
+        turn_end(&s->turn);
         if (s->works == works) {
             awake = spin_on(&spin);
             continue;
@@ -445,10 +525,11 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     s->state = NODE_STARTS;
     s->disk.file = s->disk.lock = s->disk.dir = -1;
     ring_init(&s->peers);
-    ring_init(&s->strangers);
     ring_init(&s->clients);
     ring_init(&s->news);
-    ring_init(&s->unknown);
+    ring_init(&s->hungry);
+    serve_peers_init(s);
+    serve_clients_init(s);
     signal(SIGPIPE, SIG_IGN);
     if (!serve_raise_limits(s) || (error = uv_loop_init(&s->loop)) < 0) {
         if (error)
@@ -458,7 +539,10 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     }
     uv_timer_init(&s->loop, &s->due);
     uv_timer_init(&s->loop, &s->patience);
-    s->due.data = s->patience.data = s;
+    uv_idle_init(&s->loop, &s->again);
+    uv_prepare_init(&s->loop, &s->before_poll);
+    uv_prepare_start(&s->before_poll, serve_before_poll);
+    s->due.data = s->patience.data = s->again.data = s->before_poll.data = s;
     s->status = 1;
     begun = serve_begin(s);
     if (begun && serve_clients_start(s) && serve_http_start(s) && serve_peers_start(s)) {
@@ -473,6 +557,8 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
             serve_clients_stop(s);
         uv_close((uv_handle_t *)&s->due, NULL);
         uv_close((uv_handle_t *)&s->patience, NULL);
+        uv_close((uv_handle_t *)&s->again, NULL);
+        uv_close((uv_handle_t *)&s->before_poll, NULL);
     }
     serve_loop(s);
     uv_loop_close(&s->loop);

@@ -7,6 +7,7 @@
 
 #include "conf.h"
 #include "disk.h"
+#include "door.h"
 #include "node/client.h"
 #include "stream.h"
 
@@ -50,10 +51,17 @@ struct serve {
     uv_tcp_t clients_tcp_door;
     uv_timer_t due, patience;
     uv_signal_t term, interrupt, hangup;
-    struct ring strangers;     /* connections that have not said who they are */
-    struct ring clients, news; /* all of them; those for whom there is something to do */
-    struct ring unknown;       /* clients that have not proved who they are */
-    unsigned stranger_count, unknown_count;
+    struct door strangers, kin; /* connections that have not said who they are; those from the addresses of members */
+    struct ring clients, news;  /* all of them; those for whom there is something to do */
+    struct ring hungry;         /* clients whose credit was used up: they go on in the next turn */
+    uv_idle_t again;            /* there is something to do in the next turn, whatever happens */
+    uv_stream_t *kept[3];       /* doors at which somebody waits for the next turn to be let in, or null */
+    uv_prepare_t before_poll;
+    struct turn turn;
+    uint64_t disk_ms;     /* spent writing, in this turn */
+    size_t buffered;      /* bytes in the buffers of all clients */
+    uint64_t slow_ms;     /* when a long turn was logged last */
+    struct door unknown;  /* clients that have not proved who they are */
     uint64_t descriptors; /* clients get those with smaller numbers */
     struct serve_refusals refusals;
     struct http *http;     /* or null */
@@ -98,13 +106,23 @@ void serve_log_refusal(struct serve *s, const struct stream *stream, const char 
 /* Somebody has begun to talk, and has SERVE_PATIENCE_MS to say who it is. */
 void serve_be_patient(struct serve *s);
 void serve_log(const struct serve *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void serve_peers_init(struct serve *s);
+void serve_clients_init(struct serve *s);
 bool serve_peers_start(struct serve *s);
 void serve_peers_flush(struct serve *s);
 void serve_peers_stop(struct serve *s);
 bool serve_peers_patience(struct serve *s); /* whoever took too long is gone; is anybody left? */
 bool serve_clients_patience(struct serve *s);
+/* The address at the other end; false: it is gone. */
+bool serve_peer_address(const struct stream *stream, struct sockaddr_storage *address);
 bool serve_clients_start(struct serve *s);
 void serve_clients_work(struct serve *s);
+/* Those that are hungry, as far as this turn goes. */
+void serve_clients_feed(struct serve *s);
+/* There is more to do than fits into this turn. */
+void serve_go_on(struct serve *s);
+/* Somebody is at this door. False: no more are let in in this turn, and the door's function will be called again. */
+bool serve_lets_in(struct serve *s, uv_stream_t *door);
 void serve_clients_stop(struct serve *s);
 
 #endif

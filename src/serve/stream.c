@@ -12,7 +12,7 @@ struct stream_rest {
     uint8_t bytes[];
 };
 
-struct stream *stream_new(uv_loop_t *loop, bool tcp)
+struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
 {
     struct stream *s = mem_new(sizeof *s);
 
@@ -21,6 +21,8 @@ struct stream *stream_new(uv_loop_t *loop, bool tcp)
     else
         uv_pipe_init(loop, &s->uv.pipe, 0);
     s->uv.any.data = s;
+    s->turn = turn;
+    s->turn_number = s->turn_round = UINT64_MAX;
     return s;
 }
 
@@ -74,10 +76,12 @@ static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
     rest->stream = s;
     rest->request.data = rest;
     s->sending = true;
+    s->backlog = len - (size_t)sent;
     buf = uv_buf_init((char *)rest->bytes, (unsigned)(len - (size_t)sent));
     if (uv_write(&rest->request, &s->uv.any, &buf, 1, stream_written) < 0) {
         free(rest); /* the reading side will notice that it is broken */
         s->sending = false;
+        s->backlog = 0;
     }
 }
 
@@ -99,6 +103,7 @@ static void stream_written(uv_write_t *request, int status)
 
     free(rest);
     s->sending = false;
+    s->backlog = 0;
     stream_flush(s);
     if (status < 0)
         stream_ended(s, status);
@@ -115,15 +120,57 @@ void stream_write(struct stream *s, const uint8_t *bytes, size_t len)
     stream_flush(s);
 }
 
+size_t stream_backlog(const struct stream *s)
+{
+    return s->backlog;
+}
+
 /* --------------------------------------------------------------------------------------------------------- coming in */
 
+uint64_t turn_touch(struct turn *t)
+{
+    uint64_t now = uv_hrtime();
+
+    if (!t->began_ns)
+        t->began_ns = now;
+    return now - t->began_ns;
+}
+
+void turn_end(struct turn *t)
+{
+    if (!t->missed) {
+        t->round++;
+        t->contended = false;
+    }
+    t->missed = false;
+    t->number++;
+}
+
+/* May it be read from now? */
+static bool stream_has_turn(struct stream *s)
+{
+    struct turn *t = s->turn;
+
+    if (s->turn_number == t->number || (!s->comes_first && t->contended && s->turn_round == t->round))
+        return false;
+    if (turn_touch(t) > TURN_NS && !s->comes_first) {
+        t->missed = t->contended = true;
+        return false;
+    }
+    s->turn_number = t->number;
+    s->turn_round = t->round;
+    t->reads++;
+    return true;
+}
+
+/* libuv reads nothing if there is no room, and asks again in the next turn. */
 static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     static char space[1 << 16]; /* one read at a time, and it is copied at once */
+    struct stream *s = handle->data;
 
-    (void)handle;
     (void)suggested;
-    *buf = uv_buf_init(space, sizeof space);
+    *buf = uv_buf_init(space, !stream_has_turn(s) ? 0 : s->comes_first ? sizeof space : TURN_PIECE);
 }
 
 /* Through TLS. What it wants to say itself (its part of the handshake, or why it ends) goes out first. */
@@ -147,7 +194,7 @@ static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
 {
     struct stream *s = any->data;
 
-    if (s->closing)
+    if (s->closing || len == UV_ENOBUFS)
         return;
     s->heard |= len > 0;
     if (len < 0)

@@ -1,0 +1,67 @@
+/* glob.c - see glob.h. */
+#include "glob.h"
+
+/* One element of the pattern, which is not *, and one byte of the name. The length of the element; 0: they do not match. A
+ * set that does not end is a bracket that means itself, as fnmatch has it. */
+static size_t glob_element(const char *p, size_t len, char c)
+{
+    size_t k = 1;
+    bool negated, found = false;
+
+    if (*p == '?')
+        return 1;
+    if (*p == '\\' && len > 1)
+        return p[1] == c ? 2 : 0;
+    if (*p != '[')
+        return *p == c;
+    negated = k < len && (p[k] == '!' || p[k] == '^');
+    k += negated;
+    for (size_t first = k; k < len && (p[k] != ']' || k == first); k++) {
+        unsigned char low, high;
+
+        k += p[k] == '\\' && k + 1 < len;
+        low = high = (unsigned char)p[k];
+        if (k + 2 < len && p[k + 1] == '-' && p[k + 2] != ']') {
+            k += 2;
+            k += p[k] == '\\' && k + 1 < len;
+            high = (unsigned char)p[k];
+        }
+        found |= low <= (unsigned char)c && (unsigned char)c <= high;
+    }
+    if (k >= len)
+        return *p == c;
+    return found != negated ? k + 1 : 0;
+}
+
+bool glob_matches(const char *pattern, size_t pattern_len, const char *name, size_t name_len, uint64_t *cost)
+{
+    size_t p = 0, n = 0, star = SIZE_MAX, retry = 0, some;
+
+    while (n < name_len) {
+        ++*cost;
+        if (p < pattern_len && pattern[p] == '*') {
+            star = ++p;
+            retry = n;
+        } else if (p < pattern_len && (some = glob_element(pattern + p, pattern_len - p, name[n]))) {
+            p += some;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star;
+            n = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern_len && pattern[p] == '*')
+        p++;
+    return p == pattern_len;
+}
+
+size_t glob_prefix(const char *pattern, size_t len)
+{
+    size_t k = 0;
+
+    while (k < len && pattern[k] != '*' && pattern[k] != '?' && pattern[k] != '[' && pattern[k] != '\\')
+        k++;
+    return k;
+}
