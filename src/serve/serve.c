@@ -7,6 +7,7 @@
 #include "lab/memory.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -164,6 +165,19 @@ static void serve_tell_state(struct serve *s)
     s->state = state;
 }
 
+/* The C library keeps what was freed in between what is in use. */
+static void serve_give_back_memory(struct serve *s)
+{
+    enum { MUCH = 1 << 24 };
+
+    if (s->buffered > s->buffered_most)
+        s->buffered_most = s->buffered;
+    if (s->buffered_most < MUCH || s->buffered > s->buffered_most / 4)
+        return;
+    malloc_trim(0);
+    s->buffered_most = s->buffered;
+}
+
 /* A turn that takes long keeps heartbeats and all clients waiting: whoever looks after the daemon shall know, and why. */
 static void serve_end_turn(struct serve *s)
 {
@@ -182,6 +196,7 @@ static void serve_end_turn(struct serve *s)
     s->turn.began_ns = s->turn.reads = s->turn.callers = 0;
     s->disk_ms = 0;
     s->node.talk.watch.credit = WATCH_TURN;
+    serve_give_back_memory(s);
 }
 
 /* What comes before is one turn, what comes with the poll another: it may wait in between. */
