@@ -238,8 +238,8 @@ done
 DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/client.key" "$DIBS" status | grep -q '^ready yes'
 tell $? "place and key are taken from the environment, too"
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/other.key" x -- true 2>"$dir/said"
-[ $? = 115 ] && grep -q "the daemon has another key" "$dir/said"
-tell $? "another key is refused, with 115"
+[ $? = 114 ] && grep -q "the daemon has another key" "$dir/said"
+tell $? "another key is refused, with 114"
 "$DIBS" lock --connect "127.0.0.1:$base" x -- true 2>"$dir/said"
 [ $? = 115 ] && grep -q "perhaps for want of a key" "$dir/said"
 tell $? "no key is refused, too"
