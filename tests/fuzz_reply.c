@@ -16,7 +16,7 @@ static const char *const fuzz_words[] = {
     "_\r\n",
     "-LOST gone\r\n",
     "-ERR no\r\n",
-    ">3\r\n$4\r\nlost\r\n$1\r\nx\r\n:7\r\n",
+    ">4\r\n$4\r\nlost\r\n$1\r\nx\r\n:7\r\n$3\r\nwhy\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n:1000000\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n+OK\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n-NOTHELD no\r\n",

@@ -142,10 +142,74 @@ static void a_lease_runs_out_and_is_told(void **state)
     assert_string_equal(say('a', "RENEW x TTL 20\n"), "a: +OK");
     assert_string_equal(say('b', "LOCK x TTL 10\n"), "");
     node_advance(&node, 20);
-    assert_string_equal(settle(), "a: >3 $4 lost $1 x :100\nb: *2 $1 x :102");
+    assert_string_equal(settle(), "a: >4 $4 lost $1 x :100 $19 its TTL has run out\nb: *2 $1 x :102");
     node_advance(&node, 30);
     assert_string_equal(settle(), ""); /* version 2 has no news; the holder finds out when it asks */
-    assert_string_equal(say('b', "RENEW x TTL 20\n"), "b: -NOTHELD this connection does not hold \"x\"");
+    assert_string_equal(say('b', "RENEW x TTL 20\n"), "b: -LOST \"x\" (fence 102) is lost: its TTL has run out");
+}
+
+/* Version 2 has no news. A client that asks for how long all its locks are held is told of the one that it has lost. */
+static void a_confirmation_does_not_pass_over_a_loss(void **state)
+{
+    (void)state;
+    say('a', "LOCK x TTL 10\nLOCK y\nLOCK z\n");
+    assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
+    say('b', "FORCE-UNLOCK z\n");
+    node_advance(&node, 10);
+    assert_string_equal(say('a', "CONFIRM\n"), "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock");
+    assert_string_equal(say('a', "CONFIRM x\n"), "a: -LOST \"x\" (fence 100) is lost: its TTL has run out");
+    assert_string_equal(say('a', "CONFIRM y\n"), "a: :3600000");
+    assert_string_equal(say('a', "UNLOCK z\n"),
+                        "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock");
+    assert_string_equal(say('a', "CONFIRM\n"), "a: -LOST \"x\" (fence 100) is lost: its TTL has run out");
+    assert_string_equal(say('a', "LOCK x\n"), ""); /* another thread of the client may still believe in it */
+    node_advance(&node, 2000);
+    assert_string_equal(settle(), "a: *2 $1 x :102");
+    assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
+    assert_string_equal(say('a', "CONFIRM z\n"), "a: -NOTHELD this connection does not hold \"z\"");
+}
+
+static void nobody_makes_us_keep_endless_losses(void **state)
+{
+    char line[64];
+
+    (void)state;
+    for (unsigned k = 0; k <= CLIENT_LOSSES_MAX; k++) {
+        snprintf(line, sizeof line, "LOCK x%u TTL 1\n", k);
+        say('a', line);
+    }
+    node_advance(&node, 1);
+    settle();
+    assert_int_equal(client[0]->loss_count, CLIENT_LOSSES_MAX);
+    for (unsigned k = 0; k <= CLIENT_LOSSES_MAX; k++) {
+        snprintf(line, sizeof line, "UNLOCK x%u\n", k);
+        say('a', line);
+    }
+    assert_int_equal(client[0]->loss_count, 0);
+    assert_string_equal(say('a', "CONFIRM\n"),
+                        "a: -LOST more locks are lost than this connection is told of; close it");
+    say('a', "LOCK y\n");
+    assert_string_equal(say('a', "CONFIRM y\n"), "a: :3600000");
+}
+
+/* Threads that share a connection: one that is late has the fence of the lock that it held, and touches no other. */
+static void a_fence_says_which_lock_is_meant(void **state)
+{
+    (void)state;
+    assert_string_equal(say('a', "LOCK x TTL 10\n"), "a: *2 $1 x :100");
+    node_advance(&node, 10);
+    settle();
+    assert_string_equal(say('a', "LOCK x\n"), "a: *2 $1 x :102");
+    assert_string_equal(say('a', "UNLOCK x 100\n"), "a: -NOTHELD this connection does not hold \"x\" with fence 100");
+    assert_string_equal(say('a', "RENEW x 100 TTL 5\n"),
+                        "a: -NOTHELD this connection does not hold \"x\" with fence 100");
+    assert_string_equal(say('a', "CONFIRM x 100\n"), "a: -NOTHELD this connection does not hold \"x\" with fence 100");
+    assert_string_equal(say('a', "CONFIRM x 102\n"), "a: :3600000");
+    assert_string_equal(say('a', "RENEW x 102 TTL 5\n"), "a: +OK");
+    assert_string_equal(say('a', "UNLOCK x 0\n"), "a: -ERR a fence is a number, as LOCK has told it");
+    assert_string_equal(say('a', "CONFIRM x y\n"), "a: -ERR a fence is a number, as LOCK has told it");
+    assert_string_equal(say('a', "RENEW x y TTL 5\n"), "a: -ERR a fence is a number, as LOCK has told it");
+    assert_string_equal(say('a', "UNLOCK x 102\n"), "a: +OK");
 }
 
 /* Who has been told that it holds a lock for a while to come may believe so until it has heard that it has lost it. */
@@ -157,11 +221,13 @@ static void what_is_lost_lingers_until_its_client_knows(void **state)
     assert_string_equal(say('b', "LOCK x\n"), "");
     assert_string_equal(say('c', "LOCK y\n"), "");
     node_advance(&node, 10);
-    assert_string_equal(settle(), "a: >3 $4 lost $1 x :100 >3 $4 lost $1 y :100 >3 $4 lost $1 z :100");
+    assert_string_equal(settle(),
+                        "a: >4 $4 lost $1 x :100 $19 its TTL has run out >4 $4 lost $1 y :100 $19 its TTL has run out "
+                        ">4 $4 lost $1 z :100 $19 its TTL has run out");
     assert_int_equal(node.locks.lingering, 3);
     assert_string_equal(say('a', "RENEW x TTL 10\n"), "a: -NOTHELD this connection does not hold \"x\"");
     assert_string_equal(say('a', "UNLOCK x\n"), "a: -NOTHELD this connection does not hold \"x\"\nb: *2 $1 x :102");
-    assert_string_equal(say('a', "LOCK z\n"), "a: *2 $1 z :102"); /* it knows, or it would not ask again */
+    assert_string_equal(say('a', "UNLOCK z\nLOCK z\n"), "a: -NOTHELD this connection does not hold \"z\" *2 $1 z :102");
     assert_int_equal(node.locks.lingering, 1);
     assert_string_equal(part('a'), "c: *2 $1 y :102");
     assert_int_equal(node.locks.lingering, 0);
@@ -177,14 +243,15 @@ static void what_is_lost_does_not_linger_for_ever(void **state)
     assert_string_equal(settle(), "");
     node_advance(&node, 2000);
     assert_string_equal(settle(), "b: *2 $1 x :102");
-    assert_string_equal(say('a', "UNLOCK x\n"), "a: -NOTHELD this connection does not hold \"x\"");
+    assert_string_equal(say('a', "UNLOCK x\n"),
+                        "a: -LOST \"x\" (fence 100) is lost: it was taken away by force-unlock");
     /* What it was never told to be held, it does not believe in. */
     say('b', "CONFIRM\n");
     client_input(client[0], (const uint8_t *)"LOCK y\n", 7);
     client_run(client[0]);
     assert_int_equal(session_evict(&node, "y", 1, UINT64_MAX), 1);
     assert_int_equal(node.locks.lingering, 0);
-    assert_string_equal(settle(), "a: -LOST the lock was taken away at once");
+    assert_string_equal(settle(), "a: -LOST it was lost at once: it was taken away by force-unlock");
 }
 
 /* A client whose connection has broken may not know: what it was told that it holds, it holds until that time is over. */
@@ -298,7 +365,7 @@ static void holders_are_shown_and_evicted(void **state)
         "b: *2 :0 *1 *12 $6 member $4 solo $4 name $1 x $9 algorithm $7 central $5 slots :0 $7 holders :1 $7 "
         "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
-    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >3 $4 lost $1 x :100\nb: *1 *12 $6 member $4 solo $6 client "
+    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >4 $4 lost $1 x :100 $33 it was taken away by force-unlock\nb: *1 *12 $6 member $4 solo $6 client "
                                                       ":1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence "
                                                       ":100 $6 age_ms :0");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "b: *0");
@@ -393,7 +460,7 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     assert_string_equal(say('a', "LOK x\n"), "a: -ERR unknown command \"LOK\"; COMMAND lists all");
-    assert_string_equal(say('a', "UNLOCK\n"), "a: -ERR usage: UNLOCK name");
+    assert_string_equal(say('a', "UNLOCK\n"), "a: -ERR usage: UNLOCK name [fence]");
     assert_string_equal(say('a', "LOCK x WAIT\n"), "a: -ERR WAIT takes milliseconds, at most 1000000000");
     assert_string_equal(say('a', "LOCK x WAIT -1\n"), "a: -ERR WAIT takes milliseconds, at most 1000000000");
     assert_string_equal(say('a', "LOCK x TTL 0\n"), "a: -ERR TTL takes milliseconds, from 1 to 1000000000");
@@ -457,6 +524,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(commands_behind_a_waiting_one_wait, start, stop),
         cmocka_unit_test_setup_teardown(a_wait_has_an_end, start, stop),
         cmocka_unit_test_setup_teardown(a_lease_runs_out_and_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(a_confirmation_does_not_pass_over_a_loss, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_makes_us_keep_endless_losses, start, stop),
+        cmocka_unit_test_setup_teardown(a_fence_says_which_lock_is_meant, start, stop),
         cmocka_unit_test_setup_teardown(what_is_lost_lingers_until_its_client_knows, start, stop),
         cmocka_unit_test_setup_teardown(what_is_lost_does_not_linger_for_ever, start, stop),
         cmocka_unit_test_setup_teardown(what_was_vouched_for_lingers_when_a_connection_breaks, start, stop),

@@ -217,7 +217,7 @@ static void unlock(struct cluster *c, struct client *me)
 
     me->holds = false;
     me->name = -1;
-    if (!session_unlock(me->session, name, strlen(name)))
+    if (!session_unlock(me->session, name, strlen(name), 0))
         complain(c, "a holder cannot release", -1);
     hear(c, me->member);
 }
@@ -229,7 +229,7 @@ static void act(struct cluster *c, struct client *me)
     if (me->session && dice == 0 && !c->calm)
         leave(c, me); /* whatever it does just now */
     else if (me->holds && me->slow && dice < 10)
-        session_renew(me->session, lock_names[me->name], strlen(lock_names[me->name]), 1 + dice);
+        session_renew(me->session, lock_names[me->name], strlen(lock_names[me->name]), 0, 1 + dice);
     else if (me->holds && !me->slow)
         unlock(c, me);
     else if (!me->waiting && !me->holds && !c->calm)

@@ -316,13 +316,13 @@ static void names_that_nobody_uses_are_forgotten_in_a_new_view(void **state)
     for (unsigned k = 0; k < NAMES; k++) {
         snprintf(name, sizeof name, "job-%u", k);
         take(s, name, &a, &b, &e);
-        assert_true(session_unlock(s, name, strlen(name)));
+        assert_true(session_unlock(s, name, strlen(name), 0));
         pass(&a, &b, 100);
         assert_in_range(b.locks.count, 1, ROOM);
     }
     assert_in_range(b.view.number, NAMES / ROOM, NAMES / 10); /* one view for many names */
     assert_false(node_next(&a, &e));                          /* who holds a lock has not noticed */
-    assert_true(session_unlock(holder, "kept", 4));
+    assert_true(session_unlock(holder, "kept", 4, 0));
     take(s, "kept", &a, &b, &e);
     assert_true(e.fence > fence);
     session_close(s);
@@ -369,7 +369,7 @@ static void one_machine_can_use_all_slots_and_no_more(void **state)
     for (unsigned k = 0; k < 3; k++)
         assert_int_equal(lock_now(s[k], "x", 0, 3).state, CLAIM_HELD);
     assert_int_equal(lock_now(s[3], "x", 0, 3).state, CLAIM_WAITING);
-    assert_true(session_unlock(s[1], "x", 1));
+    assert_true(session_unlock(s[1], "x", 1, 0));
     assert_true(node_next(&node, &e));
     assert_ptr_equal(e.session, s[3]);
     for (unsigned k = 0; k < 4; k++)
@@ -497,10 +497,10 @@ static void a_lease_that_runs_out_is_lost_before_the_next_is_granted(void **stat
     b = session_open(&node, NULL);
     assert_int_equal(lock_now(a, "x", LOCK_ALONE, 0).state, CLAIM_HELD);
     assert_int_equal(lock_now(b, "x", LOCK_ALONE, 0).state, CLAIM_WAITING);
-    assert_true(session_renew(a, "x", 1, 100));
+    assert_true(session_renew(a, "x", 1, 0, 100));
     assert_int_equal(node_due_ms(&node), 100);
     node_advance(&node, 50);
-    assert_true(session_renew(a, "x", 1, 100));
+    assert_true(session_renew(a, "x", 1, 0, 100));
     node_advance(&node, 149);
     assert_false(node_next(&node, &e));
     node_advance(&node, 150);
@@ -511,7 +511,7 @@ static void a_lease_that_runs_out_is_lost_before_the_next_is_granted(void **stat
     assert_true(node_next(&node, &e));
     assert_ptr_equal(e.session, b);
     assert_int_equal(e.state, CLAIM_HELD);
-    assert_false(session_unlock(a, "x", 1));
+    assert_false(session_unlock(a, "x", 1, 0));
     assert_int_equal(session_evict(&node, "x", 1, UINT64_MAX), 1);
     assert_true(node_next(&node, &e));
     assert_int_equal(e.state, CLAIM_LOST);
@@ -561,7 +561,7 @@ static void who_is_granted_in_time_does_not_lose_it(void **state)
     a = session_open(&node, NULL);
     b = session_open(&node, NULL);
     lock_now(a, "x", LOCK_ALONE, 0);
-    session_renew(a, "x", 1, 9);
+    session_renew(a, "x", 1, 0, 9);
     assert_null(session_lock(b, &wish, &why));
     node_advance(&node, 20);
     assert_true(node_next(&node, &e));

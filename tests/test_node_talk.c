@@ -165,8 +165,8 @@ static void force_unlock_evicts_at_every_member(void **state)
     hear(2);
     say(0, "FORCE-UNLOCK x\n");
     assert_memory_equal(hear(0), "*2 *12 $6 member $3 bee", 23);
-    assert_memory_equal(hear(1), ">3 $4 lost $1 x", 15);
-    assert_memory_equal(hear(2), ">3 $4 lost $1 x", 15);
+    assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
+    assert_memory_equal(hear(2), ">4 $4 lost $1 x", 15);
     say(0, "HOLDERS x\nPING\n");
     assert_string_equal(hear(0), "*0 +PONG ");
 }
@@ -183,7 +183,7 @@ static void force_unlock_evicts_nobody_who_comes_later(void **state)
         hear(k);
     say(0, "FORCE-UNLOCK x\nLOCK x\n");
     assert_memory_equal(hear(0), "*1 %6 $6 member $3 bee", 22);
-    assert_memory_equal(hear(1), ">3 $4 lost $1 x", 15);
+    assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
     assert_memory_equal(hear(2), "*2 $1 x :", 9);
     assert_string_equal(hear(2), "");
     /* A message that comes late, for a holder of before, does nothing. */

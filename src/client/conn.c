@@ -59,7 +59,7 @@ static void conn_lose(struct dibs *d, struct conn_lock *lock, const char *why)
     held_lose(&d->held, lock);
     if (d->granted && d->wanted && strcmp(d->wanted, lock->name) == 0) { /* it was never said to be held */
         d->granted = false;
-        d->result = conn_fail(d, DIBS_LOST, "\"%s\" was taken away at once: %s", lock->name, why);
+        d->result = conn_fail(d, DIBS_LOST, "\"%s\" was lost at once: %s", lock->name, why);
     } else if (d->on_lost) {
         d->on_lost(d->user, lock->name, lock->fence, why);
     }
@@ -272,7 +272,7 @@ static void conn_hear_news(struct dibs *d, const struct dibs_reply *r)
         conn_hear_event(d, r->item[2]->text, r->item[3]->text);
     else if (strcmp(what, "lost") == 0 && r->count >= 3 && r->item[1]->text &&
              (lock = held_find(&d->held, r->item[1]->text)) && lock->fence == r->item[2]->number)
-        conn_lose(d, lock, "it was taken away");
+        conn_lose(d, lock, r->count > 3 && r->item[3]->text ? r->item[3]->text : "it was taken away");
 }
 
 static void conn_hear_grant(struct dibs *d, uint64_t fence)

@@ -241,8 +241,32 @@ static void dibs_say_lock(struct dibs *d, const char *name, const struct dibs_wi
     conn_say(d, words, count);
 }
 
+/* UNLOCK or RENEW of a lock of this name: with its fence, so that it is about no other one. */
+struct dibs_words {
+    char fence[24], ttl[24];
+    const char *word[5];
+};
+
+static const char *const *dibs_words(struct dibs_words *w, const char *command, const struct conn_lock *lock,
+                                     uint64_t ttl_ms)
+{
+    snprintf(w->fence, sizeof w->fence, "%" PRIu64, lock->fence);
+    snprintf(w->ttl, sizeof w->ttl, "%" PRIu64, ttl_ms);
+    memcpy(w->word, (const char *[]){command, lock->name, w->fence, "TTL", w->ttl}, sizeof w->word);
+    return w->word;
+}
+
+/* The daemon keeps what was lost from others until it knows that we know. */
+static void dibs_give_up(struct dibs *d, const struct conn_lock *lock)
+{
+    struct dibs_words w;
+
+    conn_say_aside(d, ASIDE_UNLOCK, dibs_words(&w, "UNLOCK", lock, 0), 3);
+}
+
 static int dibs_begin_lock(struct dibs *d, const char *name, const struct dibs_wish *wish)
 {
+    struct conn_lock *lost = held_find(&d->held, name);
     int code = dibs_may_ask(d);
 
     if (code == DIBS_OK)
@@ -252,7 +276,9 @@ static int dibs_begin_lock(struct dibs *d, const char *name, const struct dibs_w
     d->wanted = strdup(name);
     if (!d->wanted)
         return conn_fail(d, DIBS_NO_MEMORY, "out of memory");
-    held_remove(&d->held, held_find(&d->held, name)); /* as lost */
+    if (lost)
+        dibs_give_up(d, lost);
+    held_remove(&d->held, lost);
     d->result = DIBS_WAITING;
     if (conn_now_ms() >= d->confirm_ms)
         conn_ask_confirm(d);
@@ -328,33 +354,42 @@ static struct conn_lock *dibs_held(struct dibs *d, const char *name, int *code)
     return *code == DIBS_OK ? lock : NULL;
 }
 
+/* Asks something about a lock that is held, and waits. If the daemon does not know it, it was lost. */
+static int dibs_ask_about(struct dibs *d, const char *command, const struct conn_lock *lock, uint64_t ttl_ms,
+                          size_t count)
+{
+    struct dibs_words w;
+    struct dibs_reply *reply = NULL;
+    int code = dibs_ask(d, dibs_words(&w, command, lock, ttl_ms), count, &reply);
+
+    if (code == DIBS_NOT_HELD)
+        code = conn_fail(d, DIBS_LOST, "\"%s\" has been lost", lock->name);
+    dibs_free(reply);
+    return code;
+}
+
 int dibs_unlock(struct dibs *d, const char *name)
 {
-    const char *words[] = {"UNLOCK", name};
-    struct dibs_reply *reply = NULL;
+    const struct conn_lock *lock;
     int code;
 
-    if (dibs_held(d, name, &code)) {
-        code = dibs_ask(d, words, 2, &reply);
-        if (code == DIBS_NOT_HELD)
-            code = conn_fail(d, DIBS_LOST, "\"%s\" has been lost", name);
+    if ((lock = dibs_held(d, name, &code))) {
+        code = dibs_ask_about(d, "UNLOCK", lock, 0, 3);
     } else if (code == DIBS_LOST) {
-        conn_say_aside(d, ASIDE_UNLOCK, words, 2); /* the daemon keeps it from others until it knows that we know */
+        dibs_give_up(d, dibs_known(d, name));
         conn_process(d);
     }
     if (code != DIBS_MISUSE)
         held_remove(&d->held, dibs_known(d, name));
-    dibs_free(reply);
     return code;
 }
 
 int dibs_start_unlock(struct dibs *d, const char *name)
 {
-    const char *words[] = {"UNLOCK", name};
     int code;
 
     if (dibs_held(d, name, &code) || code == DIBS_LOST)
-        conn_say_aside(d, ASIDE_UNLOCK, words, 2);
+        dibs_give_up(d, dibs_known(d, name));
     held_remove(&d->held, dibs_known(d, name));
     conn_process(d);
     return code;
@@ -362,30 +397,20 @@ int dibs_start_unlock(struct dibs *d, const char *name)
 
 int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
 {
-    char ttl[24];
-    const char *words[] = {"RENEW", name, "TTL", ttl};
-    struct dibs_reply *reply = NULL;
     int code;
+    const struct conn_lock *lock = dibs_held(d, name, &code);
 
-    snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
-    if (dibs_held(d, name, &code)) {
-        code = dibs_ask(d, words, 4, &reply);
-        if (code == DIBS_NOT_HELD)
-            code = conn_fail(d, DIBS_LOST, "\"%s\" has been lost", name);
-    }
-    dibs_free(reply);
-    return code;
+    return lock ? dibs_ask_about(d, "RENEW", lock, ttl_ms, 5) : code;
 }
 
 int dibs_start_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
 {
-    char ttl[24];
-    const char *words[] = {"RENEW", name, "TTL", ttl};
+    struct dibs_words w;
     int code;
+    const struct conn_lock *lock = dibs_held(d, name, &code);
 
-    snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
-    if (dibs_held(d, name, &code)) {
-        conn_say_aside(d, ASIDE_RENEW, words, 4);
+    if (lock) {
+        conn_say_aside(d, ASIDE_RENEW, dibs_words(&w, "RENEW", lock, ttl_ms), 5);
         conn_process(d);
     }
     return code;

@@ -17,11 +17,14 @@ struct client *client_open(struct node *node, void *user)
     c->session = session_open(node, user);
     c->protocol = 2;
     c->credit = UINT_MAX;
+    ring_init(&c->losses);
     return c;
 }
 
 static void client_free(struct client *c)
 {
+    while (c->loss_count)
+        client_forget_loss(c, RING_OF(c->losses.next, struct client_loss, in_client));
     bytes_free(&c->in);
     bytes_free(&c->out);
     free(c);
@@ -148,19 +151,66 @@ static void client_hear_more(struct client *c, const struct node_event *event)
     }
 }
 
+struct client_loss *client_loss(const struct client *c, const char *name, size_t name_len, uint64_t fence)
+{
+    for (struct ring *r = c->losses.next; r != &c->losses; r = r->next) {
+        struct client_loss *loss = RING_OF(r, struct client_loss, in_client);
+
+        if (loss->name_len == name_len && memcmp(loss->name, name, name_len) == 0 && (!fence || fence == loss->fence))
+            return loss;
+    }
+    return NULL;
+}
+
+void client_forget_loss(struct client *c, struct client_loss *loss)
+{
+    if (!loss)
+        return;
+    ring_cut(&loss->in_client);
+    c->loss_count--;
+    free(loss);
+}
+
+static void client_keep_loss(struct client *c, const struct node_event *event)
+{
+    struct client_loss *loss = mem_new(sizeof *loss + event->name_len);
+
+    if (c->loss_count == CLIENT_LOSSES_MAX) {
+        client_forget_loss(c, RING_OF(c->losses.next, struct client_loss, in_client));
+        c->losses_forgotten = true;
+    }
+    loss->fence = event->fence;
+    loss->why = event->loss;
+    loss->name_len = event->name_len;
+    memcpy(loss->name, event->name, event->name_len);
+    ring_push(&c->losses, &loss->in_client);
+    c->loss_count++;
+}
+
+/* What it held is lost. */
+static void client_hear_loss(struct client *c, const struct node_event *event)
+{
+    if (c->protocol == 2) {
+        client_keep_loss(c, event);
+        return;
+    }
+    resp_push(&c->out, 4);
+    resp_text(&c->out, "lost");
+    resp_string(&c->out, event->name, event->name_len);
+    resp_integer(&c->out, event->fence);
+    resp_text(&c->out, loss_text[event->loss]);
+}
+
 void client_hear(struct client *c, const struct node_event *event)
 {
+    char line[128];
+
     if (event->answered || event->watched) {
         client_hear_more(c, event);
         return;
     }
     if (!event->answers) {
-        if (c->protocol == 3) {
-            resp_push(&c->out, 3);
-            resp_text(&c->out, "lost");
-            resp_string(&c->out, event->name, event->name_len);
-            resp_integer(&c->out, event->fence);
-        }
+        client_hear_loss(c, event);
         return;
     }
     switch (event->state) {
@@ -173,7 +223,8 @@ void client_hear(struct client *c, const struct node_event *event)
         resp_error(&c->out, "WRONGKIND", event->why);
         break;
     case CLAIM_LOST:
-        resp_error(&c->out, "LOST", "the lock was taken away at once");
+        snprintf(line, sizeof line, "it was lost at once: %s", loss_text[event->loss]);
+        resp_error(&c->out, "LOST", line);
         break;
     default:
         if (event->no_quorum)

@@ -4,19 +4,32 @@
  * for MEANWHILE, which is done at once, and answered by news that say so (version 3 of the protocol only). A
  * driver goes on reading meanwhile, or it would not notice that the client has died; a client that sends more than
  * CLIENT_INPUT_MAX behind a command that waits is cut off. One that does not read its answers is not read from, either
- * (client_is_full), until it does; and one that has subscribed to
- * events and lets more than CLIENT_NEWS_MAX bytes pile up is cut off.
+ * (client_is_full), until it does; and one that has subscribed to events and lets more than CLIENT_NEWS_MAX bytes pile up is
+ * cut off.
  *
  * A driver that serves many clients in turn gives each of them a credit for its turn. Every command costs some of it, and
- * when it is used up the rest waits for the client's next turn (client_has_more). */
+ * when it is used up the rest waits for the client's next turn (client_has_more).
+ *
+ * Losses. In version 3 of the protocol a client is told at once, by news, that it has lost a lock. Version 2 has no news: the
+ * loss is kept until the client asks. Until it has said UNLOCK for that lock, or asks for it anew, a CONFIRM for all its
+ * locks is refused, with an error that names the lock. */
 #ifndef DIBS_NODE_CLIENT_H
 #define DIBS_NODE_CLIENT_H
 
 #include "resp.h"
 #include "session.h"
 
-enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20 };
+enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
 enum { CLIENT_TURN = 256 }; /* a fair credit: commands, of which those that look at much count more */
+
+/* A loss of which a client that has no news has not been told. */
+struct client_loss {
+    struct ring in_client;
+    uint64_t fence;
+    enum loss why;
+    uint8_t name_len;
+    char name[];
+};
 
 struct client {
     struct session *session;
@@ -24,9 +37,12 @@ struct client {
     unsigned protocol; /* 2 or 3 */
     unsigned credit;   /* for what it may still do in this turn; at first without limit */
     bool operates;     /* it has proved that it may do what takes an operator; the driver knows */
-    bool closing;      /* what is in out is the last */
-    bool goodbye;      /* closing, as the client wants it: it has said QUIT */
-    bool cut;          /* it does not read: close at once, whatever is in out */
+    struct ring losses;
+    unsigned loss_count;
+    bool losses_forgotten; /* there were more of them than are kept */
+    bool closing;          /* what is in out is the last */
+    bool goodbye;          /* closing, as the client wants it: it has said QUIT */
+    bool cut;              /* it does not read: close at once, whatever is in out */
 };
 
 enum command_when {
@@ -69,6 +85,10 @@ bool client_has_more(const struct client *c);
 size_t client_memory(struct client *c);
 /* Executes what has come, as far as possible. To be called after input, after output, and after events. */
 void client_run(struct client *c);
+/* The loss of this lock, with this fence or (0) any, that is kept; or null. */
+struct client_loss *client_loss(const struct client *c, const char *name, size_t name_len, uint64_t fence);
+/* The client knows of it now; or null. */
+void client_forget_loss(struct client *c, struct client_loss *loss);
 /* An event of its session goes to the client, in its words. */
 void client_hear(struct client *c, const struct node_event *event);
 

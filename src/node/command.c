@@ -94,44 +94,99 @@ static void command_lock(struct client *c, const struct resp_request *r)
         resp_error(&c->out, "ERR", wrong);
     else if ((code = session_lock(c->session, &wish, &why)))
         resp_error(&c->out, code, line);
+    else
+        client_forget_loss(c, client_loss(c, wish.name, wish.name_len, 0)); /* it knows, or it would not ask */
 }
 
-static void command_not_held(struct client *c, struct resp_word name)
+/* The fence behind the name if there are so many words; else 0, for any. False: it is no fence, and the client is told so. */
+static bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence)
 {
-    char line[LOCK_NAME_MAX + 64];
+    *fence = 0;
+    if (r->count < words || (command_number(r->word[2], UINT64_MAX, fence) && *fence))
+        return true;
+    resp_error(&c->out, "ERR", "a fence is a number, as LOCK has told it");
+    return false;
+}
 
-    snprintf(line, sizeof line, "this connection does not hold \"%.*s\"", (int)(name.len > 255 ? 255 : name.len),
-             name.at);
+static void command_tell_loss(struct client *c, const struct client_loss *loss)
+{
+    char line[LOCK_NAME_MAX + 160];
+
+    snprintf(line, sizeof line, "\"%.*s\" (fence %" PRIu64 ") is lost: %s", loss->name_len, loss->name, loss->fence,
+             loss_text[loss->why]);
+    resp_error(&c->out, "LOST", line);
+}
+
+/* It was lost, if that is known, or never held. */
+static void command_not_held(struct client *c, struct resp_word name, uint64_t fence)
+{
+    const struct client_loss *loss = client_loss(c, name.at, name.len, fence);
+    char line[LOCK_NAME_MAX + 96], with[40] = "";
+
+    if (loss) {
+        command_tell_loss(c, loss);
+        return;
+    }
+    if (fence)
+        snprintf(with, sizeof with, " with fence %" PRIu64, fence);
+    snprintf(line, sizeof line, "this connection does not hold \"%.*s\"%s", (int)(name.len > 255 ? 255 : name.len),
+             name.at, with);
     resp_error(&c->out, "NOTHELD", line);
 }
 
 static void command_unlock(struct client *c, const struct resp_request *r)
 {
-    if (session_unlock(c->session, r->word[1].at, r->word[1].len))
+    struct resp_word name = r->word[1];
+    uint64_t fence;
+
+    if (!command_fence(c, r, 3, &fence))
+        return;
+    if (session_unlock(c->session, name.at, name.len, fence)) {
         resp_simple(&c->out, "OK");
-    else
-        command_not_held(c, r->word[1]);
+    } else {
+        command_not_held(c, name, fence);
+        client_forget_loss(c, client_loss(c, name.at, name.len, fence));
+    }
 }
 
 static void command_renew(struct client *c, const struct resp_request *r)
 {
-    uint64_t ttl_ms;
+    const struct resp_word *ttl = &r->word[r->count - 2];
+    uint64_t ttl_ms, fence;
 
-    if (!resp_is(r->word[2], "TTL") || !command_number(r->word[3], MS_MAX, &ttl_ms) || ttl_ms == 0)
-        resp_error(&c->out, "ERR", "usage: RENEW name TTL ms, with ms from 1 to 1000000000");
-    else if (session_renew(c->session, r->word[1].at, r->word[1].len, ttl_ms))
+    if (!resp_is(ttl[0], "TTL") || !command_number(ttl[1], MS_MAX, &ttl_ms) || ttl_ms == 0)
+        resp_error(&c->out, "ERR", "usage: RENEW name [fence] TTL ms, with ms from 1 to 1000000000");
+    else if (!command_fence(c, r, 5, &fence))
+        return;
+    else if (session_renew(c->session, r->word[1].at, r->word[1].len, fence, ttl_ms))
         resp_simple(&c->out, "OK");
     else
-        command_not_held(c, r->word[1]);
+        command_not_held(c, r->word[1], fence);
 }
 
-/* The locks of this connection, those that are granted within this time included, are surely held for so many
- * milliseconds. Others count them from the moment in which they asked. */
+/* What a CONFIRM of all its locks must not pass over: the client has lost one, and does not know. */
+static bool command_has_lost(struct client *c)
+{
+    if (c->loss_count)
+        command_tell_loss(c, RING_OF(c->losses.next, struct client_loss, in_client));
+    else if (c->losses_forgotten)
+        resp_error(&c->out, "LOST", "more locks are lost than this connection is told of; close it");
+    return c->loss_count || c->losses_forgotten;
+}
+
+/* The lock of this name, or all locks of this connection, those that are granted within this time included, are surely held
+ * for so many milliseconds. Clients count them from the moment in which they asked. */
 static void command_confirm(struct client *c, const struct resp_request *r)
 {
-    uint64_t ms = session_confirm(c->session);
+    uint64_t ms, fence;
 
-    (void)r;
+    if (!command_fence(c, r, 3, &fence) || (r->count == 1 && command_has_lost(c)))
+        return;
+    if (r->count > 1 && !session_holds(c->session, r->word[1].at, r->word[1].len, fence)) {
+        command_not_held(c, r->word[1], fence);
+        return;
+    }
+    ms = session_confirm(c->session);
     if (ms)
         resp_integer(&c->out, ms);
     else
@@ -362,9 +417,9 @@ static void command_quit(struct client *c, const struct resp_request *r)
 
 const struct command commands[] = {
     {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", COMMAND_COSTS},
-    {"UNLOCK", 2, 2, command_unlock, "UNLOCK name", COMMAND_MEANWHILE},
-    {"RENEW", 4, 4, command_renew, "RENEW name TTL ms", COMMAND_MEANWHILE},
-    {"CONFIRM", 1, 1, command_confirm, "CONFIRM", COMMAND_MEANWHILE},
+    {"UNLOCK", 2, 3, command_unlock, "UNLOCK name [fence]", COMMAND_MEANWHILE},
+    {"RENEW", 4, 5, command_renew, "RENEW name [fence] TTL ms", COMMAND_MEANWHILE},
+    {"CONFIRM", 1, 3, command_confirm, "CONFIRM [name [fence]]", COMMAND_MEANWHILE},
     {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", 0},
     {"HOLDERS", 2, 2, command_holders, "HOLDERS name", COMMAND_COSTS | COMMAND_LOOKS},
     {"WAITERS", 2, 2, command_waiters, "WAITERS name", COMMAND_COSTS | COMMAND_LOOKS},

@@ -85,7 +85,10 @@ void lease_refresh(struct node *node)
         locks_set_fence_limit(&node->locks, fence_limit(&node->fence, node->view.fence, node->now_ms));
     if (!grants && node->locks.grants)
         node->lapses++;
-    locks_set_grants(&node->locks, grants);
+    locks_set_grants(&node->locks, grants,
+                     node->leaves                         ? LOSS_DAEMON_ENDS
+                     : node->takes_part && !node->dropped ? LOSS_NO_MAJORITY
+                                                          : LOSS_EXCLUDED);
 }
 
 /* -------------------------------------------------------------------------------------------------------- heartbeats */

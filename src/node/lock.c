@@ -20,6 +20,13 @@
 
 /* ----------------------------------------------------------------------------------------------------------- claims */
 
+const char *const loss_text[] = {"its TTL has run out",
+                                 "it was taken away by force-unlock",
+                                 "the daemon has lost touch with a majority of the members",
+                                 "the other members have excluded the daemon",
+                                 "the daemon is about to end",
+                                 "its connection has broken"};
+
 static struct claim *lock_first(const struct lock *lock)
 {
     return ring_empty(&lock->waiting) ? NULL : RING_OF(lock->waiting.next, struct claim, in_lock);
@@ -345,7 +352,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
 {
     l->open = false;
     if (view->n == 0)
-        locks_set_grants(l, false);
+        locks_set_grants(l, false, LOSS_EXCLUDED);
     for (size_t k = 0; k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next;
@@ -375,7 +382,7 @@ void locks_send_away(struct locks *l)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next; /* with the last one it may be forgotten */
             for (uint32_t left = lock->waiters; left; left--)
-                locks_take_away(l, lock_first(lock), CLAIM_TIMED_OUT);
+                locks_time_out(l, lock_first(lock));
         }
 }
 
@@ -392,7 +399,7 @@ void locks_tidy(struct locks *l)
     names_bury(l, SOME);
 }
 
-void locks_set_grants(struct locks *l, bool grants)
+void locks_set_grants(struct locks *l, bool grants, enum loss why)
 {
     if (l->grants == grants)
         return;
@@ -400,7 +407,7 @@ void locks_set_grants(struct locks *l, bool grants)
     for (size_t k = 0; !grants && k < l->room; k++)
         for (struct lock *lock = l->table[k], *next; lock; lock = next) {
             next = lock->next; /* with the last holder this one may be forgotten */
-            locks_take_from_all(l, lock, UINT64_MAX);
+            locks_take_from_all(l, lock, UINT64_MAX, why);
         }
     if (grants)
         locks_work(l);
@@ -493,20 +500,34 @@ void locks_drop(struct locks *l, struct claim *c)
         lock_work(l, c->lock);
 }
 
-void locks_take_away(struct locks *l, struct claim *c, enum claim_state state)
+/* Who loses it hears of it before who gets it. */
+static void lock_take(struct locks *l, struct claim *c, enum claim_state state)
 {
-    if (c->state == CLAIM_LINGERS)
-        return;
-    if (c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c)) {
-        l->lingering++;
-        lock_settle(l, c, CLAIM_LINGERS);
-    } else if (lock_leave(l, c)) {
-        lock_settle(l, c, state); /* who loses it hears of it before who gets it */
+    if (lock_leave(l, c)) {
+        lock_settle(l, c, state);
         lock_work(l, c->lock);
     }
 }
 
-uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence)
+void locks_time_out(struct locks *l, struct claim *c)
+{
+    lock_take(l, c, CLAIM_TIMED_OUT);
+}
+
+void locks_take_away(struct locks *l, struct claim *c, enum loss why)
+{
+    if (c->state == CLAIM_LINGERS)
+        return;
+    c->loss = why;
+    if (c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c)) {
+        l->lingering++;
+        lock_settle(l, c, CLAIM_LINGERS);
+    } else {
+        lock_take(l, c, CLAIM_LOST);
+    }
+}
+
+uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence, enum loss why)
 {
     struct claim **taken = NULL;
     uint32_t count = 0;
@@ -519,7 +540,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence)
         taken[count++] = c;
     }
     for (uint32_t k = 0; k < count; k++)
-        locks_take_away(l, taken[k], CLAIM_LOST);
+        locks_take_away(l, taken[k], why);
     free(taken);
     return count;
 }

@@ -73,6 +73,10 @@ enum claim_state {
     CLAIM_LINGERS, /* lost, but its client may believe in it until it has heard: nobody else gets it yet */
 };
 
+/* Why a client has lost a lock. loss_text tells it to people, in words that go on from "it is lost:". */
+enum loss { LOSS_TTL, LOSS_FORCED, LOSS_NO_MAJORITY, LOSS_EXCLUDED, LOSS_DAEMON_ENDS, LOSS_BROKEN };
+extern const char *const loss_text[];
+
 /* One client's wish for one lock, and then its possession. Owned by the session; while it waits or holds it stands in a
  * ring of the lock. */
 struct claim {
@@ -88,6 +92,7 @@ struct claim {
     uint32_t site;        /* held: through which of the member's sites */
     bool tries;           /* it waits for no holder */
     enum claim_state state;
+    enum loss loss; /* lost, or lingering: why */
     uint8_t name_len;
     char name[]; /* of the lock, which may be forgotten before the claim */
 };
@@ -217,8 +222,8 @@ void locks_tidy(struct locks *l);
 void locks_hear_fence(struct locks *l, uint64_t fence);
 /* From now on, this is the limit. */
 void locks_set_fence_limit(struct locks *l, uint64_t limit);
-/* May locks be granted? If no longer, all that is held is lost. */
-void locks_set_grants(struct locks *l, bool grants);
+/* May locks be granted? If no longer, all that is held is lost, and this is why. */
+void locks_set_grants(struct locks *l, bool grants, enum loss why);
 
 /* The mode of a group of this lock. A mode is a number and a group a name: two groups whose names hash alike, one pair
  * in four thousand million, would be taken for one. */
@@ -229,10 +234,12 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
 const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
 /* The claim, waiting or held, is given up. The lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
-/* As locks_drop, but the claim is taken away: it is among the settled, in this state; or, if that is CLAIM_LOST, it lingers. */
-void locks_take_away(struct locks *l, struct claim *c, enum claim_state state);
+/* As locks_drop, but the claim's wait is over: it is among the settled. */
+void locks_time_out(struct locks *l, struct claim *c);
+/* The claim is taken away: it is among the settled, lost, or it lingers. */
+void locks_take_away(struct locks *l, struct claim *c, enum loss why);
 /* The lock is taken away from all clients of this member that hold it with this fence or a smaller one. How many? */
-uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence);
+uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence, enum loss why);
 /* A peer's message. Null, or what is wrong with it: then the peer is not what it seems, and is not to be heard again.
  */
 const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);

@@ -476,6 +476,7 @@ bool node_next(struct node *node, struct node_event *event)
     event->answers = c == c->session->waiting;
     event->state = c->state == CLAIM_LINGERS ? CLAIM_LOST : c->state;
     event->fence = c->fence;
+    event->loss = c->loss;
     event->no_quorum = node_state(node) >= NODE_NO_QUORUM;
     event->name_len = c->name_len;
     memcpy(event->name, c->name, c->name_len);

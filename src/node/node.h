@@ -119,6 +119,7 @@ struct node_event {
     enum claim_state state; /* not CLAIM_WAITING */
     bool answers;           /* its request; else it is news of what it held */
     uint64_t fence;         /* held or lost */
+    enum loss loss;         /* lost: why */
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
     bool no_quorum; /* timed out, and it could not have been granted */

@@ -92,7 +92,7 @@ static bool session_orphan_claim(struct claim *c)
     struct node *node = c->session->node;
 
     if (c->state == CLAIM_HELD && c != c->session->waiting && c->session->vouched_ms > node->now_ms) {
-        locks_take_away(&node->locks, c, CLAIM_LOST);
+        locks_take_away(&node->locks, c, LOSS_BROKEN);
         node->losses++;
         watch_tell(node, WATCH_LOST, c);
     }
@@ -132,15 +132,27 @@ void session_forget_orphans(struct node *node)
     }
 }
 
-/* The claim by which the session holds this lock, or null. */
-static struct claim *session_find(const struct session *s, const char *name, size_t name_len)
+/* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. What
+ * the client has not been told is held, it does not hold. */
+static struct claim *session_find(const struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
     const struct lock *lock = locks_find(&s->node->locks, name, name_len);
+    struct claim *found = NULL;
 
     for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (c->session == s)
-            return c;
-    return NULL;
+        if (c->session == s && c != s->waiting && (!fence || fence == c->fence)) {
+            found = c;
+            if (c->state == CLAIM_HELD)
+                break;
+        }
+    return found;
+}
+
+bool session_holds(const struct session *s, const char *name, size_t name_len, uint64_t fence)
+{
+    const struct claim *c = session_find(s, name, name_len, fence);
+
+    return c && c->state == CLAIM_HELD;
 }
 
 static void session_set_due(struct claim *c, uint64_t span_ms)
@@ -170,9 +182,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
         return "ERR";
     }
-    if ((c = session_find(s, wish->name, wish->name_len)) && c->state == CLAIM_LINGERS)
-        session_forget(c); /* it has heard that it was lost */
-    else if (c) {
+    if (session_holds(s, wish->name, wish->name_len, 0)) {
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
         return "ERR";
     }
@@ -229,22 +239,21 @@ void session_settle(struct claim *c)
         session_set_due(c, c->ttl_ms);
 }
 
-bool session_unlock(struct session *s, const char *name, size_t name_len)
+bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
-    struct claim *c = session_find(s, name, name_len);
+    struct claim *c = session_find(s, name, name_len, fence);
     bool held = c && c->state == CLAIM_HELD;
 
-    if (!c || c == s->waiting)
-        return false;
-    session_forget(c);
+    if (c)
+        session_forget(c);
     return held;
 }
 
-bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms)
+bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms)
 {
-    struct claim *c = session_find(s, name, name_len);
+    struct claim *c = session_find(s, name, name_len, fence);
 
-    if (!c || c == s->waiting || c->state != CLAIM_HELD)
+    if (!c || c->state != CLAIM_HELD)
         return false;
     due_clear(&s->node->due, c);
     c->ttl_ms = ttl_ms;
@@ -286,12 +295,12 @@ void session_due(struct claim *c)
 
     due_clear(&node->due, c);
     if (c->state == CLAIM_WAITING)
-        locks_take_away(&node->locks, c, CLAIM_TIMED_OUT);
+        locks_time_out(&node->locks, c);
     else if (c == c->session->waiting ||
              !ring_empty(&c->settled)) /* its client will soon be told what has become of it */
         return;
     else if (c->state == CLAIM_HELD)
-        locks_take_away(&node->locks, c, CLAIM_LOST);
+        locks_take_away(&node->locks, c, LOSS_TTL);
     else
         session_forget(c);
 }
@@ -300,5 +309,5 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len, uin
 {
     struct lock *lock = locks_find(&node->locks, name, name_len);
 
-    return lock ? locks_take_from_all(&node->locks, lock, fence) : 0;
+    return lock ? locks_take_from_all(&node->locks, lock, fence, LOSS_FORCED) : 0;
 }

@@ -3,8 +3,9 @@
  * A session waits for one lock at a time, as its client reads one answer after the other. It holds as many as it likes,
  * each in its own name and once. A lock may be held on a lease (TTL): it is lost when that runs out, unless it is renewed
  * before. A client may be told for how long its locks are surely held (CONFIRM, `vouched_ms`); what it loses before that
- * time is over lingers (lock.h) until it gives it up, asks for it anew, or says goodbye, as it has heard by then; or until
- * the time is over.
+ * time is over lingers (lock.h) until it gives it up (UNLOCK) or says goodbye, as it has heard by then; or until the time
+ * is over. If the client asks for it anew before, that request waits as any other does: a connection may be shared by
+ * threads, of which another one held it.
  *
  * A session ends in one of two manners. The client has said goodbye (session_close): all its locks are released. Or the
  * connection has broken (session_break), and the client may not know: the wait is withdrawn, and what the client was told
@@ -60,9 +61,11 @@ static inline bool session_is_busy(const struct session *s)
 /* Null: the answer comes as an event (node_next), also if it is given at once. Else no event comes: an error code (ERR,
  * WRONGKIND, BUSY, NOQUORUM) for programs, and a line in why for people. */
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
-/* False: this session does not hold it. */
-bool session_unlock(struct session *s, const char *name, size_t name_len);
-bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t ttl_ms);
+/* False: this session does not hold it; or, if the fence is not 0, not with this fence. What lingers is given up by
+ * session_unlock, all the same. */
+bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence);
+bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms);
+bool session_holds(const struct session *s, const char *name, size_t name_len, uint64_t fence);
 /* For so many milliseconds, counted from the question, the client may believe in the locks that it holds and in those that
  * it is granted meanwhile. 0: this member cannot vouch for any. */
 uint64_t session_confirm(struct session *s);

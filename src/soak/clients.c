@@ -1,25 +1,34 @@
-/* clients.c - the clients of a soak, and the checkers that know what each of them believes. See soak.h. */
+/* clients.c - the clients of a soak, and the checkers that know what each of them believes. See soak.h.
+ *
+ * A client speaks the protocol of Redis, in version 2 or 3, over a connection (conns.c), and asks for one lock at a time. Most
+ * clients do as the documents say: they use CONFIRM, and believe in a lock for as long as the answer says, from the moment
+ * in which they asked, unless they are told before that it is lost. Their clocks may be the slowest that are allowed, they
+ * may hear late, and they may be stopped. The others, of which none is remote, believe in a lock until they are told. */
 #include "world.h"
 
 #include "core/alg.h"
 
-static const char *const clients_names[SOAK_NAMES] = {"apple", "plum", "fig", "2 pears", "moot"};
+#include <assert.h>
+#include <stdlib.h>
 
-static struct node *clients_node(struct world *w, const struct soak_client *c)
-{
-    return &w->machine[c->machine].node;
-}
+static const char *const clients_names[SOAK_NAMES] = {"apple", "plum", "fig", "2 pears", "moot"};
 
 static void clients_plan(struct world *w, uint32_t k, uint64_t in_ms)
 {
     world_plan(w, in_ms * 1000 + world_below(w, 1000), SOAK_CLIENT, k, 0)->life = w->client[k].life;
 }
 
+static void clients_think(struct world *w, uint32_t k)
+{
+    w->client[k].life++;
+    clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+}
+
 void clients_begin(struct world *w)
 {
     for (uint32_t k = 0; k < w->clients; k++) {
-        w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .life = 1, .name = -1};
-        clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+        w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
+        clients_think(w, k);
     }
 }
 
@@ -39,9 +48,9 @@ static bool clients_is_excused(const struct world *w, const struct soak_client *
     return w->mix.wild_clocks || c->dazed || m->stands_us > c->since_us || (!c->confirms && m->thaws_us > c->since_us);
 }
 
-static void clients_check_grant(struct world *w, const struct soak_client *me)
+/* This client begins to believe that it holds a lock: nobody believes that it must not. */
+static void clients_check_belief(struct world *w, const struct soak_client *me)
 {
-    struct soak_history *h = &w->history[me->name];
     uint32_t together = 1;
 
     if (me->dazed)
@@ -61,14 +70,23 @@ static void clients_check_grant(struct world *w, const struct soak_client *me)
     }
     if (me->slots && together > me->slots)
         world_fail(w, "%s has %u holders, and %u slots", clients_names[me->name], together, me->slots);
-    if (!me->slots && !w->mix.wild_clocks && me->fence <= (me->mode == LOCK_ALONE ? h->highest : h->highest_alone))
-        world_fail(w, "the fence of %s does not grow", clients_names[me->name]);
-    if (!me->slots && me->mode == LOCK_ALONE && me->fence == h->highest_alone)
-        world_fail(w, "a fence of %s is given twice", clients_names[me->name]);
-    if (h->highest < me->fence)
-        h->highest = me->fence;
-    if (me->mode == LOCK_ALONE && h->highest_alone < me->fence)
-        h->highest_alone = me->fence;
+}
+
+/* A daemon grants a lock to whoever asked over this connection. */
+static void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence)
+{
+    struct soak_history *h = &w->history[x->name];
+
+    if (w->machine[x->machine].stills) /* it does not know yet that its clock has stood still, and may be excluded */
+        return;
+    if (!x->slots && !w->mix.wild_clocks && fence <= (x->mode == LOCK_ALONE ? h->highest : h->highest_alone))
+        world_fail(w, "the fence of %s does not grow", clients_names[x->name]);
+    if (!x->slots && x->mode == LOCK_ALONE && fence == h->highest_alone)
+        world_fail(w, "a fence of %s is given twice", clients_names[x->name]);
+    if (h->highest < fence)
+        h->highest = fence;
+    if (x->mode == LOCK_ALONE && h->highest_alone < fence)
+        h->highest_alone = fence;
 }
 
 /* In this time all members get to know what one of them tells, or the view changes. */
@@ -87,84 +105,274 @@ static uint64_t clients_last_view_us(const struct world *w)
     return last_us;
 }
 
+/* Does its daemon keep the client waiting, and for the lock that `me` is about? */
+static bool clients_waits_for(const struct soak_conn *x, const struct soak_conn *me)
+{
+    const struct claim *c = x->id && x->end ? x->end->session->waiting : NULL;
+
+    return c && c->state == CLAIM_WAITING && x->name == me->name;
+}
+
 /* A client shares a lock that another one of the same member has held for a while: then no client waits that cannot share,
  * unless that one has just come, or the view has changed since. */
-static void clients_check_overtaking(struct world *w, const struct soak_client *me, uint64_t asked_us)
+static void clients_check_overtaking(struct world *w, const struct soak_conn *me)
 {
     bool joins = false;
 
-    for (uint32_t k = 0; k < w->clients; k++) {
-        const struct soak_client *c = &w->client[k];
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
+        const struct soak_conn *x = &w->conn[k];
 
-        joins |= c != me && c->machine == me->machine && c->name == me->name && c->holds && !c->lost &&
-                 c->mode == me->mode && c->since_us + SOAK_LEASE_MS * 1000 < asked_us;
+        joins |= x->id && x->end && x != me && x->machine == me->machine && x->name == me->name && x->holds &&
+                 x->mode == me->mode && x->held_us + SOAK_LEASE_MS * 1000 < me->asked_us;
     }
-    for (uint32_t k = 0; joins && me->mode != LOCK_ALONE && k < w->clients; k++) {
-        const struct soak_client *c = &w->client[k];
+    for (uint32_t k = 0; joins && me->mode != LOCK_ALONE && k < SOAK_CONNS_MAX; k++) {
+        const struct soak_conn *x = &w->conn[k];
 
-        if (c->waits && !c->tries && c->name == me->name && c->slots == me->slots &&
-            !dme_compatible(c->mode, me->mode) && c->since_us + NEWS_US < asked_us &&
-            clients_last_view_us(w) < c->since_us && node_is_open(clients_node(w, c)))
+        if (clients_waits_for(x, me) && !x->tries && x->slots == me->slots && !dme_compatible(x->mode, me->mode) &&
+            x->asked_us + NEWS_US < me->asked_us && clients_last_view_us(w) < x->asked_us &&
+            node_is_open(&w->machine[x->machine].node))
             world_fail(w, "a client of %s that came later shares %s, though client %u of %s waits",
-                       w->machine[me->machine].name, clients_names[me->name], k, w->machine[c->machine].name);
-    }
-}
-
-/* Clients that try are rivalled by all who want the same lock. */
-static void clients_note_rivals(struct world *w, struct soak_client *me)
-{
-    const struct soak_history *h = &w->history[me->name];
-
-    me->rivalled = h->abandoned_us && w->now_us < h->abandoned_us + NEWS_US;
-    for (uint32_t k = 0; k < w->clients; k++) {
-        struct soak_client *c = &w->client[k];
-
-        if (c != me && c->name == me->name)
-            me->rivalled = c->rivalled = true;
+                       w->machine[me->machine].name, clients_names[me->name], x->client, w->machine[x->machine].name);
     }
 }
 
 /* A client that tried has not got the lock, and no client was in its way. */
-static void clients_check_try(struct world *w, const struct soak_client *me, const struct node_event *e)
+static void clients_check_try(struct world *w, const struct soak_conn *x, const struct node_event *e)
 {
-    if (me->tries && !me->rivalled && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
-        w->now_us < me->since_us + 2 * SOAK_LEASE_MS * 1000)
-        world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[me->name],
-                   w->machine[me->machine].name);
+    if (x->tries && !x->rivalled && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
+        w->now_us < x->asked_us + 2 * SOAK_LEASE_MS * 1000)
+        world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[x->name],
+                   w->machine[x->machine].name);
+}
+
+/* Clients that try are rivalled by all who want the same lock. */
+void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
+{
+    for (me->name = 0; strncmp(clients_names[me->name], c->name, c->name_len) != 0;)
+        me->name++;
+    me->mode = c->mode;
+    me->slots = c->slots;
+    me->tries = c->tries;
+    me->asked_us = w->now_us;
+    me->rivalled =
+        w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US;
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
+        struct soak_conn *x = &w->conn[k];
+
+        if (x != me && x->id && x->end && x->name == me->name && (x->holds || x->end->session->waiting))
+            me->rivalled = x->rivalled = true;
+    }
+}
+
+/* What this client holds or wanted is not released in the usual way. */
+void clients_abandon(struct world *w, const struct soak_conn *me)
+{
+    w->history[me->name].abandoned_us = w->now_us;
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++)
+        w->conn[k].rivalled |= w->conn[k].name == me->name;
+}
+
+/* What the node has to tell goes to the daemons' ends of the connections. */
+void clients_hear(struct world *w, uint32_t i)
+{
+    struct node_event e;
+
+    while (node_next(&w->machine[i].node, &e)) {
+        struct soak_conn *x = e.session->user;
+
+        if (e.answers && strcmp(clients_names[x->name], e.name) != 0)
+            world_fail(w, "client %u hears of %s, and did not ask", x->client, e.name);
+        if (e.answers)
+            clients_check_try(w, x, &e);
+        world_trace(w, "client %u of %s: %s %s, fence %llu", x->client, w->machine[i].name, e.name,
+                    e.state == CLAIM_HELD   ? "held"
+                    : e.state == CLAIM_LOST ? "lost"
+                                            : "not held",
+                    (unsigned long long)e.fence);
+        if (e.state == CLAIM_HELD) {
+            w->report->grants++;
+            clients_check_fence(w, x, e.fence);
+            clients_check_overtaking(w, x);
+            x->holds = true;
+            x->held_us = w->now_us;
+        }
+        if (e.state == CLAIM_LOST) {
+            w->report->losses++;
+            rolling_check_loss(w, i, e.name);
+            x->holds = x->holds && e.answers;
+            clients_abandon(w, x);
+        }
+        client_hear(x->end, &e);
+        conns_run(w, x);
+        if (x->instant) /* a loss is heard before anybody else hears of a grant */
+            conns_say_back(w, x);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- saying */
+
+static void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words,
+                        size_t count)
+{
+    assert(c->conn >= 0 && c->awaited < SOAK_AWAITED_MAX);
+    c->await[c->awaited++] = (struct soak_awaited){.to = to, .asked_us = w->now_us, .fence = c->fence};
+    conns_say(w, &w->conn[c->conn], words, count);
+}
+
+/* For all its locks, or for the one that it holds. */
+static void clients_ask_confirm(struct world *w, struct soak_client *c)
+{
+    char fence[24];
+    const char *words[3] = {"CONFIRM", c->holds ? clients_names[c->name] : NULL, fence};
+
+    snprintf(fence, sizeof fence, "%llu", (unsigned long long)c->fence);
+    clients_say(w, c, SOAK_TO_CONFIRM, words, c->holds ? 1 + world_below(w, 3) : 1);
+}
+
+static void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost)
+{
+    char text[24];
+    const char *words[3] = {"UNLOCK", clients_names[name], text};
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)fence);
+    clients_say(w, c, SOAK_TO_UNLOCK, words, lost || world_below(w, 2) ? 3 : 2);
+    c->await[c->awaited - 1].fence = lost ? 0 : fence;
+}
+
+/* The client uses its lock no more. Of what it has lost it may tell the daemon later, as a thread would that finds out while
+ * another one has asked for a lock on the same connection. */
+static void clients_let_go(struct world *w, uint32_t k, bool lost)
+{
+    struct soak_client *c = &w->client[k];
+
+    if (lost && c->protocol == 3 && world_below(w, 2)) {
+        c->stale_name = c->name;
+        c->stale_fence = c->fence;
+    } else {
+        clients_say_unlock(w, c, c->name, c->fence, lost);
+    }
+    c->holds = false;
+    c->name = -1;
+    clients_think(w, k);
+}
+
+static void clients_connect(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    const char *hello[] = {"HELLO", "3"};
+    struct soak_conn *x;
+
+    c->conn = conns_open(w, k);
+    if (c->conn < 0)
+        return;
+    x = &w->conn[c->conn];
+    c->awaited = 0;
+    c->protocol = 2;
+    c->vouched_us = c->lost_fence = c->stale_fence = 0;
+    c->confirms = w->mix.squeeze || world_below(w, 3);
+    c->slow = w->mix.squeeze || world_below(w, 2);
+    c->confirm_us = (w->mix.squeeze || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
+    x->local = !c->confirms || world_below(w, 4) == 0;
+    x->instant = !c->confirms;
+    x->delay_us = x->instant ? 0 : 1 + world_below(w, 3000);
+    x->jitter_us = x->instant || world_below(w, 2) ? 0 : world_below(w, 30000);
+    if (!x->instant && !w->conf->rolling && !w->mix.squeeze && world_below(w, 4) == 0) /* it is busy with other things */
+        x->jitter_us = world_below(w, SOAK_LEASE_MS * 1000);
+    x->end->session->remote = !x->local;
+    if (!c->confirms || world_below(w, 2))
+        clients_say(w, c, SOAK_TO_HELLO, hello, 2);
+}
+
+static void clients_ask(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    char wait[24], ttl[24];
+    const char *words[8] = {"LOCK"};
+    size_t count = 2;
+
+    c->name = (int)world_below(w, SOAK_NAMES);
+    words[1] = clients_names[c->name];
+    c->mode = LOCK_ALONE;
+    c->slots = 0;
+    if (c->name == 3 || (c->name == 4 && world_below(w, 2))) {
+        c->slots = 2;
+        words[count++] = "SLOTS";
+        words[count++] = "2";
+    } else if (w->modes->rules & 1u << DME_GROUP && world_below(w, 3)) {
+        c->mode = world_below(w, 2) ? LOCK_SHARED : lock_group_mode(words[1], strlen(words[1]), "red", 3);
+        words[count++] = c->mode == LOCK_SHARED ? "SHARED" : "GROUP";
+        if (c->mode != LOCK_SHARED)
+            words[count++] = "red";
+    }
+    if (world_below(w, 4) == 0) {
+        snprintf(wait, sizeof wait, "%llu", (unsigned long long)(world_below(w, 2) ? world_below(w, 2000) : 0));
+        words[count++] = "WAIT";
+        words[count++] = wait;
+    }
+    c->greedy = world_below(w, 5) == 0;
+    if (c->greedy && world_below(w, 2) && !w->conf->rolling) {
+        snprintf(ttl, sizeof ttl, "%llu", (unsigned long long)(1 + world_below(w, 3000)));
+        words[count++] = "TTL";
+        words[count++] = ttl;
+    }
+    c->since_us = w->now_us;
+    c->waits = true;
+    if (c->confirms && world_below(w, 2))
+        clients_ask_confirm(w, c);
+    clients_say(w, c, SOAK_TO_LOCK, words, count);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- acting */
 
-/* What this client holds or wanted is not released in the usual way. */
-static void clients_abandon(struct world *w, const struct soak_client *c)
-{
-    if (c->name >= 0)
-        w->history[c->name].abandoned_us = w->now_us;
-    for (uint32_t k = 0; k < w->clients; k++)
-        w->client[k].rivalled |= w->client[k].name == c->name;
-}
-
-static void clients_gone(struct world *w, uint32_t k)
+/* Without a connection, whether it has ended it or not. */
+static void clients_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
-    clients_abandon(w, c);
-    c->session = NULL;
-    c->waits = c->holds = c->lost = false;
+    c->conn = -1;
+    c->waits = c->holds = false;
     c->name = -1;
-    c->life++;
-    clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+    clients_think(w, k);
+}
+
+static void clients_leave(struct world *w, uint32_t k, bool goodbye)
+{
+    struct soak_client *c = &w->client[k];
+
+    world_trace(w, "client %u ends its connection%s", k, goodbye ? " and says goodbye" : "");
+    conns_close(w, &w->conn[c->conn], goodbye);
+    clients_be_gone(w, k);
 }
 
 void clients_die(struct world *w, uint32_t k)
 {
-    struct soak_client *c = &w->client[k];
+    if (w->client[k].conn >= 0)
+        clients_leave(w, k, false);
+}
 
-    if (c->session) {
-        world_wake(w, c->machine);
-        session_close(c->session);
-        clients_gone(w, k);
-        world_settle(w, c->machine);
+void clients_disconnected(struct world *w, const struct soak_conn *x)
+{
+    if (w->client[x->client].conn == (int)(x - w->conn))
+        clients_be_gone(w, x->client);
+}
+
+void clients_disturb(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_conn *x = c->conn < 0 ? NULL : &w->conn[c->conn];
+    uint64_t kind = world_below(w, 5);
+
+    if (!x || w->now_us < c->thaws_us)
+        return;
+    if (kind == 0) {
+        world_trace(w, "client %u talks nonsense", k);
+        x->nonsense = true;
+        conns_say_nonsense(w, x);
+    } else if (kind == 1) {
+        c->thaws_us = w->now_us + 1000 * (1 + world_below(w, 3 * SOAK_LEASE_MS));
+        world_trace(w, "client %u is stopped", k);
+    } else if (!x->local && !x->severed) {
+        conns_break(w, x, (enum soak_break)(kind - 2));
     }
 }
 
@@ -178,140 +386,24 @@ void clients_evict(struct world *w, uint32_t i)
     world_settle(w, i);
 }
 
-/* It believes in its lock for a while to come. */
-static void clients_miss(struct world *w, uint32_t k)
-{
-    w->client[k].lost = true;
-    w->client[k].life++;
-    clients_plan(w, k, world_below(w, 2 * SOAK_LEASE_MS));
-}
-
-/* Now it hears of it, and its daemon that it did. */
-static void clients_hear_late(struct world *w, uint32_t k)
-{
-    struct soak_client *c = &w->client[k];
-    const char *name = clients_names[c->name];
-
-    clients_abandon(w, c);
-    world_trace(w, "client %u hears that it has lost %s", k, name);
-    c->lost = c->holds = false;
-    c->name = -1;
-    if (c->session) {
-        world_wake(w, c->machine);
-        if (session_unlock(c->session, name, strlen(name)))
-            world_fail(w, "a client was told that it has lost %s, and holds it", name);
-        world_settle(w, c->machine);
-    }
-    clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
-}
-
-/* The daemon has died: its clients know at once, most of them. */
-void clients_orphaned(struct world *w, uint32_t i)
-{
-    for (uint32_t k = 0; k < w->clients; k++) {
-        struct soak_client *c = &w->client[k];
-
-        if (c->machine != i || !c->session)
-            continue;
-        session_close(c->session);
-        c->session = NULL;
-        if (!c->deaf || !c->holds)
-            clients_gone(w, k);
-        else if (!c->lost)
-            clients_miss(w, k);
-    }
-}
-
-static void clients_ask(struct world *w, uint32_t k)
-{
-    struct soak_client *c = &w->client[k];
-    int name = (int)world_below(w, SOAK_NAMES);
-    struct session_wish wish = {
-        .name = clients_names[name], .name_len = strlen(clients_names[name]), .wait_ms = SESSION_FOREVER};
-    char line[256];
-    struct dme_text why;
-    const char *objection;
-
-    if (name == 3 || (name == 4 && world_below(w, 2)))
-        wish.slots = 2;
-    else if (w->modes->rules & 1u << DME_GROUP)
-        wish.mode = world_below(w, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + (uint32_t)world_below(w, 2);
-    if (world_below(w, 4) == 0)
-        wish.wait_ms = world_below(w, 2) ? world_below(w, 2000) : 0;
-    c->greedy = world_below(w, 5) == 0;
-    if (c->greedy && world_below(w, 2) && !w->conf->rolling)
-        wish.ttl_ms = 1 + world_below(w, 3000);
-    if (!c->session)
-        c->session = session_open(clients_node(w, c), c);
-    c->name = name;
-    c->mode = wish.mode;
-    c->slots = wish.slots;
-    c->confirms = world_below(w, 2);
-    c->deaf = c->confirms && world_below(w, 2);
-    c->since_us = w->now_us;
-    c->tries = wish.wait_ms == 0;
-    clients_note_rivals(w, c);
-    dme_text_init(&why, line, sizeof line);
-    objection = session_lock(c->session, &wish, &why);
-    c->waits = !objection;
-    if (objection) {
-        c->name = -1;
-        if (strcmp(objection, "ERR") == 0)
-            world_fail(w, "a client is told: %s", line);
-        clients_plan(w, k, 1 + world_below(w, 2 * w->mix.think_ms));
-    }
-}
-
 void clients_act(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
-    const char *name = c->name >= 0 ? clients_names[c->name] : "";
-    uint64_t life = c->life;
 
-    if (c->lost) {
-        clients_hear_late(w, k);
+    if (c->waits || (c->conn < 0 && w->calm))
         return;
-    }
-    if (!w->machine[c->machine].runs) {
-        if (!w->calm)
-            clients_plan(w, k, 100 + world_below(w, 500));
-        return;
-    }
-    if (c->waits)
-        return;
-    world_wake(w, c->machine);
-    clients_hear(w, c->machine); /* perhaps that it does not hold it any more */
-    if (c->life != life) {
-        world_settle(w, c->machine);
-        return;
-    }
-    if (c->holds) {
-        world_trace(w, "client %u releases %s", k, name);
-        c->holds = false;
-        c->name = -1;
-        if (!session_unlock(c->session, name, strlen(name)) && clients_believes(w, c))
-            world_fail(w, "a holder of %s cannot release it", name);
-        if (!w->calm)
-            clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+    if (c->conn < 0 && w->machine[c->machine].runs)
+        clients_connect(w, k);
+    if (c->conn < 0) {
+        clients_plan(w, k, 100 + world_below(w, 500));
+    } else if (c->holds) {
+        world_trace(w, "client %u releases %s", k, clients_names[c->name]);
+        if (world_below(w, 8))
+            clients_let_go(w, k, false);
+        else
+            clients_leave(w, k, true);
     } else if (!w->calm) {
         clients_ask(w, k);
-    }
-    world_settle(w, c->machine);
-}
-
-/* Its daemon vouches for its locks for so long, counted from when it was asked. */
-static void clients_believe(struct world *w, uint32_t k)
-{
-    struct soak_client *c = &w->client[k];
-    uint64_t vouched_ms = c->confirms ? session_confirm(c->session) : 0;
-
-    if (c->confirms) {
-        c->believes_to_us = world_when_us(w, c->machine, world_clock_ms(w, c->machine, w->now_us) + vouched_ms);
-        if (c->deaf)
-            c->believes_to_us = w->now_us + vouched_ms * 20000 / 19;
-        world_plan(w, SOAK_LEASE_MS * 1000 / 4, SOAK_CONFIRM, k, 0)->life = c->life;
-    } else {
-        c->believes_to_us = UINT64_MAX;
     }
 }
 
@@ -319,17 +411,14 @@ void clients_confirm(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
-    if (!c->holds || c->lost || !c->confirms || !w->machine[c->machine].runs)
-        return;
-    world_wake(w, c->machine);
-    world_settle(w, c->machine);
-    if (!c->holds || c->lost)
-        return;
-    if (world_is_stopped(w, c->machine)) /* its disk has become slow: the answer has to wait */
-        world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
-    else
-        clients_believe(w, k);
+    if (c->holds && c->confirms) {
+        if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
+            clients_ask_confirm(w, c);
+        world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->life = c->life;
+    }
 }
+
+/* ------------------------------------------------------------------------------------------------------------ hearing */
 
 /* Some hold a lock for long, and few for good. */
 static uint64_t clients_greed(struct world *w)
@@ -337,51 +426,157 @@ static uint64_t clients_greed(struct world *w)
     return world_below(w, 20) ? 500 + world_below(w, 4000) : 100000;
 }
 
-void clients_hear(struct world *w, uint32_t i)
+static void clients_lose(struct world *w, uint32_t k)
 {
-    struct node_event e;
+    if (w->client[k].holds) {
+        world_trace(w, "client %u hears that it has lost %s", k, clients_names[w->client[k].name]);
+        clients_let_go(w, k, true);
+    }
+}
 
-    while (node_next(&w->machine[i].node, &e)) {
-        struct soak_client *c = e.session->user;
-        uint32_t k = (uint32_t)(c - w->client);
+/* For so long, counted from the question, its daemon vouches for its locks. */
+static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+    uint64_t ms = r->kind == ':' ? r->word[0].number : 0, until_us;
 
-        if (c->name < 0 || strcmp(clients_names[c->name], e.name) != 0 || e.answers != c->waits) {
-            world_fail(w, "client %u hears of %s, and did not ask", k, e.name);
-            return;
-        }
-        world_trace(w, "client %u of %s: %s %s, fence %llu", k, w->machine[i].name, e.name,
-                    e.state == CLAIM_HELD   ? "held"
-                    : e.state == CLAIM_LOST ? "lost"
-                                            : "not held",
-                    (unsigned long long)e.fence);
-        if (e.state == CLAIM_LOST && c->holds && c->deaf) {
-            w->report->losses++;
-            rolling_check_loss(w, i, e.name);
-            clients_miss(w, k);
+    if (ms == 0) {
+        if (strncmp(r->word[0].at, "NOQUORUM ", 9) != 0 && strncmp(r->word[0].at, "LOST ", 5) != 0 &&
+            strncmp(r->word[0].at, "NOTHELD ", 8) != 0)
+            world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
+        c->vouched_us = 0;
+        if (a->fence == c->fence)
+            clients_lose(w, k);
+        return;
+    }
+    until_us = a->asked_us + (c->slow ? ms * 20000 / 19 : ms * 1000);
+    if (c->vouched_us < until_us)
+        c->vouched_us = until_us;
+    if (c->holds) {
+        bool believed = clients_believes(w, c);
+
+        c->believes_to_us = c->vouched_us;
+        if (!believed && clients_believes(w, c))
+            clients_check_belief(w, c);
+    }
+}
+
+static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+
+    c->waits = false;
+    if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
+        world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
+    if (r->kind != '*') {
+        c->name = -1;
+        clients_think(w, k);
+        return;
+    }
+    c->life++;
+    c->holds = true;
+    if (c->stale_fence)
+        clients_say_unlock(w, c, c->stale_name, c->stale_fence, true);
+    c->stale_fence = 0;
+    c->fence = r->word[1].number;
+    c->since_us = w->conn[c->conn].held_us;
+    c->dazed = w->conn[c->conn].dazed;
+    c->believes_to_us = c->confirms ? c->vouched_us : UINT64_MAX;
+    if (clients_believes(w, c))
+        clients_check_belief(w, c);
+    if (c->confirms)
+        world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
+    clients_plan(w, k, c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * w->mix.hold_ms + 1));
+}
+
+/* A client of version 3 that cannot unlock what it held has been told before that it is lost. */
+static void clients_hear_unlock(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+
+    if (r->kind == '-' && c->protocol == 3 && a->fence && c->lost_fence != a->fence)
+        world_fail(w, "client %u has lost a lock (fence %llu), and was not told: %.*s", k, (unsigned long long)a->fence,
+                   (int)r->word[0].len, r->word[0].at);
+}
+
+static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_awaited a;
+
+    if (w->conn[c->conn].nonsense && r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
+        return; /* its daemon will hang up */
+    if (c->awaited == 0) {
+        world_fail(w, "client %u is answered, and did not ask", k);
+        return;
+    }
+    a = c->await[0];
+    memmove(c->await, c->await + 1, --c->awaited * sizeof a);
+    switch (a.to) {
+    case SOAK_TO_HELLO:
+        c->protocol = 3;
+        break;
+    case SOAK_TO_LOCK:
+        clients_hear_lock(w, k, r);
+        break;
+    case SOAK_TO_CONFIRM:
+        clients_hear_confirm(w, k, &a, r);
+        break;
+    case SOAK_TO_UNLOCK:
+        clients_hear_unlock(w, k, &a, r);
+    }
+}
+
+/* One reply, with all that is in it in one row. The number of bytes that it takes, or 0: it is not all there. */
+static size_t clients_parse(const char *bytes, size_t len, struct soak_reply *r)
+{
+    const char *at = bytes, *end = bytes + len;
+
+    *r = (struct soak_reply){.kind = len ? *bytes : 0};
+    for (uint64_t left = 1; left; left--) {
+        const char *line = at, *next = at < end ? memmem(at, (size_t)(end - at), "\r\n", 2) : NULL;
+        struct soak_word word = {.at = line + 1};
+
+        if (!next)
+            return 0;
+        word.len = (size_t)(next - line - 1);
+        word.number = strtoull(line + 1, NULL, 10);
+        at = next + 2;
+        if (strncmp(line, "*-1", 3) == 0) {
+            r->kind = '_';
+        } else if (strchr("*>%", *line)) {
+            left += word.number * (*line == '%' ? 2 : 1);
             continue;
+        } else if (*line == '$') {
+            word.at = at;
+            word.len = word.number;
+            at += word.number + 2;
+            if (at > end)
+                return 0;
         }
-        c->waits = false;
-        c->holds = e.state == CLAIM_HELD;
-        c->life++;
-        if (c->holds) {
-            clients_check_overtaking(w, c, c->since_us);
-            c->fence = e.fence;
-            c->since_us = w->now_us;
-            c->dazed = w->machine[i].stills;
-            w->report->grants++;
-            clients_believe(w, k);
-            clients_check_grant(w, c);
-            clients_plan(w, k, c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * w->mix.hold_ms + 1));
-        } else {
-            clients_check_try(w, c, &e);
-            if (e.state == CLAIM_LOST)
-                clients_abandon(w, c);
-            w->report->losses += e.state == CLAIM_LOST;
-            if (e.state == CLAIM_LOST)
-                rolling_check_loss(w, i, e.name);
-            c->name = -1;
-            clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
+        if (r->count < SOAK_WORDS_MAX)
+            r->word[r->count++] = word;
+    }
+    return (size_t)(at - bytes);
+}
+
+void clients_read(struct world *w, struct soak_conn *x)
+{
+    uint32_t k = x->client;
+    struct soak_client *c = &w->client[k];
+    struct soak_reply r;
+    size_t len;
+
+    while (c->conn == (int)(x - w->conn) &&
+           (len = clients_parse((const char *)x->in.at + x->in.start, bytes_len(&x->in), &r))) {
+        if (r.kind != '>') {
+            clients_hear_answer(w, k, &r);
+        } else if (r.word[0].len == 4 && memcmp(r.word[0].at, "lost", 4) == 0) {
+            if (c->fence == r.word[2].number)
+                clients_lose(w, k);
+            c->lost_fence = r.word[2].number;
         }
+        bytes_consume(&x->in, len);
     }
 }
 
@@ -393,7 +588,7 @@ bool clients_at_rest(struct world *w)
     for (uint32_t k = 0; k < w->clients; k++) {
         struct soak_client *c = &w->client[k];
 
-        if (c->session && !world_is_member(w, c->machine))
+        if (c->conn >= 0 && !world_is_member(w, c->machine))
             clients_die(w, k); /* its daemon has been removed, and serves nobody any more */
         if (c->holds && c->greedy) {
             c->greedy = false;
@@ -402,13 +597,4 @@ bool clients_at_rest(struct world *w)
         rest = rest && !c->waits && !c->holds;
     }
     return rest;
-}
-
-void clients_end(struct world *w)
-{
-    for (uint32_t k = 0; k < w->clients; k++)
-        if (w->client[k].session) {
-            session_close(w->client[k].session);
-            w->client[k].session = NULL;
-        }
 }

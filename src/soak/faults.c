@@ -28,6 +28,7 @@ void faults_draw(struct world *w)
         m->cut = faults_maybe(w, 20);
         m->breaks = faults_maybe(w, 60);
         m->kill_client = faults_maybe(w, 60);
+        m->disturb_client = faults_maybe(w, 120);
         m->evict = faults_maybe(w, 60);
         m->roster = !w->conf->roster ? 0 : world_below(w, 2) ? 1 + (uint32_t)world_below(w, 20) : 100;
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
@@ -53,7 +54,7 @@ void faults_draw(struct world *w)
         if (m->short_leap && world_below(w, 4) == 0)
             world_plan(w, 3000000 + world_below(w, (uint64_t)w->conf->chaos_s * 1000000), SOAK_FOUND, 0, 0);
         m->forgetful = w->random / 1000 % 8 == 0;
-        m->slow = !m->squeeze && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
+        m->slow = !m->squeeze && !m->standstill && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
     snprintf(w->report->mix, sizeof w->report->mix,
@@ -200,6 +201,11 @@ static void faults_kill_client(struct world *w)
         clients_die(w, k);
 }
 
+static void faults_disturb_client(struct world *w)
+{
+    clients_disturb(w, (uint32_t)world_below(w, w->clients));
+}
+
 /* An operator takes a lock from all who hold it at a member. */
 static void faults_evict(struct world *w)
 {
@@ -313,10 +319,15 @@ void faults_happen(struct world *w)
     const struct {
         uint32_t rate;
         void (*happen)(struct world *w);
-    } kinds[] = {{w->mix.crash, faults_crash},  {w->mix.leave, faults_leave},
-                 {w->mix.pause, faults_pause},  {w->mix.cut, faults_cut},
-                 {w->mix.breaks, faults_break}, {w->mix.kill_client, faults_kill_client},
-                 {w->mix.evict, faults_evict},  {w->mix.roster, faults_change_any}};
+    } kinds[] = {{w->mix.crash, faults_crash},
+                 {w->mix.leave, faults_leave},
+                 {w->mix.pause, faults_pause},
+                 {w->mix.cut, faults_cut},
+                 {w->mix.breaks, faults_break},
+                 {w->mix.kill_client, faults_kill_client},
+                 {w->mix.disturb_client, faults_disturb_client},
+                 {w->mix.evict, faults_evict},
+                 {w->mix.roster, faults_change_any}};
 
     if (w->conf->rolling)
         rolling_happen(w);
@@ -338,13 +349,7 @@ void faults_happen(struct world *w)
 void faults_end(struct world *w)
 {
     faults_heal(w);
-    for (uint32_t i = 0; i < w->n; i++) {
+    for (uint32_t i = 0; i < w->n; i++)
         if (!w->machine[i].runs)
             world_plan(w, 0, SOAK_START, i, 0);
-        if (world_is_stopped(w, i) && w->machine[i].stills) {
-            w->machine[i].stood_us -= w->machine[i].thaws_us - w->now_us;
-            w->machine[i].stills = 0; /* it may have been for too short to be noticed */
-        }
-        w->machine[i].thaws_us = w->machine[i].thaws_us > w->now_us ? w->now_us : w->machine[i].thaws_us;
-    }
 }

@@ -147,7 +147,7 @@ void machine_crash(struct world *w, uint32_t i)
     world_trace(w, "%s %s", m->name, m->leave_by_ms ? "ends" : "crashes");
     m->runs = false;
     m->leave_by_ms = 0;
-    clients_orphaned(w, i);
+    conns_drop_process(w, i);
     wires_drop_process(w, i);
     node_free(&m->node);
     if (!w->calm)

@@ -1,9 +1,10 @@
 /* soak.h - a whole cluster in one process, from one seed: the real node logic of n daemons, with simulated links, clocks,
  * disks and clients, and with faults of all kinds.
  *
- * What is real: everything in src/node, and libraft under it. What is simulated: connections that carry bytes with
- * delays and break, clocks that run at different speeds, disks that keep what was written, processes that crash, stop
- * and start again, machines that freeze, partitions, and clients that ask, hold, let go, die and hang.
+ * What is real: everything in src/node, the protocol of clients included, and libraft under it. What is simulated:
+ * connections that carry bytes with delays and break, also for one side only; clocks that run at different speeds, disks
+ * that keep what was written, processes that crash, stop and start again, machines that freeze, partitions, and clients
+ * that speak either version of the protocol, ask, hold, let go, die, hang, hear late and talk nonsense.
  *
  * The checkers stand outside and know the true time. They watch
  *   - that two clients never hold a lock in ways that exclude each other, be it that they were told otherwise, or that

@@ -233,7 +233,9 @@ void world_settle(struct world *w, uint32_t i)
         world_write(w, i);
         return;
     }
-    clients_hear(w, i);
+    do
+        clients_hear(w, i);
+    while (conns_flush(w, i));
     wires_flush(w, i);
     node_forget_retired(&m->node);
     world_watch_views(w, i);
@@ -266,18 +268,29 @@ static void world_written(struct world *w, const struct soak_event *e)
     world_settle(w, e->a);
 }
 
-/* The machine that an event concerns. */
-static const struct soak_machine *world_machine_of(const struct world *w, const struct soak_event *e)
+/* What concerns a process that is stopped, a daemon or a client, waits for it: until then. */
+static uint64_t world_waits_until_us(const struct world *w, const struct soak_event *e)
 {
-    bool client = e->type == SOAK_CLIENT || e->type == SOAK_CONFIRM;
-
-    return &w->machine[client ? w->client[e->a].machine : e->type == SOAK_BYTES ? e->b : e->a];
-}
-
-/* What concerns a process that is stopped waits for it. */
-static bool world_must_wait(const struct world *w, const struct soak_event *e)
-{
-    return e->type < SOAK_START && w->now_us < world_machine_of(w, e)->thaws_us;
+    switch (e->type) {
+    case SOAK_FAULT:
+    case SOAK_HEAL:
+    case SOAK_START:
+    case SOAK_FOUND:
+        return 0;
+    case SOAK_CLIENT:
+    case SOAK_CONFIRM:
+        return w->client[e->a].thaws_us;
+    case SOAK_HEAR:
+    case SOAK_CLOSED:
+        return w->client[w->conn[e->a].client].thaws_us;
+    case SOAK_SAY:
+    case SOAK_HANGUP:
+        return w->machine[w->conn[e->a].machine].thaws_us;
+    case SOAK_BYTES:
+        return w->machine[e->b].thaws_us;
+    default:
+        return w->machine[e->a].thaws_us;
+    }
 }
 
 static void world_step(struct world *w)
@@ -289,8 +302,8 @@ static void world_step(struct world *w)
         world_fail(w, "time stands still: something is done again and again");
     w->now_us = e.at_us;
     w->report->events++;
-    if (world_must_wait(w, &e)) {
-        uint64_t in_us = world_machine_of(w, &e)->thaws_us - w->now_us;
+    if (world_waits_until_us(w, &e) > w->now_us) {
+        uint64_t in_us = world_waits_until_us(w, &e) - w->now_us;
 
         if (e.type == SOAK_TIMER && w->machine[e.a].process == e.life)
             w->machine[e.a].timer_us = w->now_us + in_us;
@@ -321,6 +334,18 @@ static void world_step(struct world *w)
     case SOAK_CONFIRM:
         if (w->client[e.a].life == e.life)
             clients_confirm(w, e.a);
+        break;
+    case SOAK_SAY:
+        conns_arrive(w, &e);
+        break;
+    case SOAK_HEAR:
+        conns_hear(w, &e);
+        break;
+    case SOAK_HANGUP:
+        conns_hang_up(w, &e);
+        break;
+    case SOAK_CLOSED:
+        conns_closed(w, &e);
         break;
     case SOAK_WRITTEN:
         world_written(w, &e);
@@ -462,7 +487,7 @@ static void world_begin(struct world *w)
 
 static void world_end(struct world *w)
 {
-    clients_end(w);
+    conns_end(w);
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->machine[i].runs)
             machine_crash(w, i);

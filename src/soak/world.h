@@ -2,13 +2,14 @@
 #ifndef DIBS_SOAK_WORLD_H
 #define DIBS_SOAK_WORLD_H
 
-#include "node/session.h"
+#include "node/client.h"
 #include "soak.h"
 
 #include <string.h>
 
 #define SOAK_CALENDAR_US 1700000000000000 /* at time 0 */
 enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000 };
+enum { SOAK_CONNS_MAX = 4 * SOAK_CLIENTS_MAX, SOAK_AWAITED_MAX = 16, SOAK_WORDS_MAX = 16 };
 
 enum soak_type {
     SOAK_TIMER,     /* a: machine */
@@ -18,6 +19,10 @@ enum soak_type {
     SOAK_BROKEN,    /* a gets to know that its connection to b is broken */
     SOAK_CLIENT,    /* a: client does something */
     SOAK_CONFIRM,   /* a: client asks whether it still holds its lock */
+    SOAK_SAY,       /* a: connection of a client; bytes arrive at the daemon */
+    SOAK_HEAR,      /* a: connection of a client; bytes arrive at the client */
+    SOAK_HANGUP,    /* a: connection of a client; the daemon notices that it has ended; b: with a goodbye */
+    SOAK_CLOSED,    /* a: connection of a client; the client notices that it has ended */
     SOAK_WRITTEN,   /* a: machine's disk has done at last what it was told */
     SOAK_START,     /* a: machine's process starts */
     SOAK_FAULT,     /* something bad happens */
@@ -67,23 +72,73 @@ struct soak_pipe {
     bool unheard; /* the last call */
 };
 
+/* A client's connection to the daemon of its machine. */
+struct soak_conn {
+    uint64_t id; /* 0: there is none */
+    uint32_t client, machine;
+    struct client *end; /* the daemon's; null: it has closed it */
+    bool open;          /* the client's end is */
+    bool local;         /* it cannot break, and its end proves that the client has let go */
+    bool instant;       /* what the daemon says is heard at once */
+    bool severed;       /* it has broken: nothing arrives any more, and each side finds out in its own time */
+    bool nonsense;      /* the client has sent what is no request */
+    uint64_t delay_us, jitter_us;
+    uint64_t there_us, back_us; /* nothing arrives before what was sent before */
+    struct bytes in;            /* what the client has not understood yet */
+    /* What the daemon knows: the lock that was asked for last, and that it has granted and not taken away, if it holds. */
+    int name;
+    uint32_t mode, slots;
+    bool holds;
+    bool tries;    /* it waits for no holder */
+    bool rivalled; /* tries: another client has wanted the lock meanwhile, or may seem to hold it still */
+    bool dazed;    /* the daemon was alone, or did not know yet that its clock had stood still, when it answered */
+    uint64_t asked_us, held_us;
+};
+
+enum soak_break { SOAK_BREAK_DAEMON, SOAK_BREAK_CLIENT, SOAK_BREAK_BOTH }; /* who notices soon */
+
+/* What a client awaits the answer to. */
+enum soak_answer { SOAK_TO_HELLO, SOAK_TO_LOCK, SOAK_TO_CONFIRM, SOAK_TO_UNLOCK };
+struct soak_awaited {
+    enum soak_answer to;
+    uint64_t asked_us;
+    uint64_t
+        fence; /* of the lock that it held, or had held last; UNLOCK: of the lock, or 0 if it knew that it was lost */
+};
+
+/* A reply of a daemon: its type, and all strings, numbers and errors in it. */
+struct soak_reply {
+    char kind;
+    size_t count;
+    struct soak_word {
+        const char *at;
+        size_t len;
+        uint64_t number;
+    } word[SOAK_WORDS_MAX];
+};
+
 struct soak_client {
     uint32_t machine;
     uint64_t life;
-    struct session *session;
+    int conn; /* its connection, or -1 */
+    unsigned protocol;
     bool waits, holds;
     bool confirms; /* it believes in a lock only as long as its daemon vouches for it */
     bool greedy;   /* it holds for long, or does not let go by itself */
-    bool deaf;     /* what its daemon says it hears late, and its clock is the slowest that may be */
-    bool dazed;    /* it was granted its lock by a member that did not know yet that its clock had stood still */
-    bool lost;     /* deaf: it has yet to hear that it has lost what it holds */
-    bool tries;    /* it waits for no holder */
-    bool rivalled; /* tries: another client has wanted the lock meanwhile, or may seem to hold it still */
+    bool slow;     /* its clock is the slowest that may be */
+    bool dazed;    /* its lock is of a daemon that promises less: see soak_conn */
     int name;
     uint32_t mode, slots;
-    uint64_t fence;
-    uint64_t since_us;       /* it waits or holds */
-    uint64_t believes_to_us; /* when it has a lock: until then it thinks so, unless it is told otherwise */
+    uint64_t fence, lost_fence; /* of the lock that it holds, or held last; of the one that it was told to have lost */
+    int stale_name;             /* what it has lost, and has yet to unlock; */
+    uint64_t stale_fence;       /* 0: nothing */
+    uint64_t since_us;          /* it waits or holds */
+    uint64_t confirm_us;        /* so often it confirms */
+    uint64_t vouched_us;        /* until then its daemon vouches for its locks */
+    uint64_t believes_to_us;    /* when it has a lock: until then it thinks so, unless it is told otherwise */
+    uint64_t thaws_us;          /* it is stopped until then */
+    struct soak_awaited await[SOAK_AWAITED_MAX];
+    size_t awaited;
 };
 
 struct soak_history {
@@ -93,7 +148,7 @@ struct soak_history {
 
 /* What a seed draws. Rates are events per simulated minute. */
 struct soak_mix {
-    uint32_t crash, leave, pause, cut, breaks, kill_client, evict, roster, torn, slow;
+    uint32_t crash, leave, pause, cut, breaks, kill_client, disturb_client, evict, roster, torn, slow;
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
     bool wild_clocks; /* beyond the bound */
@@ -126,6 +181,7 @@ struct world {
     struct soak_machine machine[SOAK_MEMBERS_MAX];
     struct soak_pipe pipe[SOAK_MEMBERS_MAX][SOAK_MEMBERS_MAX]; /* from, to */
     struct soak_client client[SOAK_CLIENTS_MAX];
+    struct soak_conn conn[SOAK_CONNS_MAX];
     struct soak_history history[SOAK_NAMES];
     const struct dme_alg *modes, *slots;
     bool calm;
@@ -176,17 +232,43 @@ void wires_break(struct world *w, uint32_t i, uint32_t k);
 void wires_drop_process(struct world *w, uint32_t i);
 void wires_flush(struct world *w, uint32_t i);
 
+/* ---- conns.c */
+int conns_open(struct world *w, uint32_t client); /* -1: there are too many */
+void conns_say(struct world *w, struct soak_conn *x, const char *const *words, size_t count);
+/* What has come over this connection is executed by its daemon. */
+void conns_run(struct world *w, struct soak_conn *x);
+void conns_say_nonsense(struct world *w, struct soak_conn *x);
+/* By the client; of a remote one the daemon knows only by a goodbye that the client has let go. */
+void conns_close(struct world *w, struct soak_conn *x, bool goodbye);
+void conns_break(struct world *w, struct soak_conn *x, enum soak_break how);
+void conns_drop_process(struct world *w, uint32_t i);
+void conns_end(struct world *w);
+void conns_arrive(struct world *w, const struct soak_event *e);
+void conns_hear(struct world *w, const struct soak_event *e);
+void conns_hang_up(struct world *w, const struct soak_event *e);
+void conns_closed(struct world *w, const struct soak_event *e);
+/* What the daemon says on this connection goes out. */
+void conns_say_back(struct world *w, struct soak_conn *x);
+/* What the daemon of a machine says goes out. True: it has ended connections, and others may have got locks. */
+bool conns_flush(struct world *w, uint32_t i);
+
 /* ---- clients.c */
 void clients_begin(struct world *w);
 void clients_act(struct world *w, uint32_t c);
 void clients_confirm(struct world *w, uint32_t c);
 void clients_hear(struct world *w, uint32_t i);
-void clients_orphaned(struct world *w, uint32_t i);
+/* A daemon has begun to deal with a request for a lock. */
+void clients_asked(struct world *w, struct soak_conn *x, const struct claim *c);
+/* A daemon's end of a connection is about to be closed. */
+void clients_abandon(struct world *w, const struct soak_conn *x);
+void clients_read(struct world *w, struct soak_conn *x);
+void clients_disconnected(struct world *w, const struct soak_conn *x);
 void clients_die(struct world *w, uint32_t c);
+/* It is stopped, or talks nonsense, or its connection breaks. */
+void clients_disturb(struct world *w, uint32_t c);
 /* One of the locks is taken away from all clients of this machine. */
 void clients_evict(struct world *w, uint32_t i);
 bool clients_at_rest(struct world *w);
-void clients_end(struct world *w);
 
 /* ---- faults.c */
 void faults_draw(struct world *w);

@@ -1,0 +1,283 @@
+/* conns.c - the connections between clients and daemons of a soak: bytes in order, each piece in its own time, between what
+ * a client says (clients.c) and the daemon's end of it, which is real (node/client.h).
+ *
+ * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client has let go. Or it is remote:
+ * it may break for one side only, or for each in its own time, and what proves that the client has let go is a goodbye. A
+ * local connection may be *instant*: what the daemon says is heard at once. */
+#include "world.h"
+
+#include <stdlib.h>
+
+static uint64_t conns_delay(struct world *w, const struct soak_conn *x)
+{
+    return x->delay_us + world_below(w, x->jitter_us + 1);
+}
+
+int conns_open(struct world *w, uint32_t k)
+{
+    struct node *node = &w->machine[w->client[k].machine].node;
+
+    for (uint32_t at = 0; at < SOAK_CONNS_MAX; at++) {
+        struct soak_conn *x = &w->conn[at];
+
+        if (x->id)
+            continue;
+        *x = (struct soak_conn){.id = ++w->connections, .client = k, .machine = w->client[k].machine, .open = true};
+        x->end = client_open(node, x);
+        return (int)at;
+    }
+    return -1;
+}
+
+static void conns_forget(struct soak_conn *x)
+{
+    if (x->open || x->end)
+        return;
+    bytes_free(&x->in);
+    x->id = 0;
+}
+
+static struct soak_event *conns_plan(struct world *w, struct soak_conn *x, enum soak_type type, uint64_t at_us)
+{
+    struct soak_event *e = world_plan(w, at_us - w->now_us, type, (uint32_t)(x - w->conn), 0);
+
+    e->life = x->id;
+    return e;
+}
+
+/* When what is sent now arrives, at one of the ends: not before what was sent before. */
+static uint64_t conns_arrival(struct world *w, struct soak_conn *x, uint64_t *last_us)
+{
+    uint64_t at_us = w->now_us + conns_delay(w, x);
+
+    if (at_us < *last_us)
+        at_us = *last_us;
+    return *last_us = at_us;
+}
+
+static void conns_send(struct world *w, struct soak_conn *x, enum soak_type type, const uint8_t *bytes, size_t len)
+{
+    struct soak_event *e;
+
+    if (x->severed)
+        return;
+    e = conns_plan(w, x, type, conns_arrival(w, x, type == SOAK_SAY ? &x->there_us : &x->back_us));
+    e->len = len;
+    e->bytes = malloc(len);
+    memcpy(e->bytes, bytes, len);
+}
+
+void conns_say(struct world *w, struct soak_conn *x, const char *const *words, size_t count)
+{
+    char text[512];
+    struct dme_text line;
+
+    dme_text_init(&line, text, sizeof text);
+    dme_print(&line, "*%zu\r\n", count);
+    for (size_t k = 0; k < count; k++)
+        dme_print(&line, "$%zu\r\n%s\r\n", strlen(words[k]), words[k]);
+    conns_send(w, x, SOAK_SAY, (const uint8_t *)text, strlen(text));
+}
+
+void conns_say_nonsense(struct world *w, struct soak_conn *x)
+{
+    conns_send(w, x, SOAK_SAY, (const uint8_t *)"*1\r\n:4\r\n", 8);
+}
+
+void conns_run(struct world *w, struct soak_conn *x)
+{
+    const struct session *s = x->end->session;
+    const struct claim *before = s->waiting;
+
+    client_run(x->end);
+    if (s->waiting && s->waiting != before)
+        clients_asked(w, x, s->waiting);
+    x->holds = x->holds && s->held;
+    x->dazed |= w->alone || w->machine[x->machine].stills;
+}
+
+/* ------------------------------------------------------------------------------------------------------ both its ends */
+
+/* The daemon's end is closed. */
+static void conns_part(struct world *w, struct soak_conn *x, bool goodbye)
+{
+    clients_abandon(w, x);
+    if (goodbye)
+        client_close(x->end);
+    else
+        client_break(x->end);
+    x->end = NULL;
+    conns_forget(x);
+}
+
+void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
+{
+    x->open = false;
+    if (x->end && !x->severed)
+        conns_plan(w, x, SOAK_HANGUP, conns_arrival(w, x, &x->there_us))->b = goodbye || x->local;
+    conns_forget(x);
+}
+
+/* It breaks. Each side finds out in its own time: a daemon that hears nothing asks whether the other side is still there, and
+ * so may a client. */
+void conns_break(struct world *w, struct soak_conn *x, enum soak_break how)
+{
+    static const char *const names[] = {"the daemon", "the client", "both"};
+    uint64_t soon_us = w->now_us + conns_delay(w, x);
+
+    world_trace(w, "the connection of client %u breaks; who notices soon: %s", x->client, names[how]);
+    x->severed = true;
+    conns_plan(w, x, SOAK_HANGUP, soon_us + (how == SOAK_BREAK_CLIENT ? world_below(w, 26000000) : 0));
+    conns_plan(w, x, SOAK_CLOSED, soon_us + (how == SOAK_BREAK_DAEMON ? world_below(w, 10000000) : 0));
+}
+
+/* The client's end finds out that it is closed. */
+static void conns_lose(struct world *w, struct soak_conn *x)
+{
+    clients_disconnected(w, x);
+    x->open = false;
+    conns_forget(x);
+}
+
+void conns_drop_process(struct world *w, uint32_t i)
+{
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
+        struct soak_conn *x = &w->conn[k];
+
+        if (!x->id || x->machine != i || !x->end)
+            continue;
+        clients_abandon(w, x);
+        client_close(x->end);
+        x->end = NULL;
+        if (x->open && x->instant)
+            conns_lose(w, x);
+        else if (x->open && !x->severed) /* few find out late */
+            conns_plan(w, x, SOAK_CLOSED,
+                       conns_arrival(w, x, &x->back_us) +
+                           (x->local || world_below(w, 4) ? 0 : world_below(w, 5000000)));
+        else
+            conns_forget(x);
+    }
+}
+
+void conns_end(struct world *w)
+{
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
+        if (w->conn[k].end)
+            client_close(w->conn[k].end);
+        bytes_free(&w->conn[k].in);
+        w->conn[k] = (struct soak_conn){0};
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- what arrives where */
+
+/* The connection that an event is about, or null: it has ended. */
+static struct soak_conn *conns_of(struct world *w, const struct soak_event *e)
+{
+    return w->conn[e->a].id == e->life ? &w->conn[e->a] : NULL;
+}
+
+/* The daemon of this machine is about to do something for a client. False: its disk is busy, and the event comes again; or
+ * it has just crashed. */
+static bool conns_wake(struct world *w, struct soak_conn *x, const struct soak_event *e)
+{
+    struct soak_machine *m = &w->machine[x->machine];
+
+    world_wake(w, x->machine);
+    if (!m->writes_ms && !m->doomed)
+        return true;
+    world_settle(w, x->machine);
+    if (x->id == e->life && x->end)
+        world_repeat(w, e, 0);
+    else
+        free(e->bytes);
+    return false;
+}
+
+void conns_arrive(struct world *w, const struct soak_event *e)
+{
+    struct soak_conn *x = conns_of(w, e);
+
+    if (!x || !x->end || x->severed) {
+        free(e->bytes);
+        return;
+    }
+    if (!conns_wake(w, x, e))
+        return;
+    clients_hear(w, x->machine); /* first it is told what has become of its locks, as daemons do */
+    client_input(x->end, e->bytes, e->len);
+    conns_run(w, x);
+    free(e->bytes);
+    world_settle(w, x->machine);
+}
+
+void conns_hang_up(struct world *w, const struct soak_event *e)
+{
+    struct soak_conn *x = conns_of(w, e);
+    uint32_t i = x ? x->machine : 0;
+
+    if (!x || !x->end || !conns_wake(w, x, e))
+        return;
+    clients_hear(w, i);
+    world_trace(w, "%s %s client %u", w->machine[i].name, e->b ? "hears the goodbye of" : "has lost the connection of",
+                x->client);
+    conns_part(w, x, e->b);
+    world_settle(w, i);
+}
+
+void conns_hear(struct world *w, const struct soak_event *e)
+{
+    struct soak_conn *x = conns_of(w, e);
+
+    if (x && x->open && !x->severed) {
+        memcpy(bytes_add(&x->in, e->len), e->bytes, e->len);
+        clients_read(w, x);
+    }
+    free(e->bytes);
+}
+
+void conns_closed(struct world *w, const struct soak_event *e)
+{
+    struct soak_conn *x = conns_of(w, e);
+
+    if (x && x->open)
+        conns_lose(w, x);
+}
+
+void conns_say_back(struct world *w, struct soak_conn *x)
+{
+    struct bytes *out = &x->end->out;
+
+    if (!bytes_len(out))
+        return;
+    if (!x->instant)
+        conns_send(w, x, SOAK_HEAR, out->at + out->start, bytes_len(out));
+    else if (x->open)
+        memcpy(bytes_add(&x->in, bytes_len(out)), out->at + out->start, bytes_len(out));
+    bytes_consume(out, bytes_len(out));
+    if (x->instant && x->open)
+        clients_read(w, x);
+}
+
+bool conns_flush(struct world *w, uint32_t i)
+{
+    bool parted = false;
+
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
+        struct soak_conn *x = &w->conn[k];
+
+        if (!x->id || !x->end || x->machine != i)
+            continue;
+        conns_say_back(w, x);
+        if (!x->end->closing)
+            continue;
+        if (x->open && x->instant)
+            conns_lose(w, x);
+        else if (x->open && !x->severed)
+            conns_plan(w, x, SOAK_CLOSED, conns_arrival(w, x, &x->back_us));
+        conns_part(w, x, x->end->goodbye);
+        parted = true;
+    }
+    return parted;
+}
