@@ -21,9 +21,11 @@
  * the daemon has gone, or can no longer vouch for it. The library asks the daemon at intervals for how long it vouches
  * for the locks of this connection, and when that time is over and no newer answer has come, they are lost: other
  * members may give them away, even though the daemon, stopped or cut off, cannot say so. The time counts from the
- * question, on CLOCK_BOOTTIME. All this happens while the library is called, and only then. So either call it when it
- * wants to be called (dibs_fd, dibs_timeout_ms, dibs_process); or ask with dibs_confirm, before each thing that needs the
- * lock, whether it is still held. And since a process can be stopped just behind any such question, what matters most
+ * question, on CLOCK_BOOTTIME. All this happens while the library is called, and only then. So call it when it wants to be
+ * called (dibs_fd, dibs_timeout_ms, dibs_process). Over a Unix socket it is enough to ask with dibs_confirm, before each
+ * thing that needs the lock, whether it is still held. Over TCP it is not: a daemon cannot tell a program that does not
+ * call from a machine that has vanished, and takes the locks of both away when it has not been asked for a lease and a
+ * tenth (ten seconds and a tenth if the daemon is alone). And since a process can be stopped just behind any such question, what matters most
  * should check fences: dibs_fence tells the token, and a resource that has seen a larger one must refuse.
  *
  * Two ways to wait. dibs_lock returns when the lock is held or cannot be had. A program with a loop of its own calls

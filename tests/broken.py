@@ -70,6 +70,23 @@ def waits_for_what_was_vouched(daemon, where, name, end):
     return waited
 
 
+def is_silent_and_loses(daemon, where, local):
+    """A client over TCP that has used CONFIRM, and does no more, loses its lock, though its connection goes on; not so one
+    over a Unix socket, which may be stopped, and whose end is always noticed."""
+    holder, waiter, keeper = Client(where), Client(daemon), Client(local)
+    keeper.ask("LOCK kept")
+    vouched_until(keeper)
+    fence = holder.ask("LOCK silent")[1]
+    until = vouched_until(holder)
+    waiter.ask("LOCK silent")
+    late = time.monotonic() >= until
+    lost = holder.ask("CONFIRM silent %d" % fence)
+    kept = isinstance(keeper.ask("CONFIRM kept"), int)
+    for client in (holder, waiter, keeper):
+        client.close()
+    return late and kept and lost.startswith("-LOST") and "not confirmed" in lost
+
+
 def main():
     unix, tcp = sys.argv[1], ("127.0.0.1", int(sys.argv[2]))
     nonsense = lambda client: client.send("*1\r\n:4")
@@ -79,6 +96,7 @@ def main():
     tell(waits_for_what_was_vouched(unix, unix, "nonsense", nonsense), "also on a Unix socket")
     tell(not waits_for_what_was_vouched(unix, unix, "closed", Client.close), "a client that closes its Unix socket has let go")
     tell(not waits_for_what_was_vouched(unix, tcp, "closed", Client.close), "so has one that closes a plain connection in order")
+    tell(is_silent_and_loses(unix, tcp, unix), "a client over TCP that confirms no more loses its locks, one over a Unix socket does not")
     tell(not waits_for_what_was_vouched(unix, tcp, "quit", lambda c: c.ask("QUIT")), "and one that says QUIT")
 
 

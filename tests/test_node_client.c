@@ -289,6 +289,39 @@ static void what_was_not_vouched_for_is_released_when_a_connection_breaks(void *
     assert_string_equal(sever('c'), ""); /* and the node ends meanwhile */
 }
 
+/* A machine may vanish without a word. Over TCP, a client that uses CONFIRM must go on to. */
+static void a_remote_client_that_does_not_confirm_loses_its_locks(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 2; k++)
+        client[k]->session->remote = true;
+    say('a', "HELLO 3\n");
+    say('a', "LOCK x\nCONFIRM\n");
+    say('c', "LOCK y\nCONFIRM\n");
+    assert_string_equal(say('b', "CONFIRM\nLOCK x\n"), "b: :10000");
+    node_advance(&node, 5000);
+    assert_string_equal(say('a', "CONFIRM x\n"), "a: :10000");
+    node_advance(&node, 16053); /* ten seconds by any clock */
+    assert_string_equal(settle(), "");
+    node_advance(&node, 16054);
+    assert_string_equal(settle(), "a: >4 $4 lost $1 x :100 $39 its client has not confirmed it in time\n"
+                                  "b: *2 $1 x :102");
+    node_advance(&node, node.now_ms + 11053); /* counted from the grant */
+    assert_string_equal(settle(), "");
+    node_advance(&node, node.now_ms + 1);
+    settle();
+    assert_string_equal(say('b', "CONFIRM x\n"),
+                        "b: -LOST \"x\" (fence 102) is lost: its client has not confirmed it in time");
+    assert_string_equal(say('b', "UNLOCK x\nLOCK x\nCONFIRM\n"),
+                        "b: -LOST \"x\" (fence 102) is lost: its client has not confirmed it in time *2 $1 x :104 "
+                        ":10000");
+    assert_string_equal(say('c', "CONFIRM y\n"), "c: :3600000"); /* it is not remote */
+    say('a', "LOCK z\nCONFIRM\n");
+    sever('a');
+    node_advance(&node, node.now_ms + 20000);
+    assert_int_equal(node.locks.lingering, 0);
+}
+
 static void kinds_do_not_mix(void **state)
 {
     (void)state;
@@ -531,6 +564,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_lost_does_not_linger_for_ever, start, stop),
         cmocka_unit_test_setup_teardown(what_was_vouched_for_lingers_when_a_connection_breaks, start, stop),
         cmocka_unit_test_setup_teardown(what_was_not_vouched_for_is_released_when_a_connection_breaks, start, stop),
+        cmocka_unit_test_setup_teardown(a_remote_client_that_does_not_confirm_loses_its_locks, start, stop),
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(what_takes_an_operator_is_refused_to_others, start, stop),
         cmocka_unit_test_setup_teardown(what_a_client_has_no_credit_for_waits, start, stop),

@@ -25,6 +25,7 @@ const char *const loss_text[] = {"its TTL has run out",
                                  "the daemon has lost touch with a majority of the members",
                                  "the other members have excluded the daemon",
                                  "the daemon is about to end",
+                                 "its client has not confirmed it in time",
                                  "its connection has broken"};
 
 static struct claim *lock_first(const struct lock *lock)

@@ -74,7 +74,7 @@ enum claim_state {
 };
 
 /* Why a client has lost a lock. loss_text tells it to people, in words that go on from "it is lost:". */
-enum loss { LOSS_TTL, LOSS_FORCED, LOSS_NO_MAJORITY, LOSS_EXCLUDED, LOSS_DAEMON_ENDS, LOSS_BROKEN };
+enum loss { LOSS_TTL, LOSS_FORCED, LOSS_NO_MAJORITY, LOSS_EXCLUDED, LOSS_DAEMON_ENDS, LOSS_UNCONFIRMED, LOSS_BROKEN };
 extern const char *const loss_text[];
 
 /* One client's wish for one lock, and then its possession. Owned by the session; while it waits or holds it stands in a

@@ -197,6 +197,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .names_max = conf->names_max,
                                                   .lingers = session_lingers});
     ring_init(&node->sessions);
+    ring_init(&node->confirming);
     talk_init(&node->talk);
 }
 
@@ -375,6 +376,8 @@ uint64_t node_due_ms(const struct node *node)
 
     if (other < due)
         due = other;
+    if ((other = session_lapse_ms(node)) < due)
+        due = other;
     if (!node->agree)
         return due;
     if (node->next_beat_ms < due)
@@ -428,6 +431,7 @@ void node_advance(struct node *node, uint64_t now_ms)
     lease_refresh(node);
     while ((c = due_first(&node->due)) && c->due_ms <= node->now_ms)
         session_due(c);
+    session_lapse(node);
     talk_advance(node);
     if (node->agree) {
         agree_advance(node->agree, node->now_ms);

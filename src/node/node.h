@@ -78,6 +78,7 @@ struct node {
     struct due due;
     struct talk talk;
     struct ring sessions;
+    struct ring confirming; /* sessions that must go on to confirm, in the order in which they did */
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses, lapses; /* so far */

@@ -16,6 +16,7 @@ struct session *session_open(struct node *node, void *user)
     s->node = node;
     s->user = user;
     s->id = ++node->session_count;
+    ring_init(&s->in_confirming);
     ring_init(&s->claims);
     ring_init(&s->subscriptions);
     ring_push(&node->sessions, &s->in_node);
@@ -49,6 +50,7 @@ static void session_tell_grant(struct claim *c)
 
 static void session_free(struct session *s)
 {
+    ring_cut(&s->in_confirming);
     ring_cut(&s->in_node);
     free(s);
 }
@@ -115,6 +117,7 @@ void session_break(struct session *s)
     }
     s->user = NULL;
     s->orphan = true;
+    ring_cut(&s->in_confirming);
     if (ring_empty(&s->claims))
         session_free(s);
 }
@@ -218,6 +221,41 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     return NULL;
 }
 
+/* From now on it has some time to confirm. */
+static void session_hear(struct session *s)
+{
+    if (!s->remote || !s->confirms)
+        return;
+    s->heard_ms = s->node->now_ms;
+    ring_cut(&s->in_confirming);
+    ring_push(&s->node->confirming, &s->in_confirming);
+}
+
+uint64_t session_lapse_ms(const struct node *node)
+{
+    uint64_t span_ms = node_stretch_ms(node->conf.lease_ms ? node->conf.lease_ms : LONE_REMOTE_MS);
+
+    if (ring_empty(&node->confirming))
+        return UINT64_MAX;
+    return RING_OF(node->confirming.next, struct session, in_confirming)->heard_ms + span_ms;
+}
+
+void session_lapse(struct node *node)
+{
+    while (node->now_ms >= session_lapse_ms(node)) {
+        struct session *s = RING_OF(node->confirming.next, struct session, in_confirming);
+
+        assert(s->vouched_ms <= node->now_ms);
+        ring_cut(&s->in_confirming);
+        for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+            struct claim *c = RING_OF(r, struct claim, in_session);
+
+            if (c->state == CLAIM_HELD && c != s->waiting)
+                locks_take_away(&node->locks, c, LOSS_UNCONFIRMED);
+        }
+    }
+}
+
 void session_settle(struct claim *c)
 {
     struct session *s = c->session;
@@ -232,6 +270,7 @@ void session_settle(struct claim *c)
         return;
     }
     session_tell_grant(c);
+    session_hear(s);
     s->waiting = NULL;
     s->held++;
     due_clear(&s->node->due, c);
@@ -274,6 +313,8 @@ uint64_t session_confirm(struct session *s)
     until = s->node->now_ms + (s->node->conf.lease_ms || s->remote ? node_stretch_ms(ms) : LONE_LINGER_MS);
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
+    s->confirms |= ms > 0;
+    session_hear(s);
     return ms;
 }
 

@@ -11,6 +11,11 @@
  * connection has broken (session_break), and the client may not know: the wait is withdrawn, and what the client was told
  * that it holds lingers until vouched_ms. For that long the session stays behind as an *orphan*, which no driver knows.
  *
+ * A remote client, over TCP, that uses CONFIRM must go on to do so: if it has not for longer than any answer to it is good
+ * for, counted also from the last grant, it believes in no lock any more, and they are lost (session_lapse). Thus a client
+ * whose machine has vanished without a word does not keep its locks, nor what it is granted afterwards. Clients over a
+ * Unix socket need not: that they have ended is always noticed, and one that is stopped shall keep its locks.
+ *
  * What happens to claims is told to whoever watches (watch.h). */
 #ifndef DIBS_NODE_SESSION_H
 #define DIBS_NODE_SESSION_H
@@ -22,7 +27,9 @@ enum { SESSION_HELD_MAX = 1 << 16, SESSION_WHO_MAX = 95 };
 struct session {
     struct node *node;
     struct ring in_node;
-    struct ring claims; /* held; and the one it waits for */
+    struct ring in_confirming; /* see session_lapse */
+    uint64_t heard_ms;         /* remote: when its client last used CONFIRM, or was granted a lock */
+    struct ring claims;        /* held; and the one it waits for */
     struct claim *waiting;
     struct question *question; /* to which it awaits the answer, or null */
     struct ring subscriptions;
@@ -30,6 +37,7 @@ struct session {
     uint64_t id;
     uint32_t held;
     uint64_t vouched_ms; /* until then its client may believe in its locks, whatever happens: it has been told so */
+    bool confirms;       /* its client has used CONFIRM */
     bool remote;         /* set by the driver: its connection may break without either side noticing (TCP) */
     bool orphan;         /* its connection has broken; it ends with the last of its claims, all of which linger */
     void *user;          /* the driver's */
@@ -75,6 +83,9 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len, uin
 
 /* For node.c: the node ends, and its orphans with it. */
 void session_forget_orphans(struct node *node);
+/* For node.c: remote clients that have not confirmed in time lose their locks; and when that has to be looked at. */
+void session_lapse(struct node *node);
+uint64_t session_lapse_ms(const struct node *node);
 /* For node.c: the client is about to be told of this claim; its time is over. */
 void session_settle(struct claim *c);
 void session_due(struct claim *c);

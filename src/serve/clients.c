@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512, KEEPALIVE_S = 15, UNKNOWN_MAX = 256 };
+enum { BACKLOG = 512, KEEPALIVE_S = 15, SILENCE_MS = 25000, UNKNOWN_MAX = 256 };
 enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
@@ -205,10 +207,14 @@ static bool clients_greet(struct serve_client *c)
     struct serve *s = c->serve;
     struct sockaddr_storage address;
     struct tls *tls;
+    uv_os_fd_t fd;
+    unsigned silence_ms = SILENCE_MS;
 
-    /* A machine that vanishes says nothing: its locks must come back all the same. */
+    /* A machine that vanishes says nothing: its waits must end all the same, whether or not something is under way to it. */
     uv_tcp_nodelay(&c->stream->uv.tcp, 1);
     uv_tcp_keepalive(&c->stream->uv.tcp, 1, KEEPALIVE_S);
+    if (uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
     if (!s->conf->clients_tls)
         return true;
     tls = serve_peer_address(c->stream, &address) ? tls_answer(s->conf->clients_tls) : NULL;
