@@ -38,7 +38,7 @@
  * exec; after a fork one of the two processes must leave the connection alone, and the session lasts until both have
  * closed it or ended.
  *
- * Texts are encoded as they come: a name is 1 to 255 bytes without a zero byte. Structs that are given to the library
+ * A name is UTF-8, 1 to 255 bytes, without control characters and marks that change the direction of text. Structs that are given to the library
  * begin as all zeroes: fields may be added, and zero will always mean what it does now. */
 #ifndef DIBS_H
 #define DIBS_H

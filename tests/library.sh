@@ -240,10 +240,12 @@ until_true grep -Eq '^20[0-9-]*T[0-9:.]*Z  released  v-2  member alone  client [
 tell $? "dibs watch: a line for people"
 
 evil=$(printf 'evil\033[2J')
-# shellcheck disable=SC2016
-"$DIBS" lock "$evil" -- sh -c '"$1" locks "evil*"; "$1" locks "evil*" --format json' sh "$DIBS" >"$dir/said"
-grep -q 'name evil?\[2J' "$dir/said" && grep -q '"evil.u001b\[2J"' "$dir/said" && ! grep -qF "$evil" "$dir/said"
-tell $? "a name that a terminal would obey is not shown as it is"
+"$DIBS" lock "$evil" -- true 2>"$dir/said"
+[ $? = 114 ] && grep -q '^dibs: .*a name is UTF-8, without control characters' "$dir/said" && ! grep -qF "$evil" "$dir/said"
+tell $? "a name that a terminal would obey is refused"
+cp /bin/true "$dir/$(printf 'caf\351\302\233')"
+"$DIBS" lock plain -- "$dir/$(printf 'caf\351\302\233')"
+tell $? "a command may have any name; it is shown without what a terminal would obey"
 
 # ------------------------------------------------------------------------------------------------ three members together
 

@@ -484,7 +484,8 @@ static void clients_have_names(void **state)
     assert_string_equal(say('a', "CLIENT GETNAME\n"), "a: $2 me");
     assert_string_equal(say('a', "CLIENT ID\n"), "a: :1");
     assert_string_equal(say('a', "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$3\r\na\rb\r\n"),
-                        "a: -ERR the name of a client has no control characters");
+                        "a: -ERR the name of a client is UTF-8, without control characters and marks that change the direction of "
+                        "text");
     assert_string_equal(say('a', "CLIENT KILL x\n"), "a: -ERR usage: CLIENT SETNAME name | GETNAME | ID");
     assert_string_equal(say('a', "HELLO 3 AUTH a b\n"), "a: -ERR usage: HELLO [protocol [SETNAME name]]");
 }
@@ -502,13 +503,79 @@ static void mistakes_are_named(void **state)
     assert_string_equal(say('a', "LOCK x FOREVER 2\n"),
                         "a: -ERR usage: LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]");
     assert_string_equal(say('a', "HELLO 4\n"), "a: -NOPROTO this server speaks versions 2 and 3 of the protocol");
-    assert_string_equal(say('a', "*2\r\n$4\r\nLOCK\r\n$0\r\n\r\n"), "a: -ERR the name of a lock has 1 to 255 bytes");
+    assert_string_equal(say('a', "*2\r\n$4\r\nLOCK\r\n$0\r\n\r\n"), "a: -ERR a name has 1 to 255 bytes");
     assert_string_equal(say('a', "PING\n"), "a: +PONG"); /* none of these ends the connection */
     assert_false(client[0]->closing);
     assert_string_equal(say('a', "*1\r\n:4\r\n"), "a: -ERR a request is an array of strings");
     assert_true(client[0]->closing);
     assert_string_equal(say('b', "*99\r\n"), "b: -ERR a request has at most 16 words");
     assert_true(client[1]->closing);
+}
+
+static void say_with_name(const char *format, const char *name, size_t len)
+{
+    char text[512];
+    int head = snprintf(text, sizeof text, format, len);
+
+    memcpy(text + head, name, len);
+    memcpy(text + head + len, "\r\n", 3);
+    client_input(client[0], (const uint8_t *)text, (size_t)head + len + 2);
+    settle();
+}
+
+/* Names are shown on terminals and pages, and compared by people. */
+static void names_are_plain_text(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t len;
+        bool plain;
+    } names[] = {
+        {"prod", 4, true},
+        {"Gr\xc3\xbc\xc3\x9f", 6, true},        /* Gr, u with dots, sharp s */
+        {"\xe6\x97\xa5\xf0\x9f\x94\x92", 7, true}, /* day, a padlock */
+        {"prod\0x", 6, false},
+        {"a\nb", 3, false},
+        {"a\x7f", 2, false},
+        {"a\xc2\x9b[2J", 6, false},           /* C1: the same to some terminals as ESC [ */
+        {"a\xe2\x80\xae"
+         "b",
+         5, false},                          /* from right to left */
+        {"a\xe2\x81\xa6", 4, false},         /* an isolate */
+        {"a\xd8\x9c", 3, false},             /* Arabic letter mark */
+        {"a\xff", 2, false},                 /* no UTF-8 */
+        {"a\xc3", 2, false},                 /* cut short */
+        {"a\xc0\x80", 3, false},             /* too long for what it is */
+        {"a\xed\xa0\x80", 4, false},         /* half of a pair */
+        {"a\xf4\x90\x80\x80", 5, false},     /* beyond the last */
+    };
+    static const char *const formats[] = {
+        "*2\r\n$4\r\nLOCK\r\n$%zu\r\n",    "*2\r\n$6\r\nUNLOCK\r\n$%zu\r\n",
+        "*2\r\n$7\r\nCONFIRM\r\n$%zu\r\n", "*2\r\n$7\r\nHOLDERS\r\n$%zu\r\n",
+        "*2\r\n$5\r\nLOCKS\r\n$%zu\r\n",   "*4\r\n$4\r\nLOCK\r\n$1\r\ng\r\n$5\r\nGROUP\r\n$%zu\r\n",
+        "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%zu\r\n",
+        "*2\r\n$10\r\nPSUBSCRIBE\r\n$%zu\r\n",
+    };
+
+    (void)state;
+    for (unsigned f = 0; f < sizeof formats / sizeof formats[0]; f++)
+        for (unsigned k = 0; k < sizeof names / sizeof names[0]; k++) {
+            say_with_name(formats[f], names[k].name, names[k].len);
+            assert_int_equal(!strstr(heard, " is UTF-8, without control characters"), names[k].plain);
+            say('a', "UNLOCK g\n");
+        }
+}
+
+static void a_long_name_of_a_client_is_cut_between_characters(void **state)
+{
+    char line[300] = "CLIENT SETNAME ";
+
+    (void)state;
+    for (unsigned k = 0; k < 50; k++)
+        strcat(line, "\xc3\xbc");
+    strcat(line, "\n");
+    assert_string_equal(say('a', line), "a: +OK");
+    assert_int_equal(strlen(client[0]->session->who), SESSION_WHO_MAX - 1);
 }
 
 /* As Redis does: a page in a browser could otherwise send commands in the body of a form. */
@@ -576,6 +643,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_subscriber_that_does_not_read_is_cut_off, start, stop),
         cmocka_unit_test_setup_teardown(clients_have_names, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(names_are_plain_text, start, stop),
+        cmocka_unit_test_setup_teardown(a_long_name_of_a_client_is_cut_between_characters, start, stop),
         cmocka_unit_test_setup_teardown(a_browser_is_hung_up_on, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_an_endless_request, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_endless_requests, start, stop),

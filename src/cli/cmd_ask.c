@@ -1,6 +1,8 @@
 /* dibs holders, waiters, locks, status, force-unlock - one question to the daemon, and its answer as text or JSON. */
 #include "ask.h"
 
+#include "node/plain.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,16 @@ static void ask_json(struct cli_json *j, const struct dibs_reply *r)
     }
 }
 
+/* What a terminal would obey becomes question marks; as does all that is not ASCII, if it is not UTF-8. */
+static void ask_tame(char *text)
+{
+    bool plain = plain_text(text, strlen(text));
+
+    for (; !plain && *text; text++)
+        if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f)
+            *text = '?';
+}
+
 const char *ask_clean(const char *text)
 {
     static char clean[2][1024];
@@ -40,9 +52,7 @@ const char *ask_clean(const char *text)
     char *to = clean[turn ^= 1];
 
     snprintf(to, sizeof clean[0], "%s", text ? text : "-");
-    for (char *c = to; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    ask_tame(to);
     return to;
 }
 
@@ -112,8 +122,8 @@ void ask_complain(const struct ask_place *place, const struct dibs *d)
 
 int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d)
 {
-    const struct dibs_options options = {.name = name, .key = place->key};
-    char path[256];
+    char path[256], who[96] = "";
+    const struct dibs_options options = {.name = name ? who : NULL, .key = place->key};
     const char *where = place->address;
     int code;
 
@@ -123,6 +133,9 @@ int ask_try_connect(const struct ask_place *place, const char *name, struct dibs
         snprintf(path, sizeof path, "unix:%s", place->socket);
         where = path;
     }
+    if (name)
+        memcpy(who, name, plain_cut(name, strlen(name), sizeof who - 1));
+    ask_tame(who);
     code = dibs_connect(d, where, &options);
     if (code == DIBS_MISUSE)
         cli_die("%s", dibs_message(*d));

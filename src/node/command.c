@@ -1,6 +1,7 @@
 /* command.c - what a client may say, one function for each command: its own locks, the member, the connection; and the
  * table of all. See client.h. */
 #include "command.h"
+#include "plain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +22,22 @@ bool command_number(struct resp_word word, uint64_t max, uint64_t *x)
     return *x <= max;
 }
 
-bool command_is_name(struct resp_word word)
+const char *command_objects_to(struct resp_word name)
 {
-    return word.len >= 1 && word.len <= LOCK_NAME_MAX;
+    if (name.len < 1 || name.len > LOCK_NAME_MAX)
+        return "a name has 1 to 255 bytes";
+    if (!plain_text(name.at, name.len))
+        return "a name is UTF-8, without control characters and marks that change the direction of text";
+    return NULL;
+}
+
+bool command_is_name(struct client *c, struct resp_word name)
+{
+    const char *wrong = command_objects_to(name);
+
+    if (wrong)
+        resp_error(&c->out, "ERR", wrong);
+    return !wrong;
 }
 
 bool command_may(struct client *c, const char *what)
@@ -46,9 +60,12 @@ enum { MS_MAX = 1000000000 /* eleven days */ };
 /* The words behind LOCK name. Null, or what is wrong with them. */
 static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
 {
+    const char *wrong = command_objects_to(r->word[1]);
     unsigned kinds = 0;
     uint64_t x;
 
+    if (wrong)
+        return wrong;
     *wish = (struct session_wish){.name = r->word[1].at, .name_len = r->word[1].len, .wait_ms = SESSION_FOREVER};
     for (size_t k = 2; k < r->count; k++) {
         struct resp_word word = r->word[k], value = k + 1 < r->count ? r->word[k + 1] : (struct resp_word){"", 0};
@@ -60,8 +77,8 @@ static const char *command_wish(const struct resp_request *r, struct session_wis
         }
         k++; /* all others have a value */
         if (resp_is(word, "GROUP")) {
-            if (!command_is_name(value))
-                return "GROUP takes a name of 1 to 255 bytes";
+            if ((wrong = command_objects_to(value)))
+                return wrong;
             wish->mode = lock_group_mode(wish->name, wish->name_len, value.at, value.len);
             kinds++;
         } else if (resp_is(word, "SLOTS")) {
@@ -129,8 +146,7 @@ static void command_not_held(struct client *c, struct resp_word name, uint64_t f
     }
     if (fence)
         snprintf(with, sizeof with, " with fence %" PRIu64, fence);
-    snprintf(line, sizeof line, "this connection does not hold \"%.*s\"%s", (int)(name.len > 255 ? 255 : name.len),
-             name.at, with);
+    snprintf(line, sizeof line, "this connection does not hold \"%.*s\"%s", (int)name.len, name.at, with);
     resp_error(&c->out, "NOTHELD", line);
 }
 
@@ -139,7 +155,7 @@ static void command_unlock(struct client *c, const struct resp_request *r)
     struct resp_word name = r->word[1];
     uint64_t fence;
 
-    if (!command_fence(c, r, 3, &fence))
+    if (!command_is_name(c, name) || !command_fence(c, r, 3, &fence))
         return;
     if (session_unlock(c->session, name.at, name.len, fence)) {
         resp_simple(&c->out, "OK");
@@ -156,7 +172,7 @@ static void command_renew(struct client *c, const struct resp_request *r)
 
     if (!resp_is(ttl[0], "TTL") || !command_number(ttl[1], MS_MAX, &ttl_ms) || ttl_ms == 0)
         resp_error(&c->out, "ERR", "usage: RENEW name [fence] TTL ms, with ms from 1 to 1000000000");
-    else if (!command_fence(c, r, 5, &fence))
+    else if (!command_is_name(c, r->word[1]) || !command_fence(c, r, 5, &fence))
         return;
     else if (session_renew(c->session, r->word[1].at, r->word[1].len, fence, ttl_ms))
         resp_simple(&c->out, "OK");
@@ -181,6 +197,8 @@ static void command_confirm(struct client *c, const struct resp_request *r)
     uint64_t ms, fence;
 
     if (!command_fence(c, r, 3, &fence) || (r->count == 1 && command_has_lost(c)))
+        return;
+    if (r->count > 1 && !command_is_name(c, r->word[1]))
         return;
     if (r->count > 1 && !session_holds(c->session, r->word[1].at, r->word[1].len, fence)) {
         command_not_held(c, r->word[1], fence);
@@ -322,16 +340,15 @@ static void command_ping(struct client *c, const struct resp_request *r)
         resp_string(&c->out, r->word[1].at, r->word[1].len);
 }
 
-/* What a client calls itself is shown to people: nothing but what can be printed, and not without end. */
+/* What a client calls itself is shown to people: nothing but what can be shown, and not without end. */
 static bool command_name_client(struct client *c, struct resp_word who)
 {
-    if (who.len > SESSION_WHO_MAX)
-        who.len = SESSION_WHO_MAX;
-    for (size_t k = 0; k < who.len; k++)
-        if ((unsigned char)who.at[k] < ' ' || who.at[k] == 0x7f) {
-            resp_error(&c->out, "ERR", "the name of a client has no control characters");
-            return false;
-        }
+    if (!plain_text(who.at, who.len)) {
+        resp_error(&c->out, "ERR",
+                   "the name of a client is UTF-8, without control characters and marks that change the direction of text");
+        return false;
+    }
+    who.len = plain_cut(who.at, who.len, SESSION_WHO_MAX);
     memcpy(c->session->who, who.at, who.len);
     c->session->who[who.len] = '\0';
     return true;

@@ -6,8 +6,10 @@
 
 /* A word as a number, at most max. False: it is none. */
 bool command_number(struct resp_word word, uint64_t max, uint64_t *x);
-/* Can it be the name of a lock? */
-bool command_is_name(struct resp_word word);
+/* Null; or why it cannot be the name of a lock or a group, or a pattern of names. */
+const char *command_objects_to(struct resp_word name);
+/* The same; if it cannot be, the client is told so. */
+bool command_is_name(struct client *c, struct resp_word name);
 
 /* False, and the client is told: this takes an operator, and it is none. */
 bool command_may(struct client *c, const char *what);

@@ -8,10 +8,8 @@
 
 static void command_ask(struct client *c, enum question_about about, struct resp_word name)
 {
-    if (command_is_name(name))
+    if (command_is_name(c, name))
         question_ask(c->session, about, name.at, name.len, 0, 0);
-    else
-        resp_error(&c->out, "ERR", "the name of a lock has 1 to 255 bytes");
 }
 
 void command_holders(struct client *c, const struct resp_request *r)
@@ -46,10 +44,10 @@ void command_locks(struct client *c, const struct resp_request *r)
         words -= 2;
     if (words == 2)
         pattern = r->word[1];
-    if (words > 2 || !command_is_name(pattern)) {
+    if (words > 2)
         resp_error(&c->out, "ERR", "usage: LOCKS [pattern] [CURSOR c]");
+    if (words > 2 || !command_is_name(c, pattern))
         return;
-    }
     while (place < view->count && view->member[place].id < cursor >> CURSOR_MEMBER)
         place++;
     if (place == view->count) { /* it has been removed, and was the last */

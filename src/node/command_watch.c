@@ -34,8 +34,8 @@ void command_subscribe(struct client *c, const struct resp_request *r)
     const char *wrong;
 
     for (size_t k = 1; k < r->count; k++)
-        if (!command_is_name(r->word[k]))
-            resp_error(&c->out, "ERR", "the name of a lock, or a pattern, has 1 to 255 bytes");
+        if (!command_is_name(c, r->word[k]))
+            continue;
         else if ((wrong = watch_subscribe(c->session, pattern, r->word[k].at, r->word[k].len)))
             resp_error(&c->out, "BUSY", wrong);
         else

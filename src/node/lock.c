@@ -10,6 +10,7 @@
 #include "link.h"
 #include "names.h"
 #include "old.h"
+#include "plain.h"
 #include "report.h"
 
 #include "lab/memory.h"
@@ -566,6 +567,8 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     if (wrong)
         return wrong;
     lock = locks_find(l, m.name, m.name_len);
+    if (!lock && !plain_text(m.name, m.name_len))
+        return "a lock with a name that cannot be";
     if (!lock)
         lock = names_add(l, m.name, m.name_len);
     if (instance_is_about_kind(m.type))

@@ -4,6 +4,7 @@
 #include "glob.h"
 #include "lab/memory.h"
 #include "pack.h"
+#include "plain.h"
 #include "session.h"
 
 #include <assert.h>
@@ -28,8 +29,7 @@ bool question_claim_row(struct unpack *u, struct claim_row *row)
     row->age_ms = unpack_number(u, 8);
     row->mode = (uint8_t)unpack_number(u, 1);
     row->who = unpack_text(u, &row->who_len);
-    for (size_t k = 0; k < row->who_len; k++)
-        u->wrong |= (unsigned char)row->who[k] < ' ' || row->who[k] == 0x7f;
+    u->wrong |= !plain_text(row->who, row->who_len);
     return !u->wrong && row->mode < LOCK_MODES && row->who_len <= SESSION_WHO_MAX;
 }
 
@@ -46,7 +46,7 @@ bool question_lock_row(struct unpack *u, struct lock_row *row)
     row->slots = (uint32_t)unpack_number(u, 2);
     row->holders = (uint32_t)unpack_number(u, 4);
     row->waiters = (uint32_t)unpack_number(u, 4);
-    return !u->wrong;
+    return !u->wrong && plain_text(row->name, row->name_len);
 }
 
 static bool question_rows_are_right(enum question_about about, struct unpack u)
@@ -239,7 +239,7 @@ const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u
     uint8_t head[1 + 8 + 1 + 8];
     struct bytes message = {0};
 
-    if (u->wrong || u->at != u->end || about >= ASK_ABOUTS)
+    if (u->wrong || u->at != u->end || about >= ASK_ABOUTS || len == 0 || !plain_text(at, len))
         return "a question that cannot be";
     memcpy(text, at, len);
     text[len] = '\0';

@@ -1,6 +1,8 @@
 /* resp.c - see resp.h. */
 #include "resp.h"
 
+#include "plain.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,11 +131,13 @@ void resp_simple(struct bytes *to, const char *text)
 
 void resp_error(struct bytes *to, const char *code, const char *text)
 {
+    bool plain = plain_text(text, strlen(text));
+
     resp_put(to, "-", 1);
     resp_put(to, code, strlen(code));
     resp_put(to, " ", 1);
     for (; *text; text++)
-        resp_put(to, (unsigned char)*text < ' ' ? "?" : text, 1);
+        resp_put(to, (unsigned char)*text < ' ' || (!plain && (unsigned char)*text >= 0x7f) ? "?" : text, 1);
     resp_put(to, "\r\n", 2);
 }
 

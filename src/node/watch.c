@@ -4,6 +4,7 @@
 #include "glob.h"
 #include "lab/memory.h"
 #include "pack.h"
+#include "plain.h"
 #include "session.h"
 
 #define XXH_INLINE_ALL
@@ -154,14 +155,6 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
             watch_say(node, k, &note);
 }
 
-static void watch_take_text(char *to, size_t room, const char *text, size_t len)
-{
-    memcpy(to, text, len < room ? len : room - 1);
-    for (; *to; to++) /* it goes to terminals */
-        if ((unsigned char)*to < ' ' || *to == 0x7f)
-            *to = '?';
-}
-
 const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
 {
     struct watch_note note = {.event = (enum watch_event)unpack_number(u, 1)};
@@ -173,12 +166,13 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
     note.mode = (uint8_t)unpack_number(u, 1);
     name = unpack_text(u, &name_len);
     who = unpack_text(u, &who_len);
-    if (u->wrong || u->at != u->end || note.event >= WATCH_EVENTS || note.mode >= LOCK_MODES)
+    if (u->wrong || u->at != u->end || note.event >= WATCH_EVENTS || note.mode >= LOCK_MODES ||
+        !plain_text(name, name_len) || who_len > SESSION_WHO_MAX || !plain_text(who, who_len))
         return "an event of a lock that cannot be";
     note.name_len = (uint8_t)name_len;
     memcpy(note.name, name, name_len);
-    watch_take_text(note.who, sizeof note.who, who, who_len);
-    watch_take_text(note.member, sizeof note.member, talk_name(node, from), strlen(talk_name(node, from)));
+    memcpy(note.who, who, who_len);
+    memcpy(note.member, talk_name(node, from), strlen(talk_name(node, from)));
     watch_add_note(&node->talk.watch, &note);
     return NULL;
 }
@@ -249,11 +243,12 @@ const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack 
 
     for (unsigned count = 0; items.at < items.end; count++) {
         size_t len;
+        const char *text;
 
         if (unpack_number(&items, 1) > 1 || count == INTEREST_ITEMS_MAX)
             items.wrong = true;
-        unpack_text(&items, &len);
-        if (items.wrong)
+        text = unpack_text(&items, &len);
+        if (items.wrong || !plain_text(text, len))
             return "interest in events that cannot be";
     }
     bytes_free(&i->list);
