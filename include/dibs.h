@@ -188,7 +188,8 @@ enum dibs_type {
     DIBS_NULL,
     DIBS_ERROR, /* its text begins with a word for programs */
     DIBS_LIST,
-    DIBS_MAP /* keys and values in turn */
+    DIBS_MAP,    /* keys and values in turn */
+    DIBS_BOOLEAN /* its number is 1 or 0 */
 };
 
 /* What the daemon answers. */

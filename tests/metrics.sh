@@ -78,7 +78,9 @@ get $base /status.json | sed 1d >"$dir/status.json"
 python3 -c '
 import json, sys
 a, b = (json.load(open(f)) for f in sys.argv[1:])
-assert a == b, (a, b)' "$dir/status" "$dir/status.json"
+assert a == b, (a, b)
+assert a["ready"] is True and a["reason"] == "" and a["members"][0]["takes_part"] is True, a
+assert all(key.replace("_", "").isalnum() for key in list(a) + list(a["members"][0])), a' "$dir/status" "$dir/status.json"
 tell $? "/status.json is what dibs status says"
 [ "$(get $base /nothing | sed -n 1p)" = 404 ] && [ "$(get $base /metrics POST | sed -n 1p)" = 405 ] &&
     [ "$(get $base /metrics HEAD)" = 200 ]

@@ -328,10 +328,10 @@ static void kinds_do_not_mix(void **state)
     assert_string_equal(say('a', "LOCK x SHARED\n"), "a: *2 $1 x :100");
     assert_string_equal(say('b', "LOCK x SHARED\n"), "b: *2 $1 x :101");
     assert_string_equal(say('c', "LOCK x SLOTS 2\n"),
-                        "c: -WRONGKIND \"x\" is an exclusive or shared lock; ask for it without SLOTS");
+                        "c: -WRONGKIND \"x\" is an exclusive or shared lock; ask for it without SLOTS (--slots)");
     assert_string_equal(say('a', "LOCK jobs SLOTS 2\n"), "a: *2 $4 jobs :100");
     assert_string_equal(say('b', "LOCK jobs SLOTS 3\n"),
-                        "b: -WRONGKIND \"jobs\" is a lock with 2 slots; ask for it with SLOTS 2");
+                        "b: -WRONGKIND \"jobs\" is a lock with 2 slots; ask for it with SLOTS 2 (dibs lock --slots 2)");
     assert_string_equal(say('c', "LOCK d GROUP red\n"), "c: *2 $1 d :100");
     assert_string_equal(say('a', "LOCK d GROUP red\n"), "a: *2 $1 d :101");
     assert_string_equal(say('b', "LOCK d GROUP blue WAIT 0\n"), "b: *-1");
@@ -483,9 +483,10 @@ static void clients_have_names(void **state)
     assert_string_equal(say('a', "CLIENT SETNAME me\n"), "a: +OK");
     assert_string_equal(say('a', "CLIENT GETNAME\n"), "a: $2 me");
     assert_string_equal(say('a', "CLIENT ID\n"), "a: :1");
-    assert_string_equal(say('a', "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$3\r\na\rb\r\n"),
-                        "a: -ERR the name of a client is UTF-8, without control characters and marks that change the direction of "
-                        "text");
+    assert_string_equal(
+        say('a', "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$3\r\na\rb\r\n"),
+        "a: -ERR the name of a client is UTF-8, without control characters and marks that change the direction of "
+        "text");
     assert_string_equal(say('a', "CLIENT KILL x\n"), "a: -ERR usage: CLIENT SETNAME name | GETNAME | ID");
     assert_string_equal(say('a', "HELLO 3 AUTH a b\n"), "a: -ERR usage: HELLO [protocol [SETNAME name]]");
 }
@@ -532,27 +533,30 @@ static void names_are_plain_text(void **state)
         bool plain;
     } names[] = {
         {"prod", 4, true},
-        {"Gr\xc3\xbc\xc3\x9f", 6, true},        /* Gr, u with dots, sharp s */
+        {"Gr\xc3\xbc\xc3\x9f", 6, true},           /* Gr, u with dots, sharp s */
         {"\xe6\x97\xa5\xf0\x9f\x94\x92", 7, true}, /* day, a padlock */
         {"prod\0x", 6, false},
         {"a\nb", 3, false},
         {"a\x7f", 2, false},
-        {"a\xc2\x9b[2J", 6, false},           /* C1: the same to some terminals as ESC [ */
+        {"a\xc2\x9b[2J", 6, false}, /* C1: the same to some terminals as ESC [ */
         {"a\xe2\x80\xae"
          "b",
-         5, false},                          /* from right to left */
-        {"a\xe2\x81\xa6", 4, false},         /* an isolate */
-        {"a\xd8\x9c", 3, false},             /* Arabic letter mark */
-        {"a\xff", 2, false},                 /* no UTF-8 */
-        {"a\xc3", 2, false},                 /* cut short */
-        {"a\xc0\x80", 3, false},             /* too long for what it is */
-        {"a\xed\xa0\x80", 4, false},         /* half of a pair */
-        {"a\xf4\x90\x80\x80", 5, false},     /* beyond the last */
+         5, false},                      /* from right to left */
+        {"a\xe2\x81\xa6", 4, false},     /* an isolate */
+        {"a\xd8\x9c", 3, false},         /* Arabic letter mark */
+        {"a\xff", 2, false},             /* no UTF-8 */
+        {"a\xc3", 2, false},             /* cut short */
+        {"a\xc0\x80", 3, false},         /* too long for what it is */
+        {"a\xed\xa0\x80", 4, false},     /* half of a pair */
+        {"a\xf4\x90\x80\x80", 5, false}, /* beyond the last */
     };
     static const char *const formats[] = {
-        "*2\r\n$4\r\nLOCK\r\n$%zu\r\n",    "*2\r\n$6\r\nUNLOCK\r\n$%zu\r\n",
-        "*2\r\n$7\r\nCONFIRM\r\n$%zu\r\n", "*2\r\n$7\r\nHOLDERS\r\n$%zu\r\n",
-        "*2\r\n$5\r\nLOCKS\r\n$%zu\r\n",   "*4\r\n$4\r\nLOCK\r\n$1\r\ng\r\n$5\r\nGROUP\r\n$%zu\r\n",
+        "*2\r\n$4\r\nLOCK\r\n$%zu\r\n",
+        "*2\r\n$6\r\nUNLOCK\r\n$%zu\r\n",
+        "*2\r\n$7\r\nCONFIRM\r\n$%zu\r\n",
+        "*2\r\n$7\r\nHOLDERS\r\n$%zu\r\n",
+        "*2\r\n$5\r\nLOCKS\r\n$%zu\r\n",
+        "*4\r\n$4\r\nLOCK\r\n$1\r\ng\r\n$5\r\nGROUP\r\n$%zu\r\n",
         "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%zu\r\n",
         "*2\r\n$10\r\nPSUBSCRIBE\r\n$%zu\r\n",
     };

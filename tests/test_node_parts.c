@@ -409,11 +409,11 @@ static void a_policy_chooses_algorithms_and_kind_by_name(void **state)
     for (unsigned k = 0; k < 3; k++)
         s[k] = session_open(&a, NULL);
     assert_string_equal(refusal(s[0], "builds", LOCK_ALONE, 2),
-                        "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3");
+                        "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3 (dibs lock --slots 3)");
     assert_string_equal(refusal(s[0], "builds", LOCK_SHARED, 0),
-                        "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3");
+                        "\"builds\" is a lock with 3 slots; ask for it with SLOTS 3 (dibs lock --slots 3)");
     assert_string_equal(refusal(s[0], "big.db", LOCK_ALONE, 2),
-                        "\"big.db\" is an exclusive lock; ask for it without SLOTS");
+                        "\"big.db\" is an exclusive lock; ask for it without SLOTS (--slots)");
     assert_string_equal(refusal(s[0], "big.db", LOCK_SHARED, 0),
                         "\"big.db\" is run by raymond, which knows no sharing");
     assert_int_equal(a.locks.count, 0);

@@ -16,6 +16,9 @@ static void ask_json(struct cli_json *j, const struct dibs_reply *r)
     case DIBS_NUMBER:
         json_count(j, r->number);
         break;
+    case DIBS_BOOLEAN:
+        json_bool(j, r->number);
+        break;
     case DIBS_MAP:
         json_object(j);
         for (size_t k = 0; k + 1 < r->count; k += 2) {
@@ -56,6 +59,12 @@ const char *ask_clean(const char *text)
     return to;
 }
 
+static void ask_key(const char *key)
+{
+    for (; *key; key++)
+        putchar(*key == '_' ? ' ' : *key);
+}
+
 /* A map: "key value", and so on, with something in between; lists of maps a line each. */
 static void ask_text(const struct dibs_reply *r, const char *between)
 {
@@ -64,7 +73,10 @@ static void ask_text(const struct dibs_reply *r, const char *between)
     for (size_t k = 0; k + 1 < r->count; k += 2, before = between) {
         const struct dibs_reply *value = r->item[k + 1];
 
-        printf("%s%s", before, ask_clean(r->item[k]->text));
+        printf("%s", before);
+        ask_key(ask_clean(r->item[k]->text));
+        if (value->type == DIBS_BOOLEAN)
+            printf(" %s", value->number ? "yes" : "no");
         if (value->type == DIBS_NUMBER)
             printf(" %" PRIu64, value->number);
         else if (value->type == DIBS_TEXT)

@@ -8,9 +8,10 @@
 static const char *member_field(const struct dibs_reply *map, const char *key)
 {
     for (size_t k = 0; k + 1 < map->count; k += 2)
-        if (map->item[k]->text && strcmp(map->item[k]->text, key) == 0 && map->item[k + 1]->text)
-            return map->item[k + 1]->text;
-    return "";
+        if (map->item[k]->text && strcmp(map->item[k]->text, key) == 0)
+            return map->item[k + 1]->type == DIBS_BOOLEAN ? map->item[k + 1]->number ? "yes" : "no"
+                                                          : map->item[k + 1]->text;
+    return NULL;
 }
 
 static struct dibs_reply *member_ask(struct dibs *d, const char *const *words, size_t count)
@@ -37,9 +38,10 @@ static bool member_is_there(struct dibs *d, const char *name)
 
     for (size_t k = 0; k < list->count; k++) {
         const char *who = member_field(list->item[k], "name"), *standing = member_field(list->item[k], "standing"),
-                   *part = member_field(list->item[k], "takes part");
+                   *part = member_field(list->item[k], "takes_part");
 
-        found |= strcmp(who, name) == 0 && (strcmp(standing, "being removed") != 0 || strcmp(part, "no") != 0);
+        found |= who && standing && part && strcmp(who, name) == 0 &&
+                 (strcmp(standing, "being removed") != 0 || strcmp(part, "no") != 0);
     }
     dibs_free(list);
     return found;

@@ -86,6 +86,10 @@ static bool reply_body(struct reply_cursor *c, struct dibs_reply *r, char type, 
     case ':':
         r->type = DIBS_NUMBER;
         return true;
+    case '#':
+        r->type = DIBS_BOOLEAN;
+        r->number = *line == 't';
+        return true;
     case '_':
         r->type = DIBS_NULL;
         return true;

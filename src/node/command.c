@@ -231,14 +231,16 @@ static void command_status(struct client *c, const struct resp_request *r)
         {"view", node->view.number}, {"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
 
     (void)r;
-    resp_map(out, c->protocol, 5 + sizeof numbers / sizeof numbers[0]);
+    resp_map(out, c->protocol, 6 + sizeof numbers / sizeof numbers[0]);
     resp_text(out, "member");
     resp_text(out, node->self.name);
     resp_text(out, "ready");
-    resp_text(out, node_state_name(node));
+    resp_boolean(out, c->protocol, node_state(node) == NODE_GRANTS);
+    resp_text(out, "reason");
+    resp_text(out, node_why_not(node));
     resp_text(out, "algorithm");
     resp_text(out, node->conf.modes->name);
-    resp_text(out, "slots algorithm");
+    resp_text(out, "slots_algorithm");
     resp_text(out, node->conf.slots->name);
     for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         resp_text(out, numbers[k].key);
@@ -252,8 +254,8 @@ static void command_status(struct client *c, const struct resp_request *r)
         resp_text(out, node->view.member[j].name);
         resp_text(out, "address");
         resp_text(out, node->view.member[j].address);
-        resp_text(out, "takes part");
-        resp_text(out, node->view.member[j].incarnation ? "yes" : "no");
+        resp_text(out, "takes_part");
+        resp_boolean(out, c->protocol, node->view.member[j].incarnation);
         resp_text(out, "state");
         resp_text(out, command_link_state(node, j));
         resp_text(out, "reason");
@@ -277,8 +279,8 @@ static void command_list_members(struct client *c)
         resp_text(&c->out, m->address);
         resp_text(&c->out, "standing");
         resp_text(&c->out, standings[m->standing]);
-        resp_text(&c->out, "takes part");
-        resp_text(&c->out, m->incarnation ? "yes" : "no");
+        resp_text(&c->out, "takes_part");
+        resp_boolean(&c->out, c->protocol, m->incarnation);
         resp_text(&c->out, "life");
         resp_integer(&c->out, m->incarnation);
     }
@@ -344,8 +346,9 @@ static void command_ping(struct client *c, const struct resp_request *r)
 static bool command_name_client(struct client *c, struct resp_word who)
 {
     if (!plain_text(who.at, who.len)) {
-        resp_error(&c->out, "ERR",
-                   "the name of a client is UTF-8, without control characters and marks that change the direction of text");
+        resp_error(
+            &c->out, "ERR",
+            "the name of a client is UTF-8, without control characters and marks that change the direction of text");
         return false;
     }
     who.len = plain_cut(who.at, who.len, SESSION_WHO_MAX);

@@ -243,10 +243,10 @@ static void lock_print_kind(const struct lock_policy *policy, const char *name, 
                             struct dme_text *text)
 {
     if (slots)
-        dme_print(text, "\"%.*s\" is a lock with %u slots; ask for it with SLOTS %u", (int)name_len, name, slots,
-                  slots);
+        dme_print(text, "\"%.*s\" is a lock with %u slots; ask for it with SLOTS %u (dibs lock --slots %u)",
+                  (int)name_len, name, slots, slots, slots);
     else
-        dme_print(text, "\"%.*s\" is %s lock; ask for it without SLOTS", (int)name_len, name,
+        dme_print(text, "\"%.*s\" is %s lock; ask for it without SLOTS (--slots)", (int)name_len, name,
                   instance_rule(policy->modes) == DME_EXCLUSIVE ? "an exclusive" : "an exclusive or shared");
 }
 

@@ -278,15 +278,15 @@ enum node_state node_state(const struct node *node)
     return node->takes_part ? NODE_NO_QUORUM : NODE_OUTSIDE;
 }
 
-const char *node_state_name(const struct node *node)
+const char *node_why_not(const struct node *node)
 {
-    static const char *const names[] = {"yes", "no: not all members have met", "no: no majority can be reached",
-                                        "no: this process does not take part; it waits for a majority to let it in",
-                                        "no: it is about to end"};
+    static const char *const names[] = {"", "not all members have met", "no majority can be reached",
+                                        "this process does not take part; it waits for a majority to let it in",
+                                        "it is about to end"};
     enum node_state state = node_state(node);
 
     if (state == NODE_OUTSIDE && node_is_removed(node))
-        return "no: this member has been removed from the cluster";
+        return "this member has been removed from the cluster";
     return names[state];
 }
 
@@ -297,7 +297,7 @@ bool node_is_over(const struct node *node)
 
 void node_say_no_quorum(const struct node *node, struct dme_text *why)
 {
-    dme_print(why, "locks are not granted just now; %s", node_state_name(node) + strlen("no: "));
+    dme_print(why, "locks are not granted just now; %s", node_why_not(node));
 }
 
 bool node_is_open(const struct node *node)

@@ -150,7 +150,7 @@ void node_pump(struct node *node);
 bool node_next(struct node *node, struct node_event *event);
 
 enum node_state node_state(const struct node *node);
-const char *node_state_name(const struct node *node);
+const char *node_why_not(const struct node *node); /* "": locks are granted */
 /* It will never grant a lock again: it leaves, or has been removed. */
 bool node_is_over(const struct node *node);
 /* For a client that cannot be granted a lock: why not. */

@@ -23,8 +23,8 @@ static size_t plain_decode(const unsigned char *at, size_t left, uint32_t *x)
 static bool plain_is_shown(uint32_t x)
 {
     bool control = x < 0x20 || (x >= 0x7f && x <= 0x9f);
-    bool direction = x == 0x61c || x == 0x200e || x == 0x200f || (x >= 0x202a && x <= 0x202e) ||
-                     (x >= 0x2066 && x <= 0x2069);
+    bool direction =
+        x == 0x61c || x == 0x200e || x == 0x200f || (x >= 0x202a && x <= 0x202e) || (x >= 0x2066 && x <= 0x2069);
 
     return !control && !direction;
 }

@@ -146,6 +146,11 @@ void resp_integer(struct bytes *to, uint64_t x)
     resp_number(to, ':', x);
 }
 
+void resp_boolean(struct bytes *to, unsigned protocol, bool x)
+{
+    resp_put(to, protocol == 3 ? (x ? "#t\r\n" : "#f\r\n") : x ? ":1\r\n" : ":0\r\n", 4);
+}
+
 void resp_string(struct bytes *to, const char *text, size_t len)
 {
     resp_number(to, '$', len);

@@ -32,6 +32,7 @@ bool resp_is(struct resp_word word, const char *text);
 void resp_simple(struct bytes *to, const char *text);
 void resp_error(struct bytes *to, const char *code, const char *text); /* one line, whatever is in the text */
 void resp_integer(struct bytes *to, uint64_t x);
+void resp_boolean(struct bytes *to, unsigned protocol, bool x); /* version 2: 1 or 0 */
 void resp_string(struct bytes *to, const char *text, size_t len);
 void resp_text(struct bytes *to, const char *text); /* ends with a zero byte */
 void resp_null(struct bytes *to, unsigned protocol);

@@ -95,6 +95,9 @@ static const char *http_json(const char *at, FILE *to)
     case ':':
         fprintf(to, "%lu", number);
         return rest;
+    case '#':
+        fputs(at[1] == 't' ? "true" : "false", to);
+        return rest;
     case '$':
         putc('"', to);
         for (unsigned long k = 0; k < number; k++)
@@ -193,7 +196,7 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
         return http_send(from, MHD_HTTP_OK, "application/json", text, len);
     }
     if (strcmp(url, "/healthz") == 0) {
-        snprintf(line, sizeof line, "%s\n", node_is_open(node) ? "ok" : node_state_name(node) + strlen("no: "));
+        snprintf(line, sizeof line, "%s\n", node_is_open(node) ? "ok" : node_why_not(node));
         return http_line(from, node_is_open(node) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
     }
     return http_line(from, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz and /status.json\n");

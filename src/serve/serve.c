@@ -161,7 +161,7 @@ static void serve_tell_state(struct serve *s)
     if (state == NODE_GRANTS)
         serve_log(s, "locks are granted");
     else if (state != NODE_STARTS)
-        serve_log(s, "locks are not granted: %s", node_state_name(&s->node) + 4);
+        serve_log(s, "locks are not granted: %s", node_why_not(&s->node));
     s->state = state;
 }
 

@@ -421,7 +421,7 @@ static void world_run(struct world *w)
     while (!w->report->failure[0] && !w->mix.wild_clocks && !(world_is_whole(w) && clients_at_rest(w))) {
         if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
             for (uint32_t i = 0; i < w->n; i++)
-                world_trace(w, "%s: %s", w->machine[i].name, node_state_name(&w->machine[i].node));
+                world_trace(w, "%s: %s", w->machine[i].name, node_why_not(&w->machine[i].node));
             world_fail(w, world_is_whole(w) ? "somebody was never served" : "the cluster does not come together again");
         }
         world_run_until(w, w->now_us + 100000);
