@@ -68,7 +68,7 @@ sed 's/^/# /' "$dir/said" | cut -c 1-160
 kill -0 $daemon
 tell $? "the daemon lives"
 "$DIBS" lock --socket "$dir/small" other -- true 2>"$dir/said"
-[ $? = 123 ] && grep -q "out of memory" "$dir/said"
+[ $? = 114 ] && grep -q "out of memory" "$dir/said"
 tell $? "other clients are refused, too, and told why"
 grep -q "out of memory" "$dir/small.log"
 tell $? "the log says it"
