@@ -95,7 +95,7 @@ DIBS_API int dibs_connect(struct dibs **d, const char *where, const struct dibs_
 /* Releases all its locks and forgets the connection, which may be null. */
 DIBS_API void dibs_close(struct dibs *d);
 
-/* Where the daemon of this machine is found: $DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock. The text is
+/* Where the daemon of this machine is found: $DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs/dibs.sock. The text is
  * valid until the environment changes, or the next call of the same thread. */
 DIBS_API const char *dibs_socket_path(void);
 

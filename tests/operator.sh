@@ -46,15 +46,75 @@ end_daemon solo
 
 # A daemon of the system, and a login shell, which has a directory of its own for such things.
 # shellcheck disable=SC2016 # expanded by the inner shell
-unshare -m sh -c 'mount -t tmpfs none /run && : >/run/dibs.sock && XDG_RUNTIME_DIR="$0" "$1" status' "$dir" "$DIBS" \
+unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/dibs && : >/run/dibs/dibs.sock && XDG_RUNTIME_DIR="$0" "$1" status' "$dir" "$DIBS" \
     >"$dir/out" 2>"$dir/err"
 if grep -q "no daemon" "$dir/err"; then
-    grep -q "; there is one at /run/dibs.sock: if it is that, say so with --socket" "$dir/err"
+    grep -q "; there is one at /run/dibs/dibs.sock: if it is that, say so with --socket" "$dir/err"
     tell $? "who looks for its daemon at the wrong place is pointed to the right one"
 else
     tell 0 "who looks for its daemon # SKIP there is no other /run for us: $(head -n 1 "$dir/err")"
 fi
 rm -f "$dir/out" "$dir/err"
+
+# The daemon of the system, and that of a user who does not know of it: both are there, and status says so.
+# shellcheck disable=SC2016
+unshare -m sh -c 'mount -t tmpfs none /run && { "$1" serve & first=$!; timeout 20 sh -c "until "\$0" status; do sleep 0.1; done" "$1"
+    export XDG_RUNTIME_DIR="$0"; "$1" serve & second=$!; timeout 20 sh -c "until "\$0" status; do sleep 0.1; done" "$1"; kill $first $second; wait; }' \
+    "$dir" "$DIBS" >"$dir/out" 2>"$dir/err"
+if grep -q "serves /run/dibs/dibs.sock" "$dir/err"; then
+    grep -q "^dibs: there is another daemon at /run/dibs/dibs.sock, whose locks are others" "$dir/err"
+    tell $? "a second daemon of a machine says that there is another one"
+    grep -q "^dibs: this is the daemon at $dir/dibs.sock; there is another one at /run/dibs/dibs.sock" "$dir/err"
+    tell $? "and so does dibs status"
+else
+    tell 0 "a second daemon of a machine # SKIP there is no other /run for us: $(head -n 1 "$dir/err")"
+fi
+rm -f "$dir/out" "$dir/err"
+
+# ------------------------------------------------------------------------------------------------------------- systemd
+
+python3 - "$DIBS" "$dir/notified" <<'END'
+import os, signal, socket, subprocess, sys
+dibs, path = sys.argv[1:]
+manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+manager.bind(path)
+manager.settimeout(60)
+daemon = subprocess.Popen([dibs, "serve", "--socket", path + ".socket"], env=dict(os.environ, NOTIFY_SOCKET=path))
+ready = manager.recv(4096).decode().split("\n")
+client = socket.socket(socket.AF_UNIX)
+client.connect(path + ".socket")
+daemon.send_signal(signal.SIGTERM)
+stopping = manager.recv(4096).decode()
+sys.exit(not (ready == ["READY=1", "STATUS=serves " + path + ".socket"] and stopping == "STOPPING=1" and daemon.wait() == 0))
+END
+tell $? "a service manager is told when clients can come in, and when the daemon ends"
+if command -v systemd-analyze >/dev/null; then
+    sed "s|/usr/local/bin/dibs|$DIBS|" examples/dibs.service >"$dir/dibs.service"
+    systemd-analyze verify "$dir/dibs.service" >"$dir/out" 2>&1
+    ! grep -q "dibs.service" "$dir/out"
+    tell $? "systemd-analyze verify has no objection to examples/dibs.service"
+    rm -f "$dir/out"
+else
+    tell 0 "systemd-analyze verify # SKIP it is not installed"
+fi
+
+# A key that root owns and a group may read is as good as others for a daemon of that group, and for nobody else.
+if [ "$(id -u)" = 0 ]; then
+    chmod 711 "$dir" && cp "$DIBS" "$dir/dibs" && "$DIBS" keygen "$dir/shared.key" && chgrp 54321 "$dir/shared.key"
+    reads_key() { # USER GROUP
+        setpriv --reuid "$1" --regid "$2" --clear-groups "$dir/dibs" serve --check-config --socket "$dir/any" \
+            --key "$dir/shared.key" --name ant --members ant=127.0.0.1:$base >"$dir/out" 2>"$dir/err"
+    }
+    chmod 640 "$dir/shared.key" && reads_key 54321 54321
+    tell $? "a key of root:dibs 0640 is good for a daemon of that group"
+    chmod 660 "$dir/shared.key" && ! reads_key 54321 54321 && grep -q "others can read or write" "$dir/err"
+    tell $? "not if the group may write it"
+    chmod 640 "$dir/shared.key" && chown 54321:0 "$dir/shared.key" && ! reads_key 54321 54321 && grep -q "others can read" "$dir/err"
+    tell $? "nor if it is not root's"
+    rm -f "$dir/out" "$dir/err"
+else
+    tell 0 "a key of root:dibs # SKIP only root can make one"
+fi
 
 # ------------------------------------------------------------------------------------------------------- descriptors
 

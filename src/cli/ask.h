@@ -24,6 +24,9 @@ const char *ask_clean(const char *text);
 /* An answer, as text or as JSON. */
 void ask_show(const struct dibs_reply *r, bool json);
 
+/* Where else a daemon may be than at this socket: that of the system, or that of the user; or null. */
+const char *ask_other_socket(const char *path);
+
 /* The value of a key in a map; if there is none, a reply without text and with number 0. */
 const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key);
 

@@ -112,17 +112,48 @@ void ask_show(const struct dibs_reply *r, bool json)
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
+static bool ask_is_chosen(const struct ask_place *place)
+{
+    const char *connect = getenv("DIBS_CONNECT"), *socket = getenv("DIBS_SOCKET");
+
+    return place->socket || place->address || (socket && *socket) || (connect && *connect);
+}
+
+const char *ask_other_socket(const char *path)
+{
+    static const char of_system[] = "/run/dibs/dibs.sock";
+    static char of_user[64];
+
+    snprintf(of_user, sizeof of_user, "/run/user/%u/dibs.sock", (unsigned)getuid());
+    if (strcmp(path, of_system) != 0 && access(of_system, F_OK) == 0)
+        return of_system;
+    return strcmp(path, of_user) != 0 && access(of_user, F_OK) == 0 ? of_user : NULL;
+}
+
 /* What to do about it, if there is no daemon. One that was started by the system is not where a login shell looks for it. It
- * is only pointed at: whoever took locks at another daemon than all others would have none. */
+ * is only pointed at: a client that took locks at another daemon than all others would have none. */
 static const char *ask_remedy(const struct ask_place *place)
 {
-    static const char of_system[] = "/run/dibs.sock";
-    const char *connect = getenv("DIBS_CONNECT");
-    bool chosen = place->socket || place->address || getenv("DIBS_SOCKET") || (connect && *connect);
+    static char line[200];
+    const char *other = ask_is_chosen(place) ? NULL : ask_other_socket(dibs_socket_path());
 
-    if (!chosen && strcmp(dibs_socket_path(), of_system) != 0 && access(of_system, F_OK) == 0)
-        return "; there is one at /run/dibs.sock: if it is that, say so with --socket, or DIBS_SOCKET";
-    return "; start one with \"dibs serve\", or name it with --socket, or --connect and --key";
+    if (!other)
+        return "; start one with \"dibs serve\", or name it with --socket, or --connect and --key";
+    snprintf(line, sizeof line, "; there is one at %s: if it is that, say so with --socket, or DIBS_SOCKET", other);
+    return line;
+}
+
+/* Two daemons of one machine that do not know each other have different locks of the same names. */
+static void ask_warn_of_others(const struct ask_place *place)
+{
+    const char *other = ask_is_chosen(place) ? NULL : ask_other_socket(dibs_socket_path());
+
+    if (other)
+        fprintf(stderr,
+                "dibs: this is the daemon at %s; there is another one at %s, whose locks are others. Choose with "
+                "--socket, or "
+                "DIBS_SOCKET\n",
+                dibs_socket_path(), other);
 }
 
 void ask_complain(const struct ask_place *place, const struct dibs *d)
@@ -308,6 +339,8 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     } else {
         r = ask_daemon(d, words, 1 + (size_t)count);
         ask_show(r, format);
+        if (strcmp(command, "STATUS") == 0)
+            ask_warn_of_others(&place);
         if (strcmp(command, "FORCE-UNLOCK") == 0 && r->type == DIBS_LIST && r->count == 0)
             fprintf(stderr, "dibs: nobody holds \"%s\"\n", ask_clean(words[1]));
         dibs_free(r);

@@ -1,10 +1,12 @@
 /* dibs serve - the daemon of one machine. */
+#include "ask.h"
 #include "cli.h"
 #include "dibs.h"
 #include "serve/serve.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Where a daemon keeps what must outlive it, unless it is told. */
 static const char *serve_data(void)
@@ -20,7 +22,8 @@ static const char *serve_data(void)
 
 static const char serve_about[] =
     "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
-    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs.sock; only its owner may use it, or a group. Without a key "
+    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs/dibs.sock; only its owner may use it, or a group. Without a "
+    "key "
     "or\n"
     "certificates, members and clients over TCP are on loopback only. Locks are granted while a majority of the\n"
     "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it;\n"
@@ -29,6 +32,20 @@ static const char serve_about[] =
     "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
     "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
     "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";
+
+/* The system's directory for the socket may have to be made: systemd makes it, and nothing else does. And if there is another
+ * daemon, its locks are others. */
+static void serve_prepare_socket(const char *path)
+{
+    const char *other = ask_other_socket(path);
+
+    if (strcmp(path, "/run/dibs/dibs.sock") == 0)
+        (void)!mkdir("/run/dibs", 0755); /* if it cannot be made, the socket says so */
+    if (other)
+        fprintf(stderr,
+                "dibs: there is another daemon at %s, whose locks are others; choose with --socket, or DIBS_SOCKET\n",
+                other);
+}
 
 int cmd_serve(int argc, char **argv)
 {
@@ -89,6 +106,8 @@ int cmd_serve(int argc, char **argv)
     }
     if (only_check)
         conf_print(&conf, stdout);
+    else if (!set[CONF_SOCKET].text && conf.socket == dibs_socket_path())
+        serve_prepare_socket(conf.socket);
     status = only_check ? CLI_OK : serve_run(&conf, &draft);
     tls_keys_free(conf.members_tls);
     tls_keys_free(conf.clients_tls);

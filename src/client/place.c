@@ -25,7 +25,7 @@ const char *dibs_socket_path(void)
 
     if (chosen && *chosen)
         return chosen;
-    snprintf(path, sizeof path, "%s/dibs.sock", runtime && *runtime ? runtime : "/run");
+    snprintf(path, sizeof path, "%s/dibs.sock", runtime && *runtime ? runtime : "/run/dibs");
     return path;
 }
 

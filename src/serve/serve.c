@@ -304,6 +304,7 @@ static void serve_stop(uv_signal_t *signal, int number)
     if (s->stopping)
         return;
     serve_log(s, "%s: ends; all locks of its clients are released", strsignal(number));
+    notify_manager("STOPPING=1");
     if (s->leave_by_ms || !s->node.takes_part) {
         serve_end(s, 0);
         return;
@@ -458,6 +459,7 @@ static void serve_tell(const struct serve *s)
     const struct serve_member *self = &conf->member[conf->self];
 
     serve_log(s, "serves %s%s", conf->socket, s->node.agree ? "" : "; a cluster of one, for clients of this machine");
+    notify_manager("READY=1\nSTATUS=serves %s", conf->socket);
     if (s->node.agree)
         serve_log(s, "talks to the other members %s", conf_door(conf, true));
     /* Many machines know themselves by a name that is on loopback for them, and elsewhere for all others. */

@@ -125,4 +125,7 @@ void serve_go_on(struct serve *s);
 bool serve_lets_in(struct serve *s, uv_stream_t *door);
 void serve_clients_stop(struct serve *s);
 
+/* ---- notify.c: a message to the service manager that has started the daemon, if it wants one */
+void notify_manager(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

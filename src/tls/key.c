@@ -73,6 +73,25 @@ static enum key_line key_read_lines(struct key *k, FILE *from)
     return is;
 }
 
+static bool key_is_our_group(gid_t group)
+{
+    gid_t groups[256];
+    int count = getgroups(256, groups);
+
+    for (int k = 0; k < count; k++)
+        if (groups[k] == group)
+            return true;
+    return group == getegid();
+}
+
+/* Its owner only; or root's, for a group of the process to read: root:dibs 0640, as for the keys of other daemons. */
+static bool key_is_secret(const struct stat *file)
+{
+    if (file->st_mode & 037)
+        return false;
+    return !(file->st_mode & 040) || (file->st_uid == 0 && geteuid() != 0 && key_is_our_group(file->st_gid));
+}
+
 bool key_read(struct key *k, const char *path, char *why, size_t size)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe, on which one would wait */
@@ -85,7 +104,7 @@ bool key_read(struct key *k, const char *path, char *why, size_t size)
         snprintf(why, size, "cannot read %s: %s", path, strerror(errno));
     else if (!S_ISREG(file.st_mode))
         snprintf(why, size, "%s is not a file", path);
-    else if (file.st_mode & 077)
+    else if (!key_is_secret(&file))
         snprintf(why, size,
                  "others can read or write %s; take that away with chmod 600, and make a new key if they did", path);
     else if (file.st_uid != geteuid() && file.st_uid != 0)

@@ -11,7 +11,8 @@
  * from anybody else; but it can pose neither as a daemon, nor as an operator, nor as a member.
  *
  * A key file has comments (#) and one line: "dibs-key cluster" and 64 hexadecimal digits, or "dibs-key client", the same,
- * "daemon", and 64 more. Only its owner may be able to read it. */
+ * "daemon", and 64 more. Only its owner may be able to
+ * read it, or, if it is root's, a group of the process. */
 #ifndef DIBS_TLS_KEY_H
 #define DIBS_TLS_KEY_H
 
