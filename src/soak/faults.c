@@ -222,7 +222,7 @@ static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
     bool add = !world_is_member(w, k);
     const char *wrong;
 
-    if (!at->runs || world_is_stopped(w, i) || at->node.view.number != world_view(w)->number ||
+    if (!at->runs || world_is_stopped(w, i) || !world_view(w) || at->node.view.number != world_view(w)->number ||
         (add && m->added_us && w->now_us - m->added_us < 15000000)) /* it may still be under way */
         return false;
     world_wake(w, i);

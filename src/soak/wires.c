@@ -1,7 +1,8 @@
 /* wires.c - the network of a soak. A connection carries bytes in order, each piece in its own time. It can break at any
  * moment: what is under way is lost, and either side may find out much later. A blocked direction keeps what is sent into
  * it until it is healed, as a sender that repeats itself would. A call may go unheard; as in TCP it is made again a second
- * later. */
+ * later. As the daemon does, a process hangs up when it has heard nothing for a while: else a connection of which only one
+ * side knows would last for ever. */
 #include "world.h"
 
 #include <stdlib.h>
@@ -78,6 +79,7 @@ void wires_connected(struct world *w, const struct soak_event *e)
     }
     world_wake(w, e->a);
     w->pipe[e->b][e->a].connection = e->life;
+    w->pipe[e->b][e->a].heard_us = w->now_us;
     link_connected(link);
     if (!w->machine[e->b].runs) /* it has crashed meanwhile */
         world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
@@ -147,6 +149,7 @@ void wires_arrive(struct world *w, struct soak_event *e)
         return;
     }
     world_wake(w, e->b);
+    p->heard_us = w->now_us;
     link = wires_link(w, e->b, e->a);
     if (link)
         link_input(link, e->bytes, e->len);
@@ -170,31 +173,56 @@ static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *
     memcpy(e->bytes, bytes, len);
 }
 
+/* i hangs up, and k finds out. */
+static void wires_hang_up(struct world *w, uint32_t i, uint32_t k, struct link *link, uint64_t in_us)
+{
+    uint64_t life = w->pipe[k][i].connection;
+
+    if (link)
+        link_disconnected(link);
+    w->pipe[k][i].connection = 0;
+    world_plan(w, in_us, SOAK_BROKEN, k, i)->life = life;
+    wires_redial(w, i, k, REDIAL_US);
+}
+
 void wires_flush(struct world *w, uint32_t i)
 {
     for (uint32_t k = 0; k < w->n; k++) {
         struct link *link = k == i ? NULL : wires_link(w, i, k);
-        uint64_t life = w->pipe[k][i].connection;
+        const struct soak_pipe *p = &w->pipe[k][i];
         const uint8_t *bytes;
+        uint64_t last_us;
         size_t len;
 
-        if (life && k != i && (!link || link->state == LINK_DOWN)) { /* it is no longer a member, or another one */
-            w->pipe[k][i].connection = 0;
-            world_plan(w, wires_delay(w), SOAK_BROKEN, k, i)->life = life;
-            wires_redial(w, i, k, REDIAL_US);
-        }
+        if (p->connection && k != i && (!link || link->state == LINK_DOWN)) /* no longer a member, or another one */
+            wires_hang_up(w, i, k, NULL, wires_delay(w));
+        else if (p->connection && k != i && w->now_us - p->heard_us >= SILENT_US)
+            wires_hang_up(w, i, k, link, wires_delay(w));
         if (!link || link->state == LINK_DOWN)
             continue;
         while ((bytes = link_output(link, &len)) && len) {
             wires_write(w, i, k, bytes, len);
             link_wrote(link, len);
         }
-        if (link->state == LINK_ENDING) {
+        if (link->state == LINK_ENDING) { /* behind what was written last */
+            last_us = w->pipe[i][k].last_us;
             world_trace(w, "%s ends the connection to %s: %s", w->machine[i].name, w->machine[k].name, link->reason);
-            link_disconnected(link);
-            w->pipe[k][i].connection = 0;
-            world_plan(w, w->pipe[i][k].last_us - w->now_us + 1, SOAK_BROKEN, k, i)->life = life;
-            wires_redial(w, i, k, REDIAL_US);
+            wires_hang_up(w, i, k, link, last_us > w->now_us ? last_us - w->now_us + 1 : 1);
         }
     }
+}
+
+void wires_tell(struct world *w)
+{
+    static const char *const states[] = {"down", "greeting", "up", "ending"};
+
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t k = 0; k < w->n; k++) {
+            const struct link *link = w->machine[i].runs && i != k ? wires_link(w, i, k) : NULL;
+
+            if (link && (link->state != LINK_UP || w->pipe[k][i].connection != w->pipe[i][k].connection))
+                world_trace(w, "%s to %s: %s %s, connection %llu, there %llu%s", w->machine[i].name, w->machine[k].name,
+                            states[link->state], link->reason, (unsigned long long)w->pipe[k][i].connection,
+                            (unsigned long long)w->pipe[i][k].connection, w->pipe[i][k].dialing ? ", dialing" : "");
+        }
 }

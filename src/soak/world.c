@@ -4,6 +4,7 @@
 #include "alg/list.h"
 #include "lab/memory.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -172,6 +173,7 @@ static void world_watch_views(struct world *w, uint32_t i)
                        node->member[k]->link.reason);
     if (node->view.number > w->report->views) {
         w->report->views = node->view.number;
+        w->newest = node->view;
         world_trace(w, "%s installs view %llu, in which take part:%s", node->conf.name,
                     (unsigned long long)node->view.number, world_parts(node, parts, sizeof parts));
     }
@@ -297,6 +299,7 @@ static void world_step(struct world *w)
 {
     struct soak_event e = world_pop(w);
 
+    assert(w->now_us <= e.at_us);
     w->still = w->now_us == e.at_us ? w->still + 1 : 0;
     if (w->still > STILL_MAX)
         world_fail(w, "time stands still: something is done again and again");
@@ -376,12 +379,7 @@ static void world_run_until(struct world *w, uint64_t end_us)
 
 const struct view *world_view(const struct world *w)
 {
-    const struct view *newest = NULL;
-
-    for (uint32_t i = 0; i < w->n; i++)
-        if (w->machine[i].runs && (!newest || newest->number < w->machine[i].node.view.number))
-            newest = &w->machine[i].node.view;
-    return newest;
+    return w->newest.number ? &w->newest : NULL;
 }
 
 bool world_is_member(const struct world *w, uint32_t i)
@@ -422,6 +420,7 @@ static void world_run(struct world *w)
         if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
             for (uint32_t i = 0; i < w->n; i++)
                 world_trace(w, "%s: %s", w->machine[i].name, node_why_not(&w->machine[i].node));
+            wires_tell(w);
             world_fail(w, world_is_whole(w) ? "somebody was never served" : "the cluster does not come together again");
         }
         world_run_until(w, w->now_us + 100000);

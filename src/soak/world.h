@@ -67,6 +67,7 @@ struct soak_machine {
 struct soak_pipe {
     uint64_t connection; /* that the receiver takes for alive; 0: none */
     uint64_t last_us;    /* nothing arrives before what was sent before */
+    uint64_t heard_us;   /* when something arrived last, or the connection began */
     bool blocked;
     bool dialing;
     bool unheard; /* the last call */
@@ -177,7 +178,8 @@ struct world {
     struct soak_event *heap;
     size_t count, room;
     uint32_t n, clients;
-    uint32_t founders; /* the first of the machines */
+    uint32_t founders;  /* the first of the machines */
+    struct view newest; /* that any process has installed */
     struct soak_machine machine[SOAK_MEMBERS_MAX];
     struct soak_pipe pipe[SOAK_MEMBERS_MAX][SOAK_MEMBERS_MAX]; /* from, to */
     struct soak_client client[SOAK_CLIENTS_MAX];
@@ -209,7 +211,8 @@ void world_wake(struct world *w, uint32_t i);
 /* And after it: its messages go out, its clients hear, its timer is set. */
 void world_settle(struct world *w, uint32_t i);
 
-/* The newest view that any process has installed; or null. */
+/* The newest view that any process has ever installed; or null. It is what an operator goes by: one who asks a member that was
+ * removed long ago, while all others are down, is told of a cluster that does not exist any more. */
 const struct view *world_view(const struct world *w);
 bool world_is_member(const struct world *w, uint32_t i);
 /* All members take part and grant locks, and nobody is about to come or go. */
@@ -231,6 +234,8 @@ void wires_broken(struct world *w, const struct soak_event *e);
 void wires_break(struct world *w, uint32_t i, uint32_t k);
 void wires_drop_process(struct world *w, uint32_t i);
 void wires_flush(struct world *w, uint32_t i);
+/* Into the trace: who is not connected, by what each knows. */
+void wires_tell(struct world *w);
 
 /* ---- conns.c */
 int conns_open(struct world *w, uint32_t client); /* -1: there are too many */
