@@ -35,6 +35,18 @@ tell $? "nor a second one of the same name"
 [ $? = 2 ] && grep -q "no such member" "$dir/said"
 tell $? "who is not there cannot be removed"
 
+# One that is never started does not stand in the way for ever.
+"$DIBS" member add "fox=127.0.0.1:$((base + 4))" --socket "$dir/ant" >"$dir/said" && grep -q "within five minutes" "$dir/said"
+tell $? "a member is added, and not started"
+"$DIBS" member add "gnu=127.0.0.1:$((base + 5))" --socket "$dir/bee" >"$dir/second" 2>&1 &
+second=$!
+until_true grep -q "waiting: fox has been added and has not yet joined; .*dibs member remove fox" "$dir/second"
+tell $? "the next change says what it waits for, and what to do"
+"$DIBS" member remove fox --socket "$dir/cat" >"$dir/said" && wait $second && "$DIBS" member remove gnu --socket "$dir/cat" >"$dir/said"
+tell $? "an addition is taken back at once, and the next change goes on"
+until_true sh -c "! '$DIBS' member list --socket '$dir/ant' | grep -q '^name [fg]'"
+tell $? "nothing is left of it"
+
 # A lock is held all the while.
 # shellcheck disable=SC2016
 timeout 120 "$DIBS" lock held --socket "$dir/bee" -- sh -c ': >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$dir/held" &
@@ -57,6 +69,10 @@ timeout 60 "$DIBS" lock x --socket "$dir/ant" -- true 2>"$dir/said"
 tell $? "its daemon says so to its clients"
 
 kill -9 "$(cat "$dir/cat.pid")"
+until_true sh -c "'$DIBS' member list --socket '$dir/bee' | grep -q '^name cat .*takes part no'"
+"$DIBS" member remove dog --socket "$dir/bee" >"$dir/said" 2>&1
+[ $? = 2 ] && grep -q "no majority; first start or remove cat" "$dir/said"
+tell $? "nobody is removed whom a majority needs"
 "$DIBS" member remove cat --socket "$dir/dog" >/dev/null && until_true sh -c "! '$DIBS' member list --socket '$dir/bee' | grep -q '^name cat'"
 tell $? "a member that is dead is removed"
 until_true is_ready bee && fence bee && fence dog

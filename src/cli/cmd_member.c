@@ -30,51 +30,89 @@ static struct dibs_reply *member_list(struct dibs *d)
     return member_ask(d, words, 2);
 }
 
-/* Is there a member of this name? One that is being removed, and takes part no more, is none. */
-static bool member_is_there(struct dibs *d, const char *name)
+static bool member_is(const struct dibs_reply *m, const char *key, const char *value)
 {
-    struct dibs_reply *list = member_list(d);
+    const char *field = member_field(m, key);
+
+    return field && strcmp(field, value) == 0;
+}
+
+/* Is there a member of this name? One that is being removed, and takes part no more, is none. */
+static bool member_is_there(const struct dibs_reply *list, const char *name)
+{
     bool found = false;
 
-    for (size_t k = 0; k < list->count; k++) {
-        const char *who = member_field(list->item[k], "name"), *standing = member_field(list->item[k], "standing"),
-                   *part = member_field(list->item[k], "takes_part");
-
-        found |= who && standing && part && strcmp(who, name) == 0 &&
-                 (strcmp(standing, "being removed") != 0 || strcmp(part, "no") != 0);
-    }
-    dibs_free(list);
+    for (size_t k = 0; k < list->count; k++)
+        found |= member_is(list->item[k], "name", name) && (!member_is(list->item[k], "standing", "being removed") ||
+                                                            !member_is(list->item[k], "takes_part", "no"));
     return found;
 }
 
-/* The change has been agreed upon by a majority, or it has not within ten seconds. */
+/* What a change waits for: another one that has to be completed first, or a majority. */
+static void member_explain(const struct dibs_reply *list, const char *name, const char *prefix)
+{
+    for (size_t k = 0; k < list->count; k++) {
+        const struct dibs_reply *m = list->item[k];
+        const char *other = member_field(m, "name");
+
+        if (!other || member_is(m, "standing", "member") || strcmp(other, name) == 0)
+            continue;
+        if (member_is(m, "standing", "being removed"))
+            fprintf(stderr, "dibs: %s: %s is being removed, and changes are made one at a time\n", prefix, other);
+        else if (member_is(m, "takes_part", "yes"))
+            fprintf(stderr, "dibs: %s: %s has been added, and has to catch up first\n", prefix, other);
+        else
+            fprintf(
+                stderr,
+                "dibs: %s: %s has been added and has not yet joined; start it with \"dibs serve --join\", or take it "
+                "back with \"dibs member remove %s\"\n",
+                prefix, other, other);
+        return;
+    }
+    fprintf(stderr,
+            "dibs: %s: a majority has to agree to it, one lease after the last change at the earliest; \"dibs member "
+            "list\" and \"dibs status\" tell more\n",
+            prefix);
+}
+
+/* The change has been agreed upon by a majority, or it has not within half a minute. */
 static int member_await(struct dibs *d, const char *name, bool add)
 {
-    enum { TRIES = 120 };
+    enum { TRIES = 300, QUIET = 20 };
 
-    for (unsigned k = 0; k < TRIES; k++) {
-        if (member_is_there(d, name) == add) {
-            printf(add ? "%s is added; it counts as soon as it has caught up: start it with \"dibs serve --join\"\n"
+    for (unsigned k = 0;; k++) {
+        struct dibs_reply *list = member_list(d);
+        bool done = member_is_there(list, name) == add;
+
+        if (!done && (k == QUIET || k == TRIES))
+            member_explain(list, name, k == QUIET ? "waiting" : "not done");
+        dibs_free(list);
+        if (done) {
+            printf(add ? "%s is added; start it with \"dibs serve --join\" within five minutes, and it counts as soon "
+                         "as it has "
+                         "caught up\n"
                        : "%s is removed\n",
                    name);
             return CLI_OK;
         }
+        if (k == TRIES)
+            return CLI_FAILED;
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
-    fprintf(stderr, "dibs: no majority has agreed to it in time; \"dibs member list\" and \"dibs status\" tell more\n");
-    return CLI_FAILED;
 }
 
-static int member_change(struct dibs *d, bool add, char *what)
+static int member_change(struct dibs *d, bool add, bool force, char *what)
 {
     char *equals = strchr(what, '=');
-    const char *words[4] = {"MEMBER", add ? "ADD" : "REMOVE", what, equals ? equals + 1 : ""};
+    const char *words[4] = {"MEMBER", add ? "ADD" : "REMOVE", what, force ? "FORCE" : equals ? equals + 1 : ""};
 
     if (add != (equals != NULL))
         cli_die(add ? "whom? say it as NAME=ADDRESS:PORT" : "a name is enough to remove a member");
+    if (add && force)
+        cli_die("--force is for removals");
     if (equals)
         *equals = '\0';
-    dibs_free(member_ask(d, words, add ? 4 : 3));
+    dibs_free(member_ask(d, words, add || force ? 4 : 3));
     return member_await(d, what, add);
 }
 
@@ -84,8 +122,11 @@ int cmd_member(int argc, char **argv)
     const char *words[2] = {NULL, NULL};
     struct ask_place place = {0};
     unsigned format = 0;
+    bool force = false;
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
+        {"--force", CLI_FLAG, &force, NULL, "remove a member although those that take part are no majority then", 0, 0,
+         NULL},
         {"--format", CLI_CHOICE, &format, "F", "of the list: text or json", 0, 0, formats},
         {0},
     };
@@ -97,7 +138,9 @@ int cmd_member(int argc, char **argv)
         "A\n"
         "member that is removed loses its clients' locks; one whose machine is gone is removed, and added under its "
         "name\n"
-        "or another one.",
+        "or another one. A member that was added and does not join within five minutes is taken back; to remove it "
+        "does\n"
+        "so at once. A removal is refused if the members that take part would be no majority then.",
         options,
     };
     int count = cli_parse(argc, argv, &usage, words, 2), status = CLI_OK;
@@ -117,7 +160,7 @@ int cmd_member(int argc, char **argv)
     } else {
         char *what = strdup(words[1]);
 
-        status = member_change(d, strcmp(words[0], "add") == 0, what);
+        status = member_change(d, strcmp(words[0], "add") == 0, force, what);
         free(what);
     }
     dibs_close(d);

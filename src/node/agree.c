@@ -181,7 +181,9 @@ static bool agree_init_raft(struct agree *a, struct dme_text *why)
     raft_set_heartbeat_timeout(&a->raft, (unsigned)(a->io.conf.election_ms / 4));
     raft_set_snapshot_threshold(&a->raft, SNAPSHOT_EVERY);
     raft_set_snapshot_trailing(&a->raft, SNAPSHOT_TRAILING);
-    /* One that was lost is sent again. 30 s, as libraft has it, is longer than anybody waits for a small one. */
+    /* While a server is to get a vote, nothing else can be changed: one that does not answer is given up soon. */
+    raft_set_max_catch_up_round_duration(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
+    /* A snapshot that was lost is sent again. 30 s, as libraft has it, is longer than anybody waits for a small one. */
     raft_set_install_snapshot_timeout(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
     return true;
 }

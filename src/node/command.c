@@ -290,12 +290,12 @@ static void command_list_members(struct client *c)
 static void command_member(struct client *c, const struct resp_request *r)
 {
     bool add = resp_is(r->word[1], "ADD"), list = resp_is(r->word[1], "LIST");
-    size_t words = list ? 2 : add ? 4 : 3;
-    char name[LINK_NAME_MAX + 2] = "", address[VIEW_ADDRESS_MAX + 2] = "";
+    struct node_wish wish = {.add = add, .force = r->count == 4 && resp_is(r->word[3], "FORCE")};
+    size_t words = list ? 2 : add || wish.force ? 4 : 3;
     const char *wrong;
 
     if (r->count != words || (!list && !add && !resp_is(r->word[1], "REMOVE"))) {
-        resp_error(&c->out, "ERR", "usage: MEMBER LIST | ADD name address | REMOVE name");
+        resp_error(&c->out, "ERR", "usage: MEMBER LIST | ADD name address | REMOVE name [FORCE]");
         return;
     }
     if (list) {
@@ -304,10 +304,14 @@ static void command_member(struct client *c, const struct resp_request *r)
     }
     if (!command_may(c, "changing the members"))
         return;
-    snprintf(name, sizeof name, "%.*s", (int)r->word[2].len, r->word[2].at);
+    if (r->word[2].len > LINK_NAME_MAX || (add && r->word[3].len > VIEW_ADDRESS_MAX)) {
+        resp_error(&c->out, "ERR", "a name has 1 to 63 bytes, an address at most 71");
+        return;
+    }
+    memcpy(wish.name, r->word[2].at, r->word[2].len);
     if (add)
-        snprintf(address, sizeof address, "%.*s", (int)r->word[3].len, r->word[3].at);
-    wrong = node_change_roster(c->session->node, add, name, address);
+        memcpy(wish.address, r->word[3].at, r->word[3].len);
+    wrong = node_change_roster(c->session->node, &wish);
     if (wrong)
         resp_error(&c->out, "ERR", wrong);
     else
@@ -454,7 +458,7 @@ const struct command commands[] = {
     {"PUNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "PUNSUBSCRIBE [pattern ...]",
      COMMAND_SUBSCRIBED | COMMAND_LOOKS},
     {"STATUS", 1, 1, command_status, "STATUS", COMMAND_LOOKS},
-    {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name", COMMAND_LOOKS},
+    {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name [FORCE]", COMMAND_LOOKS},
     {"INFO", 1, 2, command_info, "INFO", 0},
     {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
     {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", 0},

@@ -16,6 +16,7 @@
 #include "lease.h"
 
 #include "mail.h"
+#include "roster.h"
 
 #include <string.h>
 
@@ -428,19 +429,11 @@ static bool lease_change_roster(struct node *node, const struct lease_plan *p, s
             return true;
         }
     }
+    if (roster_take_back(node, next))
+        return true;
     if (view_staying(next) < next->count || !settled) /* one after the other */
         return false;
-    if (node->wish.until_ms && node->wish.add)
-        return !view_add(next, node->wish.name, node->wish.address, VIEW_ADDED);
-    if (node->wish.until_ms) {
-        uint32_t k = view_find_name(next, node->wish.name, strlen(node->wish.name));
-
-        if (k < next->count && next->member[k].standing == VIEW_MEMBER && view_staying(next) > 1) {
-            next->member[k].standing = VIEW_REMOVED;
-            return true;
-        }
-    }
-    return false;
+    return roster_grant_wish(node, next);
 }
 
 /* A new view is wanted, with the same members: some member remembers too many names, or the fences of this view are used
@@ -497,7 +490,7 @@ void lease_lead(struct node *node)
     bool changed;
 
     if (!node->agree || !agree_leads(node->agree)) {
-        node->led_ms = node->settled_ms = 0;
+        node->led_ms = node->settled_ms = node->awaited = 0;
         return;
     }
     if (!node->led_ms)

@@ -181,17 +181,17 @@ static void mail_hear_roster(struct node *node, const struct unpack *u)
     }
 }
 
-void mail_send_wish(const struct node *node)
+void mail_send_wish(const struct node *node, const struct node_wish *wish)
 {
     uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
     uint32_t k = view_find(&node->view, leader);
-    size_t name = strlen(node->wish.name), address = strlen(node->wish.address);
+    size_t name = strlen(wish->name), address = strlen(wish->address);
     uint8_t note[1 + 1 + 2 + LINK_NAME_MAX + VIEW_ADDRESS_MAX], *at = note;
 
     if (k == VIEW_MEMBERS_MAX || k == node->place)
         return;
-    at = pack_number(pack_number(at, NOTE_WISH, 1), node->wish.add, 1);
-    at = pack_text(pack_text(at, node->wish.name, name), node->wish.address, address);
+    at = pack_number(pack_number(at, NOTE_WISH, 1), (wish->add ? 1 : 0) | (wish->force ? 2 : 0), 1);
+    at = pack_text(pack_text(at, wish->name, name), wish->address, address);
     link_note(&node->member[k]->link, note, (size_t)(at - note));
 }
 
@@ -209,11 +209,12 @@ static bool mail_read_text(struct unpack *u, char *text, size_t max)
 
 static void mail_hear_wish(struct node *node, struct unpack *u)
 {
-    struct node_wish wish = {.add = unpack_number(u, 1) == 1};
+    uint64_t flags = unpack_number(u, 1);
+    struct node_wish wish = {.add = flags & 1, .force = flags & 2};
 
-    if (!node->wish.until_ms && mail_read_text(u, wish.name, LINK_NAME_MAX) &&
-        mail_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end)
-        node_change_roster(node, wish.add, wish.name, wish.address);
+    if (flags < 4 && mail_read_text(u, wish.name, LINK_NAME_MAX) && mail_read_text(u, wish.address, VIEW_ADDRESS_MAX) &&
+        u->at == u->end)
+        node_change_roster(node, &wish);
 }
 
 /* Who is astray is told who it is by who surely knows: an old roster may have it as somebody whom it was before it was removed

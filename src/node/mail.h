@@ -17,8 +17,8 @@ void mail_send_beat(struct member *m, const struct beat *beat);
 void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len);
 /* To who does not know who it is, or who the others are by now. */
 void mail_send_roster(const struct node *node, uint32_t k);
-/* The wish of this node, to who leads. */
-void mail_send_wish(const struct node *node);
+/* A wish of this node, to the leader. */
+void mail_send_wish(const struct node *node, const struct node_wish *wish);
 
 /* One has come from the member at place k. What is wrong with it ends the connection. */
 void mail_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len);

@@ -4,14 +4,13 @@
 #include "lab/memory.h"
 #include "lease.h"
 #include "mail.h"
+#include "roster.h"
 #include "session.h"
 
 #define XXH_INLINE_ALL
 #include <assert.h>
 #include <stdlib.h>
 #include <xxhash.h>
-
-enum { WISH_MS = 10000 };
 
 /* ------------------------------------------------------------------------------------------------------------- roster */
 
@@ -138,8 +137,7 @@ static void node_begin_view(struct node *node)
             mail_send_announced(node->member[k], node->locks.fence);
 }
 
-/* It will not be let in again. */
-static bool node_is_removed(const struct node *node)
+bool node_is_removed(const struct node *node)
 {
     return !node->takes_part && node->place < node->view.count &&
            node->view.member[node->place].standing == VIEW_REMOVED;
@@ -331,44 +329,6 @@ bool node_has_left(const struct node *node)
     return !node->takes_part || view_taking_part(&node->view) == 1 || !node->agree;
 }
 
-const char *node_change_roster(struct node *node, bool add, const char *name, const char *address)
-{
-    uint32_t k = view_find_name(&node->view, name, strlen(name));
-    const char *wrong;
-
-    if (!node->agree)
-        return "this is a cluster of one without a data directory; its list of members cannot change";
-    if (node->wish.until_ms)
-        return "the list of members is being changed just now; try again";
-    if (strlen(name) < 1 || strlen(name) > LINK_NAME_MAX || strlen(address) > VIEW_ADDRESS_MAX)
-        return "a name has 1 to 63 bytes, an address at most 71";
-    if (add && k != VIEW_MEMBERS_MAX)
-        return "there is a member of this name already";
-    if (add && node->conf.objects && (wrong = node->conf.objects(node->conf.user, name, address)))
-        return wrong;
-    if (!add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
-        return "there is no such member";
-    if (!add && view_staying(&node->view) <= 1)
-        return "the last member cannot be removed";
-    node->wish = (struct node_wish){.until_ms = node->now_ms + WISH_MS + 2 * node->promise_ms, .add = add};
-    memcpy(node->wish.name, name, strlen(name));
-    memcpy(node->wish.address, address, strlen(address));
-    return NULL;
-}
-
-static void node_mind_wish(struct node *node)
-{
-    uint32_t k = view_find_name(&node->view, node->wish.name, strlen(node->wish.name));
-    bool there = k != VIEW_MEMBERS_MAX && node->view.member[k].standing != VIEW_REMOVED;
-
-    if (!node->wish.until_ms)
-        return;
-    if (there == node->wish.add || node->now_ms > node->wish.until_ms)
-        node->wish.until_ms = 0;
-    else
-        mail_send_wish(node);
-}
-
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);
@@ -414,7 +374,7 @@ static void node_keep_up(struct node *node)
     node_mind_giving_up(node);
     lease_lead(node);
     if (node->now_ms >= node->next_beat_ms) {
-        node_mind_wish(node);
+        roster_mind_wishes(node);
         lease_send_beats(node);
     }
 }

@@ -55,6 +55,7 @@ struct node_conf {
     uint32_t policies;
     size_t names_max;  /* of locks that it remembers; 0: LOCK_NAMES_MAX */
     uint64_t lease_ms; /* 0: for ever */
+    uint64_t join_ms; /* after this time a member that was added, and does not join, is taken back; 0: ROSTER_JOIN_MS */
     uint64_t
         incarnation; /* without agreement: the number of this life, not 0; with it: at least this, as it may have been
                              another one's data directory before: take the seconds of a calendar */
@@ -107,11 +108,15 @@ struct node {
     uint64_t settled_ms; /* the leader: since when all report a view of this set of counted members; 0: not yet */
     uint64_t whole_ms;   /* who leads: when all who can stay last reached each other */
     uint64_t drops;      /* who leads: whom to drop */
+    uint64_t awaited, awaited_ms; /* the leader: the id of an added member that does not take part, and since when */
     struct node_wish {
         uint64_t until_ms; /* 0: there is none */
         bool add;
+        bool force; /* a removal, even if those that take part are no majority then */
         char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
-    } wish;
+    } wish,
+        recall; /* a change of the roster; and an addition that is to be taken back, which does not wait for others */
+    char refusal[256]; /* why the last wish was refused, if that has names in it */
 };
 
 /* What a client has to be told: one of its claims has come to this. */
@@ -169,7 +174,9 @@ bool node_has_left(const struct node *node);
 
 /* The driver is done with those who are no longer in the roster. */
 void node_forget_retired(struct node *node);
-/* A member shall be added to the roster, or removed. Null, or what is wrong. It takes its time; look at the view. */
-const char *node_change_roster(struct node *node, bool add, const char *name, const char *address);
+/* A member shall be added to the roster, or removed. Null, or what is wrong. It takes its time; look at the view. (roster.h) */
+const char *node_change_roster(struct node *node, const struct node_wish *wish);
+/* It has been removed from the cluster, and will not be let in again. */
+bool node_is_removed(const struct node *node);
 
 #endif

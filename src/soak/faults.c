@@ -31,6 +31,7 @@ void faults_draw(struct world *w)
         m->disturb_client = faults_maybe(w, 120);
         m->evict = faults_maybe(w, 60);
         m->roster = !w->conf->roster ? 0 : world_below(w, 2) ? 1 + (uint32_t)world_below(w, 20) : 100;
+        m->absent = m->roster && world_below(w, 2);
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
         if (world_below(w, 6) ==
             0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
@@ -215,27 +216,43 @@ static void faults_evict(struct world *w)
         clients_evict(w, i);
 }
 
-/* An operator adds or removes a member, at any other one. Who comes back begins with an empty disk. */
+/* A machine that has been added gets an empty disk, and its daemon is started, or forgotten. */
+static void faults_prepare(struct world *w, uint32_t k)
+{
+    struct soak_machine *m = &w->machine[k];
+    bool was_absent = m->absent;
+
+    m->absent = w->mix.absent && world_below(w, 3) == 0;
+    if (m->runs && (m->absent || bytes_len(&m->disk)))
+        machine_crash(w, k);
+    else if (was_absent && !m->absent)
+        world_plan(w, world_below(w, 1000 * SOAK_LEASE_MS), SOAK_START, k, 0);
+    bytes_free(&m->disk);
+    m->joins = true;
+    if (m->absent)
+        world_trace(w, "%s is not started", m->name);
+}
+
+/* An operator adds or removes a member, at any other one. */
 static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
 {
     struct soak_machine *at = &w->machine[i], *m = &w->machine[k];
     bool add = !world_is_member(w, k);
+    struct node_wish wish = {.add = add, .force = world_below(w, 8) == 0};
     const char *wrong;
 
     if (!at->runs || world_is_stopped(w, i) || !world_view(w) || at->node.view.number != world_view(w)->number ||
         (add && m->added_us && w->now_us - m->added_us < 15000000)) /* it may still be under way */
         return false;
     world_wake(w, i);
-    wrong = node_change_roster(&at->node, add, m->name, add ? m->address : "");
+    memcpy(wish.name, m->name, strlen(m->name));
+    memcpy(wish.address, m->address, add ? strlen(m->address) : 0);
+    wrong = node_change_roster(&at->node, &wish);
     world_trace(w, "%s shall be %s: %s", m->name, add ? "added" : "removed", wrong ? wrong : "asked for");
     world_settle(w, i);
     m->added_us = add ? w->now_us : 0;
-    if (add && !wrong && bytes_len(&m->disk) && i != k) {
-        if (m->runs)
-            machine_crash(w, k);
-        bytes_free(&m->disk);
-        m->joins = true;
-    }
+    if (add && !wrong && i != k)
+        faults_prepare(w, k);
     return !wrong;
 }
 

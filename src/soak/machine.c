@@ -91,6 +91,7 @@ void machine_start(struct world *w, uint32_t i)
                                             .slots = w->slots,
                                             .names_max = w->mix.forgetful ? SOAK_NAMES + 1 : 0,
                                             .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
+                                            .join_ms = 5 * SOAK_LEASE_MS,
                                             /* Some calendars are of no use: then the journal has to know. */
                                             .incarnation = w->alone                            ? 1
                                                            : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
@@ -130,11 +131,12 @@ void machines_found(struct world *w)
     world_trace(w, "a new cluster is founded");
     w->alone = false;
     w->founders = w->n;
+    w->newest.number = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->machine[i].runs)
             machine_crash(w, i);
         bytes_free(&w->machine[i].disk);
-        w->machine[i].joins = false;
+        w->machine[i].joins = w->machine[i].absent = false;
         w->machine[i].added_us = 0;
     }
     w->founding_us = w->now_us + 3000 * SOAK_LEASE_MS;

@@ -171,9 +171,10 @@ static void world_watch_views(struct world *w, uint32_t i)
         if (node->member[k] && node->member[k]->link.banned)
             world_fail(w, "%s refuses %s for good: %s", node->conf.name, node->member[k]->name,
                        node->member[k]->link.reason);
+    if (node->view.number > w->newest.number)
+        w->newest = node->view;
     if (node->view.number > w->report->views) {
         w->report->views = node->view.number;
-        w->newest = node->view;
         world_trace(w, "%s installs view %llu, in which take part:%s", node->conf.name,
                     (unsigned long long)node->view.number, world_parts(node, parts, sizeof parts));
     }
@@ -354,7 +355,7 @@ static void world_step(struct world *w)
         world_written(w, &e);
         break;
     case SOAK_START:
-        if (!w->machine[e.a].runs)
+        if (!w->machine[e.a].runs && !w->machine[e.a].absent)
             machine_start(w, e.a);
         break;
     case SOAK_FAULT:

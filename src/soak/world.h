@@ -43,6 +43,7 @@ struct soak_machine {
     struct node node;
     bool runs;
     bool joins;           /* a cluster that others have founded */
+    bool absent;          /* it has been added, and nobody starts its daemon */
     bool doomed;          /* its disk fails within this very event: it crashes after it */
     uint64_t process;     /* a number for every process */
     uint64_t writes_ms;   /* for so long its disk is busy within this very event */
@@ -158,6 +159,7 @@ struct soak_mix {
     bool no_calendar; /* no machine knows the time of day */
     bool short_leap;  /* views run out of fences within seconds */
     bool standstill;  /* nothing but machines that stop together with their clocks */
+    bool absent;      /* some members are added and never started */
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool bursts;      /* one fault brings others, within a lease or two */
     uint32_t focus;   /* most faults hit these machines; 0: all alike */

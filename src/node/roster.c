@@ -1,0 +1,149 @@
+/* roster.c - see roster.h. */
+#include "roster.h"
+
+#include "mail.h"
+
+#include <string.h>
+
+enum { WISH_MS = 10000 };
+
+/* Would those that take part be a majority without the member at this place? */
+static bool roster_keeps_majority(const struct view *v, uint32_t place)
+{
+    uint32_t counted = 0, part = 0;
+
+    for (uint32_t k = 0; k < v->count; k++)
+        if (k != place && view_counts(v, k)) {
+            counted++;
+            part += v->member[k].incarnation != 0;
+        }
+    return !view_counts(v, place) || 2 * part > counted;
+}
+
+/* The names of members that are counted, and do not take part. */
+static void roster_name_absent(const struct view *v, uint32_t place, struct dme_text *to)
+{
+    const char *before = "";
+
+    for (uint32_t k = 0; k < v->count; k++)
+        if (k != place && view_counts(v, k) && !v->member[k].incarnation) {
+            dme_print(to, "%s%s", before, v->member[k].name);
+            before = ", ";
+        }
+}
+
+static const char *roster_refuse_minority(struct node *node, uint32_t place)
+{
+    struct dme_text text;
+
+    dme_text_init(&text, node->refusal, sizeof node->refusal);
+    dme_print(&text, "without %s, the members that take part would be no majority; first start or remove ",
+              node->view.member[place].name);
+    roster_name_absent(&node->view, place, &text);
+    dme_print(&text, " (or say --force)");
+    return node->refusal;
+}
+
+static const char *roster_refuse_second(struct node *node, const struct node_wish *first)
+{
+    struct dme_text text;
+
+    dme_text_init(&text, node->refusal, sizeof node->refusal);
+    dme_print(&text, "\"member %s %s\" has been asked for and is under way; try again in some seconds",
+              first->add ? "add" : "remove", first->name);
+    return node->refusal;
+}
+
+/* Has the member at this place been added, and not joined? Then its addition can be taken back. */
+static bool roster_is_awaited(const struct view *v, uint32_t place)
+{
+    return place != VIEW_MEMBERS_MAX && v->member[place].standing == VIEW_ADDED && !v->member[place].incarnation;
+}
+
+const char *node_change_roster(struct node *node, const struct node_wish *wish)
+{
+    uint32_t k = view_find_name(&node->view, wish->name, strlen(wish->name));
+    struct node_wish *slot = !wish->add && roster_is_awaited(&node->view, k) ? &node->recall : &node->wish;
+    const char *wrong;
+
+    if (!node->agree)
+        return "this is a cluster of one without a data directory; its list of members cannot change";
+    if (node_is_removed(node))
+        return "this member has been removed from the cluster; ask another one";
+    if (slot->until_ms)
+        return roster_refuse_second(node, slot);
+    if (!wish->name[0])
+        return "a name has 1 to 63 bytes, an address at most 71";
+    if (wish->add && k != VIEW_MEMBERS_MAX)
+        return "there is a member of this name already";
+    if (wish->add && node->conf.objects && (wrong = node->conf.objects(node->conf.user, wish->name, wish->address)))
+        return wrong;
+    if (!wish->add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
+        return "there is no such member";
+    if (!wish->add && node->view.member[k].standing == VIEW_MEMBER && view_staying(&node->view) <= 1)
+        return "the last member cannot be removed";
+    if (!wish->add && !wish->force && !roster_keeps_majority(&node->view, k))
+        return roster_refuse_minority(node, k);
+    *slot = *wish;
+    slot->until_ms = node->now_ms + WISH_MS + 2 * node->promise_ms;
+    return NULL;
+}
+
+static void roster_mind(const struct node *node, struct node_wish *wish)
+{
+    uint32_t k = view_find_name(&node->view, wish->name, strlen(wish->name));
+    bool there = k != VIEW_MEMBERS_MAX && node->view.member[k].standing != VIEW_REMOVED;
+
+    if (!wish->until_ms)
+        return;
+    if (there == wish->add || node->now_ms > wish->until_ms)
+        wish->until_ms = 0;
+    else
+        mail_send_wish(node, wish);
+}
+
+void roster_mind_wishes(struct node *node)
+{
+    roster_mind(node, &node->wish);
+    roster_mind(node, &node->recall);
+}
+
+/* An added member that takes part is about to be counted. One that does not is not needed for anything. */
+bool roster_take_back(struct node *node, struct view *next)
+{
+    uint64_t join_ms = node->conf.join_ms ? node->conf.join_ms : ROSTER_JOIN_MS;
+
+    for (uint32_t k = 0; k < next->count; k++) {
+        struct view_member *m = &next->member[k];
+
+        if (!roster_is_awaited(next, k))
+            continue;
+        if (node->awaited != m->id) {
+            node->awaited = m->id;
+            node->awaited_ms = node->now_ms;
+        }
+        if (node->now_ms - node->awaited_ms > join_ms ||
+            (node->recall.until_ms && strcmp(node->recall.name, m->name) == 0)) {
+            m->standing = VIEW_REMOVED;
+            return true;
+        }
+        return false;
+    }
+    node->awaited = 0;
+    return false;
+}
+
+bool roster_grant_wish(const struct node *node, struct view *next)
+{
+    uint32_t k = view_find_name(next, node->wish.name, strlen(node->wish.name));
+
+    if (!node->wish.until_ms)
+        return false;
+    if (node->wish.add)
+        return !view_add(next, node->wish.name, node->wish.address, VIEW_ADDED);
+    if (k == VIEW_MEMBERS_MAX || next->member[k].standing != VIEW_MEMBER || view_staying(next) <= 1 ||
+        (!node->wish.force && !roster_keeps_majority(next, k)))
+        return false;
+    next->member[k].standing = VIEW_REMOVED;
+    return true;
+}
