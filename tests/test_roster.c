@@ -177,9 +177,28 @@ static void a_removal_is_looked_at_again_when_it_is_made(void **state)
     node_free(&node);
 }
 
+static void no_two_members_have_one_name(void **state)
+{
+    struct view view, read;
+    struct bytes b = {0};
+
+    (void)state;
+    view_begin(&view);
+    assert_null(view_add(&view, "ant", "10.0.0.1:7400", VIEW_MEMBER));
+    assert_null(view_add(&view, "bee", "10.0.0.2:7400", VIEW_MEMBER));
+    view_encode(&view, &b);
+    assert_true(view_decode(&read, b.at + b.start, bytes_len(&b)));
+    bytes_free(&b);
+    memcpy(view.member[1].name, "ant", 4);
+    view_encode(&view, &b);
+    assert_false(view_decode(&read, b.at + b.start, bytes_len(&b)));
+    bytes_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_two_members_have_one_name),
         cmocka_unit_test(a_removal_leaves_a_majority),
         cmocka_unit_test(one_wish_at_a_time_is_under_way),
         cmocka_unit_test(a_member_that_was_removed_changes_nothing),

@@ -162,6 +162,9 @@ bool view_decode(struct view *v, const uint8_t *bytes, size_t len)
         if (!view_decode_text(&u, m->name, LINK_NAME_MAX) || !view_decode_text(&u, m->address, VIEW_ADDRESS_MAX) ||
             standing > VIEW_REMOVED || m->id == 0 || m->id > v->last_id || (k && m->id <= v->member[k - 1].id))
             return false;
+        for (uint32_t i = 0; i < k; i++)
+            if (strcmp(v->member[i].name, m->name) == 0)
+                return false;
     }
     return u.at == u.end && !u.wrong;
 }

@@ -1,0 +1,192 @@
+/* Whatever a peer says of members: heartbeats, views, wishes, agreement. A member of a real cluster of three, of which two run
+ * and have elected a leader, hears what is made up in the name of the other one. It does not crash, does not stop agreeing, and
+ * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at. */
+#include "fuzz.h"
+
+#include "alg/list.h"
+#include "node/node.h"
+#include "node/pack.h"
+#include "node/session.h"
+#include "test.h"
+
+#include <string.h>
+
+enum { LEASE_MS = 1000, NOTE = 5, BEAT = 1, AGREEMENT, ROSTER, WISH };
+
+static const char *const fuzz_names[] = {"ant", "bee", "cat"};
+static struct node node[2];
+static uint64_t fuzz_dice;
+
+static bool fuzz_written(void *user, const uint8_t *bytes, size_t len)
+{
+    (void)user, (void)bytes, (void)len;
+    return true;
+}
+
+static uint64_t fuzz_random(void *user)
+{
+    (void)user;
+    return test_random(&fuzz_dice);
+}
+
+static void fuzz_roster(struct view *view)
+{
+    char address[24];
+
+    view_begin(view);
+    for (unsigned k = 0; k < 3; k++) {
+        snprintf(address, sizeof address, "10.0.0.%u:1", k);
+        view_add(view, fuzz_names[k], address, VIEW_MEMBER);
+    }
+}
+
+static void fuzz_start(unsigned k)
+{
+    static const struct disk disk = {NULL, fuzz_written, fuzz_written};
+    struct view view;
+    char line[256];
+    struct dme_text why;
+
+    fuzz_roster(&view);
+    dme_text_init(&why, line, sizeof line);
+    node_init(&node[k], &(struct node_conf){.name = fuzz_names[k],
+                                            .summary = "",
+                                            .modes = alg_find("central"),
+                                            .slots = alg_find("central"),
+                                            .lease_ms = LEASE_MS,
+                                            .random = fuzz_random});
+    FUZZ_EXPECT(node_agree(&node[k], &disk, NULL, 0, &view, false, 1, &why), "%s", line);
+}
+
+/* What one has to say to the other. */
+static void fuzz_carry(unsigned from)
+{
+    struct link *out = &node[from].member[1 - from]->link, *in = &node[1 - from].member[from]->link;
+    const uint8_t *bytes;
+    size_t len;
+
+    node_pump(&node[from]);
+    bytes = link_output(out, &len);
+    link_input(in, bytes, len);
+    link_wrote(out, len);
+}
+
+static void fuzz_elect(void)
+{
+    link_connected(&node[0].member[1]->link);
+    link_connected(&node[1].member[0]->link);
+    for (uint64_t ms = 10; ms < 20 * LEASE_MS && !(node_is_open(&node[0]) && node_is_open(&node[1])); ms += 10) {
+        for (unsigned k = 0; k < 2; k++)
+            node_advance(&node[k], ms);
+        for (unsigned k = 0; k < 4; k++)
+            fuzz_carry(k % 2);
+    }
+    FUZZ_EXPECT(node_is_open(&node[0]) && node_is_open(&node[1]), "they do not come together");
+}
+
+/* The link of who speaks; null: it is no member any more, or its connection has ended. */
+static struct link *fuzz_link(unsigned to)
+{
+    for (uint32_t k = 0; k < node[to].view.count; k++)
+        if (node[to].member[k] && strcmp(node[to].member[k]->name, fuzz_names[1 - to]) == 0)
+            return node[to].member[k]->link.state == LINK_UP ? &node[to].member[k]->link : NULL;
+    return NULL;
+}
+
+/* The view that the member knows, or one after it, changed here and there. */
+static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
+{
+    struct view view = node[to].view;
+
+    view.number += fuzz_take(in) % 3;
+    for (unsigned k = fuzz_take(in) % 4; k > 0 && view.count; k--) {
+        struct view_member *m = &view.member[fuzz_take(in) % view.count];
+
+        switch (fuzz_take(in) % 8) {
+        case 0:
+            m->incarnation = fuzz_take(in) % 2 ? 0 : m->incarnation + fuzz_take(in) % 4;
+            break;
+        case 1:
+            m->standing = fuzz_take(in) % 3;
+            break;
+        case 2:
+            m->disk = fuzz_take(in);
+            break;
+        case 3:
+            view_remove(&view, (uint32_t)(m - view.member));
+            break;
+        case 4:
+            view_add(&view, "dog", "10.0.0.9:1", (enum view_standing)(fuzz_take(in) % 3));
+            break;
+        case 5:
+            memcpy(m->name, fuzz_names[fuzz_take(in) % 3], 4);
+            break;
+        case 6:
+            view.number = UINT64_MAX - fuzz_take(in) % 2;
+            break;
+        default:
+            view.counted_since = fuzz_take(in);
+        }
+    }
+    view_encode(&view, b);
+}
+
+static void fuzz_note(struct fuzz_input *in, unsigned to)
+{
+    uint8_t type = 1 + fuzz_take(in) % 4;
+    struct bytes b = {0}, frame = {0};
+    struct link *link = fuzz_link(to);
+
+    if (type == ROSTER) {
+        fuzz_view(in, to, &b);
+    } else if (type == WISH) {
+        pack_number(bytes_add(&b, 1), fuzz_take(in) % 5, 1);
+        pack_text(bytes_add(&b, 4), fuzz_names[fuzz_take(in) % 3], 3);
+        pack_text(bytes_add(&b, 4), "x:1", fuzz_take(in) % 4);
+    } else {
+        for (unsigned k = type == BEAT ? 57 : fuzz_take(in) % 120; k > 0; k--)
+            *bytes_add(&b, 1) = fuzz_take(in);
+    }
+    pack_number(pack_number(pack_number(bytes_add(&frame, 6), 2 + bytes_len(&b), 4), NOTE, 1), type, 1);
+    if (bytes_len(&b))
+        memcpy(bytes_add(&frame, bytes_len(&b)), b.at + b.start, bytes_len(&b));
+    if (link)
+        link_input(link, frame.at + frame.start, bytes_len(&frame));
+    bytes_free(&b);
+    bytes_free(&frame);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, data + size};
+    unsigned to = fuzz_take(&in) % 2;
+    uint64_t number, ms;
+
+    fuzz_dice = fuzz_take(&in);
+    fuzz_start(0);
+    fuzz_start(1);
+    fuzz_elect();
+    number = node[to].view.number;
+    ms = node[to].now_ms;
+    while (in.at < in.end && fuzz_link(to)) {
+        struct link *link;
+        size_t len;
+
+        if (fuzz_take(&in) % 4 == 0)
+            node_advance(&node[to], ms += fuzz_take(&in));
+        fuzz_note(&in, to);
+        node_pump(&node[to]);
+        FUZZ_EXPECT(!node_broken(&node[to]), "%s", node_broken(&node[to]));
+        FUZZ_EXPECT(node[to].view.number >= number, "an older view");
+        number = node[to].view.number;
+        if ((link = fuzz_link(to))) {
+            link_output(link, &len);
+            link_wrote(link, len);
+        }
+        node_forget_retired(&node[to]);
+    }
+    node_advance(&node[to], ms + 10 * LEASE_MS);
+    node_free(&node[0]);
+    node_free(&node[1]);
+    return 0;
+}
