@@ -79,7 +79,7 @@ void wires_connected(struct world *w, const struct soak_event *e)
     }
     world_wake(w, e->a);
     w->pipe[e->b][e->a].connection = e->life;
-    w->pipe[e->b][e->a].heard_us = w->now_us;
+    w->pipe[e->b][e->a].heard_ms = world_clock_ms(w, e->a, w->now_us);
     link_connected(link);
     if (!w->machine[e->b].runs) /* it has crashed meanwhile */
         world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
@@ -149,7 +149,7 @@ void wires_arrive(struct world *w, struct soak_event *e)
         return;
     }
     world_wake(w, e->b);
-    p->heard_us = w->now_us;
+    p->heard_ms = world_clock_ms(w, e->b, w->now_us);
     link = wires_link(w, e->b, e->a);
     if (link)
         link_input(link, e->bytes, e->len);
@@ -196,7 +196,7 @@ void wires_flush(struct world *w, uint32_t i)
 
         if (p->connection && k != i && (!link || link->state == LINK_DOWN)) /* no longer a member, or another one */
             wires_hang_up(w, i, k, NULL, wires_delay(w));
-        else if (p->connection && k != i && w->now_us - p->heard_us >= SILENT_US)
+        else if (p->connection && k != i && world_clock_ms(w, i, w->now_us) - p->heard_ms >= SOAK_LEASE_MS)
             wires_hang_up(w, i, k, link, wires_delay(w));
         if (!link || link->state == LINK_DOWN)
             continue;

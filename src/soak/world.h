@@ -68,7 +68,7 @@ struct soak_machine {
 struct soak_pipe {
     uint64_t connection; /* that the receiver takes for alive; 0: none */
     uint64_t last_us;    /* nothing arrives before what was sent before */
-    uint64_t heard_us;   /* when something arrived last, or the connection began */
+    uint64_t heard_ms;   /* by the receiver's clock: when something arrived last, or the connection began */
     bool blocked;
     bool dialing;
     bool unheard; /* the last call */
