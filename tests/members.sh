@@ -42,9 +42,9 @@ tell $? "a member is added, and not started"
 second=$!
 until_true grep -q "waiting: fox has been added and has not yet joined; .*dibs member remove fox" "$dir/second"
 tell $? "the next change says what it waits for, and what to do"
-"$DIBS" member remove fox --socket "$dir/cat" >"$dir/said" && wait $second && "$DIBS" member remove gnu --socket "$dir/cat" >"$dir/said"
+"$DIBS" member remove fox --socket "$dir/cat" >"$dir/said" && wait $second && "$DIBS" member remove gnu --socket "$dir/bee" >"$dir/said"
 tell $? "an addition is taken back at once, and the next change goes on"
-until_true sh -c "! '$DIBS' member list --socket '$dir/ant' | grep -q '^name [fg]'"
+until_true sh -c "! '$DIBS' member list --socket '$dir/bee' | grep -q '^name [fg]'"
 tell $? "nothing is left of it"
 
 # A lock is held all the while.
