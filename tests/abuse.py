@@ -17,6 +17,7 @@ http, clients, members = (int(x) for x in sys.argv[4:7])
 LEASE_MS = 1000
 WORK = "a" * 240
 MEMORY_MB = 24  # that the allocator may keep
+JUDGED = os.environ.get("MODE") != "asan"  # sanitizers take time, and keep what was freed
 faults = []
 
 
@@ -299,11 +300,11 @@ def run(attack, name):
     os.waitpid(attacker, 0)
     if innocent.lost:
         faults.append(f"{name}: the innocent client has lost its lock")
-    if worst > LEASE_MS / 4:
+    if JUDGED and worst > LEASE_MS / 4:
         faults.append(f"{name}: the innocent client waited for {worst:.0f} ms of the daemon's processor time")
     innocent.s.close()
     for _ in range(400):
-        if descriptors() < open_ + 2 and rss_mb() < memory + MEMORY_MB:
+        if descriptors() < open_ + 2 and (not JUDGED or rss_mb() < memory + MEMORY_MB):
             break
         time.sleep(0.05)
     else:
