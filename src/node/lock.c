@@ -49,11 +49,24 @@ static void lock_unwait(struct claim *c)
     c->lock->tries -= c->tries;
 }
 
-/* Each gets a number of its own, also where one stay of a site serves many. */
+/* The highest number that a site of this member has for the lock. */
+static uint64_t lock_fence(const struct lock *lock)
+{
+    uint64_t highest = lock->site[0].node->fence;
+
+    for (uint32_t s = 1; s < lock_sites(lock); s++)
+        if (highest < lock->site[s].node->fence)
+            highest = lock->site[s].node->fence;
+    return highest;
+}
+
+/* Each claim gets a number of its own, also where one stay of a site serves many, or where the member has several sites:
+ * a client may name a claim by lock and number. */
 static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct claim *c)
 {
     struct lock_site *site = &lock->site[s];
 
+    site->node->fence = lock_fence(lock);
     lock_unwait(c);
     ring_push(&site->holders, &c->in_lock);
     site->held++;
@@ -99,11 +112,8 @@ uint32_t lock_count_holders(const struct lock *lock)
 /* Is the site, or the whole lock, below the limit of its tokens? */
 static bool lock_has_fences(struct locks *l, const struct lock *lock)
 {
-    uint64_t highest = l->fence;
+    uint64_t highest = lock->site ? lock_fence(lock) : l->fence;
 
-    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
-        if (s == 0 || highest < lock->site[s].node->fence)
-            highest = lock->site[s].node->fence;
     if (highest >= l->fence_limit)
         l->fences_are_out = true;
     return highest < l->fence_limit;

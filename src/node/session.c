@@ -302,15 +302,15 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
 }
 
 /* Clocks of clients are no better than those of members. A member without a lease, alone in the world, gives nothing away by
- * itself. It vouches for long to the clients of its own machine, whose connections cannot break; and when it is told to take
- * a lock away (FORCE-UNLOCK, TTL), it does not wait all that time for a client that is stopped. */
+ * itself. It vouches for long to the clients of its own machine, whose connections cannot break. When it is told to take a
+ * lock away (FORCE-UNLOCK, TTL), it does not wait all that time for a client that is stopped, but LONE_LINGER_MS. */
 uint64_t session_confirm(struct session *s)
 {
     uint64_t ms = node_vouches_ms(s->node), until;
 
     if (ms == UINT64_MAX)
         ms = s->remote ? LONE_REMOTE_MS : LONE_MS;
-    until = s->node->now_ms + (s->node->conf.lease_ms || s->remote ? node_stretch_ms(ms) : LONE_LINGER_MS);
+    until = s->node->now_ms + node_stretch_ms(ms);
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
     s->confirms |= ms > 0;
@@ -326,6 +326,8 @@ bool session_lingers(struct claim *c)
     if (c == c->session->waiting || c->session->vouched_ms <= node->now_ms)
         return false;
     c->due_ms = c->session->vouched_ms;
+    if (!node->conf.lease_ms && !c->session->remote && c->due_ms > node->now_ms + LONE_LINGER_MS)
+        c->due_ms = node->now_ms + LONE_LINGER_MS;
     due_set(&node->due, c);
     return true;
 }

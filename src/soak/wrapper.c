@@ -59,6 +59,7 @@ struct wrapper {
     bool lost, released, command_ended, news, killed_both, let_go;
     int signal;
     uint64_t lost_ms, signal_ms, keeper_dies_ms, guard_dies_ms, quiet_ms; /* when it happens */
+    uint64_t foreign_ms;                                                  /* when a process of another user ran last */
     enum wrap_background background;
 };
 
@@ -84,20 +85,21 @@ static bool wrapper_runs(const struct soak_process *p)
 
 /* The lock is lost, and it is time that this process has ended. A process of another user can start new ones for as long as it
  * runs: they have a moment until the next sweep. */
-static bool wrapper_is_late(const struct wrapper *r, const struct soak_process *p, bool foreign)
+static bool wrapper_is_late(const struct wrapper *r, const struct soak_process *p)
 {
     return r->lost && !p->foreign && r->now_ms > r->lost_ms + r->keeper.wrap.grace_ms + LATE_MS &&
-           (!foreign || r->now_ms > p->born_ms + LATE_MS);
+           (r->now_ms > r->foreign_ms + LATE_MS || r->now_ms > p->born_ms + LATE_MS);
 }
 
 /* The daemon gives the lock to others when it was told to, or when nobody has the connection any more. */
 static void wrapper_check(struct wrapper *r)
 {
-    bool open = r->keeper.pid || r->guard.pid, foreign = false;
+    bool open = r->keeper.pid || r->guard.pid;
 
     for (unsigned k = 0; k < PROCESSES; k++) {
         open |= wrapper_runs(&r->process[k]) && r->process[k].tree && r->process[k].connected;
-        foreign |= wrapper_runs(&r->process[k]) && r->process[k].foreign;
+        if (wrapper_runs(&r->process[k]) && r->process[k].foreign)
+            r->foreign_ms = r->now_ms;
     }
     r->released |= r->let_go || !open;
     for (unsigned k = 0; k < PROCESSES; k++) {
@@ -108,7 +110,7 @@ static void wrapper_check(struct wrapper *r)
             continue;
         if (r->released)
             world_fail(r->w, "the lock is released, and process %d that its command has started runs", p->is.pid);
-        if (wrapper_is_late(r, p, foreign))
+        if (wrapper_is_late(r, p))
             world_fail(r->w, "the lock is lost, and process %d that its command has started runs on", p->is.pid);
     }
 }
