@@ -168,7 +168,7 @@ static const char *ra_check(const struct dme_conf *conf)
     .options = ra_options, .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,                             \
     .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct ra),                                                \
     .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check, .request = ra_request, .receive = ra_receive,   \
-    .release = ra_release, .timer = ra_timer, .broken = ra_broken, .show = ra_show
+    .release = ra_release, .broken = ra_broken, .show = ra_show
 
 const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", RA_COMMON};
 
@@ -177,6 +177,7 @@ const struct dme_alg ricart_agrawala_as_published = {
     .flaw = "own numbers are forgotten: endless overtaking, and with bounded numbers two inside",
     .mistakes = ra_mistakes,
     .mistaken = DME_PUBLISHED,
+    .timer = ra_timer,
     RA_COMMON,
 };
 
@@ -185,5 +186,6 @@ const struct dme_alg ricart_agrawala_tempting = {
     .flaw = "one bit is saved: the modulus is too small, and numbers compare the wrong way",
     .mistakes = ra_mistakes,
     .mistaken = DME_TEMPTING,
+    .timer = ra_timer,
     RA_COMMON,
 };
