@@ -164,7 +164,7 @@ bool node_is_open(const struct node *node);
 /* For how long from now the locks of this member's clients are surely theirs, whatever happens to it: a member that is
  * stopped or cut off cannot say that others have been given them. UINT64_MAX: for ever. */
 uint64_t node_vouches_ms(const struct node *node);
-/* So many milliseconds by one clock have passed by any other one for sure when so many have. */
+/* A duration that is at least `ms` on every other clock, given the drift bound. */
 uint64_t node_stretch_ms(uint64_t ms);
 /* Null; or why the process must end: the disk has failed. */
 const char *node_broken(const struct node *node);

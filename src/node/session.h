@@ -74,7 +74,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
 bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms);
 bool session_holds(const struct session *s, const char *name, size_t name_len, uint64_t fence);
-/* For so many milliseconds, counted from the question, the client may believe in the locks that it holds and in those that
+/* For the returned number of milliseconds, counted from the question, the client may believe in the locks that it holds and in those that
  * it is granted meanwhile. 0: this member cannot vouch for any. */
 uint64_t session_confirm(struct session *s);
 /* Takes the lock away from all clients of this member that hold it with this fence or a smaller one; they get an event.
