@@ -3,8 +3,9 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-if [ "$MODE" != release ]; then # sanitizers need more address space than a machine has
-    echo "1..0 # SKIP only for the release"
+if [ "$MODE" != release ]; then
+    tell 0 "a daemon without memory # SKIP sanitizers need more address space than a machine has"
+    echo "1..$number"
     exit
 fi
 
