@@ -271,6 +271,7 @@ struct stranger {
     struct serve *serve;
     struct door *door;
     struct stream *stream;
+    bool refused; /* it has been told why, and hangs up when it has read that */
     size_t len;
     uint8_t said[HELLO_ROOM];
 };
@@ -318,7 +319,8 @@ static struct serve_peer *stranger_is(struct serve *s, const char *name, size_t 
 }
 
 /* It is the member that it says it is, as far as can be known; but its HELLO does not fit: it is told why, and so are
- * the operators on both sides. */
+ * the operators on both sides. The caller ends the connection. If this side did, the kernel could not tell the caller
+ * any more whose process had the other end (kin.h), and the caller would not believe what it has read. */
 static void stranger_disagree(struct stranger *x, struct serve_peer *p, const char *reason)
 {
     uint8_t bytes[LINK_REFUSAL_MAX];
@@ -329,7 +331,7 @@ static void stranger_disagree(struct stranger *x, struct serve_peer *p, const ch
     if (k->state == LINK_DOWN) {
         snprintf(k->reason, sizeof k->reason, "%s", reason);
         peers_tell(p, reason);
-        stranger_forget(x, true);
+        x->refused = true;
     } else {
         char line[LINK_REASON_MAX + 64];
 
@@ -360,6 +362,8 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
     const char *name, *wrong;
     int name_len;
 
+    if (x->refused)
+        return;
     memcpy(x->said + x->len, bytes, some);
     x->len += some;
     name_len = link_who(x->said, x->len, &name);
@@ -459,8 +463,14 @@ bool serve_peers_patience(struct serve *s)
     struct caller *late;
 
     for (unsigned k = 0; k < 2; k++)
-        while ((late = door_overdue(doors[k], uv_now(&s->loop), SERVE_PATIENCE_MS)))
-            stranger_refuse(RING_OF(late, struct stranger, caller), "has not said in time who it is");
+        while ((late = door_overdue(doors[k], uv_now(&s->loop), SERVE_PATIENCE_MS))) {
+            struct stranger *x = RING_OF(late, struct stranger, caller);
+
+            if (x->refused)
+                stranger_forget(x, true);
+            else
+                stranger_refuse(x, "has not said in time who it is");
+        }
     return s->strangers.count || s->kin.count;
 }
 
