@@ -13,7 +13,7 @@
  *
  *     b + FENCE_BURST + FENCE_RATE * (milliseconds since it opened the view)
  *
- * (F1). The rate is 900 tokens a millisecond, more than a member can grant. The other members can hence tell from the
+ * (F1). The rate is 860 tokens a millisecond, more than a member can grant. The other members can hence tell from the
  * time how high the tokens of any member may be (F2): a member opens a view only when all others have installed it, so
  * the time since another member installed the view is longer. FENCE_PACE is FENCE_RATE times 21/19, for clocks that
  * differ (node.h). The leader proposes the next view with a base above that *ceiling*. It knows a ceiling if it has been in
@@ -24,17 +24,17 @@
  * some 33 million locks later, it asks for a new view.
  *
  * The first base of a cluster is the time of the calendar, in microseconds since 1970, and so is the base of a daemon that
- * runs alone. FENCE_PACE is below 1000 tokens a millisecond. So the tokens of a cluster stay below the time of day, if the
- * calendar is right, if on average there are at most two views a second, and if all members are restarted at once at most
- * every 67 seconds. Then tokens grow also from a daemon alone to a cluster, and from a cluster to another one that is
- * founded in its place; and they stay below 2^53 until the year 2255. */
+ * runs alone. FENCE_PACE is below 1000 tokens a millisecond, also on a clock that is too fast by a twentieth. So the tokens
+ * of a cluster stay below the time of day, if the calendar is right, if on average there are at most two views a second,
+ * and if all members are restarted at once at most every 67 seconds. Then tokens grow also from a daemon alone to a
+ * cluster, and from a cluster to another one that is founded in its place; and they stay below 2^53 until the year 2255. */
 #ifndef DIBS_NODE_FENCE_H
 #define DIBS_NODE_FENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FENCE_BURST = 1 << 10, FENCE_RATE = 900, FENCE_PACE = 995 };
+enum { FENCE_BURST = 1 << 10, FENCE_RATE = 860, FENCE_PACE = 951 };
 #define FENCE_LEAP ((uint64_t)1 << 26)
 
 struct fence {
