@@ -115,7 +115,8 @@ static void command_lock(struct client *c, const struct resp_request *r)
         client_forget_loss(c, client_loss(c, wish.name, wish.name_len, 0)); /* it knows, or it would not ask */
 }
 
-/* The fence behind the name if there are so many words; else 0, for any. False: it is no fence, and the client is told so. */
+/* The optional fence behind the name; 0 if the request has none, which stands for any. False: it is no fence, and the
+ * client is told so. */
 static bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence)
 {
     *fence = 0;
@@ -191,7 +192,7 @@ static bool command_has_lost(struct client *c)
 }
 
 /* The lock of this name, or all locks of this connection, those that are granted within this time included, are surely held
- * for so many milliseconds. Clients count them from the moment in which they asked. */
+ * for the number of milliseconds in the answer. Clients count them from the moment in which they asked. */
 static void command_confirm(struct client *c, const struct resp_request *r)
 {
     uint64_t ms, fence;

@@ -5,7 +5,7 @@
 #include "lock.h"
 
 /* What members tell each other about a lock: which kind is wanted, what it is; whether it can be frozen, and the answer
- * (kind.h); a message of its algorithm; so many clients hold it since before this view; so many of them no longer do so, or
+ * (kind.h); a message of its algorithm; how many clients hold it since before this view; how many of them no longer do so, or
  * hold it in this view; what of its claims is to be reported from now on; these are the claims (report.h). */
 enum instance_type {
     INSTANCE_ASK = 1,

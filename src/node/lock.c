@@ -512,7 +512,7 @@ void locks_drop(struct locks *l, struct claim *c)
         lock_work(l, c->lock);
 }
 
-/* Who loses it hears of it before who gets it. */
+/* The client that loses the lock is told before the next holder is. */
 static void lock_take(struct locks *l, struct claim *c, enum claim_state state)
 {
     if (lock_leave(l, c)) {

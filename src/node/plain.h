@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 bool plain_text(const char *text, size_t len);
-/* The length of the longest beginning, of at most so many bytes, that does not cut a character in two. */
+/* The length of the longest prefix of at most `most` bytes that does not cut a character in two. */
 size_t plain_cut(const char *text, size_t len, size_t most);
 
 #endif
