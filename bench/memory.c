@@ -81,7 +81,7 @@ static void use(uint32_t member, uint32_t number)
         exit(1);
     }
     settle();
-    if (!session_unlock(session[member], name, wish.name_len)) {
+    if (!session_unlock(session[member], name, wish.name_len, 0)) {
         fprintf(stderr, "memory: %s was not granted\n", name);
         exit(1);
     }
