@@ -29,8 +29,9 @@ LDFLAGS := $(CFLAGS_$(MODE)) -pthread
 LDLIBS := -lm -luv -lssl -lcrypto -lraft
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
-LAB := $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
-NODE := $(wildcard src/node/*.c src/soak/*.c src/wrap/*.c)
+BASE := $(wildcard src/base/*.c)
+LAB := $(BASE) $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
+NODE := $(wildcard $(patsubst %,src/%/*.c,link member lock protocol node soak wrap))
 CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
 SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
 CLIENT := $(wildcard src/client/*.c src/tls/*.c)

@@ -2,7 +2,7 @@
  * checks, no other algorithm; everything is a constant or an array. How much slower is the one that can do everything?
  *
  *     floor SITES ENTRIES const|exp      prints the number of messages and the seconds of processor time */
-#include "sim/random.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef DIBS_TESTS_AGREEMENT_H
 #define DIBS_TESTS_AGREEMENT_H
 
-#include "node/agree.h"
-#include "node/agree_wire.h"
+#include "member/agree.h"
+#include "member/agree_wire.h"
 #include "test.h"
 
 #include <assert.h>

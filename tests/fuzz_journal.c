@@ -2,9 +2,9 @@
  * is refused changes nothing; one that is not can be written anew, and reads the same. */
 #include "fuzz.h"
 
-#include "node/agree_wire.h"
-#include "node/journal.h"
-#include "node/view.h"
+#include "member/agree_wire.h"
+#include "member/journal.h"
+#include "member/view.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "alg/list.h"
 #include "node/node.h"
-#include "node/pack.h"
+#include "base/pack.h"
 #include "node/session.h"
 #include "test.h"
 

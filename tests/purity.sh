@@ -14,8 +14,9 @@ tell $? "the core and the algorithms are pure"
 
 # A member of the service has memory of its own, but it knows neither files nor sockets, clock nor chance.
 # libraft is Raft and nothing else: its clock, its disk, its network and its dice are ours.
-raft=$(nm build/release/src/node/agree*.o build/release/src/node/journal.o | sed -n 's/^ *U \(raft_[a-z_]*\)$/\1/p' | sort -u | tr '\n' ' ')
-ar rcs "$dir/node.a" build/release/src/node/*.o build/release/src/core/*.o build/release/src/alg/*.o &&
+raft=$(nm build/release/src/member/agree*.o build/release/src/member/journal.o | sed -n 's/^ *U \(raft_[a-z_]*\)$/\1/p' | sort -u | tr '\n' ' ')
+ar qcs "$dir/node.a" build/release/src/base/bytes.o build/release/src/base/glob.o build/release/src/base/plain.o \
+    $(for part in link member lock protocol node core alg; do echo build/release/src/$part/*.o; done) &&
     ALLOW="mem_new mem_try_new mem_grow free snprintf memchr strnlen strncasecmp fnmatch $raft" tests/purity "$dir/node.a"
 tell $? "a member of the service does no I/O and has no globals"
 

@@ -15,7 +15,7 @@ compile() { # FILE TO
     ${CC:-cc} -std=c11 -O1 -g -fsanitize=address -D_GNU_SOURCE -Isrc -Iinclude -Itests -I"$(dirname "${3:-$1}")" -c -o "$2" "$1"
 }
 
-for file in src/node/agree*.c src/node/journal.c src/node/view.c src/node/bytes.c src/lab/memory.c tests/test_agree*.c; do
+for file in src/member/agree*.c src/member/journal.c src/member/view.c src/base/bytes.c src/base/memory.c tests/test_agree*.c; do
     compile "$file" "$dir/$(basename "$file" .c).o" || exit 2
 done
 

@@ -1,6 +1,6 @@
 /* A libraft of another version than that whose defects are known is refused, and said so. Here it is one that has what came
  * after 0.15. */
-#include "node/agree.h"
+#include "member/agree.h"
 #include "test.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What keeps libraft 0.15 from harm: each test is one defect of the library, or one thing that a peer must not be able to do,
- * and the way around it in src/node/agree*.c (docs/dependencies.md has the list). tests/shields.sh takes every way around
+ * and the way around it in src/member/agree*.c (docs/dependencies.md has the list). tests/shields.sh takes every way around
  * away, and one of these tests must fail.
  *
  * Member 1 is real, one of three; what 2 and 3 say to it is made up here, unless a test starts them. */

@@ -1,7 +1,7 @@
 /* Patterns of names: what they match, beside fnmatch, and what they cost. */
 #include "test.h"
 
-#include "node/glob.h"
+#include "base/glob.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

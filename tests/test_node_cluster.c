@@ -6,7 +6,7 @@
 
 #include "alg/list.h"
 #include "core/alg.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "members.h"
 #include "node/session.h"
 

@@ -3,7 +3,7 @@
 
 #include "alg/list.h"
 #include "members.h"
-#include "node/rest.h"
+#include "lock/dormant.h"
 #include "node/session.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "alg/list.h"
 #include "members.h"
 #include "node/client.h"
+#include "node/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -374,7 +375,7 @@ static void what_is_sent_again_is_counted(void **state)
     }
     settle();
     assert_int_equal(node[0].member[1]->link.resent, 1);
-    stats_write(&node[0], &text);
+    metrics_write(&node[0], &text);
     *bytes_add(&text, 1) = '\0';
     assert_non_null(strstr((char *)text.at, "\ndibs_link_resends_total{member=\"bee\"} 1\n"));
     assert_non_null(strstr((char *)text.at, "\ndibs_link_resends_total{member=\"cat\"} 0\n"));

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "paper/scatter.h"
-#include "sim/random.h"
+#include "base/random.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-/* check.c - see check.h. The search by one thread; crew.c has that by several, lean.c that with fingerprints. */
+/* check.c - see check.h. The search by one thread; parallel.c has that by several, fingerprint.c that with fingerprints. */
 #include "check.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "search.h"
 
 #include <assert.h>

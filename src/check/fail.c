@@ -6,7 +6,7 @@
  *
  * Fewer states, and the same verdicts: a site that stops for good loses what comes to it at once, and has no memory
  * unless it may need it again. */
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "space_inner.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * what arrives in the order of sending stands in that order (a lane), and all else in the order of its number. */
 #include "space_inner.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

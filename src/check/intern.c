@@ -1,7 +1,7 @@
 /* intern.c - see intern.h. */
 #include "intern.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* judge.c - what is wrong with a state: two inside, an invariant that is broken, nobody can go on. */
 #include "space_inner.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 

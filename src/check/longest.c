@@ -3,7 +3,7 @@
  * The states form a graph without cycles, unless messages circulate for ever. So the number is the weight of a heaviest
  * path: from each state on, the most that can still be sent is that of its best edge, and of the state behind it. One
  * depth-first walk computes it; a way back to a state that is still open is a cycle. */
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "search.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@
  * way, since there nothing can be added, so deadlocks; and faults. Not what else is true of single states on the way,
  * such as invariants; nor lengths. It is for networks where moves of different sites always commute: without bounds on
  * delays, sequences, mishaps or failures. */
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "search.h"
 #include "space_inner.h"
 

@@ -32,10 +32,10 @@ bool search_violates(const struct search *s, const uint32_t *state, struct space
 bool search_over_limits(const struct search *s, size_t more);
 double search_seconds(const struct search *s);
 
-/* crew.c: the search by several threads, from the initial state on. Fills in the result but for the trace. */
+/* parallel.c: the search by several threads, from the initial state on. Fills in the result but for the trace. */
 void crew_search(struct search *s, uint32_t threads, struct search_finding *finding);
 
-/* lean.c: the search that keeps fingerprints. Fills in states, transitions, depth, memory and what was overtaken; the
+/* fingerprint.c: the search that keeps fingerprints. Fills in states, transitions, depth, memory and what was overtaken; the
  * finding has no state. */
 void lean_search(struct search *s, const uint32_t *start, struct search_finding *finding);
 

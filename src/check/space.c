@@ -2,7 +2,7 @@
 #include "space_inner.h"
 
 #include "check.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

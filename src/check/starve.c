@@ -9,7 +9,7 @@
  * component one can walk through all states and edges and come back; so it has a fair cycle exactly if everything that
  * is due in *all* of its states is done on one of its edges. (If something is due everywhere and never done, the same
  * is so in every cycle within it.) */
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "search.h"
 
 #include <assert.h>

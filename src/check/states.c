@@ -1,7 +1,7 @@
 /* states.c - see states.h. */
 #include "states.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* trace.c - from states back to moves that a person can read and a world can make. See search.h. */
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "search.h"
 
 #include <assert.h>

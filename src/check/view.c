@@ -1,7 +1,7 @@
 /* view.c - see view.h. */
 #include "view.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * In each state one of the moves that are possible is made, all equally likely; a run ends when none is left. Timers of
  * algorithms that rely on a bound of delays fire only when nothing is in flight, which is a part of what may happen. */
 #include "check.h"
-#include "lab/memory.h"
-#include "sim/random.h"
+#include "base/memory.h"
+#include "base/random.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "check/check.h"
 #include "cli.h"
 #include "core/text.h"
-#include "lab/memory.h"
-#include "lab/pool.h"
+#include "base/memory.h"
+#include "base/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* dibs holders, waiters, locks, status, force-unlock - one question to the daemon, and its answer as text or JSON. */
 #include "ask.h"
 
-#include "node/plain.h"
+#include "base/plain.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

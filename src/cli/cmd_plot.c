@@ -4,7 +4,7 @@
  * A line is an algorithm with its options, and looks the same in every picture. Bars are 95% confidence intervals. */
 #include "alg/list.h"
 #include "cli.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "table.h"
 
 #include <errno.h>

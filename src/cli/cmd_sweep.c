@@ -5,9 +5,9 @@
  * to end; a sweep that is begun again takes what is there and does the rest. In the end the table is put in order. */
 #include "alg/list.h"
 #include "cli.h"
-#include "crew.h"
-#include "lab/memory.h"
-#include "lab/pool.h"
+#include "processes.h"
+#include "base/memory.h"
+#include "base/pool.h"
 #include "report.h"
 #include "spec.h"
 

@@ -2,7 +2,7 @@
 #include "table.h"
 
 #include "cli.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 
 #include "dibs.h"
 #include "held.h"
-#include "spin.h"
+#include "base/spin.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* diagram.c - see diagram.h. */
 #include "diagram.h"
 
-#include "memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "scenario.h"
 
 #include "alg/list.h"
-#include "memory.h"
+#include "base/memory.h"
 #include "world.h"
 
 #include <stdarg.h>

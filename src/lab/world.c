@@ -1,7 +1,7 @@
 /* world.c - see world.h. */
 #include "world.h"
 
-#include "memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "command.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #ifndef DIBS_NODE_CLIENT_H
 #define DIBS_NODE_CLIENT_H
 
-#include "resp.h"
+#include "protocol/resp.h"
 #include "session.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };

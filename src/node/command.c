@@ -1,7 +1,7 @@
 /* command.c - what a client may say, one function for each command: its own locks, the member, the connection; and the
  * table of all. See client.h. */
 #include "command.h"
-#include "plain.h"
+#include "base/plain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* command_query.c - questions about locks, which all members answer. See question.h. */
 #include "command.h"
-#include "pack.h"
+#include "base/pack.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* mail.c - see mail.h. */
 #include "mail.h"
 
-#include "instance.h"
+#include "lock/instance.h"
 #include "lease.h"
-#include "pack.h"
+#include "base/pack.h"
 
 /* Letters about views; those about locks have the types of instance.h. */
 enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* all that my clients hold */ };

@@ -1,7 +1,7 @@
 /* node.c - see node.h. Here views are installed; lease.c decides who takes part, mail.c has what members tell each other. */
 #include "node.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "lease.h"
 #include "mail.h"
 #include "roster.h"

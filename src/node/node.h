@@ -37,12 +37,12 @@
 #ifndef DIBS_NODE_NODE_H
 #define DIBS_NODE_NODE_H
 
-#include "agree.h"
-#include "due.h"
-#include "fence.h"
-#include "lock.h"
-#include "member.h"
-#include "stats.h"
+#include "member/agree.h"
+#include "deadline.h"
+#include "member/fence.h"
+#include "lock/lock.h"
+#include "member/member.h"
+#include "lock/stats.h"
 #include "talk.h"
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };

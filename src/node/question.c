@@ -1,10 +1,10 @@
 /* question.c - see question.h. */
 #include "question.h"
 
-#include "glob.h"
-#include "lab/memory.h"
-#include "pack.h"
-#include "plain.h"
+#include "base/glob.h"
+#include "base/memory.h"
+#include "base/pack.h"
+#include "base/plain.h"
 #include "session.h"
 
 #include <assert.h>

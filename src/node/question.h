@@ -16,9 +16,9 @@
 #ifndef DIBS_NODE_QUESTION_H
 #define DIBS_NODE_QUESTION_H
 
-#include "bytes.h"
-#include "link.h"
-#include "lock.h"
+#include "base/bytes.h"
+#include "link/link.h"
+#include "lock/lock.h"
 
 enum {
     QUESTION_MS = 1000,

@@ -1,7 +1,7 @@
 /* session.c - see session.h. */
 #include "session.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

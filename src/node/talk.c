@@ -2,7 +2,7 @@
 #include "talk.h"
 
 #include "node.h"
-#include "pack.h"
+#include "base/pack.h"
 
 void talk_init(struct talk *t)
 {

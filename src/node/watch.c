@@ -1,10 +1,10 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
 
-#include "glob.h"
-#include "lab/memory.h"
-#include "pack.h"
-#include "plain.h"
+#include "base/glob.h"
+#include "base/memory.h"
+#include "base/pack.h"
+#include "base/plain.h"
 #include "session.h"
 
 #define XXH_INLINE_ALL

@@ -13,8 +13,8 @@
 #ifndef DIBS_NODE_WATCH_H
 #define DIBS_NODE_WATCH_H
 
-#include "bytes.h"
-#include "lock.h"
+#include "base/bytes.h"
+#include "lock/lock.h"
 
 enum watch_event { WATCH_WAITING, WATCH_GRANTED, WATCH_RELEASED, WATCH_LOST, WATCH_EVENTS };
 extern const char *const watch_event_name[];

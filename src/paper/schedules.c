@@ -3,7 +3,7 @@
  * Ricart and Agrawala's appendix: how many entries of others may come between a site's choice of a number and its
  * entry. The unlucky site is the last, n-1. */
 #include "alg/list.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "lab/world.h"
 #include "paper.h"
 

@@ -7,7 +7,7 @@
  * are refused. */
 #include "serve.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -3,7 +3,7 @@
 #define DIBS_SERVE_DISK_H
 
 #include "core/text.h"
-#include "node/journal.h"
+#include "member/journal.h"
 
 struct disk_file {
     struct disk disk;

@@ -7,7 +7,7 @@
 #ifndef DIBS_SERVE_DOOR_H
 #define DIBS_SERVE_DOOR_H
 
-#include "node/ring.h"
+#include "base/ring.h"
 #include "stream.h"
 
 #include <sys/socket.h>

@@ -16,8 +16,9 @@
 
 #include "door.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "node/command.h"
+#include "node/metrics.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -186,7 +187,7 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_line(from, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n");
     if (strcmp(url, "/metrics") == 0) {
-        stats_write(node, &metrics);
+        metrics_write(node, &metrics);
         return http_send(from, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", (char *)metrics.at,
                          bytes_len(&metrics));
     }

@@ -8,7 +8,7 @@
 
 #include "kin.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * ends, and says why. */
 #include "serve.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <raft.h>
 #include <stdlib.h>

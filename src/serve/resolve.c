@@ -6,7 +6,7 @@
  * all that a name stands for must be on this machine. */
 #include "serve.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <netdb.h>
 #include <stdlib.h>

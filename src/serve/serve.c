@@ -3,8 +3,8 @@
 
 #include "http.h"
 
-#include "client/spin.h"
-#include "lab/memory.h"
+#include "base/spin.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <malloc.h>

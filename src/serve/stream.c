@@ -1,7 +1,7 @@
 /* stream.c - see stream.h. */
 #include "stream.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* agenda.c - see agenda.h. */
 #include "agenda.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 static bool agenda_before(const struct agenda_item *a, const struct agenda_item *b)
 {

@@ -1,7 +1,7 @@
 /* delay.c - see delay.h. */
 #include "delay.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define DIBS_SIM_DIST_H
 
 #include "core/text.h"
-#include "random.h"
+#include "base/random.h"
 
 enum dist_type { DIST_CONST, DIST_UNIFORM, DIST_EXP, DIST_LOGNORMAL };
 

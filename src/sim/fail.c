@@ -1,5 +1,5 @@
 /* fail.c - sites that stop and come back, and a network that is cut, in simulated time. See fault.h. */
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "state.h"
 
 #include <string.h>

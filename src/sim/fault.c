@@ -1,7 +1,7 @@
 /* fault.c - see fault.h: reading a script of failures. */
 #include "fault.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "lab/world.h"
 
 #include <errno.h>

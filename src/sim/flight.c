@@ -1,7 +1,7 @@
 /* flight.c - see flight.h. */
 #include "flight.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdio.h>

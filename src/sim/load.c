@@ -1,7 +1,7 @@
 /* load.c - see load.h. */
 #include "load.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* log.c - see log.h. */
 #include "log.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "lab/world.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * After every step the run checks what must hold, at constant cost: that the rule allows those who are inside
  * (dme_safe), that no node faults, that fencing numbers grow, and that nobody waits while everything is at rest. */
 #include "core/wire.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "state.h"
 
 #include <stdio.h>

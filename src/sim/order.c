@@ -1,7 +1,7 @@
 /* order.c - see order.h. */
 #include "order.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* pick.c - see pick.h. */
 #include "pick.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef DIBS_SIM_PICK_H
 #define DIBS_SIM_PICK_H
 
-#include "random.h"
+#include "base/random.h"
 
 struct pick {
     uint32_t n;

@@ -1,7 +1,7 @@
 /* record.c - see record.h. */
 #include "record.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

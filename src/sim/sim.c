@@ -1,7 +1,7 @@
 /* sim.c - a run from its specification to its result. What happens in between is in loop.c. */
 #include "sim.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "state.h"
 
 #include <stdlib.h>

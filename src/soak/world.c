@@ -2,7 +2,7 @@
 #include "world.h"
 
 #include "alg/list.h"
-#include "lab/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdarg.h>

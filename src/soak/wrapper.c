@@ -10,7 +10,7 @@
  *   - and that it all ends. */
 #include "world.h"
 
-#include "lab/memory.h"
+#include "base/memory.h"
 #include "wrap/wrap.h"
 
 #include <signal.h>

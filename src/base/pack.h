@@ -1,0 +1,57 @@
+/* pack.h - numbers of fixed length in bytes, lowest byte first, and reading that cannot run off the end. */
+#ifndef DIBS_BASE_PACK_H
+#define DIBS_BASE_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint8_t *pack_number(uint8_t *to, uint64_t x, unsigned bytes)
+{
+    for (unsigned k = 0; k < bytes; k++)
+        *to++ = (uint8_t)(x >> 8 * k);
+    return to;
+}
+
+/* At most 255 bytes, behind their number. */
+static inline uint8_t *pack_text(uint8_t *to, const char *text, size_t len)
+{
+    *to++ = (uint8_t)len;
+    memcpy(to, text, len);
+    return to + len;
+}
+
+struct unpack {
+    const uint8_t *at, *end;
+    bool wrong; /* something was read that is not there */
+};
+
+static inline uint64_t unpack_number(struct unpack *u, unsigned bytes)
+{
+    uint64_t x = 0;
+
+    if ((size_t)(u->end - u->at) < bytes) {
+        u->wrong = true;
+        return 0;
+    }
+    for (unsigned k = 0; k < bytes; k++)
+        x |= (uint64_t)*u->at++ << 8 * k;
+    return x;
+}
+
+static inline const char *unpack_text(struct unpack *u, size_t *len)
+{
+    const char *text;
+
+    *len = unpack_number(u, 1);
+    if ((size_t)(u->end - u->at) < *len) {
+        u->wrong = true;
+        *len = 0;
+    }
+    text = (const char *)u->at;
+    u->at += *len;
+    return text;
+}
+
+#endif

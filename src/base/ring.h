@@ -1,0 +1,42 @@
+/* ring.h - doubly linked lists that run through the things they link: nothing is allocated, anybody can step out. */
+#ifndef DIBS_BASE_RING_H
+#define DIBS_BASE_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ring {
+    struct ring *next, *prev; /* of an empty ring, or of something in no ring: itself */
+};
+
+/* The struct that has this link as its member. */
+#define RING_OF(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
+
+static inline void ring_init(struct ring *r)
+{
+    r->next = r->prev = r;
+}
+
+static inline bool ring_empty(const struct ring *r)
+{
+    return r->next == r;
+}
+
+/* Behind the last. */
+static inline void ring_push(struct ring *r, struct ring *item)
+{
+    item->prev = r->prev;
+    item->next = r;
+    r->prev->next = item;
+    r->prev = item;
+}
+
+/* Out of whatever ring it is in, if any. */
+static inline void ring_cut(struct ring *item)
+{
+    item->prev->next = item->next;
+    item->next->prev = item->prev;
+    ring_init(item);
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* parallel.c - the search by several threads. See search.h.
+ *
+ * The set of states is cut into shards by hash, one for each thread. The search goes level by level, and in rounds within
+ * a level. In a round every thread makes all moves from some states of its own shard and puts each successor into a bag
+ * for the thread whose shard it belongs to; when all have done so, every thread empties the bags that are for it. So
+ * nobody ever writes where another reads: while states are added, nothing is computed in the space, and it can be read
+ * without its lock.
+ *
+ * What it costs: successors go through memory once more, and every thread looks up every part for itself, so where there
+ * are many parts (clocks that tick on every message) one thread may be faster. The number of states does not depend on
+ * the number of threads; which of several violations of equal depth is found may. */
+#include "base/memory.h"
+#include "search.h"
+#include "view.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CREW_ROUND = 1 << 13 }; /* states that a thread looks at in a round */
+enum { CREW_FAN = 8 };         /* successors of a state, about */
+
+/* Successors for one thread: the state and its parent, and its hash. */
+struct bag {
+    uint32_t *state;
+    uint64_t *hash;
+    size_t count, room;
+};
+
+struct hand {
+    struct crew *crew;
+    uint32_t me;
+    struct view view;
+    struct space_moment moment;
+    struct search_finding finding;
+    size_t next, level_end; /* in this thread's shard: what is to be looked at in this level */
+    uint64_t transitions;
+    uint32_t faulty[SPACE_WIDTH], faulty_parent; /* with CHECK_ERROR: the state behind the move */
+    struct bag bag[STATES_SHARDS_MAX];
+};
+
+struct crew {
+    struct search *search;
+    uint32_t threads;
+    pthread_barrier_t barrier;
+    pthread_mutex_t lock;
+    bool stop, unfinished; /* said by the first thread between two rounds */
+    bool level;            /* the level is done */
+    struct hand hand[];
+};
+
+static void bag_put(struct bag *b, uint32_t width, const uint32_t *state, uint64_t hash, uint32_t parent)
+{
+    uint32_t *to;
+
+    if (b->count == b->room) {
+        b->room = b->room ? 2 * b->room : 4096;
+        b->state = mem_grow(b->state, b->room * (width + 1) * sizeof *b->state);
+        b->hash = mem_grow(b->hash, b->room * sizeof *b->hash);
+    }
+    to = b->state + b->count * (width + 1);
+    memcpy(to, state, width * sizeof *state);
+    to[width] = parent;
+    b->hash[b->count++] = hash;
+}
+
+/* Makes every move from this state. False if a move contradicts the protocol. */
+static bool hand_expand(struct hand *h, uint32_t number)
+{
+    struct search *s = h->crew->search;
+
+    for (dme_id i = 0; i < s->n; i++) {
+        uint32_t first, count = view_expand(&h->view, states_get(&s->states, number)[i], &first);
+
+        for (uint32_t t = first; t < first + count; t++) {
+            uint32_t next[SPACE_WIDTH];
+            uint64_t hash;
+
+            if (!space_affords(&s->space, states_get(&s->states, number), &h->view.transition[t]))
+                continue;
+            h->transitions++;
+            view_apply(&h->view, states_get(&s->states, number), i, t, next);
+            if (h->view.transition[t].fault) {
+                h->finding = (struct search_finding){.verdict = CHECK_ERROR, .fault = h->view.transition[t].fault};
+                memcpy(h->faulty, next, sizeof next);
+                h->faulty_parent = number;
+                return false;
+            }
+            hash = states_hash(&s->states, next);
+            bag_put(&h->bag[states_shard_of(&s->states, hash)], s->states.width, next, hash, number);
+        }
+    }
+    return true;
+}
+
+static void hand_make_moves(struct hand *h)
+{
+    const struct states *states = &h->crew->search->states;
+
+    for (unsigned k = 0; k < CREW_ROUND && h->next < h->level_end; k++)
+        if (!hand_expand(h, states_number(states, h->me, h->next++)))
+            return;
+}
+
+/* Adds what is in the bag to this thread's shard. */
+static void hand_empty(struct hand *h, struct bag *b)
+{
+    enum { AHEAD = 8 };
+    struct search *s = h->crew->search;
+
+    for (size_t k = 0; k < b->count; k++) {
+        const uint32_t *state = b->state + k * (s->states.width + 1);
+        uint32_t number;
+
+        if (k + AHEAD < b->count)
+            states_prefetch(&s->states, b->hash[k + AHEAD]);
+        number = states_add(&s->states, state, b->hash[k], state[s->states.width]);
+        if (number != STATES_NONE && h->finding.verdict == CHECK_HOLDS &&
+            search_violates(s, state, &h->moment, &h->finding))
+            h->finding.state = number;
+    }
+    b->count = 0;
+}
+
+/* Between two rounds, the first thread decides for all how it goes on. */
+static void crew_decide(struct crew *c)
+{
+    struct search *s = c->search;
+    size_t left = 0, found = 0;
+
+    for (uint32_t t = 0; t < c->threads; t++) {
+        left += c->hand[t].level_end - c->hand[t].next;
+        found += s->states.shard[t].count - c->hand[t].level_end;
+        c->stop |= c->hand[t].finding.verdict != CHECK_HOLDS;
+    }
+    if (!c->stop && search_over_limits(s, CREW_ROUND * CREW_FAN))
+        c->stop = c->unfinished = true;
+    c->level = left == 0;
+    c->stop |= left + found == 0;
+    if (c->level && !c->stop)
+        s->result->depth++;
+    if (s->task->progress)
+        s->task->progress(states_count(&s->states), left + found, search_seconds(s));
+}
+
+static void *hand_work(void *arg)
+{
+    struct hand *h = arg;
+    struct crew *c = h->crew;
+
+    for (;;) {
+        hand_make_moves(h);
+        pthread_barrier_wait(&c->barrier);
+        for (uint32_t t = 0; t < c->threads; t++)
+            hand_empty(h, &c->hand[t].bag[h->me]);
+        pthread_barrier_wait(&c->barrier);
+        if (h->me == 0)
+            crew_decide(c);
+        pthread_barrier_wait(&c->barrier);
+        if (c->stop)
+            return NULL;
+        if (c->level)
+            h->level_end = c->search->states.shard[h->me].count;
+    }
+}
+
+static void hand_init(struct hand *h, struct crew *c, uint32_t me)
+{
+    h->crew = c;
+    h->me = me;
+    h->level_end = c->search->states.shard[me].count;
+    view_init(&h->view, &c->search->space, &c->lock);
+}
+
+/* What this thread has found goes into the result. */
+static void hand_finish(struct hand *h, struct search_finding *finding)
+{
+    struct search *s = h->crew->search;
+
+    s->result->transitions += h->transitions;
+    if (h->finding.verdict != CHECK_HOLDS && finding->verdict == CHECK_HOLDS) {
+        *finding = h->finding;
+        if (finding->verdict == CHECK_ERROR) {
+            states_add(&s->states, h->faulty, states_hash(&s->states, h->faulty), h->faulty_parent);
+            finding->state = states_find(&s->states, h->faulty);
+        }
+    }
+    for (uint32_t t = 0; t < h->crew->threads; t++) {
+        free(h->bag[t].state);
+        free(h->bag[t].hash);
+    }
+    space_forget(&h->moment);
+    view_free(&h->view);
+}
+
+void crew_search(struct search *s, uint32_t threads, struct search_finding *finding)
+{
+    struct crew *c = mem_new(sizeof *c + threads * sizeof c->hand[0]);
+    pthread_t *thread = mem_new(threads * sizeof *thread);
+
+    c->search = s;
+    c->threads = threads;
+    pthread_barrier_init(&c->barrier, NULL, threads);
+    pthread_mutex_init(&c->lock, NULL);
+    for (uint32_t t = 0; t < threads; t++)
+        hand_init(&c->hand[t], c, t);
+    for (uint32_t t = 1; t < threads; t++)
+        if (pthread_create(&thread[t], NULL, hand_work, &c->hand[t]) != 0) {
+            fprintf(stderr, "dibs: cannot start a thread; try --threads 1\n");
+            exit(2);
+        }
+    hand_work(&c->hand[0]);
+    for (uint32_t t = 1; t < threads; t++)
+        pthread_join(thread[t], NULL);
+    for (uint32_t t = 0; t < threads; t++)
+        hand_finish(&c->hand[t], finding);
+    if (c->unfinished)
+        finding->verdict = CHECK_UNFINISHED;
+    pthread_barrier_destroy(&c->barrier);
+    pthread_mutex_destroy(&c->lock);
+    free(thread);
+    free(c);
+}

@@ -1,0 +1,424 @@
+/* link.c - see link.h. */
+#include "link.h"
+
+#include "base/pack.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+enum { HELLO = 1, LETTER, ACK, REFUSE, NOTE };
+enum { HELLO_NUMBERS = 6 };
+enum { HEAD = 5 /* length and type */, NUMBER = 4 /* of a letter */, MAGIC = 0x73626964 /* "dibs" */ };
+enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + HELLO_NUMBERS * 8 };
+
+static uint8_t *link_frame(struct bytes *b, unsigned type, size_t body)
+{
+    uint8_t *at = bytes_add(b, HEAD + body);
+
+    return pack_number(pack_number(at, body + 1, 4), type, 1);
+}
+
+/* The length of the frame at this place, head included. Ours: it is whole and right. */
+static size_t link_frame_len(const struct bytes *b, size_t at)
+{
+    struct unpack u = {.at = b->at + at, .end = b->at + b->end};
+
+    return 4 + (size_t)unpack_number(&u, 4);
+}
+
+/* --------------------------------------------------------------------------------------------------------- messages */
+
+void link_init(struct link *k, const struct link_self *self, const char *peer)
+{
+    *k = (struct link){.self = self, .peer = peer};
+}
+
+/* No letter has been written or received. */
+static void link_forget_letters(struct link *k)
+{
+    bytes_free(&k->keep);
+    k->unsent = 0;
+    k->made = k->acked = k->received = k->told = k->next = k->sent = 0;
+}
+
+void link_free(struct link *k)
+{
+    bytes_free(&k->keep);
+    bytes_free(&k->notes);
+    bytes_free(&k->waste);
+    bytes_free(&k->wire);
+    bytes_free(&k->in);
+}
+
+/* The newest life of the peer that was heard of. */
+static void link_meet(struct link *k, uint64_t incarnation)
+{
+    if (k->peer_incarnation < incarnation) {
+        link_forget_letters(k);
+        bytes_free(&k->notes);
+        k->peer_incarnation = incarnation;
+    }
+}
+
+void link_expect(struct link *k, uint64_t incarnation)
+{
+    k->expected = incarnation;
+    link_meet(k, incarnation);
+}
+
+uint8_t *link_send(struct link *k, size_t len)
+{
+    size_t before = k->keep.start;
+    uint8_t *at;
+
+    assert(len <= LINK_MESSAGE_MAX);
+    if (k->expected != k->peer_incarnation || !k->expected) {
+        bytes_consume(&k->waste, bytes_len(&k->waste));
+        return bytes_add(&k->waste, len);
+    }
+    at = link_frame(&k->keep, LETTER, NUMBER + len);
+    k->unsent -= before - k->keep.start; /* the frames may have moved */
+    return pack_number(at, ++k->made, NUMBER);
+}
+
+void link_note(struct link *k, const uint8_t *bytes, size_t len)
+{
+    assert(len <= LINK_MESSAGE_MAX);
+    if (k->state != LINK_UP && bytes_len(&k->notes) + len > LINK_NOTES_WAIT)
+        bytes_free(&k->notes); /* it is old by now */
+    if (bytes_len(&k->notes) <= LINK_NOTES_MAX)
+        memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
+}
+
+bool link_is_congested(const struct link *k)
+{
+    return bytes_len(&k->keep) > LINK_BACKLOG_MAX;
+}
+
+/* The peer has all messages up to this number. False if that cannot be. */
+static bool link_acked(struct link *k, uint64_t number)
+{
+    if (number < k->acked || number > k->made)
+        return false;
+    for (; k->acked < number; k->acked++) {
+        size_t len = link_frame_len(&k->keep, k->keep.start);
+
+        if (k->unsent == k->keep.start) { /* acknowledged, but not sent on this connection */
+            k->unsent += len;
+            k->next++;
+        }
+        bytes_consume(&k->keep, len);
+    }
+    if (k->keep.end == 0)
+        k->unsent = 0;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ connections */
+
+void link_make_printable(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) /* C1, in UTF-8 */
+            *c = '?';
+}
+
+static void link_end(struct link *k, const char *reason)
+{
+    snprintf(k->reason, sizeof k->reason, "%s", reason);
+    link_make_printable(k->reason);
+    k->state = LINK_ENDING;
+    bytes_free(&k->in);
+}
+
+void link_begin_anew(struct link *k)
+{
+    link_forget_letters(k);
+    bytes_free(&k->notes);
+    k->peer_incarnation = k->expected = 0;
+    if (k->state != LINK_DOWN)
+        link_end(k, "a new life begins");
+    k->anew = true;
+}
+
+void link_refuse(struct link *k, const char *reason)
+{
+    size_t len = strnlen(reason, LINK_REASON_MAX - 1);
+
+    if (k->state == LINK_OPENING || k->state == LINK_UP)
+        memcpy(link_frame(&k->wire, REFUSE, len), reason, len);
+    link_end(k, reason);
+}
+
+void link_connected(struct link *k)
+{
+    size_t self = strlen(k->self->name), peer = strlen(k->peer);
+    uint8_t *at;
+
+    link_disconnected(k);
+    k->state = LINK_OPENING;
+    k->anew = false;
+    at = link_frame(&k->wire, HELLO, 4 + 1 + 2 + self + peer + HELLO_NUMBERS * 8);
+    at = pack_number(pack_number(at, MAGIC, 4), LINK_VERSION, 1);
+    at = pack_text(pack_text(at, k->self->name, self), k->peer, peer);
+    at = pack_number(at, k->self->digest, 8);
+    at = pack_number(pack_number(at, k->self->cluster, 8), k->self->disk, 8);
+    at = pack_number(at, k->self->incarnation, 8);
+    at = pack_number(at, k->peer_incarnation, 8);
+    pack_number(at, k->received, 8);
+    k->told = k->received;
+}
+
+void link_disconnected(struct link *k)
+{
+    k->state = LINK_DOWN;
+    bytes_free(&k->wire);
+    bytes_free(&k->in);
+}
+
+static bool link_is(const char *name, const char *text, size_t len)
+{
+    return strlen(name) == len && memcmp(name, text, len) == 0;
+}
+
+struct link_hello {
+    size_t from_len, to_len;
+    const char *from, *to;
+    uint64_t magic, version, digest, cluster, disk, incarnation, remembers, received;
+};
+
+/* False: that is no HELLO. */
+static bool link_read_hello(struct unpack *u, struct link_hello *h)
+{
+    h->magic = unpack_number(u, 4);
+    h->version = unpack_number(u, 1);
+    h->from = unpack_text(u, &h->from_len);
+    h->to = unpack_text(u, &h->to_len);
+    h->digest = unpack_number(u, 8);
+    h->cluster = unpack_number(u, 8);
+    h->disk = unpack_number(u, 8);
+    h->incarnation = unpack_number(u, 8);
+    h->remembers = unpack_number(u, 8);
+    h->received = unpack_number(u, 8);
+    if (h->magic == MAGIC && h->version != LINK_VERSION)
+        return true;
+    return h->magic == MAGIC && !u->wrong && u->at == u->end;
+}
+
+/* Of our letters, those that the peer has. */
+static uint64_t link_has(const struct link *k, const struct link_hello *h)
+{
+    return h->remembers == k->self->incarnation ? h->received : 0;
+}
+
+/* Can it be that it has them? A new life of the peer begins with letter 1. */
+static bool link_may_have(const struct link *k, const struct link_hello *h)
+{
+    if (h->incarnation > k->peer_incarnation)
+        return link_has(k, h) == 0;
+    return link_has(k, h) >= k->acked && link_has(k, h) <= k->made;
+}
+
+/* Null if the peer is whom we expect, else the reason why not. Text goes to buf. */
+static const char *link_check_hello(const struct link *k, const struct link_hello *h, char *buf, size_t size)
+{
+    const char *self = k->self->name;
+
+    if (h->version != LINK_VERSION)
+        snprintf(buf, size, "%s speaks version %u of the protocol, the other side %u", self, LINK_VERSION,
+                 (unsigned)h->version);
+    else if (!link_is(self, h->to, h->to_len) || !link_is(k->peer, h->from, h->from_len))
+        snprintf(buf, size, "this is the link from %s to %s, but %.*s wants to reach %.*s", self, k->peer,
+                 (int)h->from_len, h->from, (int)h->to_len, h->to);
+    else if (h->digest != k->self->digest)
+        snprintf(buf, size, "the members' configurations differ; that of %s is: %s", self, k->self->summary);
+    else if (h->cluster && k->self->cluster && h->cluster != k->self->cluster)
+        snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members",
+                 self, k->peer);
+    else if (k->peer_disk && h->disk != k->peer_disk)
+        snprintf(buf, size, "the data directory of %.63s is not the one it had; remove %.63s and add it anew", k->peer,
+                 k->peer);
+    else if (h->incarnation == 0 || h->incarnation < k->peer_incarnation)
+        snprintf(buf, size, "%s has meanwhile begun a new life", k->peer);
+    else if (!link_may_have(k, h))
+        snprintf(buf, size, "%s has letters that %s never sent", k->peer, self);
+    else
+        return NULL;
+    link_make_printable(buf);
+    return buf;
+}
+
+/* Both sides know each other. */
+static void link_open(struct link *k, const struct link_hello *h)
+{
+    link_meet(k, h->incarnation);
+    link_acked(k, link_has(k, h));
+    k->unsent = k->keep.start;
+    k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
+    k->next = k->acked;
+    k->disk_seen = h->disk;
+    k->state = LINK_UP;
+    k->reason[0] = '\0';
+}
+
+static const char link_no_hello[] = "this is not how a member of a dibs cluster begins";
+
+/* ----------------------------------------------------------------------------------------------------------- frames */
+
+void link_input(struct link *k, const uint8_t *bytes, size_t len)
+{
+    if (k->state == LINK_OPENING || k->state == LINK_UP)
+        memcpy(bytes_add(&k->in, len), bytes, len);
+}
+
+bool link_is_full(const struct link *k)
+{
+    return bytes_len(&k->in) >= LINK_INPUT_MAX;
+}
+
+/* A frame that brings no message. */
+static void link_control(struct link *k, uint64_t type, struct unpack *u)
+{
+    char buf[LINK_REASON_MAX];
+    const char *reason;
+
+    if (type == REFUSE) {
+        snprintf(buf, sizeof buf, "%s says: %.*s", k->peer, (int)(u->end - u->at), (const char *)u->at);
+        link_end(k, buf);
+    } else if (type == HELLO && k->state == LINK_OPENING) {
+        struct link_hello hello;
+
+        reason = link_read_hello(u, &hello) ? link_check_hello(k, &hello, buf, sizeof buf) : link_no_hello;
+        if (reason)
+            link_refuse(k, reason);
+        else
+            link_open(k, &hello);
+    } else if (type == ACK && k->state == LINK_UP) {
+        uint64_t number = unpack_number(u, 8);
+
+        if (u->wrong || u->at != u->end || !link_acked(k, number))
+            link_refuse(k, "an acknowledgement of what was never sent");
+    } else {
+        link_refuse(k, "a frame of no known type, or out of place");
+    }
+}
+
+/* The longest frame of this type that makes sense: nobody makes us wait for more. */
+static size_t link_longest(uint64_t type)
+{
+    return type == LETTER || type == NOTE ? 1 + NUMBER + LINK_MESSAGE_MAX
+           : type == REFUSE               ? 1 + LINK_REASON_MAX
+                                          : HELLO_MAX;
+}
+
+enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
+{
+    while ((k->state == LINK_OPENING || k->state == LINK_UP) && bytes_len(&k->in) >= HEAD) {
+        struct unpack u = {.at = k->in.at + k->in.start, .end = k->in.at + k->in.end};
+        uint64_t body = unpack_number(&u, 4), type = unpack_number(&u, 1);
+
+        if (body < 1 || body > link_longest(type)) {
+            link_refuse(k, "a frame of impossible length");
+            return LINK_NOTHING;
+        }
+        if (bytes_len(&k->in) < 4 + body)
+            return LINK_NOTHING;
+        u.end = u.at + body - 1;
+        bytes_consume(&k->in, 4 + body); /* the bytes stay until more come */
+        if (k->state != LINK_UP || (type != LETTER && type != NOTE)) {
+            link_control(k, type, &u);
+            continue;
+        }
+        if (type == LETTER) {
+            if (unpack_number(&u, NUMBER) != (uint32_t)(k->received + 1) || u.wrong) {
+                link_refuse(k, "a letter out of sequence");
+                return LINK_NOTHING;
+            }
+            k->received++;
+        }
+        *message = u.at;
+        *len = (size_t)(u.end - u.at);
+        return type == LETTER ? LINK_LETTER : LINK_NOTE;
+    }
+    return LINK_NOTHING;
+}
+
+/* Whole frames, so that an acknowledgement never lands in the middle of a letter. */
+static void link_fill_wire(struct link *k)
+{
+    size_t from = k->unsent, to = from;
+
+    for (; to < k->keep.end && (to == from || to - from < LINK_WRITE_MAX); k->next++)
+        to += link_frame_len(&k->keep, to);
+    k->sent = k->sent < k->next ? k->next : k->sent;
+    if (k->received > k->told && (to > from || k->received - k->told >= LINK_ACK_EVERY)) {
+        pack_number(link_frame(&k->wire, ACK, 8), k->received, 8);
+        k->told = k->received;
+    }
+    if (bytes_len(&k->notes)) {
+        memcpy(bytes_add(&k->wire, bytes_len(&k->notes)), k->notes.at + k->notes.start, bytes_len(&k->notes));
+        bytes_consume(&k->notes, bytes_len(&k->notes));
+    }
+    if (to > from)
+        memcpy(bytes_add(&k->wire, to - from), k->keep.at + from, to - from);
+    k->unsent = to;
+}
+
+const uint8_t *link_output(struct link *k, size_t *len)
+{
+    if (k->state == LINK_UP && bytes_len(&k->wire) == 0)
+        link_fill_wire(k);
+    *len = k->state == LINK_DOWN ? 0 : bytes_len(&k->wire);
+    return k->wire.at + k->wire.start;
+}
+
+void link_wrote(struct link *k, size_t len)
+{
+    bytes_consume(&k->wire, len);
+}
+
+/* The body of the HELLO with which these bytes begin; -1: they do not. 0: there are not enough of them. */
+static int link_find_hello(const uint8_t *bytes, size_t len, struct unpack *body)
+{
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t body_len = unpack_number(&u, 4), type = unpack_number(&u, 1), magic = unpack_number(&u, 4);
+
+    if (u.wrong)
+        return 0;
+    if (type != HELLO || magic != MAGIC || body_len < 1 || body_len > HELLO_MAX)
+        return -1;
+    *body = (struct unpack){.at = bytes + HEAD, .end = bytes + HEAD + body_len - 1};
+    return len >= 4 + body_len;
+}
+
+int link_who(const uint8_t *bytes, size_t len, const char **name)
+{
+    struct unpack u;
+    int found = link_find_hello(bytes, len, &u);
+    size_t name_len;
+
+    if (found <= 0)
+        return found;
+    unpack_number(&u, 4);
+    unpack_number(&u, 1);
+    *name = unpack_text(&u, &name_len);
+    return !u.wrong && name_len ? (int)name_len : -1;
+}
+
+const char *link_objects(const struct link *k, const uint8_t *bytes, size_t len, char *buf, size_t size)
+{
+    struct link_hello hello;
+    struct unpack u;
+
+    if (link_find_hello(bytes, len, &u) <= 0 || !link_read_hello(&u, &hello))
+        return link_no_hello;
+    return link_check_hello(k, &hello, buf, size);
+}
+
+size_t link_refusal(const char *reason, uint8_t *bytes)
+{
+    size_t len = strnlen(reason, LINK_REASON_MAX - 1);
+
+    memcpy(pack_number(pack_number(bytes, len + 1, 4), REFUSE, 1), reason, len);
+    return HEAD + len;
+}

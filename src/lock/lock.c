@@ -1,0 +1,597 @@
+/* lock.c - the lines of clients at a member's locks, and what they are told. See lock.h.
+ *
+ * instance.c runs the algorithm of a lock; names.c finds a lock by its name; carried.c knows who holds one since before this
+ * view; this file decides who is served. It does so by looking at the state, not by following events: whatever has
+ * changed, lock_work() does all that can be done. */
+#include "lock.h"
+
+#include "instance.h"
+#include "kind.h"
+#include "link/link.h"
+#include "names.h"
+#include "carried.h"
+#include "base/plain.h"
+#include "report.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- claims */
+
+const char *const loss_text[] = {"its TTL has run out",
+                                 "it was taken away by force-unlock",
+                                 "the daemon has lost touch with a majority of the members",
+                                 "the other members have excluded the daemon",
+                                 "the daemon is about to end",
+                                 "its client has not confirmed it in time",
+                                 "its connection has broken"};
+
+static struct claim *lock_first(const struct lock *lock)
+{
+    return ring_empty(&lock->waiting) ? NULL : RING_OF(lock->waiting.next, struct claim, in_lock);
+}
+
+static void lock_settle(struct locks *l, struct claim *c, enum claim_state state)
+{
+    c->state = state;
+    ring_cut(&c->settled);
+    ring_push(&l->settled, &c->settled);
+}
+
+/* The claim stands in the line no more. */
+static void lock_unwait(struct claim *c)
+{
+    ring_cut(&c->in_lock);
+    c->lock->waiters--;
+    c->lock->tries -= c->tries;
+}
+
+/* The highest number that a site of this member has for the lock. */
+static uint64_t lock_fence(const struct lock *lock)
+{
+    uint64_t highest = lock->site[0].node->fence;
+
+    for (uint32_t s = 1; s < lock_sites(lock); s++)
+        if (highest < lock->site[s].node->fence)
+            highest = lock->site[s].node->fence;
+    return highest;
+}
+
+/* Each claim gets a number of its own, also where one stay of a site serves many, or where the member has several sites:
+ * a client may name a claim by lock and number. */
+static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct claim *c)
+{
+    struct lock_site *site = &lock->site[s];
+
+    site->node->fence = lock_fence(lock);
+    lock_unwait(c);
+    ring_push(&site->holders, &c->in_lock);
+    site->held++;
+    site->left--;
+    c->site = s;
+    c->fence = site->node->fence++;
+    if (l->fence_granted < c->fence)
+        l->fence_granted = c->fence;
+    lock_settle(l, c, CLAIM_HELD);
+}
+
+struct claim *lock_next_holder(const struct lock *lock, const struct claim *after)
+{
+    uint32_t sites = lock->site ? lock_sites(lock) : 0, s = 0;
+    const struct ring *next = NULL, *end = NULL;
+
+    if (lock->old && (!after || after->site == LOCK_OLD)) {
+        end = &lock->old->holders;
+        next = after ? after->in_lock.next : end->next;
+    } else if (after) {
+        s = after->site + 1;
+        end = &lock->site[after->site].holders;
+        next = after->in_lock.next;
+    }
+    for (; next == end && s < sites; s++) {
+        end = &lock->site[s].holders;
+        next = end->next;
+    }
+    return next == end ? NULL : RING_OF((struct ring *)next, struct claim, in_lock);
+}
+
+uint32_t lock_count_holders(const struct lock *lock)
+{
+    uint32_t count = lock->old ? lock->old->held : 0;
+
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        count += lock->site[s].held;
+    return count;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- serving */
+
+/* Is the site, or the whole lock, below the limit of its tokens? */
+static bool lock_has_fences(struct locks *l, const struct lock *lock)
+{
+    uint64_t highest = lock->site ? lock_fence(lock) : l->fence;
+
+    if (highest >= l->fence_limit)
+        l->fences_are_out = true;
+    return highest < l->fence_limit;
+}
+
+/* A site is inside, just now. How many will it serve? Those who may share are let in together, wherever in the line
+ * they stand: nobody loses by it. */
+void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
+    uint32_t mode = site->node->mode, alone = 0;
+    struct ring *r = lock->waiting.next;
+
+    if (lock->slots) {
+        site->left = 1;
+        old_take_over(l, lock, s);
+        return;
+    }
+    old_take_over(l, lock, s);
+    if (mode == LOCK_ALONE) {
+        for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE; r = r->next)
+            alone++;
+        site->left = alone < LOCK_BATCH_MAX ? alone : LOCK_BATCH_MAX;
+    } else {
+        site->left = UINT32_MAX;
+        while (r != &lock->waiting && l->grants && lock_has_fences(l, lock)) {
+            struct claim *c = RING_OF(r, struct claim, in_lock);
+
+            r = r->next;
+            if (c->mode == mode)
+                lock_grant(l, lock, s, c);
+        }
+    }
+}
+
+/* A site is inside: serve the clients that it can still serve. One that comes later may share with those inside, if no
+ * client waits that cannot. */
+static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
+    bool shares = !lock->slots && site->node->mode != LOCK_ALONE;
+    struct claim *c;
+
+    while (l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
+           (shares ? !report_has_rivals(l, lock, site->node->mode) : site->held == 0) &&
+           (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock))
+        lock_grant(l, lock, s, c);
+}
+
+/* Clients that would have to wait for a holder, and do not want to, are sent away. False: there were none. */
+static bool lock_end_tries(struct locks *l, struct lock *lock)
+{
+    struct ring *r = lock->waiting.next;
+    uint32_t tries = lock->tries;
+
+    while (lock->tries && r != &lock->waiting) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (c->tries && report_is_in_vain(l, lock, c)) {
+            lock_unwait(c);
+            lock_settle(l, c, CLAIM_TIMED_OUT);
+        }
+    }
+    return lock->tries < tries;
+}
+
+/* Does a site that is idle have a reason to ask, given that so many already do? */
+static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
+{
+    uint32_t old = lock->old ? lock->old->held : 0;
+    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) && lock_has_fences(l, lock);
+
+    return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
+}
+
+static void lock_work(struct locks *l, struct lock *lock)
+{
+    bool again = l->open && lock->known && !lock->frozen && (lock->waiters || lock->site || lock->old);
+
+    while (again) {
+        uint32_t asking = 0;
+
+        again = false;
+        if (!lock->site)
+            instance_begin(l, lock);
+        for (uint32_t s = 0; s < lock_sites(lock); s++)
+            asking += lock->site[s].node->phase == DME_WAITING;
+        for (uint32_t s = 0; s < lock_sites(lock); s++) {
+            struct lock_site *site = &lock->site[s];
+
+            if (site->node->phase == DME_INSIDE)
+                lock_serve(l, lock, s);
+            if (site->node->phase == DME_INSIDE && site->held == 0) {
+                instance_release(l, lock, s);
+                again = true;
+            }
+            if (site->node->phase == DME_IDLE && lock_wants_more(l, lock, asking)) {
+                asking++;
+                instance_request(l, lock, s,
+                                 lock->slots                    ? LOCK_ALONE
+                                 : lock->old && lock->old->held ? lock->old->mode
+                                                                : lock_first(lock)->mode);
+                again = true;
+            }
+        }
+        again |= lock_end_tries(l, lock);
+    }
+    if (l->open && lock->known)
+        report_update(l, lock);
+    if (lock->waiters == 0 && lock->site)
+        instance_rest(l, lock);
+    /* Alone in the world, a member may forget a lock altogether: nobody else remembers its kind. */
+    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->rest && !lock->old)
+        names_remove(l, lock);
+}
+
+/* ---------------------------------------------------------------------------------------------- what a lock is: kind
+ */
+
+void lock_refuse_others(struct locks *l, struct lock *lock)
+{
+    struct ring *r = lock->waiting.next;
+
+    while (r != &lock->waiting) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (c->slots != lock->slots) {
+            lock_unwait(c);
+            lock_settle(l, c, CLAIM_REFUSED);
+        }
+    }
+}
+
+static void lock_print_kind(const struct lock_policy *policy, const char *name, size_t name_len, uint32_t slots,
+                            struct dme_text *text)
+{
+    if (slots)
+        dme_print(text, "\"%.*s\" is a lock with %u slots; ask for it with SLOTS %u (dibs lock --slots %u)",
+                  (int)name_len, name, slots, slots, slots);
+    else
+        dme_print(text, "\"%.*s\" is %s lock; ask for it without SLOTS (--slots)", (int)name_len, name,
+                  instance_rule(policy->modes) == DME_EXCLUSIVE ? "an exclusive" : "an exclusive or shared");
+}
+
+void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text)
+{
+    lock_print_kind(lock_policy(l, lock), lock->name, lock->name_len, lock->slots, text);
+}
+
+/* ------------------------------------------------------------------------------------------------------- from outside
+ */
+
+void locks_init(struct locks *l, const struct locks_conf *conf)
+{
+    assert(conf->policies <= LOCK_POLICIES_MAX);
+    *l = (struct locks){.conf = *conf, .fence_limit = UINT64_MAX};
+    if (!l->conf.names_max)
+        l->conf.names_max = LOCK_NAMES_MAX;
+    l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
+    for (uint32_t k = 0; k < conf->policies; k++)
+        l->policy[k] = conf->policy[k];
+    l->policy[conf->policies] = (struct lock_policy){.modes = conf->modes, .slots = conf->slots, .kind = LOCK_ANY_KIND};
+    ring_init(&l->settled);
+    ring_init(&l->large);
+}
+
+void locks_free(struct locks *l)
+{
+    names_free(l);
+    free(l->policy);
+    free(l->out);
+    free(l->fresh);
+    free(l->rest);
+    free(l->msg);
+    free(l->local);
+}
+
+/* Whatever can be done is done, for all locks. */
+static void locks_work(struct locks *l)
+{
+    for (size_t k = 0; l->open && k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next; /* this one may be forgotten */
+            if (lock->waiters && !lock->known && !lock->frozen)
+                kind_want(l, lock, lock_first(lock)->slots);
+            lock_work(l, lock);
+        }
+}
+
+void locks_hear_fence(struct locks *l, uint64_t fence)
+{
+    if (l->fence < fence)
+        l->fence = fence;
+}
+
+void locks_set_fence_limit(struct locks *l, uint64_t limit)
+{
+    bool more = limit > l->fence_limit;
+
+    l->fence_limit = limit;
+    if (more && l->fences_are_out) {
+        l->fences_are_out = false;
+        locks_work(l);
+    }
+}
+
+void locks_open(struct locks *l)
+{
+    l->open = true;
+    locks_work(l);
+}
+
+/* The instance ends with its view. Who holds the lock holds it still. */
+static void lock_end_view(struct locks *l, struct lock *lock)
+{
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        while (!ring_empty(&lock->site[s].holders))
+            old_make(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
+    instance_end(l, lock);
+    report_end(lock);
+    if (lock->old) {
+        lock->old->elsewhere = 0;
+        memset(lock->old->of, 0, sizeof lock->old->of);
+        old_tidy(lock);
+    }
+    lock->stays = 0;
+    kind_end_view(l, lock);
+}
+
+/* Who was excluded has nothing to give away any more: whoever believed in it does so no longer, as nobody is excluded
+ * before that. */
+static void lock_end_lingering(struct locks *l, struct lock *lock)
+{
+    while (lock->old && !ring_empty(&lock->old->holders)) {
+        struct claim *c = RING_OF(lock->old->holders.next, struct claim, in_lock);
+
+        ring_cut(&c->in_lock);
+        l->lingering -= c->state == CLAIM_LINGERS;
+        c->state = CLAIM_LOST;
+        lock->old->held--;
+        old_tidy(lock);
+    }
+}
+
+void locks_begin_view(struct locks *l, const struct locks_view *view)
+{
+    l->open = false;
+    if (view->n == 0)
+        locks_set_grants(l, false, LOSS_EXCLUDED);
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next;
+            if (!lock->waiters && !lock->site && !lock->old && !lock->reports &&
+                !lock->retire) { /* as nearly all of many */
+                names_forget(l, lock);
+                continue;
+            }
+            lock_end_view(l, lock);
+            if (view->n == 0)
+                lock_end_lingering(l, lock);
+            if (!lock->waiters && !lock->old)
+                names_remove(l, lock);
+        }
+    l->view = *view;
+    l->kept = l->count;
+    locks_hear_fence(l, view->fence);
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k]; lock; lock = lock->next)
+            if (lock->old)
+                instance_announce(l, lock, INSTANCE_ENCUMBERED, lock->old->held);
+}
+
+void locks_send_away(struct locks *l)
+{
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next; /* with the last one it may be forgotten */
+            for (uint32_t left = lock->waiters; left; left--)
+                locks_time_out(l, lock_first(lock));
+        }
+}
+
+bool locks_crowded(const struct locks *l)
+{
+    return l->count >= l->conf.names_max / 4 &&
+           l->count >= 2 * l->kept; /* else most of them are used, and it would not help */
+}
+
+void locks_tidy(struct locks *l)
+{
+    enum { SOME = 1000 }; /* a small part of a millisecond */
+
+    names_bury(l, SOME);
+}
+
+void locks_set_grants(struct locks *l, bool grants, enum loss why)
+{
+    if (l->grants == grants)
+        return;
+    l->grants = grants;
+    for (size_t k = 0; !grants && k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next; /* with the last holder this one may be forgotten */
+            locks_take_from_all(l, lock, UINT64_MAX, why);
+        }
+    if (grants)
+        locks_work(l);
+}
+
+/* What was asked for is not what the lock is and has to stay, or what its policy or its algorithm allows. */
+static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim *c, struct dme_text *why)
+{
+    const struct lock_policy *policy = &l->policy[lock ? lock->policy : names_policy(l, c->name, c->name_len)];
+    bool fixed = policy->kind != LOCK_ANY_KIND, stays = lock && lock->known && !(l->open && kind_is_unused(lock));
+    uint32_t first, last, slots = fixed ? (uint32_t)policy->kind : stays ? lock->slots : c->slots;
+    struct dme_conf conf;
+
+    if (fixed && !c->slots && c->mode == LOCK_ALONE)
+        c->slots = slots; /* which the policy has said already */
+    if (c->slots != slots) {
+        lock_print_kind(policy, c->name, c->name_len, slots, why);
+        return true;
+    }
+    instance_conf_of(l, policy, c->slots, &conf);
+    dme_modes(&conf, &first, &last);
+    if (!c->slots && c->mode > last) {
+        dme_print(why, "\"%.*s\" is run by %s, which knows no %s", c->name_len, c->name, conf.alg->name,
+                  c->mode == LOCK_SHARED ? "sharing" : "groups");
+        return true;
+    }
+    return false;
+}
+
+static const char *locks_objection(struct locks *l, const struct lock *lock, struct claim *c, struct dme_text *why)
+{
+    if (lock_is_other(l, lock, c, why))
+        return "WRONGKIND";
+    if (!lock && l->count >= l->conf.names_max) {
+        dme_print(why, "this member remembers %zu names of locks, and takes no more", l->conf.names_max);
+        return "BUSY";
+    }
+    for (uint32_t j = 0; j < l->view.n; j++)
+        if (j != l->view.self && link_is_congested(l->view.link[j])) {
+            dme_print(why, "too much is waiting to be sent to member %s; try again later", l->view.link[j]->peer);
+            return "BUSY";
+        }
+    return NULL;
+}
+
+const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
+{
+    struct lock *lock = locks_find(l, c->name, c->name_len);
+    const char *objection = locks_objection(l, lock, c, why);
+
+    assert(c->name_len >= 1 && c->slots <= LOCK_SLOTS_MAX);
+    if (objection)
+        return objection;
+    if (!lock)
+        lock = names_add(l, c->name, c->name_len);
+    c->lock = lock;
+    c->state = CLAIM_WAITING;
+    ring_push(&lock->waiting, &c->in_lock);
+    ring_init(&c->settled);
+    lock->tries += c->tries;
+    lock->waiters++;
+    if (l->open && !lock->frozen && !(lock->known && lock->slots == c->slots))
+        kind_want(l, lock, c->slots);
+    lock_work(l, lock);
+    return NULL;
+}
+
+/* Neither waiting nor holding any more. False: it did neither. */
+static bool lock_leave(struct locks *l, struct claim *c)
+{
+    bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS;
+
+    if (c->state == CLAIM_WAITING)
+        lock_unwait(c);
+    else if (!held)
+        return false;
+    l->lingering -= c->state == CLAIM_LINGERS;
+    ring_cut(&c->in_lock);
+    if (held && c->site == LOCK_OLD)
+        old_freed(l, c->lock, 1);
+    else if (held)
+        c->lock->site[c->site].held--;
+    return true;
+}
+
+void locks_drop(struct locks *l, struct claim *c)
+{
+    ring_cut(&c->settled);
+    if (lock_leave(l, c))
+        lock_work(l, c->lock);
+}
+
+/* The client that loses the lock is told before the next holder is. */
+static void lock_take(struct locks *l, struct claim *c, enum claim_state state)
+{
+    if (lock_leave(l, c)) {
+        lock_settle(l, c, state);
+        lock_work(l, c->lock);
+    }
+}
+
+void locks_time_out(struct locks *l, struct claim *c)
+{
+    lock_take(l, c, CLAIM_TIMED_OUT);
+}
+
+void locks_take_away(struct locks *l, struct claim *c, enum loss why)
+{
+    if (c->state == CLAIM_LINGERS)
+        return;
+    c->loss = why;
+    if (c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c)) {
+        l->lingering++;
+        lock_settle(l, c, CLAIM_LINGERS);
+    } else {
+        lock_take(l, c, CLAIM_LOST);
+    }
+}
+
+uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence, enum loss why)
+{
+    struct claim **taken = NULL;
+    uint32_t count = 0;
+
+    /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
+    for (struct claim *c = lock_next_holder(lock, NULL); c; c = lock_next_holder(lock, c)) {
+        if (c->fence > fence)
+            continue;
+        taken = mem_grow(taken, (count + 1) * sizeof *taken);
+        taken[count++] = c;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        locks_take_away(l, taken[k], why);
+    free(taken);
+    return count;
+}
+
+struct claim *locks_settled(struct locks *l)
+{
+    struct claim *c;
+
+    if (ring_empty(&l->settled))
+        return NULL;
+    c = RING_OF(l->settled.next, struct claim, settled);
+    ring_cut(&c->settled);
+    return c;
+}
+
+const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len)
+{
+    struct instance_message m;
+    const char *wrong = instance_parse(bytes, len, &m);
+    struct lock *lock;
+
+    if (wrong)
+        return wrong;
+    lock = locks_find(l, m.name, m.name_len);
+    if (!lock && !plain_text(m.name, m.name_len))
+        return "a lock with a name that cannot be";
+    if (!lock)
+        lock = names_add(l, m.name, m.name_len);
+    if (instance_is_about_kind(m.type))
+        wrong = kind_hear(l, lock, from, &m);
+    else if (!kind_is_current(l, lock, &m, &wrong))
+        return wrong;
+    if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_FREED)
+        wrong = old_hear(lock, from, &m);
+    if (m.type == INSTANCE_FOLLOW || m.type == INSTANCE_REPORT)
+        report_hear(l, lock, from, &m);
+    if (m.type == INSTANCE_STEP)
+        wrong = instance_receive(l, lock, from, &m);
+    if (!wrong)
+        lock_work(l, lock);
+    return wrong;
+}

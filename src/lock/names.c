@@ -1,0 +1,140 @@
+/* names.c - see names.h. */
+#include "names.h"
+
+#include "base/memory.h"
+
+#define XXH_INLINE_ALL
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, size_t group_len)
+{
+    uint64_t hash = XXH3_64bits_withSeed(group, group_len, XXH3_64bits(name, name_len));
+
+    return (uint32_t)(LOCK_SHARED + 1 + hash % (UINT32_MAX - 2 - LOCK_SHARED));
+}
+
+struct lock *locks_find(const struct locks *l, const char *name, size_t name_len)
+{
+    uint64_t hash = XXH3_64bits(name, name_len);
+    struct lock *lock = l->room ? l->table[hash & (l->room - 1)] : NULL;
+
+    while (lock && (lock->hash != hash || lock->name_len != name_len || memcmp(lock->name, name, name_len) != 0))
+        lock = lock->next;
+    return lock;
+}
+
+uint8_t names_policy(const struct locks *l, const char *name, size_t name_len)
+{
+    char text[LOCK_NAME_MAX + 1];
+    uint8_t k = 0;
+
+    memcpy(text, name, name_len);
+    text[name_len] = '\0';
+    while (l->policy[k].pattern && fnmatch(l->policy[k].pattern, text, 0) != 0)
+        k++;
+    return k;
+}
+
+const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, size_t name_len, uint32_t slots)
+{
+    const struct lock_policy *policy = &l->policy[names_policy(l, name, name_len)];
+
+    return slots ? policy->slots : policy->modes;
+}
+
+static void names_grow(struct locks *l)
+{
+    size_t room = l->room ? 2 * l->room : 64;
+    struct lock **table = mem_try_new(room, sizeof *table);
+
+    if (!table && l->room) /* it can be done without: more names share a place */
+        return;
+    if (!table)
+        table = mem_new(room * sizeof *table);
+    for (size_t k = 0; k < l->room; k++)
+        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
+            next = lock->next;
+            lock->next = table[lock->hash & (room - 1)];
+            table[lock->hash & (room - 1)] = lock;
+        }
+    free(l->table);
+    l->table = table;
+    l->room = room;
+}
+
+struct lock *names_add(struct locks *l, const char *name, size_t name_len)
+{
+    struct lock *lock = mem_new(sizeof *lock + name_len), **place;
+
+    if (l->count++ >= l->room)
+        names_grow(l);
+    memcpy(lock->name, name, name_len);
+    lock->name_len = (uint8_t)name_len;
+    lock->hash = XXH3_64bits(name, name_len);
+    lock->policy = names_policy(l, name, name_len);
+    if (lock_policy(l, lock)->kind != LOCK_ANY_KIND) {
+        lock->known = 1;
+        lock->slots = (uint32_t)lock_policy(l, lock)->kind;
+    }
+    ring_init(&lock->waiting);
+    place = &l->table[lock->hash & (l->room - 1)];
+    lock->next = *place;
+    *place = lock;
+    return lock;
+}
+
+static void names_take_out(struct locks *l, struct lock *lock)
+{
+    struct lock **place = &l->table[lock->hash & (l->room - 1)];
+
+    while (*place != lock)
+        place = &(*place)->next;
+    *place = lock->next;
+    l->count--;
+}
+
+void names_remove(struct locks *l, struct lock *lock)
+{
+    names_take_out(l, lock);
+    free(lock);
+}
+
+void names_forget(struct locks *l, struct lock *lock)
+{
+    names_take_out(l, lock);
+    lock->next = l->forgotten;
+    l->forgotten = lock;
+}
+
+void names_bury(struct locks *l, unsigned count)
+{
+    for (; l->forgotten && count; count--) {
+        struct lock *lock = l->forgotten;
+
+        l->forgotten = lock->next;
+        free(lock->rest);
+        free(lock);
+    }
+}
+
+void names_free(struct locks *l)
+{
+    names_bury(l, UINT_MAX);
+    for (size_t k = 0; k < l->room; k++)
+        while (l->table[k]) {
+            struct lock *lock = l->table[k];
+
+            l->table[k] = lock->next;
+            free(lock->site);
+            free(lock->rest);
+            free(lock->old);
+            free(lock->reports);
+            free(lock->retire);
+            free(lock);
+        }
+    free(l->table);
+}

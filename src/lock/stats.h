@@ -1,0 +1,47 @@
+/* stats.h - what a member counts. node/metrics.h writes it down.
+ *
+ * Counting costs a few additions for each event and a fixed amount of memory. Times are those that the node is told, in
+ * milliseconds: what takes less is counted as 0. */
+#ifndef DIBS_LOCK_STATS_H
+#define DIBS_LOCK_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dme_alg;
+
+enum { STATS_BUCKETS = 14, STATS_KINDS_MAX = 32, STATS_ALGS_MAX = 64 };
+
+/* The upper bounds of the buckets, in milliseconds and as text in seconds. */
+extern const struct stats_bound {
+    uint64_t ms;
+    const char *seconds;
+} stats_bound[STATS_BUCKETS];
+
+struct stats_times {
+    uint64_t bucket[STATS_BUCKETS + 1]; /* the last one: longer than all */
+    uint64_t sum_ms;
+};
+
+/* Messages of an algorithm between members, by kind. */
+struct stats_alg {
+    const struct dme_alg *alg;
+    uint64_t sent[STATS_KINDS_MAX], received[STATS_KINDS_MAX];
+};
+
+struct stats_messages {
+    struct stats_alg alg[STATS_ALGS_MAX];
+    unsigned algs;
+};
+
+struct stats {
+    uint64_t releases, timeouts, refusals; /* grants and losses are in the node */
+    uint64_t waiters, holders;             /* now */
+    struct stats_times wait, hold, handover;
+    struct stats_times disk, turn; /* counted by whoever owns the disk, and the loop */
+};
+
+void stats_add_time(struct stats_times *t, uint64_t ms);
+void stats_add_message(struct stats_messages *m, const struct dme_alg *alg, unsigned kind, bool sent);
+
+#endif

@@ -1,0 +1,43 @@
+/* resp.h - the protocol of Redis, versions 2 and 3, as a lock service needs it: requests in, replies out.
+ *
+ * A request is an array of strings, or a line of words as a person types it into a plain connection. Its length is
+ * bounded by RESP_REQUEST_MAX bytes, which is plenty; nobody makes us keep more. */
+#ifndef DIBS_PROTOCOL_RESP_H
+#define DIBS_PROTOCOL_RESP_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+
+enum { RESP_ARGS_MAX = 16, RESP_REQUEST_MAX = 4096 };
+
+struct resp_word {
+    const char *at;
+    size_t len;
+};
+
+struct resp_request {
+    size_t count; /* may be 0: an empty line */
+    struct resp_word word[RESP_ARGS_MAX];
+};
+
+/* Reads a request. The number of bytes that it takes; 0 if more are needed; -1 if this is no request, and wrong says
+ * why. The words point into the bytes. */
+int resp_parse(const char *bytes, size_t len, struct resp_request *r, const char **wrong);
+
+/* Is the word this one, in capitals or not? */
+bool resp_is(struct resp_word word, const char *text);
+
+/* Replies. The protocol is 2 or 3: what version 2 does not have is written as something similar. */
+void resp_simple(struct bytes *to, const char *text);
+void resp_error(struct bytes *to, const char *code, const char *text); /* one line, whatever is in the text */
+void resp_integer(struct bytes *to, uint64_t x);
+void resp_boolean(struct bytes *to, unsigned protocol, bool x); /* version 2: 1 or 0 */
+void resp_string(struct bytes *to, const char *text, size_t len);
+void resp_text(struct bytes *to, const char *text); /* ends with a zero byte */
+void resp_null(struct bytes *to, unsigned protocol);
+void resp_array(struct bytes *to, size_t count);
+void resp_map(struct bytes *to, unsigned protocol, size_t pairs);
+void resp_push(struct bytes *to, size_t count); /* version 3 only: news that nobody asked for */
+
+#endif
