@@ -40,38 +40,101 @@ void check_draw(const struct check_task *task, const struct check_result *r, con
     free(svg);
 }
 
-/* ", 1 crash, 2 restart": how often, at most, where it is not never. */
+/* ", at most 1 crash, at most 2 restarts": the failures that the search allowed, and how many of each in a run. */
 static void check_print_failures(const struct check_task *task)
 {
+    bool suspects = task->conf.alg->news && !(task->needs & DME_DETECTION);
     const struct {
-        const char *verb;
+        const char *noun, *plural;
         uint8_t times;
-    } failures[] = {{"crash", task->crash}, {"restart", task->restart}, {"resume", task->resume},
-                    {"cut", task->cut},     {"join", task->join},       {"leave", task->leave}};
+    } failures[] = {{"lost message", "lost messages", task->lose},
+                    {"duplicated message", "duplicated messages", task->duplicate},
+                    {"crash", "crashes", suspects ? 0 : task->crash},
+                    {"crash or false suspicion", "crashes or false suspicions", suspects ? task->crash : 0},
+                    {"restart", "restarts", task->restart},
+                    {"resumption", "resumptions", task->resume},
+                    {"network partition", "network partitions", task->cut},
+                    {"join", "joins", task->join},
+                    {"leave", "leaves", task->leave}};
 
     for (unsigned k = 0; k < sizeof failures / sizeof failures[0]; k++)
         if (failures[k].times)
-            printf(", %u may %s", failures[k].times, failures[k].verb);
+            printf(", at most %u %s", failures[k].times,
+                   failures[k].times == 1 ? failures[k].noun : failures[k].plural);
+}
+
+/* 45,401 */
+static void check_print_grouped(uint64_t number)
+{
+    if (number >= 1000) {
+        check_print_grouped(number / 1000);
+        printf(",%03u", (unsigned)(number % 1000));
+    } else {
+        printf("%u", (unsigned)number);
+    }
+}
+
+/* "3 sites, 2 requests each, unordered channels": what was tried, outside of which the verdict says nothing. */
+static void check_print_bounds(const struct check_task *task)
+{
+    bool same = true;
+
+    for (uint32_t i = 1; i < task->conf.n; i++)
+        same = same && task->requests[i] == task->requests[0];
+    printf("%u site%s, ", task->conf.n, task->conf.n == 1 ? "" : "s");
+    if (!same)
+        printf("requests ");
+    for (uint32_t i = 0; i < (same ? 1 : task->conf.n); i++)
+        if (task->requests[i] == CHECK_UNLIMITED)
+            printf("%sunlimited", i ? "," : "");
+        else
+            printf("%s%u", i ? "," : "", task->requests[i]);
+    if (same)
+        printf(" request%s each", task->requests[0] == 1 ? "" : "s");
+    printf(", %s channels", task->needs & DME_FIFO ? "FIFO" : "unordered");
+    check_print_failures(task);
+}
+
+/* The result in one line. A search that was complete proves the properties within its bounds; random runs do not. */
+static void check_print_verdict(const struct check_task *task, const struct check_result *r)
+{
+    static const char *const says[] = {
+        [CHECK_EXCLUSION] = "EXCLUSION BROKEN: sites that the rule does not admit together are in the critical section",
+        [CHECK_DEADLOCK] =
+            "DEADLOCK: a site waits for ever: no site is in the critical section, and no message or timer "
+            "is pending",
+        [CHECK_ERROR] = "ERROR: a site met a situation that the protocol rules out",
+        [CHECK_STARVATION] =
+            "STARVATION: a site can wait for ever although every message arrives and every site leaves "
+            "the critical section",
+        [CHECK_OVERTAKING] = "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
+        [CHECK_BLOCKING] = "BLOCKING: a site waits for another one to leave although the rule would admit both",
+        [CHECK_INVARIANT] = "INVARIANT BROKEN: an invariant that the algorithm states does not hold",
+        [CHECK_UNFINISHED] =
+            "UNFINISHED: the search reached the limit of --states or --memory; it has found no violation "
+            "so far",
+    };
+
+    if (r->verdict != CHECK_HOLDS) {
+        printf("%s\n", says[r->verdict]);
+        return;
+    }
+    if (!r->states)
+        printf("no violation of mutual exclusion or deadlock freedom in random runs (");
+    else if (task->starvation)
+        printf("mutual exclusion, deadlock freedom and starvation freedom hold (");
+    else
+        printf("mutual exclusion and deadlock freedom hold (");
+    check_print_bounds(task);
+    printf(": ");
+    check_print_grouped(r->states ? r->states : r->transitions);
+    printf(" %s)\n", r->states ? "states" : "moves");
 }
 
 void check_print_text(const struct check_task *task, const struct check_result *r)
 {
-    static const char *const says[] = {
-        "holds: no two incompatible holders, and nobody waits with nothing under way",
-        "EXCLUSION BROKEN: incompatible holders are inside together",
-        "DEADLOCK: nobody is inside, nothing is under way, and somebody waits for ever",
-        "ERROR: a site met what the protocol rules out",
-        "STARVATION: a site can be kept waiting for ever, though every message arrives and everyone leaves",
-        "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
-        "BLOCKING: a site waits for an exit although the rule would let it in",
-        "INVARIANT BROKEN: what the algorithm says is always so is not",
-        "UNFINISHED: there are more states than --states or --memory allows; so far all is well",
-    };
-
     printf("%s, %u sites, %s, %s", task->conf.alg->name, task->conf.n, cli_rule_text(&task->conf),
            task->needs & DME_FIFO ? "fifo" : "any order");
-    if (task->lose || task->duplicate)
-        printf(", at most %u lost and %u duplicated", task->lose, task->duplicate);
     check_print_failures(task);
     printf("\n");
     if (r->states)
@@ -86,8 +149,7 @@ void check_print_text(const struct check_task *task, const struct check_result *
                check_omission(r));
     if (task->reduce)
         printf("reduced: other interleavings lead to the same; invariants were not looked at\n");
-    printf("%s%s\n", says[r->verdict],
-           task->starvation && r->verdict == CHECK_HOLDS ? "; no site can be kept waiting for ever" : "");
+    check_print_verdict(task, r);
     if (task->overtaking)
         printf("a site that waits is overtaken at most %u times%s\n", r->overtaken,
                r->verdict == CHECK_HOLDS ? "" : ", as far as was looked");
@@ -95,15 +157,16 @@ void check_print_text(const struct check_task *task, const struct check_result *
         if (r->messages == UINT64_MAX)
             printf("there are runs without end\n");
         else
-            printf("no run sends more than %llu messages, and one sends so many\n", (unsigned long long)r->messages);
+            printf("no run sends more than %llu messages, and one run sends that number\n",
+                   (unsigned long long)r->messages);
     }
     if ((task->fingerprints || task->reduce) && r->verdict != CHECK_HOLDS && r->verdict != CHECK_UNFINISHED &&
         !r->trace)
-        printf("there is not enough memory for the exact search that would show the way there\n");
+        printf("there is not enough memory for the exact search that would show a counterexample\n");
     if (r->fault)
-        printf("it should be so that %s\n", r->fault);
+        printf("the fact that does not hold: %s\n", r->fault);
     if (r->verdict == CHECK_STARVATION)
-        printf("it is site %u that waits; a way there and round:\n", r->victim);
+        printf("site %u waits for ever; a run that leads there, and the loop that it can repeat:\n", r->victim);
     else if (r->trace)
         printf("%s there, in %u moves:\n", r->states ? "the shortest way" : "a way", r->trace_length);
     if (r->trace) {
