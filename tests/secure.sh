@@ -258,8 +258,8 @@ for command in "force-unlock x" "member remove solo" "member add dog=127.0.0.1:9
     [ $? != 0 ] && grep -q "takes an operator: use the daemon's socket as its owner" "$dir/said"
     tell $? "a client key does not do for dibs $command"
 done
-"$DIBS" force-unlock x --connect "127.0.0.1:$base" --key "$dir/key" 2>&1 | grep -q 'nobody holds "x"' &&
-    "$DIBS" force-unlock x --socket "$dir/solo" 2>&1 | grep -q 'nobody holds "x"'
+"$DIBS" force-unlock x --connect "127.0.0.1:$base" --key "$dir/key" 2>&1 | grep -q 'no client holds "x"' &&
+    "$DIBS" force-unlock x --socket "$dir/solo" 2>&1 | grep -q 'no client holds "x"'
 tell $? "the cluster key and the owner of the socket do"
 
 # The holder of a client key poses as a daemon, by all that is in the file: the secret as a key of both sides, as it was once,

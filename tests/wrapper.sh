@@ -28,12 +28,12 @@ rejects "others can read or write $dir/key; take that away with chmod 600, and m
 
 "$DIBS" lock a --wait 250ms --ttl 5m --grace 0.5s -- true
 tell $? "times may have units"
-"$DIBS" force-unlock nobodys 2>&1 | grep -qx 'dibs: nobody holds "nobodys"'
-tell $? "force-unlock says that there was nobody"
+"$DIBS" force-unlock nobodys 2>&1 | grep -qx 'dibs: no client holds "nobodys"'
+tell $? "force-unlock says that no client holds the lock"
 
 # ------------------------------------------------------------------------------------------------- statuses and messages
 
-"$DIBS" lock --help | sed -n 's/^  \([0-9]\{1,3\}\) /| \1 | /p' >"$dir/statuses"
+"$DIBS" lock --help | sed -n 's/^  \([0-9]\{1,3\}\) */| \1 | /p' >"$dir/statuses"
 [ "$(wc -l <"$dir/statuses")" -gt 5 ] && while IFS= read -r row; do
     grep -qF "$row" docs/failures.md || echo "$row"
 done <"$dir/statuses" >"$dir/out" && [ ! -s "$dir/out" ]

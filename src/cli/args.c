@@ -1,4 +1,4 @@
-/* args.c - options and errors that help. See cli.h. */
+/* args.c - options, and error messages. See cli.h. */
 #include "cli.h"
 #include "lab/meant.h"
 
@@ -28,21 +28,6 @@ void cli_unknown(const char *what, const char *word, const char *const *names, c
     if (close)
         cli_die("unknown %s \"%s\"; did you mean \"%s\"? (%s)", what, word, close, remedy);
     cli_die("unknown %s \"%s\" (%s)", what, word, remedy);
-}
-
-static void args_help(const struct cli_usage *usage)
-{
-    printf("usage: %s\n\n%s\n\n", usage->line, usage->about);
-    for (const struct cli_option *o = usage->options; o->name; o++) {
-        char left[64];
-
-        snprintf(left, sizeof left, "%s %s", o->name, o->metavar ? o->metavar : "");
-        printf("  %-26s %s", left, o->help);
-        for (unsigned c = 0; o->choices && o->choices[c]; c++)
-            printf("%s%s", c ? ", " : ": ", o->choices[c]);
-        printf("\n");
-    }
-    exit(CLI_OK);
 }
 
 static uint64_t args_count(const struct cli_option *o, const char *text)
@@ -161,7 +146,8 @@ int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char *
         if (options && strcmp(argv[k], "--") == 0) {
             options = false;
         } else if (options && (strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0)) {
-            args_help(usage);
+            cli_help(stdout, usage);
+            exit(CLI_OK);
         } else if (options && argv[k][0] == '-' && argv[k][1]) {
             const struct cli_option *o = args_find(usage, argv[k]);
             const char *value = strchr(argv[k], '=');

@@ -5,37 +5,41 @@
 #include "cli.h"
 #include "dibs.h"
 
-/* Where the daemon is, as options say it. */
+/* Where the daemon is, according to the options. */
 struct ask_place {
     const char *socket, *address, *key;
 };
 
 /* clang-format off */
 #define ASK_PLACE_OPTIONS(place) \
-    {"--socket", CLI_TEXT, &(place).socket, "PATH", "of the daemon ($DIBS_SOCKET, ...)", 0, 0, NULL}, \
-    {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", "of the daemon, over TCP ($DIBS_CONNECT)", 0, 0, NULL}, \
-    {"--key", CLI_TEXT, &(place).key, "FILE", "that opens its door over TCP ($DIBS_KEY)", 0, 0, NULL}
+    {"--socket", CLI_TEXT, &(place).socket, "PATH", \
+     "connect to the daemon at this Unix socket (default: $DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or " \
+     "/run/dibs/dibs.sock)", 0, 0, NULL}, \
+    {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", \
+     "connect to the daemon at this address over TCP (default: $DIBS_CONNECT; if unset, the Unix socket)", 0, 0, NULL}, \
+    {"--key", CLI_TEXT, &(place).key, "FILE", \
+     "authenticate over TCP with the cluster key or client key in FILE (default: $DIBS_KEY)", 0, 0, NULL}
 /* clang-format on */
 
-/* Text that others have chosen (a name of a lock, of a client), as it may go to a terminal: without control characters. Valid
- * until the second call after this. */
+/* A text that other users have chosen (the name of a lock or of a client), made safe for a terminal: without control
+ * characters. The result is valid until the second call after this one. */
 const char *ask_clean(const char *text);
 
-/* An answer, as text or as JSON. */
+/* Prints a reply as text or as JSON. */
 void ask_show(const struct dibs_reply *r, bool json);
 
-/* Where else a daemon may be than at this socket: that of the system, or that of the user; or null. */
+/* The socket of another daemon of this machine than the one at `path`: the system's or the user's; or null. */
 const char *ask_other_socket(const char *path);
 
-/* The value of a key in a map; if there is none, a reply without text and with number 0. */
+/* The value of a key in a map; if the key is missing, a reply without text and with number 0. */
 const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key);
 
-/* A connection to that daemon, under this name; or an error of the library. It is to be closed in any case. */
+/* Connects to the daemon under this client name. Returns a code of the library; the caller closes *d in any case. */
 int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d);
-/* Why that failed, as a line on stderr, and what to do about it. */
+/* Prints why the connection failed, and the remedy, as one line on stderr. */
 void ask_complain(const struct ask_place *place, const struct dibs *d);
-/* A connection to that daemon, under this name (null: host:process). If there is none, a line, and exit with this
- * status. */
+/* Connects to the daemon under this client name (null: host:process). If that fails, prints one line and exits with
+ * `status`. */
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status);
 
 #endif

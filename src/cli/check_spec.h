@@ -17,14 +17,14 @@ struct check_words {
     struct cli_list sets;
 };
 
-extern struct check_words check_words; /* what cli_parse reads with these options, and the defaults before that */
+extern struct check_words check_words; /* the values of the options; the defaults before cli_parse */
 extern const struct cli_option check_options[];
 
-/* How often each site may ask, in words: "2", "2,1,1" (one number for each site) or "unlimited". */
+/* Parses the number of requests of each site: "2", "2,1,1" (one number for each site) or "unlimited". */
 void check_requests(const char *text, uint32_t n, uint8_t *requests);
 /* The task of the words, or cli_die. */
 struct check_task check_task_of(const char *algorithm);
-/* The same from a line, as it stands behind "dibs check". */
+/* The same from one line, the words after "dibs check". */
 struct check_task check_parse(const char *line);
 
 #endif

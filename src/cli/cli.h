@@ -1,8 +1,7 @@
-/* cli.h - what the commands of dibs share: a table of commands, options, errors that help, JSON.
+/* cli.h - what the commands of dibs share: the table of commands, options, help, error messages, JSON.
  *
- * Every command is one file cmd_NAME.c with a function that takes the words behind its name and returns the exit
- * status. Bad input ends the program with one line on stderr that says what was wrong and what would be right, and
- * status 2. */
+ * Every command is one file cmd_NAME.c with a function that takes the words after its name and returns the exit status.
+ * Bad input ends the program with status 2 and one line on stderr that names the mistake and the remedy. */
 #ifndef DIBS_CLI_CLI_H
 #define DIBS_CLI_CLI_H
 
@@ -15,6 +14,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 struct cli_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+    const char *section;               /* the title above this command in the help; or null */
 };
 extern const struct cli_command cli_commands[]; /* ends with a null name */
 
@@ -46,20 +46,37 @@ struct cli_option {
     const char *name; /* "--sites" */
     enum cli_type type;
     void *value;
-    const char *metavar, *help;
+    const char *metavar, *help; /* the help is a phrase with the default and the unit, without the choices */
     double min, max;
     const char *const *choices;
 };
 
+struct cli_example {
+    const char *purpose; /* a sentence that ends with a colon */
+    const char *command;
+};
+
 struct cli_usage {
-    const char *line; /* "dibs check ALGORITHM [OPTION...]" */
-    const char *about;
+    const char *line;                 /* "dibs check ALGORITHM [OPTION...]" */
+    const char *about;                /* as for cli_help_text */
     const struct cli_option *options; /* ends with a null name */
+    struct cli_example examples[4];   /* two at least; ends with a null command */
 };
 
 /* Reads options from argv[1..] and stores their values; other words go to words[], at most max of them. "--" ends the
- * options. --help prints the usage and exits with 0. Returns the number of words. */
+ * options. --help prints the help and exits with 0. Returns the number of words. */
 int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max);
+
+/* ------------------------------------------------------------------------------------------------------------- help */
+
+/* All of these wrap at the width of the terminal, which is $COLUMNS, or 80, if the output is no terminal. */
+
+/* A text of paragraphs. Each is one line, and may be empty. A line "LABEL<tab>TEXT" is an item of a list. */
+void cli_help_text(FILE *to, const char *text);
+/* A row of a table of two columns. */
+void cli_help_item(FILE *to, const char *left, const char *right);
+/* The help of a command. */
+void cli_help(FILE *to, const struct cli_usage *usage);
 
 /* --------------------------------------------------------------------------- a configuration, as the user spells it */
 
@@ -87,8 +104,8 @@ void cli_write_file(const char *path, const char *text);
 struct cli_json {
     FILE *to;
     unsigned depth;
-    bool first; /* in this object or array */
-    bool keyed; /* a key was written, its value is due */
+    bool first; /* nothing has been written in this object or array yet */
+    bool keyed; /* a key was written, its value comes next */
     bool line;  /* all of it on one line */
 };
 

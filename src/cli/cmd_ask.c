@@ -312,7 +312,8 @@ static void ask_locks(struct dibs *d, const char *pattern, bool json)
     free(locks);
 }
 
-static int ask(int argc, char **argv, const char *command, const char *word, bool needed, const char *about)
+static int ask(int argc, char **argv, const char *command, const char *word, bool needed, const char *about,
+               const struct cli_example *examples)
 {
     const char *const formats[] = {"text", "json", NULL};
     const char *words[2] = {command, NULL};
@@ -320,11 +321,11 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     unsigned format = 0;
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
-        {"--format", CLI_CHOICE, &format, "F", "text or json", 0, 0, formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
     char line[64];
-    const struct cli_usage usage = {line, about, options};
+    const struct cli_usage usage = {line, about, options, {examples[0], examples[1]}};
     struct dibs_reply *r;
     struct dibs *d;
     int count;
@@ -342,7 +343,7 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
         if (strcmp(command, "STATUS") == 0)
             ask_warn_of_others(&place);
         if (strcmp(command, "FORCE-UNLOCK") == 0 && r->type == DIBS_LIST && r->count == 0)
-            fprintf(stderr, "dibs: nobody holds \"%s\"\n", ask_clean(words[1]));
+            fprintf(stderr, "dibs: no client holds \"%s\"\n", ask_clean(words[1]));
         dibs_free(r);
     }
     dibs_close(d);
@@ -351,33 +352,60 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
 
 int cmd_holders(int argc, char **argv)
 {
+    static const struct cli_example examples[2] = {
+        {"Show which clients hold the lock \"backup\":", "dibs holders backup"},
+        {"Show it for a program, from the daemon of another machine:",
+         "dibs holders backup --connect 10.0.0.1:7411 --key client.key --format json"}};
+
     return ask(argc, argv, "HOLDERS", "NAME", true,
-               "Which clients hold the lock, on all members, and their fencing tokens.");
+               "Lists the clients that hold the lock NAME, at all members, with their fencing tokens.", examples);
 }
 
 int cmd_waiters(int argc, char **argv)
 {
+    static const struct cli_example examples[2] = {
+        {"Show which clients wait for the lock \"backup\":", "dibs waiters backup"},
+        {"Show it for a program:", "dibs waiters backup --format json"}};
+
     return ask(argc, argv, "WAITERS", "NAME", true,
-               "Which clients wait for the lock, on all members; those of one member in their order.");
+               "Lists the clients that wait for the lock NAME, at all members. The clients of one member are listed in "
+               "the order in which they wait.",
+               examples);
 }
 
 int cmd_locks(int argc, char **argv)
 {
+    static const struct cli_example examples[2] = {
+        {"List all locks:", "dibs locks"}, {"List the locks whose names begin with \"db-\":", "dibs locks 'db-*'"}};
+
     return ask(argc, argv, "LOCKS", "[PATTERN]", false,
-               "The locks that are known to the members, and how many clients hold each and wait for it.");
+               "Lists the locks that the members know, and how many clients hold each and wait for it. PATTERN is a "
+               "pattern of the shell (default: all locks).",
+               examples);
 }
 
 int cmd_status(int argc, char **argv)
 {
+    static const struct cli_example examples[2] = {
+        {"Show whether the daemon of this machine is ready, and if not, why:", "dibs status"},
+        {"Show the state of a daemon at another socket:", "dibs status --socket /run/dibs/dibs.sock"}};
+
     return ask(argc, argv, "STATUS", "", false,
-               "The daemon of this machine, and its connections to the other members.");
+               "Shows the state of the daemon of this machine and of its connections to the other members.", examples);
 }
 
 int cmd_force_unlock(int argc, char **argv)
 {
+    static const struct cli_example examples[2] = {
+        {"Take the lock \"backup\" away from its holder:", "dibs force-unlock backup"},
+        {"Do so at the daemon of another machine, with the cluster key:",
+         "dibs force-unlock backup --connect 10.0.0.1:7411 --key dibs.key"}};
+
     return ask(
         argc, argv, "FORCE-UNLOCK", "NAME", true,
-        "Takes the lock away from all clients that hold it, on all members, and says who they were. They are told;\n"
-        "\"dibs lock\" ends its command. It takes an operator: the owner of the daemon's socket, root, or the cluster "
-        "key.");
+        "Takes the lock NAME away from all clients that hold it, at all members, and lists them. The clients are "
+        "told that they have lost the lock; \"dibs lock\" then ends its command.\n"
+        "\n"
+        "Only an operator may do this: the owner of the daemon's socket, root, or a holder of the cluster key.",
+        examples);
 }

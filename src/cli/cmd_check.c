@@ -16,7 +16,7 @@ static void check_progress(uint64_t states, uint64_t waiting, double seconds)
             (unsigned long long)waiting, seconds);
 }
 
-/* For tables: one number for all sites, and not too many states. */
+/* For tables: all sites make the same number of requests. */
 static uint8_t check_same(const char *text)
 {
     uint8_t requests[2];
@@ -35,12 +35,19 @@ int cmd_check(int argc, char **argv)
     static const struct cli_usage usage = {
         .line = "dibs check ALGORITHM|all|mistakes [--sites N] [--requests K] [OPTION...]",
         .about =
-            "Tries every interleaving of requests, arrivals and exits, and says whether the rule always holds and\n"
-            "nobody is stuck; if not, shows a shortest schedule that goes wrong. Exit status 0: holds, 1: violated,\n"
-            "2: bad usage, 3: unfinished. \"all\" makes the table of everything that was verified, \"mistakes\" that "
-            "of the\n"
-            "mistakes, published, tempting and retold, with the smallest system that shows each.",
+            "Checks every interleaving of requests, message arrivals and exits of a small system for mutual exclusion "
+            "and deadlock freedom. If a property is violated, prints a shortest schedule that violates it.\n"
+            "\n"
+            "\"dibs check all\" prints a table of all that was verified. \"dibs check mistakes\" prints a table of the "
+            "known mistakes (published, tempting and retold) with the smallest system that shows each of them.\n"
+            "\n"
+            "Exit status: 0 the properties hold, 1 one is violated, 2 the command line is wrong, 3 the search is "
+            "unfinished.",
         .options = check_options,
+        .examples = {{"Check all interleavings of three sites that request twice each:",
+                      "dibs check ricart-agrawala --sites 3 --requests 2"},
+                     {"Show why Lamport's algorithm needs FIFO channels, and save the counterexample:",
+                      "dibs check lamport --sites 2 --without fifo --save counterexample.txt"}},
     };
     const struct check_words *w = &check_words;
     const char *name;

@@ -207,8 +207,13 @@ int cmd_demo(int argc, char **argv)
     static const struct cli_option options[] = {{0}};
     static const struct cli_usage usage = {
         .line = "dibs demo",
-        .about = "A short tour: one algorithm drawn step by step, then all of them checked and measured.",
+        .about =
+            "Shows a short tour: one algorithm drawn step by step, then all of them checked and measured. It takes "
+            "some seconds.\n"
+            "\n"
+            "Exit status: 0 all checks hold, 1 one of them does not, 2 the command line is wrong.",
         .options = options,
+        .examples = {{"Show the tour:", "dibs demo"}, {"Page through it:", "dibs demo | less"}},
     };
     bool fine;
 

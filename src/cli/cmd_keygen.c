@@ -24,18 +24,21 @@ int cmd_keygen(int argc, char **argv)
 {
     const char *cluster = NULL, *path = NULL;
     const struct cli_option options[] = {
-        {"--client-of", CLI_TEXT, &cluster, "FILE", "not a new key, but the client key of this cluster key", 0, 0,
-         NULL},
+        {"--client-of", CLI_TEXT, &cluster, "FILE",
+         "derive the client key of the cluster key in FILE (default: make a new cluster key)", 0, 0, NULL},
         {0},
     };
     const struct cli_usage usage = {
         "dibs keygen [FILE] [--client-of FILE]",
-        "Makes the key of a cluster, 256 random bits, in a new FILE that only its owner can read; without FILE it is\n"
-        "printed. All members have the same: dibs serve --key FILE. Machines that only have clients need no more than "
-        "a\n"
-        "client key, which is made from it: its holder can use locks, and tell a daemon from anybody else, but cannot\n"
-        "pose as a daemon, nor change the list of members.",
+        "Makes a cluster key, 256 random bits, in a new FILE that only its owner can read; without FILE it is printed. "
+        "All members use the same key: dibs serve --key FILE.\n"
+        "\n"
+        "With --client-of, makes the client key that belongs to a cluster key, for machines that have only clients. A "
+        "program with the client key can use locks and verify that a daemon belongs to the cluster. It can neither act "
+        "as a daemon nor change the members.",
         options,
+        {{"Make the key of a cluster:", "dibs keygen dibs.key"},
+         {"Make the key for the clients of that cluster:", "dibs keygen --client-of dibs.key client.key"}},
     };
     struct key key, client;
     char why[512];

@@ -165,18 +165,21 @@ int cmd_list(int argc, char **argv)
          .type = CLI_CHOICE,
          .value = &format,
          .metavar = "F",
-         .help = "how to print",
+         .help = "print in format F (default text)",
          .choices = formats},
         {.name = "--all",
          .type = CLI_FLAG,
          .value = &all,
-         .help = "also those that are kept because they are wrong (NAME-as-published)"},
+         .help = "list also the versions that are kept because they are wrong (NAME-as-published, NAME-tempting, "
+                 "NAME-as-retold)"},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs list [ALGORITHM] [--all] [--format text|json]",
-        .about = "Lists the algorithms, or tells everything about one of them.",
+        .about = "Lists the algorithms, or describes one of them: rules, needs, messages, costs, options, paper.",
         .options = options,
+        .examples = {{"List all algorithms:", "dibs list"},
+                     {"Describe Maekawa's algorithm and its options:", "dibs list maekawa"}},
     };
     const char *word = NULL;
     const struct dme_alg *one;

@@ -51,47 +51,62 @@ static int lock_all(struct lock_run *run)
 /* ---------------------------------------------------------------------------------------------------------- options */
 
 static const char lock_about[] =
-    "Runs COMMAND while holding the lock NAME, with DIBS_LOCK and DIBS_FENCE (the fencing token) in its environment.\n"
-    "Signals end the wait, or are passed on to COMMAND. If the lock is lost (the daemon is gone, took it away, or no\n"
-    "longer vouches for it), COMMAND and all processes that it has started get TERM and, after a grace, KILL, "
-    "whatever\n"
-    "process group or session they are in. They are killed, too, if dibs is. When COMMAND has ended, but not all that\n"
-    "it has started, the lock is held until they have ended. Choose with --background to have them ended (TERM,\n"
-    "grace, KILL), or left running without the lock; they are ended, too, if a signal has ended COMMAND or tells\n"
-    "dibs to end. If COMMAND asks for the lock under which it runs, it waits for itself. T is in seconds, or has a\n"
-    "unit: 250ms, 10s, 5m, 2h.\n\n"
-    "With --wait dibs also waits for a daemon and for a majority of the members. Without it, it waits for holders and "
-    "for\n"
-    "a majority without a limit, and not for a daemon.\n\n"
+    "Runs COMMAND while holding the lock NAME, with the lock's name in DIBS_LOCK and the fencing token in DIBS_FENCE.\n"
+    "\n"
+    "dibs passes signals on to COMMAND; while it waits for the lock, a signal ends the wait. If the lock is lost (the "
+    "daemon has ended, has revoked the lock or no longer vouches for it), COMMAND and all processes that it has "
+    "started "
+    "get TERM and, after --grace, KILL, also in other process groups and sessions. They are killed, too, if dibs is "
+    "killed.\n"
+    "\n"
+    "If COMMAND ends and leaves processes running, dibs holds the lock until they have ended, or as --background says. "
+    "They are ended with TERM and KILL if a signal has ended COMMAND or tells dibs to end. If COMMAND requests the "
+    "lock "
+    "under which it runs, it waits for itself.\n"
+    "\n"
+    "With --wait dibs also waits for a daemon and for a majority of the members. Without --wait it waits for holders "
+    "and "
+    "for a majority without limit, but not for a daemon. A time T is in seconds, or has a unit: 250ms, 10s, 5m, 2h.\n"
+    "\n"
     "Exit status: that of COMMAND, or\n"
-#define LOCK_STATUS(name, number, text) "  " #number " " text "\n"
+#define LOCK_STATUS(name, number, text) #number "\t" text "\n"
     LOCK_STATUSES(LOCK_STATUS)
 #undef LOCK_STATUS
-        "  2 the command line is wrong";
+        "2\tthe command line is wrong";
 
-static int lock_main(int argc, char **argv, double wait_s, const char *line)
+static int lock_main(int argc, char **argv, double wait_s, const char *line, const struct cli_example *examples)
 {
     struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .grace_s = 5};
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     const struct cli_option options[] = {
-        {"--shared", CLI_FLAG, &w.shared, NULL, "hold it together with others who ask for it so", 0, 0, NULL},
-        {"--group", CLI_TEXT, &w.group, "G", "hold it together with others of the same group", 0, 0, NULL},
-        {"--slots", CLI_COUNT, &w.slots, "K", "hold one of K slots", 1, 256, NULL},
-        {"--wait", CLI_SPAN, &w.wait_s, "T", "give up after that time", 0, 1e6, NULL},
-        {"--exit-status", CLI_COUNT, &w.not_granted, "N", "the exit status if the lock is not granted in time (112)", 0,
-         255, NULL},
-        {"--quiet", CLI_FLAG, &w.quiet, NULL, "say nothing if the lock is not granted in time", 0, 0, NULL},
+        {"--shared", CLI_FLAG, &w.shared, NULL, "hold the lock together with other clients that request it as shared",
+         0, 0, NULL},
+        {"--group", CLI_TEXT, &w.group, "G",
+         "hold the lock together with other clients that request it for group G (default: no group)", 0, 0, NULL},
+        {"--slots", CLI_COUNT, &w.slots, "K",
+         "hold one of K slots of the lock (default: exclusive, or as the daemon's policy says)", 1, 256, NULL},
+        {"--wait", CLI_SPAN, &w.wait_s, "T",
+         "give up when the lock is not granted within T (default: no limit; for dibs try 0)", 0, 1e6, NULL},
+        {"--exit-status", CLI_COUNT, &w.not_granted, "N",
+         "end with status N if the lock is not granted in time (default 112)", 0, 255, NULL},
+        {"--quiet", CLI_FLAG, &w.quiet, NULL, "print nothing if the lock is not granted in time", 0, 0, NULL},
         {"--verbose", CLI_FLAG, &w.verbose, NULL,
-         "tell who holds the lock if that takes some seconds, as at a terminal", 0, 0, NULL},
-        {"--ttl", CLI_SPAN, &w.ttl_s, "T", "hold it on a lease of that time, renewed by dibs", 0.01, 1e6, NULL},
-        {"--grace", CLI_SPAN, &w.grace_s, "T", "from TERM to KILL when the lock is lost (5s)", 0, 1e6, NULL},
-        {"--background", CLI_CHOICE, &w.background, "B", "what becomes of what COMMAND leaves running (wait)", 0, 0,
-         backgrounds},
+         "print which clients hold the lock if the wait takes more than two seconds (default: only at a terminal)", 0,
+         0, NULL},
+        {"--ttl", CLI_SPAN, &w.ttl_s, "T",
+         "let the daemon revoke the lock when dibs has not renewed it for T (default: no such limit)", 0.01, 1e6, NULL},
+        {"--grace", CLI_SPAN, &w.grace_s, "T", "time from TERM to KILL when processes are ended (default 5s)", 0, 1e6,
+         NULL},
+        {"--background", CLI_CHOICE, &w.background, "B",
+         "what to do with processes that COMMAND leaves running: wait for them, end them, or leave them running "
+         "without "
+         "the lock (default wait)",
+         0, 0, backgrounds},
         ASK_PLACE_OPTIONS(w.place),
         {0},
     };
-    const struct cli_usage usage = {line, lock_about, options};
+    const struct cli_usage usage = {line, lock_about, options, {examples[0], examples[1]}};
     int count = words ? cli_parse(argc, argv, &usage, words, argc) : 0, status;
 
     if (count < 2)
@@ -109,10 +124,20 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line)
 
 int cmd_lock(int argc, char **argv)
 {
-    return lock_main(argc, argv, -1, "dibs lock NAME [OPTION...] -- COMMAND...");
+    static const struct cli_example examples[2] = {
+        {"Run a backup that must not run twice at a time:", "dibs lock backup -- ./backup.sh"},
+        {"Run at most four builds at a time, and give up after ten seconds:",
+         "dibs lock builds --slots 4 --wait 10 -- make all"}};
+
+    return lock_main(argc, argv, -1, "dibs lock NAME [OPTION...] -- COMMAND...", examples);
 }
 
 int cmd_try(int argc, char **argv)
 {
-    return lock_main(argc, argv, 0, "dibs try NAME [OPTION...] -- COMMAND...");
+    static const struct cli_example examples[2] = {
+        {"Run a backup unless one is running:", "dibs try backup -- ./backup.sh"},
+        {"Do so in a cron job, which succeeds without a word if another machine is at work:",
+         "dibs try backup --quiet --exit-status 0 -- ./backup.sh"}};
+
+    return lock_main(argc, argv, 0, "dibs try NAME [OPTION...] -- COMMAND...", examples);
 }

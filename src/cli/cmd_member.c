@@ -125,23 +125,28 @@ int cmd_member(int argc, char **argv)
     bool force = false;
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
-        {"--force", CLI_FLAG, &force, NULL, "remove a member although those that take part are no majority then", 0, 0,
-         NULL},
-        {"--format", CLI_CHOICE, &format, "F", "of the list: text or json", 0, 0, formats},
+        {"--force", CLI_FLAG, &force, NULL,
+         "remove a member even if the members that take part would then be no majority", 0, 0, NULL},
+        {"--format", CLI_CHOICE, &format, "F", "print the list in format F (default text)", 0, 0, formats},
         {0},
     };
     const struct cli_usage usage = {
         "dibs member list | add NAME=ADDRESS:PORT | remove NAME [OPTION...]",
-        "Who belongs to the cluster. A change is made at any member, one at a time, and needs a majority. It takes an\n"
-        "operator: the owner of the daemon's socket, root, or the cluster key. A new member is\n"
-        "added first, then started with \"dibs serve --join\" and a list of members in which it and some others are. "
-        "A\n"
-        "member that is removed loses its clients' locks; one whose machine is gone is removed, and added under its "
-        "name\n"
-        "or another one. A member that was added and does not join within five minutes is taken back; to remove it "
-        "does\n"
-        "so at once. A removal is refused if the members that take part would be no majority then.",
+        "Lists, adds or removes members of the cluster. Any member accepts a change. Changes are made one at a time, "
+        "and "
+        "each needs a majority of the members. Only an operator may make changes: the owner of the daemon's socket, "
+        "root, or a holder of the cluster key.\n"
+        "\n"
+        "To add a member, run \"dibs member add\", then start the new daemon with \"dibs serve --join\" and a list of "
+        "members that includes it and some of the others. If the new member does not join within five minutes, the "
+        "addition is withdrawn; \"dibs member remove\" withdraws it at once.\n"
+        "\n"
+        "When a member is removed, its clients lose their locks. A member whose machine is gone is removed and added "
+        "again, under its name or another one. A removal is refused if the members that take part would then be no "
+        "majority.",
         options,
+        {{"List the members and their states:", "dibs member list"},
+         {"Add a member, then start its daemon:", "dibs member add dog=10.0.0.4:7400"}},
     };
     int count = cli_parse(argc, argv, &usage, words, 2), status = CLI_OK;
     struct dibs *d;

@@ -304,20 +304,25 @@ int cmd_paper(int argc, char **argv)
     static const char *claims;
     static bool quick;
     static const struct cli_option options[] = {
-        {"--quick", CLI_FLAG, &quick, NULL, "runs of a twentieth of the length", 0, 0, NULL},
-        {"--workers", CLI_COUNT, &workers, "N", "threads (one for each core); results do not depend on it", 1, 1024,
-         NULL},
-        {"--claims", CLI_TEXT, &claims, "FILE", "also write the list of claims with their verdicts, as Markdown", 0, 0,
-         NULL},
-        {"--format", CLI_CHOICE, &format, "F", "how to print", 0, 0, formats},
+        {"--quick", CLI_FLAG, &quick, NULL, "simulate a twentieth of the usual number of entries", 0, 0, NULL},
+        {"--workers", CLI_COUNT, &workers, "N",
+         "run N experiments at a time (default: one for each core); results do not depend on it", 1, 1024, NULL},
+        {"--claims", CLI_TEXT, &claims, "FILE",
+         "also write the list of claims with their verdicts into FILE, as Markdown (default: do not)", 0, 0, NULL},
+        {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, formats},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs paper (list | NAME | all) [--quick] [--format text|json]",
         .about =
-            "Repeats what a publication claims and says whether it holds. Status 0: it agrees, or the publication\n"
-            "is in error and the reason is known; 1: it differs.",
+            "Repeats what a publication claims and tells whether it holds. \"dibs paper list\" names the experiments, "
+            "\"dibs paper all\" runs all of them.\n"
+            "\n"
+            "Exit status: 0 the result agrees, or the publication is in error and the reason is known; 1 the result "
+            "differs; 2 the command line is wrong.",
         .options = options,
+        .examples = {{"List the experiments:", "dibs paper list"},
+                     {"Repeat a theorem on the number of messages, quickly:", "dibs paper banta-theorem-6.1 --quick"}},
     };
     const char *word = NULL;
     const struct paper *one = NULL;

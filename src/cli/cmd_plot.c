@@ -343,19 +343,24 @@ int cmd_plot(int argc, char **argv)
     static bool script;
     static const struct cli_option options[] = {
         {"--y", CLI_TEXT, &figures, "LIST",
-         "what is drawn: messages, bytes, wait, response, sync, throughput, utilisation, concurrency, overtakes, "
-         "fairness (messages,wait)",
+         "draw these figures, one below the other: messages, bytes, wait, response, sync, throughput, utilisation, "
+         "concurrency, overtakes, fairness (default messages,wait)",
          0, 0, NULL},
-        {"--x", CLI_CHOICE, &axis, "X", "over what (load)", 0, 0, plot_axes},
-        {"--out", CLI_TEXT, &out, "FILE", "the picture, .svg or .png", 0, 0, NULL},
-        {"--title", CLI_TEXT, &title, "TEXT", "above the picture", 0, 0, NULL},
+        {"--x", CLI_CHOICE, &axis, "X", "draw them over X (default load, the rate of a site times the number of sites)",
+         0, 0, plot_axes},
+        {"--out", CLI_TEXT, &out, "FILE", "write the picture into FILE, which ends with .svg or .png (no default)", 0,
+         0, NULL},
+        {"--title", CLI_TEXT, &title, "TEXT", "print TEXT above the picture (default: none)", 0, 0, NULL},
         {"--script", CLI_FLAG, &script, NULL, "print the gnuplot script instead of running it", 0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs plot TABLE... --out FILE [--x load|rate|sites] [--y LIST]",
-        .about = "Draws tables of dibs sweep. Load is the rate of a site times the number of sites.",
+        .about = "Draws tables of dibs sweep with gnuplot.",
         .options = options,
+        .examples = {{"Draw messages per entry and waiting time over the load:", "dibs plot table.csv --out load.svg"},
+                     {"Draw the synchronization delay over the number of sites:",
+                      "dibs plot full.csv --x sites --y sync --out sites.png"}},
     };
     const char *tables[32];
     int count = cli_parse(argc, argv, &usage, tables, 32);

@@ -86,15 +86,28 @@ int cmd_scenario(int argc, char **argv)
 {
     static bool rewrite, print;
     static const struct cli_option options[] = {
-        {.name = "--rewrite", .type = CLI_FLAG, .value = &rewrite, .help = "replace the expected output by what comes"},
-        {.name = "--print", .type = CLI_FLAG, .value = &print, .help = "print the scenario as played, compare nothing"},
+        {.name = "--rewrite",
+         .type = CLI_FLAG,
+         .value = &rewrite,
+         .help = "replace the expected output in the file by what happens"},
+        {.name = "--print",
+         .type = CLI_FLAG,
+         .value = &print,
+         .help = "print the scenario with what happens, and compare nothing"},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs scenario FILE... [--rewrite | --print]",
-        .about = "Plays scenario files (\"-\" is the standard input) and compares what happens with what they expect.\n"
-                 "Exit status 0: all as expected, 1: not so.",
+        .about =
+            "Plays scenario files and compares what happens with the output that they expect. The file \"-\" is the "
+            "standard input.\n"
+            "\n"
+            "Exit status: 0 everything is as expected, 1 something differs, 2 a file or the command line is wrong.",
         .options = options,
+        .examples = {{"Play a scenario and print each step:",
+                      "dibs scenario --print tests/scenario/ricart-agrawala.txt"},
+                     {"Fill in the expected output of a scenario that you have changed:",
+                      "dibs scenario --rewrite my.txt"}},
     };
     const char **files = mem_new((size_t)argc * sizeof *files);
     int count = cli_parse(argc, argv, &usage, files, argc), status = CLI_OK;

@@ -1,4 +1,4 @@
-/* dibs serve - the daemon of one machine. */
+/* dibs serve - runs the lock daemon of one machine. */
 #include "ask.h"
 #include "cli.h"
 #include "dibs.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where a daemon keeps what must outlive it, unless it is told. */
+/* The default of --data. */
 static const char *serve_data(void)
 {
     static char path[4096];
@@ -21,20 +21,22 @@ static const char *serve_data(void)
 }
 
 static const char serve_about[] =
-    "The daemon of one machine. Without options it is a cluster of one. Clients find it by its socket: --socket,\n"
-    "$DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs/dibs.sock; only its owner may use it, or a group. Without a "
-    "key "
-    "or\n"
-    "certificates, members and clients over TCP are on loopback only. Locks are granted while a majority of the\n"
-    "members can reach each other; who comes back is let in again. SIGTERM and SIGINT end it;\n"
-    "after SIGHUP it has read its keys and certificates again. An ADDRESS is a number, 10.0.0.1 or [fd00::1], or the\n"
-    "name of a machine, which is looked up whenever it is called.\n\n"
-    "A configuration file has the same settings, a line each: \"lease 2000\" for --lease 2000. In place of --members\n"
-    "it has lines \"member NAME=ADDRESS:PORT\". And it may have policies, of which the first that matches the name of\n"
-    "a lock is used: \"policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\". Options win.";
+    "Runs the lock daemon of this machine. Without options it is a cluster of one member.\n"
+    "\n"
+    "Clients of this machine connect to its Unix socket, which only its owner may use, or a group. Without a key or "
+    "certificates, members and clients over TCP are accepted on loopback only. Locks are granted while a majority of "
+    "the "
+    "members can reach each other. SIGTERM and SIGINT end the daemon; SIGHUP makes it read its keys and certificates "
+    "again. An ADDRESS is numeric (10.0.0.1, [fd00::1]) or the name of a machine, which is resolved at each connection "
+    "attempt.\n"
+    "\n"
+    "A configuration file has the same settings, one in a line: \"lease 2000\" for --lease 2000. Lines \"member "
+    "NAME=ADDRESS:PORT\" take the place of --members. The first line \"policy PATTERN [algorithm=NAME] "
+    "[slots-algorithm=NAME] [slots=K | slots=none]\" whose PATTERN matches the name of a lock applies to it. Options "
+    "override the file.";
 
-/* The system's directory for the socket may have to be made: systemd makes it, and nothing else does. And if there is another
- * daemon, its locks are others. */
+/* Makes the system's directory for the socket if systemd has not. Warns if this machine has another daemon, because the
+ * two do not share their locks. */
 static void serve_prepare_socket(const char *path)
 {
     const char *other = ask_other_socket(path);
@@ -55,42 +57,60 @@ int cmd_serve(int argc, char **argv)
     const char *file = NULL;
     bool only_check = false;
     const struct cli_option options[] = {
-        {"--config", CLI_TEXT, &file, "FILE", "settings that are not on the command line", 0, 0, NULL},
-        {"--check-config", CLI_FLAG, &only_check, NULL, "say what it would do, and end; 2 if there are mistakes", 0, 0,
-         NULL},
-        {"--name", CLI_TEXT, &set[CONF_NAME].text, "NAME", "which of the members this is (the name of the machine)", 0,
-         0, NULL},
+        {"--config", CLI_TEXT, &file, "FILE",
+         "read the settings that are not on the command line from FILE (default: no file)", 0, 0, NULL},
+        {"--check-config", CLI_FLAG, &only_check, NULL,
+         "print what the daemon would do, and end; the exit status is 2 if there are mistakes", 0, 0, NULL},
+        {"--name", CLI_TEXT, &set[CONF_NAME].text, "NAME",
+         "name of this member in the list (default: the name of the machine)", 0, 0, NULL},
         {"--members", CLI_TEXT, &set[CONF_MEMBERS].text, "LIST",
-         "all members: NAME=ADDRESS:PORT,...; the same list on each", 0, 0, NULL},
+         "all members of the cluster, NAME=ADDRESS:PORT,..., the same list on each (default: this member alone)", 0, 0,
+         NULL},
         {"--listen", CLI_TEXT, &set[CONF_LISTEN].text, "ADDRESS:PORT",
-         "where to listen, if not at the address in the list", 0, 0, NULL},
-        {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH", "where clients of this machine come in", 0, 0, NULL},
+         "listen for other members here (default: the address of this member in the list)", 0, 0, NULL},
+        {"--socket", CLI_TEXT, &set[CONF_SOCKET].text, "PATH",
+         "Unix socket for clients of this machine (default: $DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or "
+         "/run/dibs/dibs.sock)",
+         0, 0, NULL},
         {"--socket-group", CLI_TEXT, &set[CONF_SOCKET_GROUP].text, "GROUP",
-         "whose members may use it, beside its owner", 0, 0, NULL},
+         "let the users of GROUP use the socket, too (default: its owner only)", 0, 0, NULL},
         {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
-         "where they come in over TCP; without a key on loopback only", 0, 0, NULL},
+         "accept clients over TCP here; without a key on loopback only (default: do not)", 0, 0, NULL},
         {"--http", CLI_TEXT, &set[CONF_HTTP].text, "ADDRESS:PORT",
-         "where /metrics, /healthz and /status.json are; without a key on loopback only", 0, 0, NULL},
-        {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE", "the cluster's, made by dibs keygen; the same on each", 0, 0,
+         "serve /metrics, /healthz and /status.json here; without a key on loopback only (default: do not)", 0, 0,
          NULL},
-        {"--cert", CLI_TEXT, &set[CONF_CERT].text, "FILE", "in place of a key: a certificate for the member's name,", 0,
-         0, NULL},
-        {"--cert-key", CLI_TEXT, &set[CONF_CERT_KEY].text, "FILE", "its private key,", 0, 0, NULL},
-        {"--ca", CLI_TEXT, &set[CONF_CA].text, "FILE", "and the authority that all certificates come from; PEM files",
-         0, 0, NULL},
-        {"--data", CLI_TEXT, &set[CONF_DATA].text, "DIR", "what must outlive it ($XDG_STATE_HOME/dibs, /var/lib/dibs)",
-         0, 0, NULL},
-        {"--join", CLI_FLAG, &conf.join, NULL, "a cluster that is there already, and to which it has been added", 0, 0,
+        {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE",
+         "read the cluster key, made by dibs keygen and the same on each member, from FILE (default: no key)", 0, 0,
          NULL},
+        {"--cert", CLI_TEXT, &set[CONF_CERT].text, "FILE",
+         "use the certificate in FILE, a PEM file, for this member's name instead of a key (default: none)", 0, 0,
+         NULL},
+        {"--cert-key", CLI_TEXT, &set[CONF_CERT_KEY].text, "FILE",
+         "read the private key of the certificate from FILE, a PEM file (default: none)", 0, 0, NULL},
+        {"--ca", CLI_TEXT, &set[CONF_CA].text, "FILE",
+         "trust certificates that the authority in FILE, a PEM file, has issued (default: none)", 0, 0, NULL},
+        {"--data", CLI_TEXT, &set[CONF_DATA].text, "DIR",
+         "keep what must survive a restart in DIR (default: $XDG_STATE_HOME/dibs or /var/lib/dibs)", 0, 0, NULL},
+        {"--join", CLI_FLAG, &conf.join, NULL,
+         "join a running cluster, to which \"dibs member add\" has added this member", 0, 0, NULL},
         {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",
-         "how long a member that is silent is trusted (1000); the same on each", 0, 0, NULL},
+         "length of a member's lease in milliseconds, the same on each member: a member that is silent for longer is "
+         "excluded (default 1000)",
+         0, 0, NULL},
         {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "NAME",
-         "of exclusive, shared and group locks (swaroop-singh)", 0, 0, NULL},
-        {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "NAME", "of locks with slots (central)", 0, 0,
-         NULL},
+         "algorithm of exclusive, shared and group locks (default swaroop-singh)", 0, 0, NULL},
+        {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "NAME",
+         "algorithm of locks with slots (default central)", 0, 0, NULL},
         {0},
     };
-    const struct cli_usage usage = {"dibs serve [--config FILE] [OPTION...]", serve_about, options};
+    const struct cli_usage usage = {
+        "dibs serve [--config FILE] [OPTION...]",
+        serve_about,
+        options,
+        {{"Run a daemon for this machine alone:", "dibs serve"},
+         {"Run one member of a cluster of three:",
+          "dibs serve --key dibs.key --name ant --members ant=10.0.0.1:7400,bee=10.0.0.2:7400,cat=10.0.0.3:7400"}},
+    };
     char *text = NULL;
     int status;
 

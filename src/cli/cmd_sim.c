@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The whole run is written down up to so many steps. */
+/* A run that failed is written to a log if it has at most this number of steps. */
 enum { SIM_FAILURE_STEPS = 1000000 };
 
 static void sim_show_progress(void *user, unsigned part, unsigned parts)
@@ -24,7 +24,7 @@ static void sim_show_progress(void *user, unsigned part, unsigned parts)
         fprintf(stderr, "\r\033[K");
 }
 
-/* Runs, and writes a log of all steps into this file, unless it is null. */
+/* Runs the simulation, and writes a log of all steps to the file `path` unless it is null. */
 static struct sim_result sim_run_logged(struct sim_spec spec, const char *path)
 {
     struct sim_log log;
@@ -86,7 +86,7 @@ static void sim_draw(struct sim_spec spec, const char *save, const char *svg)
     record_end(&record);
 }
 
-/* A promise was broken. The run can be made again from its seed; a log of it saves the trouble. */
+/* A property was violated. The run is repeated from its seed to write a log of it. */
 static void sim_tell_failure(const struct sim_spec *spec, const struct sim_result *result, const char *log)
 {
     char path[128];
@@ -113,23 +113,36 @@ int cmd_sim(int argc, char **argv)
     static unsigned format;
     static const struct cli_option options[] = {
         SPEC_OPTIONS_WHERE(w),
-        {"--rates", CLI_TEXT, &w.rates, "FILE", "open load: the rate of each site", 0, 0, NULL},
+        {"--rates", CLI_TEXT, &w.rates, "FILE",
+         "open load: read the rate of each site from FILE, one number for each site (no default)", 0, 0, NULL},
         SPEC_OPTIONS_LOAD(w),
-        {"--script", CLI_TEXT, &w.script, "FILE", "load from a file of lines TIME SITE [MODE]", 0, 0, NULL},
+        {"--script", CLI_TEXT, &w.script, "FILE",
+         "scripted load: read the requests from FILE, one in a line: TIME SITE [MODE] (no default)", 0, 0, NULL},
         SPEC_OPTIONS(w),
         SPEC_OPTIONS_FAULTS(w),
-        {"--log", CLI_TEXT, &log, "FILE", "write every step into a file; or the word \"entries\": tell every entry", 0,
-         0, NULL},
-        {"--save", CLI_TEXT, &save, "FILE", "write a short run as a scenario; dibs trace draws it", 0, 0, NULL},
-        {"--svg", CLI_TEXT, &svg, "FILE", "draw a short run as a space-time diagram", 0, 0, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "how to print", 0, 0, cli_formats},
+        {"--log", CLI_TEXT, &log, "FILE",
+         "write every step into FILE as JSON lines; the word \"entries\" prints every entry instead (default: neither)",
+         0, 0, NULL},
+        {"--save", CLI_TEXT, &save, "FILE",
+         "write a short run into FILE as a scenario, which dibs trace draws (default: do not)", 0, 0, NULL},
+        {"--svg", CLI_TEXT, &svg, "FILE", "draw a short run into FILE as a space-time diagram (default: do not)", 0, 0,
+         NULL},
+        {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, cli_formats},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs sim ALGORITHM --sites N (--rate R | --closed | --script FILE) [OPTION...]",
-        .about = "Runs an algorithm in simulated time and tells messages per entry, waiting times and more, with 95%\n"
-                 "confidence intervals. The rules are checked after every step; status 1 if one is broken.",
+        .about = "Runs an algorithm in simulated time and reports messages per entry, waiting times and more, with 95% "
+                 "confidence intervals. Mutual exclusion and progress are checked after every step.\n"
+                 "\n"
+                 "The unit of time is yours to choose: all rates, delays and times are in it. One of --rate, --rates, "
+                 "--closed and --script describes the load.\n"
+                 "\n"
+                 "Exit status: 0 success, 1 a property was violated, 2 the command line is wrong.",
         .options = options,
+        .examples = {{"Measure 100 sites under full load:", "dibs sim naimi-trehel --sites 100 --closed --entries 20k"},
+                     {"Measure 25 sites that rarely make a request, with exponential delays:",
+                      "dibs sim maekawa --sites 25 --rate 0.001 --delay exp:1"}},
     };
     const char *algorithm = NULL;
     struct sim_spec spec;

@@ -1,4 +1,4 @@
-/* dibs soak - whole clusters under faults, one for each seed. */
+/* dibs soak - simulates clusters under faults, one for each seed. */
 #include "alg/list.h"
 #include "cli.h"
 #include "soak/soak.h"
@@ -44,30 +44,39 @@ int cmd_soak(int argc, char **argv)
     const char *algorithm = NULL;
     bool calm = false, roster = false, rolling = false, trace = false, first_only = false, progress;
     const struct cli_option options[] = {
-        {"--first", CLI_COUNT, &first, "SEED", "the first seed (1)", 0, UINT64_MAX, NULL},
-        {"--seeds", CLI_COUNT, &seeds, "N", "how many seeds (100)", 1, UINT64_MAX, NULL},
-        {"--seconds", CLI_COUNT, &seconds, "S", "simulated seconds of chaos for each (30)", 1, 100000, NULL},
-        {"--members", CLI_COUNT, &members, "N", "members of the cluster (drawn for each seed)", 1, 7, NULL},
-        {"--clients", CLI_COUNT, &clients, "N", "clients (drawn for each seed)", 1, 32, NULL},
-        {"--algorithm", CLI_TEXT, &algorithm, "NAME", "of exclusive, shared and group locks (drawn)", 0, 0, NULL},
+        {"--first", CLI_COUNT, &first, "SEED", "begin with seed SEED (default 1)", 0, UINT64_MAX, NULL},
+        {"--seeds", CLI_COUNT, &seeds, "N", "simulate N clusters, one for each seed (default 100)", 1, UINT64_MAX,
+         NULL},
+        {"--seconds", CLI_COUNT, &seconds, "S", "inject faults for S simulated seconds in each run (default 30)", 1,
+         100000, NULL},
+        {"--members", CLI_COUNT, &members, "N", "simulate clusters of N members (default: drawn for each seed)", 1, 7,
+         NULL},
+        {"--clients", CLI_COUNT, &clients, "N", "simulate N clients (default: drawn for each seed)", 1, 32, NULL},
+        {"--algorithm", CLI_TEXT, &algorithm, "NAME",
+         "use this algorithm for exclusive, shared and group locks (default: drawn for each seed)", 0, 0, NULL},
         {"--first-failure", CLI_FLAG, &first_only, NULL, "stop at the first seed that fails", 0, 0, NULL},
-        {"--roster", CLI_FLAG, &roster, NULL, "members are added and removed, too", 0, 0, NULL},
-        {"--rolling", CLI_FLAG, &rolling, NULL, "one trouble at a time; all others' clients lose nothing", 0, 0, NULL},
-        {"--calm", CLI_FLAG, &calm, NULL, "no faults at all", 0, 0, NULL},
-        {"--trace", CLI_FLAG, &trace, NULL, "tell what happens, line by line", 0, 0, NULL},
+        {"--roster", CLI_FLAG, &roster, NULL, "also add and remove members", 0, 0, NULL},
+        {"--rolling", CLI_FLAG, &rolling, NULL,
+         "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
+        {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
+        {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},
         {0},
     };
     const struct cli_usage usage = {
         "dibs soak [OPTION...]",
-        "Simulates whole clusters, each from a seed: the code of the daemon, with crashes, restarts, stopped "
-        "processes,\n"
-        "partitions, broken connections, torn writes, slow disks, drifting clocks, and clients that die or hang. "
-        "Checkers that "
-        "know\n"
-        "the true time watch that locks exclude each other, that fences grow, that who loses a lock is told in time, "
-        "and\n"
-        "that everybody is served when calm returns. A seed that fails is printed, and replays exactly.",
+        "Simulates clusters of the lock service, each from a seed. The code of the daemon runs unchanged under "
+        "crashes, "
+        "restarts, stopped processes, partitions, broken connections, torn writes, slow disks, drifting clocks, and "
+        "clients that die or hang. Checkers that know the true time watch that holders exclude each other, that "
+        "fencing "
+        "tokens grow, that a client that loses a lock is told in time, and that every client is served after the "
+        "faults "
+        "have ended. A seed that fails is printed; the same seed repeats the same run.\n"
+        "\n"
+        "Exit status: 0 no seed failed, 1 at least one failed, 2 the command line is wrong.",
         options,
+        {{"Simulate 100 clusters:", "dibs soak --seeds 100"},
+         {"Repeat one run and print its events:", "dibs soak --first 17 --seeds 1 --trace"}},
     };
     struct soak_conf conf = {0};
     struct soak_report sum = {0}, report;

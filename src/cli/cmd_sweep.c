@@ -344,25 +344,32 @@ int cmd_sweep(int argc, char **argv)
     static const char *sites = "10", *rates, *out;
     static uint64_t workers, seeds = 1;
     static const struct cli_option options[] = {
-        {"--sites", CLI_TEXT, &sites, "LIST", "numbers of sites (10)", 0, 0, NULL},
-        {"--rate", CLI_TEXT, &rates, "LIST", "open load: rates of a site; 0.001..1/10 are ten from 0.001 to 1", 0, 0,
-         NULL},
+        {"--sites", CLI_TEXT, &sites, "LIST", "simulate each number of sites of this list, as in 10,100 (default 10)",
+         0, 0, NULL},
+        {"--rate", CLI_TEXT, &rates, "LIST",
+         "open load: requests of a site per unit of time, one run for each number of this list; 0.001..1/10 means ten "
+         "numbers from 0.001 to 1 (no default)",
+         0, 0, NULL},
         SPEC_OPTIONS_LOAD(w),
         SPEC_OPTIONS(w),
-        {"--seed", CLI_COUNT, &w.seed, "S", "of the random numbers (1)", 0, 1e19, NULL},
-        {"--seeds", CLI_COUNT, &seeds, "K", "each run so often, with seeds S, S+1, ... (1)", 1, 1000, NULL},
-        {"--workers", CLI_COUNT, &workers, "N", "threads (one for each core); the table does not depend on it", 1, 1024,
+        {"--seed", CLI_COUNT, &w.seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL},
+        {"--seeds", CLI_COUNT, &seeds, "K", "repeat each run K times, with seeds S, S+1, ... (default 1)", 1, 1000,
          NULL},
-        {"--out", CLI_TEXT, &out, "FILE", "the table; if it exists, only what is missing is run", 0, 0, NULL},
+        {"--workers", CLI_COUNT, &workers, "N",
+         "run N simulations at a time (default: one for each core); the table does not depend on it", 1, 1024, NULL},
+        {"--out", CLI_TEXT, &out, "FILE",
+         "write the table into FILE; if FILE exists, only missing rows are run (default: print the table)", 0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs sweep ALGORITHM... (--rate LIST | --closed) [--sites LIST] [OPTION...]",
-        .about = "Simulates every algorithm with every number of sites and every rate, on all cores; the result is a "
-                 "CSV\ntable. Under mpirun several processes share the work. An algorithm may have options, as in "
-                 "raymond,tree=star; \"all\" stands for all that can "
-                 "run.",
+        .about = "Simulates every algorithm with every number of sites and every rate, on all cores, and makes a CSV "
+                 "table. An algorithm may have options, as in raymond,tree=star; \"all\" stands for all algorithms "
+                 "that can run. Under mpirun several processes share the work.",
         .options = options,
+        .examples = {{"Compare two algorithms from light to full load, for 10 and 100 sites:",
+                      "dibs sweep lamport raymond --sites 10,100 --rate 0.001..1/10 --out table.csv"},
+                     {"Compare all algorithms under full load:", "dibs sweep all --closed --sites 25 --out full.csv"}},
     };
     const char *words[64];
     int count = cli_parse(argc, argv, &usage, words, 64), status;

@@ -13,15 +13,18 @@ int cmd_trace(int argc, char **argv)
          .type = CLI_TEXT,
          .value = &svg,
          .metavar = "FILE",
-         .help = "write a picture instead of text"},
+         .help = "write a picture into FILE instead of printing text (default: text)"},
         {0},
     };
     static const struct cli_usage usage = {
         .line = "dibs trace FILE [--svg FILE]",
-        .about =
-            "Draws a scenario as a space-time diagram: a line for each site, along which it waits and is inside, and\n"
-            "an arrow for each message. \"dibs check --save FILE\" writes counterexamples as scenarios.",
+        .about = "Draws a scenario as a space-time diagram: a line for each site, which shows when the site waits and "
+                 "when it "
+                 "is in the critical section, and an arrow for each message. \"dibs check --save FILE\" writes "
+                 "counterexamples as scenarios.",
         .options = options,
+        .examples = {{"Draw a scenario at the terminal:", "dibs trace tests/scenario/ricart-agrawala.txt"},
+                     {"Draw it as a picture:", "dibs trace tests/scenario/ricart-agrawala.txt --svg ra.svg"}},
     };
     const char *path;
     struct scenario_error error;

@@ -61,16 +61,22 @@ int cmd_watch(int argc, char **argv)
     unsigned format = 0;
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
-        {"--format", CLI_CHOICE, &format, "F", "text or json, an object on each line", 0, 0, formats},
+        {"--format", CLI_CHOICE, &format, "F",
+         "print events in format F, with json one object in a line (default text)", 0, 0, formats},
         {0},
     };
     const struct cli_usage usage = {
         "dibs watch [PATTERN] [OPTION...]",
-        "A line whenever a client begins to wait for a lock, is granted it, releases it or loses it, on any member: "
-        "time,\n"
-        "event, lock, member, client, mode, fencing token. PATTERN is as of a shell: 'db-*'. These are news, not a\n"
-        "record: under great load some may be left out. Ends with 1 when the daemon has gone.",
-        options};
+        "Prints a line when a client begins to wait for a lock, is granted it, releases it or loses it, at any member: "
+        "time, event, lock, member, client, mode, fencing token. PATTERN is a pattern of the shell (default: all "
+        "locks). "
+        "Under great load some events may be left out, so the output is no record of all grants.\n"
+        "\n"
+        "Exit status: 1 the connection to the daemon has ended, 2 the command line is wrong.",
+        options,
+        {{"Print what happens to all locks:", "dibs watch"},
+         {"Print what happens to the locks whose names begin with \"db-\", for a program:",
+          "dibs watch 'db-*' --format json"}}};
     const char *pattern = "*";
     struct dibs *d;
 

@@ -6,40 +6,51 @@
 #include <string.h>
 
 const struct cli_command cli_commands[] = {
-    {"demo", "a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo},
-    {"list", "the algorithms: rules, needs, messages, costs, papers", cmd_list},
-    {"sim", "run an algorithm in simulated time and count what it costs", cmd_sim},
-    {"sweep", "many simulations on all cores, as a table", cmd_sweep},
-    {"plot", "draw the tables of sweep", cmd_plot},
-    {"paper", "repeat a published table, figure or theorem, and say whether it holds", cmd_paper},
-    {"trace", "draw a scenario: who waits, who is inside, which messages go between them", cmd_trace},
-    {"scenario", "play a scenario file step by step", cmd_scenario},
-    {"check", "try every interleaving of a small system", cmd_check},
-    {"soak", "whole clusters under faults, each from a seed", cmd_soak},
-    {"serve", "the lock daemon of this machine", cmd_serve},
-    {"keygen", "a key for the members of a cluster, or for its clients", cmd_keygen},
-    {"lock", "run a command while holding a lock", cmd_lock},
-    {"try", "the same, unless somebody else holds it", cmd_try},
-    {"holders", "who holds a lock", cmd_holders},
-    {"waiters", "who waits for a lock", cmd_waiters},
-    {"locks", "the locks that the daemon knows", cmd_locks},
-    {"status", "the daemon and its peers", cmd_status},
-    {"watch", "what happens to locks, as it happens", cmd_watch},
-    {"member", "the members of the cluster: list, add, remove", cmd_member},
-    {"force-unlock", "take a lock away from whoever holds it", cmd_force_unlock},
+    {"serve", "run the lock daemon of this machine", cmd_serve, "The lock service:"},
+    {"lock", "run a command while holding a lock", cmd_lock, NULL},
+    {"try", "run a command under a lock if the lock is free", cmd_try, NULL},
+    {"holders", "list the clients that hold a lock", cmd_holders, NULL},
+    {"waiters", "list the clients that wait for a lock", cmd_waiters, NULL},
+    {"locks", "list the locks that the members know", cmd_locks, NULL},
+    {"status", "show the state of a daemon and its connections to the other members", cmd_status, NULL},
+    {"watch", "print each request, grant, release and loss of a lock when it happens", cmd_watch, NULL},
+    {"force-unlock", "take a lock away from its holders", cmd_force_unlock, NULL},
+    {"member", "list, add or remove the members of a cluster", cmd_member, NULL},
+    {"keygen", "make a key for the members of a cluster, or for its clients", cmd_keygen, NULL},
+    {"soak", "run simulated clusters of the service under faults", cmd_soak, NULL},
+    {"demo", "show a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo,
+     "The laboratory:"},
+    {"list", "list the algorithms with their rules, needs, messages, costs and papers", cmd_list, NULL},
+    {"check", "check every interleaving of a small system", cmd_check, NULL},
+    {"sim", "run an algorithm in simulated time and measure what it costs", cmd_sim, NULL},
+    {"sweep", "run many simulations on all cores and make a table of them", cmd_sweep, NULL},
+    {"plot", "draw the tables of dibs sweep", cmd_plot, NULL},
+    {"paper", "repeat a published table, figure or theorem and tell whether it holds", cmd_paper, NULL},
+    {"scenario", "play a scenario file step by step and compare what happens", cmd_scenario, NULL},
+    {"trace", "draw a scenario as a space-time diagram", cmd_trace, NULL},
     {0},
 };
 
 static void main_help(FILE *to)
 {
-    fprintf(to, "dibs - distributed mutual exclusion: the algorithms, measured and checked, and a lock service\n\n");
-    for (const struct cli_command *c = cli_commands; c->name; c++)
-        fprintf(to, "  dibs %-12s %s\n", c->name, c->summary);
-    fprintf(to, "\n\"dibs COMMAND --help\" tells more. Exit status: 0 fine, 1 the answer is no, 2 bad usage.\n");
+    cli_help_text(to, "dibs - distributed mutual exclusion: a lock service without a central server, and a laboratory "
+                      "in which its algorithms are measured and checked");
+    for (const struct cli_command *c = cli_commands; c->name; c++) {
+        char left[32];
+
+        if (c->section)
+            fprintf(to, "\n%s\n", c->section);
+        snprintf(left, sizeof left, "dibs %s", c->name);
+        cli_help_item(to, left, c->summary);
+    }
+    cli_help_text(
+        to, "\n\"dibs COMMAND --help\" describes the options of a command and shows examples. docs/glossary.md defines "
+            "the terms.\n\nExit status: 0 success, 1 the answer is no, 2 the command line is wrong. Some commands have "
+            "more.");
 }
 
-/* Whoever has closed one of the first three descriptors must not find a connection or a key file in its place, into
- * which a message would be written. What takes it is as good as closed: it fails when it is used. */
+/* If the caller has closed one of the first three descriptors, the next file or connection would get its number, and a
+ * message meant for stderr would be written into it. A descriptor that fails on every use takes the free number. */
 static void main_keep_descriptors(void)
 {
     for (int fd = 0; fd < 3; fd++)

@@ -29,78 +29,78 @@ enum { SPEC_NOT_GIVEN = 99 };
 extern const char *const spec_orders[];
 
 /* Rows of a table of options, for a static struct spec_words w. */
-#define SPEC_OPTIONS_WHERE(w)                                                                                          \
-    {"--sites", CLI_COUNT, &(w).sites, "N", "number of sites (10)", 1, DME_SITES_MAX, NULL},                           \
-        {"--rate", CLI_REAL, &(w).rate, "R", "open load: Poisson demands of each site per time", 1e-12, 1e12, NULL},   \
-    {                                                                                                                  \
-        "--seed", CLI_COUNT, &(w).seed, "S", "of the random numbers (1)", 0, 1e19, NULL                                \
-    }
-#define SPEC_OPTIONS_LOAD(w)                                                                                           \
-    {"--closed", CLI_FLAG, &(w).closed, NULL, "closed load: each site asks again after leaving", 0, 0, NULL},          \
-        {"--think", CLI_TEXT, &(w).think, "S", "closed load: time between leaving and asking, as for --delay (0)",     \
-         0,         0,        NULL},                                                                                   \
-        {"--requesters", CLI_COUNT, &(w).requesters, "R", "closed load: only the first R sites ask (all)", 1,          \
-         DME_SITES_MAX,  NULL},                                                                                        \
-        {"--zipf", CLI_REAL, &(w).zipf, "S", "open load: site k asks in proportion to 1/(k+1)^S", 0, 10, NULL},        \
-        {"--hot", CLI_TEXT, &(w).hot, "P,H", "open load: a share P of demands comes from the first H sites",           \
-         0,       0,        NULL},                                                                                     \
-    {                                                                                                                  \
-        "--burst", CLI_TEXT, &(w).burst, "F,L",                                                                        \
-            "open load: bursts of mean length L, F times as fast, with silence between", 0, 0, NULL                    \
-    }
-#define SPEC_OPTIONS(w)                                                                                                \
-    {"--delay",                                                                                                        \
-     CLI_TEXT,                                                                                                         \
-     &(w).delay,                                                                                                       \
-     "D",                                                                                                              \
-     "of a message: const:D, uniform:A,B, exp:MEAN, lognormal:MEAN,SIGMA, matrix:FILE (const:1)",                      \
-     0,                                                                                                                \
-     0,                                                                                                                \
-     NULL},                                                                                                            \
-        {"--order", CLI_CHOICE, &(w).order, "O", "of messages between two sites (fifo where it is needed, else any)",  \
-         0,         0,          spec_orders},                                                                          \
-        {"--bound", CLI_REAL, &(w).bound, "T", "bound on delays that timers count in (the largest delay)",             \
-         1e-12,     1e12,     NULL},                                                                                   \
-        {"--hold", CLI_TEXT, &(w).hold, "E", "time inside, as for --delay (0.1)", 0, 0, NULL},                         \
-        {"--entries", CLI_COUNT, &(w).entries, "K", "entries to measure (100k)", 1, 1e15, NULL},                       \
-        {"--warmup", CLI_COUNT, &(w).warmup, "K", "entries before that, and on to a moment of rest (a tenth)",         \
-         0,          1e15,      NULL},                                                                                 \
-        {"--rule", CLI_TEXT, &(w).rule, "RULE", "exclusive, shared, slots:K or group:M", 0, 0, NULL},                  \
-        {"--readers", CLI_REAL, &(w).readers, "P", "rule shared: share of demands that read (0.8)", 0, 1, NULL},       \
-        {"--popularity",                                                                                               \
-         CLI_REAL,                                                                                                     \
-         &(w).popularity,                                                                                              \
-         "S",                                                                                                          \
-         "rule group: group k is asked for in proportion to 1/k^S (0)",                                                \
-         0,                                                                                                            \
-         10,                                                                                                           \
-         NULL},                                                                                                        \
-    {                                                                                                                  \
-        "--set", CLI_LIST, &(w).sets, "KEY=VALUE", "an option of the algorithm; dibs list ALGORITHM shows them", 0, 0, \
-            NULL                                                                                                       \
-    }
+/* clang-format off */
+#define SPEC_OPTIONS_WHERE(w) \
+    {"--sites", CLI_COUNT, &(w).sites, "N", "simulate N sites (default 10)", 1, DME_SITES_MAX, NULL}, \
+    {"--rate", CLI_REAL, &(w).rate, "R", \
+     "open load: each site makes R requests per unit of time on average, as a Poisson process (no default)", 1e-12, 1e12, NULL}, \
+    {"--seed", CLI_COUNT, &(w).seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL}
+#define SPEC_OPTIONS_LOAD(w) \
+    {"--closed", CLI_FLAG, &(w).closed, NULL, \
+     "closed load: each site makes its next request after it has left the critical section", 0, 0, NULL}, \
+    {"--think", CLI_TEXT, &(w).think, "S", \
+     "closed load: time from leaving to the next request, a distribution as for --delay (default 0)", 0, 0, NULL}, \
+    {"--requesters", CLI_COUNT, &(w).requesters, "R", \
+     "closed load: only the first R sites make requests (default: all sites)", 1, DME_SITES_MAX, NULL}, \
+    {"--zipf", CLI_REAL, &(w).zipf, "S", \
+     "open load: site k makes requests in proportion to 1/(k+1)^S (default 0: all sites alike)", 0, 10, NULL}, \
+    {"--hot", CLI_TEXT, &(w).hot, "P,H", \
+     "open load: a share P of all requests, from 0 to 1, comes from the first H sites (default: all sites alike)", \
+     0, 0, NULL}, \
+    {"--burst", CLI_TEXT, &(w).burst, "F,L", \
+     "open load: bursts at F times the rate, for L units of time on average, with silence between them; the mean rate " \
+     "stays the same (default: no bursts)", 0, 0, NULL}
+#define SPEC_OPTIONS(w) \
+    {"--delay", CLI_TEXT, &(w).delay, "D", \
+     "time that a message takes, in units of time: const:D, uniform:A,B, exp:MEAN, lognormal:MEAN,SIGMA or matrix:FILE " \
+     "(default const:1)", 0, 0, NULL}, \
+    {"--order", CLI_CHOICE, &(w).order, "O", \
+     "deliver the messages of a channel in this order (default: FIFO if the algorithm relies on it, any order " \
+     "otherwise)", 0, 0, spec_orders}, \
+    {"--bound", CLI_REAL, &(w).bound, "T", \
+     "upper bound on message delays, in which the algorithm's timers count (default: the largest delay)", \
+     1e-12, 1e12, NULL}, \
+    {"--hold", CLI_TEXT, &(w).hold, "E", \
+     "time that a site spends in the critical section, a distribution as for --delay (default 0.1)", 0, 0, NULL}, \
+    {"--entries", CLI_COUNT, &(w).entries, "K", \
+     "measure K entries into the critical section (default 100k)", 1, 1e15, NULL}, \
+    {"--warmup", CLI_COUNT, &(w).warmup, "K", \
+     "do not measure the first K entries, nor those until the system is next at rest (default: a tenth of --entries)", \
+     0, 1e15, NULL}, \
+    {"--rule", CLI_TEXT, &(w).rule, "RULE", \
+     "rule for sharing: exclusive, shared, slots:K or group:M (default: the first that the algorithm supports)", \
+     0, 0, NULL}, \
+    {"--readers", CLI_REAL, &(w).readers, "P", \
+     "rule shared: share of the requests that are for reading, from 0 to 1 (default 0.8)", 0, 1, NULL}, \
+    {"--popularity", CLI_REAL, &(w).popularity, "S", \
+     "rule group: group k is requested in proportion to 1/k^S (default 0: all groups alike)", 0, 10, NULL}, \
+    {"--set", CLI_LIST, &(w).sets, "KEY=VALUE", \
+     "set option KEY of the algorithm (default: as \"dibs list ALGORITHM\" shows); may be repeated", 0, 0, NULL}
 
-#define SPEC_OPTIONS_FAULTS(w)                                                                                          \
-    {                                                                                                                   \
-        "--faults", CLI_TEXT, &(w).faults, "FILE", "failures from a file of lines TIME crash|restart|.. SITE",          \
-        0,          0,        NULL},                                                                                    \
-        {"--crash-rate", CLI_REAL, &(w).crash_rate, "R", "crashes per time, of the whole system, one at a time", 1e-12, \
-         1e12,           NULL},                                                                                         \
-        {"--cut-rate", CLI_REAL, &(w).cut_rate, "R", "cuts of the network in two, likewise", 1e-12, 1e12, NULL},        \
-        {"--leave-rate", CLI_REAL, &(w).leave_rate, "R", "members that leave, and join again, likewise", 1e-12,         \
-         1e12,           NULL},                                                                                         \
-        {"--absence", CLI_TEXT, &(w).absence, "D", "how long a crash, cut or leave lasts, as for --delay (const:50)",   \
-         0,           0,        NULL},                                                                                  \
-        {"--calm", CLI_REAL, &(w).calm, "D", "time to recover before the next failure, at least (50 T)",                \
-         1e-12,    1e12,     NULL},                                                                                     \
-        {"--resume", CLI_FLAG, &(w).resume, NULL, "sites come back with their memory", 0, 0, NULL},                     \
-    {                                                                                                                   \
-        "--detect", CLI_REAL, &(w).detect, "D", "time until a failure is reported (the bound T)", 1e-12, 1e12, NULL     \
-    }
+#define SPEC_OPTIONS_FAULTS(w) \
+    {"--faults", CLI_TEXT, &(w).faults, "FILE", \
+     "read failures from FILE, one in a line: TIME crash|restart|resume|join|leave SITE, TIME cut SITE..., TIME heal " \
+     "(default: none)", 0, 0, NULL}, \
+    {"--crash-rate", CLI_REAL, &(w).crash_rate, "R", \
+     "crashes in the whole system per unit of time, on average and never two failures at once (default 0)", \
+     1e-12, 1e12, NULL}, \
+    {"--cut-rate", CLI_REAL, &(w).cut_rate, "R", \
+     "partitions of the network into two parts per unit of time, likewise (default 0)", 1e-12, 1e12, NULL}, \
+    {"--leave-rate", CLI_REAL, &(w).leave_rate, "R", \
+     "members that leave, and join again, per unit of time, likewise (default 0)", 1e-12, 1e12, NULL}, \
+    {"--absence", CLI_TEXT, &(w).absence, "D", \
+     "duration of a crash, partition or absence, a distribution as for --delay (default const:50)", 0, 0, NULL}, \
+    {"--calm", CLI_REAL, &(w).calm, "D", \
+     "least time between the end of a failure and the next failure (default: 50 times --bound)", 1e-12, 1e12, NULL}, \
+    {"--resume", CLI_FLAG, &(w).resume, NULL, \
+     "crashed sites restart with their memory (default: without it)", 0, 0, NULL}, \
+    {"--detect", CLI_REAL, &(w).detect, "D", \
+     "time from a failure until it is reported to the other sites (default: --bound)", 1e-12, 1e12, NULL}
+/* clang-format on */
 
 /* The specification, or cli_die. */
 struct sim_spec spec_of(const char *algorithm, const struct spec_words *words);
-/* The same from a line, as it stands behind "dibs sim". */
+/* The same from one line, the words after "dibs sim". */
 struct sim_spec spec_parse(const char *line);
 void spec_free(struct sim_spec *spec);
 
