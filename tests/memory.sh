@@ -86,4 +86,46 @@ tell $? "the log says that as well"
 kill $daemon
 wait $daemon
 tell $? "and it ends as it should"
+
+# A bound that the operator has set: the same, long before the machine has no memory left.
+base=$((24000 + $$ % 900)) # below the ports that the system gives away by itself
+serve bound --memory-max 24M --http 127.0.0.1:$base
+until_true "$DIBS" status --socket "$dir/bound"
+# shellcheck disable=SC2016
+"$DIBS" lock --socket "$dir/bound" innocent -- sh -c ': >"$0"; while [ -e "$0" ]; do sleep 0.02; done' "$dir/held" &
+holder=$!
+until_true test -e "$dir/held"
+rm -f "$dir/said"
+python3 "$dir/hog.py" "$dir/bound" <"$dir/on" >"$dir/said" 2>&1 &
+hog=$!
+started="$started $hog"
+exec 8>"$dir/on"
+until_true test -s "$dir/said"
+grep -q '^-BUSY .*as much memory as it may' "$dir/said"
+tell $? "beyond --memory-max a client is refused, with the reason"
+until_true grep -q "the bound: clients are refused" "$dir/bound.log"
+tell $? "the log says it"
+"$DIBS" status --socket "$dir/bound" >"$dir/status"
+used=$(sed -n 's/^memory bytes //p' "$dir/status")
+max=$(sed -n 's/^memory max bytes //p' "$dir/status")
+[ "$max" = $((24 << 20)) ] && [ "$used" -ge $((max - max / 16)) ] && [ "$used" -lt $((max + max / 2)) ]
+tell $? "what is used is at the bound ($used of $max bytes), and the daemon tells both"
+rm -f "$dir/held"
+wait $holder
+tell $? "a client that held a lock has kept it, and releases it"
+exec 8>&-
+wait $hog
+until_true "$DIBS" lock --socket "$dir/bound" other -- true
+tell $? "when the first client has let go, locks are granted again"
+until_true grep -q "below --memory-max again" "$dir/bound.log"
+tell $? "the log says that as well"
+end_daemon bound
+rejects "--memory-max: \"lots\" is not a size; it is a number of bytes, or of K, M, G or T of them, at least 8M" serve --memory-max lots
+rejects "--memory-max: \"100K\" is not a size; it is a number of bytes, or of K, M, G or T of them, at least 8M" serve --memory-max 100K
+
+# Single allocations that fail, and all from one on.
+"$DIBS" keygen "$dir/key"
+${CC:-cc} -O1 -shared -fPIC -o "$dir/famine.so" tests/famine.c &&
+    python3 tests/famine.py "$DIBS" "$dir/famine.so" "$dir" $((base + 1)) "${FAMINE_RUNS:-20}"
+tell $? "whichever allocation fails, a daemon goes on or ends in its own words"
 echo "1..$number"

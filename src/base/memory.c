@@ -1,8 +1,11 @@
 /* memory.c - see memory.h. */
 #include "memory.h"
 
+#include <malloc.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A process has one memory, so there is one of it. */
 static struct {
@@ -23,8 +26,11 @@ static bool mem_use_reserve(void)
 
 static void *mem_or_die(void *block, size_t size)
 {
+    struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
+
     if (!block) {
-        fprintf(stderr, "dibs: out of memory (%zu bytes more were needed); %s\n", size, reserve.last_words);
+        if (!reserve.size || poll(&log, 1, 0) == 1) /* a daemon must not wait for a reader of its log to end */
+            fprintf(stderr, "dibs: out of memory (%zu bytes more were needed); %s\n", size, reserve.last_words);
         exit(2);
     }
     return block;
@@ -75,4 +81,12 @@ void mem_look_again(void)
 {
     if (mem_is_short())
         reserve.block = malloc(reserve.size);
+}
+
+size_t mem_used(void)
+{
+    struct mallinfo2 all = mallinfo2();
+    size_t used = all.uordblks + all.hblkhd, kept = reserve.block ? reserve.size : 0;
+
+    return used > kept ? used - kept : 0;
 }

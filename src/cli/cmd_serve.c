@@ -97,6 +97,10 @@ int cmd_serve(int argc, char **argv)
          "length of a member's lease in milliseconds, the same on each member: a member that is silent for longer is "
          "excluded (default 1000)",
          0, 0, NULL},
+        {"--memory-max", CLI_TEXT, &set[CONF_MEMORY_MAX].text, "SIZE",
+         "refuse clients what would have to be kept while this much memory is allocated, 512M for instance (default: "
+         "no bound)",
+         0, 0, NULL},
         {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "NAME",
          "algorithm of exclusive, shared and group locks (default swaroop-singh)", 0, 0, NULL},
         {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "NAME",

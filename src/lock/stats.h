@@ -38,7 +38,10 @@ struct stats {
     uint64_t releases, timeouts, refusals; /* grants and losses are in the node */
     uint64_t waiters, holders;             /* now */
     struct stats_times wait, hold, handover;
-    struct stats_times disk, turn; /* counted by whoever owns the disk, and the loop */
+    /* Counted by the driver, which owns the disk, the loop, the log and the memory. */
+    struct stats_times disk, turn, turn_cpu;
+    uint64_t memory, memory_max; /* bytes in use, and their bound; 0: there is none */
+    uint64_t log_dropped;        /* lines */
 };
 
 void stats_add_time(struct stats_times *t, uint64_t ms);

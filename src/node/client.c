@@ -53,11 +53,12 @@ bool client_is_full(const struct client *c)
     return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
 }
 
-static bool client_is_too_much(const struct client *c)
+/* Null; or why the member has no memory for what this client wants it to keep. */
+static const char *client_is_too_much(const struct client *c)
 {
     const struct node_conf *conf = &c->session->node->conf;
 
-    return conf->is_short && conf->is_short(conf->user);
+    return conf->is_short ? conf->is_short(conf->user) : NULL;
 }
 
 bool client_has_more(const struct client *c)
@@ -98,7 +99,7 @@ void client_execute(struct client *c, const struct resp_request *r)
     else
         snprintf(line, sizeof line, "usage: %s", command->usage);
     if (command->when & COMMAND_COSTS && client_is_too_much(c)) {
-        resp_error(&c->out, "BUSY", "this daemon is out of memory; try again later, or give it more");
+        resp_error(&c->out, "BUSY", client_is_too_much(c));
         return;
     }
     if (command->name && (c->protocol == 3 || !c->session->subscribed || command->when & COMMAND_SUBSCRIBED) &&

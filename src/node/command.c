@@ -229,7 +229,14 @@ static void command_status(struct client *c, const struct resp_request *r)
         const char *key;
         uint64_t value;
     } numbers[] = {
-        {"view", node->view.number}, {"locks", node->locks.count}, {"grants", node->grants}, {"losses", node->losses}};
+        {"view", node->view.number},
+        {"locks", node->locks.count},
+        {"grants", node->grants},
+        {"losses", node->losses},
+        {"memory_bytes", node->stats.memory},
+        {"memory_max_bytes", node->stats.memory_max},
+        {"log_lines_dropped", node->stats.log_dropped},
+    };
 
     (void)r;
     resp_map(out, c->protocol, 6 + sizeof numbers / sizeof numbers[0]);

@@ -44,7 +44,7 @@ static void metrics_times(struct bytes *to, const char *name, const char *help, 
     count += t->bucket[STATS_BUCKETS];
     metrics_print(to, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, count);
     metrics_print(to, "%s_sum %" PRIu64 ".%03u\n%s_count %" PRIu64 "\n", name, t->sum_ms / 1000,
-                (unsigned)(t->sum_ms % 1000), name, count);
+                  (unsigned)(t->sum_ms % 1000), name, count);
 }
 
 static void metrics_of_messages(const struct node *node, struct bytes *to, bool sent)
@@ -59,7 +59,7 @@ static void metrics_of_messages(const struct node *node, struct bytes *to, bool 
 
             if (count)
                 metrics_print(to, "%s{algorithm=\"%s\",kind=\"%s\"} %" PRIu64 "\n", name, m->alg[k].alg->name,
-                            m->alg[k].alg->kinds[kind].name, count);
+                              m->alg[k].alg->kinds[kind].name, count);
         }
 }
 
@@ -81,10 +81,10 @@ static void metrics_of_links(const struct node *node, struct bytes *to)
 
             if (link)
                 metrics_print(to, "%s{member=\"%s\"} %" PRIu64 "\n", each[k].name, talk_name(node, j),
-                            k == 0   ? (uint64_t)(link->state == LINK_UP)
-                            : k == 1 ? link->made
-                            : k == 2 ? link->resent
-                                     : (uint64_t)bytes_len(&link->keep));
+                              k == 0   ? (uint64_t)(link->state == LINK_UP)
+                              : k == 1 ? link->made
+                              : k == 2 ? link->resent
+                                       : (uint64_t)bytes_len(&link->keep));
         }
     }
 }
@@ -112,12 +112,13 @@ void metrics_write(const struct node *node, struct bytes *to)
     else
         metrics_print(to, "dibs_vouches_seconds %" PRIu64 ".%03u\n", vouches_ms / 1000, (unsigned)(vouches_ms % 1000));
     metrics_one(to, "dibs_view", "gauge", "The number of the view of the cluster that this member is in.",
-              node->view.number);
+                node->view.number);
     metrics_one(to, "dibs_view_members", "gauge", "Members that take part in it.", metrics_taking_part(node));
     metrics_one(to, "dibs_lapses_total", "counter",
-              "How often this member has lost its lease, and its clients their locks.", node->lapses);
+                "How often this member has lost its lease, and its clients their locks.", node->lapses);
     metrics_one(to, "dibs_clock_standstills_total", "counter",
-              "How often the clock of this machine was found to have stood still, or to run too slowly.", node->stills);
+                "How often the clock of this machine was found to have stood still, or to run too slowly.",
+                node->stills);
     metrics_one(to, "dibs_sessions_total", "counter", "Connections of clients so far.", node->session_count);
     metrics_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     metrics_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);
@@ -131,12 +132,20 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_times(to, "dibs_wait_seconds", "From a client's request to its grant.", &s->wait);
     metrics_times(to, "dibs_hold_seconds", "From a grant to its release or loss.", &s->hold);
     metrics_times(to, "dibs_handover_seconds",
-                "From a release, while a client of this member waits, to its next grant of the same lock.",
-                &s->handover);
+                  "From a release, while a client of this member waits, to its next grant of the same lock.",
+                  &s->handover);
     metrics_times(to, "dibs_journal_write_seconds",
-                "How long it took to write to the journal: nothing else is done meanwhile.", &s->disk);
+                  "How long it took to write to the journal: nothing else is done meanwhile.", &s->disk);
     metrics_times(to, "dibs_turn_seconds", "How long a turn of the daemon's loop took: nothing else is done meanwhile.",
-                &s->turn);
+                  &s->turn);
+    metrics_times(to, "dibs_turn_cpu_seconds",
+                  "Processor time of a turn of the daemon's loop: what it took, whatever else the machine did.",
+                  &s->turn_cpu);
+    metrics_one(to, "dibs_memory_bytes", "gauge", "Memory that this daemon has allocated.", s->memory);
+    metrics_one(to, "dibs_memory_max_bytes", "gauge",
+                "Memory beyond which clients are refused what would have to be kept (0: no bound).", s->memory_max);
+    metrics_one(to, "dibs_log_lines_dropped_total", "counter",
+                "Lines of the log that were dropped because nothing has read them in time.", s->log_dropped);
     metrics_of_messages(node, to, true);
     metrics_of_messages(node, to, false);
     metrics_of_links(node, to);

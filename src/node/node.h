@@ -63,8 +63,8 @@ struct node_conf {
     uint64_t fence_leap; /* 0: FENCE_LEAP */
     void *user;          /* of what follows */
     uint64_t (*random)(void *user);
-    /* Is there no memory for what clients want to be kept? A null function: there is. */
-    bool (*is_short)(void *user);
+    /* Null; or why there is no memory for what clients want this member to keep. A null function: there is. */
+    const char *(*is_short)(void *user);
     /* May a member be there? Null, or why not. A null function: anywhere. */
     const char *(*objects)(void *user, const char *name, const char *address);
 };

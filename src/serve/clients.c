@@ -3,7 +3,7 @@
  *
  * One client must not keep others waiting. So a turn of the loop is bounded (stream.h), and in it a client gets a credit
  * (client.h); what it has sent beyond that waits for the next turn, and no more is read from it meanwhile. And what the
- * daemon keeps for all clients together is bounded: beyond CLIENTS_MEMORY_MAX, those that need more than CLIENT_MEMORY_FAIR
+ * daemon keeps for all clients together is bounded: beyond CLIENTS_MEMORY_MAX, or a quarter of --memory-max, those that need more than CLIENT_MEMORY_FAIR
  * are refused. */
 #include "serve.h"
 
@@ -73,6 +73,14 @@ static void clients_run(struct serve_client *c)
     clients_note(c);
 }
 
+/* Of the buffers of all clients. */
+static size_t clients_memory_max(const struct serve *s)
+{
+    uint64_t share = s->conf->memory_max / 4;
+
+    return share && share < CLIENTS_MEMORY_MAX ? share : CLIENTS_MEMORY_MAX;
+}
+
 /* What it keeps is counted. False: that is too much, and it is one of those who have most of it. */
 static bool clients_fit_memory(struct serve_client *c)
 {
@@ -80,7 +88,7 @@ static bool clients_fit_memory(struct serve_client *c)
 
     c->serve->buffered += now - c->buffered;
     c->buffered = now;
-    return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= CLIENTS_MEMORY_MAX;
+    return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= clients_memory_max(c->serve);
 }
 
 /* What it is told goes out. */
@@ -253,19 +261,20 @@ bool serve_clients_patience(struct serve *s)
 /* Are there descriptors left for it, and memory? Else it is told so, and the operator is. */
 static bool clients_fits(struct serve_client *c)
 {
-    static const char no[] = "-ERR this daemon has no room for more clients\r\n";
     bool tcp = c->stream->uv.any.type == UV_TCP;
+    const char *full = tcp ? serve_is_short(c->serve) : NULL;
+    char line[256];
     uv_os_fd_t fd;
 
-    if (tcp && mem_is_short()) {
-        serve_log_refusal(c->serve, c->stream, "is refused, as this daemon is out of memory");
-        return false;
-    }
-    if (uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 && (uint64_t)fd < c->serve->descriptors)
+    if (!full && uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 && (uint64_t)fd < c->serve->descriptors)
         return true;
+    snprintf(line, sizeof line, "-%s %s\r\n", full ? "BUSY" : "ERR",
+             full ? full : "this daemon has no room for more clients");
     if (!c->serve->conf->clients_tls || !tcp)
-        stream_write(c->stream, (const uint8_t *)no, sizeof no - 1);
-    serve_log_refusal(c->serve, c->stream, "is one client too many; raise the limit of open files (ulimit -n)");
+        stream_write(c->stream, (const uint8_t *)line, strlen(line));
+    serve_log_refusal(c->serve, c->stream,
+                      full ? "is refused, as this daemon has no memory left for it"
+                           : "is one client too many; raise the limit of open files (ulimit -n)");
     return false;
 }
 

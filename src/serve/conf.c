@@ -26,6 +26,7 @@ static const struct {
     [CONF_CA] = {"ca", "FILE"},
     [CONF_DATA] = {"data", "DIRECTORY"},
     [CONF_LEASE] = {"lease", "MILLISECONDS"},
+    [CONF_MEMORY_MAX] = {"memory-max", "SIZE"},
     [CONF_ALGORITHM] = {"algorithm", "NAME"},
     [CONF_SLOTS_ALGORITHM] = {"slots-algorithm", "NAME"},
 };
@@ -242,6 +243,29 @@ static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
                      CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
 }
 
+/* "512M" and the like. */
+static void conf_memory(struct conf_draft *d, struct serve_conf *conf)
+{
+    static const char units[] = "KMGT";
+    const struct conf_setting *max = &d->set[CONF_MEMORY_MAX];
+    const char *unit;
+    char *end;
+
+    conf->memory_max = 0;
+    if (!max->text || !*max->text)
+        return;
+    conf->memory_max = *max->text >= '0' && *max->text <= '9' ? strtoul(max->text, &end, 10) : 0;
+    if (conf->memory_max && *end && (unit = strchr(units, *end)) && !end[1]) {
+        unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+        conf->memory_max = conf->memory_max < UINT64_MAX >> shift ? conf->memory_max << shift : 0;
+        end++;
+    }
+    if (!conf->memory_max || *end || conf->memory_max < CONF_MEMORY_MIN)
+        conf_mistake(d, max, "\"%s\" is not a size; it is a number of bytes, or of K, M, G or T of them, at least %dM",
+                     max->text, CONF_MEMORY_MIN >> 20);
+}
+
 static void conf_socket(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *group = &d->set[CONF_SOCKET_GROUP];
@@ -291,6 +315,7 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
     if (d->set[CONF_DATA].text)
         conf->data = d->set[CONF_DATA].text;
     conf_lease(d, conf);
+    conf_memory(d, conf);
     conf->modes = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
     conf->slots = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
     conf_policies(d, conf);

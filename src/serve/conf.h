@@ -17,6 +17,7 @@
 
 struct tls_keys;
 
+enum { CONF_MEMORY_MIN = 1 << 23 };
 enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = 100, CONF_LEASE_MS_MAX = 60000 };
 
 /* A name and an address; or an address without a name, none if the port is 0. */
@@ -45,6 +46,7 @@ struct serve_conf {
     bool has_key, has_cert;                       /* what they consist of */
     bool join;                                    /* a cluster that is there already */
     uint64_t lease_ms;
+    uint64_t memory_max; /* bytes; 0: no bound */
     const struct dme_alg *modes, *slots;
     struct lock_policy policy[LOCK_POLICIES_MAX];
     uint32_t policies;
@@ -67,6 +69,7 @@ enum conf_key {
     CONF_CA,
     CONF_DATA,
     CONF_LEASE,
+    CONF_MEMORY_MAX,
     CONF_ALGORITHM,
     CONF_SLOTS_ALGORITHM,
     CONF_KEYS

@@ -76,6 +76,8 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         describe_address(&conf->http, to);
         fprintf(to, ", for whoever asks\n");
     }
+    if (conf->memory_max)
+        fprintf(to, "memory     at most %" PRIu64 " bytes\n", conf->memory_max);
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, "policy     ");
         describe_policy(&conf->policy[k], to);

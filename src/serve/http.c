@@ -125,6 +125,7 @@ static const char *http_json(const char *at, FILE *to)
     }
 }
 
+/* Null: there is no memory for it. */
 static char *http_status(struct node *node, size_t *len)
 {
     struct session nobody = {.node = node};
@@ -132,24 +133,35 @@ static char *http_status(struct node *node, size_t *len)
     const struct resp_request request = {.count = 1, .word = {{"STATUS", 6}}};
     char *text = NULL;
     FILE *to = open_memstream(&text, len);
+    bool whole;
 
+    if (!to)
+        return NULL;
     ring_init(&nobody.subscriptions);
     client_execute(&c, &request);
     *bytes_add(&c.out, 1) = '\0';
     http_json((const char *)c.out.at, to);
     putc('\n', to);
-    fclose(to);
+    whole = !ferror(to);
     bytes_free(&c.out);
-    return text;
+    if (fclose(to) == 0 && whole)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ answers */
 
+/* Without memory for an answer the connection is closed. */
 static http_result http_send(struct MHD_Connection *to, unsigned status, const char *type, char *text, size_t len)
 {
-    struct MHD_Response *r = mhd.create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *r = text ? mhd.create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE) : NULL;
     http_result result;
 
+    if (!r) {
+        free(text);
+        return MHD_NO;
+    }
     mhd.add_response_header(r, "Content-Type", type);
     mhd.add_response_header(r, "Connection", "close");
     mhd.add_response_header(r, "Cache-Control", "no-store");

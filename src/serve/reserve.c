@@ -1,24 +1,30 @@
-/* reserve.c - a daemon that has no memory left.
+/* reserve.c - a daemon that has no memory left, or may not have more.
  *
  * It must not die on a client's account: other clients hold locks. So some memory is kept in reserve (lab/memory.h). When it
  * is needed, the daemon goes on with it, and refuses what clients want it to keep, until there is enough memory again:
  * requests for locks, questions, subscriptions, and new connections over TCP. UNLOCK and CONFIRM are never refused. Memory
  * that other members make it use, by names of locks and by letters, is not refused: if the reserve is used up, the daemon
- * ends, and says why. */
+ * ends, and says why.
+ *
+ * An operator may set a bound for what the daemon allocates (--memory-max). Beyond it clients are refused the same things.
+ * The allocator is asked how much is in use at most every LOOK_MS, and takes at most a LOOK_SHARE-th of the time for it, so
+ * clients can exceed the bound by what they allocate in between. */
 #include "serve.h"
 
 #include "base/memory.h"
 
+#include <inttypes.h>
 #include <raft.h>
 #include <stdlib.h>
 
-enum { RESERVE = 8 << 20 };
+enum { RESERVE = 8 << 20, LOOK_MS = 10, LOOK_SHARE = 50 };
 
-/* Libraries that would not know what to do without memory use the reserve, too. */
+/* Libraries use the reserve, too. A member that cannot agree must end: so libraft, and what is between it and the node, get
+ * memory, or the daemon says its last words. (Memory at aligned addresses is wanted by parts of libraft that are not used.) */
 static void *reserve_raft_new(void *data, size_t size)
 {
     (void)data;
-    return mem_try(size);
+    return mem_grow(NULL, size);
 }
 
 static void reserve_raft_free(void *data, void *block)
@@ -30,13 +36,13 @@ static void reserve_raft_free(void *data, void *block)
 static void *reserve_raft_zeroed(void *data, size_t count, size_t size)
 {
     (void)data;
-    return mem_try_new(count, size);
+    return mem_new(count * size);
 }
 
 static void *reserve_raft_grow(void *data, void *block, size_t size)
 {
     (void)data;
-    return mem_try_grow(block, size);
+    return mem_grow(block, size);
 }
 
 static void *reserve_raft_aligned(void *data, size_t alignment, size_t size)
@@ -68,22 +74,49 @@ void serve_keep_memory(void)
     raft_heap_set(&heap);
 }
 
-bool serve_is_short(void *user)
+const char *serve_is_short(void *user)
 {
-    (void)user;
-    return mem_is_short();
+    const struct serve *s = user;
+
+    return mem_is_short() ? "this daemon is out of memory; try again later, or give it more"
+           : s->is_full   ? "this daemon has allocated as much memory as it may; try again later, release locks, or "
+                            "raise its --memory-max"
+                          : NULL;
+}
+
+static void reserve_look(struct serve *s)
+{
+    uint64_t now = uv_hrtime(), bound = s->conf->memory_max;
+
+    if (now < s->memory_look_ns)
+        return;
+    s->node.stats.memory = mem_used();
+    s->node.stats.memory_max = bound;
+    s->memory_look_ns = now + LOOK_SHARE * (uv_hrtime() - now);
+    if (s->memory_look_ns < now + LOOK_MS * 1000000)
+        s->memory_look_ns = now + LOOK_MS * 1000000;
+    s->is_full = bound && s->node.stats.memory >= (s->is_full ? bound - bound / 16 : bound);
 }
 
 /* Clients are refused while memory is short, and the operator is told. */
 void serve_mind_memory(struct serve *s)
 {
-    bool was_short = s->is_short;
+    bool was_short = s->is_short, was_full = s->is_full;
 
     mem_look_again();
+    reserve_look(s);
     s->is_short = mem_is_short();
     if (s->is_short && !was_short)
         serve_log(s, "out of memory: clients are refused what would have to be kept; give this daemon more memory, or "
                      "let clients hold fewer locks");
     else if (was_short && !s->is_short)
         serve_log(s, "there is memory again");
+    if (s->is_full && !was_full)
+        serve_log(s,
+                  "%" PRIu64 " bytes are allocated, and %" PRIu64
+                  " are the bound: clients are refused what would have to be kept; raise --memory-max, or let clients "
+                  "hold fewer locks",
+                  s->node.stats.memory, s->conf->memory_max);
+    else if (was_full && !s->is_full)
+        serve_log(s, "there is room below --memory-max again");
 }

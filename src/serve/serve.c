@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include "http.h"
+#include "log.h"
 
 #include "base/spin.h"
 #include "base/memory.h"
@@ -22,13 +23,17 @@
 void serve_log(const struct serve *s, const char *format, ...)
 {
     char line[8192];
+    int head = snprintf(line, sizeof line, "dibs: %s: ", s->conf->member[s->conf->self].name);
     va_list args;
+    size_t len;
 
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(line + head, sizeof line - (size_t)head - 1, format, args);
     va_end(args);
     link_make_printable(line);
-    fprintf(stderr, "dibs: %s: %s\n", s->conf->member[s->conf->self].name, line);
+    len = strlen(line);
+    line[len] = '\n';
+    log_line(line, len + 1);
 }
 
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason)
@@ -183,14 +188,19 @@ static void serve_end_turn(struct serve *s)
 {
     enum { SOON_MS = 1000 };
     uint64_t ms = s->turn.began_ns ? (uv_hrtime() - s->turn.began_ns) / 1000000 : 0;
+    uint64_t cpu_ms = s->turn.began_ns ? (turn_cpu_ns() - s->turn.began_cpu_ns) / 1000000 : 0;
 
-    if (s->turn.began_ns)
+    if (s->turn.began_ns) {
         stats_add_time(&s->node.stats.turn, ms);
+        stats_add_time(&s->node.stats.turn_cpu, cpu_ms);
+    }
+    s->node.stats.log_dropped = log_dropped();
     if (ms > s->conf->lease_ms / 8 && uv_now(&s->loop) - s->slow_ms >= SOON_MS) {
         serve_log(s,
-                  "a turn took %" PRIu64 " ms, in which nothing else was done: %u reads, %" PRIu64
+                  "a turn took %" PRIu64 " ms, %" PRIu64
+                  " ms of them on the processor, in which nothing else was done: %u reads, %" PRIu64
                   " ms for the disk, view %" PRIu64 ", %zu locks",
-                  ms, s->turn.reads, s->disk_ms, s->node.view.number, s->node.locks.count);
+                  ms, cpu_ms, s->turn.reads, s->disk_ms, s->node.view.number, s->node.locks.count);
         s->slow_ms = uv_now(&s->loop);
     }
     s->turn.began_ns = s->turn.reads = s->turn.callers = 0;
@@ -327,7 +337,8 @@ static void serve_renew(uv_signal_t *signal, int number)
         serve_log(s, "SIGHUP: keys and certificates were read again, for connections to come");
     else
         serve_log(s, "SIGHUP: keys and certificates stay as they were, because of this:");
-    conf_tell(s->draft, stderr);
+    for (unsigned k = 0; k < s->draft->mistakes && k < CONF_MISTAKES_MAX; k++)
+        serve_log(s, "%s", s->draft->mistake[k].text);
 }
 
 static uint64_t serve_random(void *user)
@@ -554,6 +565,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
         free(s);
         return 1;
     }
+    log_begin();
     uv_timer_init(&s->loop, &s->due);
     uv_timer_init(&s->loop, &s->patience);
     uv_idle_init(&s->loop, &s->again);
@@ -580,8 +592,10 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     serve_loop(s);
     uv_loop_close(&s->loop);
     begun = s->status == 0;
-    if (s->resolving) /* in threads that cannot be interrupted; exit() would wait for them */
+    if (s->resolving) { /* in threads that cannot be interrupted; exit() would wait for them */
+        log_end();
         _exit(s->status);
+    }
     node_free(&s->node);
     disk_close(&s->disk);
     free(s);

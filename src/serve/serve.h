@@ -42,8 +42,10 @@ struct serve {
     uv_loop_t loop;
     struct node node;
     struct disk_file disk;
-    bool has_written; /* since the time was told */
-    bool is_short;    /* of memory */
+    bool has_written;        /* since the time was told */
+    bool is_short;           /* of memory */
+    bool is_full;            /* as much memory is allocated as may be */
+    uint64_t memory_look_ns; /* when that is looked at again */
     struct ring peers;
     uint64_t roster_version; /* that the peers follow */
     uv_tcp_t peers_door;     /* where peers come in */
@@ -80,9 +82,10 @@ struct serve {
 int serve_run(struct serve_conf *conf, struct conf_draft *draft);
 
 /* Between the files of this directory. */
-/* Memory is kept in reserve; is that in use (struct node_conf)? If so, perhaps there is enough again. */
+/* Memory is kept in reserve, and there may be a bound for it: reserve.c. Why clients are refused what would have to be kept
+ * (struct node_conf), or null; and this is looked at again. */
 void serve_keep_memory(void);
-bool serve_is_short(void *user);
+const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
 /* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
 void serve_wake(struct serve *s);

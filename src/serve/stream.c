@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct stream_rest {
     uv_write_t request;
@@ -127,12 +128,22 @@ size_t stream_backlog(const struct stream *s)
 
 /* --------------------------------------------------------------------------------------------------------- coming in */
 
+uint64_t turn_cpu_ns(void)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 uint64_t turn_touch(struct turn *t)
 {
     uint64_t now = uv_hrtime();
 
-    if (!t->began_ns)
+    if (!t->began_ns) {
         t->began_ns = now;
+        t->began_cpu_ns = turn_cpu_ns();
+    }
     return now - t->began_ns;
 }
 

@@ -17,6 +17,7 @@
 enum { TURN_NS = 5000000, TURN_PIECE = 1 << 14, TURN_CALLERS = 32 /* who are let in */ };
 struct turn {
     uint64_t began_ns; /* 0: nothing has happened yet */
+    uint64_t began_cpu_ns;
     uint64_t number, round;
     bool missed;             /* somebody has to wait for the next turn */
     bool contended;          /* in this round */
@@ -24,6 +25,7 @@ struct turn {
 };
 /* Something happens in this turn. How long it has been going on. */
 uint64_t turn_touch(struct turn *t);
+uint64_t turn_cpu_ns(void); /* of this thread */
 /* All that could be read has been. */
 void turn_end(struct turn *t);
 

@@ -1,0 +1,41 @@
+#!/bin/sh
+# A daemon whose log nobody reads: it goes on, drops lines, counts them, and tells how many once it is read again.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+mkfifo "$dir/pipe"
+exec 7<>"$dir/pipe" # open for reading, and not read
+"$DIBS" serve --socket "$dir/deaf" 2>"$dir/pipe" &
+daemon=$!
+started="$started $daemon"
+until_true "$DIBS" status --socket "$dir/deaf"
+tell $? "a daemon runs, and nobody reads its log"
+
+dropped() {
+    "$DIBS" status --socket "$dir/deaf" | sed -n 's/^log lines dropped //p'
+}
+
+# It logs a line for each of these signals. A pipe takes 65536 bytes, the daemon's buffer as many.
+drops_lines() {
+    for _ in $(seq 100); do
+        kill -HUP $daemon
+    done
+    [ "$(dropped)" -gt 0 ]
+}
+until_true drops_lines
+tell $? "when neither the pipe nor its buffer take more, lines are dropped and counted"
+"$DIBS" lock --socket "$dir/deaf" a -- true
+tell $? "locks are granted all the same"
+
+timeout 20 sh -c 'while read -r line; do case $line in *"were dropped"*) echo "$line"; exit 0 ;; esac; done' <"$dir/pipe" >"$dir/said" &
+reader=$!
+started="$started $reader"
+until_true sh -c "kill -HUP $daemon; kill -0 $reader 2>/dev/null && exit 1; exit 0"
+grep -q '^dibs: [0-9]* lines of this log were dropped, as nothing has read it$' "$dir/said"
+tell $? "once it is read again, the log tells how many"
+
+until_true drops_lines
+kill $daemon
+wait $daemon
+tell $? "and the daemon ends when it is told to, though nobody reads its last words"
+echo "1..$number"
