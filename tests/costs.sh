@@ -14,7 +14,7 @@ if [ "$MODE" != release ]; then
     echo "1..1"
     exit 0
 fi
-sed -n 's/^| \[\([a-z-]*\)\].*/&/p' src/alg/README.md | awk -F ' *[|] *' '{ gsub(/[[]|[]].*/, "", $2); print $2, $7 }' >"$dir/rows"
+sed -n 's/^| \[\([a-z0-9-]*\)\].*/&/p' src/alg/README.md | awk -F ' *[|] *' '{ gsub(/[[]|[]].*/, "", $2); print $2, $7 }' >"$dir/rows"
 while read -r name light slash full; do
     [ "$slash" = / ] && [ "$(messages "$name" --rate 0.0001)" = "$light" ] && [ "$(messages "$name" --closed)" = "$full" ]
     tell $? "$name: $light at light load, $full at full load"

@@ -170,11 +170,21 @@ static bool run_drain_once(struct run *r)
     return false;
 }
 
+/* The messages of a restless algorithm go on when no site asks any more. */
+static bool run_idles(const struct run *r)
+{
+    bool idle = r->w->conf.alg->restless;
+
+    for (dme_id i = 0; i < r->w->conf.n; i++)
+        idle &= r->w->node[i]->phase == DME_IDLE;
+    return idle;
+}
+
 static void run_drain(struct run *r)
 {
     unsigned moves = 0;
 
-    while (moves < DRAIN_MAX && run_drain_once(r))
+    while (moves < DRAIN_MAX && !run_idles(r) && run_drain_once(r))
         moves++;
     if (r->liar)
         return;

@@ -289,7 +289,7 @@ try_held() { # MEMBER MEMBER...: held at the first one
 }
 
 # Every algorithm that can run locks. With one that cannot, a daemon ends with 2 before it looks at anything else.
-algorithms=$("$DIBS" list | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p')
+algorithms=$("$DIBS" list | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p')
 [ "$MODE" = release ] || algorithms="swaroop-singh ricart-agrawala"
 for algorithm in $algorithms; do
     "$DIBS" serve --socket "$dir/no/such/place" --algorithm "$algorithm" 2>/dev/null

@@ -3,7 +3,7 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-for name in $("$DIBS" list | sed -n 's/^\([a-z][a-z-]*\) .*/\1/p'); do
+for name in $("$DIBS" list | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p'); do
     "$DIBS" sim "$name" --sites 4 --closed --entries 9 --warmup 0 --delay uniform:0,2 --save "$dir/$name.txt" \
         --svg "$dir/$name.svg" >"$dir/out" && "$DIBS" scenario "$dir/$name.txt" >"$dir/out" && grep -q '<svg' "$dir/$name.svg"
     tell $? "$name as a scenario"

@@ -12,6 +12,7 @@
     X(ricart_agrawala)                                                                                                 \
     X(ricart_agrawala_as_published)                                                                                    \
     X(ricart_agrawala_tempting)                                                                                        \
+    X(joung_ra1)                                                                                                       \
     X(ricart_agrawala_robust)                                                                                          \
     X(ricart_agrawala_robust_as_published)                                                                             \
     X(ricart_agrawala_pile)                                                                                            \
@@ -55,6 +56,8 @@
     X(swaroop_singh)                                                                                                   \
     X(swaroop_singh_as_published)                                                                                      \
     X(swaroop_singh_tempting)                                                                                          \
+    X(thiare_gueroui_naimi)                                                                                            \
+    X(le_lann)                                                                                                         \
     X(raymond)                                                                                                         \
     X(raymond_tempting)                                                                                                \
     X(neilsen_mizuno)                                                                                                  \

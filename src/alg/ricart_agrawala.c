@@ -14,7 +14,12 @@
  * its code does not; without it a site may overtake another for ever where messages overtake each other, and bounded
  * numbers are unsafe. Readers and writers and groups are one rule: compatible claims never
  * defer each other. They need unbounded numbers, which the paper does not say: a reader may stay inside while others
- * come and go and their numbers leave its own far behind. Options of numbers: ricart_agrawala.h. */
+ * come and go and their numbers leave its own far behind. Options of numbers: ricart_agrawala.h.
+ *
+ * joung-ra1 is the same code under another name: the first algorithm, RA1, of Joung, "The Congenial Talking
+ * Philosophers Problem in Computer Networks", Distributed Computing 15, 2002, for groups. Based on the abstract of that
+ * paper, which calls it a straightforward adaptation of Ricart and Agrawala's, and says what is wrong with it: claims
+ * for two groups that alternate in age let only one process in at a time, as if there were no groups. */
 #include "ricart_agrawala.h"
 
 enum { REQUEST, REPLY };
@@ -164,16 +169,23 @@ static const char *ra_check(const struct dme_conf *conf)
 }
 
 #define RA_COMMON                                                                                                      \
-    .family = DME_PERMISSION, .paper = RA_PAPER, .cost = "2(n-1) messages, delay T", .kinds = ra_kinds,                \
-    .options = ra_options, .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP,                             \
-    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct ra),                                                \
-    .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check, .request = ra_request, .receive = ra_receive,   \
-    .release = ra_release, .broken = ra_broken, .show = ra_show
+    .family = DME_PERMISSION, .cost = "2(n-1) messages, delay T", .kinds = ra_kinds, .options = ra_options,            \
+    .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
+    .state_size = sizeof(struct ra), .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check,                \
+    .request = ra_request, .receive = ra_receive, .release = ra_release, .broken = ra_broken, .show = ra_show
 
-const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", RA_COMMON};
+const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", .paper = RA_PAPER, RA_COMMON};
+
+const struct dme_alg joung_ra1 = {
+    .name = "joung-ra1",
+    .paper = "Y.-J. Joung, The congenial talking philosophers problem in computer networks, Distributed Computing 15, "
+             "2002: RA1",
+    RA_COMMON,
+};
 
 const struct dme_alg ricart_agrawala_as_published = {
     .name = "ricart-agrawala-as-published",
+    .paper = RA_PAPER,
     .flaw = "own numbers are forgotten: endless overtaking, and with bounded numbers two inside",
     .mistakes = ra_mistakes,
     .mistaken = DME_PUBLISHED,
@@ -183,6 +195,7 @@ const struct dme_alg ricart_agrawala_as_published = {
 
 const struct dme_alg ricart_agrawala_tempting = {
     .name = "ricart-agrawala-tempting",
+    .paper = RA_PAPER,
     .flaw = "one bit is saved: the modulus is too small, and numbers compare the wrong way",
     .mistakes = ra_mistakes,
     .mistaken = DME_TEMPTING,

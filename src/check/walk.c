@@ -2,9 +2,9 @@
  *
  * In each state one of the moves that are possible is made, all equally likely; a run ends when none is left. Timers of
  * algorithms that rely on a bound of delays fire only when nothing is in flight, which is a part of what may happen. */
-#include "check.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +133,16 @@ static enum check_verdict walk_verdict(struct walk *w)
     return w->result->fault ? CHECK_INVARIANT : CHECK_HOLDS;
 }
 
+/* Of a restless algorithm: no site asks any more, and messages go on for ever. */
+static bool walk_idles(const struct walk *w)
+{
+    bool idle = w->task->conf.alg->restless;
+
+    for (dme_id i = 0; i < w->task->conf.n; i++)
+        idle &= w->world->node[i]->phase == DME_IDLE && !w->left[i];
+    return idle;
+}
+
 /* One run, to its end or a violation. */
 static void walk_run(struct walk *w)
 {
@@ -149,7 +159,7 @@ static void walk_run(struct walk *w)
     w->join = w->task->join;
     w->leave = w->task->leave;
     walk_offer_all(w);
-    while (w->choices && w->result->verdict == CHECK_HOLDS) {
+    while (w->choices && !walk_idles(w) && w->result->verdict == CHECK_HOLDS) {
         walk_make(w, w->choice[random_below(&w->random, (uint32_t)w->choices)]);
         w->result->verdict = walk_verdict(w);
         walk_offer_all(w);

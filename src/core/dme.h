@@ -150,8 +150,9 @@ struct dme_alg {
     uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
     uint32_t variant; /* one file may hold several algorithms that differ in few rules */
     uint32_t state_size, peer_size;
-    uint32_t mistaken; /* enum dme_mistake_kind */
-    uint32_t upkeep;   /* kinds from this one on serve members and their recovery, not requests; 0: none does */
+    uint32_t mistaken;       /* enum dme_mistake_kind */
+    uint32_t upkeep;         /* kinds from this one on serve members and their recovery, not requests; 0: none does */
+    uint32_t restless, zero; /* messages are in flight also while no site asks: the system never comes to rest */
 
     /* How many peer records a node has, where that is not n. */
     uint32_t (*records)(const struct dme_conf *conf, dme_id self);

@@ -73,6 +73,7 @@ static void diagram_read(struct diagram *d, const struct moves *run)
     *d = (struct diagram){.run = run, .n = run->conf.n};
     d->phase = mem_new((size_t)run->count * d->n);
     d->broken = mem_new(run->count);
+    diagram_note_sends(d, w, 0, 0); /* what is in flight from the start */
     for (uint32_t k = 0; k < run->count; k++) {
         uint64_t before = w->sent;
 

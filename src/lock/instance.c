@@ -54,6 +54,10 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
         dme_print(why, "%s uses timers, which locks do not have", alg->name);
         return false;
     }
+    if (alg->restless) {
+        dme_print(why, "%s sends messages without end, also while no process asks", alg->name);
+        return false;
+    }
     if (alg->flaw) {
         dme_print(why, "%s is known to be wrong: %s", alg->name, alg->flaw);
         return false;

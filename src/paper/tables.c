@@ -15,6 +15,7 @@
     X(banta_k)                                                                                                         \
     X(banta_open)                                                                                                      \
     X(swaroop_singh)                                                                                                   \
+    X(groups)                                                                                                          \
     X(survey)
 
 #define PAPER_DECLARE(name) extern const struct paper paper_##name;

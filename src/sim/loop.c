@@ -2,8 +2,8 @@
  *
  * After every step the run checks what must hold, at constant cost: that the rule allows those who are inside
  * (dme_safe), that no node faults, that fencing numbers grow, and that nobody waits while everything is at rest. */
-#include "core/wire.h"
 #include "base/memory.h"
+#include "core/wire.h"
 #include "state.h"
 
 #include <stdio.h>
@@ -392,9 +392,15 @@ static void sim_look_for_unrest(struct sim *s)
     sim_fail(s, site, "waits, and in a million steps nobody has entered");
 }
 
+/* Does nothing happen that anybody asked for? The messages of a restless algorithm go on all the same. */
+static bool sim_idles(const struct sim *s)
+{
+    return !s->flight.count || (s->conf.alg->restless && !s->inside && !s->waiting.waiting);
+}
+
 void sim_loop(struct sim *s)
 {
-    while (!s->done && s->flight.count + s->agenda.count) {
+    while (!s->done && (s->agenda.count || !sim_idles(s))) {
         const struct agenda_item *item = s->agenda.item;
 
         if (!s->agenda.count ||
@@ -405,7 +411,7 @@ void sim_loop(struct sim *s)
 
             sim_do(s, &first);
         }
-        if (!s->flight.count)
+        if (sim_idles(s))
             sim_look_for_rest(s);
         if (s->result->steps % 1024 == 0)
             sim_look_for_unrest(s);

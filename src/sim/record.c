@@ -12,6 +12,10 @@ void record_begin(struct record *r, const struct dme_conf *conf)
     memset(r, 0, sizeof *r);
     r->world = world_new(conf);
     r->move = mem_new(RECORD_MOVES_MAX * sizeof *r->move);
+    r->room = r->world->sent;
+    r->sent = r->room ? mem_new(r->room * sizeof *r->sent) : NULL;
+    for (size_t k = 0; k < r->room; k++)
+        r->sent[k] = k; /* what is in flight from the start has the same numbers */
 }
 
 void record_end(struct record *r)
