@@ -1,5 +1,6 @@
 #!/bin/sh
-# A daemon whose log nobody reads: it goes on, drops lines, counts them, and tells how many once it is read again.
+# The log. A daemon whose log nobody reads goes on, drops lines, counts them, and tells how many once it is read again. And what
+# operators do is in it.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -38,4 +39,21 @@ until_true drops_lines
 kill $daemon
 wait $daemon
 tell $? "and the daemon ends when it is told to, though nobody reads its last words"
+
+# Who has taken a lock away is told to the client that has lost it, and in the log.
+serve solo --name solo
+until_true is_ready solo
+"$DIBS" lock --socket "$dir/solo" job -- sh -c ": >'$dir/in'; exec sleep 1000" 2>"$dir/lost" &
+holder=$!
+until_true test -e "$dir/in"
+"$DIBS" force-unlock --socket "$dir/solo" job >"$dir/out"
+grep -q "state held" "$dir/out"
+tell $? "force-unlock tells whom it takes the lock from"
+wait $holder
+by="it was taken away by force-unlock ($(hostname):[0-9]*, user $(id -u), at member solo)"
+grep -q "$by" "$dir/lost"
+tell $? "the client that has lost it is told by whom"
+until_true grep -q "lock \"job\" (fence [0-9]*) of client [0-9]* ($(hostname):[0-9]* sh, user $(id -u)) was taken away by force-unlock ($(hostname):[0-9]*, user $(id -u), at member solo)" "$dir/solo.log"
+tell $? "so is the log"
+end_daemon solo
 echo "1..$number"

@@ -156,11 +156,12 @@ static void a_confirmation_does_not_pass_over_a_loss(void **state)
     assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
     say('b', "FORCE-UNLOCK z\n");
     node_advance(&node, 10);
-    assert_string_equal(say('a', "CONFIRM\n"), "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock");
+    assert_string_equal(say('a', "CONFIRM\n"),
+                        "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock (at member solo)");
     assert_string_equal(say('a', "CONFIRM x\n"), "a: -LOST \"x\" (fence 100) is lost: its TTL has run out");
     assert_string_equal(say('a', "CONFIRM y\n"), "a: :3600000");
     assert_string_equal(say('a', "UNLOCK z\n"),
-                        "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock");
+                        "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock (at member solo)");
     assert_string_equal(say('a', "CONFIRM\n"), "a: -LOST \"x\" (fence 100) is lost: its TTL has run out");
     assert_string_equal(say('a', "LOCK x\n"), ""); /* another thread of the client may still believe in it */
     node_advance(&node, 2010);
@@ -238,18 +239,22 @@ static void what_is_lost_does_not_linger_for_ever(void **state)
     (void)state;
     say('a', "LOCK x\nCONFIRM\n");
     assert_string_equal(say('b', "LOCK x\n"), "");
+    say('c', "CLIENT SETNAME c\n");
+    memcpy(client[2]->session->from, "user 7", 7);
     say('c', "FORCE-UNLOCK x\n");
+    assert_non_null(strstr(say('c', "HOLDERS x\n"), "$5 state $7 lingers")); /* nobody else gets it yet */
     node_advance(&node, 1999);
     assert_string_equal(settle(), "");
     node_advance(&node, 2000);
     assert_string_equal(settle(), "b: *2 $1 x :102");
-    assert_string_equal(say('a', "UNLOCK x\n"),
-                        "a: -LOST \"x\" (fence 100) is lost: it was taken away by force-unlock");
+    assert_string_equal(
+        say('a', "UNLOCK x\n"),
+        "a: -LOST \"x\" (fence 100) is lost: it was taken away by force-unlock (c, user 7, at member solo)");
     /* What it was never told to be held, it does not believe in. */
     say('b', "CONFIRM\n");
     client_input(client[0], (const uint8_t *)"LOCK y\n", 7);
     client_run(client[0]);
-    assert_int_equal(session_evict(&node, "y", 1, UINT64_MAX), 1);
+    assert_int_equal(session_evict(&node, "y", 1, UINT64_MAX, ""), 1);
     assert_int_equal(node.locks.lingering, 0);
     assert_string_equal(settle(), "a: -LOST it was lost at once: it was taken away by force-unlock");
 }
@@ -391,16 +396,17 @@ static void holders_are_shown_and_evicted(void **state)
     say('a', "HELLO 3 SETNAME host:1\n");
     say('a', "LOCK x\n");
     assert_string_equal(say('b', "HOLDERS x\n"),
-                        "b: *1 *12 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100 "
-                        "$6 age_ms :0");
+                        "b: *1 *14 $6 member $4 solo $6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100 "
+                        "$5 state $4 held $6 age_ms :0");
     assert_string_equal(
         say('b', "LOCKS x* CURSOR 0\n"),
         "b: *2 :0 *1 *12 $6 member $4 solo $4 name $1 x $9 algorithm $7 central $5 slots :0 $7 holders :1 $7 "
         "waiters :0");
     assert_string_equal(say('b', "LOCKS y*\n"), "b: *2 :0 *0");
-    assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "a: >4 $4 lost $1 x :100 $33 it was taken away by force-unlock\nb: *1 *12 $6 member $4 solo $6 client "
-                                                      ":1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence "
-                                                      ":100 $6 age_ms :0");
+    assert_string_equal(
+        say('b', "FORCE-UNLOCK x\n"),
+        "a: >4 $4 lost $1 x :100 $50 it was taken away by force-unlock (at member solo)\nb: *1 *14 $6 member $4 solo "
+        "$6 client :1 $3 who $6 host:1 $4 mode $9 exclusive $5 fence :100 $5 state $4 held $6 age_ms :0");
     assert_string_equal(say('b', "FORCE-UNLOCK x\n"), "b: *0");
     assert_string_equal(say('b', "LOCKS\n"), "b: *2 :0 *0");
 }

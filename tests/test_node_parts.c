@@ -512,7 +512,7 @@ static void a_lease_that_runs_out_is_lost_before_the_next_is_granted(void **stat
     assert_ptr_equal(e.session, b);
     assert_int_equal(e.state, CLAIM_HELD);
     assert_false(session_unlock(a, "x", 1, 0));
-    assert_int_equal(session_evict(&node, "x", 1, UINT64_MAX), 1);
+    assert_int_equal(session_evict(&node, "x", 1, UINT64_MAX, ""), 1);
     assert_true(node_next(&node, &e));
     assert_int_equal(e.state, CLAIM_LOST);
     session_close(a);

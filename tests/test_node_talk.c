@@ -121,7 +121,7 @@ static void holders_and_waiters_of_all_members_are_shown(void **state)
     say(2, "LOCK x\n");
     say(0, "HOLDERS x\n");
     assert_non_null(
-        strstr(hear(0), "*1 *12 $6 member $3 bee $6 client :1 $3 who $3 bob $4 mode $9 exclusive $5 fence"));
+        strstr(hear(0), "*1 *14 $6 member $3 bee $6 client :1 $3 who $3 bob $4 mode $9 exclusive $5 fence"));
     say(0, "WAITERS x\n");
     assert_string_equal(hear(0), "*1 *10 $6 member $3 cat $6 client :1 $3 who $0  $4 mode $9 exclusive $6 age_ms :0 ");
 }
@@ -164,10 +164,11 @@ static void force_unlock_evicts_at_every_member(void **state)
     say(2, "LOCK x SHARED\n");
     hear(1);
     hear(2);
+    memcpy(client[0]->session->from, "10.0.0.9", 9);
     say(0, "FORCE-UNLOCK x\n");
-    assert_memory_equal(hear(0), "*2 *12 $6 member $3 bee", 23);
+    assert_memory_equal(hear(0), "*2 *14 $6 member $3 bee", 23);
     assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
-    assert_memory_equal(hear(2), ">4 $4 lost $1 x", 15);
+    assert_non_null(strstr(hear(2), "it was taken away by force-unlock (10.0.0.9, at member ant)"));
     say(0, "HOLDERS x\nPING\n");
     assert_string_equal(hear(0), "*0 +PONG ");
 }
@@ -183,12 +184,12 @@ static void force_unlock_evicts_nobody_who_comes_later(void **state)
     for (unsigned k = 0; k < MEMBERS; k++)
         hear(k);
     say(0, "FORCE-UNLOCK x\nLOCK x\n");
-    assert_memory_equal(hear(0), "*1 %6 $6 member $3 bee", 22);
+    assert_memory_equal(hear(0), "*1 %7 $6 member $3 bee", 22);
     assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
     assert_memory_equal(hear(2), "*2 $1 x :", 9);
     assert_string_equal(hear(2), "");
     /* A message that comes late, for a holder of before, does nothing. */
-    assert_int_equal(session_evict(&node[2], "x", 1, 1), 0);
+    assert_int_equal(session_evict(&node[2], "x", 1, 1, ""), 0);
 }
 
 static void a_member_that_is_not_heard_is_named(void **state)

@@ -41,9 +41,9 @@
 #ifndef DIBS_LOCK_LOCK_H
 #define DIBS_LOCK_LOCK_H
 
+#include "base/ring.h"
 #include "core/dme.h"
 #include "core/text.h"
-#include "base/ring.h"
 #include "stats.h"
 
 enum {
@@ -74,6 +74,7 @@ enum claim_state {
 };
 
 /* Why a client has lost a lock. loss_text tells it to people, in words that go on from "it is lost:". */
+enum { LOSS_BY_MAX = 255 }; /* bytes that tell who has forced an unlock */
 enum loss { LOSS_TTL, LOSS_FORCED, LOSS_NO_MAJORITY, LOSS_EXCLUDED, LOSS_DAEMON_ENDS, LOSS_UNCONFIRMED, LOSS_BROKEN };
 extern const char *const loss_text[];
 
@@ -93,6 +94,7 @@ struct claim {
     bool tries;           /* it waits for no holder */
     enum claim_state state;
     enum loss loss; /* lost, or lingering: why */
+    char *by;       /* LOSS_FORCED: who has asked for it; or null */
     uint8_t name_len;
     char name[]; /* of the lock, which may be forgotten before the claim */
 };

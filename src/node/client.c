@@ -172,6 +172,11 @@ void client_forget_loss(struct client *c, struct client_loss *loss)
     free(loss);
 }
 
+void client_tell_why(enum loss why, const char *by, char text[CLIENT_WHY_MAX])
+{
+    snprintf(text, CLIENT_WHY_MAX, "%s%s%.*s%s", loss_text[why], *by ? " (" : "", LOSS_BY_MAX, by, *by ? ")" : "");
+}
+
 static void client_keep_loss(struct client *c, const struct node_event *event)
 {
     struct client_loss *loss = mem_new(sizeof *loss + event->name_len);
@@ -182,6 +187,7 @@ static void client_keep_loss(struct client *c, const struct node_event *event)
     }
     loss->fence = event->fence;
     loss->why = event->loss;
+    memcpy(loss->by, event->why, strlen(event->why));
     loss->name_len = event->name_len;
     memcpy(loss->name, event->name, event->name_len);
     ring_push(&c->losses, &loss->in_client);
@@ -191,6 +197,8 @@ static void client_keep_loss(struct client *c, const struct node_event *event)
 /* What it held is lost. */
 static void client_hear_loss(struct client *c, const struct node_event *event)
 {
+    char why[CLIENT_WHY_MAX];
+
     if (c->protocol == 2) {
         client_keep_loss(c, event);
         return;
@@ -199,12 +207,13 @@ static void client_hear_loss(struct client *c, const struct node_event *event)
     resp_text(&c->out, "lost");
     resp_string(&c->out, event->name, event->name_len);
     resp_integer(&c->out, event->fence);
-    resp_text(&c->out, loss_text[event->loss]);
+    client_tell_why(event->loss, event->why, why);
+    resp_text(&c->out, why);
 }
 
 void client_hear(struct client *c, const struct node_event *event)
 {
-    char line[128];
+    char line[CLIENT_WHY_MAX + 32], why[CLIENT_WHY_MAX];
 
     if (event->answered || event->watched) {
         client_hear_more(c, event);
@@ -224,7 +233,8 @@ void client_hear(struct client *c, const struct node_event *event)
         resp_error(&c->out, "WRONGKIND", event->why);
         break;
     case CLAIM_LOST:
-        snprintf(line, sizeof line, "it was lost at once: %s", loss_text[event->loss]);
+        client_tell_why(event->loss, event->why, why);
+        snprintf(line, sizeof line, "it was lost at once: %s", why);
         resp_error(&c->out, "LOST", line);
         break;
     default:

@@ -22,11 +22,14 @@
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
 enum { CLIENT_TURN = 256 }; /* a fair credit: commands, of which those that look at much count more */
 
+enum { CLIENT_WHY_MAX = LOSS_BY_MAX + 96 };
+
 /* A loss of which a client that has no news has not been told. */
 struct client_loss {
     struct ring in_client;
     uint64_t fence;
     enum loss why;
+    char by[LOSS_BY_MAX + 1]; /* LOSS_FORCED: who has asked for it, or "" */
     uint8_t name_len;
     char name[];
 };
@@ -87,6 +90,8 @@ size_t client_memory(struct client *c);
 void client_run(struct client *c);
 /* The loss of this lock, with this fence or (0) any, that is kept; or null. */
 struct client_loss *client_loss(const struct client *c, const char *name, size_t name_len, uint64_t fence);
+/* Why it was lost, for a person. */
+void client_tell_why(enum loss why, const char *by, char text[CLIENT_WHY_MAX]);
 /* The client knows of it now; or null. */
 void client_forget_loss(struct client *c, struct client_loss *loss);
 /* An event of its session goes to the client, in its words. */

@@ -128,10 +128,11 @@ static bool command_fence(struct client *c, const struct resp_request *r, size_t
 
 static void command_tell_loss(struct client *c, const struct client_loss *loss)
 {
-    char line[LOCK_NAME_MAX + 160];
+    char line[LOCK_NAME_MAX + CLIENT_WHY_MAX + 64], why[CLIENT_WHY_MAX];
 
+    client_tell_why(loss->why, loss->by, why);
     snprintf(line, sizeof line, "\"%.*s\" (fence %" PRIu64 ") is lost: %s", loss->name_len, loss->name, loss->fence,
-             loss_text[loss->why]);
+             why);
     resp_error(&c->out, "LOST", line);
 }
 

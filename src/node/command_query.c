@@ -1,6 +1,6 @@
 /* command_query.c - questions about locks, which all members answer. See question.h. */
-#include "command.h"
 #include "base/pack.h"
+#include "command.h"
 
 #include <stdio.h>
 
@@ -105,7 +105,7 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
 {
     static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
 
-    command_show_member(c, a, held ? 5 : 4);
+    command_show_member(c, a, held ? 6 : 4);
     resp_text(&c->out, "client");
     resp_integer(&c->out, row->client);
     resp_text(&c->out, "who");
@@ -115,6 +115,8 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
     if (held) {
         resp_text(&c->out, "fence");
         resp_integer(&c->out, row->fence);
+        resp_text(&c->out, "state");
+        resp_text(&c->out, row->lingers ? "lingers" : "held");
     }
     resp_text(&c->out, "age_ms");
     resp_integer(&c->out, row->age_ms);

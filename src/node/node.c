@@ -448,6 +448,8 @@ bool node_next(struct node *node, struct node_event *event)
     dme_text_init(&why, event->why, sizeof event->why);
     if (c->state == CLAIM_REFUSED && (lock = locks_find(&node->locks, c->name, c->name_len)))
         lock_describe(&node->locks, lock, &why);
+    else if (event->state == CLAIM_LOST)
+        dme_print(&why, "%s", c->by ? c->by : "");
     else if (event->no_quorum)
         node_say_no_quorum(node, &why);
     node->grants += c->state == CLAIM_HELD;

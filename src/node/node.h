@@ -37,12 +37,12 @@
 #ifndef DIBS_NODE_NODE_H
 #define DIBS_NODE_NODE_H
 
-#include "member/agree.h"
 #include "deadline.h"
-#include "member/fence.h"
 #include "lock/lock.h"
-#include "member/member.h"
 #include "lock/stats.h"
+#include "member/agree.h"
+#include "member/fence.h"
+#include "member/member.h"
 #include "talk.h"
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
@@ -129,7 +129,7 @@ struct node_event {
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
     bool no_quorum; /* timed out, and it could not have been granted */
-    char why[512];  /* refused, or no_quorum */
+    char why[512];  /* refused, or no_quorum; lost to a force-unlock: who has asked for that, or "" */
     /* Or, if one of these is not null, it is about none of its claims: */
     struct subscription *watched; /* something has happened to a lock, which the note tells */
     const struct watch_note *note;

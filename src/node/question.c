@@ -15,11 +15,12 @@
 static void question_add_claim(struct bytes *rows, const struct claim *c)
 {
     size_t len = strlen(c->session->who);
-    uint8_t *at = bytes_add(rows, 8 + 8 + 8 + 1 + 1 + len);
+    uint8_t *at = bytes_add(rows, 8 + 8 + 8 + 1 + 1 + 1 + len);
 
     at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_WAITING ? 0 : c->fence, 8);
     at = pack_number(at, c->session->node->now_ms - c->since_ms, 8);
-    pack_text(pack_number(at, claim_mode(c), 1), c->session->who, len);
+    at = pack_number(pack_number(at, claim_mode(c), 1), c->state == CLAIM_LINGERS, 1);
+    pack_text(at, c->session->who, len);
 }
 
 bool question_claim_row(struct unpack *u, struct claim_row *row)
@@ -28,9 +29,10 @@ bool question_claim_row(struct unpack *u, struct claim_row *row)
     row->fence = unpack_number(u, 8);
     row->age_ms = unpack_number(u, 8);
     row->mode = (uint8_t)unpack_number(u, 1);
+    row->lingers = (uint8_t)unpack_number(u, 1);
     row->who = unpack_text(u, &row->who_len);
     u->wrong |= !plain_text(row->who, row->who_len);
-    return !u->wrong && row->mode < LOCK_MODES && row->who_len <= SESSION_WHO_MAX;
+    return !u->wrong && row->mode < LOCK_MODES && row->lingers <= 1 && row->who_len <= SESSION_WHO_MAX;
 }
 
 static void question_add_lock(struct bytes *rows, const struct lock *lock)
@@ -94,8 +96,9 @@ static void question_list_locks(const struct locks *l, const char *pattern, size
     a->more = cursor < l->room ? cursor : 0;
 }
 
+/* `by` tells who wants holders evicted. */
 static void question_answer(struct node *node, enum question_about about, const char *text, size_t len, uint64_t cursor,
-                            struct answer *a)
+                            const char *by, struct answer *a)
 {
     const struct lock *lock = about == ASK_LOCKS ? NULL : locks_find(&node->locks, text, len);
 
@@ -105,7 +108,7 @@ static void question_answer(struct node *node, enum question_about about, const 
     else if (lock)
         question_list_claims(lock, about != ASK_WAITERS, about == ASK_EVICT ? cursor : UINT64_MAX, a);
     if (about == ASK_EVICT)
-        session_evict(node, text, len, cursor);
+        session_evict(node, text, len, cursor, by);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- asking */
@@ -121,10 +124,12 @@ static void question_put(struct question *q, struct answer *a, uint64_t cursor)
 {
     struct node *node = q->session->node;
     uint32_t place = view_find(&node->view, a->member);
-    uint8_t bytes[1 + 8 + 1 + 8 + 256], *at = bytes;
+    uint8_t bytes[1 + 8 + 1 + 8 + 256 + 256], *at = bytes;
+    char by[LOSS_BY_MAX + 1];
 
+    session_describe(q->session, by);
     if (place == talk_self(node)) {
-        question_answer(node, q->about, q->text, q->text_len, cursor, a);
+        question_answer(node, q->about, q->text, q->text_len, cursor, by, a);
         return;
     }
     a->state = place != VIEW_MEMBERS_MAX && talk_reaches(node, place) ? ANSWER_AWAITED : ANSWER_NONE;
@@ -133,6 +138,8 @@ static void question_put(struct question *q, struct answer *a, uint64_t cursor)
     at = pack_number(pack_number(at, TALK_ASK, 1), q->id, 8);
     at = pack_number(pack_number(at, q->about, 1), cursor, 8);
     at = pack_text(at, q->text, q->text_len);
+    if (q->about == ASK_EVICT)
+        at = pack_text(at, by, strlen(by));
     talk_say(node, place, bytes, (size_t)(at - bytes));
 }
 
@@ -232,20 +239,22 @@ void question_end(struct session *s)
 const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), cursor = unpack_number(u, 8);
-    char text[LOCK_NAME_MAX + 1];
-    size_t len;
-    const char *at = unpack_text(u, &len);
+    char text[LOCK_NAME_MAX + 1], by[LOSS_BY_MAX + 1] = "";
+    size_t len, by_len = 0;
+    const char *at = unpack_text(u, &len), *by_at = about == ASK_EVICT ? unpack_text(u, &by_len) : "";
     struct answer a = {0};
     uint8_t head[1 + 8 + 1 + 8];
     struct bytes message = {0};
 
-    if (u->wrong || u->at != u->end || about >= ASK_ABOUTS || len == 0 || !plain_text(at, len))
+    if (u->wrong || u->at != u->end || about >= ASK_ABOUTS || len == 0 || !plain_text(at, len) ||
+        !plain_text(by_at, by_len))
         return "a question that cannot be";
     memcpy(text, at, len);
     text[len] = '\0';
+    memcpy(by, by_at, by_len);
     if (!talk_reaches(node, from)) /* it has been asked too much */
         return NULL;
-    question_answer(node, (enum question_about)about, text, len, cursor, &a);
+    question_answer(node, (enum question_about)about, text, len, cursor, by, &a);
     pack_number(pack_number(pack_number(pack_number(head, TALK_ANSWER, 1), id, 8), about, 1), a.more, 8);
     memcpy(bytes_add(&message, sizeof head), head, sizeof head);
     if (bytes_len(&a.rows))

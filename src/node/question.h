@@ -59,6 +59,7 @@ struct claim_row {
     uint64_t client, fence;
     uint64_t age_ms; /* for how long it has held the lock, or waited for it */
     uint8_t mode;
+    uint8_t lingers; /* it is lost, but its client may not know yet, so nobody else gets it */
     const char *who;
     size_t who_len;
 };

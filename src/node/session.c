@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ static void session_forget(struct claim *c)
     due_clear(&s->node->due, c);
     ring_cut(&c->in_session);
     locks_drop(&s->node->locks, c);
+    free(c->by);
     free(c);
     if (s->orphan && ring_empty(&s->claims))
         session_free(s);
@@ -348,9 +350,20 @@ void session_due(struct claim *c)
         session_forget(c);
 }
 
-uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence)
+void session_describe(const struct session *s, char text[LOSS_BY_MAX + 1])
+{
+    snprintf(text, LOSS_BY_MAX + 1, "%s%s%s%sat member %s", s->who, *s->who ? ", " : "", s->from, *s->from ? ", " : "",
+             s->node->self.name);
+}
+
+uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence, const char *by)
 {
     struct lock *lock = locks_find(&node->locks, name, name_len);
 
+    for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+        if (c->fence <= fence && c->state == CLAIM_HELD && !c->by) {
+            c->by = mem_new(strlen(by) + 1);
+            memcpy(c->by, by, strlen(by));
+        }
     return lock ? locks_take_from_all(&node->locks, lock, fence, LOSS_FORCED) : 0;
 }

@@ -42,6 +42,7 @@ struct session {
     bool orphan;         /* its connection has broken; it ends with the last of its claims, all of which linger */
     void *user;          /* the driver's */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
+    char from[64];                 /* set by the driver: the user or the address that it comes from, or "" */
 };
 
 #define SESSION_FOREVER UINT64_MAX
@@ -77,9 +78,11 @@ bool session_holds(const struct session *s, const char *name, size_t name_len, u
 /* For the returned number of milliseconds, counted from the question, the client may believe in the locks that it holds and in those that
  * it is granted meanwhile. 0: this member cannot vouch for any. */
 uint64_t session_confirm(struct session *s);
-/* Takes the lock away from all clients of this member that hold it with this fence or a smaller one; they get an event.
- * How many there were. */
-uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence);
+/* Who this is, for a person: what the client calls itself, where it comes from, and its member. */
+void session_describe(const struct session *s, char text[LOSS_BY_MAX + 1]);
+/* Takes the lock away from all clients of this member that hold it with this fence or a smaller one; they get an event that
+ * tells who has asked for it. How many there were. */
+uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence, const char *by);
 
 /* For node.c: the node ends, and its orphans with it. */
 void session_forget_orphans(struct node *node);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -114,6 +115,16 @@ static void clients_flush(struct serve_client *c)
         stream_read(c->stream, !client_is_full(c->client) && ring_empty(&c->in_hungry));
 }
 
+/* Operators take locks away, and want to find out later who it was. */
+static void clients_log_force(const struct serve_client *c, const struct node_event *event)
+{
+    const struct session *s = c->client->session;
+
+    serve_log(c->serve,
+              "lock \"%s\" (fence %" PRIu64 ") of client %" PRIu64 " (%s%s%s) was taken away by force-unlock (%s)",
+              event->name, event->fence, s->id, s->who, *s->who && *s->from ? ", " : "", s->from, event->why);
+}
+
 /* What has become of their locks is put down for them, before anything else is answered. */
 static void clients_hear(struct serve *s)
 {
@@ -123,6 +134,8 @@ static void clients_hear(struct serve *s)
     while (serve_wake_after_disk(s), node_next(&s->node, &event)) {
         struct serve_client *c = event.session->user;
 
+        if (!event.watched && !event.answered && event.state == CLAIM_LOST && event.loss == LOSS_FORCED)
+            clients_log_force(c, &event);
         client_hear(c->client, &event);
         clients_run(c);
     }
@@ -156,21 +169,29 @@ void serve_clients_feed(struct serve *s)
 
 /* ----------------------------------------------------------------------------------------------------- what happens */
 
-/* It has proved who it is, if that is asked for: is it an operator? */
+/* It has proved who it is, if that is asked for: where does it come from, and is it an operator? Users are told by number:
+ * their names may have to be asked for over a network. */
 static void clients_meet(struct serve_client *c)
 {
     const struct tls *tls = c->stream->tls;
+    struct session *session = c->client->session;
     int proved = tls ? tls_proved(tls) : -1;
+    bool local = c->stream->uv.any.type == UV_NAMED_PIPE;
+    struct sockaddr_storage address;
     struct ucred peer;
     socklen_t len = sizeof peer;
     uv_os_fd_t fd;
 
     clients_known(c);
-    if (tls)
+    if (!local && serve_peer_address(c->stream, &address))
+        uv_ip_name((struct sockaddr *)&address, session->from, sizeof session->from);
+    if (tls) {
         c->client->operates = proved == CONF_TRUST_OPERATORS || (proved < 0 && tls_is_named(tls, CONF_OPERATOR));
-    else if (c->stream->uv.any.type == UV_NAMED_PIPE && uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 &&
-             getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+    } else if (local && uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 &&
+               getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
         c->client->operates = peer.uid == geteuid() || peer.uid == 0;
+        snprintf(session->from, sizeof session->from, "user %u", (unsigned)peer.uid);
+    }
 }
 
 static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len)
