@@ -42,9 +42,9 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
 .PHONY: all test nightly purity fuzz coverage bench fmt install clean
-all: $(B)/dibs $(B)/libdibs.so.$(ABI)
+all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
-$(B)/dibs: $(call obj,src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE)) $(B)/libdme.a $(B)/libdibs.a
+$(B)/dibs: $(call obj,$(sort src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The pure part, alone: what the checker checks, the simulator counts and the service runs.
@@ -75,12 +75,10 @@ $(B)/%.o: %.c
 
 TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 
-$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF)) $(B)/libdme.a
+$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF) $(CLIENT)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/fuzz_reply: $(call obj,$(CLIENT))
-
-$(B)/tests/%: $(B)/tests/%.o $(call obj,$(LAB) $(NODE) $(SERVICE) $(CLI)) $(B)/libdme.a $(B)/libdibs.a
+$(B)/tests/%: $(B)/tests/%.o $(call obj,$(sort $(LAB) $(NODE) $(SERVICE) $(CLI) $(CLIENT))) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
@@ -91,8 +89,7 @@ test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter ch
 # The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
 FUZZ := -std=c11 -g -O1 -fsanitize=address,undefined
 fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
-build/fuzz/fuzz_reply: $(patsubst %.c,build/fuzz/%.o,$(CLIENT))
-build/fuzz/fuzz_%: build/fuzz/tests/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(PURE) $(LAB) $(NODE) $(CONF))
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(PURE) $(LAB) $(NODE) $(CONF) $(CLIENT))
 	clang $(FUZZ) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -109,7 +106,7 @@ coverage:
 
 # How fast the checker, the simulator and the service are on this machine, and how much the service remembers; the
 # service also beside others of its kind.
-$(B)/bench/memory: $(B)/bench/memory.o $(call obj,$(LAB) $(NODE)) $(B)/libdme.a
+$(B)/bench/memory: $(B)/bench/memory.o $(call obj,$(LAB) $(NODE) $(CLIENT)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 MAKERS := $(call obj,$(wildcard bench/maker*.c)) $(B)/libdibs.a

@@ -1,14 +1,12 @@
-/* Whatever a daemon says to the client library, in whatever pieces: it is understood, or the connection ends. A lock is
- * held only if it was asked for and granted, and lost once at most. Words of the protocol are among the bytes, else
- * little would be reached. */
+/* The decisions of the client library (client/belief.h) against a hostile daemon: bytes of any kind, in pieces of any length,
+ * at any time, between any calls of the program. Every byte is understood, or the connection ends. A lock is held only if it
+ * was asked for and granted; it is lost once at most; and a program is not told that it holds a lock whose validity has
+ * passed, nor after the connection has ended. Words of the protocol are among the bytes, else little would be reached. */
 #include "fuzz.h"
 
-#include "client/conn.h"
+#include "client/belief.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static const char *const fuzz_words[] = {
     "*2\r\n$1\r\nx\r\n:7\r\n",
@@ -18,6 +16,9 @@ static const char *const fuzz_words[] = {
     "-ERR no\r\n",
     ">4\r\n$4\r\nlost\r\n$1\r\nx\r\n:7\r\n$3\r\nwhy\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n:1000000\r\n",
+    ">2\r\n$9\r\nmeanwhile\r\n:40\r\n",
+    ">2\r\n$9\r\nmeanwhile\r\n-\r\n",
+    "*2\r\n$1\r\nx\r\n:0\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n+OK\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n-NOTHELD no\r\n",
     ">2\r\n$9\r\nmeanwhile\r\n-NOQUORUM no\r\n",
@@ -32,89 +33,156 @@ static const char *const fuzz_words[] = {
     "$",
 };
 
-static unsigned fuzz_granted, fuzz_lost;
+enum { FUZZ_NAMES = 2 };
 
-static void fuzz_on_lost(void *user, const char *name, uint64_t fence, const char *why)
-{
-    (void)user;
-    FUZZ_EXPECT(fence && *why, "%s", name);
-    fuzz_lost++;
-}
+/* The program: what it has been told. */
+struct fuzz_user {
+    struct belief b;
+    uint64_t now_ms;
+    bool told[FUZZ_NAMES]; /* that it holds the lock */
+    int asked, about;      /* the lock that it asked for last; that it unlocks or renews */
+};
 
-static void fuzz_on_event(void *user, const struct dibs_event *e)
-{
-    (void)user;
-    FUZZ_EXPECT(e->event && e->lock && e->member && e->who && e->mode, "an event without a word");
-}
+static const char *const fuzz_names[FUZZ_NAMES] = {"x", "y"};
 
-static void fuzz_say(int fd, struct fuzz_input *in)
+/* Bytes of the daemon arrive, and are cut in two somewhere. */
+static void fuzz_hear(struct fuzz_user *u, struct fuzz_input *in)
 {
     const char *word = fuzz_words[fuzz_take(in) % (sizeof fuzz_words / sizeof fuzz_words[0])];
-    char byte[2] = {(char)fuzz_take(in), 0};
+    char byte[2] = {(char)fuzz_take(in), 0}, *at;
+    size_t room, len;
 
     if ((byte[0] & 0x60) == 0x60)
         word = byte;
-    if (send(fd, word, strlen(word), MSG_NOSIGNAL) < 0)
-        return;
+    len = strlen(word);
+    if (len > 1 && (byte[0] & 0x1f) == 0x1f)
+        len -= fuzz_take(in) % len;
+    at = belief_room(&u->b, &room);
+    FUZZ_EXPECT(at && room >= len, "there is no room");
+    memcpy(at, word, len);
+    belief_received(&u->b, len);
 }
 
-static void fuzz_act(struct dibs *d, unsigned choice)
+static void fuzz_result(struct fuzz_user *u, int code)
 {
-    const char *name = choice & 8 ? "x" : "y";
-    uint64_t fence = 0;
+    if (code != DIBS_OK)
+        return;
+    FUZZ_EXPECT(!u->b.gone && u->b.fence && u->now_ms < u->b.vouched_ms, "told to hold what nobody vouches for");
+    FUZZ_EXPECT(!u->told[u->asked], "%s is granted twice", fuzz_names[u->asked]);
+    u->told[u->asked] = true;
+}
 
-    switch (choice % 8) {
+/* What the program hears, and whether it agrees with what it heard before. */
+static void fuzz_listen(struct fuzz_user *u)
+{
+    struct belief_news news;
+
+    while (belief_next(&u->b, &news, u->now_ms)) {
+        if (news.type == BELIEF_EVENT) {
+            FUZZ_EXPECT(news.event.event && news.event.lock && news.event.member && news.event.who && news.event.mode,
+                        "an event without a word");
+            continue;
+        }
+        FUZZ_EXPECT(news.fence && news.why && *news.name, "a loss without a word");
+        FUZZ_EXPECT(u->told[*news.name - 'x'], "%s is lost, and was not held", news.name);
+        u->told[*news.name - 'x'] = false;
+    }
+}
+
+/* The program calls. */
+static void fuzz_call(struct fuzz_user *u, unsigned choice)
+{
+    const struct dibs_wish wish = {.wait_ms = choice & 1 ? 50 : 0};
+    int name = choice >> 4 & 1;
+
+    if (u->b.call)
+        return; /* it is blocked */
+    switch (choice & 15) {
     case 0:
-        dibs_start_lock(d, name, NULL);
-        break;
     case 1:
-        dibs_start_unlock(d, name);
-        break;
     case 2:
-        dibs_start_renew(d, name, 100);
-        break;
     case 3:
-        FUZZ_EXPECT(d->fd >= 0 || dibs_fence(d, name) == 0, "held without a connection");
+        if (!u->b.wanted)
+            u->asked = name;
+        belief_lock(&u->b, fuzz_names[name], &wish, choice & 2, u->now_ms);
+        break;
+    case 4:
+        if (belief_unlock(&u->b, fuzz_names[name], u->now_ms) == DIBS_WAITING)
+            u->about = name;
+        break;
+    case 5:
+        belief_start_unlock(&u->b, fuzz_names[name]);
+        u->told[name] = false;
+        break;
+    case 6:
+        if (belief_renew(&u->b, fuzz_names[name], 100, u->now_ms) == DIBS_WAITING)
+            u->about = name;
+        break;
+    case 7:
+        belief_start_renew(&u->b, fuzz_names[name], 100);
+        break;
+    case 8:
+        belief_confirm(&u->b, fuzz_names[name], u->now_ms);
+        break;
+    case 9:
+        belief_watch(&u->b, "*", u->now_ms);
+        break;
+    case 10:
+        belief_ask(&u->b, (const char *[]){"STATUS"}, 1, u->now_ms);
         break;
     default:
-        if (d->wanted && dibs_lock_result(d, &fence) == DIBS_OK)
-            fuzz_granted++;
+        if (u->b.wanted)
+            fuzz_result(u, belief_lock_result(&u->b, u->now_ms));
     }
+}
+
+/* Time passes, and the driver looks at the clock. */
+static void fuzz_clock(struct fuzz_user *u, unsigned choice)
+{
+    enum belief_call call = u->b.call;
+    size_t len;
+    int code;
+
+    u->now_ms += choice & 0x10 ? (choice & 15) * 5 : (choice & 15) == 15 ? 11000 : 0;
+    belief_clock(&u->b, u->now_ms);
+    fuzz_listen(u);
+    belief_output(&u->b, &len);
+    belief_sent(&u->b, len);
+    FUZZ_EXPECT(u->b.gone || belief_due_ms(&u->b) > u->now_ms, "the deadline is over, and nothing is done");
+    if (call && (code = belief_answer(&u->b)) != DIBS_WAITING) {
+        if (call == BELIEF_LOCK)
+            fuzz_result(u, code);
+        if (call == BELIEF_UNLOCK || (call == BELIEF_RENEW && code == DIBS_LOST))
+            u->told[u->about] = false;
+        dibs_free(u->b.answer);
+        u->b.answer = NULL;
+    }
+    for (int k = 0; k < FUZZ_NAMES; k++)
+        FUZZ_EXPECT(!u->told[k] || (!u->b.gone && (u->b.call || belief_fence(&u->b, fuzz_names[k], u->now_ms))),
+                    "%s is held no more, and the program has not been told", fuzz_names[k]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, data + size};
-    struct dibs *d = calloc(1, sizeof *d);
-    int pair[2];
-    char drain[4096];
+    struct fuzz_user u = {.now_ms = 1000};
 
-    fuzz_granted = fuzz_lost = 0;
-    if (!d || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) < 0)
-        abort();
-    d->fd = pair[0];
-    dibs_on_lost(d, fuzz_on_lost, NULL);
-    d->on_event = fuzz_on_event;
-    while (in.at < in.end && d->fd >= 0) {
+    while (in.at < in.end && !u.b.gone) {
         unsigned choice = fuzz_take(&in);
 
         if (choice & 0x80)
-            fuzz_act(d, choice);
+            fuzz_call(&u, choice);
         else
-            fuzz_say(pair[1], &in);
+            fuzz_hear(&u, &in);
         if (choice & 0x40) {
-            dibs_process(d);
-            dibs_timeout_ms(d);
+            fuzz_listen(&u);
+            fuzz_clock(&u, choice);
         }
-        while (read(pair[1], drain, sizeof drain) > 0)
-            ;
     }
-    close(pair[1]);
-    while (d->fd >= 0) /* what was said before; then the end */
-        dibs_process(d);
-    FUZZ_EXPECT(d->fd < 0 && dibs_fence(d, "x") == 0 && dibs_fence(d, "y") == 0, "something outlives the connection");
-    /* One more than was told to be granted may be lost: a grant whose result nobody has fetched. */
-    FUZZ_EXPECT(fuzz_lost <= fuzz_granted + 1, "%u lost of %u", fuzz_lost, fuzz_granted);
-    dibs_close(d);
+    fuzz_listen(&u);
+    belief_end(&u.b, "the input has ended");
+    fuzz_clock(&u, 0);
+    FUZZ_EXPECT(!u.told[0] && !u.told[1], "a lock outlives the connection");
+    belief_free(&u.b);
     return 0;
 }

@@ -20,6 +20,11 @@ ar qcs "$dir/node.a" build/release/src/base/bytes.o build/release/src/base/glob.
     ALLOW="mem_new mem_try_new mem_grow free snprintf memchr strnlen strncasecmp fnmatch $raft" tests/purity "$dir/node.a"
 tell $? "a member of the service does no I/O and has no globals"
 
+# What the client library decides: src/soak drives the same code.
+ar qcs "$dir/belief.a" build/release/src/client/belief*.o build/release/src/client/held.o build/release/src/client/reply.o &&
+    ALLOW="malloc calloc realloc free strdup snprintf strtoull strchr memmem strsep" tests/purity "$dir/belief.a"
+tell $? "the decisions of the client library do no I/O and have no globals"
+
 rejects() { # NAME SOURCE
     echo "$2" >"$dir/impure.c"
     ${CC:-cc} -c -o "$dir/impure.o" "$dir/impure.c" && rm -f "$dir/impure.a" && ar rcs "$dir/impure.a" "$dir/impure.o" &&

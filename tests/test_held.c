@@ -1,7 +1,7 @@
 /* The locks of a connection of libdibs, by name. */
 #include "test.h"
 
-#include "client/held.c"
+#include "client/held.h"
 
 #include <stdio.h>
 #include <string.h>

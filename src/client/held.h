@@ -14,6 +14,7 @@ struct conn_lock {
     struct conn_lock *next; /* in its chain */
     uint64_t hash, fence;
     bool lost;
+    bool untold; /* it was lost, and the program has yet to be told */
     char name[];
 };
 

@@ -1,0 +1,470 @@
+/* belief.c - see belief.h: calls of the program, what becomes of its locks, and the time. */
+#include "belief.h"
+
+#include "reply.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void belief_free(struct belief *b)
+{
+    held_free(&b->held);
+    for (size_t k = 0; k < b->asides; k++)
+        free(b->aside[k].name);
+    dibs_free(b->reply);
+    dibs_free(b->answer);
+    free(b->aside);
+    free(b->wanted);
+    free(b->in.at);
+    free(b->out.at);
+    *b = (struct belief){.gone = true};
+}
+
+int belief_fail(struct belief *b, int code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(b->message, sizeof b->message, format, args);
+    va_end(args);
+    return code;
+}
+
+int belief_refused(struct belief *b, const struct dibs_reply *error)
+{
+    static const struct {
+        const char *word;
+        int code;
+    } known[] = {{"NOTHELD ", DIBS_NOT_HELD},
+                 {"WRONGKIND ", DIBS_WRONG_KIND},
+                 {"NOQUORUM ", DIBS_NO_QUORUM},
+                 {"LOST ", DIBS_LOST}};
+    const char *space = strchr(error->text, ' ');
+
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+        if (strncmp(error->text, known[k].word, strlen(known[k].word)) == 0)
+            return belief_fail(b, known[k].code, "%s", space + 1);
+    return belief_fail(b, DIBS_REFUSED, "%s", space ? space + 1 : error->text);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- losses */
+
+static bool belief_is_wanted(const struct belief *b, const char *name)
+{
+    return b->wanted && strcmp(b->wanted, name) == 0;
+}
+
+/* The lock is lost; the program is told, unless it has not been told that it was granted. */
+static void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why)
+{
+    if (lock->lost)
+        return;
+    held_lose(&b->held, lock);
+    if (b->granted && belief_is_wanted(b, lock->name)) {
+        b->granted = false;
+        b->result = belief_fail(b, DIBS_LOST, "\"%s\" was lost at once: %s", lock->name, why);
+    } else {
+        lock->untold = true;
+    }
+}
+
+void belief_lose(struct belief *b, struct conn_lock *lock, const char *why)
+{
+    belief_mark_lost(b, lock, why);
+    b->untold = lock;
+    b->untold_all = false;
+    b->lost_why = why;
+}
+
+void belief_lose_all(struct belief *b, const char *why)
+{
+    for (struct conn_lock *lock = held_next(&b->held, NULL); lock; lock = held_next(&b->held, lock))
+        belief_mark_lost(b, lock, why);
+    b->untold = held_next(&b->held, NULL);
+    b->untold_all = true;
+    b->lost_why = why;
+}
+
+void belief_end(struct belief *b, const char *why)
+{
+    if (b->gone)
+        return;
+    b->gone = true;
+    snprintf(b->end_reason, sizeof b->end_reason, "%s", why);
+    belief_fail(b, DIBS_GONE, "%s", b->end_reason);
+    belief_lose_all(b, b->end_reason);
+    if (b->result == DIBS_WAITING)
+        b->result = DIBS_GONE;
+}
+
+/* The program has unlocked it. */
+static void belief_forget(struct belief *b, const struct conn_lock *lock)
+{
+    if (lock && b->untold == lock)
+        b->untold = b->untold_all ? held_next(&b->held, lock) : NULL;
+    held_remove(&b->held, lock);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- time */
+
+/* Does the program believe in a lock? It does not yet in one whose grant it has not fetched. */
+static bool belief_holds(const struct belief *b)
+{
+    return b->held.count > b->held.lost + b->granted;
+}
+
+static bool belief_is_active(const struct belief *b)
+{
+    return belief_holds(b) || b->granted || (b->wanted && b->result == DIBS_WAITING);
+}
+
+/* A grant that the program has not fetched is its result as long as the daemon vouches for it. */
+static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
+{
+    if (!b->granted)
+        return;
+    b->result = now_ms < b->vouched_ms ? DIBS_OK : DIBS_WAITING;
+    if (b->result == DIBS_WAITING)
+        belief_ask_confirm(b, now_ms);
+}
+
+/* Must the daemon answer the CONFIRM under way, or else all is lost? */
+static bool belief_needs_answer(const struct belief *b)
+{
+    return (b->granted && b->result == DIBS_WAITING) || (belief_holds(b) && b->in_doubt);
+}
+
+static bool belief_is_answered(const struct belief *b)
+{
+    switch (b->call) {
+    case BELIEF_HELLO:
+        return b->confirmed;
+    case BELIEF_LOCK:
+        return b->result != DIBS_WAITING;
+    case BELIEF_CONFIRM:
+        return b->fresh;
+    case BELIEF_WATCH:
+        return b->subscribed || b->answer;
+    default:
+        return b->answer;
+    }
+}
+
+void belief_clock(struct belief *b, uint64_t now_ms)
+{
+    if (b->gone)
+        return;
+    belief_weigh_grant(b, now_ms);
+    if (belief_holds(b) && !b->in_doubt && now_ms >= b->vouched_ms)
+        belief_end(b, "the daemon does not vouch for its locks any more");
+    else if (belief_needs_answer(b) && now_ms >= b->asked_ms + BELIEF_ANSWER_MS)
+        belief_end(b, "the daemon does not vouch for its locks any more");
+    else if (b->call && !belief_is_answered(b) && now_ms >= b->patience_ms)
+        belief_end(b, "the daemon does not answer");
+    else if (b->out_of_memory)
+        belief_end(b, "out of memory");
+    else if (belief_is_active(b) && now_ms >= b->confirm_ms)
+        belief_ask_confirm(b, now_ms);
+}
+
+static uint64_t belief_earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t belief_due_ms(const struct belief *b)
+{
+    uint64_t due_ms = UINT64_MAX;
+
+    if (b->gone)
+        return due_ms;
+    if (belief_is_active(b) && !b->asked_ms)
+        due_ms = b->confirm_ms;
+    if (belief_holds(b) && !b->in_doubt)
+        due_ms = belief_earlier(due_ms, b->vouched_ms);
+    if (belief_needs_answer(b))
+        due_ms = belief_earlier(due_ms, b->asked_ms + BELIEF_ANSWER_MS);
+    if (b->granted && b->result == DIBS_OK)
+        due_ms = belief_earlier(due_ms, b->vouched_ms);
+    if (b->call && !belief_is_answered(b))
+        due_ms = belief_earlier(due_ms, b->patience_ms);
+    return due_ms;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- calls */
+
+/* May the program wait for an answer now? */
+static int belief_may_ask(struct belief *b)
+{
+    if (b->gone)
+        return DIBS_GONE;
+    if (b->wanted)
+        return belief_fail(b, DIBS_MISUSE, "this connection asks for \"%s\"; fetch the result first", b->wanted);
+    return DIBS_OK;
+}
+
+/* A program that has not called for two thirds of the validity, and now waits for an answer, hears whether its locks are
+ * still held before it hears anything else. It does not lose them for having been silent. Any other program loses them in
+ * time, though it waits. */
+void belief_doubt(struct belief *b, uint64_t now_ms)
+{
+    bool silent = !b->asked_ms && now_ms >= (b->confirm_ms + b->vouched_ms) / 2;
+
+    b->in_doubt = silent || now_ms >= b->vouched_ms;
+    if (b->in_doubt)
+        belief_ask_confirm(b, now_ms);
+}
+
+static int belief_begin(struct belief *b, enum belief_call call, uint64_t patience_ms, uint64_t now_ms)
+{
+    b->call = call;
+    b->patience_ms = patience_ms > UINT64_MAX - now_ms ? UINT64_MAX : now_ms + patience_ms;
+    if (call != BELIEF_LOCK && call != BELIEF_CONFIRM)
+        b->await = AWAIT_ANSWER;
+    return DIBS_WAITING;
+}
+
+int belief_hello(struct belief *b, const char *name, uint64_t now_ms)
+{
+    const char *words[] = {"HELLO", "3", "SETNAME", name};
+
+    belief_say(b, words, 4);
+    belief_ask_confirm(b, now_ms); /* the first lock does not have to wait for the answer */
+    return belief_begin(b, BELIEF_HELLO, BELIEF_ANSWER_MS, now_ms);
+}
+
+int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms)
+{
+    int code = belief_may_ask(b);
+
+    if (code != DIBS_OK)
+        return code;
+    belief_doubt(b, now_ms);
+    belief_say(b, words, count);
+    return belief_begin(b, BELIEF_ASK, BELIEF_ANSWER_MS, now_ms);
+}
+
+int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms)
+{
+    const char *words[] = {"PSUBSCRIBE", pattern};
+    int code = belief_ask(b, words, 2, now_ms);
+
+    if (code == DIBS_WAITING) {
+        b->call = BELIEF_WATCH;
+        b->subscribed = 0;
+    }
+    return code;
+}
+
+static int belief_check_wish(struct belief *b, const char *name, const struct dibs_wish *wish)
+{
+    const struct conn_lock *held = held_find(&b->held, name);
+
+    if (held && !held->lost)
+        return belief_fail(b, DIBS_MISUSE, "this connection holds \"%s\" already", name);
+    if (!*name || strlen(name) > 255)
+        return belief_fail(b, DIBS_MISUSE, "the name of a lock has 1 to 255 bytes");
+    if (wish->mode == DIBS_GROUP && (!wish->group || !*wish->group || strlen(wish->group) > 255))
+        return belief_fail(b, DIBS_MISUSE, "a group has a name of 1 to 255 bytes");
+    if (wish->mode == DIBS_SLOTS && (wish->slots < 1 || wish->slots > 256))
+        return belief_fail(b, DIBS_MISUSE, "a lock has 1 to 256 slots");
+    return DIBS_OK;
+}
+
+int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish, bool blocks, uint64_t now_ms)
+{
+    struct conn_lock *lost = held_find(&b->held, name);
+    int code = belief_may_ask(b);
+
+    if (code == DIBS_OK)
+        code = belief_check_wish(b, name, wish);
+    if (code != DIBS_OK)
+        return code;
+    b->wanted = strdup(name);
+    if (!b->wanted)
+        return belief_fail(b, DIBS_NO_MEMORY, "out of memory");
+    if (lost) /* the daemon keeps it from others until it knows that the program knows */
+        belief_say_about(b, BELIEF_UNLOCK, lost, 0, true);
+    belief_forget(b, lost);
+    b->result = DIBS_WAITING;
+    if (now_ms >= b->confirm_ms)
+        belief_ask_confirm(b, now_ms);
+    belief_say_lock(b, name, wish);
+    b->await = AWAIT_LOCK;
+    if (!blocks)
+        return DIBS_OK;
+    belief_doubt(b, now_ms);
+    return belief_begin(
+        b, BELIEF_LOCK,
+        wish->wait_ms && wish->wait_ms < UINT64_MAX - BELIEF_ANSWER_MS ? wish->wait_ms + BELIEF_ANSWER_MS : UINT64_MAX,
+        now_ms);
+}
+
+static int belief_take_result(struct belief *b)
+{
+    if (b->result == DIBS_WAITING)
+        return DIBS_WAITING;
+    b->granted = false;
+    free(b->wanted);
+    b->wanted = NULL;
+    return b->result;
+}
+
+int belief_lock_result(struct belief *b, uint64_t now_ms)
+{
+    if (!b->wanted)
+        return belief_fail(b, DIBS_MISUSE, "this connection has not asked for a lock");
+    belief_weigh_grant(b, now_ms);
+    return belief_take_result(b);
+}
+
+/* A lock that the program knows to be held or lost, or null. */
+static struct conn_lock *belief_known(const struct belief *b, const char *name)
+{
+    return b->granted && belief_is_wanted(b, name) ? NULL : held_find(&b->held, name);
+}
+
+/* The lock, if the program holds it; else the code says why not. */
+static struct conn_lock *belief_held(struct belief *b, const char *name, int *code)
+{
+    struct conn_lock *lock = belief_known(b, name);
+
+    *code = b->gone      ? DIBS_GONE
+            : !lock      ? belief_fail(b, DIBS_NOT_HELD, "this connection does not hold \"%s\"", name)
+            : lock->lost ? belief_fail(b, DIBS_LOST, "\"%s\" has been lost", name)
+                         : DIBS_OK;
+    return *code == DIBS_OK ? lock : NULL;
+}
+
+static int belief_ask_about(struct belief *b, enum belief_call call, struct conn_lock *lock, uint64_t ttl_ms,
+                            uint64_t now_ms)
+{
+    int code = belief_may_ask(b);
+
+    if (code != DIBS_OK)
+        return code;
+    belief_doubt(b, now_ms);
+    belief_say_about(b, call, lock, ttl_ms, false);
+    b->about = lock;
+    return belief_begin(b, call, BELIEF_ANSWER_MS, now_ms);
+}
+
+int belief_unlock(struct belief *b, const char *name, uint64_t now_ms)
+{
+    int code;
+    struct conn_lock *lock = belief_held(b, name, &code);
+
+    return lock ? belief_ask_about(b, BELIEF_UNLOCK, lock, 0, now_ms) : belief_start_unlock(b, name);
+}
+
+int belief_start_unlock(struct belief *b, const char *name)
+{
+    int code;
+
+    if (belief_held(b, name, &code) || code == DIBS_LOST)
+        belief_say_about(b, BELIEF_UNLOCK, belief_known(b, name), 0, true);
+    belief_forget(b, belief_known(b, name));
+    return code;
+}
+
+int belief_renew(struct belief *b, const char *name, uint64_t ttl_ms, uint64_t now_ms)
+{
+    int code;
+    struct conn_lock *lock = belief_held(b, name, &code);
+
+    return lock ? belief_ask_about(b, BELIEF_RENEW, lock, ttl_ms, now_ms) : code;
+}
+
+int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms)
+{
+    int code;
+    const struct conn_lock *lock = belief_held(b, name, &code);
+
+    if (lock)
+        belief_say_about(b, BELIEF_RENEW, lock, ttl_ms, true);
+    return code;
+}
+
+int belief_confirm(struct belief *b, const char *name, uint64_t now_ms)
+{
+    int code;
+    struct conn_lock *lock = belief_held(b, name, &code);
+
+    if (!lock)
+        return code;
+    b->about = lock;
+    b->fresh = false;
+    b->ask_again = b->asked_ms; /* the answer to a question of long ago says nothing about now */
+    belief_doubt(b, now_ms);
+    belief_ask_confirm(b, now_ms);
+    return belief_begin(b, BELIEF_CONFIRM, BELIEF_ANSWER_MS, now_ms);
+}
+
+uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms)
+{
+    const struct conn_lock *lock = belief_known(b, name);
+
+    return lock && !lock->lost && now_ms < b->vouched_ms ? lock->fence : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- answers */
+
+/* The code of an answer that may be an error. */
+static int belief_judge(struct belief *b, int code)
+{
+    return b->answer && b->answer->type == DIBS_ERROR ? belief_refused(b, b->answer) : code;
+}
+
+/* The daemon has answered UNLOCK or RENEW, or has gone. If it does not know the lock, that was lost. */
+static int belief_judge_about(struct belief *b, int code)
+{
+    code = belief_judge(b, code);
+    if (code == DIBS_NOT_HELD) {
+        code = belief_fail(b, DIBS_LOST, "\"%s\" has been lost", b->about->name);
+        held_lose(&b->held, b->about);
+    }
+    if (b->call == BELIEF_UNLOCK)
+        belief_forget(b, b->about);
+    return code;
+}
+
+int belief_answer(struct belief *b)
+{
+    int code = belief_is_answered(b) ? DIBS_OK : b->gone ? DIBS_GONE : DIBS_WAITING;
+    bool keeps = b->call == BELIEF_ASK && code == DIBS_OK && b->answer->type != DIBS_ERROR;
+
+    if (code == DIBS_WAITING)
+        return code;
+    switch (b->call) {
+    case BELIEF_IDLE:
+    case BELIEF_HELLO: /* a daemon that has refused may have ended the connection as well */
+    case BELIEF_ASK:
+        code = belief_judge(b, code);
+        break;
+    case BELIEF_LOCK:
+        code = belief_take_result(b);
+        break;
+    case BELIEF_UNLOCK:
+    case BELIEF_RENEW:
+        code = belief_judge_about(b, code);
+        break;
+    case BELIEF_CONFIRM:
+        belief_held(b, b->about->name, &code);
+        break;
+    case BELIEF_WATCH:
+        if (b->answer)
+            code = belief_judge(b, DIBS_REFUSED);
+    }
+    if (b->await == AWAIT_ANSWER)
+        b->await = AWAIT_NOTHING;
+    b->call = BELIEF_IDLE;
+    b->about = NULL;
+    b->ask_again = b->in_doubt = false;
+    if (!keeps) {
+        dibs_free(b->answer);
+        b->answer = NULL;
+    }
+    return code;
+}

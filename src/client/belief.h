@@ -1,0 +1,171 @@
+/* belief.h - the decisions of libdibs, without I/O: what a connection asks its daemon, what it believes about its locks, and
+ * what it tells the program that uses the library.
+ *
+ * A driver owns the socket and the clock: conn.c in the library, src/soak in the simulator. The driver passes in calls of
+ * the program, bytes of the daemon (belief_room, belief_received), the end of the connection (belief_end) and the time.
+ * It takes out bytes to send (belief_output, belief_sent), the time of the next deadline (belief_due_ms), the answer to
+ * the call that the program waits for (belief_answer), and news for the program (belief_next). Nothing in here makes a
+ * system call, reads a clock or has a variable outside struct belief. Times are milliseconds of one clock that never
+ * goes back and is not at 0.
+ *
+ * A turn of the driver:
+ *   1. pass in a call, or bytes;
+ *   2. belief_next until it returns false: every reply that is complete is understood;
+ *   3. when all bytes that have come were passed in: belief_clock, and belief_next again;
+ *   4. send what belief_output has.
+ *
+ * Calls. A call returns DIBS_WAITING if it has to wait for the daemon; belief_answer has its result later. There is one
+ * such call at a time. Every other value is the result already. A request for a lock may also be made without waiting
+ * (`blocks` is false); then belief_lock_result has its result, and other calls are possible meanwhile as include/dibs.h
+ * says.
+ *
+ * Replies. The daemon replies in order, and a LOCK that waits holds up what comes behind it. So there is at most one
+ * request of that kind under way (`await`). Everything that must not wait is sent as MEANWHILE: the daemon executes it at
+ * once and replies by a push message. Those replies are in order as well (`aside`).
+ *
+ * Validity. The daemon's reply to CONFIRM is the number of milliseconds for which it vouches for all locks of the
+ * connection, counted from the moment in which the library sent the question (invariant I20). One CONFIRM is under way
+ * at a time, so that a reply is never counted from a later question. The next one is sent when a third of the validity
+ * has passed. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while the
+ * connection holds no lock and waits for none. A grant that comes while no validity is known is not told to the program
+ * before a CONFIRM has been answered. */
+#ifndef DIBS_CLIENT_BELIEF_H
+#define DIBS_CLIENT_BELIEF_H
+
+#include "dibs.h"
+#include "held.h"
+
+#include <stdbool.h>
+
+enum {
+    BELIEF_ANSWER_MS = 10000, /* a daemon that has not answered a question for this long is gone */
+    BELIEF_AGAIN_MS = 200,    /* when the daemon vouches for nothing: ask again after this time */
+};
+
+/* The call that the program waits for. */
+enum belief_call {
+    BELIEF_IDLE,
+    BELIEF_HELLO,
+    BELIEF_ASK,
+    BELIEF_LOCK,
+    BELIEF_UNLOCK,
+    BELIEF_RENEW,
+    BELIEF_CONFIRM,
+    BELIEF_WATCH,
+};
+
+/* What the next reply that is not a push message answers. */
+enum belief_await { AWAIT_NOTHING, AWAIT_ANSWER, AWAIT_LOCK, AWAIT_KINDS };
+
+/* What a MEANWHILE was about. */
+struct belief_aside {
+    enum { ASIDE_CONFIRM, ASIDE_UNLOCK, ASIDE_RENEW } type;
+    char *name; /* RENEW */
+};
+
+struct belief_bytes {
+    char *at;
+    size_t start, end, room;
+};
+
+/* All zeroes: a connection that has just been made. */
+struct belief {
+    bool gone;            /* the connection has ended */
+    bool out_of_memory;   /* a request could not be stored: the connection must end */
+    char message[512];    /* see dibs_message */
+    char end_reason[300]; /* why the connection has ended */
+    struct belief_bytes in, out;
+    struct dibs_reply *reply; /* the one that is being understood; news may point into it */
+
+    enum belief_call call;
+    uint64_t patience_ms;    /* call: the daemon is gone if there is no answer by then */
+    struct conn_lock *about; /* UNLOCK, RENEW, CONFIRM: the lock that the call is about */
+    bool ask_again;          /* CONFIRM: the question under way is older than the call */
+    bool fresh;              /* CONFIRM: a question has been answered that is not older than the call */
+
+    enum belief_await await;
+    struct dibs_reply *answer; /* AWAIT_ANSWER: when it has come */
+    struct belief_aside *aside;
+    size_t asides, aside_room;
+
+    struct held held;         /* locks that are held, or lost and not yet unlocked */
+    struct conn_lock *untold; /* the first lock of whose loss the program has not been told, or null */
+    bool untold_all;          /* it may not have been told of those behind it either */
+    const char *lost_why;     /* of all these losses */
+
+    char *wanted;        /* the lock that is asked for, until its result has been fetched; or null */
+    int result;          /* of that: DIBS_WAITING, .. */
+    uint64_t fence;      /* DIBS_OK */
+    bool granted;        /* wanted is in held, and the program has not fetched that */
+    uint64_t vouched_ms; /* all locks are held until then */
+    uint64_t confirm_ms; /* when to send the next CONFIRM */
+    uint64_t asked_ms;   /* when the CONFIRM was sent that is under way; or 0 */
+    bool confirmed;      /* a CONFIRM has been answered */
+    bool in_doubt;       /* the program was silent before the call: the CONFIRM under way decides about its locks */
+    unsigned subscribed; /* confirmations of PSUBSCRIBE since the call */
+};
+
+/* News for the program. The texts are valid until the next belief_next. */
+struct belief_news {
+    enum { BELIEF_LOST, BELIEF_EVENT } type;
+    const char *name; /* LOST */
+    uint64_t fence;
+    const char *why;
+    struct dibs_event event; /* EVENT */
+};
+
+void belief_free(struct belief *b);
+
+/* ---- Calls of the program, see include/dibs.h. */
+int belief_hello(struct belief *b, const char *name, uint64_t now_ms);
+int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms);
+/* blocks: the program waits for belief_answer; else DIBS_OK means that belief_lock_result will have the result. */
+int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish, bool blocks, uint64_t now_ms);
+int belief_lock_result(struct belief *b, uint64_t now_ms); /* DIBS_OK: the fence is in b->fence */
+int belief_unlock(struct belief *b, const char *name, uint64_t now_ms);
+int belief_start_unlock(struct belief *b, const char *name);
+int belief_renew(struct belief *b, const char *name, uint64_t ttl_ms, uint64_t now_ms);
+int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms);
+int belief_confirm(struct belief *b, const char *name, uint64_t now_ms);
+int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms);
+uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms);
+/* DIBS_WAITING; else, once, the result of the call. DIBS_OK of belief_lock: the fence is in b->fence; of belief_ask: the
+ * reply is in b->answer, and the caller takes it. */
+int belief_answer(struct belief *b);
+
+/* ---- The connection. */
+/* Room for bytes of the daemon, at least 4096; null: out of memory, and the connection has ended. */
+char *belief_room(struct belief *b, size_t *room);
+void belief_received(struct belief *b, size_t len);
+/* The connection has ended, or must end: all locks are lost. */
+void belief_end(struct belief *b, const char *why);
+/* What is to be sent; and that the first len bytes of it have been, or never will be. */
+const char *belief_output(const struct belief *b, size_t *len);
+void belief_sent(struct belief *b, size_t len);
+/* Understands replies until there is something to tell the program. False: there is nothing more to tell. */
+bool belief_next(struct belief *b, struct belief_news *news, uint64_t now_ms);
+
+/* ---- Time. */
+void belief_clock(struct belief *b, uint64_t now_ms);
+/* When belief_clock has to be called at the latest; UINT64_MAX: there is no deadline. */
+uint64_t belief_due_ms(const struct belief *b);
+
+/* ---- Between the parts of this. */
+/* The message, and the code that is returned with it. */
+int belief_fail(struct belief *b, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The code for an error reply of the daemon, and the message. */
+int belief_refused(struct belief *b, const struct dibs_reply *error);
+void belief_lose(struct belief *b, struct conn_lock *lock, const char *why);
+void belief_lose_all(struct belief *b, const char *why);
+/* A call has to wait; a program that has been silent hears first whether its locks are still held. */
+void belief_doubt(struct belief *b, uint64_t now_ms);
+/* belief_say.c */
+void belief_say(struct belief *b, const char *const *words, size_t count);
+void belief_say_aside(struct belief *b, int type, const char *const *words, size_t count);
+void belief_ask_confirm(struct belief *b, uint64_t now_ms);
+void belief_say_lock(struct belief *b, const char *name, const struct dibs_wish *wish);
+/* UNLOCK or RENEW, with the fence of the lock, so that it concerns no other lock of that name. */
+void belief_say_about(struct belief *b, enum belief_call call, const struct conn_lock *lock, uint64_t ttl_ms,
+                      bool aside);
+
+#endif

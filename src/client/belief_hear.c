@@ -1,0 +1,174 @@
+/* belief_hear.c - see belief.h: what the daemon says, and what follows from it. */
+#include "belief.h"
+
+#include "reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char belief_stranger[] = "this is not a daemon of dibs, or not one of this version";
+
+static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
+{
+    bool vouches = r->type == DIBS_NUMBER && r->number;
+
+    b->vouched_ms = vouches ? b->asked_ms + r->number : 0;
+    b->confirm_ms = b->asked_ms + (vouches ? r->number / 3 : BELIEF_AGAIN_MS);
+    b->asked_ms = 0;
+    b->in_doubt = false;
+    b->confirmed = true;
+    b->fresh = !b->ask_again;
+    if (r->type == DIBS_ERROR && strncmp(r->text, "ERR ", 4) != 0) {
+        belief_lose_all(b, r->text);
+    } else if (r->type != DIBS_NUMBER) {
+        belief_end(b, belief_stranger);
+    } else if (b->ask_again) { /* this answered a question from before the call of belief_confirm */
+        b->ask_again = false;
+        b->patience_ms = now_ms + BELIEF_ANSWER_MS;
+        belief_doubt(b, now_ms);
+        belief_ask_confirm(b, now_ms);
+    }
+}
+
+static void belief_hear_aside(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
+{
+    struct belief_aside aside;
+    struct conn_lock *lock;
+
+    if (b->asides == 0) {
+        belief_end(b, belief_stranger);
+        return;
+    }
+    aside = b->aside[0];
+    memmove(b->aside, b->aside + 1, --b->asides * sizeof *b->aside);
+    if (aside.type == ASIDE_CONFIRM)
+        belief_hear_confirm(b, r, now_ms);
+    if (aside.type == ASIDE_RENEW && r->type == DIBS_ERROR && (lock = held_find(&b->held, aside.name)))
+        belief_lose(b, lock, r->text);
+    free(aside.name);
+}
+
+/* "granted ant 3 17 exclusive web1:812 backup.sh", of this lock. */
+static bool belief_hear_event(const char *lock, char *line, struct belief_news *news)
+{
+    char *word[5] = {NULL}, *rest = line;
+
+    for (unsigned k = 0; k < 5 && rest; k++)
+        word[k] = strsep(&rest, " ");
+    if (!rest)
+        return false;
+    *news = (struct belief_news){.type = BELIEF_EVENT,
+                                 .event = {.event = word[0],
+                                           .lock = lock,
+                                           .member = word[1],
+                                           .client = strtoull(word[2], NULL, 10),
+                                           .fence = strtoull(word[3], NULL, 10),
+                                           .mode = word[4],
+                                           .who = rest}};
+    return true;
+}
+
+/* A push message. True: it is news for the program. */
+static bool belief_hear_push(struct belief *b, const struct dibs_reply *r, struct belief_news *news, uint64_t now_ms)
+{
+    const char *what = r->count ? r->item[0]->text : NULL;
+    struct conn_lock *lock;
+
+    if (!what)
+        return false;
+    if (strcmp(what, "meanwhile") == 0 && r->count == 2)
+        belief_hear_aside(b, r->item[1], now_ms);
+    else if (strcmp(what, "psubscribe") == 0)
+        b->subscribed++;
+    else if (strcmp(what, "pmessage") == 0 && r->count == 4 && r->item[2]->text && r->item[3]->text)
+        return belief_hear_event(r->item[2]->text, r->item[3]->text, news);
+    else if (strcmp(what, "lost") == 0 && r->count >= 3 && r->item[1]->text &&
+             (lock = held_find(&b->held, r->item[1]->text)) && lock->fence == r->item[2]->number)
+        belief_lose(b, lock, r->count > 3 && r->item[3]->text ? r->item[3]->text : "it was taken away");
+    return false;
+}
+
+static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
+{
+    bool grant = r->type == DIBS_LIST && r->count == 2 && r->item[1]->type == DIBS_NUMBER && r->item[1]->number;
+
+    b->await = AWAIT_NOTHING;
+    if (grant && held_add(&b->held, b->wanted, r->item[1]->number)) {
+        b->fence = r->item[1]->number;
+        b->granted = true; /* belief_clock decides when the program is told */
+    } else if (grant) {
+        belief_end(b, "out of memory");
+        b->result = DIBS_NO_MEMORY;
+    } else if (r->type == DIBS_NULL) {
+        b->result = belief_fail(b, DIBS_TIMEOUT, "\"%s\" was not to be had in time", b->wanted);
+    } else if (r->type == DIBS_ERROR) {
+        b->result = belief_refused(b, r);
+    } else {
+        belief_end(b, belief_stranger);
+    }
+}
+
+/* A reply that is not a push message. */
+static void belief_hear_reply(struct belief *b)
+{
+    if (b->await == AWAIT_LOCK) {
+        belief_hear_lock(b, b->reply);
+    } else if (b->await == AWAIT_ANSWER && !b->answer) {
+        b->answer = b->reply;
+        b->reply = NULL;
+    } else {
+        belief_end(b, belief_stranger);
+    }
+}
+
+/* The next complete reply is in b->reply. False: there is none. */
+static bool belief_parse(struct belief *b, bool *push)
+{
+    long len;
+
+    dibs_free(b->reply);
+    b->reply = NULL;
+    if (b->gone || b->in.start == b->in.end)
+        return false;
+    len = reply_parse(b->in.at + b->in.start, b->in.end - b->in.start, &b->reply, push);
+    if (len < 0)
+        belief_end(b, len == DIBS_NO_MEMORY ? "out of memory" : belief_stranger);
+    if (len <= 0)
+        return false;
+    b->in.start += (size_t)len;
+    if (b->in.start == b->in.end)
+        b->in.start = b->in.end = 0;
+    return true;
+}
+
+/* The next lock of whose loss the program has not been told. */
+static bool belief_tell_loss(struct belief *b, struct belief_news *news)
+{
+    struct conn_lock *lock;
+
+    while ((lock = b->untold)) {
+        b->untold = b->untold_all ? held_next(&b->held, lock) : NULL;
+        if (!lock->untold)
+            continue;
+        lock->untold = false;
+        *news = (struct belief_news){.type = BELIEF_LOST, .name = lock->name, .fence = lock->fence, .why = b->lost_why};
+        return true;
+    }
+    return false;
+}
+
+bool belief_next(struct belief *b, struct belief_news *news, uint64_t now_ms)
+{
+    bool push = false;
+
+    for (;;) {
+        if (belief_tell_loss(b, news))
+            return true;
+        if (!belief_parse(b, &push))
+            return belief_tell_loss(b, news); /* of a reply that is none */
+        if (!push)
+            belief_hear_reply(b);
+        else if (belief_hear_push(b, b->reply, news, now_ms))
+            return true;
+    }
+}

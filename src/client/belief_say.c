@@ -1,0 +1,169 @@
+/* belief_say.c - see belief.h: requests as bytes. */
+#include "belief.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for len bytes at the end, or null. */
+static char *belief_make_room(struct belief_bytes *b, size_t len)
+{
+    if (b->room - b->end < len && b->start) {
+        memmove(b->at, b->at + b->start, b->end - b->start);
+        b->end -= b->start;
+        b->start = 0;
+    }
+    if (b->room - b->end < len) {
+        size_t room = 2 * b->room + len;
+        char *more = realloc(b->at, room);
+
+        if (!more)
+            return NULL;
+        b->at = more;
+        b->room = room;
+    }
+    return b->at + b->end;
+}
+
+char *belief_room(struct belief *b, size_t *room)
+{
+    char *at = belief_make_room(&b->in, 4096);
+
+    if (!at)
+        belief_end(b, "out of memory");
+    *room = b->in.room - b->in.end;
+    return at;
+}
+
+void belief_received(struct belief *b, size_t len)
+{
+    b->in.end += len;
+}
+
+const char *belief_output(const struct belief *b, size_t *len)
+{
+    *len = b->out.end - b->out.start;
+    return b->out.at + b->out.start;
+}
+
+void belief_sent(struct belief *b, size_t len)
+{
+    b->out.start += len;
+    if (b->out.start == b->out.end)
+        b->out.start = b->out.end = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- words */
+
+static void belief_put(struct belief *b, const char *text, size_t len)
+{
+    char *at = belief_make_room(&b->out, len);
+
+    if (at)
+        memcpy(at, text, len);
+    else
+        b->out_of_memory = true;
+    b->out.end += at ? len : 0;
+}
+
+static void belief_put_head(struct belief *b, char type, size_t count)
+{
+    char line[32];
+
+    belief_put(b, line, (size_t)snprintf(line, sizeof line, "%c%zu\r\n", type, count));
+}
+
+static void belief_put_word(struct belief *b, const char *word)
+{
+    belief_put_head(b, '$', strlen(word));
+    belief_put(b, word, strlen(word));
+    belief_put(b, "\r\n", 2);
+}
+
+void belief_say(struct belief *b, const char *const *words, size_t count)
+{
+    belief_put_head(b, '*', count);
+    for (size_t k = 0; k < count; k++)
+        belief_put_word(b, words[k]);
+}
+
+void belief_say_aside(struct belief *b, int type, const char *const *words, size_t count)
+{
+    if (b->asides == b->aside_room) {
+        size_t room = 2 * b->aside_room + 8;
+        struct belief_aside *more = realloc(b->aside, room * sizeof *more);
+
+        if (!more) {
+            b->out_of_memory = true;
+            return;
+        }
+        b->aside = more;
+        b->aside_room = room;
+    }
+    b->aside[b->asides].type = type;
+    b->aside[b->asides].name = type == ASIDE_RENEW ? strdup(words[1]) : NULL;
+    b->out_of_memory |= type == ASIDE_RENEW && !b->aside[b->asides].name;
+    b->asides++;
+    belief_put_head(b, '*', count + 1);
+    belief_put_word(b, "MEANWHILE");
+    for (size_t k = 0; k < count; k++)
+        belief_put_word(b, words[k]);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- requests */
+
+void belief_ask_confirm(struct belief *b, uint64_t now_ms)
+{
+    const char *words[] = {"CONFIRM"};
+
+    if (b->asked_ms)
+        return;
+    b->asked_ms = now_ms;
+    belief_say_aside(b, ASIDE_CONFIRM, words, 1);
+}
+
+void belief_say_lock(struct belief *b, const char *name, const struct dibs_wish *wish)
+{
+    const char *words[9] = {"LOCK", name};
+    char slots[24], wait[24], ttl[24];
+    size_t count = 2;
+
+    if (wish->mode == DIBS_SHARED)
+        words[count++] = "SHARED";
+    if (wish->mode == DIBS_GROUP) {
+        words[count++] = "GROUP";
+        words[count++] = wish->group;
+    }
+    if (wish->mode == DIBS_SLOTS) {
+        snprintf(slots, sizeof slots, "%u", wish->slots);
+        words[count++] = "SLOTS";
+        words[count++] = slots;
+    }
+    if (wish->wait_ms) {
+        snprintf(wait, sizeof wait, "%" PRIu64, wish->wait_ms == DIBS_NO_WAIT ? 0 : wish->wait_ms);
+        words[count++] = "WAIT";
+        words[count++] = wait;
+    }
+    if (wish->ttl_ms) {
+        snprintf(ttl, sizeof ttl, "%" PRIu64, wish->ttl_ms);
+        words[count++] = "TTL";
+        words[count++] = ttl;
+    }
+    belief_say(b, words, count);
+}
+
+void belief_say_about(struct belief *b, enum belief_call call, const struct conn_lock *lock, uint64_t ttl_ms,
+                      bool aside)
+{
+    char fence[24], ttl[24];
+    bool renew = call == BELIEF_RENEW;
+    const char *words[] = {renew ? "RENEW" : "UNLOCK", lock->name, fence, "TTL", ttl};
+
+    snprintf(fence, sizeof fence, "%" PRIu64, lock->fence);
+    snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
+    if (aside)
+        belief_say_aside(b, renew ? ASIDE_RENEW : ASIDE_UNLOCK, words, renew ? 5 : 3);
+    else
+        belief_say(b, words, renew ? 5 : 3);
+}

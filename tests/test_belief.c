@@ -1,0 +1,334 @@
+/* The decisions of the client library (client/belief.h) as a table of cases. A case is a run of steps: at a time, the program
+ * calls, or the daemon says something, or time passes; and what the program hears and what is sent must be as expected.
+ *
+ * What is expected is a line: requests that are sent in brackets (those sent as MEANWHILE begin with ~), the result of the
+ * call (".." while it waits), "lost NAME: WHY" for each loss, and "by T" for the next deadline. */
+#include "test.h"
+
+#include "client/belief.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct step {
+    uint64_t at_ms;
+    const char *act, *expected;
+};
+
+/* What the daemon says. */
+#define VOUCHES(ms) "<>2\r\n$9\r\nmeanwhile\r\n:" #ms "\r\n"
+#define ASIDE(reply) "<>2\r\n$9\r\nmeanwhile\r\n" reply "\r\n"
+#define GRANT(name, fence) "<*2\r\n$1\r\n" #name "\r\n:" #fence "\r\n"
+#define LOSS(name, fence) "<>4\r\n$4\r\nlost\r\n$1\r\n" #name "\r\n:" #fence "\r\n$5\r\ntaken\r\n"
+
+/* Connected at 1000, vouched for until 1900. */
+#define CONNECTED                                                                                                      \
+    {1000, "hello", "[HELLO 3 SETNAME me] [~CONFIRM] .. by 11000"}, {1010, "<%0\r\n", ".. by 11000"},                  \
+    {                                                                                                                  \
+        1020, VOUCHES(900), "ok"                                                                                       \
+    }
+#define HOLDS_X                                                                                                        \
+    CONNECTED, {1100, "lock x", "[LOCK x] .. by 1300"},                                                                \
+    {                                                                                                                  \
+        1110, GRANT(x, 7), "ok 7 by 1300"                                                                              \
+    }
+
+static const struct {
+    const char *name;
+    struct step step[16];
+} cases[] = {
+    {"a lock is granted, confirmed at a third of its validity, and unlocked",
+     {HOLDS_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1350, VOUCHES(900), "by 1600"},
+      {1400, "unlock x", "[UNLOCK x 7] .. by 1600"},
+      {1410, "<+OK\r\n", "ok"}}},
+    {"validity counts from the question, not from the answer",
+     {HOLDS_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1890, VOUCHES(900), "[~CONFIRM] by 2200"},
+      {2199, "fence x", "7 by 2200"},
+      {2200, "fence x", "0 lost x: the daemon does not vouch for its locks any more"}}},
+    {"a loss that the daemon pushes is told at once, and once",
+     {HOLDS_X,
+      {1200, LOSS(x, 7), "lost x: taken"},
+      {1201, LOSS(x, 7), ""},
+      {1202, "fence x", "0"},
+      {1203, "unlock x", "[~UNLOCK x 7] lost"}}},
+    {"a loss of another fence is none of this lock", {HOLDS_X, {1200, LOSS(x, 6), "by 1300"}}},
+    {"when the connection ends, all locks are lost at once",
+     {HOLDS_X,
+      {1120, "lock y", "[LOCK y] .. by 1300"},
+      {1130, GRANT(y, 8), "ok 8 by 1300"},
+      {1150, "end", "lost y: ended lost x: ended"},
+      {1151, "fence x", "0"},
+      {1152, "confirm x", "gone"},
+      {1153, "lock z", "gone"}}},
+    {"a program that was stopped for longer than the validity has lost its locks",
+     {HOLDS_X, {5000, "fence x", "0 lost x: the daemon does not vouch for its locks any more"}}},
+    {"a stopped program that then waits for an answer hears first whether its locks are held",
+     {HOLDS_X, {5000, "confirm x", "[~CONFIRM] .. by 15000"}, {5100, VOUCHES(900), "ok by 5300"}}},
+    {"and loses them if the daemon does not answer",
+     {HOLDS_X,
+      {5000, "wait y", "[~CONFIRM] [LOCK y WAIT 500] .. by 15000"},
+      {15000, "clock", "gone lost x: the daemon does not vouch for its locks any more"}}},
+    {"an older question does not answer a call of confirm",
+     {HOLDS_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1310, "confirm x", ".. by 1900"},
+      {1320, VOUCHES(900), "[~CONFIRM] .. by 2200"},
+      {1330, VOUCHES(900), "ok by 1620"}}},
+    {"a call of confirm ends although the answer is so late that the next question is due",
+     {HOLDS_X, {1200, "confirm x", "[~CONFIRM] .. by 1900"}, {1800, VOUCHES(900), "[~CONFIRM] ok by 2100"}}},
+    {"so does one that was silent until shortly before the end of the validity",
+     {HOLDS_X, {1890, "confirm x", "[~CONFIRM] .. by 11890"}, {1910, VOUCHES(900), "ok by 2190"}}},
+    {"a lock is lost in time though a call waits for an answer of the daemon",
+     {HOLDS_X,
+      {1200, "confirm x", "[~CONFIRM] .. by 1900"},
+      {1900, "clock", "gone lost x: the daemon does not vouch for its locks any more"}}},
+    {"a grant is not told before the daemon vouches for it",
+     {CONNECTED,
+      {3000, "start x", "[~CONFIRM] [LOCK x] ok"},
+      {3010, GRANT(x, 7), "by 13000"},
+      {3020, "result", "waiting by 13000"},
+      {3030, VOUCHES(900), "by 3300"},
+      {3040, "result", "ok 7 by 3300"},
+      {3050, "fence x", "7 by 3300"}}},
+    {"a grant that is fetched late is not told unless it is still vouched for",
+     {CONNECTED,
+      {1100, "start x", "[LOCK x] ok by 1300"},
+      {1110, GRANT(x, 7), "by 1300"},
+      {4000, "result", "[~CONFIRM] waiting by 14000"},
+      {4010, VOUCHES(900), "by 4300"},
+      {4020, "result", "ok 7 by 4300"}}},
+    {"a grant that is lost before it is fetched was never held",
+     {CONNECTED,
+      {1100, "start x", "[LOCK x] ok by 1300"},
+      {1110, GRANT(x, 7), "by 1300"},
+      {1120, LOSS(x, 7), ""},
+      {1130, "result", "lost"}}},
+    {"a lock that the program holds is lost in time though a grant of another one is in doubt",
+     {HOLDS_X,
+      {1120, "start y", "[LOCK y] ok by 1300"},
+      {1900, GRANT(y, 8), "[~CONFIRM] lost x: the daemon does not vouch for its locks any more"},
+      {1901, "result", "lost"}}},
+    {"a refused question loses all locks, and the connection stays",
+     {HOLDS_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1310, ASIDE("-NOQUORUM alone"), "lost x: NOQUORUM alone"},
+      {1320, "lock y", "[LOCK y] [~CONFIRM] .."},
+      {1330, "<-NOQUORUM alone\r\n", "no quorum"}}},
+    {"a renewal that is refused is a loss",
+     {HOLDS_X,
+      {1200, "start_renew x", "[~RENEW x 7 TTL 100] ok by 1300"},
+      {1210, ASIDE("-NOTHELD no"), "lost x: NOTHELD no"}}},
+    {"a renewal of a lock that the daemon does not know says that it is lost",
+     {HOLDS_X, {1200, "renew x", "[RENEW x 7 TTL 100] .. by 1300"}, {1210, "<-NOTHELD no\r\n", "lost"}}},
+    {"a lock that cannot be had in time",
+     {CONNECTED, {1100, "wait x", "[LOCK x WAIT 500] .. by 1300"}, {1600, "<_\r\n", "timeout"}}},
+    {"a daemon that does not answer in time is gone",
+     {CONNECTED,
+      {1100, "wait x", "[LOCK x WAIT 500] .. by 1300"},
+      {1300, "clock", "[~CONFIRM] .. by 11600"},
+      {11600, "clock", "gone"}}},
+    {"what is lost is asked for anew: the daemon hears first that the program has let go",
+     {HOLDS_X, {1200, LOSS(x, 7), "lost x: taken"}, {1210, "lock x", "[~UNLOCK x 7] [LOCK x] .. by 1300"}}},
+    {"a daemon that refuses the connection",
+     {{1000, "hello", "[HELLO 3 SETNAME me] [~CONFIRM] .. by 11000"},
+      {1001, "<-ERR no\r\n", ".. by 11000"},
+      {1002, "end", "refused"}}},
+    {"an answer without a question ends the connection",
+     {HOLDS_X, {1200, "<:1\r\n", "lost x: this is not a daemon of dibs, or not one of this version"}}},
+    {"a grant without a fence ends the connection",
+     {CONNECTED, {1100, "lock x", "[LOCK x] .. by 1300"}, {1110, GRANT(x, 0), "gone"}}},
+    {"calls that cannot be",
+     {HOLDS_X,
+      {1110, "lock x", "misuse by 1300"},
+      {1110, "result", "misuse by 1300"},
+      {1110, "unlock y", "not held by 1300"},
+      {1110, "start y", "[LOCK y] ok by 1300"},
+      {1110, "unlock x", "misuse by 1300"},
+      {1110, "start_unlock x", "[~UNLOCK x 7] ok by 1300"}}},
+};
+
+enum { LINE = 1024 };
+
+static const char *const run_codes[] = {"ok",         "timeout",   "lost",    "gone",  "not held",
+                                        "wrong kind", "no quorum", "refused", "misuse"};
+
+struct run {
+    struct belief b;
+    char said[LINE], lost[LINE];
+};
+
+static void run_add(char line[LINE], const char *word)
+{
+    size_t len = strlen(line);
+
+    snprintf(line + len, LINE - len, "%s%s", len && *word ? " " : "", word);
+}
+
+/* A call. DIBS_WAITING: there is no result yet, or there will not be one. */
+static int run_call(struct run *r, const struct step *s)
+{
+    const char *space = strchr(s->act, ' '), *name = space ? space + 1 : "";
+    size_t len = space ? (size_t)(space - s->act) : strlen(s->act);
+    const struct dibs_wish none = {0}, brief = {.wait_ms = 500};
+    int code = DIBS_WAITING;
+
+#define IS(text) (len == strlen(text) && memcmp(s->act, text, len) == 0)
+    if (IS("hello"))
+        belief_hello(&r->b, "me", s->at_ms);
+    else if (IS("lock") || IS("wait"))
+        code = belief_lock(&r->b, name, IS("wait") ? &brief : &none, true, s->at_ms);
+    else if (IS("start"))
+        code = belief_lock(&r->b, name, &none, false, s->at_ms);
+    else if (IS("result"))
+        code = belief_lock_result(&r->b, s->at_ms);
+    else if (IS("unlock"))
+        code = belief_unlock(&r->b, name, s->at_ms);
+    else if (IS("start_unlock"))
+        code = belief_start_unlock(&r->b, name);
+    else if (IS("renew"))
+        code = belief_renew(&r->b, name, 100, s->at_ms);
+    else if (IS("start_renew"))
+        code = belief_start_renew(&r->b, name, 100);
+    else if (IS("confirm"))
+        code = belief_confirm(&r->b, name, s->at_ms);
+    else if (IS("fence"))
+        code = (int)belief_fence(&r->b, name, s->at_ms);
+    else if (IS("end"))
+        belief_end(&r->b, "ended");
+    else if (!IS("clock"))
+        fail_msg("%s", s->act);
+#undef IS
+    return code;
+}
+
+/* What is to be sent, as words in brackets. */
+static void run_sent(struct run *r)
+{
+    size_t len;
+    const char *bytes = belief_output(&r->b, &len);
+    char *copy = strndup(len ? bytes : "", len), *at = copy, word[256];
+
+    belief_sent(&r->b, len);
+    while (*at == '*') {
+        unsigned long count = strtoul(at + 1, &at, 10);
+
+        *word = 0;
+        for (at += 2; count > 0; count--) {
+            unsigned long size = strtoul(at + 1, &at, 10);
+            bool aside = size == 9 && memcmp(at + 2, "MEANWHILE", 9) == 0;
+
+            snprintf(word + strlen(word), sizeof word - strlen(word), "%s%.*s%s", *word ? "" : "[",
+                     aside ? 1 : (int)size, aside ? "~" : at + 2,
+                     aside       ? ""
+                     : count > 1 ? " "
+                                 : "]");
+            at += 2 + size + 2;
+        }
+        run_add(r->said, word);
+    }
+    free(copy);
+}
+
+static void run_hear(struct run *r, const struct step *s)
+{
+    struct belief_news news;
+    char word[400];
+
+    while (belief_next(&r->b, &news, s->at_ms)) {
+        snprintf(word, sizeof word, "lost %s: %s", news.name, news.why);
+        run_add(r->lost, word);
+    }
+}
+
+/* Bytes of the daemon come in pieces: all at once, or one by one. */
+static void run_feed(struct run *r, const struct step *s, size_t piece)
+{
+    const char *bytes = s->act + 1;
+
+    for (size_t len = strlen(bytes), some; len > 0; len -= some, bytes += some) {
+        size_t room;
+        char *at = belief_room(&r->b, &room);
+
+        some = len < piece ? len : piece;
+        memcpy(at, bytes, some);
+        belief_received(&r->b, some);
+        run_hear(r, s);
+    }
+}
+
+static void run_step(struct run *r, const struct step *s, size_t piece)
+{
+    char word[64] = "";
+    int code = DIBS_WAITING;
+    bool grant;
+
+    *r->said = *r->lost = 0;
+    if (*s->act == '<')
+        run_feed(r, s, piece);
+    else
+        code = run_call(r, s);
+    belief_clock(&r->b, s->at_ms);
+    run_hear(r, s);
+    run_sent(r);
+    grant = r->b.call == BELIEF_LOCK || strcmp(s->act, "result") == 0;
+    if (r->b.call)
+        code = belief_answer(&r->b);
+    if (r->b.call)
+        snprintf(word, sizeof word, "..");
+    else if (strncmp(s->act, "fence", 5) == 0)
+        snprintf(word, sizeof word, "%d", code);
+    else if (code == DIBS_OK && grant)
+        snprintf(word, sizeof word, "ok %llu", (unsigned long long)r->b.fence);
+    else if (code == DIBS_WAITING && grant)
+        snprintf(word, sizeof word, "waiting");
+    else if (code != DIBS_WAITING)
+        snprintf(word, sizeof word, "%s", run_codes[-code]);
+    run_add(r->said, word);
+    run_add(r->said, r->lost);
+    snprintf(word, sizeof word, "by %llu", (unsigned long long)belief_due_ms(&r->b));
+    if (belief_due_ms(&r->b) != UINT64_MAX)
+        run_add(r->said, word);
+}
+
+static void run_cases(size_t piece)
+{
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct run r = {0};
+
+        for (const struct step *s = cases[k].step; s->act; s++) {
+            run_step(&r, s, piece);
+            if (strcmp(r.said, s->expected) != 0)
+                fail_msg("%s: at %llu, %s: \"%s\" instead of \"%s\"", cases[k].name, (unsigned long long)s->at_ms,
+                         s->act, r.said, s->expected);
+        }
+        belief_free(&r.b);
+    }
+}
+
+static void decisions_are_as_in_the_table(void **state)
+{
+    (void)state;
+    run_cases(SIZE_MAX);
+}
+
+static void and_do_not_depend_on_how_the_bytes_are_cut(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece < 8; piece++)
+        run_cases(piece);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decisions_are_as_in_the_table),
+        cmocka_unit_test(and_do_not_depend_on_how_the_bytes_are_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
