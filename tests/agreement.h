@@ -1,4 +1,4 @@
-/* agreement.h - agreement alone (node/agree.h), with a network and disks that a test holds in its hands. Servers have the ids
+/* agreement.h - agreement alone (member/agree.h), with a network and disks that a test holds in its hands. Servers have the ids
  * 1 to AGREEMENT_MAX. Letters wait in one line, until agreement_carry brings them to those that are there. */
 #ifndef DIBS_TESTS_AGREEMENT_H
 #define DIBS_TESTS_AGREEMENT_H
@@ -45,28 +45,28 @@ static inline bool agreement_write(struct server *s)
     return ++s->writes < s->fails_at || !s->fails_at;
 }
 
-static inline bool agreement_append(void *user, const uint8_t *bytes, size_t len)
+static inline enum disk_status agreement_append(void *user, const uint8_t *bytes, size_t len)
 {
     struct server *s = user;
 
     if (!agreement_write(s))
-        return false;
+        return DISK_FAILED;
     memcpy(bytes_add(&s->journal, len), bytes, len);
-    return true;
+    return DISK_WRITTEN;
 }
 
-static inline bool agreement_replace(void *user, const uint8_t *bytes, size_t len)
+static inline enum disk_status agreement_replace(void *user, const uint8_t *bytes, size_t len)
 {
     struct server *s = user;
     struct bytes next = {0}; /* what is written may be what it is read from */
 
     if (!agreement_write(s))
-        return false;
+        return DISK_FAILED;
     memcpy(bytes_add(&next, len), bytes, len);
     bytes_free(&s->journal);
     s->journal = next;
     s->replaced++;
-    return true;
+    return DISK_WRITTEN;
 }
 
 static inline uint64_t agreement_chance(void *user)

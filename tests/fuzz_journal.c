@@ -8,23 +8,23 @@
 
 #include <string.h>
 
-static bool fuzz_keep(void *user, const uint8_t *bytes, size_t len)
+static enum disk_status fuzz_keep(void *user, const uint8_t *bytes, size_t len)
 {
     struct bytes *to = user;
 
     if (len)
         memcpy(bytes_add(to, len), bytes, len);
-    return true;
+    return DISK_WRITTEN;
 }
 
-static bool fuzz_replace(void *user, const uint8_t *bytes, size_t len)
+static enum disk_status fuzz_replace(void *user, const uint8_t *bytes, size_t len)
 {
     struct bytes next = {0};
 
     fuzz_keep(&next, bytes, len);
     bytes_free(user);
     *(struct bytes *)user = next;
-    return true;
+    return DISK_WRITTEN;
 }
 
 static void fuzz_journal(const uint8_t *data, size_t size)

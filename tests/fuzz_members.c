@@ -17,10 +17,10 @@ static const char *const fuzz_names[] = {"ant", "bee", "cat"};
 static struct node node[2];
 static uint64_t fuzz_dice;
 
-static bool fuzz_written(void *user, const uint8_t *bytes, size_t len)
+static enum disk_status fuzz_written(void *user, const uint8_t *bytes, size_t len)
 {
     (void)user, (void)bytes, (void)len;
-    return true;
+    return DISK_WRITTEN;
 }
 
 static uint64_t fuzz_random(void *user)

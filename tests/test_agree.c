@@ -133,6 +133,52 @@ static void a_journal_does_not_grow_without_end(void **state)
     bytes_free(&s->journal);
 }
 
+static enum disk_status write_later(void *user, const uint8_t *bytes, size_t len)
+{
+    (void)user, (void)bytes, (void)len;
+    return DISK_WRITING;
+}
+
+/* A server whose disk hangs asks nobody for its vote, shows no view and lets nobody hear of its new incarnation. */
+static void what_is_not_durable_is_not_seen(void **state)
+{
+    struct view view;
+    struct server *s = server_of(1);
+
+    (void)state;
+    agreement_clear(1);
+    agreement_begin(1, 2, false);
+    agreement_forget_letters();
+    s->disk = (struct disk){s, write_later, write_later};
+    for (unsigned k = 0; k < 100; k++)
+        agreement_advance();
+    assert_null(first_letter);
+    assert_true(agree_journal(s->agree)->made > agree_journal(s->agree)->durable);
+    agree_begin_life(s->agree, 0);
+    assert_false(agree_life_is_durable(s->agree));
+    while (agree_journal(s->agree)->made > agree_journal(s->agree)->durable)
+        agree_written(s->agree, true);
+    assert_non_null(first_letter);
+    assert_true(agree_life_is_durable(s->agree));
+    agreement_end();
+
+    agreement_clear(1); /* a leader, alone, shows what it has agreed on when its disk has it */
+    agreement_begin(1, 1, false);
+    agreement_elect();
+    agreement_step();
+    s->disk = (struct disk){s, write_later, write_later};
+    view = *agree_view(s->agree);
+    view.number++;
+    agree_propose(s->agree, &view);
+    for (unsigned k = 0; k < 10; k++)
+        agreement_step();
+    assert_true(agree_view(s->agree)->number < view.number && agree_is_proposing(s->agree));
+    while (agree_journal(s->agree)->made > agree_journal(s->agree)->durable)
+        agree_written(s->agree, true);
+    assert_int_equal(agree_view(s->agree)->number, view.number);
+    agreement_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +186,7 @@ int main(void)
         cmocka_unit_test(one_grows_to_two_whenever_both_die),
         cmocka_unit_test(a_vote_outlives_a_restart),
         cmocka_unit_test(a_journal_does_not_grow_without_end),
+        cmocka_unit_test(what_is_not_durable_is_not_seen),
     };
 
     return cmocka_run_group_tests_name("agree", tests, NULL, NULL);

@@ -12,10 +12,10 @@ const void *raft_heap_get(void)
     return NULL;
 }
 
-static bool nothing(void *user, const uint8_t *bytes, size_t len)
+static enum disk_status nothing(void *user, const uint8_t *bytes, size_t len)
 {
     (void)user, (void)bytes, (void)len;
-    return true;
+    return DISK_WRITTEN;
 }
 
 static void a_newer_libraft_is_refused(void **state)

@@ -128,10 +128,10 @@ static void a_former_life_is_refused(void **state)
     node_free(&b);
 }
 
-static bool keep(void *user, const uint8_t *bytes, size_t len)
+static enum disk_status keep(void *user, const uint8_t *bytes, size_t len)
 {
     (void)user, (void)bytes, (void)len; /* nobody will ask */
-    return true;
+    return DISK_WRITTEN;
 }
 
 static uint64_t chance(void *user)

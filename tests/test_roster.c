@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-static bool keep(void *user, const uint8_t *bytes, size_t len)
+static enum disk_status keep(void *user, const uint8_t *bytes, size_t len)
 {
     (void)user, (void)bytes, (void)len;
-    return true;
+    return DISK_WRITTEN;
 }
 
 static uint64_t chance(void *user)

@@ -368,7 +368,7 @@ const uint8_t *link_output(struct link *k, size_t *len)
 {
     if (k->state == LINK_UP && bytes_len(&k->wire) == 0)
         link_fill_wire(k);
-    *len = k->state == LINK_DOWN ? 0 : bytes_len(&k->wire);
+    *len = k->state == LINK_DOWN || k->self->mute ? 0 : bytes_len(&k->wire);
     return k->wire.at + k->wire.start;
 }
 

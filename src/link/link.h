@@ -55,6 +55,7 @@ struct link_self {
     uint64_t cluster;    /* 0: not known yet */
     uint64_t disk;       /* of its data directory; 0: it has none */
     uint64_t incarnation;
+    bool mute; /* the incarnation is not durable yet: nothing is sent */
 };
 
 enum link_state { LINK_DOWN, LINK_OPENING /* HELLO is awaited */, LINK_UP, LINK_ENDING /* write the rest, close */ };

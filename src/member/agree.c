@@ -27,7 +27,10 @@ struct agree {
     struct agree_guard guard;
     struct raft raft;
     struct raft_fsm fsm;
-    struct view view;
+    struct view view;     /* the newest that is agreed */
+    struct view shown;    /* the newest that may be seen */
+    uint64_t view_record; /* when the disk has this record, the newest view may be shown */
+    uint64_t life_record; /* likewise, of the incarnation */
     uint64_t next_change_ms;
     struct raft_apply apply;
     struct raft_change change;
@@ -54,6 +57,14 @@ static struct agree_address agree_address(uint64_t id)
 
 /* ------------------------------------------------------------------------------------------------------------ views */
 
+/* A follower hears from its leader what is agreed: a majority has it on its disks, and this member is not counted among them
+ * before its own disk has it. A leader counts itself at once, so it must wait for its own disk. */
+static void agree_show(struct agree *a)
+{
+    if (a->shown.number < a->view.number && a->view_record <= a->io.journal.durable)
+        a->shown = a->view;
+}
+
 /* A view is agreed. It is written down, so that after a restart it is known who the others are, before a leader has been
  * found that could tell. */
 static void agree_take(struct agree *a, const struct view *view)
@@ -64,6 +75,8 @@ static void agree_take(struct agree *a, const struct view *view)
     view_encode(view, &b);
     journal_identify(&a->io.journal, a->io.journal.disk_id, a->io.journal.member, b.at + b.start, bytes_len(&b));
     journal_join(&a->io.journal); /* if it cannot be written, the journal is broken */
+    a->view_record = a->raft.state == RAFT_LEADER ? a->io.journal.made : 0;
+    agree_show(a);
     bytes_free(&b);
 }
 
@@ -123,6 +136,7 @@ struct agree *agree_new(const struct agree_conf *conf, const uint8_t *journal, s
     if (!wrong && a->io.journal.disk_id &&
         !view_decode(&a->view, a->io.journal.view.at + a->io.journal.view.start, bytes_len(&a->io.journal.view)))
         wrong = "is of another version";
+    a->shown = a->view;
     if (wrong) {
         dme_print(why, "the journal %s", wrong);
         agree_free(a);
@@ -146,6 +160,7 @@ void agree_free(struct agree *a)
         assert(a->closed);
     }
     journal_close(&a->io.journal);
+    bytes_free(&a->io.held);
     free(a);
 }
 
@@ -162,7 +177,20 @@ const struct journal *agree_journal(const struct agree *a)
 uint64_t agree_begin_life(struct agree *a, uint64_t least)
 {
     journal_live(&a->io.journal, least); /* if it cannot be written, the journal is broken */
+    a->life_record = a->io.journal.made;
     return a->io.journal.life;
+}
+
+bool agree_life_is_durable(const struct agree *a)
+{
+    return a->life_record <= a->io.journal.durable;
+}
+
+void agree_written(struct agree *a, bool good)
+{
+    journal_written(&a->io.journal, good);
+    agree_io_release(&a->io);
+    agree_show(a);
 }
 
 static bool agree_init_raft(struct agree *a, struct dme_text *why)
@@ -196,7 +224,7 @@ static void agree_identify(struct agree *a, const struct view *roster, uint64_t 
     journal_identify(&a->io.journal, a->io.conf.random(a->io.conf.user) | 1, id, first.at + first.start,
                      bytes_len(&first));
     bytes_free(&first);
-    a->view = *roster;
+    a->view = a->shown = *roster;
 }
 
 bool agree_join(struct agree *a, const struct view *roster, uint64_t id, struct dme_text *why)
@@ -274,7 +302,7 @@ uint64_t agree_leader(const struct agree *a)
 
 const struct view *agree_view(const struct agree *a)
 {
-    return &a->view;
+    return &a->shown;
 }
 
 uint64_t agree_due_ms(const struct agree *a)
@@ -443,7 +471,7 @@ static void agree_applied(struct raft_apply *request, int status, void *result)
 
 bool agree_is_proposing(const struct agree *a)
 {
-    return a->proposing;
+    return a->proposing || a->shown.number != a->view.number;
 }
 
 bool agree_propose(struct agree *a, const struct view *view)

@@ -4,9 +4,12 @@
 #include "agree_servers.h"
 #include "agree_wire.h"
 #include "base/memory.h"
+#include "base/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { HELD_MAX = 1 << 20, HELD_HEAD = 8 + 8 + 4 };
 
 /* A request of libraft: what to call when it is its turn. */
 struct io_done {
@@ -291,6 +294,34 @@ static void io_asked(struct agree_io *io, const struct raft_message *m)
     io->asked = io_reach(io, m);
 }
 
+/* Messages may be lost: while a disk hangs, the newest are. */
+static void io_send_when_durable(struct agree_io *io, uint64_t to, const struct bytes *b)
+{
+    size_t len = bytes_len(b);
+    uint8_t *at;
+
+    if (io->journal.durable == io->journal.made) {
+        io->conf.send(io->conf.user, to, b->at + b->start, len);
+    } else if (bytes_len(&io->held) <= HELD_MAX) {
+        at = pack_number(bytes_add(&io->held, HELD_HEAD + len), io->journal.made, 8);
+        memcpy(pack_number(pack_number(at, to, 8), len, 4), b->at + b->start, len);
+    }
+}
+
+void agree_io_release(struct agree_io *io)
+{
+    while (bytes_len(&io->held)) {
+        struct unpack u = {.at = io->held.at + io->held.start, .end = io->held.at + io->held.end};
+        uint64_t record = unpack_number(&u, 8), to = unpack_number(&u, 8);
+        size_t len = unpack_number(&u, 4);
+
+        if (record > io->journal.durable)
+            return;
+        io->conf.send(io->conf.user, to, u.at, len);
+        bytes_consume(&io->held, HELD_HEAD + len);
+    }
+}
+
 static int io_send(struct raft_io *calls, struct raft_io_send *req, const struct raft_message *message,
                    raft_io_send_cb cb)
 {
@@ -301,7 +332,7 @@ static int io_send(struct raft_io *calls, struct raft_io_send *req, const struct
     if (m.type == RAFT_IO_APPEND_ENTRIES_RESULT)
         io_answer(io, &m.append_entries_result);
     agree_encode(&m, &b);
-    io->conf.send(io->conf.user, message->server_id, b.at + b.start, bytes_len(&b));
+    io_send_when_durable(io, message->server_id, &b);
     bytes_free(&b);
     req->cb = cb;
     io_later(io, req, io_confirm_send);

@@ -5,6 +5,7 @@
 #include "base/pack.h"
 
 #define XXH_INLINE_ALL
+#include <assert.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -230,7 +231,9 @@ const char *journal_open(struct journal *j, const struct disk *disk, const uint8
     }
     /* Without what was torn; and durable, also if a former process has ended because that failed: what is read here may be in
      * the system's memory only. */
-    return bytes && !disk->replace(disk->user, bytes, len) ? "cannot be written to" : NULL;
+    if (bytes && disk->replace(disk->user, bytes, len) != DISK_WRITTEN)
+        return "cannot be written to";
+    return NULL;
 }
 
 void journal_close(struct journal *j)
@@ -248,14 +251,27 @@ static bool journal_rewrite(struct journal *j);
 
 static bool journal_flush(struct journal *j, struct bytes *b, bool anew)
 {
-    bool (*write)(void *, const uint8_t *, size_t) = anew ? j->disk->replace : j->disk->append;
+    enum disk_status (*write)(void *, const uint8_t *, size_t) = anew ? j->disk->replace : j->disk->append;
+    enum disk_status status = j->broken ? DISK_FAILED : write(j->disk->user, b->at + b->start, bytes_len(b));
 
     j->added = anew ? 0 : j->added + bytes_len(b);
-    j->broken = j->broken || !write(j->disk->user, b->at + b->start, bytes_len(b));
+    j->broken = status == DISK_FAILED;
+    j->made++;
+    if (status == DISK_WRITTEN)
+        j->durable = j->made;
     bytes_free(b);
     if (j->added > ADDED_MAX)
         journal_rewrite(j);
     return !j->broken;
+}
+
+void journal_written(struct journal *j, bool good)
+{
+    assert(j->durable < j->made);
+    if (good)
+        j->durable++;
+    else
+        j->broken = true;
 }
 
 void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *view, size_t view_len)

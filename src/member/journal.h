@@ -1,7 +1,11 @@
 /* journal.h - what a member must not forget, in the order in which it happened: one file, written at its end.
  *
  * It holds who this member is, and the state that agreement by Raft requires to be durable: the term, the vote, the log
- * of entries, and a snapshot that stands for the entries before. A record is durable before journal_... returns.
+ * of entries, and a snapshot that stands for the entries before.
+ *
+ * Writing takes time. A journal_... function changes the state in memory and hands a record to the disk; the disk may finish
+ * later. `made` counts the records, `durable` those of which it is known that the disk has them. The caller must let nothing
+ * be seen outside that depends on a record that is not durable (agree.h).
  *
  * A record: its length, a checksum, its type, its body. A crash may leave the last one incomplete: it was never
  * confirmed to anybody, and is cut off. Anything else that does not read is damage, and is refused: a member that has
@@ -17,11 +21,15 @@
 #include <raft.h>
 #include <stdbool.h>
 
-/* The file. Both functions are durable when they return, or false: then nothing more may be written. */
+/* What has become of a write: it failed, and nothing more may be written; it is durable, and so are all writes before it; or
+ * it will be done after all writes before it, and the driver will say so (journal_written). */
+enum disk_status { DISK_FAILED, DISK_WRITTEN, DISK_WRITING };
+
+/* The file. The disk copies the bytes if it needs them for longer than the call. */
 struct disk {
     void *user;
-    bool (*append)(void *user, const uint8_t *bytes, size_t len);
-    bool (*replace)(void *user, const uint8_t *bytes, size_t len); /* all or nothing */
+    enum disk_status (*append)(void *user, const uint8_t *bytes, size_t len);
+    enum disk_status (*replace)(void *user, const uint8_t *bytes, size_t len); /* all or nothing */
 };
 
 struct journal_entry {
@@ -32,8 +40,9 @@ struct journal_entry {
 
 struct journal {
     const struct disk *disk;
-    bool broken;  /* the disk has failed */
-    size_t added; /* bytes since it was written anew, or opened */
+    bool broken;            /* the disk has failed */
+    uint64_t made, durable; /* records: handed to the disk; known to be on it */
+    size_t added;           /* bytes since it was written anew, or opened */
     /* Who this is: */
     uint64_t disk_id;  /* 0: the journal is new */
     uint64_t member;   /* its id; 0: it has not joined yet */
@@ -57,6 +66,8 @@ struct journal {
 /* The content of the file, as it is. Null, or what is wrong with it. */
 const char *journal_open(struct journal *j, const struct disk *disk, const uint8_t *bytes, size_t len);
 void journal_close(struct journal *j);
+/* The disk has finished the oldest of the writes that it had not; or it has failed. */
+void journal_written(struct journal *j, bool good);
 
 /* Who this is, and who the others are. It is durable with one of the next two: a cluster is founded with these servers; or
  * it is there already. A crash leaves all of it or nothing. */

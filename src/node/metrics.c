@@ -134,8 +134,7 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_times(to, "dibs_handover_seconds",
                   "From a release, while a client of this member waits, to its next grant of the same lock.",
                   &s->handover);
-    metrics_times(to, "dibs_journal_write_seconds",
-                  "How long it took to write to the journal: nothing else is done meanwhile.", &s->disk);
+    metrics_times(to, "dibs_journal_write_seconds", "How long it took to write to the journal.", &s->disk);
     metrics_times(to, "dibs_turn_seconds", "How long a turn of the daemon's loop took: nothing else is done meanwhile.",
                   &s->turn);
     metrics_times(to, "dibs_turn_cpu_seconds",

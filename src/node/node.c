@@ -86,10 +86,12 @@ static void node_set_roster(struct node *node, const struct view *view)
 /* Who was excluded forgets everything, and asks to be let in as somebody else. */
 void node_begin_life(struct node *node)
 {
-    if (node->agree)
+    if (node->agree) {
         node->self.incarnation = agree_begin_life(node->agree, 0);
-    else
+        node->self.mute = !agree_life_is_durable(node->agree);
+    } else {
         node->self.incarnation++;
+    }
     node->life_ms = node->now_ms;
     fence_forget(&node->fence);
     for (uint32_t k = 0; k < node->view.count; k++)
@@ -230,6 +232,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
     if (!node->agree)
         return false;
     node->self.incarnation = agree_begin_life(node->agree, node->conf.incarnation);
+    node->self.mute = !agree_life_is_durable(node->agree);
     known = agree_knows_itself(node->agree);
     if (!known && !joins) {
         uint32_t place = view_find_name(roster, node->conf.name, strlen(node->conf.name));
@@ -424,6 +427,13 @@ void node_pump(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             mail_take_late(node, k);
+}
+
+void node_written(struct node *node, bool good)
+{
+    agree_written(node->agree, good);
+    node->self.mute = !agree_life_is_durable(node->agree);
+    node_keep_up(node);
 }
 
 bool node_next(struct node *node, struct node_event *event)

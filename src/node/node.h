@@ -4,7 +4,7 @@
  * the time into node_advance. After each of these it calls node_pump, and then does what is left to be done: bytes in
  * links to be written (link_output), events for sessions (node_next). The time must be told *before* anything else that
  * happened is: a process that was stopped for a while has to find out, before it grants or confirms anything, that it
- * has lost its locks. A disk that took its time (struct disk) is the same: the time is told again before node_next.
+ * has lost its locks. The disk works on its own (struct disk); when it has finished a write, the driver says so.
  *
  * The algorithms assume that channels are reliable and that sites live. Here is how that is earned:
  *
@@ -152,6 +152,8 @@ void node_advance(struct node *node, uint64_t now_ms);
 uint64_t node_due_ms(const struct node *node);
 /* Messages that came are handled. */
 void node_pump(struct node *node);
+/* The disk has finished its oldest write, or has failed (struct disk). */
+void node_written(struct node *node, bool good);
 bool node_next(struct node *node, struct node_event *event);
 
 enum node_state node_state(const struct node *node);

@@ -130,8 +130,7 @@ static void clients_hear(struct serve *s)
 {
     struct node_event event;
 
-    /* While the disk was busy, what was granted may have been lost. */
-    while (serve_wake_after_disk(s), node_next(&s->node, &event)) {
+    while (node_next(&s->node, &event)) {
         struct serve_client *c = event.session->user;
 
         if (!event.watched && !event.answered && event.state == CLAIM_LOST && event.loss == LOSS_FORCED)

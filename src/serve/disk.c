@@ -1,9 +1,11 @@
-/* disk.c - see disk.h. What is written is durable when the call returns: the data by fdatasync, a new file by its own
- * sync, an atomic rename and a sync of the directory.
+/* disk.c - see disk.h. What is written is made durable: the data by fdatasync, a new file by its own sync, an atomic rename and
+ * a sync of the directory.
  *
  * Another user who could write to the directory could have the daemon write elsewhere, or take its journal away. So the
  * directory must be the daemon's own (or root's) and nobody else's to write to, and symbolic links are not followed. */
 #include "disk.h"
+
+#include "base/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,20 +39,6 @@ static uint64_t disk_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool disk_tell(struct disk_file *d, uint64_t begin_ms, bool good)
-{
-    d->on_write(d->user, disk_now_ms() - begin_ms, good ? 0 : errno);
-    return good;
-}
-
-static bool disk_append(void *user, const uint8_t *bytes, size_t len)
-{
-    struct disk_file *d = user;
-    uint64_t begin = disk_now_ms();
-
-    return disk_tell(d, begin, disk_write(d->file, bytes, len) && fdatasync(d->file) == 0);
-}
-
 static bool disk_write_anew(struct disk_file *d, const uint8_t *bytes, size_t len)
 {
     int fd = openat(d->dir, d->next, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -67,12 +55,90 @@ static bool disk_write_anew(struct disk_file *d, const uint8_t *bytes, size_t le
     return true;
 }
 
-static bool disk_replace(void *user, const uint8_t *bytes, size_t len)
+/* Of several records at the end of the file, the last makes all durable. */
+static bool disk_write_batch(struct disk_file *d)
 {
-    struct disk_file *d = user;
-    uint64_t begin = disk_now_ms();
+    struct unpack u = {.at = d->batch.at + d->batch.start, .end = d->batch.at + d->batch.end};
+    bool good = true, dirty = false;
 
-    return disk_tell(d, begin, disk_write_anew(d, bytes, len));
+    while (good && u.at < u.end) {
+        bool anew = unpack_number(&u, 1);
+        size_t len = unpack_number(&u, 8);
+
+        good = anew ? disk_write_anew(d, u.at, len) : disk_write(d->file, u.at, len);
+        dirty = !anew;
+        u.at += len;
+    }
+    return good && (!dirty || fdatasync(d->file) == 0);
+}
+
+/* In the thread. */
+static void disk_work(uv_work_t *work)
+{
+    struct disk_file *d = work->data;
+    uint64_t begin_ms = disk_now_ms();
+
+    d->error = disk_write_batch(d) ? 0 : errno;
+    d->took_ms = disk_now_ms() - begin_ms;
+}
+
+static void disk_begin(struct disk_file *d);
+
+static void disk_done(uv_work_t *work, int status)
+{
+    struct disk_file *d = work->data;
+    unsigned records = d->records;
+
+    (void)status; /* nobody cancels it */
+    d->busy = false;
+    bytes_free(&d->batch);
+    if (!d->error && d->waiting_records)
+        disk_begin(d);
+    d->on_written(d->user, records, d->took_ms, d->error);
+}
+
+static void disk_begin(struct disk_file *d)
+{
+    d->batch = d->waiting;
+    d->records = d->waiting_records;
+    d->waiting = (struct bytes){0};
+    d->waiting_records = 0;
+    d->busy = true;
+    d->work.data = d;
+    uv_queue_work(d->loop, &d->work, disk_work, disk_done);
+}
+
+static enum disk_status disk_write_now(struct disk_file *d, const uint8_t *bytes, size_t len, bool anew)
+{
+    if (anew ? disk_write_anew(d, bytes, len) : disk_write(d->file, bytes, len) && fdatasync(d->file) == 0)
+        return DISK_WRITTEN;
+    d->on_written(d->user, 0, 0, errno);
+    return DISK_FAILED;
+}
+
+static enum disk_status disk_put(struct disk_file *d, const uint8_t *bytes, size_t len, bool anew)
+{
+    uint8_t *at;
+
+    if (!d->loop)
+        return disk_write_now(d, bytes, len, anew);
+    at = pack_number(pack_number(bytes_add(&d->waiting, 1 + 8 + len), anew, 1), len, 8);
+    if (len)
+        memcpy(at, bytes, len);
+    d->waiting_records++;
+    if (!d->busy)
+        disk_begin(d);
+    return DISK_WRITING;
+}
+
+static enum disk_status disk_append(void *user, const uint8_t *bytes, size_t len)
+{
+    return disk_put(user, bytes, len, false);
+}
+
+static enum disk_status disk_replace(void *user, const uint8_t *bytes, size_t len)
+{
+    return disk_put(user, bytes, len, true);
 }
 
 /* The directory and those above it. Links on the way there are the business of whoever may make them. */
@@ -160,9 +226,16 @@ bool disk_open(struct disk_file *d, const char *dir, const char *name, struct dm
     return false;
 }
 
+void disk_use_loop(struct disk_file *d, uv_loop_t *loop)
+{
+    d->loop = loop;
+}
+
 void disk_close(struct disk_file *d)
 {
     bytes_free(&d->content);
+    bytes_free(&d->batch);
+    bytes_free(&d->waiting);
     for (unsigned k = 0; k < 3; k++) {
         int fd = k == 0 ? d->file : k == 1 ? d->lock : d->dir;
 

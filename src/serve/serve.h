@@ -42,7 +42,6 @@ struct serve {
     uv_loop_t loop;
     struct node node;
     struct disk_file disk;
-    bool has_written;        /* since the time was told */
     bool is_short;           /* of memory */
     bool is_full;            /* as much memory is allocated as may be */
     uint64_t memory_look_ns; /* when that is looked at again */
@@ -60,7 +59,6 @@ struct serve {
     uv_stream_t *kept[3];       /* doors at which somebody waits for the next turn to be let in, or null */
     uv_prepare_t before_poll;
     struct turn turn;
-    uint64_t disk_ms;               /* spent writing, in this turn */
     size_t buffered, buffered_most; /* bytes in the buffers of all clients; and since memory was given back */
     uint64_t slow_ms;               /* when a long turn was logged last */
     struct door unknown;            /* clients that have not proved who they are */
@@ -89,8 +87,6 @@ const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
 /* The time is told to the node. It comes before anything else that is done for a client: see node.h. */
 void serve_wake(struct serve *s);
-/* A disk may take its time. If something was written since the time was told, it is told anew. */
-void serve_wake_after_disk(struct serve *s);
 void serve_work(struct serve *s);
 /* Listens there, as this option says. False, and a line, if it cannot be. The handle is to be closed. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, const char *option,

@@ -178,20 +178,16 @@ static struct soak_conn *conns_of(struct world *w, const struct soak_event *e)
     return w->conn[e->a].id == e->life ? &w->conn[e->a] : NULL;
 }
 
-/* The daemon of this machine is about to do something for a client. False: its disk is busy, and the event comes again; or
- * it has just crashed. */
+/* The daemon of this machine is about to do something for a client. False: it has just crashed. */
 static bool conns_wake(struct world *w, struct soak_conn *x, const struct soak_event *e)
 {
     struct soak_machine *m = &w->machine[x->machine];
 
     world_wake(w, x->machine);
-    if (!m->writes_ms && !m->doomed)
+    if (!m->doomed)
         return true;
     world_settle(w, x->machine);
-    if (x->id == e->life && x->end)
-        world_repeat(w, e, 0);
-    else
-        free(e->bytes);
+    free(e->bytes);
     return false;
 }
 

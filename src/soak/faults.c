@@ -56,6 +56,12 @@ void faults_draw(struct world *w)
             world_plan(w, 3000000 + world_below(w, (uint64_t)w->conf->chaos_s * 1000000), SOAK_FOUND, 0, 0);
         m->forgetful = w->random / 1000 % 8 == 0;
         m->slow = !m->squeeze && !m->standstill && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
+        m->amnesia = !m->squeeze && !m->standstill && w->random / 100 % 16 == 0;
+        if (m->amnesia) { /* crashes before the disk has what was written: whoever has said too much already is found out */
+            m->slow = 2;
+            m->crash = 200;
+            m->jitter_us = 1 + (uint32_t)world_below(w, 2000);
+        }
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
     snprintf(w->report->mix, sizeof w->report->mix,
@@ -83,7 +89,12 @@ static void faults_crash(struct world *w)
     uint32_t i = faults_aim(w), spared = (uint32_t)world_below(w, 2 * w->n);
     uint64_t kind = world_below(w, 12);
 
-    if (kind <= 1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
+    if (w->mix.amnesia) {
+        for (i = 0; i < w->n && (!w->machine[i].runs || ring_empty(&w->machine[i].writes));)
+            i++;
+        if (i < w->n)
+            machine_crash(w, i);
+    } else if (kind <= 1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
         if (spared < w->n)
             faults_cut_off(w, 1u << spared, 1 + world_below(w, 3 * SOAK_LEASE_MS));
         for (i = 0; i < w->n; i++)

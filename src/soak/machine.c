@@ -1,6 +1,8 @@
 /* machine.c - processes of a soak, and the disks under them. A disk keeps what was written; a process that crashes in
- * the middle of a write leaves a part of it. Some disks take their time now and then, and their processes do nothing else. */
+ * the middle of a write leaves a part of it. Some disks take their time now and then, while their processes go on. */
 #include "world.h"
+
+#include <stdlib.h>
 
 static uint64_t machine_random(void *user)
 {
@@ -9,44 +11,142 @@ static uint64_t machine_random(void *user)
     return world_random(&m->random);
 }
 
-static void machine_maybe_slow(struct soak_machine *m)
+/* ------------------------------------------------------------------------------------------------------------- disks */
+
+/* A write that the disk has not finished. */
+struct soak_write {
+    struct ring in_machine;
+    bool anew;
+    size_t len;
+    uint8_t bytes[];
+};
+
+/* The bytes get to the disk. */
+static void machine_put(struct soak_machine *m, const uint8_t *bytes, size_t len, bool anew)
 {
-    struct world *w = m->world;
-
-    if (w->mix.slow && !w->calm && world_below(w, w->mix.slow) == 0)
-        m->writes_ms = 1 + world_below(w, 3 * SOAK_LEASE_MS);
-}
-
-/* A crash in the middle of it: a part is written, and the process does not get to do anything more (world_settle). */
-static bool machine_append(void *user, const uint8_t *bytes, size_t len)
-{
-    struct soak_machine *m = user;
-
-    if ((!m->runs && m->process) || m->doomed) /* what a dead process writes does not count */
-        return true;
-    if (m->world->mix.torn && !m->world->calm && world_below(m->world, m->world->mix.torn) == 0) {
-        len = world_below(m->world, len);
-        m->doomed = true;
-    }
-    memcpy(bytes_add(&m->disk, len), bytes, len);
-    machine_maybe_slow(m);
-    return true;
-}
-
-static bool machine_replace(void *user, const uint8_t *bytes, size_t len)
-{
-    struct soak_machine *m = user;
     struct bytes next = {0};
 
-    if ((!m->runs && m->process) || m->doomed)
-        return true;
+    if (!anew) {
+        memcpy(bytes_add(&m->disk, len), bytes, len);
+        return;
+    }
     if (len)
         memcpy(bytes_add(&next, len), bytes, len);
     bytes_free(&m->disk);
     m->disk = next;
-    machine_maybe_slow(m);
-    return true;
 }
+
+/* When a write that begins now is finished, if the disk needs this time for one. What comes while the disk is busy is written
+ * together, afterwards. */
+static uint64_t machine_write_end_us(struct soak_machine *m, uint64_t takes_us)
+{
+    uint64_t now_us = m->world->now_us;
+
+    if (now_us >= m->busy_us) {
+        m->busy_us = m->waiting_us > now_us ? m->waiting_us : 0;
+        m->waiting_us = 0;
+    }
+    if (!m->busy_us)
+        return m->busy_us = now_us + takes_us;
+    if (!m->waiting_us)
+        m->waiting_us = m->busy_us + takes_us;
+    return m->waiting_us;
+}
+
+/* A disk of a seed with slow disks finishes a write later: mostly within milliseconds, sometimes after leases. */
+static enum disk_status machine_write_later(struct soak_machine *m, const uint8_t *bytes, size_t len, bool anew)
+{
+    struct world *w = m->world;
+    struct soak_write *write = malloc(sizeof *write + len);
+    bool slow = !w->calm && world_below(w, w->mix.slow) == 0;
+    uint64_t in_us = world_below(w, slow ? 3000 * SOAK_LEASE_MS : 10000);
+
+    *write = (struct soak_write){.anew = anew, .len = len};
+    memcpy(write->bytes, bytes, len);
+    ring_push(&m->writes, &write->in_machine);
+    if (slow)
+        world_trace(w, "the disk of %s takes %llu ms", m->name, (unsigned long long)in_us / 1000);
+    world_plan(w, machine_write_end_us(m, in_us) - w->now_us, SOAK_WRITTEN, (uint32_t)(m - w->machine), 0)->life =
+        m->process;
+    return DISK_WRITING;
+}
+
+static enum disk_status machine_write(struct soak_machine *m, const uint8_t *bytes, size_t len, bool anew)
+{
+    struct world *w = m->world;
+
+    if ((!m->runs && m->process) || m->doomed) /* what a dead process writes does not count */
+        return DISK_WRITTEN;
+    if (!ring_empty(&m->writes) || (w->mix.slow && !w->calm && !m->opens))
+        return machine_write_later(m, bytes, len, anew);
+    m->opens = false;
+    if (!anew && w->mix.torn && !w->calm && world_below(w, w->mix.torn) == 0) {
+        len = world_below(w, len);
+        m->doomed = true;
+    }
+    machine_put(m, bytes, len, anew);
+    return DISK_WRITTEN;
+}
+
+static enum disk_status machine_append(void *user, const uint8_t *bytes, size_t len)
+{
+    return machine_write(user, bytes, len, false);
+}
+
+static enum disk_status machine_replace(void *user, const uint8_t *bytes, size_t len)
+{
+    return machine_write(user, bytes, len, true);
+}
+
+static struct soak_write *machine_take_write(struct soak_machine *m)
+{
+    struct soak_write *write;
+
+    if (ring_empty(&m->writes))
+        return NULL;
+    write = RING_OF(m->writes.next, struct soak_write, in_machine);
+    ring_cut(&write->in_machine);
+    return write;
+}
+
+/* The process has crashed: of what its disk had not finished, some is there, and perhaps a part of the next. */
+static void machine_tear_writes(struct soak_machine *m)
+{
+    struct soak_write *write;
+    bool torn = m->world->mix.amnesia;
+
+    while ((write = machine_take_write(m))) {
+        size_t len = write->len;
+
+        if (!torn && world_below(m->world, 2)) {
+            torn = true;
+            len = write->anew ? 0 : world_below(m->world, len);
+            if (len)
+                machine_put(m, write->bytes, len, false);
+        } else if (!torn) {
+            machine_put(m, write->bytes, len, write->anew);
+        }
+        free(write);
+    }
+    m->busy_us = m->waiting_us = 0;
+}
+
+void machine_written(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    struct soak_write *write;
+
+    world_wake(w, i);
+    if (!m->doomed) { /* else it crashes, and the write may be torn */
+        write = machine_take_write(m);
+        machine_put(m, write->bytes, write->len, write->anew);
+        free(write);
+        node_written(&m->node, true);
+    }
+    world_settle(w, i);
+}
+
+/* --------------------------------------------------------------------------------------------------------- processes */
 
 /* The first machine runs a daemon alone: without members, agreement or lease. */
 static void machine_start_alone(struct world *w, struct soak_machine *m)
@@ -80,10 +180,10 @@ void machine_start(struct world *w, uint32_t i)
     m->doomed = false;
     m->process = ++w->processes;
     m->timer_us = 0;
-    m->writes_ms = 0;
+    m->opens = bytes_len(&m->disk) > 0; /* when a journal is opened, it is written anew at once */
     m->thaws_us = 0;
     m->leave_by_ms = 0;
-    m->led_ms = m->drops = m->stills = 0;
+    m->led_ms = m->drops = m->stills = m->view = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
     node_init(&m->node, &(struct node_conf){.name = m->name,
                                             .summary = "soak",
@@ -129,6 +229,7 @@ void machine_start(struct world *w, uint32_t i)
 void machines_found(struct world *w)
 {
     world_trace(w, "a new cluster is founded");
+    checks_begin(w);
     w->alone = false;
     w->founders = w->n;
     w->newest.number = 0;
@@ -152,6 +253,7 @@ void machine_crash(struct world *w, uint32_t i)
     conns_drop_process(w, i);
     wires_drop_process(w, i);
     node_free(&m->node);
+    machine_tear_writes(m);
     if (!w->calm)
         world_plan(w, world_below(w, world_below(w, 2) ? 300000 : 4000000), SOAK_START, i, 0);
     else

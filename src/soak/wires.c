@@ -201,6 +201,7 @@ void wires_flush(struct world *w, uint32_t i)
         if (!link || link->state == LINK_DOWN)
             continue;
         while ((bytes = link_output(link, &len)) && len) {
+            checks_tell(w, i);
             wires_write(w, i, k, bytes, len);
             link_wrote(link, len);
         }

@@ -195,19 +195,6 @@ static void world_tell_leader(struct world *w, uint32_t i)
     m->drops = node->drops;
 }
 
-/* Time passes in the middle of an event: all that comes of it comes later. */
-static void world_write(struct world *w, uint32_t i)
-{
-    struct soak_machine *m = &w->machine[i];
-    uint64_t span_us = 1000 * m->writes_ms;
-
-    world_trace(w, "the disk of %s takes %llu ms", m->name, (unsigned long long)m->writes_ms);
-    m->writes_ms = 0;
-    if (m->thaws_us < w->now_us + span_us)
-        m->thaws_us = w->now_us + span_us;
-    world_plan(w, span_us, SOAK_WRITTEN, i, 0)->life = m->process;
-}
-
 /* A machine whose clock has stood still finds out by the first heartbeats that it hears. */
 static void world_check_standstill(struct world *w, uint32_t i)
 {
@@ -232,16 +219,13 @@ void world_settle(struct world *w, uint32_t i)
         machine_crash(w, i);
         return;
     }
-    if (m->writes_ms) {
-        world_write(w, i);
-        return;
-    }
     do
         clients_hear(w, i);
     while (conns_flush(w, i));
     wires_flush(w, i);
     node_forget_retired(&m->node);
     world_watch_views(w, i);
+    checks_look(w, i);
     world_tell_leader(w, i);
     world_set_timer(w, i);
     if (node_broken(&m->node))
@@ -259,14 +243,6 @@ static void world_timer(struct world *w, const struct soak_event *e)
     if (!m->runs || m->process != e->life || m->timer_us > e->at_us)
         return;
     m->timer_us = 0;
-    world_wake(w, e->a);
-    world_settle(w, e->a);
-}
-
-static void world_written(struct world *w, const struct soak_event *e)
-{
-    if (!w->machine[e->a].runs || w->machine[e->a].process != e->life)
-        return;
     world_wake(w, e->a);
     world_settle(w, e->a);
 }
@@ -352,7 +328,8 @@ static void world_step(struct world *w)
         conns_closed(w, &e);
         break;
     case SOAK_WRITTEN:
-        world_written(w, &e);
+        if (w->machine[e.a].runs && w->machine[e.a].process == e.life)
+            machine_written(w, e.a);
         break;
     case SOAK_START:
         if (!w->machine[e.a].runs && !w->machine[e.a].absent)
@@ -477,6 +454,7 @@ static void world_begin(struct world *w)
         snprintf(m->name, sizeof m->name, "m%u", i);
         snprintf(m->address, sizeof m->address, "10.0.0.%u:7400", i + 1);
         m->boot_us = 1000000 + world_below(w, 1000000000);
+        ring_init(&m->writes);
         m->random = world_random(&w->random);
         m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* at the edge */
     }

@@ -23,7 +23,7 @@ enum soak_type {
     SOAK_HEAR,      /* a: connection of a client; bytes arrive at the client */
     SOAK_HANGUP,    /* a: connection of a client; the daemon notices that it has ended; b: with a goodbye */
     SOAK_CLOSED,    /* a: connection of a client; the client notices that it has ended */
-    SOAK_WRITTEN,   /* a: machine's disk has done at last what it was told */
+    SOAK_WRITTEN,   /* a: machine's disk has finished its oldest write */
     SOAK_START,     /* a: machine's process starts */
     SOAK_FAULT,     /* something bad happens */
     SOAK_HEAL,      /* all partitions end */
@@ -42,15 +42,17 @@ struct soak_event {
 struct soak_machine {
     struct node node;
     bool runs;
-    bool joins;           /* a cluster that others have founded */
-    bool absent;          /* it has been added, and nobody starts its daemon */
-    bool doomed;          /* its disk fails within this very event: it crashes after it */
-    uint64_t process;     /* a number for every process */
-    uint64_t writes_ms;   /* for so long its disk is busy within this very event */
-    uint64_t thaws_us;    /* it is stopped until then */
-    uint64_t added_us;    /* when it was last asked for that it be added */
-    uint64_t timer_us;    /* when the next timer is set for, or 0 */
-    uint64_t leave_by_ms; /* by its clock: it ends in an orderly way, at the latest then; or 0 */
+    bool joins;                   /* a cluster that others have founded */
+    bool absent;                  /* it has been added, and nobody starts its daemon */
+    bool doomed;                  /* its disk fails within this very event: it crashes after it */
+    uint64_t process;             /* a number for every process */
+    bool opens;                   /* the next write is that of a journal that is opened */
+    struct ring writes;           /* that its disk has not finished, oldest first */
+    uint64_t busy_us, waiting_us; /* when it has finished those that it writes now, and those that wait; or 0 */
+    uint64_t thaws_us;            /* it is stopped until then */
+    uint64_t added_us;            /* when it was last asked for that it be added */
+    uint64_t timer_us;            /* when the next timer is set for, or 0 */
+    uint64_t leave_by_ms;         /* by its clock: it ends in an orderly way, at the latest then; or 0 */
     int64_t drift_ppm;
     uint64_t boot_us;   /* what its clock showed at time 0 */
     uint64_t stood_us;  /* for how long its clock has stood still so far */
@@ -58,6 +60,7 @@ struct soak_machine {
     uint64_t stills;    /* its node's, at that time, and one: it must find out; or 0 */
     uint64_t random;
     uint64_t led_ms, drops; /* of the node, as last told in the trace */
+    uint64_t view;          /* its number, as last looked at */
     struct bytes disk;
     struct disk disk_calls;
     struct world *world;
@@ -162,6 +165,7 @@ struct soak_mix {
     bool absent;      /* some members are added and never started */
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool bursts;      /* one fault brings others, within a lease or two */
+    bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
     uint32_t focus;   /* most faults hit these machines; 0: all alike */
 };
 
@@ -171,7 +175,23 @@ struct soak_squeeze {
     uint64_t began_us, due_us;
 };
 
+/* What has been seen of the whole cluster, see checks.c. */
+enum { SOAK_VIEWS_KEPT = 256, SOAK_TERMS_KEPT = 256 };
+struct soak_seen {
+    struct {
+        uint64_t number, digest;
+    } view[SOAK_VIEWS_KEPT];
+    struct {
+        uint64_t term;
+        uint32_t leader;
+    } term[SOAK_TERMS_KEPT];
+    struct {
+        uint64_t incarnation, process; /* the highest that was ever told, and by which process */
+    } told[SOAK_MEMBERS_MAX];
+};
+
 struct world {
+    struct soak_seen seen;
     const struct soak_conf *conf;
     struct soak_report *report;
     struct soak_mix mix;
@@ -223,10 +243,19 @@ bool world_is_whole(const struct world *w);
 /* ---- machine.c */
 void machine_start(struct world *w, uint32_t i);
 void machine_crash(struct world *w, uint32_t i);
+/* Its disk has finished its oldest write. */
+void machine_written(struct world *w, uint32_t i);
 void machines_found(struct world *w);
 /* It ends as the daemon does when it is told to. */
 void machine_leave(struct world *w, uint32_t i);
 bool machine_has_left(const struct world *w, uint32_t i);
+
+/* ---- checks.c: what must be true of all machines together */
+void checks_look(struct world *w, uint32_t i);
+/* Something goes out to another machine, and so does its incarnation. */
+void checks_tell(struct world *w, uint32_t i);
+/* Another cluster begins. */
+void checks_begin(struct world *w);
 
 /* ---- wires.c */
 void wires_arrive(struct world *w, struct soak_event *e);

@@ -1,0 +1,66 @@
+/* checks.c - what must be true of all machines together, whatever their disks forget (I23, I25, I26 of ARCHITECTURE.md): a term
+ * has one leader, a view of a number is the same for all, and no two processes use the same incarnation. */
+#include "world.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static void checks_term(struct world *w, uint32_t i)
+{
+    const struct agree *agree = w->machine[i].node.agree;
+    uint64_t term = agree_journal(agree)->term;
+    uint64_t *seen = &w->seen.term[term % SOAK_TERMS_KEPT].term;
+    uint32_t *leader = &w->seen.term[term % SOAK_TERMS_KEPT].leader;
+
+    if (!agree_leads(agree))
+        return;
+    if (*seen == term && *leader != i)
+        world_fail(w, "%s and %s lead in the same term, %llu", w->machine[*leader].name, w->machine[i].name,
+                   (unsigned long long)term);
+    *seen = term;
+    *leader = i;
+}
+
+static void checks_view(struct world *w, uint32_t i)
+{
+    const struct view *view = &w->machine[i].node.view;
+    uint64_t *number = &w->seen.view[view->number % SOAK_VIEWS_KEPT].number;
+    uint64_t *digest = &w->seen.view[view->number % SOAK_VIEWS_KEPT].digest, now;
+    struct bytes b = {0};
+
+    if (!view->number || view->number < *number)
+        return;
+    view_encode(view, &b);
+    now = XXH3_64bits(b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+    if (*number == view->number && *digest != now)
+        world_fail(w, "%s has another view %llu than others", w->machine[i].name, (unsigned long long)view->number);
+    *number = view->number;
+    *digest = now;
+}
+
+void checks_look(struct world *w, uint32_t i)
+{
+    if (!w->machine[i].node.agree)
+        return;
+    checks_term(w, i);
+    if (w->machine[i].view != w->machine[i].node.view.number)
+        checks_view(w, i);
+    w->machine[i].view = w->machine[i].node.view.number;
+}
+
+void checks_tell(struct world *w, uint32_t i)
+{
+    const struct soak_machine *m = &w->machine[i];
+
+    if (m->node.self.incarnation == w->seen.told[i].incarnation && m->process != w->seen.told[i].process)
+        world_fail(w, "%s says that it is incarnation %llu, as another process has said before it", m->name,
+                   (unsigned long long)m->node.self.incarnation);
+    w->seen.told[i].incarnation = m->node.self.incarnation;
+    w->seen.told[i].process = m->process;
+}
+
+void checks_begin(struct world *w)
+{
+    w->seen = (struct soak_seen){0};
+}
