@@ -48,6 +48,16 @@ for a in singhal-heuristic-robust $("$DIBS" list | sed -n 's/^\(suzuki-kasami-ro
     survives "$a: crashes and cuts, 20 sites" "$a" --sites 20 --closed --cut-rate 0.01 --crash-rate 0.01 --delay uniform:0,2
 done
 
+a=singhal-heuristic-time-outs
+survives "$a: crashes, light load" $a --sites 5 --rate 0.02 --crash-rate 0.005 --delay uniform:0,1 --set patience=20
+survives "$a: crashes, full load" $a --sites 5 --closed --crash-rate 0.02 --delay uniform:0,1 --set patience=10
+survives "$a: crashes, with memory" $a --sites 4 --closed --crash-rate 0.03 --absence 20 --resume --delay uniform:0,1 --set patience=8
+survives "$a: short absences" $a --sites 4 --closed --crash-rate 0.05 --absence uniform:0,5 --delay uniform:0,1 --set patience=6
+survives "$a: cuts" $a --sites 6 --rate 0.05 --cut-rate 0.01 --delay uniform:0,1 --set patience=10
+survives "$a: crashes and cuts, 20 sites" $a --sites 20 --closed --cut-rate 0.01 --crash-rate 0.01 --delay uniform:0,1 --set patience=30
+survives "singhal-heuristic-robust: cuts, by RECOVERING_PART" singhal-heuristic-robust --sites 6 --rate 0.05 --cut-rate 0.01 --delay exp:1 \
+    --set reintegration=part
+
 # Quorums: sites stop for good, the root and a leaf of the tree, and all others are served.
 printf '40 crash 0\n200 crash 5\n' >"$dir/faults"
 bad=

@@ -5,7 +5,7 @@ enum { REPORT_WAITS = 1, REPORT_HAS = 2, REPORT_CUT_OFF = 4 }; /* the mode of a 
 
 /* --------------------------------------------------------------------------------------------------------- the census */
 
-static dme_id census_coordinator(const struct dme *d, struct census_view v)
+dme_id census_coordinator(const struct dme *d, struct census_view v)
 {
     dme_id c = 0;
 
@@ -41,7 +41,7 @@ static void census_report(struct dme *d, struct census_view v)
     }
 }
 
-static void census_clear(struct dme *d, struct census_view v)
+void census_clear(struct dme *d, struct census_view v)
 {
     for (dme_id j = 0; j < d->n; j++) {
         struct census_peer *p = census_peer(v, j);
@@ -54,6 +54,8 @@ static void census_clear(struct dme *d, struct census_view v)
 /* Joins the census of this number, which is new. */
 static void census_begin(struct dme *d, struct census_view v, uint64_t number)
 {
+    if (v.consult)
+        return; /* nobody looks for the token until a site has waited too long */
     v.census->number = number;
     v.census->runs = 1;
     v.census->reported = 0;
@@ -150,6 +152,13 @@ static void census_ask_for_number(struct dme *d, dme_id j)
     dme_send(d, j, RECOVERING)->ticket[0].mode = d->node->life;
 }
 
+void census_recover_again(struct dme *d, struct census_view v)
+{
+    for (dme_id j = 0; j < d->n; j++)
+        if (census_peer(v, j)->missing)
+            census_ask_for_number(d, j);
+}
+
 void census_restart(struct dme *d, struct census_view v)
 {
     *v.census = (struct census){.recovering = 1};
@@ -194,7 +203,7 @@ void census_news(struct dme *d, struct census_view v, enum dme_news what, dme_id
 {
     struct census_peer *p = census_peer(v, of);
 
-    p->beyond = what == DME_HEALED || (p->beyond && what != DME_DOWN);
+    p->beyond = !v.consult && (what == DME_HEALED || (p->beyond && what != DME_DOWN));
     p->down = what == DME_DOWN;
     p->cut = what == DME_CUT;
     if (what == DME_HEALED && p->missing)
@@ -213,7 +222,7 @@ bool census_receive(struct dme *d, struct census_view v, const struct dme_msg *m
 {
     struct census_peer *p = census_peer(v, m->from);
 
-    if (p->missing && m->kind < RECOVERING)
+    if (p->missing && m->kind != RECOVERING && m->kind != RECOVERED)
         return true; /* sent to the former life, before that was known to have ended */
     switch (m->kind) {
     case FLUSH:
@@ -246,7 +255,7 @@ uint32_t census_tokens(const struct dme_moment *now, size_t peers, size_t stride
 
     for (dme_id i = 0; i < now->conf->n; i++) {
         struct census *c = dme_state(now->node[i]);
-        struct census_view v = {c, (struct census_peer *)((char *)c + peers), stride, NULL};
+        struct census_view v = {.census = c, .first = (struct census_peer *)((char *)c + peers), .stride = stride};
 
         if (now->node[i]->down)
             continue;

@@ -26,9 +26,8 @@
 enum { REQUEST, TOKEN, FLUSH, STATUS, VERDICT, RECOVERING, RECOVERED };
 #define CENSUS_KINDS                                                                                                   \
     {"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {"FLUSH", 1, 0}, {"STATUS", 1, 1}, {"VERDICT", 1, 0}, {"RECOVERING", 1, 0},    \
-        {"RECOVERED", 2, 0},                                                                                           \
     {                                                                                                                  \
-        0                                                                                                              \
+        "RECOVERED", 2, 0                                                                                              \
     }
 
 /* The first field of a state. */
@@ -68,6 +67,7 @@ struct census_view {
     struct census_peer *first;
     size_t stride;
     const struct census_user *user;
+    struct consult *consult; /* null; or time-outs and consult.h take the place of the census */
 };
 
 static inline struct census_peer *census_peer(struct census_view v, dme_id j)
@@ -85,6 +85,13 @@ static inline bool census_waits(const struct dme *d, const struct census *c)
 {
     return dme_waiting(d) && !c->has && !c->recovering;
 }
+
+/* The lowest site that can be reached, this one included. */
+dme_id census_coordinator(const struct dme *d, struct census_view v);
+/* Forgets what others have reported. */
+void census_clear(struct dme *d, struct census_view v);
+/* Recovering: asks those again that have not answered. */
+void census_recover_again(struct dme *d, struct census_view v);
 
 /* What is heard of another site: the handler of news. */
 void census_news(struct dme *d, struct census_view v, enum dme_news what, dme_id of);

@@ -53,6 +53,11 @@
     X(singhal_heuristic_as_published)                                                                                  \
     X(singhal_heuristic_tempting)                                                                                      \
     X(singhal_heuristic_robust)                                                                                        \
+    X(singhal_heuristic_robust_as_published)                                                                           \
+    X(singhal_heuristic_robust_tempting)                                                                               \
+    X(singhal_heuristic_time_outs)                                                                                     \
+    X(singhal_heuristic_time_outs_as_published)                                                                        \
+    X(singhal_heuristic_time_outs_tempting)                                                                            \
     X(swaroop_singh)                                                                                                   \
     X(swaroop_singh_as_published)                                                                                      \
     X(swaroop_singh_tempting)                                                                                          \

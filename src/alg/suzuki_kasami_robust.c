@@ -15,7 +15,7 @@
 #include "census.h"
 #include "core/line.h"
 
-static const struct dme_kind kr_kinds[] = {CENSUS_KINDS};
+static const struct dme_kind kr_kinds[] = {CENSUS_KINDS, {0}};
 
 struct kr {
     struct census census;
@@ -31,7 +31,8 @@ static const struct census_user kr_user;
 
 static struct census_view kr_view(struct kr *s)
 {
-    return (struct census_view){&s->census, &s->peer[0].census, sizeof s->peer[0], &kr_user};
+    return (struct census_view){
+        .census = &s->census, .first = &s->peer[0].census, .stride = sizeof s->peer[0], .user = &kr_user};
 }
 
 static struct dme_line kr_queue(const struct dme *d, struct kr *s)

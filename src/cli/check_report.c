@@ -95,6 +95,23 @@ static void check_print_bounds(const struct check_task *task)
     check_print_failures(task);
 }
 
+/* What the algorithm relies on and this task takes away: then a violation is no fault of the algorithm's. */
+static void check_print_broken_promises(const struct check_task *task)
+{
+    uint32_t needs = task->conf.alg->needs, broken = needs & ~task->needs;
+    const char *between = " relies on what this run takes away: ";
+
+    broken |= task->lose || task->duplicate ? needs & DME_RELIABLE : 0;
+    broken |= task->crash ? needs & DME_ALIVE : 0;
+    for (unsigned bit = 0; bit < DME_NEEDS; bit++)
+        if (broken & 1u << bit) {
+            printf("%s%s%s", *between == ' ' ? task->conf.alg->name : "", between, dme_need_name(bit));
+            between = ", ";
+        }
+    if (broken)
+        printf("\n");
+}
+
 /* The result in one line. A search that was complete proves the properties within its bounds; random runs do not. */
 static void check_print_verdict(const struct check_task *task, const struct check_result *r)
 {
@@ -117,6 +134,8 @@ static void check_print_verdict(const struct check_task *task, const struct chec
 
     if (r->verdict != CHECK_HOLDS) {
         printf("%s\n", says[r->verdict]);
+        if (r->verdict != CHECK_UNFINISHED)
+            check_print_broken_promises(task);
         return;
     }
     if (!r->states)

@@ -53,6 +53,18 @@ static const char singhal_deadlock[] =
     "two "
     "sites lose each other. With constant delays, as in the simulation of the paper, that cannot happen";
 
+static const char singhal_counts[] =
+    "its next request then has a number that others know already, and is taken for an old one; the others have to tell "
+    "it the number of its last request";
+static const char singhal_told[] = "only SV is changed. TSV of the token still has the failed site, and the next "
+                                   "update copies it back; the token goes "
+                                   "there, and costs a time-out";
+static const char singhal_old[] =
+    "a consultation that went on without that site may have found the token lost; a token that was sent to the former "
+    "life of a site must be thrown away";
+static const char singhal_part[] =
+    "the receiver ceases to count the sender, and the sender need not count the receiver: it has to do so from then on";
+
 static const struct paper_row singhal_rows[] = {
     CLAIM("section III.F, figure 1", "the initial state is a staircase"),
     SCENARIO("four sites", "singhal-heuristic"),
@@ -88,17 +100,51 @@ static const struct paper_row singhal_rows[] = {
     CLAIM("section V.B", "a smarter heuristic that asks one site at high load would cost two messages"),
     OURS("such an algorithm, n=10, full load: Naimi-Trehel with queues", "naimi-trehel-queue --closed", FIG_MESSAGES, 2,
          1e-3),
-    CLAIM("section VI.A", "a site that waits too long consults the others, and one site makes a new token"),
-    UNTESTED("no time-outs here: a census begins at every reported failure"),
-    CLAIM("section VI.C, first method",
-          "RECOVERING_PART passes along the inactive side, and each site ceases to count"),
-    UNTESTED("not implemented: the second method is, and one in which all count all"),
-    CLAIM("section VI.B", "crashes of an idle site, of the holder, of a requester, of the only site that was asked"),
-    SCENARIO("case I, by a census instead of time-outs", "singhal-heuristic-robust-crash-idle"),
-    SCENARIO("case II", "singhal-heuristic-robust-crash-inside"),
-    SCENARIO("case III", "singhal-heuristic-robust-crash-waiting"),
-    CLAIM("section VI.C", "partitions, and their reintegration"),
-    SCENARIO("the second method, a unique order", "singhal-heuristic-robust-partition-order"),
+    CLAIM("section VI.A", "the loss of a request message only delays its sender"),
+    CHECKS("2 sites, by time-outs, one message lost", "singhal-heuristic-time-outs --sites 2 --lose 1 --starvation",
+           CHECK_HOLDS),
+    OURS_CHECKS("the same, without time-outs", "singhal-heuristic-robust --sites 2 --lose 1", CHECK_DEADLOCK),
+    CLAIM("section VI.A, point 1", "to declare falsely that the token is lost breaks mutual exclusion"),
+    CHECKS("2 sites, declared after some time: a long stay inside", "singhal-heuristic-time-outs-tempting --sites 2",
+           CHECK_EXCLUSION),
+    CLAIM("section VI.A, point 1", "it is safer if the others are consulted first"),
+    OURS_CHECKS("3 sites, consulted once: the token was on its way",
+                "singhal-heuristic-time-outs-tempting --set mistake=consults-once --set patience=1", CHECK_ERROR),
+    OURS_CHECKS("consulted twice, 3 sites, 2 of which ask, one message lost",
+                "singhal-heuristic-time-outs --set patience=2 --requests 0,1,1 --lose 1", CHECK_HOLDS),
+    CLAIM("section VI.A, point 2", "exactly one site makes the new token, and is elected for that"),
+    SCENARIO("the lowest site that is up makes it", "singhal-heuristic-time-outs"),
+    CLAIM("section VI.B, case I", "the failure of an idle site disturbs no other"),
+    SCENARIO("by a census", "singhal-heuristic-robust-crash-idle"),
+    CHECKS("2 sites, by time-outs, one crash", "singhal-heuristic-time-outs --sites 2 --requests 2 --crash 1",
+           CHECK_HOLDS),
+    CLAIM("section VI.B, recovery procedure", "a recovering site may set all its request numbers to 0"),
+    CHECKS_BUT("as printed, 2 sites, a crash and a restart",
+               "singhal-heuristic-robust-as-published --sites 2 --requests 2 --crash 1 --restart 1", CHECK_HOLDS,
+               CHECK_DEADLOCK, singhal_counts),
+    OURS_CHECKS("repaired", "singhal-heuristic-robust --sites 2 --requests 2 --crash 1 --restart 1 --starvation",
+                CHECK_HOLDS),
+    CLAIM("section VI.B, case II", "a token that is lost with its holder is found out by time-outs and made anew"),
+    SCENARIO("by time-outs", "singhal-heuristic-time-outs-crash"),
+    SCENARIO("by a census", "singhal-heuristic-robust-crash-inside"),
+    CLAIM("section VI.B, case III", "no site sends the token to a site that it knows to have failed"),
+    CHECKS_BUT("as printed, 3 sites, one crash, no time-outs",
+               "singhal-heuristic-robust-as-published --set mistake=token-not-told --crash 1", CHECK_HOLDS,
+               CHECK_DEADLOCK, singhal_told),
+    CLAIM("section VI.B, case III", "a token that arrives after its receiver has recovered does no harm"),
+    CHECKS_BUT("as printed, 2 sites, by time-outs, a crash and a restart",
+               "singhal-heuristic-time-outs-as-published --set mistake=keeps-old-token --set patience=4 --sites 2 "
+               "--requests 2 --crash 1 --restart 1",
+               CHECK_HOLDS, CHECK_EXCLUSION, singhal_old),
+    CLAIM("section VI.B, case IV", "a site whose only addressee has failed asks all others"),
+    SCENARIO("by a census", "singhal-heuristic-robust-crash-waiting"),
+    CLAIM("section VI.C, first method", "RECOVERING_PART along the inactive side makes a staircase of it"),
+    SCENARIO("as printed, 3 sites: two lose each other", "singhal-heuristic-robust-as-published-only-ceases-to-count"),
+    ARGUED("the scenario ends with site 1 that waits for ever", singhal_part),
+    SCENARIO("repaired, 4 sites", "singhal-heuristic-robust-partition-part"),
+    CLAIM("section VI.C, second method", "sites in a unique order count those behind them, and the active side"),
+    SCENARIO("4 sites", "singhal-heuristic-robust-partition-order"),
+    CHECKS("2 sites, two cuts", "singhal-heuristic-robust --sites 2 --requests 2 --cut 2 --starvation", CHECK_HOLDS),
     {0},
 };
 
