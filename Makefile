@@ -26,7 +26,7 @@ PURE_WARN := -Wpadded -Wconversion
 CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
-LDLIBS := -lm -luv -lssl -lcrypto -lraft
+LDLIBS := -lm -luv -lraft
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 BASE := $(wildcard src/base/*.c)
@@ -61,7 +61,7 @@ $(B)/libdibs.a: $(call obj,$(CLIENT))
 	$(AR) rcs $@ $(B)/libdibs.o
 
 $(B)/libdibs.so.$(ABI): $(call obj,$(CLIENT))
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan,$(MODE)),,-Wl,-z,defs) -o $@ $^ -lssl -lcrypto
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan,$(MODE)),,-Wl,-z,defs) -o $@ $^
 
 $(call obj,$(CLIENT)): CFLAGS += -fPIC -fvisibility=hidden
 $(call obj,$(PURE)): CFLAGS += $(PURE_WARN)
@@ -112,7 +112,7 @@ $(B)/bench/memory: $(B)/bench/memory.o $(call obj,$(LAB) $(NODE) $(CLIENT)) $(B)
 MAKERS := $(call obj,$(wildcard bench/maker*.c)) $(B)/libdibs.a
 RIVALS := $(patsubst %,$(B)/bench/%,contend death spawn pipeline)
 $(RIVALS): $(B)/bench/%: $(B)/bench/%.o $(MAKERS)
-	$(CC) $(LDFLAGS) -o $@ $^ -lssl -lcrypto -lpq
+	$(CC) $(LDFLAGS) -o $@ $^ -lpq
 $(B)/bench/maker_postgres.o: CPPFLAGS += -I/usr/include/postgresql
 
 bench: $(B)/dibs $(B)/bench/memory $(RIVALS)

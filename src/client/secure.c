@@ -4,7 +4,6 @@
 #include "tls/tls.h"
 
 #include <errno.h>
-#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,8 +26,8 @@ static struct tls_keys *secure_keys(const struct key *key, char *why, size_t siz
     memcpy(conf.trusted[0], key->daemon, KEY_LEN);
     if (key->client || key_public(&daemon, conf.trusted[0]))
         keys = tls_keys_new(&conf, why, size);
-    OPENSSL_cleanse(&daemon, sizeof daemon);
-    OPENSSL_cleanse(&proof, sizeof proof);
+    explicit_bzero(&daemon, sizeof daemon);
+    explicit_bzero(&proof, sizeof proof);
     return keys;
 }
 
@@ -42,7 +41,7 @@ struct secure *secure_new(const char *key_path, char *why, size_t size)
         s->keys = secure_keys(&key, why, size);
         s->tls = s->keys ? tls_call(s->keys, NULL) : NULL;
     }
-    OPENSSL_cleanse(&key, sizeof key);
+    explicit_bzero(&key, sizeof key);
     if (s && s->tls)
         return s;
     secure_free(s, -1);

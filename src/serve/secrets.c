@@ -6,7 +6,7 @@
 
 #include "tls/tls.h"
 
-#include <openssl/crypto.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static struct tls_keys *secrets_load(struct conf_draft *d, struct tls_conf *conf, bool cert)
@@ -38,8 +38,8 @@ static bool secrets_derive(const struct key *cluster, struct tls_conf *members, 
     members->key = member;
     clients->proof = daemon;
     clients->trusts = 2;
-    OPENSSL_cleanse(&operators, sizeof operators);
-    OPENSSL_cleanse(&client, sizeof client);
+    explicit_bzero(&operators, sizeof operators);
+    explicit_bzero(&client, sizeof client);
     return good;
 }
 
@@ -96,8 +96,8 @@ bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
         conf->members_tls = secrets_load(d, &members, !conf->has_key);
     if (conf->members_tls)
         conf->clients_tls = secrets_load(d, &clients, conf->has_cert);
-    OPENSSL_cleanse(&key, sizeof key);
-    OPENSSL_cleanse(&member, sizeof member);
-    OPENSSL_cleanse(&daemon, sizeof daemon);
+    explicit_bzero(&key, sizeof key);
+    explicit_bzero(&member, sizeof member);
+    explicit_bzero(&daemon, sizeof daemon);
     return conf->members_tls && conf->clients_tls;
 }

@@ -1,12 +1,10 @@
 /* key.c - see key.h. */
 #include "key.h"
 
+#include "openssl.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,7 +67,7 @@ static enum key_line key_read_lines(struct key *k, FILE *from)
             break;
         found = true;
     }
-    OPENSSL_cleanse(line, sizeof line);
+    explicit_bzero(line, sizeof line);
     return is;
 }
 
@@ -100,7 +98,9 @@ bool key_read(struct key *k, const char *path, char *why, size_t size)
     struct stat file;
 
     *k = (struct key){.client = false};
-    if (!from || fstat(fileno(from), &file) < 0)
+    if (!openssl_load()) /* what is read is to be used */
+        snprintf(why, size, OPENSSL_MISSING);
+    else if (!from || fstat(fileno(from), &file) < 0)
         snprintf(why, size, "cannot read %s: %s", path, strerror(errno));
     else if (!S_ISREG(file.st_mode))
         snprintf(why, size, "%s is not a file", path);
@@ -124,7 +124,7 @@ bool key_read(struct key *k, const char *path, char *why, size_t size)
 bool key_make(struct key *k)
 {
     *k = (struct key){.client = false};
-    return RAND_priv_bytes(k->bytes, KEY_LEN) == 1;
+    return openssl_load() && RAND_priv_bytes(k->bytes, KEY_LEN) == 1;
 }
 
 static void key_write_bytes(const uint8_t *bytes, FILE *to)
@@ -177,6 +177,6 @@ bool key_for_clients(const struct key *cluster, struct key *client)
     *client = key_derive(cluster, KEY_CLIENTS);
     client->client = true;
     good = key_public(&daemon, client->daemon);
-    OPENSSL_cleanse(&daemon, sizeof daemon);
+    explicit_bzero(&daemon, sizeof daemon);
     return good;
 }

@@ -1,9 +1,8 @@
 /* tls.c - see tls.h. */
 #include "tls.h"
 
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
+#include "openssl.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,9 +189,11 @@ struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t siz
 {
     struct tls_keys *keys = calloc(1, sizeof *keys);
 
-    snprintf(why, size, "out of memory");
-    if (!keys)
+    snprintf(why, size, keys && !openssl_load() ? OPENSSL_MISSING : "out of memory");
+    if (!keys || !openssl_load()) {
+        free(keys);
         return NULL;
+    }
     keys->users = 1;
     snprintf(keys->identity, sizeof keys->identity, "%s", conf->identity ? conf->identity : "");
     keys->has_key = conf->key;
@@ -214,7 +215,7 @@ void tls_keys_free(struct tls_keys *keys)
     SSL_CTX_free(keys->context);
     X509_free(keys->proof_cert);
     EVP_PKEY_free(keys->proof);
-    OPENSSL_cleanse(keys, sizeof *keys);
+    explicit_bzero(keys, sizeof *keys);
     free(keys);
 }
 
