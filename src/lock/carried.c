@@ -2,13 +2,19 @@
 #include "carried.h"
 
 #include "base/memory.h"
+#include "digest.h"
 
 #include <stdlib.h>
 
-static struct lock_old *old_of(struct lock *lock)
+static uint64_t old_bit(uint32_t member)
+{
+    return (uint64_t)1 << member;
+}
+
+static struct lock_old *old_of(const struct locks *l, struct lock *lock)
 {
     if (!lock->old) {
-        lock->old = mem_new(sizeof *lock->old);
+        lock->old = mem_new(sizeof *lock->old + l->view.n * sizeof lock->old->of[0]);
         ring_init(&lock->old->holders);
     }
     return lock->old;
@@ -16,27 +22,81 @@ static struct lock_old *old_of(struct lock *lock)
 
 void old_tidy(struct lock *lock)
 {
-    if (lock->old && lock->old->held == 0 && lock->old->elsewhere == 0) {
+    const struct lock_old *old = lock->old;
+
+    if (old && old->held == 0 && old->elsewhere == 0 && !old->unheard && old->asks == 0) {
         free(lock->old);
         lock->old = NULL;
     }
 }
 
-void old_make(struct lock *lock, struct claim *c)
+static void old_make_all(struct locks *l, struct lock *lock, struct ring *holders)
 {
-    struct lock_old *old = old_of(lock);
+    while (!ring_empty(holders)) {
+        struct claim *c = RING_OF(holders->next, struct claim, in_lock);
+        struct lock_old *old = old_of(l, lock);
 
-    ring_cut(&c->in_lock);
-    ring_push(&old->holders, &c->in_lock);
-    c->site = LOCK_OLD;
-    old->mode = c->mode;
-    old->held++;
+        ring_cut(&c->in_lock);
+        ring_push(&old->holders, &c->in_lock);
+        c->site = LOCK_OLD;
+        old->mode = c->mode;
+        old->held++;
+    }
+}
+
+void old_begin_view(struct locks *l, struct lock *lock)
+{
+    struct lock_old *former = lock->old;
+
+    lock->old = NULL;
+    lock->looked = 0;
+    if (former)
+        old_make_all(l, lock, &former->holders);
+    free(former);
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        old_make_all(l, lock, &lock->site[s].holders);
+}
+
+/* ------------------------------------------------------------------------------------------------------- this member's */
+
+static void old_tell(struct locks *l, struct lock *lock, uint32_t to)
+{
+    struct lock_old *old = lock->old;
+
+    if (to == l->view.self || old->told & old_bit(to))
+        return;
+    old->told |= old_bit(to);
+    instance_say_old(l, lock, INSTANCE_ENCUMBERED, to, old->held);
+}
+
+void old_tell_home(struct locks *l, struct lock *lock)
+{
+    if (lock->old && lock->old->held)
+        old_tell(l, lock, instance_home(l, lock));
+}
+
+/* A kind of which the home has not heard is forgotten with the last old holder. */
+static void old_forget_kind(const struct locks *l, struct lock *lock)
+{
+    uint32_t home = l->view.n ? instance_home(l, lock) : l->view.self;
+
+    if (home != l->view.self && !(lock->old->told & old_bit(home)) && !lock->site && !lock->rest &&
+        lock_policy(l, lock)->kind == LOCK_ANY_KIND)
+        lock->known = 0;
 }
 
 void old_freed(struct locks *l, struct lock *lock, uint32_t count)
 {
-    lock->old->held -= count;
-    instance_announce(l, lock, INSTANCE_FREED, count);
+    struct lock_old *old = lock->old;
+
+    old->held -= count;
+    for (uint32_t to = 0; to < l->view.n; to++)
+        if (old->told & old_bit(to))
+            instance_say_old(l, lock, INSTANCE_FREED, to, count);
+    if (old->held == 0) {
+        old_forget_kind(l, lock);
+        old->told = 0;
+    }
     old_tidy(lock);
 }
 
@@ -62,23 +122,63 @@ void old_take_over(struct locks *l, struct lock *lock, uint32_t s)
         old_freed(l, lock, count);
 }
 
-bool old_encumbers(const struct lock *lock, const struct claim *c)
+void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    return lock->old && lock->old->elsewhere && (lock->slots || !dme_compatible(c->mode, lock->old->mode));
+    if (!lock || !lock->old || !lock->old->held)
+        instance_say_clear(l, from, m->name, m->name_len);
+    else
+        old_tell(l, lock, from); /* if it was told before, the letter is under way and is the answer */
 }
 
-const char *old_hear(struct lock *lock, uint32_t from, const struct instance_message *m)
+/* ------------------------------------------------------------------------------------------------------------- others' */
+
+void old_look(struct locks *l, struct lock *lock)
 {
-    struct lock_old *old = old_of(lock);
+    if (lock->looked)
+        return;
+    lock->looked = 1;
+    for (uint32_t j = 0; j < l->view.n; j++)
+        if (j != l->view.self && digest_has(l, j, lock->hash) && old_of(l, lock)->of[j].held == 0) {
+            lock->old->unheard |= old_bit(j);
+            instance_say_old(l, lock, INSTANCE_INQUIRE, j, 0);
+        }
+}
+
+bool old_encumbers(const struct lock *lock, const struct claim *c)
+{
+    const struct lock_old *old = lock->old;
+
+    return old && (old->unheard || (old->elsewhere && (lock->slots || !dme_compatible(c->mode, old->mode))));
+}
+
+void old_heard(struct lock *lock, uint32_t from)
+{
+    if (lock->old) {
+        lock->old->unheard &= ~old_bit(from);
+        old_tidy(lock);
+    }
+}
+
+const char *old_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
+{
+    struct lock_old *old = old_of(l, lock);
     bool more = m->type == INSTANCE_ENCUMBERED;
 
-    if (more ? old->of[from] > 0 || m->count == 0 : old->of[from] < m->count)
+    if (more ? old->of[from].held > 0 || m->count == 0 : old->of[from].held < m->count)
         return "holders of a former view that cannot be";
     if (more && old->held + old->elsewhere && old->mode != m->mode)
         return "a lock that was held in two ways at once";
     old->mode = m->mode;
-    old->of[from] += more ? m->count : -m->count;
+    old->of[from].held += more ? m->count : -m->count;
     old->elsewhere += more ? m->count : -m->count;
     old_tidy(lock);
     return NULL;
+}
+
+void old_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots)
+{
+    struct lock_old *old = old_of(l, lock);
+
+    old->asks += old->of[from].asks == 0;
+    old->of[from].asks = slots + 1;
 }

@@ -5,12 +5,12 @@
  * is over, and are then received, before anything else happens. */
 #include "instance.h"
 
-#include "core/wire.h"
 #include "base/memory.h"
-#include "link/link.h"
 #include "base/pack.h"
-#include "report.h"
+#include "core/wire.h"
 #include "dormant.h"
+#include "link/link.h"
+#include "report.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -140,14 +140,18 @@ void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_t
     pack_number(pack_number(instance_letter(l, lock, type, to, SAY_KIND), number, 4), fence, 8);
 }
 
-void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count)
+void instance_say_old(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t count)
 {
-    for (uint32_t to = 0; to < l->view.n; to++)
-        if (to != l->view.self) {
-            uint8_t *at = instance_letter(l, lock, type, to, SAY_COUNT);
+    uint8_t *at = instance_letter(l, lock, type, to, SAY_COUNT);
 
-            pack_number(pack_number(at, lock->old->mode, 4), count, 4);
-        }
+    pack_number(pack_number(at, lock->old->mode, 4), count, 4);
+}
+
+void instance_say_clear(struct locks *l, uint32_t to, const char *name, size_t name_len)
+{
+    uint8_t *at = link_send(l->view.link[to], SAY_HEAD + name_len);
+
+    pack_number(pack_text(pack_number(at, INSTANCE_CLEAR, 1), name, name_len), 0, 2 + 4);
 }
 
 void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what)
@@ -180,7 +184,7 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
         m->from = (uint32_t)unpack_number(&u, 2);
         m->to = (uint32_t)unpack_number(&u, 2);
     }
-    if (m->type == INSTANCE_ENCUMBERED || m->type == INSTANCE_FREED) {
+    if (m->type == INSTANCE_ENCUMBERED || m->type == INSTANCE_FREED || m->type == INSTANCE_INQUIRE) {
         m->mode = (uint32_t)unpack_number(&u, 4);
         m->count = (uint32_t)unpack_number(&u, 4);
     }
@@ -247,6 +251,8 @@ static const char *instance_step_one(struct locks *l, struct lock *lock, uint32_
     dme_step(&conf, node, event, instance_out(l, &conf));
     if (l->out->fault)
         return l->out->fault;
+    if (l->fence_seen < node->fence)
+        l->fence_seen = node->fence;
     instance_post_all(l, lock, node);
     if (l->out->entered)
         lock_entered(l, lock, s);

@@ -6,7 +6,8 @@
 
 /* What members tell each other about a lock: which kind is wanted, what it is; whether it can be frozen, and the answer
  * (kind.h); a message of its algorithm; how many clients hold it since before this view; how many of them no longer do so, or
- * hold it in this view; what of its claims is to be reported from now on; these are the claims (report.h). */
+ * hold it in this view; a question for the former, and the answer that there are none (carried.h); what of its claims is to
+ * be reported from now on; these are the claims (report.h). */
 enum instance_type {
     INSTANCE_ASK = 1,
     INSTANCE_IS,
@@ -17,6 +18,8 @@ enum instance_type {
     INSTANCE_REPORT,
     INSTANCE_RETIRE,
     INSTANCE_FROZEN,
+    INSTANCE_INQUIRE,
+    INSTANCE_CLEAR,
     INSTANCE_TYPES /* one more than the last */
 };
 
@@ -62,8 +65,10 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 /* ASK, IS, RETIRE, FROZEN. */
 void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t number,
                        uint64_t fence);
-/* ENCUMBERED or FREED, to all. */
-void instance_announce(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t count);
+/* ENCUMBERED, FREED, or INQUIRE. */
+void instance_say_old(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t count);
+/* CLEAR, about a lock that need not be there. */
+void instance_say_clear(struct locks *l, uint32_t to, const char *name, size_t name_len);
 struct report;
 void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what);
 void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number,

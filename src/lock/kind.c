@@ -1,6 +1,7 @@
 /* kind.c - see kind.h. */
 #include "kind.h"
 
+#include "carried.h"
 #include "report.h"
 
 #include "base/memory.h"
@@ -13,7 +14,7 @@ static bool kind_is_idle(const struct lock *lock)
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (lock->site[s].node->phase != DME_IDLE)
             return false;
-    return !lock->old && !lock_next_holder(lock, NULL);
+    return !(lock->old && lock->old->elsewhere) && !lock_next_holder(lock, NULL);
 }
 
 bool kind_is_unused(const struct lock *lock)
@@ -34,7 +35,7 @@ static uint64_t kind_fence(const struct locks *l, const struct lock *lock)
 /* In a new epoch the lock begins anew. */
 static void kind_set(struct locks *l, struct lock *lock, uint32_t slots, uint32_t epoch)
 {
-    if (lock->epoch != epoch) {
+    if (lock->epoch != epoch || lock->slots != slots) {
         instance_end(l, lock);
         report_end(lock);
         lock->stays = 0;
@@ -108,6 +109,21 @@ static void kind_asked(struct locks *l, struct lock *lock, uint32_t from, uint32
     kind_hear_answer(l, lock, l->view.self, false, kind_fence(l, lock));
 }
 
+/* The home knows by now who holds the lock since before this view: it answers those that have asked meanwhile. */
+void kind_go_on(struct locks *l, struct lock *lock)
+{
+    for (uint32_t j = 0; lock->old && lock->old->asks && !lock->old->unheard && j < l->view.n; j++) {
+        uint32_t wanted = lock->old->of[j].asks;
+
+        if (wanted) {
+            lock->old->of[j].asks = 0;
+            lock->old->asks--;
+            kind_asked(l, lock, j, wanted - 1);
+        }
+    }
+    old_tidy(lock);
+}
+
 /* --------------------------------------------------------------------------------------------------------- at a member */
 
 void kind_want(struct locks *l, struct lock *lock, uint32_t slots)
@@ -164,7 +180,11 @@ const char *kind_hear(struct locks *l, struct lock *lock, uint32_t from, const s
         return "a question or an answer about a lock that is at home elsewhere";
     switch (m->type) {
     case INSTANCE_ASK:
-        kind_asked(l, lock, from, m->number);
+        old_look(l, lock);
+        if (old_is_unclear(lock))
+            old_defer_ask(l, lock, from, m->number);
+        else
+            kind_asked(l, lock, from, m->number);
         return NULL;
     case INSTANCE_RETIRE:
         kind_freeze(l, lock, home);

@@ -2,7 +2,8 @@
  *
  * Two members may use a new name at once, in two ways, so one place must decide: the home of the name. A member that has not
  * met the name asks the home (ASK). The home fixes the kind at the first question, or at its own first use, and says what
- * the lock is (IS). A policy may fix the kind as well: then nobody has to ask.
+ * the lock is (IS). A policy may fix the kind as well: then nobody has to ask. A lock that a client holds since before this view
+ * stays what it is: the home finds out first whether one does (carried.h).
  *
  * The kind of a lock that nobody uses can change. A member whose client asks for another kind than the lock has asks the
  * home as well. If the home finds the lock unused, it asks all members to freeze it (RETIRE). A member at which a client
@@ -40,6 +41,8 @@ void kind_want(struct locks *l, struct lock *lock, uint32_t slots);
 const char *kind_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 /* Any other letter about the lock: is it of this epoch? Else it is to be ignored, or something is wrong. */
 bool kind_is_current(struct locks *l, struct lock *lock, const struct instance_message *m, const char **wrong);
+/* Another member has said whether its clients hold the lock since before this view: that may be what the home waited for. */
+void kind_go_on(struct locks *l, struct lock *lock);
 void kind_end_view(struct locks *l, struct lock *lock);
 
 /* In lock.c: clients that want another kind than the lock has are refused. */

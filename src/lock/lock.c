@@ -5,12 +5,13 @@
  * changed, lock_work() does all that can be done. */
 #include "lock.h"
 
+#include "base/plain.h"
+#include "carried.h"
+#include "digest.h"
 #include "instance.h"
 #include "kind.h"
 #include "link/link.h"
 #include "names.h"
-#include "carried.h"
-#include "base/plain.h"
 #include "report.h"
 
 #include "base/memory.h"
@@ -41,12 +42,24 @@ static void lock_settle(struct locks *l, struct claim *c, enum claim_state state
     ring_push(&l->settled, &c->settled);
 }
 
+/* A claim more, or one less. */
+static void lock_gain(struct locks *l, struct lock *lock)
+{
+    l->used += lock->claims++ == 0;
+}
+
+static void lock_lose(struct locks *l, struct lock *lock)
+{
+    l->used -= --lock->claims == 0;
+}
+
 /* The claim stands in the line no more. */
-static void lock_unwait(struct claim *c)
+static void lock_unwait(struct locks *l, struct claim *c)
 {
     ring_cut(&c->in_lock);
     c->lock->waiters--;
     c->lock->tries -= c->tries;
+    lock_lose(l, c->lock);
 }
 
 /* The highest number that a site of this member has for the lock. */
@@ -67,7 +80,9 @@ static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct cl
     struct lock_site *site = &lock->site[s];
 
     site->node->fence = lock_fence(lock);
-    lock_unwait(c);
+    lock_unwait(l, c);
+    lock_gain(l, lock);
+    digest_gain(l, c);
     ring_push(&site->holders, &c->in_lock);
     site->held++;
     site->left--;
@@ -75,6 +90,8 @@ static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct cl
     c->fence = site->node->fence++;
     if (l->fence_granted < c->fence)
         l->fence_granted = c->fence;
+    if (l->fence_seen < site->node->fence)
+        l->fence_seen = site->node->fence;
     lock_settle(l, c, CLAIM_HELD);
 }
 
@@ -174,7 +191,7 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
 
         r = r->next;
         if (c->tries && report_is_in_vain(l, lock, c)) {
-            lock_unwait(c);
+            lock_unwait(l, c);
             lock_settle(l, c, CLAIM_TIMED_OUT);
         }
     }
@@ -190,9 +207,46 @@ static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t a
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
 
+/* What the lock has of a former view ends. Its holders hold it still. */
+static void lock_enter_view(struct locks *l, struct lock *lock)
+{
+    if (lock->view == l->number)
+        return;
+    lock->view = l->number;
+    old_begin_view(l, lock);
+    instance_end(l, lock);
+    report_end(lock);
+    lock->stays = 0;
+    kind_end_view(l, lock);
+}
+
+/* Before anything is done for a client that waits: may others hold the lock since before this view? And is the kind known? */
+static void lock_prepare(struct locks *l, struct lock *lock)
+{
+    const struct claim *c = lock_first(lock);
+
+    if (!l->open || !c)
+        return;
+    old_look(l, lock);
+    if (!old_is_unclear(lock) && !lock->frozen && !(lock->known && lock->slots == c->slots))
+        kind_want(l, lock, c->slots);
+}
+
+/* Is there a reason to have sites? Holders since before this view are none, as long as nobody else wants the lock. */
+static bool lock_is_wanted(const struct lock *lock)
+{
+    return lock->waiters || lock->site || (lock->old && lock->old->told);
+}
+
 static void lock_work(struct locks *l, struct lock *lock)
 {
-    bool again = l->open && lock->known && !lock->frozen && (lock->waiters || lock->site || lock->old);
+    bool again;
+
+    lock_enter_view(l, lock);
+    lock_prepare(l, lock);
+    again = l->open && lock->known && !lock->frozen && lock_is_wanted(lock);
+    if (again)
+        old_tell_home(l, lock);
 
     while (again) {
         uint32_t asking = 0;
@@ -243,7 +297,7 @@ void lock_refuse_others(struct locks *l, struct lock *lock)
 
         r = r->next;
         if (c->slots != lock->slots) {
-            lock_unwait(c);
+            lock_unwait(l, c);
             lock_settle(l, c, CLAIM_REFUSED);
         }
     }
@@ -279,12 +333,18 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
         l->policy[k] = conf->policy[k];
     l->policy[conf->policies] = (struct lock_policy){.modes = conf->modes, .slots = conf->slots, .kind = LOCK_ANY_KIND};
     ring_init(&l->settled);
+    ring_init(&l->waiting);
+    ring_init(&l->served);
     ring_init(&l->large);
+    l->told = true;
 }
 
 void locks_free(struct locks *l)
 {
     names_free(l);
+    for (uint32_t j = 0; j < LOCK_MEMBERS_MAX; j++)
+        free(l->digest[j].at);
+    free(l->held);
     free(l->policy);
     free(l->out);
     free(l->fresh);
@@ -293,16 +353,65 @@ void locks_free(struct locks *l)
     free(l->local);
 }
 
-/* Whatever can be done is done, for all locks. */
-static void locks_work(struct locks *l)
+static uint32_t lock_piece(const struct locks *l, uint32_t usual)
 {
-    for (size_t k = 0; l->open && k < l->room; k++)
-        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
-            next = lock->next; /* this one may be forgotten */
-            if (lock->waiters && !lock->known && !lock->frozen)
-                kind_want(l, lock, lock_first(lock)->slots);
-            lock_work(l, lock);
+    return l->conf.piece ? l->conf.piece : usual;
+}
+
+/* Whatever can be done for clients that wait is done, in pieces: the first one now. */
+static void locks_serve(struct locks *l)
+{
+    for (uint32_t left = lock_piece(l, LOCK_SERVE); !ring_empty(&l->served) && left; left--) {
+        struct ring *next = l->served.next;
+        struct claim *c = RING_OF(next, struct claim, settled);
+
+        ring_cut(&l->served);
+        if (next != &l->waiting) {
+            ring_push(next->next, &l->served);
+            if (c == lock_first(c->lock)) /* once for each lock */
+                lock_work(l, c->lock);
+        } else if (l->serve_again) {
+            l->serve_again = false;
+            ring_push(l->waiting.next, &l->served);
         }
+    }
+}
+
+static void locks_serve_all(struct locks *l)
+{
+    if (!l->open)
+        return;
+    if (ring_empty(&l->served))
+        ring_push(l->waiting.next, &l->served);
+    else
+        l->serve_again = true;
+    locks_serve(l);
+}
+
+/* Names of a former view that nobody uses are forgotten, in pieces. */
+static void locks_sweep(struct locks *l)
+{
+    for (uint32_t left = lock_piece(l, LOCK_SWEEP); l->swept < l->room && left; l->swept++, left--)
+        for (struct lock *lock = l->table[l->swept], *next; lock; lock = next) {
+            next = lock->next;
+            if (lock->view != l->number && !lock->claims)
+                names_remove(l, lock);
+        }
+}
+
+void locks_go_on(struct locks *l)
+{
+    if (!l->told)
+        digest_go_on(l, lock_piece(l, LOCK_DIGEST));
+    else if (!ring_empty(&l->served))
+        locks_serve(l);
+    else
+        locks_sweep(l);
+}
+
+bool locks_is_busy(const struct locks *l)
+{
+    return !l->told || !ring_empty(&l->served) || l->swept < l->room;
 }
 
 void locks_hear_fence(struct locks *l, uint64_t fence)
@@ -318,97 +427,26 @@ void locks_set_fence_limit(struct locks *l, uint64_t limit)
     l->fence_limit = limit;
     if (more && l->fences_are_out) {
         l->fences_are_out = false;
-        locks_work(l);
+        locks_serve_all(l);
     }
 }
 
 void locks_open(struct locks *l)
 {
     l->open = true;
-    locks_work(l);
-}
-
-/* The instance ends with its view. Who holds the lock holds it still. */
-static void lock_end_view(struct locks *l, struct lock *lock)
-{
-    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
-        while (!ring_empty(&lock->site[s].holders))
-            old_make(lock, RING_OF(lock->site[s].holders.next, struct claim, in_lock));
-    instance_end(l, lock);
-    report_end(lock);
-    if (lock->old) {
-        lock->old->elsewhere = 0;
-        memset(lock->old->of, 0, sizeof lock->old->of);
-        old_tidy(lock);
-    }
-    lock->stays = 0;
-    kind_end_view(l, lock);
-}
-
-/* Who was excluded has nothing to give away any more: whoever believed in it does so no longer, as nobody is excluded
- * before that. */
-static void lock_end_lingering(struct locks *l, struct lock *lock)
-{
-    while (lock->old && !ring_empty(&lock->old->holders)) {
-        struct claim *c = RING_OF(lock->old->holders.next, struct claim, in_lock);
-
-        ring_cut(&c->in_lock);
-        l->lingering -= c->state == CLAIM_LINGERS;
-        c->state = CLAIM_LOST;
-        lock->old->held--;
-        old_tidy(lock);
-    }
-}
-
-void locks_begin_view(struct locks *l, const struct locks_view *view)
-{
-    l->open = false;
-    if (view->n == 0)
-        locks_set_grants(l, false, LOSS_EXCLUDED);
-    for (size_t k = 0; k < l->room; k++)
-        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
-            next = lock->next;
-            if (!lock->waiters && !lock->site && !lock->old && !lock->reports &&
-                !lock->retire) { /* as nearly all of many */
-                names_forget(l, lock);
-                continue;
-            }
-            lock_end_view(l, lock);
-            if (view->n == 0)
-                lock_end_lingering(l, lock);
-            if (!lock->waiters && !lock->old)
-                names_remove(l, lock);
-        }
-    l->view = *view;
-    l->kept = l->count;
-    locks_hear_fence(l, view->fence);
-    for (size_t k = 0; k < l->room; k++)
-        for (struct lock *lock = l->table[k]; lock; lock = lock->next)
-            if (lock->old)
-                instance_announce(l, lock, INSTANCE_ENCUMBERED, lock->old->held);
+    locks_serve_all(l);
 }
 
 void locks_send_away(struct locks *l)
 {
-    for (size_t k = 0; k < l->room; k++)
-        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
-            next = lock->next; /* with the last one it may be forgotten */
-            for (uint32_t left = lock->waiters; left; left--)
-                locks_time_out(l, lock_first(lock));
-        }
+    ring_cut(&l->served);
+    while (!ring_empty(&l->waiting))
+        locks_time_out(l, RING_OF(l->waiting.next, struct claim, settled));
 }
 
 bool locks_crowded(const struct locks *l)
 {
-    return l->count >= l->conf.names_max / 4 &&
-           l->count >= 2 * l->kept; /* else most of them are used, and it would not help */
-}
-
-void locks_tidy(struct locks *l)
-{
-    enum { SOME = 1000 }; /* a small part of a millisecond */
-
-    names_bury(l, SOME);
+    return l->swept == l->room && l->count - l->used > l->conf.names_max / 4;
 }
 
 void locks_set_grants(struct locks *l, bool grants, enum loss why)
@@ -416,13 +454,11 @@ void locks_set_grants(struct locks *l, bool grants, enum loss why)
     if (l->grants == grants)
         return;
     l->grants = grants;
-    for (size_t k = 0; !grants && k < l->room; k++)
-        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
-            next = lock->next; /* with the last holder this one may be forgotten */
-            locks_take_from_all(l, lock, UINT64_MAX, why);
-        }
+    /* What is taken away leaves its place, or lingers in it; the last one that stays takes the place of one that leaves. */
+    for (size_t k = grants ? 0 : l->held_count; k; k--)
+        locks_take_away(l, l->held[k - 1].claim, why);
     if (grants)
-        locks_work(l);
+        locks_serve_all(l);
 }
 
 /* What was asked for is not what the lock is and has to stay, or what its policy or its algorithm allows. */
@@ -468,9 +504,12 @@ static const char *locks_objection(struct locks *l, const struct lock *lock, str
 const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 {
     struct lock *lock = locks_find(l, c->name, c->name_len);
-    const char *objection = locks_objection(l, lock, c, why);
+    const char *objection;
 
     assert(c->name_len >= 1 && c->slots <= LOCK_SLOTS_MAX);
+    if (lock)
+        lock_enter_view(l, lock);
+    objection = locks_objection(l, lock, c, why);
     if (objection)
         return objection;
     if (!lock)
@@ -478,11 +517,10 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
     c->lock = lock;
     c->state = CLAIM_WAITING;
     ring_push(&lock->waiting, &c->in_lock);
-    ring_init(&c->settled);
+    ring_push(&l->waiting, &c->settled);
+    lock_gain(l, lock);
     lock->tries += c->tries;
     lock->waiters++;
-    if (l->open && !lock->frozen && !(lock->known && lock->slots == c->slots))
-        kind_want(l, lock, c->slots);
     lock_work(l, lock);
     return NULL;
 }
@@ -492,15 +530,20 @@ static bool lock_leave(struct locks *l, struct claim *c)
 {
     bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS;
 
-    if (c->state == CLAIM_WAITING)
-        lock_unwait(c);
-    else if (!held)
+    if (c->state == CLAIM_WAITING) {
+        lock_unwait(l, c);
+        return true;
+    }
+    if (!held)
         return false;
+    lock_enter_view(l, c->lock);
+    digest_lose(l, c);
+    lock_lose(l, c->lock);
     l->lingering -= c->state == CLAIM_LINGERS;
     ring_cut(&c->in_lock);
-    if (held && c->site == LOCK_OLD)
+    if (c->site == LOCK_OLD)
         old_freed(l, c->lock, 1);
-    else if (held)
+    else
         c->lock->site[c->site].held--;
     return true;
 }
@@ -557,6 +600,39 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
     return count;
 }
 
+/* Who was excluded has nothing to give away any more: whoever believed in it does so no longer, as nobody is excluded
+ * before that. */
+static void locks_end_lingering(struct locks *l)
+{
+    while (l->held_count) {
+        struct claim *c = l->held[l->held_count - 1].claim;
+
+        assert(c->state == CLAIM_LINGERS);
+        lock_leave(l, c);
+        c->state = CLAIM_LOST;
+    }
+}
+
+void locks_begin_view(struct locks *l, const struct locks_view *view)
+{
+    l->open = false;
+    if (view->n == 0)
+        locks_set_grants(l, false, LOSS_EXCLUDED);
+    l->number++;
+    l->view = *view;
+    l->swept = 0;
+    l->serve_again = false;
+    ring_cut(&l->served);
+    while (!ring_empty(&l->large)) /* a few; none of a former view may be among them */
+        lock_enter_view(l, RING_OF(l->large.next, struct lock_site, in_large)->lock);
+    locks_hear_fence(l, l->fence_seen);
+    locks_hear_fence(l, view->fence);
+    if (view->n == 0)
+        locks_end_lingering(l);
+    digest_begin(l);
+    digest_go_on(l, lock_piece(l, LOCK_DIGEST));
+}
+
 struct claim *locks_settled(struct locks *l)
 {
     struct claim *c;
@@ -566,6 +642,17 @@ struct claim *locks_settled(struct locks *l)
     c = RING_OF(l->settled.next, struct claim, settled);
     ring_cut(&c->settled);
     return c;
+}
+
+/* A letter of this epoch. */
+static const char *lock_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
+{
+    if (m->type == INSTANCE_STEP)
+        return instance_receive(l, lock, from, m);
+    if (m->type == INSTANCE_ENCUMBERED || m->type == INSTANCE_FREED)
+        return old_hear(l, lock, from, m);
+    report_hear(l, lock, from, m);
+    return NULL;
 }
 
 const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len)
@@ -579,19 +666,21 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     lock = locks_find(l, m.name, m.name_len);
     if (!lock && !plain_text(m.name, m.name_len))
         return "a lock with a name that cannot be";
-    if (!lock)
+    if (!lock && m.type != INSTANCE_INQUIRE)
         lock = names_add(l, m.name, m.name_len);
-    if (instance_is_about_kind(m.type))
+    if (lock)
+        lock_enter_view(l, lock);
+    if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_CLEAR)
+        old_heard(lock, from);
+    if (m.type == INSTANCE_INQUIRE)
+        old_answer(l, lock, from, &m);
+    else if (instance_is_about_kind(m.type))
         wrong = kind_hear(l, lock, from, &m);
-    else if (!kind_is_current(l, lock, &m, &wrong))
+    else if (m.type != INSTANCE_CLEAR && kind_is_current(l, lock, &m, &wrong))
+        wrong = lock_hear(l, lock, from, &m);
+    if (wrong || !lock)
         return wrong;
-    if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_FREED)
-        wrong = old_hear(lock, from, &m);
-    if (m.type == INSTANCE_FOLLOW || m.type == INSTANCE_REPORT)
-        report_hear(l, lock, from, &m);
-    if (m.type == INSTANCE_STEP)
-        wrong = instance_receive(l, lock, from, &m);
-    if (!wrong)
-        lock_work(l, lock);
-    return wrong;
+    kind_go_on(l, lock);
+    lock_work(l, lock);
+    return NULL;
 }

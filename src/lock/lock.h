@@ -28,10 +28,15 @@
  *
  * Views. Instances live within one view (view.h). When it changes, all of them end, and new ones begin among those who
  * take part in the new view. Clients that wait go on waiting: their site asks again. Clients that hold a lock go on
- * holding it: their member tells all others that the lock is *encumbered*, and its site asks on their behalf; when it is
- * inside, the lock is held like any other, and the others are told (FREED). Until then, nobody else asks for it unless
- * to share it. So no algorithm has to know how to recover. Nothing is granted before every member has said what its
- * clients hold (locks_open).
+ * holding it. Each member sends all others a digest of the names that its clients hold (digest.h); nothing is granted before
+ * all digests are there (locks_open). A lock that is in no digest is free. One that is in a digest is *encumbered*, perhaps, and
+ * its member says more when it is asked (carried.h). So no algorithm has to know how to recover.
+ *
+ * A change of the view is no walk over all locks. The view has a number here, and so has each lock: when they differ, what the lock
+ * has of a former view ends as soon as anything happens to it (lock_enter_view), and not before. Clients that wait stand
+ * in one ring, in which their locks are found. What is left to be done for many locks is done in pieces, one in each turn
+ * (locks_go_on): the digest is made, clients that wait are served, and names of a former view that nobody uses are
+ * forgotten.
  *
  * Losing. What is taken away from a client may be given to others at once, unless the client has been told that it holds
  * it for some time to come (session_confirm): then it lingers until the client has heard of its loss, or that time is over.
@@ -54,6 +59,10 @@ enum {
     LOCK_NAMES_MAX =
         1 << 20, /* that clients of one member may make it remember, unless the configuration says otherwise */
     LOCK_POLICIES_MAX = 255,
+    /* What is done in one turn, each a few milliseconds at most, unless the configuration says otherwise: */
+    LOCK_SERVE = 1 << 10,  /* clients that wait and are looked at */
+    LOCK_SWEEP = 1 << 11,  /* places of the table in which names are forgotten */
+    LOCK_DIGEST = 1 << 15, /* holders that get into the digest */
 };
 
 /* Modes of claims, where a lock has no slots. All others are groups: lock_group_mode. */
@@ -81,7 +90,8 @@ extern const char *const loss_text[];
 /* One client's wish for one lock, and then its possession. Owned by the session; while it waits or holds it stands in a
  * ring of the lock. */
 struct claim {
-    struct ring in_lock, in_session, settled;
+    struct ring in_lock, in_session;
+    struct ring settled; /* of locks; or, while it waits, in the ring of all that do */
     struct lock *lock;
     struct session *session;
     uint64_t fence;       /* held: the fencing token */
@@ -91,6 +101,7 @@ struct claim {
     size_t due_slot;      /* see node/deadline.h */
     uint32_t slots, mode; /* what was asked for */
     uint32_t site;        /* held: through which of the member's sites */
+    uint32_t held_at;     /* held: its place in locks.held */
     bool tries;           /* it waits for no holder */
     enum claim_state state;
     enum loss loss; /* lost, or lingering: why */
@@ -116,13 +127,19 @@ struct lock_site {
     uint32_t left; /* how many more may be served in this stay */
 };
 
-/* Who holds a lock since before this view, and is not yet inside in this one. */
+/* Who holds a lock since before this view, and is not yet inside in this one (carried.h). */
 struct lock_old {
     struct ring holders; /* clients of this member */
-    uint32_t held;       /* how many */
+    uint64_t told;       /* bit j: member j knows how many */
+    uint64_t unheard;    /* bit j: member j has yet to say how many of its clients do */
+    uint32_t held;       /* how many here */
+    uint32_t elsewhere;  /* how many elsewhere, as far as is known */
     uint32_t mode;       /* in which all of them, here and elsewhere, hold it */
-    uint32_t elsewhere;
-    uint32_t of[LOCK_MEMBERS_MAX]; /* how many are elsewhere, by member */
+    uint32_t asks;       /* members that have asked this one, the home, for the kind and get no answer yet */
+    struct {
+        uint32_t held; /* how many of them are there */
+        uint32_t asks; /* the slots that it wants, and one; 0: it has not asked */
+    } of[];            /* by member */
 };
 enum { LOCK_OLD = UINT16_MAX }; /* claim.site of such a holder */
 
@@ -140,9 +157,12 @@ struct lock {
     struct lock_retire *retire;   /* or null: the home does not ask the others to freeze it (kind.h) */
     uint32_t epoch;               /* how often its kind has changed in this view */
     uint32_t tries;               /* of the waiters: those that wait for no holder */
+    uint32_t claims;              /* of this member's clients: that wait, are held or linger */
+    uint32_t view;                /* to which all this belongs: locks.number, or a former one */
     uint8_t known;                /* the kind is */
     uint8_t frozen;               /* the home has to say what its kind is: until then no site asks */
     uint8_t stays;                /* its first step sent messages: it must not take that step twice */
+    uint8_t looked;               /* at the digests, in this view */
     uint8_t policy;               /* which of them */
     uint8_t name_len;
     char name[];
@@ -164,6 +184,8 @@ struct locks_conf {
     uint32_t policies;                   /* how many */
     const struct dme_alg *modes, *slots; /* of all other names */
     size_t names_max;                    /* or 0 */
+    uint32_t piece;                      /* 0: LOCK_SERVE and so on */
+    uint32_t digest_bits;                /* or 0: DIGEST_BITS */
     /* Held, and about to be taken away: shall it linger, as its client was told that it is held for a while to come? Null:
      * no. */
     bool (*lingers)(struct claim *c);
@@ -176,23 +198,43 @@ struct locks_view {
     uint64_t fence;                      /* fences will be larger */
 };
 
+/* Which names may be held by clients of a member since before this view (digest.h). */
+struct lock_digest {
+    uint32_t bits;  /* how many; 0: there is none */
+    uint32_t heard; /* bytes, so far */
+    uint8_t *at;
+};
+
 struct locks {
     struct locks_conf conf;
     struct locks_view view;
+    uint32_t number;            /* of views that have begun here */
     struct lock_policy *policy; /* those of the configuration, and behind them one for all other names */
-    bool open;                  /* all members have said what their clients hold: instances may begin */
+    bool told;                  /* the others have been sent the digest of this member */
+    bool open;                  /* all members have sent theirs: instances may begin */
     bool grants;                /* this member may grant, as far as it knows by the clock */
-    uint64_t fence;             /* at least that of every site that was ever here */
+    uint64_t fence;             /* at least that of every site that was put away or has ended here */
+    uint64_t fence_seen;        /* at least that of every site that was ever here */
     uint64_t fence_limit;       /* tokens that are granted are smaller (fence.h) */
     uint64_t fence_granted;     /* the highest so far */
     bool fences_are_out;        /* a client waits because of the limit */
     struct lock **table;
     size_t room, count;
-    struct lock *forgotten; /* of a former view, and still to be freed */
-    size_t kept;            /* of the names: those that were there already when the view began */
-    size_t lingering;       /* claims */
-    uint32_t follows;       /* FOLLOWs sent so far */
-    struct ring large; /* locks with large states that were idle and not put away; the one idle for longest first */
+    size_t used;  /* of the names: those of which clients of this member have claims */
+    size_t swept; /* places of the table where no name of a former view is left that nobody uses: all below this one */
+    struct lock_held {
+        struct claim *claim;
+        uint64_t hash; /* of the name */
+    } * held;          /* all claims that are held, or linger */
+    size_t held_count, held_room;
+    size_t undigested; /* of them: those that are not in this member's digest yet, the first */
+    struct lock_digest digest[LOCK_MEMBERS_MAX];
+    struct ring waiting; /* claims, in the order in which they came */
+    struct ring served;  /* among them: all before it have been looked at; or alone, if there is nothing to do */
+    bool serve_again;    /* and then from the beginning */
+    size_t lingering;    /* claims */
+    uint32_t follows;    /* FOLLOWs sent so far */
+    struct ring large;   /* locks with large states that were idle and not put away; the one idle for longest first */
     uint32_t large_count;
     struct ring settled;
     struct stats_messages messages;
@@ -209,17 +251,22 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
 
 void locks_init(struct locks *l, const struct locks_conf *conf);
 void locks_free(struct locks *l);
-/* A new view: what clients of this member hold is announced to all others. If it does not take part, they lose it. */
+/* A new view: the others are sent a digest of what clients of this member hold, now or when enough pieces have been done
+ * (told). If it does not take part, they lose it. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
-/* All members have announced what their clients hold: what clients wait for may begin. */
+/* A letter with a part of the digest of another member. Null, or what is wrong with it. */
+const char *locks_hear_digest(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);
+bool locks_has_digest(const struct locks *l, uint32_t from); /* all parts */
+/* All members have sent their digests: what clients wait for may begin. */
 void locks_open(struct locks *l);
+/* The next piece of what there is to do for many locks; and is there any? */
+void locks_go_on(struct locks *l);
+bool locks_is_busy(const struct locks *l);
 /* Who waits, waits in vain: all are told that their time is over. */
 void locks_send_away(struct locks *l);
-/* Are there so many names that it is time to forget those that nobody uses? Where a token is, say, is known to all members
+/* Are there so many names that nobody uses that it is time to forget them? Where a token is, say, is known to all members
  * together: they forget it together, when a view begins. */
 bool locks_crowded(const struct locks *l);
-/* Some of what was forgotten is freed. */
-void locks_tidy(struct locks *l);
 /* Another member has announced that it knows of tokens up to this one. */
 void locks_hear_fence(struct locks *l, uint64_t fence);
 /* From now on, this is the limit. */

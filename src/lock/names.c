@@ -5,7 +5,6 @@
 
 #define XXH_INLINE_ALL
 #include <fnmatch.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -62,6 +61,8 @@ static void names_grow(struct locks *l)
             table[lock->hash & (room - 1)] = lock;
         }
     free(l->table);
+    if (l->swept == l->room) /* else more names of a former view may be in all places from there on */
+        l->swept = room;
     l->table = table;
     l->room = room;
 }
@@ -76,6 +77,7 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
     lock->name_len = (uint8_t)name_len;
     lock->hash = XXH3_64bits(name, name_len);
     lock->policy = names_policy(l, name, name_len);
+    lock->view = l->number;
     if (lock_policy(l, lock)->kind != LOCK_ANY_KIND) {
         lock->known = 1;
         lock->slots = (uint32_t)lock_policy(l, lock)->kind;
@@ -87,7 +89,17 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
     return lock;
 }
 
-static void names_take_out(struct locks *l, struct lock *lock)
+static void names_free_one(struct lock *lock)
+{
+    free(lock->site);
+    free(lock->rest);
+    free(lock->old);
+    free(lock->reports);
+    free(lock->retire);
+    free(lock);
+}
+
+void names_remove(struct locks *l, struct lock *lock)
 {
     struct lock **place = &l->table[lock->hash & (l->room - 1)];
 
@@ -95,46 +107,17 @@ static void names_take_out(struct locks *l, struct lock *lock)
         place = &(*place)->next;
     *place = lock->next;
     l->count--;
-}
-
-void names_remove(struct locks *l, struct lock *lock)
-{
-    names_take_out(l, lock);
-    free(lock);
-}
-
-void names_forget(struct locks *l, struct lock *lock)
-{
-    names_take_out(l, lock);
-    lock->next = l->forgotten;
-    l->forgotten = lock;
-}
-
-void names_bury(struct locks *l, unsigned count)
-{
-    for (; l->forgotten && count; count--) {
-        struct lock *lock = l->forgotten;
-
-        l->forgotten = lock->next;
-        free(lock->rest);
-        free(lock);
-    }
+    names_free_one(lock);
 }
 
 void names_free(struct locks *l)
 {
-    names_bury(l, UINT_MAX);
     for (size_t k = 0; k < l->room; k++)
         while (l->table[k]) {
             struct lock *lock = l->table[k];
 
             l->table[k] = lock->next;
-            free(lock->site);
-            free(lock->rest);
-            free(lock->old);
-            free(lock->reports);
-            free(lock->retire);
-            free(lock);
+            names_free_one(lock);
         }
     free(l->table);
 }

@@ -8,10 +8,8 @@
 uint8_t names_policy(const struct locks *l, const char *name, size_t name_len);
 /* A name that is not there yet. */
 struct lock *names_add(struct locks *l, const char *name, size_t name_len);
+/* The name, of which no client of this member has a claim, and all that belongs to it. */
 void names_remove(struct locks *l, struct lock *lock);
-/* The same for a lock that rests, and for many at once: their memory is given back by and by, so that nobody has to wait. */
-void names_forget(struct locks *l, struct lock *lock);
-void names_bury(struct locks *l, unsigned count);
 void names_free(struct locks *l);
 
 #endif

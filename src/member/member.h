@@ -31,7 +31,7 @@ struct member {
      * until it is installed here, too. */
     uint64_t letters_view;
     uint64_t letters_life; /* of which incarnation all this is */
-    bool announced;        /* it has said what its clients hold in this view */
+    bool announced;        /* its digest of this view is here (lock/digest.h) */
     struct bytes late;     /* letters that wait, behind their lengths */
 
     /* Its heartbeats. */

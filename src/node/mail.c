@@ -1,12 +1,13 @@
 /* mail.c - see mail.h. */
 #include "mail.h"
 
-#include "lock/instance.h"
-#include "lease.h"
 #include "base/pack.h"
+#include "lease.h"
+#include "lock/digest.h"
+#include "lock/instance.h"
 
-/* Letters about views; those about locks have the types of instance.h. */
-enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* all that my clients hold */ };
+/* Letters about views; those about locks have the types of instance.h and digest.h. */
+enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* that was all of my digest */ };
 enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH }; /* others: talk.h */
 enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26 };
 
@@ -45,10 +46,16 @@ static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes
         return true; /* of a former view */
     } else if (type == LETTER_ANNOUNCED) {
         locks_hear_fence(&node->locks, unpack_number(&u, 8));
-        wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
-        m->announced = true;
-        node_try_open(node);
-    } else if (type != INSTANCE_ENCUMBERED && !node->locks.open) {
+        wrong = u.wrong || u.at != u.end || !locks_has_digest(&node->locks, node->part[k]) || m->announced
+                    ? "a letter that is cut short"
+                    : NULL;
+        if (!wrong) {
+            m->announced = true;
+            node_try_open(node);
+        }
+    } else if (type == DIGEST_LETTER && !m->announced) {
+        wrong = locks_hear_digest(&node->locks, node->part[k], bytes, len);
+    } else if (!node->locks.open) {
         return false;
     } else {
         wrong = locks_receive(&node->locks, node->part[k], bytes, len);

@@ -11,7 +11,7 @@
 
 /* The letters that follow are of this view. */
 void mail_send_view(struct member *m, uint64_t number);
-/* This member has said all about what its clients hold in this view; it knows of fencing tokens up to this one. */
+/* This member has sent its digest in this view (digest.h); it knows of fencing tokens up to this one. */
 void mail_send_announced(struct member *m, uint64_t highest_fence);
 void mail_send_beat(struct member *m, const struct beat *beat);
 void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len);
@@ -26,7 +26,7 @@ void mail_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len);
 /* Letters that waited are looked at again. */
 void mail_take_late(struct node *node, uint32_t k);
 
-/* What node.c does with them. All have announced what they hold, perhaps: locks can be granted. */
+/* What node.c does with them. All have sent their digests, perhaps: locks can be granted. */
 void node_try_open(struct node *node);
 /* Who was excluded, or has just joined, takes part as somebody else. */
 void node_begin_life(struct node *node);

@@ -104,7 +104,7 @@ void node_begin_life(struct node *node)
 
 void node_try_open(struct node *node)
 {
-    if (node->locks.open || !node->takes_part)
+    if (node->locks.open || !node->takes_part || !node->announced)
         return;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && node->view.member[k].incarnation && !node->member[k]->announced)
@@ -112,6 +112,17 @@ void node_try_open(struct node *node)
     fence_open(&node->fence, node->view.fence, node->locks.fence, node->installed_ms, node->now_ms);
     lease_refresh(node);
     locks_open(&node->locks);
+}
+
+/* All others are told that they have this member's digest, if they do. */
+static void node_announce(struct node *node)
+{
+    if (node->announced || !node->takes_part || !node->locks.told)
+        return;
+    node->announced = true;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && node->view.member[k].incarnation)
+            mail_send_announced(node->member[k], node->locks.fence);
 }
 
 static void node_begin_view(struct node *node)
@@ -134,9 +145,8 @@ static void node_begin_view(struct node *node)
         node->part[k] = view.n++;
     }
     locks_begin_view(&node->locks, &view);
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (node->member[k] && node->takes_part && node->view.member[k].incarnation)
-            mail_send_announced(node->member[k], node->locks.fence);
+    node->announced = false;
+    node_announce(node);
 }
 
 bool node_is_removed(const struct node *node)
@@ -195,6 +205,8 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .modes = conf->modes,
                                                   .slots = conf->slots,
                                                   .names_max = conf->names_max,
+                                                  .piece = conf->piece,
+                                                  .digest_bits = conf->digest_bits,
                                                   .lingers = session_lingers});
     ring_init(&node->sessions);
     ring_init(&node->confirming);
@@ -341,6 +353,8 @@ uint64_t node_due_ms(const struct node *node)
         due = other;
     if ((other = session_lapse_ms(node)) < due)
         due = other;
+    if (locks_is_busy(&node->locks) && node->now_ms + 1 < due)
+        due = node->now_ms + 1;
     if (!node->agree)
         return due;
     if (node->next_beat_ms < due)
@@ -423,7 +437,9 @@ void node_pump(struct node *node)
     }
     if (node->agree)
         node_keep_up(node);
-    locks_tidy(&node->locks);
+    locks_go_on(&node->locks);
+    node_announce(node);
+    node_try_open(node);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             mail_take_late(node, k);

@@ -10,7 +10,8 @@
  *
  * Views. All members go through the same numbered views (view.h, agree.h); instances of algorithms live within one. Every
  * letter belongs to a view: a process never takes one of another view for one of its own. When a view is installed, each
- * process tells all others what its clients hold, and nothing is granted before all have done so (lock.h).
+ * process sends all others a digest of what its clients hold, and nothing is granted before all have done so; a lock that is
+ * in a digest is not granted before its process has said more (lock.h, carried.h).
  *
  * Leases. A process grants and vouches for locks only while a majority of the roster has acknowledged heartbeats that it
  * sent within the last lease_ms, by its own clock. Who acknowledges a heartbeat promises to support nobody's exclusion of
@@ -53,8 +54,9 @@ struct node_conf {
     const struct dme_alg *modes, *slots;
     const struct lock_policy *policy; /* so many, for names that match one; they outlive the node */
     uint32_t policies;
-    size_t names_max;  /* of locks that it remembers; 0: LOCK_NAMES_MAX */
-    uint64_t lease_ms; /* 0: for ever */
+    size_t names_max;            /* of locks that it remembers; 0: LOCK_NAMES_MAX */
+    uint32_t piece, digest_bits; /* see struct locks_conf; 0: as there */
+    uint64_t lease_ms;           /* 0: for ever */
     uint64_t join_ms; /* after this time a member that was added, and does not join, is taken back; 0: ROSTER_JOIN_MS */
     uint64_t
         incarnation; /* without agreement: the number of this life, not 0; with it: at least this, as it may have been
@@ -94,6 +96,7 @@ struct node {
     struct member *retired;  /* no longer in the roster: the driver closes what it has to do with them */
     uint64_t roster_version; /* grows when members come or go */
     bool takes_part;         /* in the view */
+    bool announced;          /* the others have its digest */
     bool leaves;
     bool dropped; /* it is about to be excluded, and grants no more */
     bool gave_up; /* it leaves or is dropped, and its clients believe in no lock any more */

@@ -190,6 +190,8 @@ void machine_start(struct world *w, uint32_t i)
                                             .modes = w->modes,
                                             .slots = w->slots,
                                             .names_max = w->mix.forgetful ? SOAK_NAMES + 1 : 0,
+                                            .piece = w->mix.piece,
+                                            .digest_bits = w->mix.piece,
                                             .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
                                             .join_ms = 5 * SOAK_LEASE_MS,
                                             /* Some calendars are of no use: then the journal has to know. */

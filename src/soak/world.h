@@ -166,6 +166,7 @@ struct soak_mix {
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool bursts;      /* one fault brings others, within a lease or two */
     bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
+    uint32_t piece;   /* a view changes in pieces of this size, and digests affirm many names in vain; 0: as usual */
     uint32_t focus;   /* most faults hit these machines; 0: all alike */
 };
 

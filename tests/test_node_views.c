@@ -1,0 +1,351 @@
+/* What becomes of locks when the view changes: digests, questions about old holders, and work in pieces. */
+#include "test.h"
+
+#include "alg/list.h"
+#include "lock/digest.h"
+#include "members.h"
+#include "node/session.h"
+
+#include <string.h>
+
+enum { MEMBERS = 3, SOME = 100 };
+
+static const char *const member_names[MEMBERS] = {"ant", "bee", "cat"};
+static struct node node[MEMBERS];
+static struct session *client[MEMBERS];
+
+static void start(const struct node_conf *options)
+{
+    for (uint32_t k = 0; k < MEMBERS; k++) {
+        struct node_conf conf = *options;
+
+        conf.summary = "same";
+        conf.modes = alg_find("suzuki-kasami");
+        conf.slots = alg_find("central");
+        members_start(&node[k], conf, member_names, MEMBERS, k);
+        client[k] = session_open(&node[k], NULL);
+    }
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        for (uint32_t k = 0; k < MEMBERS; k++)
+            if (i != k)
+                link_connected(&node[i].member[k]->link);
+}
+
+static void stop(void)
+{
+    for (uint32_t k = 0; k < MEMBERS; k++) {
+        session_close(client[k]);
+        node_free(&node[k]);
+    }
+}
+
+/* What one member has to say to another arrives. How much that was. */
+static size_t carry(uint32_t from, uint32_t to)
+{
+    struct link *out = &node[from].member[to]->link;
+    size_t len;
+    const uint8_t *bytes = link_output(out, &len);
+
+    if (len) {
+        link_input(&node[to].member[from]->link, bytes, len);
+        link_wrote(out, len);
+        node_pump(&node[to]);
+    }
+    assert_true(out->state == LINK_UP || out->state == LINK_OPENING);
+    return len;
+}
+
+/* Until there is nothing left to say or to do. */
+static void settle(void)
+{
+    size_t done = 1;
+
+    while (done) {
+        done = 0;
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            if (locks_is_busy(&node[i].locks)) {
+                node_pump(&node[i]);
+                done++;
+            }
+            for (uint32_t k = 0; k < MEMBERS; k++)
+                done += i != k ? carry(i, k) : 0;
+        }
+    }
+}
+
+static void install(uint32_t k, uint64_t number)
+{
+    struct view view = node[k].view;
+
+    view.number = number;
+    node_install(&node[k], &view);
+}
+
+static void install_all(uint64_t number)
+{
+    for (uint32_t k = 0; k < MEMBERS; k++)
+        install(k, number);
+}
+
+static void want(uint32_t k, const char *name, uint32_t slots)
+{
+    struct session_wish wish = {
+        .name = name, .name_len = strlen(name), .slots = slots, .mode = LOCK_ALONE, .wait_ms = SESSION_FOREVER};
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    assert_null(session_lock(client[k], &wish, &why));
+}
+
+/* The fence; 0: it has not been granted anything, or has been refused. */
+static uint64_t granted(uint32_t k)
+{
+    struct node_event e;
+
+    return node_next(&node[k], &e) && e.state == CLAIM_HELD ? e.fence : 0;
+}
+
+static void take_some(uint32_t k, unsigned count)
+{
+    for (unsigned j = 0; j < count; j++) {
+        char name[24];
+
+        snprintf(name, sizeof name, "some-%u", j);
+        want(k, name, 0);
+        settle();
+        assert_true(granted(k) > 0);
+    }
+}
+
+static void a_lock_of_a_former_view_is_held_until_it_is_released(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start(&(struct node_conf){0});
+    want(0, "x", 0);
+    settle();
+    fence = granted(0);
+    assert_true(fence > 0);
+    install_all(2);
+    want(1, "x", 0);
+    settle();
+    assert_int_equal(granted(1), 0);
+    install_all(3); /* and in yet another one */
+    settle();
+    assert_int_equal(granted(1), 0);
+    assert_true(session_unlock(client[0], "x", 1, fence));
+    settle();
+    assert_true(granted(1) > fence);
+    stop();
+}
+
+/* All that 100 holders cost a member that does not want their locks is one letter, and it never hears of their names. */
+static void what_nobody_else_wants_is_not_told(void **state)
+{
+    uint64_t letters;
+
+    (void)state;
+    start(&(struct node_conf){0});
+    take_some(0, SOME);
+    letters = node[1].member[0]->link.received;
+    install_all(2);
+    settle();
+    assert_int_equal(node[1].member[0]->link.received - letters, 3); /* the view, its digest, that was all */
+    assert_int_equal(node[1].locks.count, 0);
+    want(1, "other", 0);
+    settle();
+    assert_true(granted(1) > 0);
+    assert_int_equal(client[0]->held, SOME);
+    stop();
+}
+
+/* Nearly every name is in a digest that has one bit for each holder. */
+static void a_name_that_a_digest_affirms_in_vain_is_granted(void **state)
+{
+    (void)state;
+    start(&(struct node_conf){.digest_bits = 1});
+    take_some(0, SOME);
+    install_all(2);
+    for (unsigned j = 0; j < SOME; j++) {
+        char name[24];
+
+        snprintf(name, sizeof name, "other-%u", j);
+        want(1, name, j % 2 ? 2 : 0);
+        settle();
+        assert_true(granted(1) > 0);
+    }
+    stop();
+}
+
+/* A member grants nothing before it has the whole digest of every other one; nor is a second view confused by what is left
+ * of the first. */
+static void nothing_is_granted_before_all_digests_are_there(void **state)
+{
+    (void)state;
+    start(&(struct node_conf){.piece = 1});
+    take_some(0, SOME);
+    want(1, "mine", 0);
+    settle();
+    assert_true(granted(1) > 0);
+    assert_true(session_unlock(client[1], "mine", 4, 0));
+    install_all(2);
+    want(1, "mine", 0);
+    for (unsigned k = 0; k < SOME / 2; k++) { /* half of the digest */
+        assert_false(node[0].locks.told);
+        node_pump(&node[0]);
+        while (carry(1, 2) + carry(2, 1) + carry(0, 1))
+            ;
+        assert_int_equal(granted(1), 0);
+    }
+    assert_true(session_unlock(client[0], "some-7", 6, 0)); /* holders may leave meanwhile */
+    install_all(3);
+    assert_int_equal(node[0].locks.undigested, SOME - 2);
+    want(2, "some-0", 0);
+    settle();
+    assert_true(granted(1) > 0);
+    assert_int_equal(granted(2), 0);
+    assert_true(session_unlock(client[0], "some-0", 6, 0));
+    settle();
+    assert_true(granted(2) > 0);
+    stop();
+}
+
+/* The kind of a lock that is held since before the view is known, whoever the home is: others are refused. When the holder has
+ * gone without anybody having asked, it is forgotten. */
+static void a_lock_of_a_former_view_keeps_its_kind_while_it_is_held(void **state)
+{
+    (void)state;
+    start(&(struct node_conf){0});
+    for (char name[] = "a"; *name <= 'z'; ++*name) {
+        want(0, name, 2);
+        settle();
+        assert_true(granted(0) > 0);
+    }
+    install_all(2);
+    for (char name[] = "a"; *name <= 'm'; ++*name) {
+        want(1, name, 2);
+        want(2, name, 0);
+        settle();
+        assert_true(granted(1) > 0); /* the other slot, although the first is held */
+        assert_int_equal(granted(2), 0);
+        assert_null(client[2]->waiting); /* but refused */
+    }
+    for (char name[] = "n"; *name <= 'z'; ++*name) {
+        assert_true(session_unlock(client[0], name, 1, 0));
+        want(0, name, 2);
+        want(1, name, 0);
+        settle();
+        assert_true((granted(0) > 0) + (granted(1) > 0) == 1); /* the home says who was the first */
+        assert_true(!client[0]->waiting && !client[1]->waiting);
+    }
+    stop();
+}
+
+/* Clients that wait when the view opens are served, a piece in each turn. */
+static void clients_that_wait_are_served_in_pieces(void **state)
+{
+    struct session *many[SOME];
+    unsigned served = 0;
+
+    (void)state;
+    start(&(struct node_conf){.piece = 1});
+    settle();
+    install(0, 2);
+    for (unsigned j = 0; j < SOME; j++) {
+        char name[24];
+        char line[256];
+        struct dme_text why;
+
+        snprintf(name, sizeof name, "w-%u", j);
+        dme_text_init(&why, line, sizeof line);
+        many[j] = session_open(&node[0], NULL);
+        assert_null(session_lock(
+            many[j], &(struct session_wish){.name = name, .name_len = strlen(name), .wait_ms = SESSION_FOREVER}, &why));
+    }
+    install(1, 2);
+    install(2, 2);
+    while (!node[0].locks.open)
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            for (uint32_t k = 0; k < MEMBERS; k++)
+                if (i != k)
+                    carry(i, k);
+    assert_true(locks_is_busy(&node[0].locks));
+    settle();
+    while (granted(0))
+        served++;
+    assert_int_equal(served, SOME);
+    for (unsigned j = 0; j < SOME; j++)
+        session_close(many[j]);
+    settle();
+    stop();
+}
+
+/* Names in use are no reason for a new view; others are forgotten in one, in pieces. */
+static void names_in_use_do_not_crowd(void **state)
+{
+    (void)state;
+    start(&(struct node_conf){.names_max = 2 * SOME, .piece = 1});
+    take_some(0, SOME);
+    assert_false(locks_crowded(&node[0].locks));
+    for (unsigned j = 0; j < SOME; j++) {
+        char name[24];
+
+        snprintf(name, sizeof name, "idle-%u", j);
+        want(1, name, 0);
+        settle();
+        assert_true(granted(1) > 0);
+        assert_true(session_unlock(client[1], name, strlen(name), 0));
+        settle();
+    }
+    assert_true(locks_crowded(&node[1].locks));
+    install_all(2);
+    assert_false(locks_crowded(&node[1].locks)); /* they are about to be forgotten */
+    settle();
+    assert_int_equal(node[1].locks.count, 0);
+    assert_int_equal(node[0].locks.count, SOME);
+    assert_int_equal(client[0]->held, SOME);
+    for (uint32_t k = 0; k < MEMBERS; k++)
+        assert_false(locks_crowded(&node[k].locks));
+    stop();
+}
+
+static void a_digest_that_cannot_be_is_refused(void **state)
+{
+    const uint8_t bad[][9] = {{DIGEST_LETTER, 0, 0, 0, 0, 1}, {DIGEST_LETTER, 12, 0, 0, 0, 1, 1},
+                              {DIGEST_LETTER, 8, 0, 0, 0},    {DIGEST_LETTER, 8, 0, 0, 0, 1, 1},
+                              {DIGEST_LETTER, 8, 0, 0},       {DIGEST_LETTER, 0, 0, 0, 255, 1}};
+    const size_t len[] = {6, 7, 5, 7, 4, 6};
+    const uint8_t half[] = {DIGEST_LETTER, 16, 0, 0, 0, 1}, other[] = {DIGEST_LETTER, 24, 0, 0, 0, 1};
+    struct locks *l = &node[0].locks;
+
+    (void)state;
+    start(&(struct node_conf){0});
+    for (unsigned k = 0; k < sizeof len / sizeof len[0]; k++)
+        assert_non_null(locks_hear_digest(l, 1, bad[k], len[k]));
+    assert_true(locks_has_digest(l, 1));
+    assert_null(locks_hear_digest(l, 1, half, sizeof half));
+    assert_false(locks_has_digest(l, 1));
+    assert_non_null(locks_hear_digest(l, 1, other, sizeof other));
+    assert_null(locks_hear_digest(l, 1, half, sizeof half));
+    assert_true(locks_has_digest(l, 1));
+    assert_non_null(locks_hear_digest(l, 1, half, sizeof half));
+    stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lock_of_a_former_view_is_held_until_it_is_released),
+        cmocka_unit_test(what_nobody_else_wants_is_not_told),
+        cmocka_unit_test(a_name_that_a_digest_affirms_in_vain_is_granted),
+        cmocka_unit_test(nothing_is_granted_before_all_digests_are_there),
+        cmocka_unit_test(a_lock_of_a_former_view_keeps_its_kind_while_it_is_held),
+        cmocka_unit_test(clients_that_wait_are_served_in_pieces),
+        cmocka_unit_test(names_in_use_do_not_crowd),
+        cmocka_unit_test(a_digest_that_cannot_be_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
