@@ -1,17 +1,17 @@
 /* loop.c - the discrete-event loop: take what comes first, step one node, do what the node wants done.
  *
- * After every step the run checks what must hold, at constant cost: that the rule allows those who are inside
- * (dme_safe), that no node faults, that fencing numbers grow, and that nobody waits while everything is at rest. */
+ * After every step the run checks, at constant cost, that the rule admits the sites inside together (dme_safe), that no
+ * node faults, that fences grow, and that no site waits while everything is at rest. */
 #include "base/memory.h"
 #include "core/wire.h"
 #include "state.h"
 
 #include <stdio.h>
 
-/* Timers fire strictly later than so many T. Sums of delays are rounded, so a little later must be more than that. */
+/* Timers fire strictly later than a multiple of T, by this share. Sums of delays are rounded; this is more than that. */
 static const double sim_later = 1e-6;
 
-enum { SIM_STEPS_MAX = 1000000 }; /* without an entry */
+enum { SIM_STEPS_MAX = 1000000 }; /* without an entry; see sim_look_for_unrest */
 
 /* ----------------------------------------------------------------------------------------------------------- broken */
 
@@ -47,7 +47,7 @@ static void sim_post(struct sim *s, const struct dme_msg *m, dme_id to)
     flight_post(&s->flight, at, s->order++, m, to);
 }
 
-/* One transmission to everybody. A sequenced medium shows all transmissions to each site in the order of sending. */
+/* One transmission to all sites. A sequenced medium shows all transmissions to each site in the order of sending. */
 static void sim_broadcast(struct sim *s, const struct dme_msg *m)
 {
     for (dme_id j = 0; j < s->conf.n; j++) {
@@ -210,6 +210,7 @@ static void sim_enter(struct sim *s, dme_id self)
         m->inside_max = s->inside;
     s->entries++;
     s->steps_then = s->result->steps;
+    s->flight_most = 0;
     site->entries++;
     if (s->spec->log_entries)
         sim_log_entry(s, self, node->mode);
@@ -364,7 +365,7 @@ static void sim_do(struct sim *s, const struct agenda_item *item)
     }
 }
 
-/* Nothing is in flight. Nobody may wait then, unless somebody is inside or a timer runs. */
+/* No message is in flight. Then no site may wait, unless a site is inside or a timer runs. */
 static void sim_look_for_rest(struct sim *s)
 {
     dme_id site = 0;
@@ -374,22 +375,27 @@ static void sim_look_for_rest(struct sim *s)
     if (s->waiting.waiting) {
         while (s->site[site].asked < 0)
             site++;
-        sim_fail(s, site, "waits, but nobody is inside and nothing is on its way: it waits for ever");
+        sim_fail(s, site, "waits, but no site is inside and no message is in flight: it waits for ever");
     } else if (!s->measuring && s->entries >= s->spec->warmup) {
         sim_measure(s, true);
     }
 }
 
-/* Much happens, and nobody gets in: messages go round and round. */
+/* Many steps without an entry: messages circulate without end. If n sites request at once and each asks all others, n^2
+ * messages are in flight and have to arrive, with as many replies, before the next entry. So the limit grows with the
+ * largest number of messages in flight since the last entry, which messages that circulate do not raise. */
 static void sim_look_for_unrest(struct sim *s)
 {
     dme_id site = 0;
 
-    if (s->waiting.waiting == 0 || s->result->steps - s->steps_then < SIM_STEPS_MAX + 1000 * (uint64_t)s->conf.n)
+    if (s->flight_most < s->flight.count)
+        s->flight_most = s->flight.count;
+    if (s->waiting.waiting == 0 ||
+        s->result->steps - s->steps_then < SIM_STEPS_MAX + 1000 * (uint64_t)s->conf.n + 4 * s->flight_most)
         return;
     while (s->site[site].asked < 0)
         site++;
-    sim_fail(s, site, "waits, and in a million steps nobody has entered");
+    sim_fail(s, site, "waits, and no site has entered in a million steps");
 }
 
 /* Does nothing happen that anybody asked for? The messages of a restless algorithm go on all the same. */

@@ -44,6 +44,7 @@ struct sim {
     uint64_t requests; /* made */
     uint64_t entries;
     uint64_t steps_then; /* at the last entry */
+    size_t flight_most;  /* messages in flight at once, the most since then */
     uint64_t switches;   /* entries in another mode than the one before */
     uint64_t fence;      /* of the last entry */
     bool fences;         /* must they grow? */
@@ -51,20 +52,20 @@ struct sim {
 
     double changed; /* when `inside` last changed */
     double last_exit;
-    bool exit_awaited; /* somebody waited at the last exit, and nobody has entered since */
+    bool exit_awaited; /* a site waited at the last exit, and none has entered since */
     bool measuring, began_at_rest;
     bool batches;            /* there are enough entries for them */
     uint64_t entries_before; /* measuring began */
     uint64_t requests_before;
-    uint64_t next_mark; /* after so many measured entries */
+    uint64_t next_mark; /* the number of measured entries after which the next batch begins */
     struct metrics *metrics;
     struct sim_result *result;
 
     struct random failures;
     uint32_t side;       /* of a cut: see lab/world.h */
-    uint32_t planned;    /* returns and news: somebody may wait for them */
-    bool out_of_service; /* something has failed, and nobody has entered since */
-    double outage;       /* somebody has waited since then; INFINITY: nobody has */
+    uint32_t planned;    /* returns and news that are still to come: a site may wait for them */
+    bool out_of_service; /* something has failed, and no site has entered since */
+    double outage;       /* since when a site has waited; INFINITY: none has */
 };
 
 static inline struct dme_node *sim_node(const struct sim *s, dme_id site)
