@@ -46,7 +46,7 @@ int main(int argc, char **argv)
             break;
         if (add_one(argv[1]) < 0)
             perror(argv[1]);
-        code = dibs_unlock(d, "counter"); /* DIBS_LOST: somebody else may have been at it with us */
+        code = dibs_unlock(d, "counter"); /* DIBS_LOST: another client may have changed it meanwhile */
     }
     if (code != DIBS_OK)
         fprintf(stderr, "counter: %s: %s\n", dibs_text(code), dibs_message(d));

@@ -2,10 +2,10 @@
  *
  *   fenced STORE NAME TEXT [SECONDS]
  *
- * No lock service can keep a process from being stopped for a minute just behind the question "do I still hold it?". When
- * it goes on, the lock may long be somebody else's. So every grant comes with a fencing token that is larger than those
- * of all grants before it, and the thing that the lock protects remembers the largest one that it has seen and refuses
- * whoever comes with less. Here that thing is a file: its first line is the token, its second the text.
+ * No lock service can prevent that a process is stopped for a minute right after it has asked "do I still hold it?".
+ * When the process goes on, another client may hold the lock. So every grant has a fencing token that is larger than
+ * the tokens of all earlier grants. The resource that the lock protects remembers the largest token that it has seen
+ * and refuses smaller ones. Here the resource is a file: its first line is the token, its second line the text.
  *
  * With SECONDS, the program sleeps so long between the lock and the write, as if it had been stopped. */
 #include <dibs.h>

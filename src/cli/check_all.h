@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Every algorithm without a flaw, under every rule that it knows and exactly the promises that it needs (and on FIFO
- * channels too, where it does not need them): so many sites, so many requests each, giving up beyond so many states.
- * Returns the exit status: 1 if anything is violated. */
+ * channels too, where it does not need them): `sites` sites, `requests` requests each, giving up beyond `states`
+ * states. Returns the exit status: 1 if anything is violated. */
 int check_all(uint32_t sites, uint8_t requests, uint64_t states);
 
 /* Every published mistake, and the smallest system in which the checker finds it. */

@@ -130,8 +130,8 @@ const char *ask_other_socket(const char *path)
     return strcmp(path, of_user) != 0 && access(of_user, F_OK) == 0 ? of_user : NULL;
 }
 
-/* What to do about it, if there is no daemon. One that was started by the system is not where a login shell looks for it. It
- * is only pointed at: a client that took locks at another daemon than all others would have none. */
+/* What to do about it, if there is no daemon. One that was started by the system is not where a login shell looks for
+ * it. It is only pointed at: a client that took locks at another daemon than all others would have none. */
 static const char *ask_remedy(const struct ask_place *place)
 {
     static char line[200];
@@ -196,7 +196,7 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
     return d;
 }
 
-/* The answer to a command. What is an error to the daemon ends the program. */
+/* Sends a command and returns the answer. An error ends the program. */
 static struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t count)
 {
     struct dibs_reply *r;

@@ -56,7 +56,7 @@ static void demo_story(void)
         struct world_move move;
         const char *remark;
     } story[] = {
-        {{.type = DME_REQUEST, .site = 0}, "0 wants in, numbers its claim 1.0 and asks everyone"},
+        {{.type = DME_REQUEST, .site = 0}, "0 wants in, numbers its claim 1.0 and asks the others"},
         {{.type = DME_REQUEST, .site = 2}, "so does 2 at the same moment: 1.2"},
         {{.type = DME_RECEIVE, .site = 1, .from = 0, .kind = REQUEST}, "1 has no interest and answers"},
         {{.type = DME_RECEIVE, .site = 1, .from = 2, .kind = REQUEST}, "it answers 2 as well"},
@@ -75,7 +75,7 @@ static void demo_story(void)
 
     dme_conf_init(&conf, cli_algorithm("ricart-agrawala"), DEMO_SITES, DME_EXCLUSIVE, 0);
     w = world_new(&conf);
-    printf("1. One lock, three sites, nobody in charge (Ricart and Agrawala, 1981)\n\n");
+    printf("1. One lock, three sites, no server (Ricart and Agrawala, 1981)\n\n");
     printf("    %-*s%-*s%s\n", DEMO_COLUMN, "site 0", DEMO_COLUMN, "site 1", "site 2");
     for (unsigned k = 0; k < sizeof story / sizeof story[0]; k++) {
         char label[64] = "";

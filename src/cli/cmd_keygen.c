@@ -14,7 +14,7 @@ static FILE *keygen_open(const char *path)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0 && errno == EEXIST)
-        cli_die("%s exists, and a key is never overwritten; remove it if nobody needs it", path);
+        cli_die("%s exists, and a key is never overwritten; remove it if it is no longer used", path);
     if (fd < 0 || fchmod(fd, 0600) < 0)
         cli_die("cannot write %s: %s", path, strerror(errno));
     return fdopen(fd, "w");

@@ -17,8 +17,8 @@ static const char *list_bits(uint32_t bits, const char *(*name)(unsigned), const
     return buf;
 }
 
-/* Three lines: who it is and what it relies on; messages and cost; where it comes from. That messages arrive and sites
- * live is what all of them rely on. */
+/* Three lines: name and needs; messages and cost; source. The needs that all algorithms share (messages arrive, sites
+ * do not crash) are left out. */
 static void list_lines(const struct dme_alg *a)
 {
     uint32_t special = a->needs & ~(uint32_t)(DME_RELIABLE | DME_ALIVE);

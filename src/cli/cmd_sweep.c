@@ -4,10 +4,10 @@
  * for any number of workers. With --out the rows are written down as they come, in the order in which the runs happen
  * to end; a sweep that is begun again takes what is there and does the rest. In the end the table is put in order. */
 #include "alg/list.h"
-#include "cli.h"
-#include "processes.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "cli.h"
+#include "processes.h"
 #include "report.h"
 #include "spec.h"
 
@@ -52,7 +52,7 @@ static void sweep_add_value(struct sweep_list *list, const char *option, double 
     list->value[list->count++] = x;
 }
 
-/* "1,2,5" or "0.001..1/10": ten values from 0.001 to 1, each so many times the one before. */
+/* "1,2,5" or "0.001..1/10": ten values from 0.001 to 1 in equal ratios. */
 static struct sweep_list sweep_list(const char *option, const char *text, double min, double max)
 {
     struct sweep_list list = {.count = 0};
@@ -102,7 +102,7 @@ static void sweep_add(struct sweep *s, const struct sim_spec *spec)
     report_csv_key(spec, &text);
 }
 
-/* Can this algorithm run with these words? Asked only of "all": who is named must be able to. */
+/* Can this algorithm run with these options? Only for "all": an algorithm that the user names must be able to run. */
 static bool sweep_suits(const struct dme_alg *alg, const struct spec_words *w)
 {
     struct dme_conf conf;
@@ -265,7 +265,7 @@ static void sweep_open_journal(struct sweep *s, const char *path)
         cli_die("%s: %s", path, strerror(errno));
 }
 
-/* What is left to run, shared evenly among the crew. Only the first one knows the rows that there are already. */
+/* Shares the missing runs evenly among the processes. Only the first process knows the rows that exist already. */
 static void sweep_divide(struct sweep *s, struct crew *crew)
 {
     unsigned char *there = mem_new(s->count);

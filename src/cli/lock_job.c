@@ -51,7 +51,7 @@ struct job {
     int status;         /* the exit status */
     int stopped;        /* the command was, by this signal, and we have not done anything about it; or 0 */
     bool given;         /* it was given the terminal */
-    bool pauses;        /* when it stops, so do we: there is somebody who can let us go on */
+    bool pauses;        /* when it stops, so do we: there is a shell that can let us go on */
     bool interrupted;   /* we were told to pass SIGINT on */
     uint64_t renew_ms, tell_ms, kills_ms; /* when; 0: never. kills_ms: since when processes are being killed */
     int sweep_ms;                         /* until the next sweep */
@@ -178,7 +178,7 @@ static void guard_be(struct job *j, const int *alive)
         job_exec(j, self);
     if (j->child < 0)
         _exit(LOCK_CANNOT_RUN);
-    setpgid(j->child, j->child); /* before anybody sends it a signal; or the child is first */
+    setpgid(j->child, j->child); /* before a process sends it a signal; or the child is first */
     guard_tell(j, JOB_STARTED, j->child);
     guard_watch(j, alive[0]);
 }
@@ -332,7 +332,7 @@ static int job_patience(const struct job *j)
     return ms;
 }
 
-/* What is due. */
+/* Does what is due: renews the TTL, tells about processes that still run, ends those whose grace is over. */
 static void job_advance(struct job *j)
 {
     if (j->renew_ms && lock_now_ms() >= j->renew_ms)
@@ -419,7 +419,7 @@ int lock_job(struct lock_run *run)
     dibs_on_lost(run->daemon, job_was_lost, j);
     job_watch(j);
     job_take_terminal(j);
-    sigprocmask(SIG_SETMASK, &run->before, NULL); /* the daemon may not answer, and nobody has to wait for that */
+    sigprocmask(SIG_SETMASK, &run->before, NULL); /* the daemon may not answer; a signal may end the wait for it */
     if (!run->lost)
         dibs_unlock(run->daemon, run->name);
     /* The terminal has interrupted the command, and would have interrupted all others of the job, such as a script that

@@ -175,7 +175,7 @@ static int wait_failed(const struct wait *w, int code)
                                     : LOCK_REFUSED;
 }
 
-/* Is there a point in asking again? A daemon that lets nobody of this user in will not do so later. */
+/* Can another attempt succeed? A daemon that this user may not connect to will not accept a later attempt either. */
 static bool wait_may_change(const struct wait *w, int code)
 {
     return (code == DIBS_GONE && !strstr(dibs_message(w->run->daemon), "Permission denied")) || code == DIBS_NO_QUORUM;

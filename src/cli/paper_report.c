@@ -75,7 +75,7 @@ static void text_row(const struct paper_row *row, struct paper_outcome o)
     printf("%s\n", paper_verdicts[o.verdict]);
 }
 
-/* What is refuted, where it stands, and why: behind the table. */
+/* After the table: each claim that is refuted, its place, and why. */
 static void text_reasons(const struct paper *paper, const struct paper_source *from)
 {
     for (const struct paper_row *claim = paper->rows; claim->what; claim = claim_end(claim)) {

@@ -15,9 +15,10 @@ struct crew {
 
 /* cli_die if mpirun started us but the library cannot be used. */
 struct crew crew_join(void);
-/* The first one's bytes become everybody's. */
+/* Copies the bytes of the first process to all others. */
 void crew_share(struct crew *crew, void *bytes, size_t size);
-/* Everybody's text, one after the other in the order of ranks, to the first one (to be freed); null to the others. */
+/* Returns the texts of all processes, one after the other in the order of ranks, to the first process, which frees it;
+ * null to the others. */
 char *crew_gather(struct crew *crew, const char *text, size_t len);
 void crew_leave(struct crew *crew);
 

@@ -25,7 +25,7 @@ void dme_send_others(struct dme *d, uint8_t kind, struct dme_ticket ticket);
 /* The user of this site may go in. Once for every request; also from within the request. */
 void dme_enter(struct dme *d);
 
-/* Start a timer (again) that fires strictly later than so many times the bound T on delays; or stop it. */
+/* Starts a timer (again) that fires strictly later than `bounds` times the bound T on delays; or stops it. */
 void dme_start(struct dme *d, unsigned timer, uint32_t bounds);
 void dme_stop(struct dme *d, unsigned timer);
 

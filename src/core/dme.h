@@ -13,14 +13,14 @@
  * no pointer.
  *
  * Errors. What the driver does wrong (a request at a site that already waits) is an assertion. What a message does
- * wrong (a grant that nobody asked for) is a *fault*, told in out->fault: the node is then not to be used any further.
+ * wrong (a grant without a request) is a *fault*, told in out->fault: the node is then not to be used any further.
  * A published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
  *
  * Failures. A driver may stop a site (dme_crash) and let it begin again (DME_RESTART), and may cut the network in two.
  * What there is to know of other sites comes to a node as *news*: messages of kinds that no site sends, from a failure
  * detector that belongs to the driver. An algorithm that has no handler for such things is never told of them.
  *
- * This header is for everybody; alg.h, for those who write an algorithm, adds what handlers may do. */
+ * This header is for drivers and algorithms; alg.h adds the functions that only the handlers of an algorithm may call. */
 #ifndef DIBS_CORE_DME_H
 #define DIBS_CORE_DME_H
 
@@ -38,8 +38,9 @@ typedef uint32_t dme_id; /* sites are 0 .. n-1 */
 
 /* ------------------------------------------------------------------------------------------------ the specification */
 
-/* Who may be inside together. One definition serves all rules: a claim has a mode; mode 0 shares with nobody, any other
- * mode shares with its own kind. The rules differ in the modes that may be asked for. Slots count heads instead. */
+/* Which sites may be in the critical section together. One definition serves all rules: a claim has a mode; a claim of
+ * mode 0 shares with no other claim, a claim of any other mode shares with claims of the same mode. The rules differ in
+ * the modes that a site may request. The rule slots:K counts the sites inside instead. */
 enum dme_rule {
     DME_EXCLUSIVE, /* mode 0 */
     DME_SHARED,    /* mode 0 writes, mode 1 reads */
@@ -62,7 +63,7 @@ enum dme_need {
     DME_BOUNDED_DELAY = 8, /* a message is handled within T of being sent; timers count in T */
     DME_BROADCAST = 16,    /* a medium on which one transmission reaches all other sites */
     DME_SEQUENCED = 32,    /* that medium shows all transmissions to all sites, the sender too, in one order */
-    DME_DETECTION = 64, /* who stops is told of to all, behind its last message; nobody else is said to have stopped */
+    DME_DETECTION = 64, /* a crash is reported to all sites, after the last message of the crashed site; no false reports */
     DME_NEEDS = 7       /* how many */
 };
 
@@ -115,7 +116,7 @@ struct dme_text; /* text.h */
 
 struct dme_kind {
     const char *name;
-    uint32_t fixed, per_site; /* tickets: so many, and so many for every site */
+    uint32_t fixed, per_site; /* number of tickets: fixed + n * per_site */
 };
 
 /* Something a user may choose: a number in min .. max, or one of the names in choices (then the value is its index). */
@@ -166,8 +167,8 @@ struct dme_alg {
     void (*release)(struct dme *d, void *state);
     void (*timer)(struct dme *d, void *state, unsigned timer);
 
-    /* Those of an algorithm that outlives failures; null where it knows nothing of them. A site that restarts knows all
-     * that it knew, or has a zeroed state and its life; it is idle, and no timer runs. */
+    /* Handlers of an algorithm that tolerates failures; null in all others. A site that restarts has its old state, or a
+     * zeroed state and the number of its incarnation (`life`). It is idle, and no timer runs. */
     void (*restart)(struct dme *d, void *state, bool remembers);
     void (*news)(struct dme *d, void *state, enum dme_news what, dme_id of);
     void (*join)(struct dme *d, void *state);  /* the user wants this site to be a member */
@@ -221,7 +222,7 @@ struct dme_event {
 struct dme_out {
     size_t size, used;           /* of bytes[] */
     const char *fault;           /* null, or the fact that did not hold */
-    uint32_t bounds[DME_TIMERS]; /* for a started timer: it fires strictly later than so many T */
+    uint32_t bounds[DME_TIMERS]; /* by timer: a started timer fires strictly later than bounds[t] * T */
     uint8_t started, stopped;    /* bit t: timer t was (re)started, was stopped */
     uint8_t entered, zero[5];
     unsigned char bytes[]; /* messages, one after the other */

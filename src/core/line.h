@@ -2,7 +2,7 @@
  *
  * The sites stand in slots 0, 1, .. of an array that is usually one column of the peer records: slot k lies stride
  * bytes behind slot k-1. Slots behind the end are 0, so two lines with the same sites in the same order are the same
- * bytes, as the checker needs it. Nobody stands in a line twice, hence n slots are always enough. */
+ * bytes, as the checker needs it. No site is in a line twice, so n slots are always enough. */
 #ifndef DIBS_CORE_LINE_H
 #define DIBS_CORE_LINE_H
 
@@ -72,8 +72,8 @@ static inline void dme_line_remove(struct dme_line line, dme_id site)
         }
 }
 
-/* Into a message: the k-th site becomes the site of the k-th ticket, and the line is empty. There are as many tickets
- * as slots, and they name nobody yet. */
+/* Moves the line into a message: the k-th site becomes the site of the k-th ticket, and the line is empty. There are as
+ * many tickets as slots, and they name no site yet. */
 static inline void dme_line_pack(struct dme_line line, struct dme_ticket *ticket)
 {
     for (uint32_t k = 0; k < *line.len; k++) {
@@ -83,8 +83,8 @@ static inline void dme_line_pack(struct dme_line line, struct dme_ticket *ticket
     *line.len = 0;
 }
 
-/* And out of it, into an empty line. False if there is a gap. Whether somebody stands in it twice is left to those whom
- * it would hurt: to look at all pairs would be slow where there are many sites. */
+/* Moves the tickets of a message into an empty line. Returns false if there is a gap. It does not check whether a site
+ * occurs twice, because comparing all pairs is slow for many sites: algorithms that rely on that check it themselves. */
 static inline bool dme_line_unpack(struct dme_line line, const struct dme_ticket *ticket)
 {
     for (uint32_t k = 0; k < line.slots; k++)

@@ -27,7 +27,7 @@ void dme_print_state(const struct dme_conf *conf, const struct dme_node *node, s
 void dme_print_set(struct dme_text *text, const char *key, const uint8_t *first, size_t stride, uint32_t n);
 /* "asked=0,2,1": a number from every peer record. First is that of site 0. */
 void dme_print_numbers(struct dme_text *text, const char *key, const uint64_t *first, size_t stride, uint32_t n);
-/* "queue=2,0", or "queue=-": a line of so many sites. */
+/* "queue=2,0", or "queue=-": a line of `len` sites. */
 void dme_print_line(struct dme_text *text, const char *key, const dme_id *first, size_t stride, uint32_t len);
 /* "father=3", or "father=-" for DME_NONE. */
 void dme_print_site(struct dme_text *text, const char *key, dme_id site);

@@ -208,7 +208,7 @@ static uint32_t svg_y(dme_id i)
     return SVG_TOP + i * SVG_LANE;
 }
 
-/* What stands in the text of an SVG. */
+/* Writes a text with the characters that SVG reserves escaped. */
 static void svg_escape(FILE *to, const char *text)
 {
     for (; *text; text++) {
@@ -241,7 +241,7 @@ static void svg_lane(FILE *to, const struct diagram *d, dme_id i, uint32_t width
     }
 }
 
-/* What is lost, or still in flight at the end, does not come all the way. */
+/* The arrow of a message that is lost, or still in flight at the end, does not reach its receiver. */
 static void svg_arrow(FILE *to, const struct diagram *d, const struct diagram_arrow *a)
 {
     bool flies = a->received == UINT32_MAX || a->lost;

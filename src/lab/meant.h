@@ -1,4 +1,4 @@
-/* meant.h - what somebody may have meant. */
+/* meant.h - the known word that is closest to a misspelled one. */
 #ifndef DIBS_LAB_MEANT_H
 #define DIBS_LAB_MEANT_H
 

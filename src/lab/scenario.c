@@ -27,7 +27,7 @@ struct play {
     struct scenario_error *error;
 };
 
-/* What is wrong with the line; always false. */
+/* Records what is wrong with the line. Always returns false. */
 static bool __attribute__((format(printf, 2, 3))) play_wrong(struct play *p, const char *format, ...)
 {
     va_list args;

@@ -162,7 +162,7 @@ static const char *world_objection_to_failure(const struct world *w, const struc
     case DME_RESTART:
         if (!node->down)
             return "the site is not down";
-        return world_may_return(w, move->site) ? NULL : "not everybody knows of its crash yet";
+        return world_may_return(w, move->site) ? NULL : "some sites do not know of its crash yet";
     case DME_JOIN:
         return alg->join ? NULL : "the algorithm knows of no members";
     case DME_LEAVE:
@@ -211,7 +211,7 @@ static void world_mishap(struct world *w, const struct world_move *move)
 {
     size_t k = world_find(w, move);
 
-    dme_out_init(w->out, dme_out_size(&w->conf)); /* nobody did anything */
+    dme_out_init(w->out, dme_out_size(&w->conf)); /* no site has done anything */
     if (move->type == WORLD_LOSE) {
         free(world_take(w, k));
     } else {
@@ -224,7 +224,7 @@ static void world_mishap(struct world *w, const struct world_move *move)
 
 /* ---------------------------------------------------------------------------------------------------------- failures */
 
-/* What is in flight across the cut is lost; and news to a site that is down, which will hear what is true when it is
+/* Messages in flight across the cut are lost. So are news to a site that is down: it hears the current state when it is
  * back. */
 static void world_lose_vain(struct world *w)
 {

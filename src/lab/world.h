@@ -91,15 +91,15 @@ bool world_may_arrive(const struct world *w, size_t k, uint32_t needs);
 /* The move that delivers message k. */
 struct world_move world_delivery(const struct world *w, size_t k);
 
-/* Does everybody know that the site is down, so that it may begin again? */
+/* Do all sites know that this site is down, so that it may restart? */
 bool world_may_return(const struct world *w, dme_id site);
 
 /* Does the rule hold? */
 bool world_safe(const struct world *w);
 /* The invariant of the algorithm that does not hold, or null. */
 const char *world_broken(const struct world *w);
-/* Nobody is inside, nothing is in flight, no timer runs, and somebody waits: for ever. (Not so while the network is cut:
- * who waits on the wrong side waits for the cut to heal.) */
+/* Deadlock: a site waits although no site is inside, no message is in flight and no timer runs. (False while the network
+ * is cut: a site on the wrong side waits for the cut to heal.) */
 bool world_stuck(const struct world *w);
 
 /* "deliver 1 0 REPLY". */

@@ -24,7 +24,7 @@ static void fail_plan(struct sim *s, double at, uint32_t type, dme_id site, uint
                    .at = at, .order = s->order++, .type = AGENDA_FAULT, .site = site, .timer = type, .start = arg});
 }
 
-/* The next demand will come, or somebody has still to be served. */
+/* Another demand will come, or a site still has to be served. */
 static bool fail_goes_on(const struct sim *s)
 {
     bool over = s->spec->load.type == LOAD_SCRIPT && s->load.line == s->spec->load.lines;
@@ -105,7 +105,7 @@ static void fail_tell_across(struct sim *s, uint32_t side, enum dme_news what)
                 fail_tell(s, sim_node(s, j)->down ? DME_DOWN : what, j, i, fail_detect(s));
 }
 
-/* Who is back hears at once who is not there. */
+/* A site that is back hears at once which sites are absent. */
 static void fail_tell_absences(struct sim *s, dme_id to)
 {
     for (dme_id j = 0; j < s->conf.n; j++) {
@@ -116,7 +116,7 @@ static void fail_tell_absences(struct sim *s, dme_id to)
     }
 }
 
-/* Is somebody still to hear that the site is down? */
+/* Are there sites that have still to hear that this site is down? */
 static bool fail_news_pending(const struct sim *s, dme_id of)
 {
     for (size_t k = 0; k < s->agenda.count; k++) {
@@ -313,7 +313,7 @@ void fail_entered(struct sim *s)
 
     s->out_of_service = false;
     if (outage < 0)
-        return; /* nobody had to wait */
+        return; /* no site had to wait */
     r->outages++;
     r->outage_sum += outage;
     r->outage_max = r->outage_max < outage ? outage : r->outage_max;

@@ -5,8 +5,9 @@
  * come when the site is back, or the cut has healed, and some time has passed in which all can recover. What fails is drawn, all equally likely; for how long, from a
  * distribution.
  *
- * A failure is reported to those who listen after a fixed time, and not before the last message of who failed. A request
- * that is lost in a crash is made again when the site is back, except that of a script. */
+ * A failure is reported, to sites whose algorithm has a handler for it, after a fixed time and not before the last message
+ * of the failed site has arrived. A request that is lost in a crash is made again when the site is back, except one of a
+ * script. */
 #ifndef DIBS_SIM_FAULT_H
 #define DIBS_SIM_FAULT_H
 
@@ -25,7 +26,7 @@ struct fault_spec {
     size_t lines;
     double crash_rate, cut_rate, leave_rate;
     struct dist absence; /* how long a site is down or no member, or the network is cut */
-    double calm;         /* at least so long nothing fails then; 0: fifty times the bound on delays */
+    double calm;         /* least time until the next failure; 0: fifty times the bound on delays */
     bool resumes;        /* with its memory */
     double detect;       /* time to a report; 0: the bound on delays, if there is one, else 1 */
 };
@@ -39,11 +40,11 @@ static inline bool fault_happens(const struct fault_spec *spec)
     return spec->lines || spec->crash_rate > 0 || spec->cut_rate > 0 || spec->leave_rate > 0;
 }
 
-/* What came of it. */
+/* What the failures caused. */
 struct fault_result {
     uint64_t crashes, returns, cuts, leaves;
     uint64_t lost;                 /* requests that were waiting or inside when their site stopped */
-    uint64_t outages;              /* failures after which somebody waited */
+    uint64_t outages;              /* failures after which a site waited */
     double outage_sum, outage_max; /* how long, until the next entry */
 };
 

@@ -3,8 +3,8 @@
  * Open: demands come from outside, whatever the system does; each site is a Poisson process. The sites together are
  * one Poisson process of the summed rate in which each demand picks its site by weight, and that is how it is drawn:
  * one random number for the time, one for the site, whatever the number of sites. A demand that finds its site busy
- * queues there. In bursts, demands come so many times faster for a while, and then not at all for a while; the mean
- * rate stays.
+ * queues there. In bursts, demands come `burst` times as fast for a while, and then not at all for a
+ * while; the mean rate stays the same.
  * Closed: each site asks again when it has left and thought for a while.
  * Script: the demands are written in a file. */
 #ifndef DIBS_SIM_LOAD_H
@@ -22,7 +22,7 @@ struct load_line {
     size_t next; /* line of the same site, or SIZE_MAX */
 };
 
-/* What is asked for; runs only read it. */
+/* The specification of a load; runs only read it. */
 struct load_spec {
     enum load_type type;
     double rate;            /* open: demands of a site per time, on the average over sites */
@@ -30,7 +30,7 @@ struct load_spec {
     double burst;           /* open: how many times faster demands come in a burst; 0: no bursts */
     double burst_length;    /* mean */
     struct dist think;      /* closed */
-    uint32_t requesters;    /* closed: only the first so many sites ask; 0: all */
+    uint32_t requesters;    /* closed: only the first `requesters` sites make requests; 0: all */
     struct load_line *line; /* script, sorted by time */
     size_t lines;
     double readers;    /* rule shared: share of demands that read */

@@ -18,10 +18,10 @@ enum metrics_sum {
     SUM_BYTES,
     SUM_WAIT,     /* from invoking the algorithm to entry */
     SUM_RESPONSE, /* from invoking the algorithm to leaving */
-    SUM_SYNC,     /* from an exit with somebody waiting to the next entry */
+    SUM_SYNC,     /* from an exit, while a site waits, to the next entry */
     SUM_SYNCS,
     SUM_TIME,
-    SUM_BUSY,      /* time with somebody inside */
+    SUM_BUSY,      /* time during which a site is inside */
     SUM_INSIDE,    /* time spent inside, by all */
     SUM_OVERTAKES, /* how often a request was overtaken by a later one */
     SUM_SWITCHES,  /* entries in another mode than the entry before */

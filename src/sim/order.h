@@ -10,7 +10,7 @@
 
 struct order {
     uint32_t *tree;  /* places 1 .. size */
-    dme_id *who;     /* place: the site; DME_NONE: nobody */
+    dme_id *who;     /* place: the site; DME_NONE: none */
     uint32_t *place; /* site: its place */
     uint32_t size, next, waiting;
 };

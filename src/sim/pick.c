@@ -27,7 +27,7 @@ void pick_init(struct pick *p, uint32_t n, const double *weight)
         else
             large[larges++] = k;
     }
-    /* Who has too much fills up the cell of somebody who has too little. */
+    /* An outcome with more than the average share fills up the cell of one with less. */
     while (smalls && larges) {
         uint32_t poor = small[--smalls], rich = large[larges - 1];
 

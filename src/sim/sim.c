@@ -58,7 +58,7 @@ bool sim_can_run(const struct sim_spec *spec, struct dme_text *wrong)
         return false;
     }
     if (fault_happens(&spec->faults) && spec->conf.n < 2) {
-        dme_print(wrong, "failures make sense where somebody is left: take two sites or more");
+        dme_print(wrong, "failures need at least two sites, so that one of them is left");
         return false;
     }
     if (spec->faults.leave_rate > 0 && !alg->leave) {
@@ -192,7 +192,7 @@ bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_
         return false;
     s.bound = sim_bound(spec);
     if (isinf(s.bound))
-        s.bound = 1; /* nobody who runs relies on it, but a timer has to fire some time */
+        s.bound = 1; /* no algorithm that can run here relies on it, but a timer has to fire some time */
     delay_begin(&s.delay, spec->conf.n, sim_is_fifo(spec));
     sim_begin(&s);
     sim_loop(&s);

@@ -1,10 +1,10 @@
 /* sim.h - a run of an algorithm in simulated time: what is asked for, and what came out.
  *
  * A run is a function of its specification: equal seeds give equal results, to the last bit, in whatever thread. The
- * specification is only read, so many runs may share one.
+ * specification is only read, hence several runs may share one.
  *
  * What is measured. The system starts empty, so the first `warmup` entries are not measured. Measuring begins at the
- * next moment of rest (nobody inside or waiting, nothing in flight); then exactly `entries` requests are made, and
+ * next moment of rest (no site is inside or waits, no message is in flight); then exactly `entries` requests are made, and
  * measuring ends when all is at rest again: every message counts, and counts once. Under a load so heavy that there is
  * no rest within another `warmup` entries, measuring begins and ends with an entry while the load goes on. */
 #ifndef DIBS_SIM_SIM_H

@@ -1,9 +1,10 @@
 /* clients.c - the clients of a soak, and the checkers that know what each of them believes. See soak.h.
  *
- * A client speaks the protocol of Redis, in version 2 or 3, over a connection (conns.c), and asks for one lock at a time. Most
- * clients do as the documents say: they use CONFIRM, and believe in a lock for as long as the answer says, from the moment
- * in which they asked, unless they are told before that it is lost. Their clocks may be the slowest that are allowed, they
- * may hear late, and they may be stopped. The others, of which none is remote, believe in a lock until they are told. */
+ * A client speaks the protocol of Redis, in version 2 or 3, over a connection (conns.c), and asks for one lock at a
+ * time. Most clients do as the documents say: they use CONFIRM, and believe in a lock for as long as the answer says,
+ * from the moment in which they asked, unless they are told before that it is lost. Their clocks may be the slowest
+ * that are allowed, they may hear late, and they may be stopped. The others, of which none is remote, believe in a lock
+ * until they are told. */
 #include "world.h"
 
 #include "core/alg.h"
@@ -39,8 +40,9 @@ static bool clients_believes(const struct world *w, const struct soak_client *c)
     return c->holds && w->now_us < c->believes_to_us;
 }
 
-/* Is it beyond what is promised that this client still believes in its lock? Its daemon was stopped while it held it, so
- * it could not be told, and it did not ask; or clocks run faster than anybody should expect. */
+/* May this client believe in its lock although the service no longer vouches for it? Its daemon was stopped while the
+ * client held the lock, so the client could not be told, and it did not ask; or clocks drift by more than the assumed
+ * bound. */
 static bool clients_is_excused(const struct world *w, const struct soak_client *c)
 {
     const struct soak_machine *m = &w->machine[c->machine];
@@ -48,7 +50,7 @@ static bool clients_is_excused(const struct world *w, const struct soak_client *
     return w->mix.wild_clocks || c->dazed || m->stands_us > c->since_us || (!c->confirms && m->thaws_us > c->since_us);
 }
 
-/* This client begins to believe that it holds a lock: nobody believes that it must not. */
+/* This client begins to believe that it holds a lock: no other client may believe in a conflicting one. */
 static void clients_check_belief(struct world *w, const struct soak_client *me)
 {
     uint32_t together = 1;
@@ -72,7 +74,7 @@ static void clients_check_belief(struct world *w, const struct soak_client *me)
         world_fail(w, "%s has %u holders, and %u slots", clients_names[me->name], together, me->slots);
 }
 
-/* A daemon grants a lock to whoever asked over this connection. */
+/* A daemon grants a lock to the client of this connection. */
 static void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence)
 {
     struct soak_history *h = &w->history[x->name];
@@ -113,8 +115,8 @@ static bool clients_waits_for(const struct soak_conn *x, const struct soak_conn 
     return c && c->state == CLAIM_WAITING && x->name == me->name;
 }
 
-/* A client shares a lock that another one of the same member has held for a while: then no client waits that cannot share,
- * unless that one has just come, or the view has changed since. */
+/* A client shares a lock that another one of the same member has held for a while: then no client waits that cannot
+ * share, unless that one has just come, or the view has changed since. */
 static void clients_check_overtaking(struct world *w, const struct soak_conn *me)
 {
     bool joins = false;
@@ -154,8 +156,7 @@ void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
     me->slots = c->slots;
     me->tries = c->tries;
     me->asked_us = w->now_us;
-    me->rivalled =
-        w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US;
+    me->rivalled = w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US;
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
         struct soak_conn *x = &w->conn[k];
 
@@ -204,7 +205,7 @@ void clients_hear(struct world *w, uint32_t i)
         }
         client_hear(x->end, &e);
         conns_run(w, x);
-        if (x->instant) /* a loss is heard before anybody else hears of a grant */
+        if (x->instant) /* a loss is heard before any other client hears of a grant */
             conns_say_back(w, x);
     }
 }
@@ -239,8 +240,8 @@ static void clients_say_unlock(struct world *w, struct soak_client *c, int name,
     c->await[c->awaited - 1].fence = lost ? 0 : fence;
 }
 
-/* The client uses its lock no more. Of what it has lost it may tell the daemon later, as a thread would that finds out while
- * another one has asked for a lock on the same connection. */
+/* The client uses its lock no more. Of what it has lost it may tell the daemon later, as a thread would that finds out
+ * while another one has asked for a lock on the same connection. */
 static void clients_let_go(struct world *w, uint32_t k, bool lost)
 {
     struct soak_client *c = &w->client[k];
@@ -276,7 +277,8 @@ static void clients_connect(struct world *w, uint32_t k)
     x->instant = !c->confirms;
     x->delay_us = x->instant ? 0 : 1 + world_below(w, 3000);
     x->jitter_us = x->instant || world_below(w, 2) ? 0 : world_below(w, 30000);
-    if (!x->instant && !w->conf->rolling && !w->mix.squeeze && world_below(w, 4) == 0) /* it is busy with other things */
+    if (!x->instant && !w->conf->rolling && !w->mix.squeeze &&
+        world_below(w, 4) == 0) /* it is busy with other things */
         x->jitter_us = world_below(w, SOAK_LEASE_MS * 1000);
     x->end->session->remote = !x->local;
     if (!c->confirms || world_below(w, 2))
@@ -580,7 +582,8 @@ void clients_read(struct world *w, struct soak_conn *x)
     }
 }
 
-/* In the calm: nobody waits any more, and nobody holds. Who would hold for ever lets go. */
+/* After the faults have ended: no client waits, and none holds. A client that would hold a lock for ever releases
+ * it. */
 bool clients_at_rest(struct world *w)
 {
     bool rest = true;
@@ -589,7 +592,7 @@ bool clients_at_rest(struct world *w)
         struct soak_client *c = &w->client[k];
 
         if (c->conn >= 0 && !world_is_member(w, c->machine))
-            clients_die(w, k); /* its daemon has been removed, and serves nobody any more */
+            clients_die(w, k); /* its daemon has been removed, and serves no client any more */
         if (c->holds && c->greedy) {
             c->greedy = false;
             clients_plan(w, k, 0);

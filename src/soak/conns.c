@@ -125,7 +125,7 @@ void conns_break(struct world *w, struct soak_conn *x, enum soak_break how)
     static const char *const names[] = {"the daemon", "the client", "both"};
     uint64_t soon_us = w->now_us + conns_delay(w, x);
 
-    world_trace(w, "the connection of client %u breaks; who notices soon: %s", x->client, names[how]);
+    world_trace(w, "the connection of client %u breaks; soon noticed by: %s", x->client, names[how]);
     x->severed = true;
     conns_plan(w, x, SOAK_HANGUP, soon_us + (how == SOAK_BREAK_CLIENT ? world_below(w, 26000000) : 0));
     conns_plan(w, x, SOAK_CLOSED, soon_us + (how == SOAK_BREAK_DAEMON ? world_below(w, 10000000) : 0));

@@ -1,17 +1,17 @@
-/* soak.h - a whole cluster in one process, from one seed: the real node logic of n daemons, with simulated links, clocks,
- * disks and clients, and with faults of all kinds.
+/* soak.h - a whole cluster in one process, from one seed: the real node logic of n daemons, with simulated links,
+ * clocks, disks and clients, and with faults of all kinds.
  *
- * What is real: everything in src/node, the protocol of clients included, and libraft under it. What is simulated:
- * connections that carry bytes with delays and break, also for one side only; clocks that run at different speeds, disks
- * that keep what was written, processes that crash, stop and start again, machines that freeze, partitions, and clients
- * that speak either version of the protocol, ask, hold, let go, die, hang, hear late and talk nonsense.
+ * Real are the code of the members (src/base to src/node), the protocol of clients included, and libraft. Simulated are
+ * connections that carry bytes with delays and break, also for one side only; clocks that run at different speeds,
+ * disks that keep what was written, processes that crash, stop and start again, machines that freeze, partitions, and
+ * clients that speak either version of the protocol, ask, hold, let go, die, hang, hear late and talk nonsense.
  *
  * The checkers stand outside and know the true time. They watch
- *   - that two clients never hold a lock in ways that exclude each other, be it that they were told otherwise, or that
- *     what their daemon vouched for has run out;
+ *   - that two clients never hold a lock in conflicting modes. A client holds a lock until it has been told of the loss
+ *     or its validity, for which the daemon vouched, has run out;
  *   - that fences grow;
- *   - that who loses a lock is told so before somebody else gets it, unless its daemon was stopped;
- *   - that in the calm that follows everybody who waits is served, and all members take part;
+ *   - that a client that loses a lock is told before another client is granted it, unless its daemon was stopped;
+ *   - that after the faults have ended every client that waits is served, and all members take part;
  *   - that no daemon takes a message of another for nonsense;
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *

@@ -137,7 +137,7 @@ void wires_arrive(struct world *w, struct soak_event *e)
     struct link *link;
 
     if (!w->machine[e->b].runs || p->connection != e->life) {
-        if (e->life) /* nobody is there: the sender is told, or concludes it from the silence, as the daemon does */
+        if (e->life) /* no process is there: the sender is told, or concludes it from the silence, as the daemon does */
             world_plan(w, w->pipe[e->b][e->a].blocked ? SILENT_US : wires_delay(w), SOAK_BROKEN, e->a, e->b)->life =
                 e->life;
         free(e->bytes);

@@ -399,7 +399,7 @@ static void world_run(struct world *w)
             for (uint32_t i = 0; i < w->n; i++)
                 world_trace(w, "%s: %s", w->machine[i].name, node_why_not(&w->machine[i].node));
             wires_tell(w);
-            world_fail(w, world_is_whole(w) ? "somebody was never served" : "the cluster does not come together again");
+            world_fail(w, world_is_whole(w) ? "a client was never served" : "the cluster does not come together again");
         }
         world_run_until(w, w->now_us + 100000);
     }

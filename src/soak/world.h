@@ -43,7 +43,7 @@ struct soak_machine {
     struct node node;
     bool runs;
     bool joins;                   /* a cluster that others have founded */
-    bool absent;                  /* it has been added, and nobody starts its daemon */
+    bool absent;                  /* it has been added, and its daemon is not started */
     bool doomed;                  /* its disk fails within this very event: it crashes after it */
     uint64_t process;             /* a number for every process */
     bool opens;                   /* the next write is that of a journal that is opened */
@@ -238,7 +238,7 @@ void world_settle(struct world *w, uint32_t i);
  * removed long ago, while all others are down, is told of a cluster that does not exist any more. */
 const struct view *world_view(const struct world *w);
 bool world_is_member(const struct world *w, uint32_t i);
-/* All members take part and grant locks, and nobody is about to come or go. */
+/* All members take part and grant locks, and no member is about to join or leave. */
 bool world_is_whole(const struct world *w);
 
 /* ---- machine.c */
@@ -266,13 +266,13 @@ void wires_broken(struct world *w, const struct soak_event *e);
 void wires_break(struct world *w, uint32_t i, uint32_t k);
 void wires_drop_process(struct world *w, uint32_t i);
 void wires_flush(struct world *w, uint32_t i);
-/* Into the trace: who is not connected, by what each knows. */
+/* Writes to the trace which members are not connected, as each of them knows it. */
 void wires_tell(struct world *w);
 
 /* ---- conns.c */
 int conns_open(struct world *w, uint32_t client); /* -1: there are too many */
 void conns_say(struct world *w, struct soak_conn *x, const char *const *words, size_t count);
-/* What has come over this connection is executed by its daemon. */
+/* The daemon executes the commands that have arrived over this connection. */
 void conns_run(struct world *w, struct soak_conn *x);
 void conns_say_nonsense(struct world *w, struct soak_conn *x);
 /* By the client; of a remote one the daemon knows only by a goodbye that the client has let go. */

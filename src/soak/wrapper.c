@@ -1,9 +1,10 @@
 /* wrapper.c - `dibs lock` in a soak: the decisions of src/wrap over simulated processes. See soak.h.
  *
- * Each seed draws a few commands. A command and what it starts fork, leave their process group, end, lose their parents,
- * ignore SIGTERM, close the connection to the daemon, take their time to die, or belong to another user. They do so
- * between any two steps of a sweep, and numbers of processes that have ended are given to others soon. Meanwhile the lock is
- * lost, signals come, and the keeper and the guard are killed. The checker sees all processes at every moment. It watches
+ * Each seed draws a few commands. A command and what it starts fork, leave their process group, end, lose their
+ * parents, ignore SIGTERM, close the connection to the daemon, take their time to die, or belong to another user. They
+ * do so between any two steps of a sweep, and numbers of processes that have ended are given to others soon. Meanwhile
+ * the lock is lost, signals come, and the keeper and the guard are killed. The checker sees all processes at every
+ * moment. It watches
  *   - that the lock is not released while something of the tree runs (W1; W3 for what has inherited the connection);
  *   - that nothing that can be killed runs for long after the lock was lost (W2);
  *   - that no other process gets a signal (W5);
@@ -83,15 +84,15 @@ static bool wrapper_runs(const struct soak_process *p)
 
 /* ------------------------------------------------------------------------------------------------------------ checker */
 
-/* The lock is lost, and it is time that this process has ended. A process of another user can start new ones for as long as it
- * runs: they have a moment until the next sweep. */
+/* The lock is lost, and it is time that this process has ended. A process of another user can start new ones for as
+ * long as it runs: they have a moment until the next sweep. */
 static bool wrapper_is_late(const struct wrapper *r, const struct soak_process *p)
 {
     return r->lost && !p->foreign && r->now_ms > r->lost_ms + r->keeper.wrap.grace_ms + LATE_MS &&
            (r->now_ms > r->foreign_ms + LATE_MS || r->now_ms > p->born_ms + LATE_MS);
 }
 
-/* The daemon gives the lock to others when it was told to, or when nobody has the connection any more. */
+/* The daemon gives the lock to others when it was told to, or when no process has the connection any more. */
 static void wrapper_check(struct wrapper *r)
 {
     bool open = r->keeper.pid || r->guard.pid;
@@ -425,7 +426,7 @@ static void wrapper_murder(struct wrapper *r, const struct soak_holder *h, const
     world_trace(r->w, "%s is killed", which);
     r->killed_both |= !r->keeper.pid || !r->guard.pid;
     if (h == &r->keeper && !r->guard.pid)
-        r->lost = false; /* nobody is there to hear of it */
+        r->lost = false; /* no process is left that could hear of it */
     wrapper_exit(r, wrapper_find(r, h->pid));
 }
 

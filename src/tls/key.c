@@ -14,7 +14,7 @@ static int key_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Null: these are not so many hexadecimal digits. Else what is behind them. */
+/* Reads KEY_LEN bytes as hexadecimal digits. Returns the rest of the line, or null if they are malformed. */
 static const char *key_parse_bytes(uint8_t *bytes, const char *line)
 {
     for (unsigned b = 0; b < KEY_LEN; b++, line += 2) {
@@ -135,7 +135,7 @@ static void key_write_bytes(const uint8_t *bytes, FILE *to)
 
 void key_write(const struct key *k, FILE *to)
 {
-    fprintf(to, "# A dibs %s key, made by dibs keygen: whoever can read it can %s.\ndibs-key %s ",
+    fprintf(to, "# A dibs %s key, made by dibs keygen: a user that can read it can %s.\ndibs-key %s ",
             k->client ? "client" : "cluster",
             k->client ? "take and release locks" : "be a member of the cluster, its operator, and a client",
             k->client ? "client" : "cluster");

@@ -1,18 +1,17 @@
 /* key.h - key files: 256 bits that make a machine a member of a cluster, or a client of it.
  *
- * From the cluster key a secret is derived for every purpose, and none of them tells of another one:
+ * From the cluster key a secret is derived for every purpose. None of them reveals another one:
  *
  *   members     what the members have in common; a key that both sides have (PSK)
  *   daemons     a private key (Ed25519) by which a daemon proves to clients that it is one
- *   operators   a private key by which whoever has the cluster key proves that to a daemon
+ *   operators   a private key by which a program proves to a daemon that it has the cluster key
  *   clients     a private key by which a client proves that it is one
  *
- * A client key file has the last of these, and the public key of the daemons. So a client can use locks, and tell a daemon
- * from anybody else; but it can pose neither as a daemon, nor as an operator, nor as a member.
+ * A client key file has the last of these, and the public key of the daemons. So a client can use locks and verify that
+ * a daemon belongs to the cluster; it can act neither as a daemon, nor as an operator, nor as a member.
  *
- * A key file has comments (#) and one line: "dibs-key cluster" and 64 hexadecimal digits, or "dibs-key client", the same,
- * "daemon", and 64 more. Only its owner may be able to
- * read it, or, if it is root's, a group of the process. */
+ * A key file has comments (#) and one line: "dibs-key cluster" and 64 hexadecimal digits, or "dibs-key client", the
+ * same, "daemon", and 64 more. Only its owner may be able to read it, or, if it is root's, a group of the process. */
 #ifndef DIBS_TLS_KEY_H
 #define DIBS_TLS_KEY_H
 

@@ -8,7 +8,7 @@
 
 struct tls_keys {
     SSL_CTX *context;
-    unsigned users; /* whoever made them, and connections */
+    unsigned users; /* the creator, and connections */
     bool has_key, has_cert;
     char identity[32];
     struct key key;
@@ -31,8 +31,8 @@ struct tls {
 
 static const unsigned char tls_context[] = "dibs"; /* sessions of all others are none of ours */
 
-/* OpenSSL sees a key that both sides have as a session that they resume. Its hash is SHA-256, as that of all suites that
- * we allow. */
+/* OpenSSL sees a key that both sides have as a session that they resume. Its hash is SHA-256, as that of all suites
+ * that we allow. */
 static SSL_SESSION *tls_session(SSL *ssl)
 {
     static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
@@ -60,7 +60,7 @@ static int tls_offer(SSL *ssl, const EVP_MD *hash, const unsigned char **id, siz
     return *session != NULL;
 }
 
-/* We are called, by somebody who has a key for this purpose; whether it is ours will show. */
+/* A caller claims to have a key for this purpose; the handshake will show whether it is ours. */
 static int tls_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION **session)
 {
     const struct tls_keys *keys = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -72,7 +72,8 @@ static int tls_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION *
     return *session != NULL;
 }
 
-/* Whoever calls by this name wants a daemon to prove that it is one by its own key, not by an authority's certificate. */
+/* A caller that uses this name wants the daemon to prove its identity by its own key, not by an authority's
+ * certificate. */
 static const char tls_daemon[] = "daemon.dibs";
 
 /* A certificate with this public key. Nothing else in it counts. */
@@ -337,8 +338,8 @@ static bool tls_goes_on(struct tls *t, int result)
     return false;
 }
 
-/* The handshake is done. OpenSSL has seen to it that the other side has our key, or else a certificate that holds; but on
- * this everything depends. */
+/* The handshake is done. OpenSSL has seen to it that the other side has our key, or else a certificate that holds; but
+ * on this everything depends. */
 static bool tls_knows(const struct tls *t)
 {
     X509 *cert;
@@ -438,7 +439,7 @@ bool tls_is_named(const struct tls *t, const char *name)
     X509 *cert;
     bool named;
 
-    if (t->proved >= 0) /* what it says of itself nobody has signed */
+    if (t->proved >= 0) /* the name in such a certificate is not signed by an authority */
         return false;
     if (t->keys->has_key && SSL_session_reused(t->ssl))
         return true;

@@ -1,14 +1,14 @@
 /* tls.h - TLS 1.3 without I/O: bytes from the network in, bytes for the network out. By OpenSSL.
  *
- * Both sides prove who they are, always, in one of three ways. Members prove that they have the same key (an external PSK,
- * with Diffie-Hellman on top, so that a key that leaks later opens no recorded conversation). Daemons and clients have
- * different secrets: each signs with a private key of its own sort (key.h), and the other side knows the public key. TLS
- * wants certificates for that; they are made as needed, signed by themselves, and nothing in them counts but the public
- * key. Or both have certificates of an authority that both trust. There is no version below 1.3, no early data (nothing
- * can be replayed), no resumption, no ticket, no renegotiation.
+ * Both sides prove who they are, always, in one of three ways. Members prove that they have the same key (an external
+ * PSK, with Diffie-Hellman on top, so that a key that leaks later opens no recorded conversation). Daemons and clients
+ * have different secrets: each signs with a private key of its own sort (key.h), and the other side knows the public
+ * key. TLS wants certificates for that; they are made as needed, signed by themselves, and nothing in them counts but
+ * the public key. Or both have certificates of an authority that both trust. There is no version below 1.3, no early
+ * data (nothing can be replayed), no resumption, no ticket, no renegotiation.
  *
- * Of a certificate's holder also its name is known. Who calls says whom it expects; who is called asks afterwards
- * (tls_is_named). A key has no names: who has it is trusted. */
+ * A certificate also gives the name of its holder. The caller says which name it expects; the called side asks for the
+ * name afterwards (tls_is_named). A key has no names: every process that has it is trusted. */
 #ifndef DIBS_TLS_TLS_H
 #define DIBS_TLS_TLS_H
 
@@ -19,7 +19,7 @@
 
 enum { TLS_TRUST_MAX = 2 };
 
-/* Who we are, and whom we trust. */
+/* Our identity, and which peers we trust. */
 struct tls_conf {
     const char *identity;  /* what the key is for; not secret */
     const struct key *key; /* or null: what both sides have */
@@ -40,7 +40,7 @@ void tls_keys_free(struct tls_keys *keys);
 
 /* One connection. */
 struct tls;
-/* A name, or null: the certificate of who is called must be for it. Null: out of memory. */
+/* Calls a peer, whose certificate must be for `name` unless that is null. Returns null if there is no memory. */
 struct tls *tls_call(struct tls_keys *keys, const char *name);
 struct tls *tls_answer(struct tls_keys *keys);
 void tls_free(struct tls *t); /* or null */
@@ -61,8 +61,8 @@ void tls_end(struct tls *t);
 bool tls_is_over(const struct tls *t);
 /* Why it has failed, in words that go on from "it"; or "" if it has not. */
 const char *tls_why(const struct tls *t);
-/* Is the other side's certificate, by an authority, for this name? With a key that both have it has none, and the answer is
- * yes. */
+/* Is the other side's certificate, by an authority, for this name? With a key that both have it has none, and the
+ * answer is yes. */
 bool tls_is_named(const struct tls *t, const char *name);
 /* Which of the trusted public keys the other side has proved to be its own; -1: it has proved something else. */
 int tls_proved(const struct tls *t);

@@ -26,7 +26,8 @@ static enum wrap_action wrap_command_ended(struct wrap *w, bool killed, uint64_t
     return WRAP_NOTHING;
 }
 
-/* The command decides what a signal means while it runs. Nobody does for the rest of it. */
+/* While the command runs, it decides what a signal means. When only processes that it has left are running, this
+ * does. */
 static enum wrap_action wrap_signalled(struct wrap *w, int signal, uint64_t now_ms)
 {
     if (w->state == WRAP_RESTS && (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP))
@@ -108,7 +109,8 @@ bool wrap_next(struct wrap_sweep *s, struct wrap_process *p)
     return false;
 }
 
-/* A process is stopped once, and not any more when it was killed; all other signals are sent as often as they are asked for. */
+/* A process is stopped once, and not any more when it was killed; all other signals are sent as often as they are asked
+ * for. */
 static bool wrap_wants(const struct wrap_sweep *s, const struct wrap_seen *seen)
 {
     if (s->group && seen->process.group != s->group)
