@@ -116,7 +116,7 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     if (r->unserved)
         fprintf(to, "\n%u of %u sites waited all the time and were never served: dibs check %s may tell why.\n",
                 r->unserved, spec->conf.n, spec->conf.alg->name);
-    if (!r->settled)
+    if (!r->steady)
         fprintf(to, "\nWaiting times still change in the course of the run: it is too short, or its warm-up is.\n");
     for (size_t k = 0; k < r->logged; k++)
         fprintf(to, "%s%u@%.3f%s", k ? " " : "\nentries: ", r->log[k].site, r->log[k].at,
@@ -181,7 +181,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "sync_delay_max"), json_real(&j, r->sync_max);
     json_key(&j, "concurrency_max"), json_count(&j, r->inside_max);
     json_key(&j, "jain"), json_real(&j, r->jain);
-    json_key(&j, "settled"), json_bool(&j, r->settled);
+    json_key(&j, "steady"), json_bool(&j, r->steady);
     json_key(&j, "unserved"), json_count(&j, r->unserved);
     if (fault_happens(&spec->faults)) {
         json_key(&j, "crashes"), json_count(&j, r->faults.crashes);

@@ -22,7 +22,7 @@
  *     request SITE [MODE]      release SITE      timer SITE TIMER
  *     deliver FROM TO [KIND [NTH]]   the oldest message between them (of that kind; NTH 1 is the second oldest)
  *     lose FROM TO [KIND [NTH]]      duplicate FROM TO [KIND [NTH]]      for networks that are not reliable
- *     settle                   deliver everything, oldest first, until nothing is in flight; nobody leaves
+ *     settle                   deliver everything, oldest first, until nothing is in flight; no site leaves
  *     crash SITE        restart SITE (it has forgotten everything)        resume SITE (it has not)
  *     join SITE         leave SITE            where the algorithm knows of members
  *     cut SITE...       these are cut off from all others                 heal

@@ -3,8 +3,8 @@
 #ifndef DIBS_SIM_DIST_H
 #define DIBS_SIM_DIST_H
 
-#include "core/text.h"
 #include "base/random.h"
+#include "core/text.h"
 
 enum dist_type { DIST_CONST, DIST_UNIFORM, DIST_EXP, DIST_LOGNORMAL };
 

@@ -85,7 +85,7 @@ static double metrics_part(const struct metrics *m, const struct metrics_figure 
     return sum / count;
 }
 
-bool metrics_settled(const struct metrics *m, enum metrics_figure_id figure)
+bool metrics_is_steady(const struct metrics *m, enum metrics_figure_id figure)
 {
     const struct metrics_figure *f = &metrics_figures[figure];
     double early_error, late_error, early, late;

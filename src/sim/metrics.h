@@ -78,9 +78,9 @@ void hist_add(struct hist *h, double x);
 /* Figures of a whole run, and the half-widths of their 95% intervals (NAN where there is none). */
 double metrics_value(const struct metrics *m, enum metrics_figure_id figure);
 double metrics_half(const struct metrics *m, enum metrics_figure_id figure);
-/* Has the figure settled? Its mean over the first quarter of the batches is then within three standard errors of its
+/* Is the figure in its steady state? Its mean over the first quarter of the batches is then within three standard errors of its
  * mean over the second half. (True where there are no batches.) */
-bool metrics_settled(const struct metrics *m, enum metrics_figure_id figure);
+bool metrics_is_steady(const struct metrics *m, enum metrics_figure_id figure);
 /* The growth of a sum from the first to the last mark. */
 double metrics_total(const struct metrics *m, enum metrics_sum sum);
 

@@ -162,7 +162,7 @@ static void sim_report(struct sim *s)
     r->switches_max = m->switches_max;
     r->sync_max = m->sync_max;
     r->inside_max = m->inside_max;
-    r->settled = metrics_settled(m, FIG_WAIT);
+    r->steady = metrics_is_steady(m, FIG_WAIT);
     r->jain = sim_jain(s);
     r->unserved = sim_unserved(s);
 }

@@ -68,7 +68,7 @@ struct sim_result {
     uint64_t switches_max; /* of the mode, that a request saw while it waited */
     double sync_max;
     uint32_t inside_max;
-    bool settled;               /* the waiting times of the first batches are like those of the last */
+    bool steady;                /* the waiting times of the first batches are like those of the last */
     struct fault_result faults; /* measured */
     double jain;                /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
     struct sim_entry *log;      /* of the whole run, if asked for */

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Comments, documents and help are in plain technical English: none of the patterns of tests/prose.txt is in them. Files
+# in tests/prose.pending are not looked at yet.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+sed 's/#.*//; s/ *$//; /^$/d' tests/prose.pending >"$dir/pending"
+is_pending() { # FILE
+    while read -r entry; do
+        case $1 in "$entry" | "$entry"/*) return 0 ;; esac
+    done <"$dir/pending"
+    return 1
+}
+
+# Files of the project, in a copy without git, too.
+find src include docs examples README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md -type f \
+    \( -name '*.[ch]' -o -name '*.md' -o -name '*.conf' \) | sort >"$dir/files"
+[ "$(wc -l <"$dir/files")" -gt 100 ]
+tell $? "there are files to look at"
+
+while read -r file; do
+    is_pending "$file" || echo "$file"
+done <"$dir/files" >"$dir/ready"
+# shellcheck disable=SC2046 # a list of files
+tests/prose $(cat "$dir/ready") >"$dir/out"
+tell $? "comments and documents name their actors and use the words of the glossary"
+rm -f "$dir/out"
+
+mkdir "$dir/help"
+for command in $("$DIBS" --help | sed -n 's/^  dibs \([a-z-]*\) .*/\1/p'); do
+    "$DIBS" "$command" --help >"$dir/help/$command"
+done
+"$DIBS" --help >"$dir/help/dibs"
+tests/prose "$dir"/help/* >"$dir/out"
+tell $? "so does the help of every command"
+rm -f "$dir/out"
+
+# The lint itself: what it finds, and what it leaves alone.
+cat >"$dir/bad.c" <<'END'
+/* Who is excluded was dropped by a
+ * majority. Waits for so
+ * many milliseconds. */
+const char *text = "dibs: nobody "
+                   "holds it";
+int who = nobody(1); /* a member, who has it; the site that waits */
+END
+tests/prose "$dir/bad.c" | cut -d: -f2 >"$dir/out"
+[ "$(tr '\n' ' ' <"$dir/out")" = "1 2 4 " ]
+tell $? "the lint finds phrases across lines, in comments and in strings, and not in code"
+rm -f "$dir/out"
+printf '# Who may\n\nA member that waits.\n\n```\nnobody\n```\n\n    nobody\n\nNo site has to `nobody` wait. Who waits is served.\n' >"$dir/bad.md"
+tests/prose "$dir/bad.md" >"$dir/out"
+[ $? = 1 ] && [ "$(wc -l <"$dir/out")" = 1 ] && grep -q ':11: ' "$dir/out"
+tell $? "the lint leaves headings and code of documents alone"
+
+# The list gets shorter: a line that has become superfluous is named.
+while read -r entry; do
+    # shellcheck disable=SC2046 # a list of files
+    if [ -z "$(awk -v entry="$entry" '$0 == entry || index($0, entry "/") == 1' "$dir/files")" ] ||
+        tests/prose $(awk -v entry="$entry" '$0 == entry || index($0, entry "/") == 1' "$dir/files") >/dev/null; then
+        echo "# tests/prose.pending: $entry can be left out"
+    fi
+done <"$dir/pending"
+echo "1..$number"
