@@ -1,7 +1,7 @@
 # One Makefile for everything; nothing recursive. Modes build side by side in build/MODE:
 #
 #   make                      the binary, build/release/dibs
-#   make test [MODE=asan]     all tests
+#   make test [MODE=asan]     all tests; make test SUITES="cli test_step": these suites only
 #   make bench                how fast it is, alone and beside its peers
 #   make MODE=debug|asan|cover
 #   make fmt                  format the sources as .clang-format says
@@ -74,6 +74,9 @@ $(B)/%.o: %.c
 # ------------------------------------------------------------------------------------------------------------- tests
 
 TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
+# Of the suites to run, those that have to be built: test_NAME and fuzz_NAME, or NAME for short.
+SUITES :=
+SUITE_BINS := $(if $(SUITES),$(filter $(foreach name,$(SUITES),$(addprefix $(B)/tests/,$(name) test_$(name) fuzz_$(name))),$(TEST_BINS)),$(TEST_BINS))
 
 $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF) $(CLIENT)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -81,8 +84,8 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(sort $(LAB) $(NODE) $(SERVICE) $(CLI) $(CLIENT))) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(TEST_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
-	LDLIBS="$(LDLIBS)" tests/run $(MODE)
+test: all $(SUITE_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
+	LDLIBS="$(LDLIBS)" tests/run $(MODE) $(SUITES)
 
 .SECONDARY: # keep the objects of tests
 

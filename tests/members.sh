@@ -16,6 +16,7 @@ takes_part() { # MEMBER, ASKED AT
 }
 
 fence() { # MEMBER: takes a lock there
+    # shellcheck disable=SC2016 # expanded by the inner shell
     timeout 60 "$DIBS" lock fences --socket "$dir/$1" --wait 30 -- sh -c 'echo "$DIBS_FENCE"' >>"$dir/fences"
 }
 

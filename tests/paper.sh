@@ -32,6 +32,7 @@ diff tests/golden/papers.txt "$dir/verdicts" >"$dir/out"
 tell $? "the verdicts are those of tests/golden/papers.txt"
 diff docs/papers.md "$dir/claims" >"$dir/out"
 tell $? "docs/papers.md is the list of claims"
+# shellcheck disable=SC2016 # backquotes of Markdown
 missing=$(sed -n 's|.*`dibs scenario \(tests/scenario/[^`]*\)`.*|\1|p' docs/papers.md | while read -r file; do
     [ -e "$file" ] || echo "$file"
 done)

@@ -48,6 +48,7 @@ tests/prose "$dir/bad.c" | cut -d: -f2 >"$dir/out"
 [ "$(tr '\n' ' ' <"$dir/out")" = "1 2 4 " ]
 tell $? "the lint finds phrases across lines, in comments and in strings, and not in code"
 rm -f "$dir/out"
+# shellcheck disable=SC2016 # backquotes of Markdown
 printf '# Who may\n\nA member that waits.\n\n```\nnobody\n```\n\n    nobody\n\nNo site has to `nobody` wait. Who waits is served.\n' >"$dir/bad.md"
 tests/prose "$dir/bad.md" >"$dir/out"
 [ $? = 1 ] && [ "$(wc -l <"$dir/out")" = 1 ] && grep -q ':11: ' "$dir/out"

@@ -321,7 +321,7 @@ for port in 1 2; do
     echo $! >"$dir/cutter.$port.pid"
     started="$started $!"
 done
-cluster=cut # lamport sends most; nobody is to be taken for dead
+cluster="cut" # lamport sends most; no member is to be taken for dead
 serve ant --name ant --members "$members" --lease 6000 --algorithm lamport
 serve bee --name bee --members "$members" --lease 6000 --algorithm lamport --listen 127.0.0.1:$((base + 11))
 serve cat --name cat --members "$members" --lease 6000 --algorithm lamport --listen 127.0.0.1:$((base + 12))
@@ -336,7 +336,7 @@ end_daemon cutter.1
 end_daemon cutter.2
 
 # Two members that do not agree on what the cluster is.
-cluster=split
+cluster="split"
 serve ant --name ant --members "$members"
 serve bee --name bee --members "$members" --algorithm ricart-agrawala
 until_true grep -q "configurations differ" "$dir/ant.log" && until_true grep -q "configurations differ" "$dir/bee.log"
