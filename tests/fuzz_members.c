@@ -4,8 +4,8 @@
 #include "fuzz.h"
 
 #include "alg/list.h"
-#include "node/node.h"
 #include "base/pack.h"
+#include "node/node.h"
 #include "node/session.h"
 #include "test.h"
 

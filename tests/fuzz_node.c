@@ -4,8 +4,8 @@
 #include "fuzz.h"
 
 #include "alg/list.h"
-#include "members.h"
 #include "base/pack.h"
+#include "members.h"
 #include "node/session.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@ if [ "$MODE" != release ]; then
 fi
 
 find . -path ./build -prune -o -path ./.git -prune -o -type f -print | while read -r file; do
-    head -n 1 "$file" | grep -aqE '^#!.*/(env )?(ba)?sh$|^# shellcheck shell=sh$' && echo "$file"
+    head -n 1 "$file" | grep -aqE '^#!.*/(env )?(ba)?sh$' && echo "$file"
 done | sort >"$dir/scripts"
 [ "$(wc -l <"$dir/scripts")" -gt 30 ]
 tell $? "there are scripts to check"

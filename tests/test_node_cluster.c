@@ -5,8 +5,8 @@
 #include "test.h"
 
 #include "alg/list.h"
-#include "core/alg.h"
 #include "base/memory.h"
+#include "core/alg.h"
 #include "members.h"
 #include "node/session.h"
 

@@ -1,8 +1,8 @@
 /* test_scatter.c - the joint tests that published tables are judged by. */
 #include "test.h"
 
-#include "paper/scatter.h"
 #include "base/random.h"
+#include "paper/scatter.h"
 
 #include <math.h>
 

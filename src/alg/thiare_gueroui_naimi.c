@@ -28,8 +28,8 @@
 
 enum { REQUEST, START, COMPLETE, ASK, TOKEN };
 
-static const struct dme_kind tg_kinds[] = {
-    {"REQUEST", 1, 0}, {"START", 0, 0}, {"COMPLETE", 0, 0}, {"ASK", 1, 0}, {"TOKEN", 0, 0}, {0}};
+static const struct dme_kind tg_kinds[] = {{"REQUEST", 1, 0}, {"START", 0, 0}, {"COMPLETE", 0, 0},
+                                           {"ASK", 1, 0},     {"TOKEN", 0, 0}, {0}};
 
 /* All of it is the server's; a client needs nothing but its phase and mode. */
 struct tg {

@@ -1,8 +1,8 @@
 /* space.c - see space.h. */
 #include "space_inner.h"
 
-#include "check.h"
 #include "base/memory.h"
+#include "check.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 #include "check_all.h"
 
 #include "alg/list.h"
+#include "base/memory.h"
+#include "base/pool.h"
 #include "check/check.h"
 #include "cli.h"
 #include "core/text.h"
-#include "base/memory.h"
-#include "base/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cmd_paper.c - dibs paper: published claims beside what is measured. */
-#include "check_spec.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "check_spec.h"
 #include "paper/paper.h"
 #include "paper_report.h"
 #include "spec.h"

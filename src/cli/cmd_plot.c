@@ -3,8 +3,8 @@
  * A picture has a row of panels for every figure (messages, waiting time, ...) and a column for every number of sites.
  * A line is an algorithm with its options, and looks the same in every picture. Bars are 95% confidence intervals. */
 #include "alg/list.h"
-#include "cli.h"
 #include "base/memory.h"
+#include "cli.h"
 #include "table.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* dibs scenario - play scenario files, and compare what happens with what they expect. */
-#include "cli.h"
 #include "base/memory.h"
+#include "cli.h"
 #include "lab/scenario.h"
 
 #include <stdlib.h>

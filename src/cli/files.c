@@ -1,6 +1,6 @@
 /* files.c - text files, read whole and written whole or not at all. See cli.h. */
-#include "cli.h"
 #include "base/memory.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <stdlib.h>

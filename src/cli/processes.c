@@ -2,8 +2,8 @@
  * communicator or a type is the address of an object of the library. */
 #include "processes.h"
 
-#include "cli.h"
 #include "base/memory.h"
+#include "cli.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* table.c - see table.h. */
 #include "table.h"
 
-#include "cli.h"
 #include "base/memory.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <math.h>

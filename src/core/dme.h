@@ -63,8 +63,9 @@ enum dme_need {
     DME_BOUNDED_DELAY = 8, /* a message is handled within T of being sent; timers count in T */
     DME_BROADCAST = 16,    /* a medium on which one transmission reaches all other sites */
     DME_SEQUENCED = 32,    /* that medium shows all transmissions to all sites, the sender too, in one order */
-    DME_DETECTION = 64, /* a crash is reported to all sites, after the last message of the crashed site; no false reports */
-    DME_NEEDS = 7       /* how many */
+    DME_DETECTION =
+        64,       /* a crash is reported to all sites, after the last message of the crashed site; no false reports */
+    DME_NEEDS = 7 /* how many */
 };
 
 enum dme_phase { DME_IDLE, DME_WAITING, DME_INSIDE };

@@ -1,8 +1,8 @@
 /* talk.c - see talk.h. */
 #include "talk.h"
 
-#include "node.h"
 #include "base/pack.h"
+#include "node.h"
 
 void talk_init(struct talk *t)
 {

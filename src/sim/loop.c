@@ -398,7 +398,7 @@ static void sim_look_for_unrest(struct sim *s)
     sim_fail(s, site, "waits, and no site has entered in a million steps");
 }
 
-/* Does nothing happen that anybody asked for? The messages of a restless algorithm go on all the same. */
+/* Is no request being served? The messages of a restless algorithm go on all the same. */
 static bool sim_idles(const struct sim *s)
 {
     return !s->flight.count || (s->conf.alg->restless && !s->inside && !s->waiting.waiting);

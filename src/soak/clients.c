@@ -384,7 +384,8 @@ void clients_evict(struct world *w, uint32_t i)
 
     world_wake(w, i);
     world_trace(w, "%u clients of %s are evicted from %s",
-                session_evict(&w->machine[i].node, name, strlen(name), UINT64_MAX, "the soak"), w->machine[i].name, name);
+                session_evict(&w->machine[i].node, name, strlen(name), UINT64_MAX, "the soak"), w->machine[i].name,
+                name);
     world_settle(w, i);
 }
 

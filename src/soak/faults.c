@@ -95,7 +95,8 @@ static void faults_crash(struct world *w)
             i++;
         if (i < w->n)
             machine_crash(w, i);
-    } else if (kind <= 1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
+    } else if (kind <=
+               1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
         if (spared < w->n)
             faults_cut_off(w, 1u << spared, 1 + world_below(w, 3 * SOAK_LEASE_MS));
         for (i = 0; i < w->n; i++)
