@@ -57,7 +57,7 @@ void faults_draw(struct world *w)
         m->forgetful = w->random / 1000 % 8 == 0;
         m->slow = !m->squeeze && !m->standstill && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         m->amnesia = !m->squeeze && !m->standstill && w->random / 100 % 16 == 0;
-        if (m->amnesia) { /* crashes before the disk has what was written: whoever has said too much already is found out */
+        if (m->amnesia) { /* crashes before the disk has what was written: a member that has announced it too early is found */
             m->slow = 2;
             m->crash = 200;
             m->jitter_us = 1 + (uint32_t)world_below(w, 2000);

@@ -36,8 +36,8 @@ static void machine_put(struct soak_machine *m, const uint8_t *bytes, size_t len
     m->disk = next;
 }
 
-/* When a write that begins now is finished, if the disk needs this time for one. What comes while the disk is busy is written
- * together, afterwards. */
+/* When a write that begins now is finished, if the disk needs this time for one. Writes that come while the disk is busy
+ * are written together, afterwards. */
 static uint64_t machine_write_end_us(struct soak_machine *m, uint64_t takes_us)
 {
     uint64_t now_us = m->world->now_us;

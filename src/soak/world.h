@@ -176,7 +176,7 @@ struct soak_squeeze {
     uint64_t began_us, due_us;
 };
 
-/* What has been seen of the whole cluster, see checks.c. */
+/* Observations of the whole cluster, see checks.c. */
 enum { SOAK_VIEWS_KEPT = 256, SOAK_TERMS_KEPT = 256 };
 struct soak_seen {
     struct {
