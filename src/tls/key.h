@@ -32,7 +32,7 @@ enum key_purpose { KEY_MEMBERS, KEY_DAEMONS, KEY_OPERATORS, KEY_CLIENTS };
 
 /* False, and a sentence, if there is no key, or others may have read it. */
 bool key_read(struct key *k, const char *path, char *why, size_t size);
-/* A new cluster key. False: there is no chance to be had, or no OpenSSL. */
+/* A new cluster key. False: there are no random numbers, or no OpenSSL. */
 bool key_make(struct key *k);
 void key_write(const struct key *k, FILE *to);
 /* Of a cluster key. */

@@ -12,36 +12,28 @@
 #include <openssl/x509v3.h>
 #include <stdbool.h>
 
-#define OPENSSL_FUNCTIONS(F)                                                                                           \
-    F(ASN1_INTEGER_set)                                                                                                \
-    F(BIO_free) F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(CRYPTO_memcmp) F(ERR_clear_error) F(                \
-        ERR_peek_error) F(ERR_reason_error_string) F(EVP_PKEY_free) F(EVP_PKEY_get_id) F(EVP_PKEY_get_raw_public_key)  \
-        F(EVP_PKEY_new_raw_private_key) F(EVP_sha256) F(HMAC) F(RAND_priv_bytes) F(SSL_CIPHER_find) F(                 \
-            SSL_CTX_callback_ctrl) F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_get_ex_data) F(SSL_CTX_load_verify_file)  \
-            F(SSL_CTX_new) F(SSL_CTX_set_cert_verify_callback) F(SSL_CTX_set_ciphersuites) F(SSL_CTX_set_ex_data)      \
-                F(SSL_CTX_set_max_early_data) F(SSL_CTX_set_num_tickets) F(SSL_CTX_set_options) F(                     \
-                    SSL_CTX_set_psk_find_session_callback) F(SSL_CTX_set_psk_use_session_callback)                     \
-                    F(SSL_CTX_set_session_id_context) F(SSL_CTX_set_verify) F(SSL_CTX_use_PrivateKey) F(               \
-                        SSL_CTX_use_PrivateKey_file) F(SSL_CTX_use_certificate) F(SSL_CTX_use_certificate_chain_file)  \
-                        F(SSL_SESSION_free) F(SSL_SESSION_new) F(SSL_SESSION_set1_id_context) F(                       \
-                            SSL_SESSION_set1_master_key) F(SSL_SESSION_set_cipher) F(SSL_SESSION_set_protocol_version) \
-                            F(SSL_certs_clear) F(SSL_ctrl) F(SSL_do_handshake) F(SSL_free)                             \
-                                F(SSL_get1_peer_certificate) F(SSL_get_SSL_CTX) F(SSL_get_error) F(SSL_get_ex_data) F( \
-                                    SSL_get_ex_data_X509_STORE_CTX_idx) F(SSL_get_servername) F(SSL_get_verify_result) \
-                                    F(SSL_new) F(SSL_read_ex) F(SSL_session_reused) F(SSL_set1_host) F(                \
-                                        SSL_set_accept_state) F(SSL_set_bio) F(SSL_set_connect_state)                  \
-                                        F(SSL_set_ex_data) F(SSL_set_hostflags) F(SSL_shutdown) F(SSL_use_PrivateKey)  \
-                                            F(SSL_use_certificate) F(SSL_version) F(SSL_write_ex) F(TLS_method)        \
-                                                F(X509_NAME_add_entry_by_txt) F(X509_STORE_CTX_get0_cert)              \
-                                                    F(X509_STORE_CTX_get_ex_data) F(X509_STORE_CTX_set_error)          \
-                                                        F(X509_check_host) F(X509_free) F(X509_get0_pubkey)            \
-                                                            F(X509_get_serialNumber) F(X509_get_subject_name)          \
-                                                                F(X509_getm_notAfter) F(X509_getm_notBefore)           \
-                                                                    F(X509_gmtime_adj) F(X509_new)                     \
-                                                                        F(X509_set_issuer_name) F(X509_set_pubkey)     \
-                                                                            F(X509_set_version) F(X509_sign)           \
-                                                                                F(X509_verify_cert)                    \
-                                                                                    F(X509_verify_cert_error_string)
+/* clang-format off */
+#define OPENSSL_FUNCTIONS(F) \
+    F(ASN1_INTEGER_set) F(BIO_free) F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(CRYPTO_memcmp) \
+    F(ERR_clear_error) F(ERR_peek_error) F(ERR_reason_error_string) F(EVP_PKEY_free) F(EVP_PKEY_get_id) \
+    F(EVP_PKEY_get_raw_public_key) F(EVP_PKEY_new_raw_private_key) F(EVP_sha256) F(HMAC) F(RAND_priv_bytes) \
+    F(SSL_CIPHER_find) F(SSL_CTX_callback_ctrl) F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_get_ex_data) \
+    F(SSL_CTX_load_verify_file) F(SSL_CTX_new) F(SSL_CTX_set_cert_verify_callback) F(SSL_CTX_set_ciphersuites) \
+    F(SSL_CTX_set_ex_data) F(SSL_CTX_set_max_early_data) F(SSL_CTX_set_num_tickets) F(SSL_CTX_set_options) \
+    F(SSL_CTX_set_psk_find_session_callback) F(SSL_CTX_set_psk_use_session_callback) F(SSL_CTX_set_session_id_context) \
+    F(SSL_CTX_set_verify) F(SSL_CTX_use_PrivateKey) F(SSL_CTX_use_PrivateKey_file) F(SSL_CTX_use_certificate) \
+    F(SSL_CTX_use_certificate_chain_file) F(SSL_SESSION_free) F(SSL_SESSION_new) F(SSL_SESSION_set1_id_context) \
+    F(SSL_SESSION_set1_master_key) F(SSL_SESSION_set_cipher) F(SSL_SESSION_set_protocol_version) F(SSL_certs_clear) \
+    F(SSL_ctrl) F(SSL_do_handshake) F(SSL_free) F(SSL_get1_peer_certificate) F(SSL_get_SSL_CTX) F(SSL_get_error) \
+    F(SSL_get_ex_data) F(SSL_get_ex_data_X509_STORE_CTX_idx) F(SSL_get_servername) F(SSL_get_verify_result) F(SSL_new) \
+    F(SSL_read_ex) F(SSL_session_reused) F(SSL_set1_host) F(SSL_set_accept_state) F(SSL_set_bio) \
+    F(SSL_set_connect_state) F(SSL_set_ex_data) F(SSL_set_hostflags) F(SSL_shutdown) F(SSL_use_PrivateKey) \
+    F(SSL_use_certificate) F(SSL_version) F(SSL_write_ex) F(TLS_method) F(X509_NAME_add_entry_by_txt) \
+    F(X509_STORE_CTX_get0_cert) F(X509_STORE_CTX_get_ex_data) F(X509_STORE_CTX_set_error) F(X509_check_host) \
+    F(X509_free) F(X509_get0_pubkey) F(X509_get_serialNumber) F(X509_get_subject_name) F(X509_getm_notAfter) \
+    F(X509_getm_notBefore) F(X509_gmtime_adj) F(X509_new) F(X509_set_issuer_name) F(X509_set_pubkey) \
+    F(X509_set_version) F(X509_sign) F(X509_verify_cert) F(X509_verify_cert_error_string)
+/* clang-format on */
 
 /* clang-format off */
 extern struct openssl {
