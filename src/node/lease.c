@@ -1,31 +1,20 @@
-/* lease.c - see lease.h and node.h.
- *
- * Whom to exclude. Algorithms need every process in the view to reach every other. So who leads looks at who hears whom,
- * as all report in their heartbeats: where two do not hear each other, one of them has to go; the one that more miss, or
- * the later in the roster, but not the leader. Once told to drop somebody, everybody sticks to it until the view changes,
- * and who leads next goes on with it. So nobody is blamed in haste. Who leads judges only together with a majority that
- * speaks in this view; who is heard by anybody is not silent; who leads anew waits until all can have heard from it which
- * view it is; and where a connection was lost, there are two leases of time to make it again.
+/* lease.c - see lease.h and node.h. The leader's decision which members take part next is a function of its own, plan.h.
  *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. Two changes
  * within a lease would make a majority of which no member has promised anything to its holder. So the leader waits between
  * two changes of the counted set until all leases of the set before have run out.
  *
- * A process that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients,
- * and grants again when its lease is back. Who was excluded begins a new life and waits to be let in. */
+ * A member that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients, and
+ * grants again when its lease is back. A member that was excluded begins a new incarnation and waits to be let in. */
 #include "lease.h"
 
 #include "mail.h"
+#include "member/plan.h"
 #include "roster.h"
 
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------- own lease */
-
-static uint64_t lease_bit(uint32_t place)
-{
-    return (uint64_t)1 << place;
-}
 
 /* Is the process at the other end of the link the one that takes part in the view? */
 static bool lease_is_part(const struct node *node, uint32_t k)
@@ -148,11 +137,11 @@ static struct beat lease_beat(const struct node *node)
 
     for (uint32_t k = 0; k < node->view.count; k++) {
         if (lease_hears(node, k))
-            beat.hears |= lease_bit(k);
+            beat.hears |= plan_bit(k);
         if (k == node->place ? node->dropped : node->member[k]->bound)
-            beat.bound |= lease_bit(k);
+            beat.bound |= plan_bit(k);
         if (lease_owes_nothing(node, k))
-            beat.expired |= lease_bit(k);
+            beat.expired |= plan_bit(k);
     }
     return beat;
 }
@@ -227,7 +216,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     lease_set_span(node, m, beat);
     if (beat->leads && beat->view == node->view.number)
         for (uint32_t k = 0; k < node->view.count; k++)
-            if (beat->drops & lease_bit(k))
+            if (beat->drops & plan_bit(k))
                 lease_bind(node, k);
     /* An acknowledgement for it, with the promise that belongs to it. */
     if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
@@ -257,144 +246,34 @@ uint64_t lease_due_ms(const struct node *node)
 /* ---------------------------------------------------------------------------------------------------------- the leader
  */
 
-/* What the member at this place said last, if it said it in this view; or null. */
-static const struct beat *lease_said(const struct node *node, uint32_t k, const struct beat *own)
+/* What the leader knows of all members. Its own heartbeat goes into `own`, as the plan refers to it. */
+static struct plan_in lease_look(const struct node *node, struct beat *own)
 {
-    if (k == node->place)
-        return own;
-    return lease_hears(node, k) && node->member[k]->last.view == node->view.number ? &node->member[k]->last : NULL;
-}
+    struct plan_in in = {
+        .view = &node->view,
+        .self = node->place,
+        .drops = node->drops,
+        .looks = lease_is_long_ago(node, node->installed_ms) && lease_is_long_ago(node, node->led_ms),
+        .patient = node->now_ms - node->whole_ms <= node->conf.lease_ms * 3 / 2,
+    };
 
-struct lease_plan {
-    struct beat own;
-    const struct beat *said[NODE_MEMBERS_MAX];
-    bool judges;    /* a majority speaks: who was stopped, or cut off, does not blame the others for their silence */
-    uint64_t stay;  /* who takes part and can stay */
-    uint64_t leave; /* who takes part and cannot */
-    uint64_t come;  /* who does not take part, and can */
-};
-
-/* Does nobody hear it of those who speak? */
-static bool lease_is_silent(const struct node *node, const struct lease_plan *p, uint32_t k)
-{
-    for (uint32_t i = 0; i < node->view.count; i++)
-        if (i != k && p->said[i] && p->said[i]->hears & lease_bit(k))
-            return false;
-    return p->judges && k != node->place;
-}
-
-static bool lease_connected(const struct lease_plan *p, uint32_t i, uint32_t k)
-{
-    return i == k || (p->said[i] && p->said[k] && p->said[i]->hears & lease_bit(k) && p->said[k]->hears & lease_bit(i));
-}
-
-/* Is it known that one of them does not hear the other? Of who leads it is known whom it hears. */
-static bool lease_apart(const struct node *node, const struct lease_plan *p, uint32_t i, uint32_t k)
-{
-    if (i == node->place || k == node->place)
-        return !lease_connected(p, i, k);
-    return (p->said[i] && !(p->said[i]->hears & lease_bit(k))) || (p->said[k] && !(p->said[k]->hears & lease_bit(i)));
-}
-
-static uint32_t lease_missed_by(const struct node *node, const struct lease_plan *p, uint32_t k)
-{
-    uint32_t missed = 0;
-
-    for (uint32_t i = 0; i < node->view.count; i++)
-        missed += (i == node->place || p->stay & lease_bit(i)) && lease_apart(node, p, i, k);
-    return missed;
-}
-
-/* Who is missed most; or NODE_MEMBERS_MAX. */
-static uint32_t lease_most_missed(const struct node *node, const struct lease_plan *p, uint32_t *most)
-{
-    uint32_t worst = NODE_MEMBERS_MAX;
-
-    *most = 0;
+    *own = lease_beat(node);
     for (uint32_t k = 0; k < node->view.count; k++) {
-        uint32_t missed = p->stay & lease_bit(k) ? lease_missed_by(node, p, k) : 0;
+        const struct member *m = node->member[k];
+        bool self = k == node->place;
 
-        if (missed && (missed > *most || (missed == *most && (worst == node->place || k != node->place)))) {
-            worst = k;
-            *most = missed;
-        }
+        if (self)
+            in.said[k] = own;
+        else if (lease_hears(node, k) && m->last.view == node->view.number)
+            in.said[k] = &m->last;
+        if (node->view.member[k].standing == VIEW_REMOVED || (self ? node->leaves : m->last.leaves))
+            in.unwilling |= plan_bit(k);
+        if (lease_is_dead(node, k))
+            in.renewed |= plan_bit(k);
+        if (lease_is_part(node, k))
+            in.present |= plan_bit(k);
     }
-    return worst;
-}
-
-/* One after the other has to go, until all who stay hear each other. Who is missed by most others goes soon; where it is only
- * some, a connection may have been lost, and they have two leases to make it again. */
-static void lease_plan_stay(struct node *node, struct lease_plan *p)
-{
-    uint32_t worst, most, others = 0;
-    bool patient;
-
-    for (uint32_t k = 0; k < node->view.count; k++)
-        others += (uint32_t)(p->stay >> k & 1);
-    others -= p->stay & lease_bit(node->place) ? 1 : 0;
-    worst = lease_most_missed(node, p, &most);
-    if (worst == NODE_MEMBERS_MAX)
-        node->whole_ms = node->now_ms;
-    patient = node->now_ms - node->whole_ms <= node->conf.lease_ms * 3 / 2;
-    for (; worst != NODE_MEMBERS_MAX && (2 * most > others || !patient); worst = lease_most_missed(node, p, &most)) {
-        p->stay &= ~lease_bit(worst);
-        p->leave |= lease_bit(worst);
-    }
-}
-
-static void lease_make_plan(struct node *node, struct lease_plan *p)
-{
-    uint64_t bound = node->drops;
-    uint32_t speak = 0;
-
-    *p = (struct lease_plan){.own = lease_beat(node)};
-    for (uint32_t k = 0; k < node->view.count; k++) {
-        p->said[k] = lease_said(node, k, &p->own);
-        if (p->said[k])
-            bound |= p->said[k]->bound;
-        speak += p->said[k] && view_counts(&node->view, k);
-    }
-    p->judges = speak >= view_majority(&node->view);
-    for (uint32_t k = 0; k < node->view.count; k++) {
-        const struct view_member *m = &node->view.member[k];
-        bool willing = m->standing != VIEW_REMOVED && !(k == node->place ? node->leaves : node->member[k]->last.leaves);
-
-        if (m->incarnation &&
-            (!willing || bound & lease_bit(k) || lease_is_dead(node, k) || lease_is_silent(node, p, k)))
-            p->leave |= lease_bit(k);
-        else if (m->incarnation)
-            p->stay |= lease_bit(k);
-        /* Of who was in the view as a former incarnation, the present one may come in the same step. */
-        if (willing && p->said[k] && lease_is_dead(node, k))
-            p->come |= lease_bit(k);
-    }
-    /* By now all should have installed this view, as who leads tells them, and should hear each other. */
-    if (p->judges && lease_is_long_ago(node, node->installed_ms) && lease_is_long_ago(node, node->led_ms))
-        lease_plan_stay(node, p);
-    else
-        node->whole_ms = node->now_ms;
-    for (uint32_t k = 0; k < node->view.count; k++)
-        for (uint32_t i = 0; i < node->view.count; i++)
-            if (p->come & lease_bit(k) && (p->stay | p->come) & lease_bit(i) && !lease_connected(p, i, k))
-                p->come &= ~lease_bit(k);
-}
-
-/* Has a majority nothing to do any more with those who have to go, or have they given up by themselves? */
-static bool lease_all_expired(const struct node *node, const struct lease_plan *p)
-{
-    for (uint32_t k = 0; k < node->view.count; k++) {
-        uint32_t reports = 0;
-
-        if (!(p->leave & lease_bit(k)))
-            continue;
-        if (p->said[k] && lease_is_part(node, k) && (p->said[k]->leaves || p->said[k]->expired & lease_bit(k)))
-            continue;
-        for (uint32_t i = 0; i < node->view.count; i++)
-            reports += view_counts(&node->view, i) && p->said[i] && p->said[i]->expired & lease_bit(k);
-        if (reports < view_majority(&node->view))
-            return false;
-    }
-    return true;
+    return in;
 }
 
 /* Has every lease run out that was given before the set of counted members changed last? Every member that takes part has
@@ -409,12 +288,12 @@ static bool lease_is_settled(struct node *node)
 
 /* The roster changes by one member at a time. Every member that takes part must have installed the last change; and the
  * set of counted members changes only when it is settled. */
-static bool lease_change_roster(struct node *node, const struct lease_plan *p, struct view *next)
+static bool lease_change_roster(struct node *node, const struct plan_in *in, const struct plan *p, struct view *next)
 {
     bool settled;
 
     for (uint32_t k = 0; k < node->view.count; k++)
-        if (p->stay & lease_bit(k) && !p->said[k])
+        if (p->stay & plan_bit(k) && !in->said[k])
             return false;
     settled = lease_is_settled(node);
     for (uint32_t k = 0; k < next->count; k++) {
@@ -438,14 +317,14 @@ static bool lease_change_roster(struct node *node, const struct lease_plan *p, s
 
 /* A new view is wanted, with the same members: some member remembers too many names, or the fences of this view are used
  * up. In a view that has just begun neither is so, hence this does not happen again and again. */
-static bool lease_is_used_up(const struct node *node, const struct lease_plan *p)
+static bool lease_is_used_up(const struct node *node, const struct plan_in *in, const struct plan *p)
 {
     bool crowded = false;
 
     for (uint32_t k = 0; k < node->view.count; k++) {
-        if (p->stay & lease_bit(k) && !p->said[k])
+        if (p->stay & plan_bit(k) && !in->said[k])
             return false;
-        crowded = crowded || (p->stay & lease_bit(k) && p->said[k]->crowded);
+        crowded = crowded || (p->stay & plan_bit(k) && in->said[k]->crowded);
     }
     return crowded && lease_is_long_ago(node, node->installed_ms);
 }
@@ -460,14 +339,14 @@ static uint64_t lease_next_fence(const struct node *node)
     return node->fence.known || calendar < base ? base : calendar;
 }
 
-static void lease_let_in(const struct node *node, const struct lease_plan *p, struct view *next)
+static void lease_let_in(const struct node *node, const struct plan *p, struct view *next)
 {
     for (uint32_t k = 0; k < node->view.count; k++) {
         struct view_member *m = &next->member[k];
 
-        if (p->leave & lease_bit(k))
+        if (p->leave & plan_bit(k))
             m->incarnation = 0;
-        if (p->come & lease_bit(k)) {
+        if (p->come & plan_bit(k)) {
             m->incarnation = k == node->place ? node->self.incarnation : node->member[k]->link.peer_incarnation;
             m->disk = k == node->place ? node->self.disk : node->member[k]->link.disk_seen;
         }
@@ -475,7 +354,7 @@ static void lease_let_in(const struct node *node, const struct lease_plan *p, st
 }
 
 /* A young cluster waits for all to be there, for a while: one view instead of many. */
-static bool lease_waits_for_more(const struct node *node, const struct lease_plan *p)
+static bool lease_waits_for_more(const struct node *node, const struct plan *p)
 {
     uint32_t there = 0;
 
@@ -486,7 +365,9 @@ static bool lease_waits_for_more(const struct node *node, const struct lease_pla
 
 void lease_lead(struct node *node)
 {
-    struct lease_plan p;
+    struct plan_in in;
+    struct plan p;
+    struct beat own;
     struct view next;
     bool changed;
 
@@ -500,21 +381,24 @@ void lease_lead(struct node *node)
         return;
     if (node->leaves && agree_hand_over(node->agree)) /* else the others would have to find out that nobody leads */
         return;
-    lease_make_plan(node, &p);
+    in = lease_look(node, &own);
+    plan_make(&in, &p);
+    if (p.whole)
+        node->whole_ms = node->now_ms;
     for (uint32_t k = 0; k < node->view.count; k++)
-        if (p.leave & lease_bit(k) && !(node->drops & lease_bit(k))) {
-            node->drops |= lease_bit(k);
+        if (p.leave & plan_bit(k) && !(node->drops & plan_bit(k))) {
+            node->drops |= plan_bit(k);
             node->next_beat_ms = node->now_ms; /* all shall know at once */
             lease_bind(node, k);
         }
-    if (p.leave ? !lease_all_expired(node, &p) : p.come && lease_waits_for_more(node, &p))
+    if (p.leave ? !plan_is_due(&in, &p) : p.come && lease_waits_for_more(node, &p))
         return;
     next = node->view;
     next.number++;
     changed = p.leave || p.come;
     lease_let_in(node, &p, &next);
     if (!changed)
-        changed = lease_change_roster(node, &p, &next) || lease_is_used_up(node, &p);
+        changed = lease_change_roster(node, &in, &p, &next) || lease_is_used_up(node, &in, &p);
     next.fence = lease_next_fence(node);
     if (view_counted_changes(&node->view, &next))
         next.counted_since = next.number;
