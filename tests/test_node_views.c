@@ -2,7 +2,10 @@
 #include "test.h"
 
 #include "alg/list.h"
+#include "base/pack.h"
 #include "lock/digest.h"
+#include "lock/instance.h"
+#include "lock/names.h"
 #include "members.h"
 #include "node/session.h"
 
@@ -243,6 +246,68 @@ static void a_lock_of_a_former_view_keeps_its_kind_while_it_is_held(void **state
     stop();
 }
 
+/* The home is asked for the kind of a lock that a client of a third member holds since before the view, and the home has not
+ * heard of that: it finds out before it answers. */
+static void the_home_asks_old_holders_before_it_says_the_kind(void **state)
+{
+    char name[] = "a";
+    uint8_t ask[1 + 2 + 2 + 4 + 4 + 8], *at = ask;
+    const struct lock *lock;
+
+    (void)state;
+    start(&(struct node_conf){0});
+    for (;; ++*name) {
+        want(0, name, 2);
+        settle();
+        assert_true(granted(0) > 0);
+        lock = locks_find(&node[0].locks, name, 1);
+        if (instance_home(&node[0].locks, lock) == 1)
+            break;
+    }
+    install_all(2);
+    settle();
+    at = pack_number(pack_text(pack_number(at, INSTANCE_ASK, 1), name, 1), 0, 2 + 4); /* by a client without slots */
+    pack_number(pack_number(at, 0, 4), 0, 8);
+    assert_null(locks_receive(&node[1].locks, 2, ask, sizeof ask));
+    assert_int_equal(locks_find(&node[1].locks, name, 1)->known, 0);
+    settle();
+    for (uint32_t k = 0; k < MEMBERS; k++) {
+        lock = locks_find(&node[k].locks, name, 1);
+        assert_true(lock->known && lock->slots == 2);
+    }
+    stop();
+}
+
+/* The table grows by a place with each name, and all of them are found. */
+static void a_table_that_grows_finds_all_names(void **state)
+{
+    struct locks l;
+
+    (void)state;
+    locks_init(&l, &(struct locks_conf){.modes = alg_find("suzuki-kasami"), .slots = alg_find("central")});
+    for (unsigned j = 0; j < 3000; j++) {
+        char name[24];
+
+        snprintf(name, sizeof name, "n-%u", j);
+        names_add(&l, name, strlen(name));
+        snprintf(name, sizeof name, "n-%u", j / 2);
+        assert_non_null(locks_find(&l, name, strlen(name)));
+        assert_int_equal(l.room, l.count);
+        assert_int_equal(l.swept, l.room);
+    }
+    for (unsigned j = 0; j < 3000; j++) {
+        char name[24];
+        struct lock *lock;
+
+        snprintf(name, sizeof name, "n-%u", j);
+        lock = locks_find(&l, name, strlen(name));
+        assert_non_null(lock);
+        names_remove(&l, lock);
+        assert_null(locks_find(&l, name, strlen(name)));
+    }
+    locks_free(&l);
+}
+
 /* Clients that wait when the view opens are served, a piece in each turn. */
 static void clients_that_wait_are_served_in_pieces(void **state)
 {
@@ -342,6 +407,8 @@ int main(void)
         cmocka_unit_test(a_name_that_a_digest_affirms_in_vain_is_granted),
         cmocka_unit_test(nothing_is_granted_before_all_digests_are_there),
         cmocka_unit_test(a_lock_of_a_former_view_keeps_its_kind_while_it_is_held),
+        cmocka_unit_test(the_home_asks_old_holders_before_it_says_the_kind),
+        cmocka_unit_test(a_table_that_grows_finds_all_names),
         cmocka_unit_test(clients_that_wait_are_served_in_pieces),
         cmocka_unit_test(names_in_use_do_not_crowd),
         cmocka_unit_test(a_digest_that_cannot_be_is_refused),

@@ -219,8 +219,9 @@ struct locks {
     uint64_t fence_granted;     /* the highest so far */
     bool fences_are_out;        /* a client waits because of the limit */
     struct lock **table;
-    size_t room, count;
-    size_t used;  /* of the names: those of which clients of this member have claims */
+    size_t room, count;      /* places, and names in them */
+    size_t table_room, half; /* see names_grow */
+    size_t used;             /* of the names: those of which clients of this member have claims */
     size_t swept; /* places of the table where no name of a former view is left that nobody uses: all below this one */
     struct lock_held {
         struct claim *claim;

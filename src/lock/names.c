@@ -16,10 +16,17 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
     return (uint32_t)(LOCK_SHARED + 1 + hash % (UINT32_MAX - 2 - LOCK_SHARED));
 }
 
+static struct lock **names_place(const struct locks *l, uint64_t hash)
+{
+    size_t place = hash & (2 * l->half - 1);
+
+    return &l->table[place < l->room ? place : place - l->half];
+}
+
 struct lock *locks_find(const struct locks *l, const char *name, size_t name_len)
 {
     uint64_t hash = XXH3_64bits(name, name_len);
-    struct lock *lock = l->room ? l->table[hash & (l->room - 1)] : NULL;
+    struct lock *lock = l->room ? *names_place(l, hash) : NULL;
 
     while (lock && (lock->hash != hash || lock->name_len != name_len || memcmp(lock->name, name, name_len) != 0))
         lock = lock->next;
@@ -45,26 +52,37 @@ const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, s
     return slots ? policy->slots : policy->modes;
 }
 
+/* The table grows by one place at a time, so that no name has to wait until all have moved (Litwin, "Linear Hashing", VLDB
+ * 1980). There are `half` to 2 * `half` - 1 places. The next one, at `room`, gets its share of the names at `room - half`. */
 static void names_grow(struct locks *l)
 {
-    size_t room = l->room ? 2 * l->room : 64;
-    struct lock **table = mem_try_new(room, sizeof *table);
+    size_t room = l->table_room ? 2 * l->table_room : 64;
+    struct lock **table, **from, *lock, *next;
 
-    if (!table && l->room) /* it can be done without: more names share a place */
+    if (l->room == l->table_room) {
+        table = l->room ? mem_try_grow(l->table, room * sizeof *table) : mem_new(room * sizeof *table);
+        if (!table) /* it can be done without: more names share a place */
+            return;
+        l->table = table;
+        l->table_room = room;
+    }
+    if (l->swept == l->room) /* there is no name of a former view in the new place, either */
+        l->swept++;
+    l->table[l->room++] = NULL;
+    if (l->room == 1) {
+        l->half = 1;
         return;
-    if (!table)
-        table = mem_new(room * sizeof *table);
-    for (size_t k = 0; k < l->room; k++)
-        for (struct lock *lock = l->table[k], *next; lock; lock = next) {
-            next = lock->next;
-            lock->next = table[lock->hash & (room - 1)];
-            table[lock->hash & (room - 1)] = lock;
-        }
-    free(l->table);
-    if (l->swept == l->room) /* else more names of a former view may be in all places from there on */
-        l->swept = room;
-    l->table = table;
-    l->room = room;
+    }
+    from = &l->table[l->room - 1 - l->half];
+    for (lock = *from, *from = NULL; lock; lock = next) {
+        struct lock **place = &l->table[lock->hash & l->half ? l->room - 1 : l->room - 1 - l->half];
+
+        next = lock->next;
+        lock->next = *place;
+        *place = lock;
+    }
+    if (l->room == 2 * l->half)
+        l->half *= 2;
 }
 
 struct lock *names_add(struct locks *l, const char *name, size_t name_len)
@@ -83,7 +101,7 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
         lock->slots = (uint32_t)lock_policy(l, lock)->kind;
     }
     ring_init(&lock->waiting);
-    place = &l->table[lock->hash & (l->room - 1)];
+    place = names_place(l, lock->hash);
     lock->next = *place;
     *place = lock;
     return lock;
@@ -101,7 +119,7 @@ static void names_free_one(struct lock *lock)
 
 void names_remove(struct locks *l, struct lock *lock)
 {
-    struct lock **place = &l->table[lock->hash & (l->room - 1)];
+    struct lock **place = names_place(l, lock->hash);
 
     while (*place != lock)
         place = &(*place)->next;

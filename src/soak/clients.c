@@ -181,6 +181,10 @@ void clients_hear(struct world *w, uint32_t i)
     while (node_next(&w->machine[i].node, &e)) {
         struct soak_conn *x = e.session->user;
 
+        if (!x) {
+            hoards_hear(w, i, &e);
+            continue;
+        }
         if (e.answers && strcmp(clients_names[x->name], e.name) != 0)
             world_fail(w, "client %u hears of %s, and did not ask", x->client, e.name);
         if (e.answers)

@@ -65,6 +65,7 @@ void faults_draw(struct world *w)
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
     m->piece = (uint32_t)(w->random / 8000 % 4);
+    m->hoard = w->random / 32000 % 4 == 0;
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",

@@ -189,7 +189,7 @@ void machine_start(struct world *w, uint32_t i)
                                             .summary = "soak",
                                             .modes = w->modes,
                                             .slots = w->slots,
-                                            .names_max = w->mix.forgetful ? SOAK_NAMES + 1 : 0,
+                                            .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_MAX : 0),
                                             .piece = w->mix.piece,
                                             .digest_bits = w->mix.piece,
                                             .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
@@ -224,6 +224,7 @@ void machine_start(struct world *w, uint32_t i)
         else if (k < i && w->machine[k].runs)
             wires_dial(w, k, i);
     }
+    hoards_open(w, i);
     world_settle(w, i);
 }
 
@@ -253,6 +254,7 @@ void machine_crash(struct world *w, uint32_t i)
     m->runs = false;
     m->leave_by_ms = 0;
     conns_drop_process(w, i);
+    hoards_close(w, i);
     wires_drop_process(w, i);
     node_free(&m->node);
     machine_tear_writes(m);

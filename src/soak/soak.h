@@ -15,6 +15,9 @@
  *   - that no daemon takes a message of another for nonsense;
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
+ * In some seeds each machine also has a client that holds many locks at once (hoards.c), and views change in pieces of one to
+ * three locks.
+ *
  * Before the cluster begins, every seed also runs `dibs lock` over simulated processes (wrapper.c).
  *
  * Swarm: every seed draws its own mix of faults. The same seed gives the same run, to the byte. */

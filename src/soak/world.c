@@ -318,6 +318,9 @@ static void world_step(struct world *w)
     case SOAK_SAY:
         conns_arrive(w, &e);
         break;
+    case SOAK_HOARD:
+        hoards_act(w, &e);
+        break;
     case SOAK_HEAR:
         conns_hear(w, &e);
         break;

@@ -9,6 +9,7 @@
 
 #define SOAK_CALENDAR_US 1700000000000000 /* at time 0 */
 enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000 };
+enum { SOAK_HOARD_MAX = 40 }; /* names of which clients hold many at once, see hoards.c */
 enum { SOAK_CONNS_MAX = 4 * SOAK_CLIENTS_MAX, SOAK_AWAITED_MAX = 16, SOAK_WORDS_MAX = 16 };
 
 enum soak_type {
@@ -25,6 +26,7 @@ enum soak_type {
     SOAK_CLOSED,    /* a: connection of a client; the client notices that it has ended */
     SOAK_WRITTEN,   /* a: machine's disk has finished its oldest write */
     SOAK_START,     /* a: machine's process starts */
+    SOAK_HOARD,     /* a: machine; its client that holds many locks does something */
     SOAK_FAULT,     /* something bad happens */
     SOAK_HEAL,      /* all partitions end */
     SOAK_FOUND,     /* a new cluster is founded in place of the one before */
@@ -146,6 +148,12 @@ struct soak_client {
     size_t awaited;
 };
 
+struct soak_hoard {
+    struct session *session;
+    uint64_t since_us[SOAK_HOARD_MAX]; /* it holds the lock; 0: it does not */
+    bool dazed[SOAK_HOARD_MAX];        /* see soak_conn */
+};
+
 struct soak_history {
     uint64_t highest, highest_alone;
     uint64_t abandoned_us; /* when it was last not released in the usual way: it may stay held for a while */
@@ -164,6 +172,7 @@ struct soak_mix {
     bool standstill;  /* nothing but machines that stop together with their clocks */
     bool absent;      /* some members are added and never started */
     bool squeeze;     /* nothing but that: see faults_squeeze */
+    bool hoard;       /* each machine has a client that holds many locks */
     bool bursts;      /* one fault brings others, within a lease or two */
     bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
     uint32_t piece;   /* a view changes in pieces of this size, and digests affirm many names in vain; 0: as usual */
@@ -208,6 +217,8 @@ struct world {
     struct soak_client client[SOAK_CLIENTS_MAX];
     struct soak_conn conn[SOAK_CONNS_MAX];
     struct soak_history history[SOAK_NAMES];
+    struct soak_hoard hoard[SOAK_MEMBERS_MAX];
+    uint64_t hoard_fence[SOAK_HOARD_MAX];
     const struct dme_alg *modes, *slots;
     bool calm;
     struct soak_squeeze squeeze;
@@ -306,6 +317,12 @@ void clients_disturb(struct world *w, uint32_t c);
 /* One of the locks is taken away from all clients of this machine. */
 void clients_evict(struct world *w, uint32_t i);
 bool clients_at_rest(struct world *w);
+
+/* ---- hoards.c: each process has one, while it runs */
+void hoards_open(struct world *w, uint32_t i);
+void hoards_close(struct world *w, uint32_t i);
+void hoards_act(struct world *w, const struct soak_event *e);
+void hoards_hear(struct world *w, uint32_t i, const struct node_event *e);
 
 /* ---- faults.c */
 void faults_draw(struct world *w);
