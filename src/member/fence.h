@@ -16,7 +16,7 @@
  * (F1). The rate is 860 tokens a millisecond, more than a member can grant. The other members can hence tell from the
  * time how high the tokens of any member may be (F2): a member opens a view only when all others have installed it, so
  * the time since another member installed the view is longer. FENCE_PACE is FENCE_RATE times 21/19, for clocks that
- * differ (node.h). The leader proposes the next view with a base above that *ceiling*. It knows a ceiling if it has been in
+ * differ (README.md). The leader proposes the next view with a base above that *ceiling*. It knows a ceiling if it has been in
  * the view, or in views, without interruption since one that it saw open.
  *
  * A leader without a ceiling, as when all members were restarted at once, adds FENCE_LEAP to the base of the last view. No

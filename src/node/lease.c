@@ -1,4 +1,4 @@
-/* lease.c - see lease.h and node.h. The leader's decision which members take part next is a function of its own, plan.h.
+/* lease.c - see lease.h and member/README.md. The leader's decision which members take part next is a function of its own, plan.h.
  *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. Two changes
  * within a lease would make a majority of which no member has promised anything to its holder. So the leader waits between

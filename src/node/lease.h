@@ -1,4 +1,4 @@
-/* lease.h - heartbeats, promises, leases, and who shall take part in the next view. See node.h. */
+/* lease.h - heartbeats, promises, leases, and who shall take part in the next view. See member/README.md. */
 #ifndef DIBS_NODE_LEASE_H
 #define DIBS_NODE_LEASE_H
 

@@ -6,33 +6,11 @@
  * happened is: a process that was stopped for a while has to find out, before it grants or confirms anything, that it
  * has lost its locks. The disk works on its own (struct disk); when it has finished a write, the driver says so.
  *
- * The algorithms assume that channels are reliable and that sites live. Here is how that is earned:
- *
- * Views. All members go through the same numbered views (view.h, agree.h); instances of algorithms live within one. Every
- * letter belongs to a view: a process never takes one of another view for one of its own. When a view is installed, each
- * process sends all others a digest of what its clients hold, and nothing is granted before all have done so; a lock that is
- * in a digest is not granted before its process has said more (lock.h, carried.h).
- *
- * Leases. A process grants and vouches for locks only while a majority of the roster has acknowledged heartbeats that it
- * sent within the last lease_ms, by its own clock. Who acknowledges a heartbeat promises to support nobody's exclusion of
- * the sender for promise_ms from then, by its own clock; that is longer, by more than the clocks may differ. Whoever
- * leads the agreement, finding that a process is silent, or that two of them cannot hear each other, tells all to
- * acknowledge it no more (drops). When a majority reports that its promises have run out (expired), the lease of the
- * excluded has run out, too: it has told its clients that their locks are lost, and the next view can do without it.
- * A minority, or who is cut off, therefore grants nothing and revokes in time.
- *
- * Why that is safe. A process excluded from view v+1 was dropped by a majority of v's counted members. Each of them has
- * installed v and no longer acknowledges that process in v. The lease of the process needs acknowledgements of a majority.
- * The two majorities have a member in common. The promise of that member has run out, so the heartbeat that it
- * acknowledged last was sent longer ago than the lease is long.
- *
- * Why the majorities have a member in common. If the set of counted members is the same for both, because each is a
- * majority of it. The set may have changed since the lease was given, but once at most: the leader changes the set by one
- * member, and again only when all leases from before the last change have run out (lease_is_settled). A majority of n
- * members and a majority of n+1, the same ones and another, have a member in common.
- *
- * A process that has just begun has forgotten its promises. So it counts as having promised to every member when it began,
- * and it acknowledges no heartbeat before it is in a view.
+ * The algorithms assume that channels are reliable and that sites live. Views and leases earn that:
+ * src/member/README.md has the model, and the argument why no two clients hold a lock that excludes each other (I18, I28).
+ * Every letter belongs to a view, and a member never takes a letter of one view for a letter of another (I23). When a view is
+ * installed, each member tells all others what its clients hold, and no lock that a client may hold since before is granted
+ * before all have done so (I24; lock/lock.h).
  *
  * Without agreement (a cluster of one, or a test) a view is installed by hand, and a lease of 0 never runs out. */
 #ifndef DIBS_NODE_NODE_H
