@@ -75,7 +75,7 @@ test_that "threads agree on ricart-agrawala" threads_agree ricart-agrawala --req
 test_that "threads agree on maekawa" threads_agree maekawa --set quorum=full
 test_that "threads agree on readers and writers" threads_agree ricart-agrawala --rule shared --order fifo
 test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami --sites 4
-test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-retold --sites 4
+test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-retold --set mistake=overtaken-not-told --sites 4
 test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
 test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
 test_that "threads find what a lost message does" threads_find_it ricart-agrawala-implicit --lose 1
@@ -109,4 +109,65 @@ for token in singhal-heuristic-robust suzuki-kasami-robust; do
 done
 test_that "random runs of ricart-agrawala-robust with failures hold" status_is 0 ricart-agrawala-robust --sites 6 --requests 3 \
     --crash 2 --restart 2 --leave 1 --random 200
+
+# What random runs may say, and searches that were not finished: nothing that sounds like a proof.
+refuses() { # TEXT CHECK-ARGUMENT...: status 2, and one line that says why
+    text=$1
+    shift
+    "$DIBS" check "$@" 2>"$dir/why"
+    [ $? = 2 ] && grep -F -e "$text" "$dir/why"
+}
+
+random_proves_nothing() {
+    "$DIBS" check maekawa --sites 9 --random 5 >"$dir/said" && "$DIBS" check maekawa --sites 9 --random 5 --format json >"$dir/json" &&
+        grep -q '^NO VIOLATION FOUND, which proves nothing: .*(exclusive, 9 sites, 1 request each, unordered channels: 5 random runs, ' "$dir/said" &&
+        ! grep -q 'hold' "$dir/said" && grep -q '"verdict": "none found"' "$dir/json" && ! grep -q '"holds"' "$dir/json"
+}
+
+# Ctrl-C, whenever it comes, ends the search with what is known by then.
+interrupted_sums_up() { # OPTION...
+    timeout --preserve-status -s INT 1 "$DIBS" check lamport --sites 4 --requests 3 --order fifo "$@" >"$dir/said"
+    [ $? = 3 ] && grep '^INTERRUPTED: the search has found no violation so far (exclusive, 4 sites, 3 requests each, FIFO channels: ' "$dir/said"
+}
+
+lists_mistakes() {
+    "$DIBS" check swaroop-singh-as-published >"$dir/said" 2>"$dir/why"
+    [ $? = 2 ] && grep -q 'choose it with --set mistake=NAME' "$dir/why" && [ "$(wc -l <"$dir/said")" = 7 ] &&
+        grep -q 'mistake=grants-twice --rule exclusive --sites 3 --requests 1 --order fifo   # error, 10 moves' "$dir/said" || return 1
+    sed -n '2s/^dibs \(.*\)   #.*/\1/p' "$dir/said" >"$dir/command"
+    # shellcheck disable=SC2046 # words of a command
+    "$DIBS" $(cat "$dir/command") >"$dir/said"
+    [ $? = 1 ]
+}
+
+test_that "random runs never claim a proof" random_proves_nothing
+test_that "a verdict repeats its bounds and options" prints \
+    'hold (exclusive, modulus=5, 2 sites, requests 2,1, FIFO channels: ' ricart-agrawala --sites 2 --requests 2,1 --set modulus=5 --order fifo
+test_that "so does a violation" prints \
+    'critical section (exclusive, 3 sites, 1 request each, FIFO channels, without detection, at most 1 crash or false suspicion: ' \
+    singhal-heuristic-robust --crash 1 --without detection
+test_that "so does a search that is not finished" prints 'so far (exclusive, 3 sites, 1 request each, unordered channels: ' \
+    ricart-agrawala --states 100
+test_that "it says what was looked at" prints 'mutual exclusion, deadlock freedom, concurrent entering and the algorithm'"'"'s invariants hold' \
+    joung-ra1 --rule group:2 --sites 2 --concurrency
+test_that "nobody asks: refused" refuses 'no site requests' ricart-agrawala --requests 0
+test_that "nobody asks in a table: refused" refuses 'no site requests' all --requests 0
+test_that "a join without members: refused" refuses 'has no members' ricart-agrawala --join 1
+test_that "a leave without members: refused" refuses 'has no members' maekawa --leave 1
+test_that "more crashes than sites: refused" refuses '3 sites cannot crash that often' ricart-agrawala-robust --crash 9
+test_that "a restart without a crash: refused" refuses 'only after a crash' ricart-agrawala-robust --restart 1
+test_that "losses of a site alone: refused" refuses 'one site has no network' lamport --sites 1 --lose 1
+test_that "a promise that is not needed: refused" refuses 'does not rely on that' naimi-trehel --without fifo
+test_that "concurrency under a rule without any: refused" refuses 'never admits two sites' naimi-trehel --concurrency
+test_that "starvation in random runs: refused" refuses 'does not look for' maekawa --random 5 --starvation
+test_that "Ctrl-C ends with a summary" interrupted_sums_up
+test_that "Ctrl-C ends two threads with a summary" interrupted_sums_up --threads 2
+test_that "Ctrl-C ends a search by fingerprints with a summary" interrupted_sums_up --fingerprints
+test_that "Ctrl-C ends a reduced search with a summary" interrupted_sums_up --reduce
+test_that "Ctrl-C ends random runs with a summary" interrupted_sums_up --random 1G
+test_that "an algorithm with several mistakes lists them, with a size that shows each" lists_mistakes
+test_that "an expected deadlock is found" prints 'DEADLOCK' agrawal-el-abbadi-robust --crash 2
+test_that "exclusion is checked past an expected deadlock" prints 'mutual exclusion holds (exclusive, 3 sites' agrawal-el-abbadi-robust --crash 2 \
+    --ignore deadlock
+test_that "and found broken there" status_is 1 lamport --order any --ignore deadlock
 echo "1..$number"

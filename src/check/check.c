@@ -54,7 +54,7 @@ bool search_over_limits(const struct search *s, size_t more)
 {
     size_t count = states_count(&s->states);
 
-    return count > s->task->limit || count >= STATES_MAX ||
+    return count > s->task->limit || count >= STATES_MAX || check_stopped(s->task) ||
            (s->task->memory && states_memory_ahead(&s->states, more) + space_memory(&s->space) > s->task->memory);
 }
 
@@ -69,7 +69,7 @@ bool search_violates(const struct search *s, const uint32_t *state, struct space
         finding->verdict = CHECK_OVERTAKING;
     else if (!space_safe(&s->space, state))
         finding->verdict = CHECK_EXCLUSION;
-    else if (space_stuck(&s->space, state))
+    else if (!s->task->deadlocks_too && space_stuck(&s->space, state))
         finding->verdict = CHECK_DEADLOCK;
     else if (s->task->concurrency && space_blocked(&s->space, state))
         finding->verdict = CHECK_BLOCKING;
@@ -196,7 +196,7 @@ static void check_exact(struct search *s, const uint32_t *start)
         if (r->verdict != CHECK_UNFINISHED)
             trace_to(s, c->finding.state);
     }
-    if (s->task->starvation && (r->verdict == CHECK_HOLDS || r->verdict == CHECK_UNFINISHED))
+    if (s->task->starvation && (r->verdict == CHECK_HOLDS || r->verdict == CHECK_UNFINISHED) && !check_stopped(s->task))
         starve_search(s);
     if (s->task->messages && r->verdict == CHECK_HOLDS)
         r->messages = longest_messages(s);
@@ -254,6 +254,7 @@ void check_run(const struct check_task *task, struct check_result *result)
     else
         check_exact(&s, start);
     result->steps = s.space.steps;
+    result->interrupted = result->verdict == CHECK_UNFINISHED && check_stopped(task);
     space_coverage(&s.space, &result->coverage);
     result->seconds = search_seconds(&s);
     space_free(&s.space);

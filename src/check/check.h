@@ -10,6 +10,8 @@
 #include "core/dme.h"
 #include "lab/world.h"
 
+#include <signal.h>
+
 enum check_verdict {
     CHECK_HOLDS,
     CHECK_EXCLUSION,  /* incompatible holders are inside together */
@@ -19,7 +21,7 @@ enum check_verdict {
     CHECK_OVERTAKING, /* while a site waited, others entered more often than allowed */
     CHECK_BLOCKING,   /* a site waits for an exit although the rule would let it in */
     CHECK_INVARIANT,  /* an invariant of the algorithm does not hold */
-    CHECK_UNFINISHED  /* more states than the limit, or more memory */
+    CHECK_UNFINISHED  /* more states than the limit, or more memory, or it was interrupted */
 };
 extern const char *const check_verdicts[]; /* "holds", "exclusion", .. */
 
@@ -42,6 +44,7 @@ struct check_task {
     bool starvation;    /* look for it? */
     bool plain;         /* leave the algorithm's invariants out: that is faster */
     bool concurrency;   /* must a site that the rule would let in not wait for an exit? */
+    bool deadlocks_too; /* go on past a deadlock: it is no violation */
     bool messages;      /* find the largest number of messages of any run? */
     bool overtaking;    /* count how often a waiting site is overtaken? */
     uint32_t overtakes; /* that are allowed, if so */
@@ -49,6 +52,7 @@ struct check_task {
     uint64_t limit;     /* states, at most */
     size_t memory;      /* bytes, at most; 0: no limit */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
+    const volatile sig_atomic_t *stop; /* not 0: the search ends as it is; or null */
 };
 
 /* How often something happened, in states that differ: by what, and in which phase the site was. */
@@ -63,6 +67,8 @@ struct check_result {
     const char *fault; /* CHECK_ERROR: the fact that did not hold; CHECK_INVARIANT: which */
     dme_id victim;     /* CHECK_STARVATION: who waits */
     uint64_t states, transitions;
+    uint64_t runs;    /* check_random: so many were made */
+    bool interrupted; /* by task->stop */
     uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */
     uint32_t depth;     /* moves on the longest shortest way to a state */
     uint32_t overtaken; /* most often, if that was counted */
@@ -86,6 +92,11 @@ double check_omission(const struct check_result *result);
 /* For systems that are too large for that: so many random runs, from a seed, of the same task. Stops at a violation,
  * whose trace is then the whole run. Starvation, overtaking and longest runs are not looked for. */
 void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, struct check_result *result);
+
+static inline bool check_stopped(const struct check_task *t)
+{
+    return t->stop && *t->stop;
+}
 
 /* Is anything of the task to fail but messages? */
 static inline bool check_fails(const struct check_task *t)

@@ -127,7 +127,7 @@ static enum check_verdict walk_verdict(struct walk *w)
     }
     if (!world_safe(w->world))
         return CHECK_EXCLUSION;
-    if (world_stuck(w->world))
+    if (!w->task->deadlocks_too && world_stuck(w->world))
         return CHECK_DEADLOCK;
     w->result->fault = w->task->plain || w->task->conf.alg->flaw ? NULL : world_broken(w->world);
     return w->result->fault ? CHECK_INVARIANT : CHECK_HOLDS;
@@ -177,8 +177,9 @@ void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, s
     memset(result, 0, sizeof *result);
     random_seed(&w.random, seed, 0);
     clock_gettime(CLOCK_MONOTONIC, &began);
-    for (uint64_t k = 0; k < runs && result->verdict == CHECK_HOLDS; k++)
+    for (; result->runs < runs && result->verdict == CHECK_HOLDS && !check_stopped(task); result->runs++)
         walk_run(&w);
+    result->interrupted = result->verdict == CHECK_HOLDS && result->runs < runs;
     clock_gettime(CLOCK_MONOTONIC, &ended);
     result->seconds = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
     if (result->verdict != CHECK_HOLDS) {

@@ -168,3 +168,32 @@ int check_all_mistakes(uint64_t states)
     free(rows.row);
     return CLI_OK;
 }
+
+int check_mistakes_of(const struct dme_alg *alg)
+{
+    enum { STATES = 300000 };
+    struct rows rows = {0};
+
+    for (unsigned m = 0; alg->mistakes[m].name; m++)
+        if (dme_makes(alg, m))
+            rows_add(&rows, &(struct dme_conf){.alg = alg, .mistake = m}, true, 1, STATES);
+    pool_run(pool_cores(), rows.count, all_seek, &rows);
+    fprintf(stderr, "dibs: %s makes one of several mistakes; choose it with --set mistake=NAME:\n", alg->name);
+    for (size_t k = 0; k < rows.count; k++) {
+        const struct row *r = &rows.row[k];
+        const struct dme_conf *conf = &r->task.conf;
+        const char *name = alg->mistakes[conf->mistake].name;
+
+        if (r->result.trace)
+            printf("dibs check %s --set mistake=%s --rule %s --sites %u --requests %u --order %s   # %s, %u moves\n",
+                   alg->name, name, cli_rule_text(conf), conf->n, r->task.requests[0], all_order(&r->task),
+                   check_verdicts[r->result.verdict], r->result.trace_length);
+        else
+            printf("dibs check %s --set mistake=%s   # not in small systems with the usual options: see "
+                   "tests/scenario/%s-%s.txt\n",
+                   alg->name, name, alg->name, name);
+        free(r->result.trace);
+    }
+    free(rows.row);
+    return CLI_USAGE;
+}

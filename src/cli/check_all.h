@@ -2,6 +2,8 @@
 #ifndef DIBS_CLI_CHECK_ALL_H
 #define DIBS_CLI_CHECK_ALL_H
 
+#include "core/dme.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,5 +14,9 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states);
 
 /* Every published mistake, and the smallest system in which the checker finds it. */
 int check_all_mistakes(uint64_t states);
+
+/* The mistakes of one algorithm, each with the command that shows it in the smallest system. Returns the exit status of
+ * a command line that does not say which is meant. */
+int check_mistakes_of(const struct dme_alg *alg);
 
 #endif

@@ -74,14 +74,31 @@ static void check_print_grouped(uint64_t number)
     }
 }
 
-/* "3 sites, 2 requests each, unordered channels": what was tried, outside of which the verdict says nothing. */
+/* ", modulus=5, mistake=small-modulus": what is not as it is at first. */
+static void check_print_options(const struct dme_conf *conf)
+{
+    const struct dme_option *o = conf->alg->options;
+
+    for (unsigned k = 0; o && o[k].key; k++)
+        if (conf->option[k] != o[k].initial && o[k].choices)
+            printf(", %s=%s", o[k].key, o[k].choices[conf->option[k]]);
+        else if (conf->option[k] != o[k].initial)
+            printf(", %s=%llu", o[k].key, (unsigned long long)conf->option[k]);
+    if (conf->alg->mistakes)
+        printf(", mistake=%s", conf->alg->mistakes[conf->mistake].name);
+}
+
+/* "exclusive, 3 sites, 2 requests each, unordered channels": what was tried, outside of which the verdict says nothing. */
 static void check_print_bounds(const struct check_task *task)
 {
+    uint32_t withdrawn = task->conf.alg->needs & ~task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION);
     bool same = true;
 
     for (uint32_t i = 1; i < task->conf.n; i++)
         same = same && task->requests[i] == task->requests[0];
-    printf("%u site%s, ", task->conf.n, task->conf.n == 1 ? "" : "s");
+    printf("%s", cli_rule_text(&task->conf));
+    check_print_options(&task->conf);
+    printf(", %u site%s, ", task->conf.n, task->conf.n == 1 ? "" : "s");
     if (!same)
         printf("requests ");
     for (uint32_t i = 0; i < (same ? 1 : task->conf.n); i++)
@@ -92,6 +109,9 @@ static void check_print_bounds(const struct check_task *task)
     if (same)
         printf(" request%s each", task->requests[0] == 1 ? "" : "s");
     printf(", %s channels", task->needs & DME_FIFO ? "FIFO" : "unordered");
+    for (unsigned bit = 0; bit < DME_NEEDS; bit++)
+        if (withdrawn & 1u << bit)
+            printf(", without %s", dme_need_name(bit));
     check_print_failures(task);
 }
 
@@ -112,7 +132,30 @@ static void check_print_broken_promises(const struct check_task *task)
         printf("\n");
 }
 
-/* The result in one line. A search that was complete proves the properties within its bounds; random runs do not. */
+/* "mutual exclusion, deadlock freedom and starvation freedom": the properties that were looked at. Returns their number. */
+static size_t check_print_properties(const struct check_task *task)
+{
+    bool invariants = !task->plain && task->conf.alg->broken && !task->conf.alg->flaw;
+    const char *all[6], **next = all;
+
+    *next++ = "mutual exclusion";
+    if (!task->deadlocks_too)
+        *next++ = "deadlock freedom";
+    if (task->starvation)
+        *next++ = "starvation freedom";
+    if (task->concurrency)
+        *next++ = "concurrent entering";
+    if (task->overtaking)
+        *next++ = "the bound on overtaking";
+    if (invariants)
+        *next++ = "the algorithm's invariants";
+    for (const char **p = all; p < next; p++)
+        printf("%s%s", p == all ? "" : p + 1 == next ? " and " : ", ", *p);
+    return (size_t)(next - all);
+}
+
+/* The result in one line, with its bounds. A search that was complete proves the properties within them; random runs
+ * and searches that are not complete prove nothing. */
 static void check_print_verdict(const struct check_task *task, const struct check_result *r)
 {
     static const char *const says[] = {
@@ -127,27 +170,28 @@ static void check_print_verdict(const struct check_task *task, const struct chec
         [CHECK_OVERTAKING] = "OVERTAKING: while a site waited, others entered more often than --overtakes allows",
         [CHECK_BLOCKING] = "BLOCKING: a site waits for another one to leave although the rule would admit both",
         [CHECK_INVARIANT] = "INVARIANT BROKEN: an invariant that the algorithm states does not hold",
-        [CHECK_UNFINISHED] =
-            "UNFINISHED: the search reached the limit of --states or --memory; it has found no violation "
-            "so far",
+        [CHECK_UNFINISHED] = "UNFINISHED: the search reached the limit of --states or --memory; it has found no "
+                             "violation so far",
     };
+    bool random = !r->states;
 
-    if (r->verdict != CHECK_HOLDS) {
-        printf("%s\n", says[r->verdict]);
-        if (r->verdict != CHECK_UNFINISHED)
-            check_print_broken_promises(task);
-        return;
-    }
-    if (!r->states)
-        printf("no violation of mutual exclusion or deadlock freedom in random runs (");
-    else if (task->starvation)
-        printf("mutual exclusion, deadlock freedom and starvation freedom hold (");
+    if (r->interrupted)
+        printf("INTERRUPTED: the search has found no violation so far");
+    else if (r->verdict != CHECK_HOLDS)
+        printf("%s", says[r->verdict]);
+    else if (random)
+        printf("NO VIOLATION FOUND, which proves nothing: not every interleaving was tried");
     else
-        printf("mutual exclusion and deadlock freedom hold (");
+        printf("%s", check_print_properties(task) > 1 ? " hold" : " holds");
+    printf(" (");
     check_print_bounds(task);
     printf(": ");
-    check_print_grouped(r->states ? r->states : r->transitions);
-    printf(" %s)\n", r->states ? "states" : "moves");
+    if (random)
+        printf("%llu random runs, ", (unsigned long long)r->runs);
+    check_print_grouped(random ? r->transitions : r->states);
+    printf(" %s)\n", random ? "moves" : "states");
+    if (r->verdict != CHECK_HOLDS && r->verdict != CHECK_UNFINISHED)
+        check_print_broken_promises(task);
 }
 
 void check_print_text(const struct check_task *task, const struct check_result *r)
@@ -161,8 +205,8 @@ void check_print_text(const struct check_task *task, const struct check_result *
                (unsigned long long)r->states, (unsigned long long)r->transitions, r->depth, r->seconds,
                (double)r->states / r->seconds / 1e3, (double)r->memory / (double)r->states);
     else
-        printf("%llu moves in random runs, the longest of %u, %.2f s\n", (unsigned long long)r->transitions, r->depth,
-               r->seconds);
+        printf("%llu moves in %llu random runs, the longest of %u, %.2f s\n", (unsigned long long)r->transitions,
+               (unsigned long long)r->runs, r->depth, r->seconds);
     if (task->fingerprints)
         printf("by fingerprints: that a state was taken for another and left out has a probability below %.1e\n",
                check_omission(r));
@@ -221,6 +265,40 @@ static void check_json_coverage(struct cli_json *j, const struct check_result *r
     json_end(j, '}');
 }
 
+/* Random runs in which nothing was found do not show that anything holds. */
+static const char *check_verdict_name(const struct check_result *r)
+{
+    return r->interrupted                            ? "interrupted"
+           : r->verdict == CHECK_HOLDS && !r->states ? "none found"
+                                                     : check_verdicts[r->verdict];
+}
+
+static void check_json_bounds(struct cli_json *j, const struct check_task *task)
+{
+    const struct dme_conf *conf = &task->conf;
+
+    json_key(j, "requests"), json_array(j);
+    for (uint32_t i = 0; i < conf->n; i++)
+        if (task->requests[i] == CHECK_UNLIMITED)
+            json_text(j, "unlimited");
+        else
+            json_count(j, task->requests[i]);
+    json_end(j, ']');
+    json_key(j, "options"), json_object(j);
+    for (const struct dme_option *o = conf->alg->options; o && o->key; o++) {
+        uint64_t value = conf->option[o - conf->alg->options];
+
+        json_key(j, o->key);
+        if (o->choices)
+            json_text(j, o->choices[value]);
+        else
+            json_count(j, value);
+    }
+    if (conf->alg->mistakes)
+        json_key(j, "mistake"), json_text(j, conf->alg->mistakes[conf->mistake].name);
+    json_end(j, '}');
+}
+
 void check_print_json(const struct check_task *task, const struct check_result *r)
 {
     struct cli_json j = {.to = stdout};
@@ -239,12 +317,16 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_key(&j, "cut"), json_count(&j, task->cut);
     json_key(&j, "join"), json_count(&j, task->join);
     json_key(&j, "leave"), json_count(&j, task->leave);
+    json_key(&j, "ignored"), json_text(&j, task->deadlocks_too ? "deadlock" : "nothing");
+    check_json_bounds(&j, task);
     json_key(&j, "mode"), json_text(&j, !r->states ? "random" : task->fingerprints ? "fingerprints" : "exact");
     json_key(&j, "reduced"), json_bool(&j, task->reduce);
     if (task->fingerprints)
         json_key(&j, "omission"), json_real(&j, check_omission(r));
-    json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
+    json_key(&j, "verdict"), json_text(&j, check_verdict_name(r));
     json_key(&j, "states"), json_count(&j, r->states);
+    if (!r->states)
+        json_key(&j, "runs"), json_count(&j, r->runs);
     json_key(&j, "transitions"), json_count(&j, r->transitions);
     json_key(&j, "steps"), json_count(&j, r->steps);
     json_key(&j, "depth"), json_count(&j, r->depth);

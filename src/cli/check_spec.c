@@ -14,6 +14,7 @@
 struct check_words check_words = CHECK_DEFAULTS;
 
 static const char *const orders[] = {"needed", "fifo", "any", NULL};
+static const char *const ignores[] = {"nothing", "deadlock", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 static const char *const needs[] = {"nothing",   "fifo",  "reliable",  "bounded-delay",
                                     "sequenced", "alive", "detection", NULL};
@@ -68,6 +69,10 @@ const struct cli_option check_options[] = {
      0, 0, NULL},
     {"--concurrency", CLI_FLAG, &check_words.concurrency, NULL,
      "report a violation if a site that the rule would admit has to wait until another one leaves", 0, 0, NULL},
+    {"--ignore", CLI_CHOICE, &check_words.ignore, "WHAT",
+     "do not report this and search on: nothing or deadlock (default nothing), for systems in which a deadlock is "
+     "expected",
+     0, 0, ignores},
     {"--plain", CLI_FLAG, &check_words.plain, NULL, "do not check the algorithm's own invariants, which is faster", 0,
      0, NULL},
     {"--fingerprints", CLI_FLAG, &check_words.fingerprints, NULL,
@@ -140,6 +145,39 @@ static bool check_breaks_promise(const struct check_task *task)
            (task->conf.alg->needs & ~task->needs & DME_DETECTION);
 }
 
+/* A check of something that cannot happen would hold for any algorithm: it is refused, with the reason. */
+static void check_refuse_empty(const struct check_task *task)
+{
+    const struct dme_alg *alg = task->conf.alg;
+    uint32_t n = task->conf.n, withdrawn = need_bits[check_words.without];
+    bool asks = false;
+
+    for (uint32_t i = 0; i < n; i++)
+        asks |= task->requests[i];
+    if (!asks)
+        cli_die("--requests %s: no site requests the critical section, so nothing would be checked",
+                check_words.requests);
+    if (withdrawn & ~alg->needs & (DME_FIFO | DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION))
+        cli_die("--without %s: %s does not rely on that (\"dibs list %s\" shows its needs)", needs[check_words.without],
+                alg->name, alg->name);
+    if ((task->join && !alg->join) || (task->leave && !alg->leave))
+        cli_die("--%s: %s has no members that join or leave; leave the option out", task->join ? "join" : "leave",
+                alg->name);
+    if (n == 1 && (task->cut || (check_words.lose != UINT64_MAX && task->lose) ||
+                   (check_words.duplicate != UINT64_MAX && task->duplicate)))
+        cli_die("--lose, --duplicate and --cut: one site has no network; take more --sites");
+    if (task->crash > n + task->restart + task->resume)
+        cli_die("--crash %u: %u sites cannot crash that often without --restart or --resume", task->crash, n);
+    if (task->restart > task->crash || task->resume > task->crash)
+        cli_die("--%s %u: sites come back only after a crash; give --crash the same number at least",
+                task->restart > task->crash ? "restart" : "resume",
+                task->restart > task->crash ? task->restart : task->resume);
+    if (task->concurrency &&
+        (task->conf.rule == DME_EXCLUSIVE || (task->conf.rule == DME_SLOTS && task->conf.limit < 2)))
+        cli_die("--concurrency: the rule %s never admits two sites together; choose another --rule",
+                cli_rule_text(&task->conf));
+}
+
 struct check_task check_task_of(const char *algorithm)
 {
     const struct check_words *w = &check_words;
@@ -166,6 +204,7 @@ struct check_task check_task_of(const char *algorithm)
     task.starvation = w->starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
     task.plain = w->plain || check_breaks_promise(&task);
     task.concurrency = w->concurrency;
+    task.deadlocks_too = w->ignore;
     task.messages = w->messages;
     task.overtaking = w->overtakes != UINT64_MAX;
     task.overtakes = (uint32_t)w->overtakes;
@@ -181,6 +220,11 @@ struct check_task check_task_of(const char *algorithm)
                 "these need the states themselves, or none; leave it out");
     if (w->runs && memchr(task.requests, CHECK_UNLIMITED, task.conf.n))
         cli_die("--random and --requests unlimited do not go together: a run must end");
+    if (w->runs && (w->starvation || w->messages || w->concurrency || task.overtaking))
+        cli_die(
+            "--random does not look for what --starvation, --messages, --concurrency and --overtakes ask for; leave "
+            "them out");
+    check_refuse_empty(&task);
     return task;
 }
 

@@ -12,7 +12,7 @@ struct check_words {
     uint64_t crash, restarts, resumes, cuts, joins, leaves;
     uint64_t runs, seed, threads;
     const char *rule, *requests, *save, *svg;
-    unsigned order, format, without;
+    unsigned order, format, without, ignore;
     bool starvation, messages, concurrency, coverage, plain, fingerprints, reduce;
     struct cli_list sets;
 };

@@ -10,10 +10,51 @@
 enum { CHECK_EXIT_UNFINISHED = 3 };
 enum { CHECK_STATES_ALL = 3000000 };
 
+static volatile sig_atomic_t check_stop;
+
+static void check_on_signal(int signal)
+{
+    (void)signal;
+    check_stop = 1;
+}
+
+/* The first Ctrl-C ends the search with a summary, the second ends the program. */
+static void check_catch_interrupt(struct check_task *task)
+{
+    struct sigaction action = {.sa_handler = check_on_signal, .sa_flags = (int)SA_RESETHAND};
+
+    sigaction(SIGINT, &action, NULL);
+    task->stop = &check_stop;
+}
+
+/* How many states there will be is not known before the search is past its middle. From then on fewer and fewer states
+ * are waiting to be looked at, and how fast that number falls gives a time. */
 static void check_progress(uint64_t states, uint64_t waiting, double seconds)
 {
-    fprintf(stderr, "\r%12llu states, %llu to look at, %.1f s ", (unsigned long long)states,
-            (unsigned long long)waiting, seconds);
+    static uint64_t most;
+    static double most_at;
+    char left[40] = "the search still grows";
+
+    if (waiting >= most)
+        most = waiting, most_at = seconds;
+    else
+        snprintf(left, sizeof left, "about %.0f s left",
+                 (double)waiting * (seconds - most_at) / (double)(most - waiting));
+    fprintf(stderr, "\r%12llu states, %llu to look at, %.1f s, %s   ", (unsigned long long)states,
+            (unsigned long long)waiting, seconds, left);
+}
+
+/* Is it clear which mistake is meant: there is at most one, or the user has chosen? */
+static bool check_chooses_mistake(const struct dme_conf *conf)
+{
+    unsigned count = 0;
+
+    for (unsigned m = 0; conf->alg->mistakes && conf->alg->mistakes[m].name; m++)
+        count += dme_makes(conf->alg, m);
+    for (unsigned k = 0; k < check_words.sets.count; k++)
+        if (strncmp(check_words.sets.item[k], "mistake=", 8) == 0)
+            return true;
+    return count < 2;
 }
 
 /* For tables: all sites make the same number of requests. */
@@ -22,6 +63,8 @@ static uint8_t check_same(const char *text)
     uint8_t requests[2];
 
     check_requests(text, 2, requests);
+    if (!requests[0])
+        cli_die("--requests 0: no site requests the critical section, so nothing would be checked");
     return requests[0];
 }
 
@@ -62,6 +105,9 @@ int cmd_check(int argc, char **argv)
     if (strcmp(name, "mistakes") == 0)
         return check_all_mistakes(states_all(w->states));
     task = check_task_of(name);
+    if (!check_chooses_mistake(&task.conf))
+        return check_mistakes_of(task.conf.alg);
+    check_catch_interrupt(&task);
     if (isatty(STDERR_FILENO))
         task.progress = check_progress;
     if (w->runs)
@@ -69,7 +115,7 @@ int cmd_check(int argc, char **argv)
     else
         check_run(&task, &result);
     if (task.progress)
-        fprintf(stderr, "\r%60s\r", "");
+        fprintf(stderr, "\r%100s\r", "");
     if (w->format == CLI_AS_JSON)
         check_print_json(&task, &result);
     else
@@ -81,7 +127,7 @@ int cmd_check(int argc, char **argv)
     if (w->svg && result.trace)
         check_draw(&task, &result, w->svg);
     free(result.trace);
-    return result.verdict == CHECK_HOLDS        ? CLI_OK
-           : result.verdict == CHECK_UNFINISHED ? CHECK_EXIT_UNFINISHED
-                                                : CLI_FAILED;
+    return result.interrupted || result.verdict == CHECK_UNFINISHED ? CHECK_EXIT_UNFINISHED
+           : result.verdict == CHECK_HOLDS                          ? CLI_OK
+                                                                    : CLI_FAILED;
 }
