@@ -17,6 +17,11 @@ tell $? "$((seeds / 3)) seeds while members come and go"
 tell $? "$((seeds / 3)) seeds of one trouble after the other, and clients of all other members lose nothing"
 sed 's/^/# /' "$dir/said"
 
+for case in squeeze amnesia sharing; do
+    "$DIBS" soak --focus $case --seeds $((seeds / 10)) --first "${SOAK_FIRST:-1}" >"$dir/said"
+    tell $? "$((seeds / 10)) seeds of one hard case: $case"
+done
+
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/one"
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/two"
 [ "$(wc -l <"$dir/one")" -gt 50 ] && cmp -s "$dir/one" "$dir/two"
@@ -57,6 +62,7 @@ if [ "$MODE" = release ]; then
             read -r sed
             read -r first count words
             case $words in
+            --focus*) words=${words#* } option="--focus ${words%% *}" words=${words#* } ;;
             --*) option=${words%% *} words=${words#* } ;;
             *) option= ;;
             esac

@@ -17,11 +17,13 @@ static double soak_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static const char *const focuses[] = {"all", "squeeze", "amnesia", "sharing", NULL};
+
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
     printf("FAILED: seed %" PRIu64 ": %s\n  %s\n", conf->seed, r->failure, r->mix);
-    printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s%s --trace\n", conf->seed, conf->chaos_s,
-           conf->roster ? " --roster" : "", conf->rolling ? " --rolling" : "");
+    printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s%s --focus %s --trace\n", conf->seed,
+           conf->chaos_s, conf->roster ? " --roster" : "", conf->rolling ? " --rolling" : "", focuses[conf->focus]);
     fflush(stdout);
 }
 
@@ -42,6 +44,7 @@ int cmd_soak(int argc, char **argv)
 {
     uint64_t first = 1, seeds = 100, seconds = 30, members = 0, clients = 0, failed = 0;
     const char *algorithm = NULL;
+    unsigned focus = SOAK_ALL;
     bool calm = false, roster = false, rolling = false, trace = false, first_only = false, progress;
     const struct cli_option options[] = {
         {"--first", CLI_COUNT, &first, "SEED", "begin with seed SEED (default 1)", 0, UINT64_MAX, NULL},
@@ -58,6 +61,9 @@ int cmd_soak(int argc, char **argv)
         {"--roster", CLI_FLAG, &roster, NULL, "also add and remove members", 0, 0, NULL},
         {"--rolling", CLI_FLAG, &rolling, NULL,
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
+        {"--focus", CLI_CHOICE, &focus, "CASE",
+         "only one hard case, again and again: squeeze, amnesia or sharing (default: all, drawn for each seed)", 0, 0,
+         focuses},
         {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},
         {0},
@@ -89,6 +95,7 @@ int cmd_soak(int argc, char **argv)
     conf.calm = calm;
     conf.roster = roster;
     conf.rolling = rolling;
+    conf.focus = (enum soak_focus)focus;
     conf.modes = algorithm ? cli_algorithm(algorithm) : NULL;
     conf.trace = trace ? stdout : NULL;
     progress = isatty(STDERR_FILENO) && !trace;

@@ -274,9 +274,9 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = w->mix.squeeze || world_below(w, 3);
-    c->slow = w->mix.squeeze || world_below(w, 2);
-    c->confirm_us = (w->mix.squeeze || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
+    c->confirms = w->mix.squeeze || w->mix.amnesia || world_below(w, 3);
+    c->slow = w->mix.squeeze || w->mix.amnesia || world_below(w, 2);
+    c->confirm_us = (w->mix.squeeze || w->mix.amnesia || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || world_below(w, 4) == 0;
     x->instant = !c->confirms;
     x->delay_us = x->instant ? 0 : 1 + world_below(w, 3000);
@@ -296,7 +296,7 @@ static void clients_ask(struct world *w, uint32_t k)
     const char *words[8] = {"LOCK"};
     size_t count = 2;
 
-    c->name = (int)world_below(w, SOAK_NAMES);
+    c->name = (int)world_below(w, w->mix.one_name ? 1 : SOAK_NAMES);
     words[1] = clients_names[c->name];
     c->mode = LOCK_ALONE;
     c->slots = 0;
@@ -304,8 +304,9 @@ static void clients_ask(struct world *w, uint32_t k)
         c->slots = 2;
         words[count++] = "SLOTS";
         words[count++] = "2";
-    } else if (w->modes->rules & 1u << DME_GROUP && world_below(w, 3)) {
-        c->mode = world_below(w, 2) ? LOCK_SHARED : lock_group_mode(words[1], strlen(words[1]), "red", 3);
+    } else if (w->modes->rules & 1u << DME_GROUP && world_below(w, w->mix.sharing ? 8 : 3)) {
+        c->mode =
+            w->mix.sharing || world_below(w, 2) ? LOCK_SHARED : lock_group_mode(words[1], strlen(words[1]), "red", 3);
         words[count++] = c->mode == LOCK_SHARED ? "SHARED" : "GROUP";
         if (c->mode != LOCK_SHARED)
             words[count++] = "red";
@@ -493,7 +494,8 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
         clients_check_belief(w, c);
     if (c->confirms)
         world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
-    clients_plan(w, k, c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * w->mix.hold_ms + 1));
+    clients_plan(w, k,
+                 c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
 }
 
 /* A client of version 3 that cannot unlock what it held has been told before that it is lost. */

@@ -8,12 +8,30 @@ static uint32_t faults_maybe(struct world *w, uint32_t most)
     return world_below(w, 2) ? 1 + (uint32_t)world_below(w, most) : 0;
 }
 
+/* Only one kind of trouble; see soak_focus. All clients want the same lock, so that there are holders to be harmed. */
+static void faults_draw_focus(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    *m = (struct soak_mix){.delay_us = 30, .one_name = true};
+    m->squeeze = w->conf->focus == SOAK_SQUEEZE;
+    m->amnesia = w->conf->focus == SOAK_AMNESIA;
+    m->sharing = w->conf->focus == SOAK_SHARING;
+    m->drift_ppm = m->sharing ? 0 : 50000;
+    m->hold_ms = m->sharing ? 2000 : m->squeeze ? 8000 : 1000;
+    m->think_ms = m->sharing ? 200 : 20;
+    w->clients = w->conf->clients ? w->conf->clients : 16;
+    world_plan(w, 3000000, SOAK_FAULT, 0, 0);
+}
+
 void faults_draw(struct world *w)
 {
     struct soak_mix *m = &w->mix;
 
     *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
-    if (w->conf->rolling) {
+    if (w->conf->focus) {
+        faults_draw_focus(w);
+    } else if (w->conf->rolling) {
         rolling_draw(w);
     } else if (!w->conf->calm) {
         m->delay_us = 20 + (uint32_t)world_below(w, 2000);
@@ -275,8 +293,22 @@ static void faults_change_any(struct world *w)
     faults_change_roster(w, (uint32_t)world_below(w, w->n), (uint32_t)world_below(w, w->n));
 }
 
+static bool faults_leads(const struct world *w, uint32_t i)
+{
+    return w->machine[i].runs && w->machine[i].node.agree && agree_leads(w->machine[i].node.agree);
+}
+
+static bool faults_has_holder(const struct world *w, uint32_t i)
+{
+    for (uint32_t k = 0; k < w->clients; k++)
+        if (w->client[k].machine == i && w->client[k].holds)
+            return true;
+    return false;
+}
+
 /* The hard case for changes of the roster: a member reaches a minority only, the members that it reaches are removed one
- * after the other, as fast as can be, and then it is stopped. Its lease rests on members that are no longer counted. */
+ * after the other, the leader last, as fast as can be, and it is stopped meanwhile. Its lease rests on members that are no longer
+ * counted. */
 static void faults_squeeze_begin(struct world *w, uint32_t victim)
 {
     struct soak_squeeze *q = &w->squeeze;
@@ -290,9 +322,18 @@ static void faults_squeeze_begin(struct world *w, uint32_t victim)
             q->order[count - 1] = q->order[at];
             q->order[at] = k;
         }
+    for (k = 0; k < count; k++)
+        if (faults_leads(w, q->order[k])) {
+            uint32_t leader = q->order[k];
+
+            q->order[k] = q->order[count - 1];
+            q->order[count - 1] = leader;
+            break;
+        }
     q->next = count / 2;
     q->count = count;
-    q->due_us = w->now_us + (200 + world_below(w, 400)) * SOAK_LEASE_MS;
+    q->due_us = w->now_us + (500 + world_below(w, 250)) * SOAK_LEASE_MS;
+    q->stop_us = w->now_us + (860 + world_below(w, 100)) * SOAK_LEASE_MS;
     for (k = 0; k < q->next; k++)
         w->pipe[victim][q->order[k]].blocked = w->pipe[q->order[k]][victim].blocked = true;
     w->report->cuts++;
@@ -310,19 +351,36 @@ static void faults_squeeze(struct world *w)
             return;
         }
     if (!q->active) {
-        if (world_is_whole(w) && world_below(w, 20) == 0)
+        if (world_is_whole(w) && !faults_leads(w, i) && w->machine[i].drift_ppm <= 0 &&
+            (faults_has_holder(w, i) || !world_below(w, 20)))
             faults_squeeze_begin(w, i);
     } else if (w->now_us - q->began_us > 3000 * SOAK_LEASE_MS) {
         faults_heal(w);
         q->active = false;
-    } else if (q->next < q->count) {
-        if (w->now_us >= q->due_us && i != q->victim && faults_change_roster(w, q->order[q->next], i) &&
-            ++q->next == q->count)
-            q->due_us = w->now_us + world_below(w, 600 * SOAK_LEASE_MS);
-    } else if (!q->stopped && w->now_us >= q->due_us) {
+    } else if (!q->stopped && w->now_us >= q->stop_us) {
         q->stopped = true;
         faults_stop_if_runs(w, q->victim, 3 * SOAK_LEASE_MS);
+    } else if (q->next < q->count && w->now_us >= q->due_us && i != q->victim &&
+               (q->next == q->count / 2 || !world_is_member(w, q->order[q->next - 1])) &&
+               faults_change_roster(w, q->order[q->next], i)) {
+        q->next++;
     }
+}
+
+/* All members but one crash and are back before its lease has run out, and it is cut off: only what they have written down,
+ * or assume, keeps them from excluding it too early. */
+static void faults_amnesia(struct world *w)
+{
+    uint32_t spared = (uint32_t)world_below(w, w->n);
+
+    if (world_below(w, 100) || !world_is_whole(w))
+        return;
+    faults_cut_off(w, 1u << spared, 2 * SOAK_LEASE_MS);
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->machine[i].runs && i != spared) {
+            w->report->crashes++;
+            machine_crash(w, i);
+        }
 }
 
 /* A machine stops together with its clock, as a virtual machine does that is moved. */
@@ -366,6 +424,8 @@ void faults_happen(struct world *w)
         return;
     if (w->mix.squeeze)
         faults_squeeze(w);
+    if (w->mix.amnesia)
+        faults_amnesia(w);
     if (w->mix.standstill)
         faults_standstill(w);
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)

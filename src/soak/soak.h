@@ -30,11 +30,21 @@
 
 struct dme_alg;
 
+/* One hard case, again and again, and nothing else. */
+enum soak_focus {
+    SOAK_ALL,     /* drawn */
+    SOAK_SQUEEZE, /* a lease rests on members that are removed one after the other */
+    SOAK_AMNESIA, /* all members but one crash at once and come back at once, and the one is cut off */
+    SOAK_SHARING, /* no faults: many clients that may share a lock for long, and some that may not */
+    SOAK_FOCUSES
+};
+
 struct soak_conf {
     uint64_t seed;
-    uint32_t members;                    /* 0: drawn */
-    uint32_t clients;                    /* 0: drawn */
-    uint32_t chaos_s;                    /* how long faults happen */
+    uint32_t members; /* 0: drawn */
+    uint32_t clients; /* 0: drawn */
+    uint32_t chaos_s; /* how long faults happen */
+    enum soak_focus focus;
     bool roster;                         /* members are added and removed, too */
     bool calm;                           /* no faults at all */
     bool rolling;                        /* one trouble at a time, and who is not in trouble loses no lock */

@@ -431,17 +431,18 @@ static const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
         count++;
     do
         alg = alg_list[world_below(w, count)];
-    while (!world_can_run(alg, slots));
+    while (!world_can_run(alg, slots) || (w->conf->focus == SOAK_SHARING && !slots && !(alg->rules & 1u << DME_GROUP)));
     return alg;
 }
 
 static void world_begin(struct world *w)
 {
     static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7}, rolling_sizes[] = {3, 5, 3, 5, 4, 4, 6, 7},
-                          roster_sizes[] = {5, 7, 3, 5, 5, 4, 6, 7};
+                          roster_sizes[] = {5, 7, 3, 5, 5, 4, 6, 7}, focus_sizes[] = {5, 5, 5, 5, 5, 5, 5, 7};
 
     w->n = w->conf->members ? w->conf->members
                             : (w->conf->rolling  ? rolling_sizes
+                               : w->conf->focus  ? focus_sizes
                                : w->conf->roster ? roster_sizes
                                                  : sizes)[world_below(w, 8)];
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
@@ -460,6 +461,8 @@ static void world_begin(struct world *w)
         ring_init(&m->writes);
         m->random = world_random(&w->random);
         m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* at the edge */
+        if (w->conf->focus)                                                      /* one is slower than all others */
+            m->drift_ppm = (i ? 1 : -1) * (int64_t)w->mix.drift_ppm;
     }
     for (uint32_t i = 0; i < w->n; i++)
         world_plan(w, world_below(w, 200000), SOAK_START, i, 0);

@@ -164,7 +164,8 @@ struct soak_mix {
     uint32_t crash, leave, pause, cut, breaks, kill_client, disturb_client, evict, roster, torn, slow;
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
-    bool wild_clocks; /* beyond the bound */
+    bool amnesia, sharing, one_name; /* see soak_focus */
+    bool wild_clocks;                /* beyond the bound */
     bool forgetful;   /* there is hardly room for all names: now and then they are forgotten in a new view */
     bool lonely;      /* cuts take one machine from all others */
     bool no_calendar; /* no machine knows the time of day */
@@ -182,7 +183,7 @@ struct soak_mix {
 struct soak_squeeze {
     bool active, stopped;
     uint32_t victim, order[SOAK_MEMBERS_MAX], next, count; /* the members from next on are to be removed */
-    uint64_t began_us, due_us;
+    uint64_t began_us, due_us, stop_us;
 };
 
 /* Observations of the whole cluster, see checks.c. */
