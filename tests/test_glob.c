@@ -30,7 +30,8 @@ static void patterns_match_as_in_a_shell(void **state)
 static void patterns_match_as_fnmatch_does(void **state)
 {
     static const char alphabet[] = "ab*?[]!-";
-    static const char *const names[] = {"", "a", "b", "ab", "ba", "aab", "abab", "-", "!", "]", "[", "[a", "a]"};
+    static const char *const names[] = {"",      "a", "b", "ab", "ba", "aab", "abab", "baabba",
+                                        "aaaab", "-", "!", "]",  "[",  "[a",  "a]"};
     char pattern[6];
 
     (void)state;
@@ -46,24 +47,50 @@ static void patterns_match_as_fnmatch_does(void **state)
     }
 }
 
-static void no_pattern_costs_more_than_the_product_of_the_lengths(void **state)
+/* What a match costs; the name is 255 times a. */
+static uint64_t cost_of(const char *pattern, size_t len)
 {
-    char name[256], pattern[256];
+    char name[255];
     uint64_t cost = 0;
 
-    (void)state;
     memset(name, 'a', sizeof name);
+    assert_false(glob_matches(pattern, len, name, sizeof name, &cost));
+    return cost;
+}
+
+static void a_pattern_of_stars_and_bytes_costs_the_sum_of_the_lengths(void **state)
+{
+    char pattern[256];
+
+    (void)state;
     for (unsigned k = 0; k < 127; k++)
         memcpy(pattern + 2 * k, "*a", 2);
     pattern[254] = 'b';
-    assert_false(glob_matches(pattern, 255, name, 255, &cost));
-    assert_in_range(cost, 1, 255 * 255);
-    cost = 0;
+    assert_in_range(cost_of(pattern, 255), 1, 2 * (255 + 255));
     memset(pattern, 'a', 128);
     pattern[0] = '*';
     pattern[127] = 'b';
-    assert_false(glob_matches(pattern, 128, name, 255, &cost));
-    assert_in_range(cost, 1, 255 * 255);
+    assert_in_range(cost_of(pattern, 128), 1, 2 * (128 + 255));
+    pattern[128] = '*';
+    assert_in_range(cost_of(pattern, 129), 1, 2 * (129 + 255));
+    for (unsigned k = 0; k < 31; k++) /* aaaaaaa*aaaaaaa*..., of which the last is not there */
+        pattern[8 * k] = '*';
+    assert_in_range(cost_of(pattern, 250), 1, 2 * (250 + 255));
+}
+
+static void no_pattern_costs_more_than_the_product_of_the_lengths(void **state)
+{
+    char pattern[256];
+
+    (void)state;
+    memset(pattern, '?', 128);
+    pattern[0] = '*';
+    pattern[127] = 'b';
+    assert_in_range(cost_of(pattern, 128), 255, 128 * 255);
+    for (unsigned k = 0; k < 80; k++)
+        memcpy(pattern + 1 + 3 * k, "[a]", 3);
+    pattern[241] = 'b';
+    assert_in_range(cost_of(pattern, 242), 255, 242 * 255);
 }
 
 static void every_match_begins_with_the_prefix(void **state)
@@ -81,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_match_as_in_a_shell),
         cmocka_unit_test(patterns_match_as_fnmatch_does),
+        cmocka_unit_test(a_pattern_of_stars_and_bytes_costs_the_sum_of_the_lengths),
         cmocka_unit_test(no_pattern_costs_more_than_the_product_of_the_lengths),
         cmocka_unit_test(every_match_begins_with_the_prefix),
     };

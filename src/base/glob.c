@@ -1,6 +1,8 @@
 /* glob.c - see glob.h. */
 #include "glob.h"
 
+#include <string.h>
+
 /* One element of the pattern, which is not *, and one byte of the name. The length of the element; 0: they do not match. A
  * set that does not end is a bracket that means itself, as fnmatch has it. */
 static size_t glob_element(const char *p, size_t len, char c)
@@ -33,6 +35,24 @@ static size_t glob_element(const char *p, size_t len, char c)
     return found != negated ? k + 1 : 0;
 }
 
+/* The bytes behind a * that mean themselves, up to the next * or the end of the pattern, are looked for all at once, in time that
+ * is linear in what is looked at. Of several places before a * the first is right: what is left of the name is longest then. If
+ * there are such bytes, p and n move behind them; n beyond the end of the name if they are not there. */
+static void glob_skip_to(const char *pattern, size_t pattern_len, size_t *p, const char *name, size_t name_len,
+                         size_t *n, uint64_t *cost)
+{
+    size_t len = glob_prefix(pattern + *p, pattern_len - *p), left = name_len - *n;
+    bool last = *p + len == pattern_len;
+    const char *from = last && left > len ? name + name_len - len : name + *n, *found;
+
+    if (len == 0 || (!last && pattern[*p + len] != '*'))
+        return;
+    found = memmem(from, (size_t)(name + name_len - from), pattern + *p, len);
+    *cost += len + (found ? (size_t)(found - from) : left);
+    *p += len;
+    *n = found ? (size_t)(found - name) + len : name_len + 1;
+}
+
 bool glob_matches(const char *pattern, size_t pattern_len, const char *name, size_t name_len, uint64_t *cost)
 {
     size_t p = 0, n = 0, star = SIZE_MAX, retry = 0, some;
@@ -40,7 +60,9 @@ bool glob_matches(const char *pattern, size_t pattern_len, const char *name, siz
     while (n < name_len) {
         ++*cost;
         if (p < pattern_len && pattern[p] == '*') {
-            star = ++p;
+            p++;
+            glob_skip_to(pattern, pattern_len, &p, name, name_len, &n, cost);
+            star = p;
             retry = n;
         } else if (p < pattern_len && (some = glob_element(pattern + p, pattern_len - p, name[n]))) {
             p += some;
@@ -54,7 +76,7 @@ bool glob_matches(const char *pattern, size_t pattern_len, const char *name, siz
     }
     while (p < pattern_len && pattern[p] == '*')
         p++;
-    return p == pattern_len;
+    return n == name_len && p == pattern_len;
 }
 
 size_t glob_prefix(const char *pattern, size_t len)

@@ -2,8 +2,10 @@
  * before a byte that means itself. Names are bytes with a length.
  *
  * Anybody may send a pattern, so what one costs is bounded: only the last * that was met is tried again with more bytes,
- * which is enough, and takes at most as many steps as the product of the lengths. (fnmatch of the C library tries all of
- * them again, and takes exponentially many.) The steps are counted, so that a caller can stop after some. */
+ * which is enough. Bytes between stars that mean themselves are looked for at once: a pattern of stars and such bytes takes
+ * time that is linear in its length and the name's. What lies between two stars and has a ? or a set takes at most as many steps
+ * as the product of its length and the name's. (fnmatch of the C library tries all stars again, and takes exponentially
+ * many.) The steps are counted, so that a caller can stop after some. */
 #ifndef DIBS_BASE_GLOB_H
 #define DIBS_BASE_GLOB_H
 

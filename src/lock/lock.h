@@ -172,7 +172,7 @@ enum { LOCK_ANY_KIND = -1 };
 
 /* Which algorithms run the locks with names like this, and perhaps what kind of lock they are. */
 struct lock_policy {
-    const char *pattern;         /* as of fnmatch; null matches all */
+    const char *pattern;         /* see glob.h; null matches all */
     const struct dme_alg *modes; /* of locks that are exclusive, shared or for groups, as far as it knows these rules */
     const struct dme_alg *slots; /* of locks with slots */
     int kind;                    /* LOCK_ANY_KIND; or the number of slots, 0 if they have none */

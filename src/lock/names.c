@@ -1,10 +1,10 @@
 /* names.c - see names.h. */
 #include "names.h"
 
+#include "base/glob.h"
 #include "base/memory.h"
 
 #define XXH_INLINE_ALL
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -35,12 +35,11 @@ struct lock *locks_find(const struct locks *l, const char *name, size_t name_len
 
 uint8_t names_policy(const struct locks *l, const char *name, size_t name_len)
 {
-    char text[LOCK_NAME_MAX + 1];
+    uint64_t cost = 0;
     uint8_t k = 0;
 
-    memcpy(text, name, name_len);
-    text[name_len] = '\0';
-    while (l->policy[k].pattern && fnmatch(l->policy[k].pattern, text, 0) != 0)
+    while (l->policy[k].pattern &&
+           !glob_matches(l->policy[k].pattern, strlen(l->policy[k].pattern), name, name_len, &cost))
         k++;
     return k;
 }

@@ -13,13 +13,14 @@
 #include <xxhash.h>
 
 enum { INTEREST_EVERY_MS = 1000, INTEREST_LASTS_MS = 3500, INTEREST_ITEMS_MAX = 64, INTEREST_COST_MAX = 4096 };
-enum { WATCH_TABLE = 1 << 12 };
+enum { WATCH_TABLE = 1 << 14 };
 
 const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
 
 void watch_init(struct watch *w)
 {
     ring_init(&w->notes);
+    ring_init(&w->all);
     w->credit = UINT64_MAX;
 }
 
@@ -177,43 +178,16 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
     return NULL;
 }
 
-bool watch_next(struct node *node, struct node_event *event)
-{
-    struct watch *w = &node->talk.watch;
-
-    while (!ring_empty(&w->notes) && w->credit) {
-        struct watch_note *note = RING_OF(w->notes.next, struct watch_note, in_watch);
-        struct subscription *s = w->table ? watch_find_next(w, note) : NULL;
-
-        if (s) {
-            event->session = s->session;
-            event->watched = s;
-            event->note = note;
-            return true;
-        }
-        if (w->credit)
-            watch_drop_note(w, note);
-    }
-    return false;
-}
-
-bool watch_has_more(const struct node *node)
-{
-    return !ring_empty(&node->talk.watch.notes);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- interest */
 
 static void watch_list(const struct node *node, struct bytes *to)
 {
-    for (const struct ring *r = node->sessions.next; r != &node->sessions; r = r->next) {
-        const struct session *session = RING_OF(r, struct session, in_node);
+    const struct ring *all = &node->talk.watch.all;
 
-        for (const struct ring *i = session->subscriptions.next; i != &session->subscriptions; i = i->next) {
-            const struct subscription *s = RING_OF(i, struct subscription, in_session);
+    for (const struct ring *r = all->next; r != all; r = r->next) {
+        const struct subscription *s = RING_OF(r, struct subscription, in_all);
 
-            pack_text(pack_number(bytes_add(to, 2 + (size_t)s->text_len), s->pattern, 1), s->text, s->text_len);
-        }
+        pack_text(pack_number(bytes_add(to, 2 + (size_t)s->text_len), s->pattern, 1), s->text, s->text_len);
     }
 }
 
@@ -233,6 +207,34 @@ static void watch_tell_interest(struct node *node)
             talk_say(node, k, message.at, bytes_len(&message));
     bytes_free(&message);
     w->tell_ms = node->now_ms + INTEREST_EVERY_MS;
+    w->changed = false;
+}
+
+bool watch_next(struct node *node, struct node_event *event)
+{
+    struct watch *w = &node->talk.watch;
+
+    if (w->changed)
+        watch_tell_interest(node);
+    while (!ring_empty(&w->notes) && w->credit) {
+        struct watch_note *note = RING_OF(w->notes.next, struct watch_note, in_watch);
+        struct subscription *s = w->table ? watch_find_next(w, note) : NULL;
+
+        if (s) {
+            event->session = s->session;
+            event->watched = s;
+            event->note = note;
+            return true;
+        }
+        if (w->credit)
+            watch_drop_note(w, note);
+    }
+    return false;
+}
+
+bool watch_has_more(const struct node *node)
+{
+    return !ring_empty(&node->talk.watch.notes);
 }
 
 const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u)
@@ -286,11 +288,11 @@ static struct subscription *watch_find(const struct session *s, bool pattern, co
     return NULL;
 }
 
-/* The others are told at once of few subscriptions; if there are many, they know that it is all names. */
+/* The others are told soon of few subscriptions, once for all that a client has asked for at once; if there are many, they know
+ * that it is all names. */
 static void watch_changed(struct node *node)
 {
-    if (node->talk.watch.count <= INTEREST_ITEMS_MAX + 1)
-        watch_tell_interest(node);
+    node->talk.watch.changed |= node->talk.watch.count <= INTEREST_ITEMS_MAX + 1;
 }
 
 const char *watch_subscribe(struct session *s, bool pattern, const char *text, size_t len)
@@ -317,6 +319,7 @@ const char *watch_subscribe(struct session *s, bool pattern, const char *text, s
     x->prefix = pattern ? (uint8_t)glob_prefix(text, len) : 0;
     memcpy(x->text, text, len);
     ring_push(&s->subscriptions, &x->in_session);
+    ring_push(&w->all, &x->in_all);
     ring_push(watch_bucket(w, pattern, text, pattern ? x->prefix : len), &x->in_watch);
     w->prefixes[x->prefix] += pattern;
     s->subscribed++;
@@ -333,6 +336,7 @@ static void watch_forget(struct subscription *x)
         w->next = x->in_watch.next;
     ring_cut(&x->in_watch);
     ring_cut(&x->in_session);
+    ring_cut(&x->in_all);
     w->prefixes[x->prefix] -= x->pattern;
     w->count--;
     x->session->subscribed--;

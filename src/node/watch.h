@@ -42,7 +42,7 @@ struct watch_note {
 };
 
 struct subscription {
-    struct ring in_watch, in_session;
+    struct ring in_watch, in_session, in_all;
     struct session *session;
     bool pattern;
     uint8_t prefix;   /* pattern: the length of what all its names begin with */
@@ -52,7 +52,8 @@ struct subscription {
 
 struct watch {
     struct ring
-        *table; /* WATCH_TABLE rings of subscriptions, by the hash of name or prefix; null: there were none yet */
+        *table;      /* WATCH_TABLE rings of subscriptions, by the hash of name or prefix; null: there were none yet */
+    struct ring all; /* subscriptions */
     uint32_t prefixes[256]; /* how many patterns have a prefix of this length */
     struct ring notes;
     /* How far the first note has been told: to those of its name, or to patterns with a prefix of a length; and among
@@ -61,7 +62,8 @@ struct watch {
     struct ring *next;
     uint64_t credit; /* steps that may still be made in this turn; the driver refills it, if it bounds its turns */
     uint32_t count, note_count;
-    uint64_t tell_ms; /* when the others are told again */
+    bool changed;     /* since the others were told */
+    uint64_t tell_ms; /* when the others are told again, at the latest */
     uint64_t heed_ms; /* until then somebody else has subscribers */
 };
 
