@@ -29,6 +29,8 @@ void clients_begin(struct world *w)
 {
     for (uint32_t k = 0; k < w->clients; k++) {
         w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
+        if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* at a slow one: see faults_squeeze */
+            w->client[k].machine = k % 2;
         clients_think(w, k);
     }
 }
@@ -74,6 +76,18 @@ static void clients_check_belief(struct world *w, const struct soak_client *me)
         world_fail(w, "%s has %u holders, and %u slots", clients_names[me->name], together, me->slots);
 }
 
+/* Claims of one lock at one member, by its fence: a client names its own by that. */
+static uint32_t clients_count_fence(const struct world *w, const struct soak_conn *x, uint64_t fence)
+{
+    const char *name = clients_names[x->name];
+    const struct lock *lock = locks_find(&w->machine[x->machine].node.locks, name, strlen(name));
+    uint32_t count = 0;
+
+    for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+        count += c->fence == fence;
+    return count;
+}
+
 /* A daemon grants a lock to the client of this connection. */
 static void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence)
 {
@@ -83,6 +97,9 @@ static void clients_check_fence(struct world *w, const struct soak_conn *x, uint
         return;
     if (!x->slots && !w->mix.wild_clocks && fence <= (x->mode == LOCK_ALONE ? h->highest : h->highest_alone))
         world_fail(w, "the fence of %s does not grow", clients_names[x->name]);
+    if (clients_count_fence(w, x, fence) > 1)
+        world_fail(w, "two holders of %s at %s have the same fence", clients_names[x->name],
+                   w->machine[x->machine].name);
     if (!x->slots && x->mode == LOCK_ALONE && fence == h->highest_alone)
         world_fail(w, "a fence of %s is given twice", clients_names[x->name]);
     if (h->highest < fence)
@@ -296,7 +313,7 @@ static void clients_ask(struct world *w, uint32_t k)
     const char *words[8] = {"LOCK"};
     size_t count = 2;
 
-    c->name = (int)world_below(w, w->mix.one_name ? 1 : SOAK_NAMES);
+    c->name = w->mix.slots ? 3 : (int)world_below(w, w->mix.one_name ? 1 : SOAK_NAMES);
     words[1] = clients_names[c->name];
     c->mode = LOCK_ALONE;
     c->slots = 0;
@@ -385,7 +402,7 @@ void clients_disturb(struct world *w, uint32_t k)
 
 void clients_evict(struct world *w, uint32_t i)
 {
-    const char *name = clients_names[world_below(w, SOAK_NAMES)];
+    const char *name = clients_names[w->mix.slots ? 3 : world_below(w, SOAK_NAMES)];
 
     world_wake(w, i);
     world_trace(w, "%u clients of %s are evicted from %s",

@@ -17,8 +17,11 @@ static void faults_draw_focus(struct world *w)
     m->squeeze = w->conf->focus == SOAK_SQUEEZE;
     m->amnesia = w->conf->focus == SOAK_AMNESIA;
     m->sharing = w->conf->focus == SOAK_SHARING;
-    m->drift_ppm = m->sharing ? 0 : 50000;
-    m->hold_ms = m->sharing ? 2000 : m->squeeze ? 8000 : 1000;
+    m->slots = w->conf->focus == SOAK_SLOTS;
+    m->evict = m->slots ? 600 : 0;
+    m->disturb_client = m->slots ? 60 : 0;
+    m->drift_ppm = m->sharing || m->slots ? 0 : 50000;
+    m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;
     w->clients = w->conf->clients ? w->conf->clients : 16;
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
@@ -274,7 +277,8 @@ static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
     const char *wrong;
 
     if (!at->runs || world_is_stopped(w, i) || !world_view(w) || at->node.view.number != world_view(w)->number ||
-        (add && m->added_us && w->now_us - m->added_us < 15000000)) /* it may still be under way */
+        (add && m->added_us &&
+         w->now_us - m->added_us < (w->conf->focus ? 2000000 : 15000000))) /* it may still be under way */
         return false;
     world_wake(w, i);
     memcpy(wish.name, m->name, strlen(m->name));

@@ -259,7 +259,7 @@ void machine_crash(struct world *w, uint32_t i)
     node_free(&m->node);
     machine_tear_writes(m);
     if (!w->calm)
-        world_plan(w, world_below(w, w->mix.amnesia ? 20000 : world_below(w, 2) ? 300000 : 4000000), SOAK_START, i, 0);
+        world_plan(w, world_below(w, w->conf->focus ? 20000 : world_below(w, 2) ? 300000 : 4000000), SOAK_START, i, 0);
     else
         world_plan(w, 0, SOAK_START, i, 0);
 }

@@ -462,7 +462,7 @@ static void world_begin(struct world *w)
         m->random = world_random(&w->random);
         m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* at the edge */
         if (w->conf->focus)                                                      /* one is slower than all others */
-            m->drift_ppm = (i ? 1 : -1) * (int64_t)w->mix.drift_ppm;
+            m->drift_ppm = (i > 1 ? 1 : -1) * (int64_t)w->mix.drift_ppm;
     }
     for (uint32_t i = 0; i < w->n; i++)
         world_plan(w, world_below(w, 200000), SOAK_START, i, 0);
