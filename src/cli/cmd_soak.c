@@ -17,7 +17,7 @@ static double soak_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static const char *const focuses[] = {"all", "squeeze", "amnesia", "sharing", "slots", NULL};
+static const char *const focuses[] = {"all", "squeeze", "reborn", "sharing", "slots", NULL};
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
@@ -62,7 +62,7 @@ int cmd_soak(int argc, char **argv)
         {"--rolling", CLI_FLAG, &rolling, NULL,
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
-         "only one hard case, again and again: squeeze, amnesia, sharing or slots (default: all, drawn for each seed)",
+         "only one hard case, again and again: squeeze, reborn, sharing or slots (default: all, drawn for each seed)",
          0, 0, focuses},
         {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},
@@ -93,7 +93,7 @@ int cmd_soak(int argc, char **argv)
     conf.clients = (uint32_t)clients;
     conf.chaos_s = (uint32_t)seconds;
     conf.calm = calm;
-    conf.roster = roster;
+    conf.roster = roster || focus == SOAK_SQUEEZE;
     conf.rolling = rolling;
     conf.focus = (enum soak_focus)focus;
     conf.modes = algorithm ? cli_algorithm(algorithm) : NULL;

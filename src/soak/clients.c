@@ -291,9 +291,9 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = w->mix.squeeze || w->mix.amnesia || world_below(w, 3);
-    c->slow = w->mix.squeeze || w->mix.amnesia || world_below(w, 2);
-    c->confirm_us = (w->mix.squeeze || w->mix.amnesia || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
+    c->confirms = w->mix.squeeze || w->mix.reborn || world_below(w, 3);
+    c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
+    c->confirm_us = (w->mix.squeeze || w->mix.reborn || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || world_below(w, 4) == 0;
     x->instant = !c->confirms;
     x->delay_us = x->instant ? 0 : 1 + world_below(w, 3000);

@@ -15,7 +15,7 @@ static void faults_draw_focus(struct world *w)
 
     *m = (struct soak_mix){.delay_us = 30, .one_name = true};
     m->squeeze = w->conf->focus == SOAK_SQUEEZE;
-    m->amnesia = w->conf->focus == SOAK_AMNESIA;
+    m->reborn = w->conf->focus == SOAK_REBORN;
     m->sharing = w->conf->focus == SOAK_SHARING;
     m->slots = w->conf->focus == SOAK_SLOTS;
     m->evict = m->slots ? 600 : 0;
@@ -373,7 +373,7 @@ static void faults_squeeze(struct world *w)
 
 /* All members but one crash and are back before its lease has run out, and it is cut off: only what they have written down,
  * or assume, keeps them from excluding it too early. */
-static void faults_amnesia(struct world *w)
+static void faults_reborn(struct world *w)
 {
     uint32_t spared = (uint32_t)world_below(w, w->n);
 
@@ -428,8 +428,8 @@ void faults_happen(struct world *w)
         return;
     if (w->mix.squeeze)
         faults_squeeze(w);
-    if (w->mix.amnesia)
-        faults_amnesia(w);
+    if (w->mix.reborn)
+        faults_reborn(w);
     if (w->mix.standstill)
         faults_standstill(w);
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)

@@ -34,7 +34,7 @@ struct dme_alg;
 enum soak_focus {
     SOAK_ALL,     /* drawn */
     SOAK_SQUEEZE, /* a lease rests on members that are removed one after the other */
-    SOAK_AMNESIA, /* all members but one crash at once and come back at once, and the one is cut off */
+    SOAK_REBORN,  /* all members but one crash at once and come back at once, and the one is cut off */
     SOAK_SHARING, /* no faults: many clients that may share a lock for long, and some that may not */
     SOAK_SLOTS,   /* a lock with slots, which clients lose */
 };
