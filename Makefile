@@ -32,7 +32,6 @@ PURE := $(wildcard src/core/*.c src/alg/*.c)
 BASE := $(wildcard src/base/*.c)
 LAB := $(BASE) $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard $(patsubst %,src/%/*.c,link member lock protocol node soak wrap))
-CONF := src/serve/conf.c src/serve/members.c src/serve/policy.c src/serve/describe.c
 SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
 CLIENT := $(wildcard src/client/*.c src/tls/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
@@ -84,7 +83,7 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(sort $(LAB) $(NODE) $(SERVICE) $(CLI) $(CLIENT))) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(SUITE_BINS) $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
+test: all $(SUITE_BINS) $(B)/bench/growth $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
 	LDLIBS="$(LDLIBS)" tests/run $(MODE) $(SUITES)
 
 .SECONDARY: # keep the objects of tests
@@ -109,7 +108,7 @@ coverage:
 
 # How fast the checker, the simulator and the service are on this machine, and how much the service remembers; the
 # service also beside others of its kind.
-$(B)/bench/memory: $(B)/bench/memory.o $(call obj,$(LAB) $(NODE) $(CLIENT)) $(B)/libdme.a
+$(B)/bench/memory $(B)/bench/growth: $(B)/bench/%: $(B)/bench/%.o $(call obj,$(LAB) $(NODE) $(CLIENT)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 MAKERS := $(call obj,$(wildcard bench/maker*.c)) $(B)/libdibs.a
@@ -118,11 +117,12 @@ $(RIVALS): $(B)/bench/%: $(B)/bench/%.o $(MAKERS)
 	$(CC) $(LDFLAGS) -o $@ $^ -lpq
 $(B)/bench/maker_postgres.o: CPPFLAGS += -I/usr/include/postgresql
 
-bench: $(B)/dibs $(B)/bench/memory $(RIVALS)
+bench: $(B)/dibs $(B)/bench/memory $(B)/bench/growth $(RIVALS)
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
 	bench/sim $(B)/dibs
 	$(B)/bench/memory 100000
+	$(B)/bench/growth
 	bench/service $(B)/dibs
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
 	bench/failures $(B)/dibs

@@ -1,14 +1,19 @@
 # abuse.py SECONDS SOCKET PID HTTP CLIENTS MEMBERS: attacks a daemon for so many seconds each, beside an innocent client that
 # holds one lock all the time and takes and releases another. SOCKET and PID are the daemon's; HTTP, CLIENTS and MEMBERS are
 # ports of it on loopback, 0 for none. Prints a line for each attack: its name; the innocent client's worst wait for an
-# answer, in milliseconds of the daemon's processor time (which does not depend on what else the machine does); the
-# daemon's memory before, at most, and afterwards, in MB. Ends with 1, and a line, if the innocent client lost its lock or had
-# no answer, if a wait was longer than a quarter of a lease, or if memory or descriptors do not come back.
+# answer, in milliseconds of the daemon's processor time (which does not depend on what else the machine does); the longest
+# turn of the daemon's loop, in processor time as well, by its own measurement (/metrics); the daemon's memory before, at
+# most, and afterwards, in MB. Ends with 1, and a line, if the innocent client lost its lock or had no answer, if a wait was
+# longer than a quarter of a lease or a turn longer than an eighth, or if memory or descriptors do not come back.
+#
+# With SLOW=PID in the environment that process is the daemon of another member, cat, which is stopped and removed.
 import os
+import re
 import resource
 import select
 import signal
 import socket
+import ssl
 import sys
 import time
 
@@ -18,6 +23,8 @@ LEASE_MS = 1000
 WORK = "a" * 240
 MEMORY_MB = 24  # that the allocator may keep
 JUDGED = os.environ.get("MODE") != "asan"  # sanitizers take time, and keep what was freed
+SLOW = int(os.environ.get("SLOW", "0"))
+HELD = int(os.environ.get("HELD", "20000"))  # names, by one attack
 faults = []
 
 
@@ -33,6 +40,27 @@ def rss_mb():
 
 def descriptors():
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def turns():
+    """How many turns took longer than each of these numbers of milliseconds of processor time, so far."""
+    s = socket.create_connection(("127.0.0.1", http), timeout=20)
+    s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
+    count = int(re.search(r"^dibs_turn_cpu_seconds_count (\d+)", text, re.M)[1])
+    below = re.findall(r'^dibs_turn_cpu_seconds_bucket{le="([0-9.]+)"} (\d+)', text, re.M)
+    return {float(bound) * 1000: count - int(n) for bound, n in below}
+
+
+def longest_turn(before):
+    """The smallest bound, in milliseconds, that no turn since then has exceeded."""
+    return min(bound for bound, n in turns().items() if n == before[bound])
+
+
+def logged_turn():
+    """The processor time of the longest turn that the daemon has complained of in its log."""
+    log = open(path + ".log", errors="replace").read()
+    return max([int(ms) for ms in re.findall(r"a turn took \d+ ms, (\d+) ms of them on the processor", log)], default=0)
 
 
 # ------------------------------------------------------------------------------------------------ the innocent client
@@ -241,6 +269,78 @@ def garbage():
     flood(lambda: door(members), 20, os.urandom(4096))
 
 
+def client_hello():
+    """What a caller says first over TLS: a real one."""
+    context, out = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.MemoryBIO()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), out).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return out.read()
+
+
+def tls_replays():
+    flood(lambda: door(clients), 40, client_hello() * 8)
+
+
+def tls_garbage():
+    hello = client_hello()
+    flood(lambda: door(clients), 40, b"\x17\x03\x03\x40\x00" + os.urandom(1 << 14), begin=hello)
+
+
+def tls_hellos_to_members():
+    hello = client_hello()
+    ready()
+    while True:
+        s = door(members)
+        s.send(hello)
+        s.close()
+
+
+def held_names():
+    """As many names as a few connections may hold, all held until the attack ends."""
+    all_ = [door() for _ in range(-(-HELD // 60000))]
+    for s in all_:
+        s.setblocking(True)
+    left = HELD
+    for k, s in enumerate(all_):
+        mine = min(left, 60000)
+        left -= mine
+        for first in range(0, mine, 500):
+            s.sendall(b"".join(b"LOCK h%d.%d\r\n" % (k, n) for n in range(first, first + 500)))
+            lines = 0
+            while lines < 500 * 4:
+                lines += s.recv(1 << 16).count(b"\n")
+    ready()
+    while True:
+        all_[0].sendall(b"UNLOCK h0.1\r\nLOCK h0.1\r\n")
+        all_[0].recv(1 << 16)
+
+
+def force_unlocks():
+    """An operator takes locks away, and removes a member that is slow, at the same time."""
+    ready()
+    end = time.monotonic() + seconds
+    os.kill(SLOW, signal.SIGSTOP)
+    try:
+        all_ = [door() for _ in range(20)]
+        for k, s in enumerate(all_):
+            s.send(b"FORCE-UNLOCK f%d\r\nHOLDERS keep\r\nFORCE-UNLOCK f\r\n" % k * 20)
+        time.sleep(seconds / 8)
+        all_[0].send(b"MEMBER REMOVE cat FORCE\r\n")
+        while time.monotonic() < end:
+            time.sleep(0.01)
+            for s in all_:
+                try:
+                    s.recv(1 << 16)
+                    s.send(b"FORCE-UNLOCK f\r\nWAITERS keep\r\n")
+                except BlockingIOError:
+                    pass
+    finally:
+        os.kill(SLOW, signal.SIGCONT)
+
+
 ATTACKS = [
     (metrics_pipeline, http, "requests behind each other over HTTP"),
     (slow_http, http, "100 slow callers over HTTP"),
@@ -258,6 +358,11 @@ ATTACKS = [
     (silent_members, members, "silent callers at the door of members"),
     (hellos, members, "false members"),
     (garbage, members, "garbage at the door of members"),
+    (tls_replays, clients, "the beginning of TLS, again and again"),
+    (tls_garbage, clients, "garbage behind the beginning of TLS"),
+    (tls_hellos_to_members, members, "the beginning of TLS at the door of members"),
+    (held_names, 1, f"{HELD} held names"),
+    (force_unlocks, SLOW, "FORCE-UNLOCK while a slow member is removed"),
 ]
 
 
@@ -269,7 +374,7 @@ def healthy():
 
 def run(attack, name):
     innocent = Innocent()
-    memory, open_ = rss_mb(), descriptors()
+    memory, open_, before = rss_mb(), descriptors(), turns()
     global begun
     look, begun = os.pipe()
     attacker = os.fork()
@@ -309,7 +414,10 @@ def run(attack, name):
         time.sleep(0.05)
     else:
         faults.append(f"{name}: memory {memory:.0f} -> {rss_mb():.0f} MB, descriptors {open_} -> {descriptors()}")
-    print(f"| {name} | {worst:.0f} ms | {memory:.0f} | {most:.0f} | {rss_mb():.0f} |", flush=True)
+    turn = max(longest_turn(before), logged_turn())
+    if JUDGED and turn > LEASE_MS / 8:
+        faults.append(f"{name}: a turn took up to {turn:.0f} ms of processor time")
+    print(f"| {name} | {worst:.0f} ms | {turn:.0f} ms | {memory:.0f} | {most:.0f} | {rss_mb():.0f} |", flush=True)
 
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { MEMORY_MUCH = 1 << 24, MEMORY_LOOK_MS = 1000 };
+
 /* A line, in one piece. What is in it may come from elsewhere. */
 void serve_log(const struct serve *s, const char *format, ...)
 {
@@ -128,6 +130,8 @@ static void serve_set_timer(struct serve *s)
 
     if (s->leave_by_ms && s->leave_by_ms < due)
         due = s->leave_by_ms;
+    if (s->memory_most >= MEMORY_MUCH && due > now + MEMORY_LOOK_MS) /* perhaps some can be given back by then */
+        due = now + MEMORY_LOOK_MS;
     uv_update_time(&s->loop);
     if (due == UINT64_MAX)
         uv_timer_stop(&s->due);
@@ -173,14 +177,14 @@ static void serve_tell_state(struct serve *s)
 /* The C library keeps what was freed in between what is in use. */
 static void serve_give_back_memory(struct serve *s)
 {
-    enum { MUCH = 1 << 24 };
+    uint64_t used = s->node.stats.memory;
 
-    if (s->buffered > s->buffered_most)
-        s->buffered_most = s->buffered;
-    if (s->buffered_most < MUCH || s->buffered > s->buffered_most / 4)
+    if (used > s->memory_most)
+        s->memory_most = used;
+    if (s->memory_most < MEMORY_MUCH || used > s->memory_most / 2)
         return;
     malloc_trim(0);
-    s->buffered_most = s->buffered;
+    s->memory_most = used;
 }
 
 /* A turn that takes long keeps heartbeats and all clients waiting: whoever looks after the daemon shall know, and why. */

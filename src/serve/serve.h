@@ -59,10 +59,11 @@ struct serve {
     uv_stream_t *kept[3];       /* doors at which somebody waits for the next turn to be let in, or null */
     uv_prepare_t before_poll;
     struct turn turn;
-    size_t buffered, buffered_most; /* bytes in the buffers of all clients; and since memory was given back */
-    uint64_t slow_ms;               /* when a long turn was logged last */
-    struct door unknown;            /* clients that have not proved who they are */
-    uint64_t descriptors;           /* clients get those with smaller numbers */
+    size_t buffered;      /* bytes in the buffers of all clients */
+    uint64_t memory_most; /* that was allocated since memory was given back */
+    uint64_t slow_ms;     /* when a long turn was logged last */
+    struct door unknown;  /* clients that have not proved who they are */
+    uint64_t descriptors; /* clients get those with smaller numbers */
     struct serve_refusals refusals;
     struct http *http;     /* or null */
     unsigned resolving;    /* names that are being looked up */

@@ -23,7 +23,8 @@ struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
         uv_pipe_init(loop, &s->uv.pipe, 0);
     s->uv.any.data = s;
     s->turn = turn;
-    s->turn_number = s->turn_round = UINT64_MAX;
+    s->turn_number = UINT64_MAX;
+    s->turn_round = turn->contended ? turn->round : UINT64_MAX; /* else a round in which callers come would not end */
     return s;
 }
 
@@ -164,7 +165,7 @@ static bool stream_has_turn(struct stream *s)
 
     if (s->turn_number == t->number || (!s->comes_first && t->contended && s->turn_round == t->round))
         return false;
-    if (turn_touch(t) > TURN_NS && !s->comes_first) {
+    if (turn_touch(t) > (stream_is_known(s) ? TURN_NS : TURN_NS / 2) && !s->comes_first) {
         t->missed = t->contended = true;
         return false;
     }

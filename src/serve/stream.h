@@ -13,7 +13,8 @@
 
 /* A turn of the loop, in which many streams may have something to read. All that is read from clients and strangers in
  * it, and what follows from that, shall not take longer than TURN_NS; and each of them is read from once, a piece. The others
- * follow in the next turns: a round is over when all have been read from that had something to say. */
+ * follow in the next turns: a round is over when all have been read from that had something to say. Strangers that have not
+ * proved who they are get half of that time: TLS costs a daemon more than a caller, and there may always be a new one. */
 enum { TURN_NS = 5000000, TURN_PIECE = 1 << 14, TURN_CALLERS = 32 /* who are let in */ };
 struct turn {
     uint64_t began_ns; /* 0: nothing has happened yet */

@@ -1,0 +1,206 @@
+/* growth [DIVISOR [LIMIT]]: what an operation costs while names, held locks, waiters, connections and subscriptions grow.
+ *
+ * Three members run without I/O in this process; bytes go from link to link at once. All clients are at one member and use its
+ * protocol. A row has the number there is of something; what it took to add one, for those since the row before; and what it
+ * then takes another client to lock and unlock a name of its own: in processor time of all three members together, and as a
+ * multiple of the first row. Cost that does not depend on the number has a multiple of about 1; where each one more makes all
+ * others dearer, it is the multiple of the numbers, 100. With a LIMIT, the status is 1 if a multiple is larger.
+ *
+ * The numbers are those of the table below, divided by DIVISOR. */
+#include "../tests/members.h"
+
+#include "alg/list.h"
+#include "node/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MEMBERS = 3, STEPS = 3, ROUNDS = 2000, CLIENTS_MAX = 10100, PER_CLIENT = 50000, SUBSCRIPTIONS_PER_CLIENT = 250 };
+
+static const char *const names[MEMBERS] = {"ant", "bee", "cat"};
+static struct node node[MEMBERS];
+static struct client *client[CLIENTS_MAX]; /* the first one is the other client */
+static unsigned clients;
+static uint64_t now_ms;
+
+/* All that is to be sent arrives, and clients are told what there is to tell. */
+static void settle(void)
+{
+    struct node_event event;
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            while (node_next(&node[i], &event)) {
+                struct client *c = event.session->user;
+
+                client_hear(c, &event);
+                bytes_consume(&c->out, bytes_len(&c->out));
+                client_run(c);
+                again = true;
+            }
+            for (uint32_t j = 0; j < MEMBERS; j++) {
+                size_t len = 0;
+                const uint8_t *bytes = i == j ? NULL : link_output(&node[i].member[j]->link, &len);
+
+                if (len == 0)
+                    continue;
+                link_input(&node[j].member[i]->link, bytes, len);
+                link_wrote(&node[i].member[j]->link, len);
+                node_pump(&node[j]);
+                again = true;
+            }
+        }
+    }
+}
+
+static void say(struct client *c, const char *text)
+{
+    node_advance(&node[0], ++now_ms / 100);
+    client_input(c, (const uint8_t *)text, strlen(text));
+    client_run(c);
+    bytes_consume(&c->out, bytes_len(&c->out));
+    settle();
+}
+
+static struct client *come(void)
+{
+    struct client *c = client_open(&node[0], NULL);
+
+    c->session->user = c;
+    return client[clients++] = c;
+}
+
+static void begin(void)
+{
+    const struct dme_alg *modes = alg_find("swaroop-singh"), *slots = alg_find("central");
+
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        members_start(&node[i], (struct node_conf){.summary = "", .modes = modes, .slots = slots}, names, MEMBERS, i);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        for (uint32_t j = 0; j < MEMBERS; j++)
+            if (i != j)
+                link_connected(&node[i].member[j]->link);
+    settle();
+    come();
+}
+
+static void end(void)
+{
+    while (clients)
+        client_close(client[--clients]);
+    settle();
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        node_free(&node[i]);
+}
+
+static double cpu_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* ---------------------------------------------------------------------------------------------------- what grows */
+
+static void add_name(unsigned k)
+{
+    char text[64];
+
+    if (k == 0)
+        come();
+    snprintf(text, sizeof text, "LOCK n%u\nUNLOCK n%u\n", k, k);
+    say(client[1], text);
+}
+
+static void add_held(unsigned k)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "LOCK h%u\n", k);
+    say(k % PER_CLIENT ? client[clients - 1] : come(), text);
+}
+
+static void add_waiter(unsigned k)
+{
+    if (k == 0)
+        say(come(), "LOCK w\n");
+    say(come(), "LOCK w\n");
+}
+
+static void add_connection(unsigned k)
+{
+    (void)k;
+    say(come(), "PING\n");
+}
+
+static void add_subscription(unsigned k)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, k % 2 ? "SUBSCRIBE s%u\n" : "PSUBSCRIBE s%u*\n", k);
+    say(k % SUBSCRIPTIONS_PER_CLIENT ? client[clients - 1] : come(), text);
+}
+
+static const struct {
+    const char *what;
+    unsigned most;
+    void (*add)(unsigned k);
+} growths[] = {{"names that nobody uses", 1000000, add_name},
+               {"held locks", 200000, add_held},
+               {"waiters of one lock", 10000, add_waiter},
+               {"connections", 10000, add_connection},
+               {"subscriptions", 100000, add_subscription}};
+
+/* Of the other client, in the best of some tries. */
+static double other_us(void)
+{
+    double best = 1e12;
+
+    for (unsigned k = 0; k < 5; k++) {
+        double from = cpu_us(), took;
+
+        for (unsigned i = 0; i < ROUNDS / 5; i++)
+            say(client[0], "LOCK other\nUNLOCK other\n");
+        took = (cpu_us() - from) / (ROUNDS / 5);
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned divisor = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+    double limit = argc > 2 ? strtod(argv[2], NULL) : 0;
+    int status = 0;
+
+    printf("| what grows | number | to add one | multiple | another client's lock and unlock | multiple "
+           "|\n|---|---|---|---|---|---|\n");
+    for (unsigned g = 0; g < sizeof growths / sizeof growths[0]; g++) {
+        unsigned have = 0, at = growths[g].most / (divisor ? divisor : 1) / 100;
+        double first_add = 0, first_other = 0;
+
+        begin();
+        for (unsigned step = 0; step < STEPS; step++, at *= 10) {
+            unsigned before = have;
+            double from = cpu_us(), add, other;
+
+            for (; have < at; have++)
+                growths[g].add(have);
+            add = (cpu_us() - from) / (have - before);
+            other = other_us();
+            first_add = step ? first_add : add;
+            first_other = step ? first_other : other;
+            printf("| %s | %u | %.1f us | %.1f | %.1f us | %.1f |\n", growths[g].what, have, add, add / first_add,
+                   other, other / first_other);
+            fflush(stdout);
+            status |= limit > 0 && (add > limit * first_add || other > limit * first_other);
+        }
+        end();
+    }
+    return status;
+}
