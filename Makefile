@@ -77,7 +77,7 @@ TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 SUITES :=
 SUITE_BINS := $(if $(SUITES),$(filter $(foreach name,$(SUITES),$(addprefix $(B)/tests/,$(name) test_$(name) fuzz_$(name))),$(TEST_BINS)),$(TEST_BINS))
 
-$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(LAB) $(NODE) $(CONF) $(CLIENT)) $(B)/libdme.a
+$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(sort $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(sort $(LAB) $(NODE) $(SERVICE) $(CLI) $(CLIENT))) $(B)/libdme.a
@@ -91,7 +91,7 @@ test: all $(SUITE_BINS) $(B)/bench/growth $(addprefix $(B)/tests/,cutter hourgla
 # The same fuzz targets under libFuzzer, which follows coverage: build/fuzz/fuzz_wire -max_total_time=60
 FUZZ := -std=c11 -g -O1 -fsanitize=address,undefined
 fuzz: $(patsubst tests/%.c,build/fuzz/%,$(FUZZERS))
-build/fuzz/fuzz_%: build/fuzz/tests/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(PURE) $(LAB) $(NODE) $(CONF) $(CLIENT))
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(sort $(PURE) $(LAB) $(NODE) $(SERVICE) $(CLIENT)))
 	clang $(FUZZ) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)

@@ -1,9 +1,12 @@
 /* Runs a fuzz target on inputs made from a seed, where there is no libFuzzer. With files as arguments, on those.
+ * Afterwards it runs on the inputs that are kept in tests/corpus, in a directory of the target's name: those that libFuzzer has
+ * found to reach something new.
  *
  *   FUZZ_SEED=1 FUZZ_RUNS=10000   the defaults; input k of a seed is always the same */
 #include "fuzz.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +68,28 @@ static int driver_file(const char *path)
     return LLVMFuzzerTestOneInput(input, len);
 }
 
+/* How many there are; -1: one of them cannot be read. */
+static int driver_corpus(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    char path[512];
+    struct dirent *entry;
+    int count = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof path, "tests/corpus/%s", slash ? slash + 1 : program);
+    dir = opendir(path);
+    while (dir && count >= 0 && (entry = readdir(dir))) {
+        snprintf(path, sizeof path, "tests/corpus/%.60s/%.255s", slash ? slash + 1 : program, entry->d_name);
+        alarm(60);
+        if (*entry->d_name != '.')
+            count = driver_file(path) == 0 ? count + 1 : -1;
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
 static uint64_t driver_number(const char *name, uint64_t otherwise)
 {
     return getenv(name) ? strtoull(getenv(name), NULL, 10) : otherwise;
@@ -74,6 +99,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = driver_number("FUZZ_SEED", 1), runs = driver_number("FUZZ_RUNS", 10000);
     uint8_t *input = malloc(INPUT_MAX);
+    int kept;
 
     signal(SIGABRT, driver_died);
     signal(SIGSEGV, driver_died);
@@ -96,6 +122,8 @@ int main(int argc, char **argv)
         free(exact);
     }
     free(input);
-    printf("ok 1 - %llu inputs\n1..1\n", (unsigned long long)runs);
-    return 0;
+    kept = driver_corpus(argv[0]);
+    printf("ok 1 - %llu inputs\n%sok 2 - %d inputs that are kept\n1..2\n", (unsigned long long)runs,
+           kept < 0 ? "not " : "", kept);
+    return kept < 0;
 }

@@ -1,0 +1,117 @@
+/* Whatever a caller sends over HTTP, whole or in pieces, with words of the protocol among the bytes: the daemon's door goes on, and
+ * answers a caller that asks as it should afterwards. The door is a real one, on loopback, in a loop of libuv. */
+#include "fuzz.h"
+
+#include "alg/list.h"
+#include "members.h"
+#include "serve/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const fuzz_words[] = {"GET ",
+                                         "HEAD ",
+                                         "POST ",
+                                         "/metrics",
+                                         "/healthz",
+                                         "/status.json",
+                                         "/",
+                                         " HTTP/1.1\r\n",
+                                         " HTTP/1.0\r\n",
+                                         "\r\n",
+                                         "Host: x\r\n",
+                                         "Content-Length: 9\r\n",
+                                         "Content-Length: 99999999999999999999\r\n",
+                                         "Transfer-Encoding: chunked\r\n",
+                                         "5\r\nabcde\r\n",
+                                         "0\r\n\r\n",
+                                         "Connection: keep-alive\r\n",
+                                         "Expect: 100-continue\r\n",
+                                         "?a=b&c",
+                                         "%00",
+                                         "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+                                         ": ",
+                                         "\n"};
+static struct serve fuzz_serve;
+
+/* The port is one that nobody uses. */
+static void fuzz_start(void)
+{
+    static const char *const names[] = {"ant"};
+    static struct serve_conf conf = {.n = 1, .lease_ms = 1000, .http = {.host = "127.0.0.1"}};
+    static bool started;
+
+    if (started)
+        return;
+    started = true;
+    memcpy(conf.member[0].name, "ant", 4);
+    fuzz_serve.conf = &conf;
+    uv_loop_init(&fuzz_serve.loop);
+    members_start(&fuzz_serve.node,
+                  (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")}, names,
+                  1, 0);
+    for (conf.http.port = 20000 + getpid() % 5000; !serve_http_start(&fuzz_serve); conf.http.port++)
+        FUZZ_EXPECT(conf.http.port < 30000, "no port is free");
+}
+
+static int fuzz_call(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)fuzz_serve.conf->http.port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    FUZZ_EXPECT(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0, "%s", strerror(errno));
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+/* Some turns of the loop; what is answered is read. The number of bytes; -1: the connection has ended. */
+static ssize_t fuzz_turns(int fd, unsigned count, char *answer, size_t room)
+{
+    size_t have = 0;
+
+    while (count-- > 0) {
+        ssize_t some;
+
+        uv_run(&fuzz_serve.loop, UV_RUN_NOWAIT);
+        some = read(fd, answer + have, room - have);
+        if (some == 0 || (some < 0 && errno != EAGAIN))
+            return have ? (ssize_t)have : -1;
+        have += some > 0 ? (size_t)some : 0;
+    }
+    return (ssize_t)have;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char right[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    static char answer[1 << 16];
+    struct fuzz_input in = {data, data + size};
+    int fd;
+
+    fuzz_start();
+    fd = fuzz_call();
+    while (in.at < in.end) {
+        uint8_t what = fuzz_take(&in), byte = fuzz_take(&in);
+        const char *word = fuzz_words[what % (sizeof fuzz_words / sizeof fuzz_words[0])];
+
+        if (send(fd, byte & 0x40 ? (const char *)&byte : word, byte & 0x40 ? 1 : strlen(word), MSG_NOSIGNAL) < 0)
+            break;
+        if (byte & 0x10 && fuzz_turns(fd, 1, answer, sizeof answer) < 0)
+            break;
+    }
+    fuzz_turns(fd, 3, answer, sizeof answer);
+    close(fd);
+    fd = fuzz_call();
+    FUZZ_EXPECT(send(fd, right, sizeof right - 1, MSG_NOSIGNAL) == (ssize_t)sizeof right - 1, "%s", strerror(errno));
+    for (unsigned k = 0; k < 100000; k++)
+        if (fuzz_turns(fd, 1, answer, sizeof answer) > 12)
+            break;
+    FUZZ_EXPECT(memcmp(answer, "HTTP/1.1 200", 12) == 0, "%.40s", answer);
+    close(fd);
+    uv_run(&fuzz_serve.loop, UV_RUN_NOWAIT);
+    return 0;
+}
