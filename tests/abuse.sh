@@ -13,9 +13,9 @@ fi
 
 base=$((27600 + $$ % 2400)) # below the ports that the system gives away by itself
 span=0.5
-HELD=20000
-[ "${ABUSE:-short}" = short ] || span=5 HELD=262144
-export HELD
+HELD=20000 SUBSCRIBERS=40
+[ "${ABUSE:-short}" = short ] || span=5 HELD=262144 SUBSCRIBERS=400
+export HELD SUBSCRIBERS
 
 abuse() { # SOCKET PORT [ATTACK...]: with the doors at this port and those behind it
     socket=$1 port=$2

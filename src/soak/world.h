@@ -165,7 +165,7 @@ struct soak_mix {
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
     bool reborn, sharing, slots, one_name; /* see soak_focus */
-    bool wild_clocks;                       /* beyond the bound */
+    bool wild_clocks;                      /* beyond the bound */
     bool forgetful;   /* there is hardly room for all names: now and then they are forgotten in a new view */
     bool lonely;      /* cuts take one machine from all others */
     bool no_calendar; /* no machine knows the time of day */
