@@ -2,6 +2,8 @@
 #ifndef DIBS_BASE_PACK_H
 #define DIBS_BASE_PACK_H
 
+#include "bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +28,12 @@ struct unpack {
     const uint8_t *at, *end;
     bool wrong; /* something was read that is not there */
 };
+
+/* All that a buffer has, which may be nothing. */
+static inline struct unpack unpack_bytes(const struct bytes *b)
+{
+    return (struct unpack){.at = b->at ? b->at + b->start : NULL, .end = b->at ? b->at + b->end : NULL};
+}
 
 static inline uint64_t unpack_number(struct unpack *u, unsigned bytes)
 {

@@ -62,11 +62,6 @@ void command_locks(struct client *c, const struct resp_request *r)
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
 
-static struct unpack command_rows(const struct answer *a)
-{
-    return (struct unpack){.at = a->rows.at + a->rows.start, .end = a->rows.at + a->rows.end};
-}
-
 static size_t command_count_rows(const struct question *q)
 {
     struct claim_row claim;
@@ -74,7 +69,7 @@ static size_t command_count_rows(const struct question *q)
     size_t count = 0;
 
     for (uint32_t k = 0; k < q->count; k++) {
-        struct unpack u = command_rows(&q->answer[k]);
+        struct unpack u = unpack_bytes(&q->answer[k].rows);
 
         count += q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more);
         while (u.at < u.end && (q->about == ASK_LOCKS ? question_lock_row(&u, &lock) : question_claim_row(&u, &claim)))
@@ -163,7 +158,7 @@ void command_answer(struct client *c, const struct question *q)
     }
     resp_array(&c->out, command_count_rows(q));
     for (uint32_t k = 0; k < q->count; k++) {
-        struct unpack u = command_rows(&q->answer[k]);
+        struct unpack u = unpack_bytes(&q->answer[k].rows);
 
         while (q->about != ASK_LOCKS && u.at < u.end && question_claim_row(&u, &claim))
             command_show_claim(c, &q->answer[k], &claim, q->about != ASK_WAITERS);

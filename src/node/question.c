@@ -146,7 +146,7 @@ static void question_put(struct question *q, struct answer *a, uint64_t cursor)
 /* Of the holders that a member has named. */
 static uint64_t question_largest_fence(const struct answer *a)
 {
-    struct unpack u = {.at = a->rows.at + a->rows.start, .end = a->rows.at + a->rows.end};
+    struct unpack u = unpack_bytes(&a->rows);
     struct claim_row row;
     uint64_t largest = 0;
 

@@ -108,7 +108,7 @@ static void watch_add_note(struct watch *w, const struct watch_note *note)
 static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const struct watch_note *note)
 {
     uint64_t cost = 0;
-    struct unpack u = {.at = i->list.at + i->list.start, .end = i->list.at + i->list.end};
+    struct unpack u = unpack_bytes(&i->list);
 
     while (now_ms < i->until_ms && u.at < u.end) {
         bool pattern = unpack_number(&u, 1);

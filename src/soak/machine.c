@@ -185,23 +185,24 @@ void machine_start(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     m->led_ms = m->drops = m->stills = m->view = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
-    node_init(&m->node, &(struct node_conf){.name = m->name,
-                                            .summary = "soak",
-                                            .modes = w->modes,
-                                            .slots = w->slots,
-                                            .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_MAX : 0),
-                                            .piece = w->mix.piece,
-                                            .digest_bits = w->mix.piece,
-                                            .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
-                                            .join_ms = 5 * SOAK_LEASE_MS,
-                                            /* Some calendars are of no use: then the journal has to know. */
-                                            .incarnation = w->alone                            ? 1
-                                                           : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
-                                                                                               : 0,
-                                            .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
-                                            .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
-                                            .user = m,
-                                            .random = machine_random});
+    node_init(&m->node, &(struct node_conf){
+                            .name = m->name,
+                            .summary = "soak",
+                            .modes = w->modes,
+                            .slots = w->slots,
+                            .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_MAX : 0),
+                            .piece = w->mix.piece,
+                            .digest_bits = w->mix.piece,
+                            .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
+                            .join_ms = 5 * SOAK_LEASE_MS,
+                            /* Some calendars are of no use: then the journal has to know. */
+                            .incarnation = w->alone                            ? 1
+                                           : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
+                                                                               : 0,
+                            .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
+                            .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
+                            .user = m,
+                            .random = machine_random});
     world_trace(w, "%s starts", m->name);
     if (bytes_len(&m->disk))
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
