@@ -124,6 +124,7 @@ bench: $(B)/dibs $(B)/bench/memory $(B)/bench/growth $(RIVALS)
 	$(B)/bench/memory 100000
 	$(B)/bench/growth
 	bench/service $(B)/dibs
+	bench/calls
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
 	bench/failures $(B)/dibs
 	bench/peers $(B)

@@ -35,12 +35,13 @@ void lease_begin_view(struct node *node)
             node->member[k]->bound = false;
             node->member[k]->beat_ms = 0;
         }
+    lease_count_acks(node);
 }
 
-/* The lease ends lease_ms after the time at which all those heartbeats had been sent that a majority, with this process,
- * has acknowledged. Who has acknowledged one keeps its promise, also if it does not take part any more: in a rolling
- * restart, who is left does not lose its lease because those who acknowledged its heartbeats have just gone. */
-static uint64_t lease_end(const struct node *node)
+/* The newest time such that this member had sent, by then, heartbeats which a majority has acknowledged; 0: there is none. The
+ * lease counts from it. A member that has acknowledged a heartbeat keeps its promise, also if it does not take part any more:
+ * in a rolling restart, a member does not lose its lease because others that acknowledged its heartbeats have just gone. */
+static uint64_t lease_majority_acked_ms(const struct node *node)
 {
     uint64_t sorted[NODE_MEMBERS_MAX];
     uint32_t count = 0, majority = view_majority(&node->view);
@@ -51,12 +52,24 @@ static uint64_t lease_end(const struct node *node)
 
         if (!view_counts(&node->view, k))
             continue;
-        acked = k == node->place ? node->now_ms : node->member[k]->acked_ms;
+        acked = k == node->place ? UINT64_MAX : node->member[k]->acked_ms; /* itself, always */
         for (count++; at > 0 && sorted[at - 1] < acked; at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = acked;
     }
-    return count >= majority && sorted[majority - 1] ? sorted[majority - 1] + node->conf.lease_ms : 0;
+    return count >= majority ? sorted[majority - 1] : 0;
+}
+
+void lease_count_acks(struct node *node)
+{
+    node->acked_ms = lease_majority_acked_ms(node);
+}
+
+static uint64_t lease_end(const struct node *node)
+{
+    uint64_t from = node->acked_ms < node->now_ms ? node->acked_ms : node->now_ms;
+
+    return from ? from + node->conf.lease_ms : 0;
 }
 
 void lease_refresh(struct node *node)
@@ -202,6 +215,7 @@ static void lease_lapse(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k])
             node->member[k]->acked_ms = node->member[k]->span.echo_ms = 0;
+    lease_count_acks(node);
     lease_refresh(node);
 }
 
@@ -228,8 +242,10 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     }
     /* And its acknowledgement, if it is for this life. */
     if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->life_ms &&
-        beat->echo_ms <= node->now_ms && beat->echo_ms > m->acked_ms)
+        beat->echo_ms <= node->now_ms && beat->echo_ms > m->acked_ms) {
         m->acked_ms = beat->echo_ms;
+        lease_count_acks(node);
+    }
 }
 
 uint64_t lease_due_ms(const struct node *node)

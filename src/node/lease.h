@@ -6,6 +6,8 @@
 
 /* A new view was installed. */
 void lease_begin_view(struct node *node);
+/* What others have acknowledged has changed. */
+void lease_count_acks(struct node *node);
 /* May this process grant, by the clock? */
 void lease_refresh(struct node *node);
 /* It leaves, or is dropped, and none of its clients believes in a lock any more: nobody has to wait for its lease. */

@@ -100,6 +100,7 @@ void node_begin_life(struct node *node)
             node->member[k]->acked_ms = 0;
             node->member[k]->heard_ms = 0; /* it is let in only when it hears all others anew */
         }
+    lease_count_acks(node);
 }
 
 void node_try_open(struct node *node)
@@ -164,6 +165,7 @@ void node_install(struct node *node, const struct view *view)
     node_set_roster(node, view);
     node->takes_part = node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
     node->installed_ms = node->now_ms;
+    node->news = true;
     if (next && took_part && node->takes_part)
         fence_install(&node->fence, view->fence, node->now_ms);
     else
@@ -334,6 +336,7 @@ const char *node_broken(const struct node *node)
 void node_leave(struct node *node)
 {
     node->leaves = true;
+    node->news = true;
     lease_refresh(node);
     if (node->agree)
         lease_send_beats(node);
@@ -389,7 +392,11 @@ static void node_keep_up(struct node *node)
         node_install(node, agreed);
     lease_refresh(node);
     node_mind_giving_up(node);
-    lease_lead(node);
+    if (node->news || node->looked_ms != node->now_ms) {
+        node->news = false;
+        node->looked_ms = node->now_ms;
+        lease_lead(node);
+    }
     if (node->now_ms >= node->next_beat_ms) {
         roster_mind_wishes(node);
         lease_send_beats(node);
@@ -429,8 +436,10 @@ void node_pump(struct node *node)
             sort = link_take(&node->member[k]->link, &bytes, &len);
             if (sort == LINK_LETTER)
                 mail_letter(node, k, bytes, len);
-            else if (sort == LINK_NOTE)
+            else if (sort == LINK_NOTE) {
                 mail_note(node, k, bytes, len);
+                node->news = true;
+            }
             if (version != node->roster_version) /* places are others now */
                 k = 0, sort = LINK_NOTE;
         }
@@ -448,6 +457,7 @@ void node_pump(struct node *node)
 void node_written(struct node *node, bool good)
 {
     agree_written(node->agree, good);
+    node->news = true;
     node->self.mute = !agree_life_is_durable(node->agree);
     node_keep_up(node);
 }

@@ -83,6 +83,9 @@ struct node {
     uint64_t life_ms;                   /* acknowledgements of heartbeats that were sent before then do not count */
     uint64_t promise_ms, beat_every_ms; /* spans */
     uint64_t next_beat_ms, lease_end_ms;
+    uint64_t acked_ms;   /* what a majority has acknowledged had been sent by then (lease.c) */
+    bool news;           /* of members, since the leader last looked at them (lease_lead) */
+    uint64_t looked_ms;  /* when that was */
     uint64_t granted_ms; /* when it last had its lease, or began */
     uint64_t led_ms;     /* since when it leads, or 0 */
     struct fence fence;  /* how high the tokens of all members may be by now */

@@ -84,6 +84,7 @@ const char *node_change_roster(struct node *node, const struct node_wish *wish)
         return "the last member cannot be removed";
     if (!wish->add && !wish->force && !roster_keeps_majority(&node->view, k))
         return roster_refuse_minority(node, k);
+    node->news = true;
     *slot = *wish;
     slot->until_ms = node->now_ms + WISH_MS + 2 * node->promise_ms;
     return NULL;

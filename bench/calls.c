@@ -1,0 +1,213 @@
+/* calls [TOP]: how many functions are called for one LOCK whose token is at another member, and for its UNLOCK; and which,
+ * the TOP most frequent of them. Three members, with agreement and leases, in one process; what one sends arrives at once.
+ *
+ * All is compiled with -finstrument-functions (bench/calls does that), which counts functions that are inlined, too. */
+#include "alg/list.h"
+#include "node/client.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMBERS = 3, LEASE_MS = 1000, FUNCTIONS_MAX = 4096 };
+
+static const char *const names[MEMBERS] = {"ant", "bee", "cat"};
+static struct node node[MEMBERS];
+static struct client *client[MEMBERS];
+static uint64_t now_ms = 1, dice = 1;
+
+/* ---------------------------------------------------------------------------------------------------------- counting */
+
+static struct count {
+    void *function;
+    unsigned calls;
+} count[FUNCTIONS_MAX];
+static bool counts;
+
+__attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *function, void *caller);
+__attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *function, void *caller);
+
+void __cyg_profile_func_enter(void *function, void *caller)
+{
+    (void)caller;
+    for (size_t k = (size_t)function / 16; counts; k++) {
+        struct count *c = &count[k % FUNCTIONS_MAX];
+
+        if (!c->function || c->function == function) {
+            c->function = function;
+            c->calls++;
+            return;
+        }
+    }
+}
+
+void __cyg_profile_func_exit(void *function, void *caller)
+{
+    (void)function, (void)caller;
+}
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct count *x = a, *y = b;
+
+    return x->calls < y->calls ? 1 : x->calls > y->calls ? -1 : 0;
+}
+
+static void report(const char *what, unsigned top)
+{
+    unsigned calls = 0, functions = 0;
+
+    counts = false;
+    qsort(count, FUNCTIONS_MAX, sizeof count[0], by_calls);
+    for (unsigned k = 0; k < FUNCTIONS_MAX && count[k].function; k++, functions++)
+        calls += count[k].calls;
+    printf("%-40s %6u calls of %u functions\n", what, calls, functions);
+    for (unsigned k = 0; k < top && count[k].function; k++) {
+        Dl_info info;
+
+        if (dladdr(count[k].function, &info)) /* the script puts names in place of addresses */
+            printf("    %4u %#zx\n", count[k].calls, (size_t)((char *)count[k].function - (char *)info.dli_fbase));
+    }
+    memset(count, 0, sizeof count);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the cluster */
+
+static enum disk_status written(void *user, const uint8_t *bytes, size_t len)
+{
+    (void)user, (void)bytes, (void)len;
+    return DISK_WRITTEN;
+}
+
+static uint64_t chance(void *user)
+{
+    (void)user;
+    return dice = dice * 6364136223846793005u + 1442695040888963407u;
+}
+
+static void start(unsigned k)
+{
+    static const struct disk disk = {NULL, written, written};
+    struct view view;
+    char line[256], address[24];
+    struct dme_text why;
+
+    view_begin(&view);
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        snprintf(address, sizeof address, "10.0.0.%u:1", i);
+        view_add(&view, names[i], address, VIEW_MEMBER);
+    }
+    dme_text_init(&why, line, sizeof line);
+    node_init(&node[k], &(struct node_conf){.name = names[k],
+                                            .summary = "",
+                                            .modes = alg_find("swaroop-singh"),
+                                            .slots = alg_find("raymond-k"),
+                                            .lease_ms = LEASE_MS,
+                                            .random = chance});
+    if (!node_agree(&node[k], &disk, NULL, 0, &view, false, now_ms, &why)) {
+        fprintf(stderr, "calls: %s\n", line);
+        exit(1);
+    }
+}
+
+/* As a driver does: clients hear what has become of their locks, and what they have asked for is done. */
+static void hear(unsigned k)
+{
+    struct node_event event;
+
+    while (node_next(&node[k], &event)) {
+        client_hear(client[k], &event);
+        client_run(client[k]);
+    }
+}
+
+/* All that is to be sent arrives, and all that comes of it. */
+static void settle(void)
+{
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (unsigned i = 0; i < MEMBERS; i++)
+            for (unsigned j = 0; j < MEMBERS; j++) {
+                size_t len = 0;
+                const uint8_t *bytes = i == j ? NULL : link_output(&node[i].member[j]->link, &len);
+
+                if (len == 0)
+                    continue;
+                node_advance(&node[j], now_ms);
+                link_input(&node[j].member[i]->link, bytes, len);
+                link_wrote(&node[i].member[j]->link, len);
+                node_pump(&node[j]);
+                hear(j);
+                node_due_ms(&node[j]);
+                again = true;
+            }
+    }
+}
+
+static bool all_open(void)
+{
+    for (unsigned k = 0; k < MEMBERS; k++)
+        if (!node_is_open(&node[k]))
+            return false;
+    return true;
+}
+
+static void found(void)
+{
+    for (unsigned k = 0; k < MEMBERS; k++)
+        start(k);
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        client[i] = client_open(&node[i], NULL);
+        for (unsigned j = 0; j < MEMBERS; j++)
+            if (i != j)
+                link_connected(&node[i].member[j]->link);
+    }
+    for (unsigned step = 0; step < 10000 && !(all_open() && step % 100 == 0); step++) {
+        now_ms += 10;
+        for (unsigned k = 0; k < MEMBERS; k++)
+            node_advance(&node[k], now_ms);
+        settle();
+    }
+    settle();
+}
+
+static void say(unsigned k, const char *text)
+{
+    node_advance(&node[k], now_ms);
+    hear(k);
+    client_input(client[k], (const uint8_t *)text, strlen(text));
+    client_run(client[k]);
+    node_pump(&node[k]);
+    hear(k);
+    node_due_ms(&node[k]);
+    settle();
+    bytes_consume(&client[k]->out, bytes_len(&client[k]->out));
+}
+
+int main(int argc, char **argv)
+{
+    unsigned top = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
+
+    found();
+    if (!all_open()) {
+        fprintf(stderr, "calls: the members do not come together\n");
+        return 1;
+    }
+    for (unsigned k = 0; k < 10; k++) { /* the token has been everywhere */
+        say(k % MEMBERS, "*2\r\n$4\r\nLOCK\r\n$1\r\nx\r\n");
+        say(k % MEMBERS, "*2\r\n$6\r\nUNLOCK\r\n$1\r\nx\r\n");
+    }
+    counts = true;
+    say(1, "*2\r\n$4\r\nLOCK\r\n$1\r\nx\r\n");
+    report("LOCK, the token is at another member", top);
+    counts = true;
+    say(1, "*2\r\n$6\r\nUNLOCK\r\n$1\r\nx\r\n");
+    report("UNLOCK", top);
+    counts = true;
+    say(1, "*2\r\n$4\r\nLOCK\r\n$1\r\nx\r\n");
+    report("LOCK, the token is here", top);
+    return 0;
+}
