@@ -9,6 +9,7 @@
 #include "members.h"
 #include "node/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MEMBERS = 3, SOME = 100 };
@@ -308,6 +309,37 @@ static void a_table_that_grows_finds_all_names(void **state)
     locks_free(&l);
 }
 
+/* A message that is all there is in a large buffer stays valid until the next one is taken. */
+static void a_long_letter_is_read_before_its_buffer_is_given_back(void **state)
+{
+    enum { LONG = 1 << 19 };
+    struct link *out, *in;
+    const uint8_t *bytes;
+    uint8_t *written;
+    size_t len, count = 0;
+
+    (void)state;
+    start(&(struct node_conf){0});
+    settle();
+    out = &node[0].member[1]->link;
+    in = &node[1].member[0]->link;
+    memset(link_send(out, LONG), 7, LONG);
+    written = malloc(2 * LONG);
+    for (bytes = link_output(out, &len); len; bytes = link_output(out, &len)) {
+        memcpy(written + count, bytes, len);
+        link_wrote(out, len);
+        count += len;
+    }
+    link_input(in, written, count);
+    assert_int_equal(link_take(in, &bytes, &len), LINK_LETTER);
+    assert_int_equal(len, LONG);
+    assert_true(in->in.at && bytes > in->in.at && bytes + len <= in->in.at + in->in.room);
+    assert_int_equal(bytes[0] + bytes[LONG - 1], 14);
+    assert_int_equal(link_take(in, &bytes, &len), LINK_NOTHING);
+    free(written);
+    stop();
+}
+
 /* Clients that wait when the view opens are served, a piece in each turn. */
 static void clients_that_wait_are_served_in_pieces(void **state)
 {
@@ -409,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_lock_of_a_former_view_keeps_its_kind_while_it_is_held),
         cmocka_unit_test(the_home_asks_old_holders_before_it_says_the_kind),
         cmocka_unit_test(a_table_that_grows_finds_all_names),
+        cmocka_unit_test(a_long_letter_is_read_before_its_buffer_is_given_back),
         cmocka_unit_test(clients_that_wait_are_served_in_pieces),
         cmocka_unit_test(names_in_use_do_not_crowd),
         cmocka_unit_test(a_digest_that_cannot_be_is_refused),

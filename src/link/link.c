@@ -313,6 +313,7 @@ static size_t link_longest(uint64_t type)
 
 enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
 {
+    bytes_consume(&k->in, 0); /* of what was taken before, if that was all */
     while ((k->state == LINK_OPENING || k->state == LINK_UP) && bytes_len(&k->in) >= HEAD) {
         struct unpack u = {.at = k->in.at + k->in.start, .end = k->in.at + k->in.end};
         uint64_t body = unpack_number(&u, 4), type = unpack_number(&u, 1);
@@ -324,7 +325,7 @@ enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
         if (bytes_len(&k->in) < 4 + body)
             return LINK_NOTHING;
         u.end = u.at + body - 1;
-        bytes_consume(&k->in, 4 + body); /* the bytes stay until more come */
+        k->in.start += 4 + body; /* the bytes stay until the next call */
         if (k->state != LINK_UP || (type != LETTER && type != NOTE)) {
             link_control(k, type, &u);
             continue;
