@@ -61,7 +61,7 @@ enum {
     LOCK_POLICIES_MAX = 255,
     /* What is done in one turn, each a few milliseconds at most, unless the configuration says otherwise: */
     LOCK_SERVE = 1 << 10,  /* clients that wait and are looked at */
-    LOCK_SWEEP = 1 << 11,  /* places of the table in which names are forgotten */
+    LOCK_SWEEP = 1 << 9,   /* places of the table in which names are forgotten */
     LOCK_DIGEST = 1 << 15, /* holders that get into the digest */
 };
 
