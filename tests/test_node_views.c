@@ -216,8 +216,8 @@ static void nothing_is_granted_before_all_digests_are_there(void **state)
     stop();
 }
 
-/* The kind of a lock that is held since before the view is known, whoever the home is: others are refused. When the holder has
- * gone without anybody having asked, it is forgotten. */
+/* The kind of a lock that is held since before the view is known, wherever its home is: clients that want another kind are
+ * refused. When the holder has gone and no member has asked, the kind is forgotten. */
 static void a_lock_of_a_former_view_keeps_its_kind_while_it_is_held(void **state)
 {
     (void)state;

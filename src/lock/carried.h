@@ -1,24 +1,25 @@
 /* carried.h - locks that are held since before this view: *old* holders. Used by lock.c and kind.c alone.
  *
  * When a view begins, the instances of all algorithms begin anew, and know of no holder. Each member has sent all others a
- * digest of the names that its clients hold (digest.h). Nothing else is said about a lock until somebody wants it.
+ * digest of the names that its clients hold (digest.h). Members say nothing else about a lock until one of them wants it.
  *
  * A member that wants a lock, be it for a client or, as the home of the name, to say of which kind it is, *looks* first
  * which digests have the name. If none has, no client holds the lock since before this view. Otherwise the member asks the
- * members of those digests (INQUIRE), and does nothing about the lock until all of them have answered. The answer is how many
- * clients hold the lock since before this view (ENCUMBERED), or that none does (CLEAR). A member that has answered
- * ENCUMBERED says so, too, when some of these clients hold the lock no longer (FREED).
+ * members of those digests (INQUIRE), and does nothing about the lock until all of them have answered. The answer is how
+ * many clients hold the lock since before this view (ENCUMBERED), or that none does (CLEAR). A member that has answered
+ * ENCUMBERED also tells when some of these clients hold the lock no longer (FREED).
  *
- * A member that was asked, or a client of which wants the lock as well, makes its old holders ordinary ones: its site asks on
- * their behalf, and when it is inside by the algorithm, it takes them over, and they are old no more (FREED). So nobody
- * waits for longer than that: with slots, say, others need not wait until an old holder leaves. A lock that nobody else
- * wants stays as it is, and costs nothing, for as long as it is held.
+ * A member that was asked, or another client of which wants the lock, makes its old holders ordinary ones: its site asks on
+ * their behalf, and when it is inside by the algorithm, it takes them over, and they are old no more (FREED). So other
+ * clients wait for the take-over, and not until an old holder leaves: with slots, they may be granted another slot. A lock
+ * that no other client wants stays as it is, and costs nothing, for as long as it is held.
  *
- * Its kind. A member knows the kind of a lock that its clients hold since before this view, and the home of the name may not. Before the
- * member lets anybody know the kind, or its site asks, it tells the home (ENCUMBERED, which has the kind with it). If the
- * last old holder leaves before that, the member forgets the kind, and asks the home when it wants the lock again. The home
- * says what a lock is only when it has looked. So if the name is in a digest, it has heard of the kind by then, or that
- * its member has forgotten it: CLEAR comes behind ENCUMBERED, as letters between two members come in order. */
+ * Its kind. A member knows the kind of a lock that its clients hold since before this view, and the home of the name may
+ * not. Before the member tells another member of the kind, or its site asks, it tells the home (ENCUMBERED, which has the
+ * kind with it). If the last old holder leaves before that, the member forgets the kind, and asks the home when it wants
+ * the lock again. The home says what a lock is only when it has looked. So if the name is in a digest, the home has heard
+ * of the kind by then, or it has heard CLEAR from a member that has forgotten the kind: CLEAR comes behind ENCUMBERED, as
+ * letters between two members come in order. */
 #ifndef DIBS_LOCK_CARRIED_H
 #define DIBS_LOCK_CARRIED_H
 

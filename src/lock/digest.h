@@ -7,9 +7,10 @@
  * asked (carried.h).
  *
  * The holders of a member stand in an array, each with the hash of its name, so that the digest of 200,000 holders is made
- * in about a millisecond, and nothing has to be kept up to date with each grant but that array. It is made in pieces, from
- * the end of the array to its beginning, while holders may leave: the last one then takes the place of the one that leaves, and
- * was in the digest before, or has not been passed. None comes meanwhile, as nothing is granted before the digest is sent. */
+ * in a few milliseconds, and only that array is kept up to date with each grant. The digest is made in pieces, from the end
+ * of the array to its beginning. Holders may leave meanwhile: the last holder then takes the place of the one that leaves,
+ * and either it was in the digest before, or its new place has yet to be reached. No holder comes meanwhile, as nothing is
+ * granted before the digest is sent. */
 #ifndef DIBS_LOCK_DIGEST_H
 #define DIBS_LOCK_DIGEST_H
 

@@ -388,7 +388,7 @@ static void locks_serve_all(struct locks *l)
     locks_serve(l);
 }
 
-/* Names of a former view that nobody uses are forgotten, in pieces. */
+/* Names of a former view that no client uses are forgotten, in pieces. */
 static void locks_sweep(struct locks *l)
 {
     for (uint32_t left = lock_piece(l, LOCK_SWEEP); l->swept < l->room && left; l->swept++, left--)
@@ -454,7 +454,7 @@ void locks_set_grants(struct locks *l, bool grants, enum loss why)
     if (l->grants == grants)
         return;
     l->grants = grants;
-    /* What is taken away leaves its place, or lingers in it; the last one that stays takes the place of one that leaves. */
+    /* A claim that is taken away leaves its place, or lingers in it; the last one takes the place of one that leaves. */
     for (size_t k = grants ? 0 : l->held_count; k; k--)
         locks_take_away(l, l->held[k - 1].claim, why);
     if (grants)
@@ -600,8 +600,8 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
     return count;
 }
 
-/* Who was excluded has nothing to give away any more: whoever believed in it does so no longer, as nobody is excluded
- * before that. */
+/* A member that was excluded has nothing to give away any more: a client that believed in a lock does so no longer, as no
+ * member is excluded before that. */
 static void locks_end_lingering(struct locks *l)
 {
     while (l->held_count) {

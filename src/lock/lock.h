@@ -28,14 +28,14 @@
  *
  * Views. Instances live within one view (view.h). When it changes, all of them end, and new ones begin among those who
  * take part in the new view. Clients that wait go on waiting: their site asks again. Clients that hold a lock go on
- * holding it. Each member sends all others a digest of the names that its clients hold (digest.h); nothing is granted before
- * all digests are there (locks_open). A lock that is in no digest is free. One that is in a digest is *encumbered*, perhaps, and
- * its member says more when it is asked (carried.h). So no algorithm has to know how to recover.
+ * holding it. Each member sends all others a digest of the names that its clients hold (digest.h); nothing is granted
+ * before all digests are there (locks_open). A lock that is in no digest is free. One that is in a digest may be
+ * *encumbered*, and the member of the digest says more when it is asked (carried.h). So no algorithm has to know how to recover.
  *
- * A change of the view is no walk over all locks. The view has a number here, and so has each lock: when they differ, what the lock
- * has of a former view ends as soon as anything happens to it (lock_enter_view), and not before. Clients that wait stand
- * in one ring, in which their locks are found. What is left to be done for many locks is done in pieces, one in each turn
- * (locks_go_on): the digest is made, clients that wait are served, and names of a former view that nobody uses are
+ * A change of the view is no walk over all locks. The view has a number here, and so has each lock: when they differ, the
+ * state that the lock has of a former view ends as soon as anything happens to it (lock_enter_view), and not before.
+ * Clients that wait stand in one ring, in which their locks are found. Work for many locks is done in pieces, one in each
+ * turn (locks_go_on): the digest is made, clients that wait are served, and names of a former view that no client uses are
  * forgotten.
  *
  * Losing. What is taken away from a client may be given to others at once, unless the client has been told that it holds
@@ -59,7 +59,7 @@ enum {
     LOCK_NAMES_MAX =
         1 << 20, /* that clients of one member may make it remember, unless the configuration says otherwise */
     LOCK_POLICIES_MAX = 255,
-    /* What is done in one turn, each a few milliseconds at most, unless the configuration says otherwise: */
+    /* The size of a piece of work, each of a few milliseconds at most, unless the configuration says otherwise: */
     LOCK_SERVE = 1 << 10,  /* clients that wait and are looked at */
     LOCK_SWEEP = 1 << 9,   /* places of the table in which names are forgotten */
     LOCK_DIGEST = 1 << 15, /* holders that get into the digest */
