@@ -101,5 +101,5 @@ printf '5 crash 1\n4 crash 2\n' >"$dir/bad"
 rejects "--faults: $dir/bad:2: it is earlier than the line before" sim $r --closed --faults "$dir/bad"
 rejects "failures come from --faults FILE or from rates, not from both" sim $r --closed --faults "$dir/faults" --crash-rate 1
 rejects "raymond knows of no members; leave out --leave-rate" sim raymond --closed --leave-rate 1
-rejects "failures make sense where somebody is left: take two sites or more" sim raymond --sites 1 --closed --crash-rate 1
+rejects "failures need at least two sites, so that one of them is left" sim raymond --sites 1 --closed --crash-rate 1
 echo "1..$number"

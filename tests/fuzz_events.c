@@ -15,7 +15,7 @@
 enum { DRAIN_MAX = 20000 };
 
 struct run {
-    struct world *w;
+    struct lab_world *w;
     struct fuzz_input in;
     bool liar;
     uint8_t dead[16]; /* the site has faulted: nothing happens there any more */
@@ -68,7 +68,7 @@ static bool run_conf(struct dme_conf *conf, struct fuzz_input *in)
 
 static void run_move(struct run *r, const struct world_move *move)
 {
-    struct world *w = r->w;
+    struct lab_world *w = r->w;
 
     if (r->dead[move->site])
         return;
@@ -86,7 +86,7 @@ static void run_move(struct run *r, const struct world_move *move)
 static void run_lie(struct run *r)
 {
     static const uint64_t clocks[] = {0, 1, 2, 3, 5, 8, UINT64_MAX - 1, UINT64_MAX};
-    struct world *w = r->w;
+    struct lab_world *w = r->w;
     struct dme_msg *m = malloc(dme_msg_size_max(&w->conf));
     uint32_t first, last;
 
@@ -131,7 +131,7 @@ static bool run_deliver(struct run *r, size_t k)
 static void run_once(struct run *r)
 {
     uint8_t byte = fuzz_take(&r->in);
-    struct world *w = r->w;
+    struct lab_world *w = r->w;
     dme_id i = byte / 8 % w->conf.n;
     uint32_t first, last;
 
@@ -152,7 +152,7 @@ static void run_once(struct run *r)
 /* What may still happen without anybody asking again. False if that is nothing. */
 static bool run_drain_once(struct run *r)
 {
-    struct world *w = r->w;
+    struct lab_world *w = r->w;
 
     for (size_t k = 0; k < w->flights; k++)
         if (!r->dead[w->flight[k].msg->to])

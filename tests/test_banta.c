@@ -71,12 +71,12 @@ static void who_starts_a_cycle_and_who_ends_it_share_with_nobody(void **state)
 
 enum { VICTIM = 3, REQUEST_KIND = 0, UPDATE_KIND, TOKEN_KIND };
 
-static void move(struct world *w, uint32_t type, dme_id site)
+static void move(struct lab_world *w, uint32_t type, dme_id site)
 {
     assert_null(world_move(w, &(struct world_move){.type = type, .site = site}));
 }
 
-static bool deliver(struct world *w, dme_id from, dme_id to, uint32_t kind)
+static bool deliver(struct lab_world *w, dme_id from, dme_id to, uint32_t kind)
 {
     return !world_move(w, &(struct world_move){.type = DME_RECEIVE, .site = to, .from = from, .kind = kind});
 }
@@ -88,7 +88,7 @@ static unsigned rounds_of_chase(const char *name, unsigned rounds)
 {
     dme_id behind = 0, inside = 1, next = 2;
     struct dme_conf conf;
-    struct world *w;
+    struct lab_world *w;
     unsigned round = 0;
 
     dme_conf_init(&conf, alg_find(name), 4, DME_EXCLUSIVE, 0);

@@ -281,7 +281,7 @@ static void a_run_can_be_played_again_without_time(void **state)
     (void)state;
     for (unsigned k = 0; k < 3; k++) {
         struct sim_spec spec = {.entries = 40, .seed = 11, .hold = dist_of("0.2"), .load = load_of("closed")};
-        struct world *world;
+        struct lab_world *world;
         struct record record;
         struct sim_result r;
         char words[64];

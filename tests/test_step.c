@@ -255,7 +255,7 @@ static void the_size_of_a_node_is_a_multiple_of_eight(void **state)
 /* ------------------------------------------------------------------------------------ every algorithm, random runs */
 
 /* One random legal move; false if there is none. */
-static bool random_move(struct world *w, uint64_t *seed, unsigned *requests, struct world_move *move)
+static bool random_move(struct lab_world *w, uint64_t *seed, unsigned *requests, struct world_move *move)
 {
     dme_id i = test_below(seed, w->conf.n);
     uint32_t first, last;
@@ -290,7 +290,7 @@ static void fences_grow_from_holder_to_holder(void **state)
     (void)state;
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
-        struct world *w;
+        struct lab_world *w;
         uint64_t seed = 7 + k, fence = 0;
         unsigned requests = 300, entries = 0;
         struct world_move move;
@@ -321,7 +321,7 @@ static void a_run_depends_on_nothing_but_its_moves(void **state)
     (void)state;
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
-        struct world *a, *b;
+        struct lab_world *a, *b;
         uint64_t seed = 99;
         unsigned requests = 40, rule = 0;
         struct world_move move;

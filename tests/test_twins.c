@@ -19,7 +19,7 @@ struct twin {
     const char *key, *value; /* an option, or null */
 };
 
-static struct world *twin_world(const struct twin *t, uint32_t n)
+static struct lab_world *twin_world(const struct twin *t, uint32_t n)
 {
     struct dme_conf conf;
     char line[200];
@@ -34,7 +34,7 @@ static struct world *twin_world(const struct twin *t, uint32_t n)
 }
 
 /* Something that can happen: a message arrives, or somebody asks or leaves. */
-static struct world_move random_move(const struct world *w, uint64_t *seed)
+static struct world_move random_move(const struct lab_world *w, uint64_t *seed)
 {
     dme_id i = test_below(seed, w->conf.n);
 
@@ -46,7 +46,7 @@ static struct world_move random_move(const struct world *w, uint64_t *seed)
     return (struct world_move){.type = w->node[i]->phase == DME_IDLE ? DME_REQUEST : DME_RELEASE, .site = i};
 }
 
-static void assert_same_message(const struct world *a, const struct dme_msg *x, const struct world *b,
+static void assert_same_message(const struct lab_world *a, const struct dme_msg *x, const struct lab_world *b,
                                 const struct dme_msg *y)
 {
     assert_string_equal(a->conf.alg->kinds[x->kind].name, b->conf.alg->kinds[y->kind].name);
@@ -56,7 +56,7 @@ static void assert_same_message(const struct world *a, const struct dme_msg *x, 
         assert_memory_equal(&x->ticket[0], &y->ticket[0], sizeof x->ticket[0]);
 }
 
-static void assert_same(const struct world *a, const struct world *b)
+static void assert_same(const struct lab_world *a, const struct lab_world *b)
 {
     assert_int_equal(a->flights, b->flights);
     for (size_t k = 0; k < a->flights; k++)
@@ -72,7 +72,7 @@ static void check_twins(const struct twin *one, const struct twin *other)
     for (uint64_t run = 0; run < RUNS; run++) {
         uint64_t seed = run;
         uint32_t n = 2 + (uint32_t)run % 6;
-        struct world *a = twin_world(one, n), *b = twin_world(other, n);
+        struct lab_world *a = twin_world(one, n), *b = twin_world(other, n);
 
         for (unsigned k = 0; k < MOVES; k++) {
             struct world_move move = random_move(a, &seed);

@@ -31,7 +31,7 @@ struct bag {
 struct hand {
     struct crew *crew;
     uint32_t me;
-    struct view view;
+    struct thread_view view;
     struct space_moment moment;
     struct search_finding finding;
     size_t next, level_end; /* in this thread's shard: what is to be looked at in this level */

@@ -43,7 +43,7 @@ enum { REDUCE_DEPTH = 8 }; /* claims for each that was seen: beyond that none is
 enum { REDUCE_LEARN_FIRST = 500, REDUCE_LEARN_AGAIN = 4 }; /* states at which claims are judged, and times as many */
 
 /* A node and a message that may be under way to it. */
-struct claim {
+struct reduce_claim {
     uint32_t node, item;
     uint32_t transition; /* its arrival, where nothing else is under way */
     uint32_t next;       /* of those of the same node */
@@ -54,7 +54,7 @@ struct claim {
 struct reduce {
     struct search *search;
     struct search_finding finding;
-    struct claim *claim;
+    struct reduce_claim *claim;
     size_t claims, claim_room, seen; /* of which so many were seen to arrive */
     struct memo known;               /* node and item -> claim */
     struct memo chains;              /* node -> its first claim */
@@ -96,7 +96,7 @@ static uint32_t reduce_claim(struct reduce *r, uint32_t node, uint32_t item)
         r->claim = mem_grow(r->claim, r->claim_room * sizeof *r->claim);
     }
     id = (uint32_t)r->claims++;
-    r->claim[id] = (struct claim){.node = node, .item = item, .next = memo_get(&r->chains, node, 0)};
+    r->claim[id] = (struct reduce_claim){.node = node, .item = item, .next = memo_get(&r->chains, node, 0)};
     r->claim[id].transition = reduce_step(r, node, DME_RECEIVE, item);
     memo_put(&r->known, node, item, id);
     memo_set(&r->chains, node, 0, id);
@@ -143,7 +143,7 @@ static unsigned reduce_phase(const struct reduce *r, uint32_t node)
     return ((const struct space_key *)intern_get(&r->search->space.nodes, node))->node.phase;
 }
 
-static bool reduce_quiet(const struct reduce *r, const struct claim *c)
+static bool reduce_quiet(const struct reduce *r, const struct reduce_claim *c)
 {
     const struct space_transition *t = &r->search->space.transition[c->transition];
 

@@ -383,7 +383,7 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
     }
 }
 
-struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t)
+struct world_move space_move(const struct space *s, const struct lab_world *w, dme_id i, uint32_t t)
 {
     const struct space_transition *tr = &s->transition[t];
     struct world_move move = {.type = tr->type, .site = i, .arg = tr->arg};

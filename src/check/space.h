@@ -165,7 +165,7 @@ bool space_blocked(const struct space *s, const uint32_t *state);
 uint32_t space_overtaken(const struct space *s, const uint32_t *state);
 
 /* What transition t of site i is, as a move in a world that has come to the same state. */
-struct world_move space_move(const struct space *s, const struct world *w, dme_id i, uint32_t t);
+struct world_move space_move(const struct space *s, const struct lab_world *w, dme_id i, uint32_t t);
 
 /* What has happened in which phase, over all parts that were looked at. */
 struct check_coverage;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Something that has to happen sooner or later: a transition of a site that is neither a request nor a mishap. */
-struct due {
+struct starve_due {
     dme_id site;
     uint32_t type, arg; /* for DME_RECEIVE the message: its marks do not matter here */
 };
@@ -40,17 +40,17 @@ struct starve {
 
 #define STARVE_DONE UINT32_MAX
 
-static struct due starve_due(const struct search *s, dme_id site, uint32_t transition)
+static struct starve_due starve_due(const struct search *s, dme_id site, uint32_t transition)
 {
     const struct space_transition *t = &s->space.transition[transition];
-    struct due due = {.site = site, .type = t->type, .arg = t->arg};
+    struct starve_due due = {.site = site, .type = t->type, .arg = t->arg};
 
     if (t->type == DME_RECEIVE)
         due.arg = ((const struct space_item *)intern_get(&s->space.items, t->arg))->message;
     return due;
 }
 
-static bool starve_same(struct due a, struct due b)
+static bool starve_same(struct starve_due a, struct starve_due b)
 {
     return a.site == b.site && a.type == b.type && a.arg == b.arg;
 }
@@ -64,9 +64,9 @@ static bool starve_must(const struct search *s, uint32_t state, const struct spa
 }
 
 /* What is due in this state, to be freed. */
-static struct due *starve_dues(struct search *s, uint32_t state, size_t *count)
+static struct starve_due *starve_dues(struct search *s, uint32_t state, size_t *count)
 {
-    struct due *dues = NULL;
+    struct starve_due *dues = NULL;
 
     *count = 0;
     for (dme_id i = 0; i < s->n; i++) {
@@ -80,7 +80,7 @@ static struct due *starve_dues(struct search *s, uint32_t state, size_t *count)
     return dues;
 }
 
-static bool starve_has(const struct due *dues, size_t count, struct due due)
+static bool starve_has(const struct starve_due *dues, size_t count, struct starve_due due)
 {
     for (size_t k = 0; k < count; k++)
         if (starve_same(dues[k], due))
@@ -96,10 +96,10 @@ static bool starve_waits(const struct starve *v, uint32_t state)
 /* -------------------------------------------------------------------------------------------------- fair components */
 
 /* Takes out of dues what this state does not have. */
-static void starve_keep_common(struct search *s, uint32_t state, struct due *dues, size_t *count)
+static void starve_keep_common(struct search *s, uint32_t state, struct starve_due *dues, size_t *count)
 {
     size_t here, kept = 0;
-    struct due *now = starve_dues(s, state, &here);
+    struct starve_due *now = starve_dues(s, state, &here);
 
     for (size_t k = 0; k < *count; k++)
         if (starve_has(now, here, dues[k]))
@@ -109,13 +109,14 @@ static void starve_keep_common(struct search *s, uint32_t state, struct due *due
 }
 
 /* Takes out of dues what is done on an edge within the component. */
-static void starve_strike_done(struct starve *v, uint32_t state, uint32_t component, struct due *dues, size_t *count)
+static void starve_strike_done(struct starve *v, uint32_t state, uint32_t component, struct starve_due *dues,
+                               size_t *count)
 {
     struct search_cursor at = {0};
     struct search_edge e;
 
     while (*count && search_next(v->search, state, &at, &e)) {
-        struct due due = starve_due(v->search, e.site, e.transition);
+        struct starve_due due = starve_due(v->search, e.site, e.transition);
 
         if (v->index[e.to] != STARVE_DONE || v->low[e.to] != component)
             continue;
@@ -129,7 +130,7 @@ static void starve_strike_done(struct starve *v, uint32_t state, uint32_t compon
 static bool starve_fair(struct starve *v, const uint32_t *members, size_t many, uint32_t component)
 {
     size_t count;
-    struct due *dues = starve_dues(v->search, members[0], &count);
+    struct starve_due *dues = starve_dues(v->search, members[0], &count);
 
     for (size_t m = 1; m < many && count; m++)
         starve_keep_common(v->search, members[m], dues, &count);
@@ -169,14 +170,14 @@ static void starve_walk_on(struct starve_walk *walk, const struct search_edge *e
 
 /* What a walk is looking for: an edge that does `due`, or a state without it; or the state `home`. */
 struct starve_goal {
-    const struct due *due;
+    const struct starve_due *due;
     uint32_t home;
 };
 
 static bool starve_reached(struct starve *v, const struct starve_goal *goal, const struct search_edge *e)
 {
     size_t count;
-    struct due *dues;
+    struct starve_due *dues;
     bool absent;
 
     if (!goal->due)
@@ -264,7 +265,7 @@ static void starve_show(struct starve *v, const uint32_t *members, size_t many, 
     struct starve_goal goal = {0};
     uint32_t start = members[0], at;
     size_t count;
-    struct due *dues;
+    struct starve_due *dues;
 
     for (size_t m = 1; m < many; m++)
         if (members[m] < start)

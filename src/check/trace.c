@@ -28,9 +28,9 @@ bool search_next(struct search *s, uint32_t from, struct search_cursor *at, stru
 }
 
 /* A world that has made the moves of the trace so far. */
-static struct world *trace_world(const struct search *s)
+static struct lab_world *trace_world(const struct search *s)
 {
-    struct world *w = world_new(&s->task->conf);
+    struct lab_world *w = world_new(&s->task->conf);
 
     for (uint32_t k = 0; k < s->result->trace_length; k++)
         if (world_move(w, &s->result->trace[k]) != NULL)
@@ -41,7 +41,7 @@ static struct world *trace_world(const struct search *s)
 void trace_along(struct search *s, const struct search_edge *edges, size_t count)
 {
     struct check_result *r = s->result;
-    struct world *w = trace_world(s);
+    struct lab_world *w = trace_world(s);
 
     r->trace = mem_grow(r->trace, (r->trace_length + count) * sizeof *r->trace);
     for (size_t k = 0; k < count; k++) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void view_init(struct view *v, struct space *space, pthread_mutex_t *lock)
+void view_init(struct thread_view *v, struct space *space, pthread_mutex_t *lock)
 {
     memset(v, 0, sizeof *v);
     v->space = space;
@@ -14,7 +14,7 @@ void view_init(struct view *v, struct space *space, pthread_mutex_t *lock)
     memo_init(&v->appended);
 }
 
-void view_free(struct view *v)
+void view_free(struct thread_view *v)
 {
     memo_free(&v->appended);
     free(v->part);
@@ -23,7 +23,7 @@ void view_free(struct view *v)
 }
 
 /* Room for this part; what is new is not known yet. */
-static void view_make_room(struct view *v, uint32_t part)
+static void view_make_room(struct thread_view *v, uint32_t part)
 {
     size_t old = v->parts;
 
@@ -36,7 +36,7 @@ static void view_make_room(struct view *v, uint32_t part)
 }
 
 /* A copy of a transition of the space, with what it sends. */
-static void view_copy(struct view *v, const struct space_transition *t)
+static void view_copy(struct thread_view *v, const struct space_transition *t)
 {
     if (v->transitions == v->transition_room) {
         v->transition_room = v->transition_room ? 2 * v->transition_room : 1024;
@@ -53,7 +53,7 @@ static void view_copy(struct view *v, const struct space_transition *t)
     v->sends += t->count;
 }
 
-uint32_t view_expand(struct view *v, uint32_t part, uint32_t *first)
+uint32_t view_expand(struct thread_view *v, uint32_t part, uint32_t *first)
 {
     view_make_room(v, part);
     if (v->part[part].count == UINT32_MAX) {
@@ -71,7 +71,7 @@ uint32_t view_expand(struct view *v, uint32_t part, uint32_t *first)
     return v->part[part].count;
 }
 
-static uint32_t view_append(struct view *v, uint32_t part, uint32_t item)
+static uint32_t view_append(struct thread_view *v, uint32_t part, uint32_t item)
 {
     uint32_t known = memo_get(&v->appended, part, item);
 
@@ -84,7 +84,7 @@ static uint32_t view_append(struct view *v, uint32_t part, uint32_t item)
     return known;
 }
 
-void view_apply(struct view *v, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next)
+void view_apply(struct thread_view *v, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next)
 {
     const struct space_transition *tr = &v->transition[t];
 

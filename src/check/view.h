@@ -14,7 +14,7 @@ struct view_part {
     uint32_t first, count; /* its transitions here; count is UINT32_MAX until they are known */
 };
 
-struct view {
+struct thread_view {
     struct space *space;
     pthread_mutex_t *lock; /* of the space */
     struct memo appended;
@@ -26,11 +26,11 @@ struct view {
     size_t sends, send_room;
 };
 
-void view_init(struct view *v, struct space *space, pthread_mutex_t *lock);
-void view_free(struct view *v);
+void view_init(struct thread_view *v, struct space *space, pthread_mutex_t *lock);
+void view_free(struct thread_view *v);
 
 /* As space_expand and space_apply; transitions are v->transition[first], and so many behind it. */
-uint32_t view_expand(struct view *v, uint32_t part, uint32_t *first);
-void view_apply(struct view *v, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next);
+uint32_t view_expand(struct thread_view *v, uint32_t part, uint32_t *first);
+void view_apply(struct thread_view *v, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next);
 
 #endif

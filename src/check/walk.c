@@ -13,7 +13,7 @@
 struct walk {
     const struct check_task *task;
     struct check_result *result;
-    struct world *world;
+    struct lab_world *world;
     uint32_t left[CHECK_SITES_RANDOM]; /* requests */
     uint32_t lose, duplicate;          /* that may still happen */
     uint32_t crash, restart, resume, cut, join, leave;

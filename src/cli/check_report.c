@@ -302,7 +302,7 @@ static void check_json_bounds(struct cli_json *j, const struct check_task *task)
 void check_print_json(const struct check_task *task, const struct check_result *r)
 {
     struct cli_json j = {.to = stdout};
-    struct world *w = world_new(&task->conf);
+    struct lab_world *w = world_new(&task->conf);
 
     json_object(&j);
     json_key(&j, "algorithm"), json_text(&j, task->conf.alg->name);

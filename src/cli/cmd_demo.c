@@ -27,7 +27,7 @@ static bool demo_conf(struct dme_conf *conf, const struct dme_alg *alg, uint32_t
 enum { DEMO_SITES = 3, DEMO_COLUMN = 24, DEMO_WIDTH = DEMO_COLUMN * (DEMO_SITES - 1) + 1 };
 
 /* Time runs down, a site is a column. A message is drawn where it arrives. */
-static void demo_row(const struct world *w, const struct world_move *move, const char *label, const char *remark)
+static void demo_row(const struct lab_world *w, const struct world_move *move, const char *label, const char *remark)
 {
     static const char marks[] = {[DME_IDLE] = '.', [DME_WAITING] = '|', [DME_INSIDE] = '#'};
     char row[DEMO_WIDTH + 1];
@@ -71,7 +71,7 @@ static void demo_story(void)
         {{.type = DME_RELEASE, .site = 2}, "2 leaves"},
     };
     struct dme_conf conf;
-    struct world *w;
+    struct lab_world *w;
 
     dme_conf_init(&conf, cli_algorithm("ricart-agrawala"), DEMO_SITES, DME_EXCLUSIVE, 0);
     w = world_new(&conf);
@@ -136,7 +136,7 @@ static void demo_counterexample(void)
 {
     struct dme_conf conf;
     struct check_result r;
-    struct world *w;
+    struct lab_world *w;
 
     dme_conf_init(&conf, cli_algorithm("lamport"), 2, DME_EXCLUSIVE, 0);
     r = demo_check(&conf, false);

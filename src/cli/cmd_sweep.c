@@ -266,23 +266,23 @@ static void sweep_open_journal(struct sweep *s, const char *path)
 }
 
 /* Shares the missing runs evenly among the processes. Only the first process knows the rows that exist already. */
-static void sweep_divide(struct sweep *s, struct crew *crew)
+static void sweep_divide(struct sweep *s, struct processes *processes)
 {
     unsigned char *there = mem_new(s->count);
     size_t missing = 0;
 
     for (size_t k = 0; k < s->count; k++)
         there[k] = s->point[k].row != NULL;
-    crew_share(crew, there, s->count);
+    processes_share(processes, there, s->count);
     s->todo = mem_new(s->count * sizeof *s->todo);
     for (size_t k = 0; k < s->count; k++)
-        if (!there[k] && missing++ % crew->size == crew->rank)
+        if (!there[k] && missing++ % processes->size == processes->rank)
             s->todo[s->todos++] = k;
     free(there);
 }
 
 /* The first one gets the rows of all. */
-static void sweep_unite(struct sweep *s, struct crew *crew)
+static void sweep_unite(struct sweep *s, struct processes *processes)
 {
     char *mine = NULL, *all;
     size_t size;
@@ -293,7 +293,7 @@ static void sweep_unite(struct sweep *s, struct crew *crew)
             fputs(s->point[s->todo[k]].row, file);
     if (!file || fclose(file) != 0)
         cli_die("out of memory");
-    all = crew_gather(crew, mine, size);
+    all = processes_gather(processes, mine, size);
     if (all && *all) {
         file = fmemopen(all, strlen(all), "r");
         sweep_take_rows(s, file, "MPI");
@@ -305,26 +305,26 @@ static void sweep_unite(struct sweep *s, struct crew *crew)
 
 static int sweep_do(struct sweep *s, const char *out, uint64_t workers)
 {
-    struct crew crew = crew_join();
+    struct processes processes = processes_join();
 
-    if (crew.rank == 0 && out)
+    if (processes.rank == 0 && out)
         sweep_open_journal(s, out);
-    sweep_divide(s, &crew);
-    s->progress = crew.rank == 0 && isatty(STDERR_FILENO);
+    sweep_divide(s, &processes);
+    s->progress = processes.rank == 0 && isatty(STDERR_FILENO);
     pthread_mutex_init(&s->lock, NULL);
-    pool_run(workers ? (unsigned)workers : (pool_cores() + crew.local_size - 1) / crew.local_size, s->todos, sweep_job,
-             s);
+    pool_run(workers ? (unsigned)workers : (pool_cores() + processes.local_size - 1) / processes.local_size, s->todos,
+             sweep_job, s);
     if (s->journal && fclose(s->journal) != 0)
         cli_die("%s: %s", out, strerror(errno));
-    if (crew.size > 1)
-        sweep_unite(s, &crew);
-    if (crew.rank == 0 && out)
+    if (processes.size > 1)
+        sweep_unite(s, &processes);
+    if (processes.rank == 0 && out)
         sweep_replace(s, out);
-    else if (crew.rank == 0)
+    else if (processes.rank == 0)
         sweep_write(s, stdout);
     if (s->failure[0])
         fprintf(stderr, "dibs: %s\n", s->failure);
-    crew_leave(&crew);
+    processes_leave(&processes);
     return s->failure[0] ? CLI_FAILED : CLI_OK;
 }
 

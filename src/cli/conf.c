@@ -59,7 +59,7 @@ void cli_rule(const struct dme_alg *alg, const char *text, enum dme_rule *rule, 
     *rule = (enum dme_rule)r;
 }
 
-static void conf_set(struct dme_conf *conf, const char *word)
+static void cli_conf_set(struct dme_conf *conf, const char *word)
 {
     const char *equals = strchr(word, '=');
     char key[64], line[512];
@@ -86,7 +86,7 @@ struct dme_conf cli_conf(const char *algorithm, uint64_t sites, const char *rule
     cli_rule(alg, rule, &r, &limit);
     dme_conf_init(&conf, alg, (uint32_t)sites, r, limit);
     for (unsigned k = 0; k < sets->count; k++)
-        conf_set(&conf, sets->item[k]);
+        cli_conf_set(&conf, sets->item[k]);
     if (!dme_conf_check(&conf, &text))
         cli_die("%s", line);
     return conf;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct crew_mpi {
+struct processes_mpi {
     void *world, *byte, *integer;
     int (*bcast)(void *, int, void *, int, void *);
     int (*gather)(const void *, int, void *, void *, int, void *, int, void *);
@@ -18,7 +18,7 @@ struct crew_mpi {
     int (*finalize)(void);
 };
 
-static unsigned crew_variable(const char *name, unsigned otherwise)
+static unsigned processes_variable(const char *name, unsigned otherwise)
 {
     const char *text = getenv(name);
     int x = text ? atoi(text) : 0;
@@ -26,7 +26,7 @@ static unsigned crew_variable(const char *name, unsigned otherwise)
     return text && x >= 0 ? (unsigned)x : otherwise;
 }
 
-static void *crew_symbol(void *library, const char *name)
+static void *processes_symbol(void *library, const char *name)
 {
     void *symbol = dlsym(library, name);
 
@@ -36,16 +36,16 @@ static void *crew_symbol(void *library, const char *name)
 }
 
 /* A function's address out of a data pointer, as POSIX has it. */
-static void crew_function(void *library, const char *name, void *function)
+static void processes_function(void *library, const char *name, void *function)
 {
-    void *symbol = crew_symbol(library, name);
+    void *symbol = processes_symbol(library, name);
 
     memcpy(function, &symbol, sizeof symbol);
 }
 
-static struct crew_mpi *crew_load(void)
+static struct processes_mpi *processes_load(void)
 {
-    struct crew_mpi *mpi = mem_new(sizeof *mpi);
+    struct processes_mpi *mpi = mem_new(sizeof *mpi);
     void *library = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
     int (*init)(int *, char ***);
 
@@ -53,40 +53,41 @@ static struct crew_mpi *crew_load(void)
         library = dlopen("libmpi.so", RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         cli_die("started by mpirun, but Open MPI's library is not there: %s", dlerror());
-    mpi->world = crew_symbol(library, "ompi_mpi_comm_world");
-    mpi->byte = crew_symbol(library, "ompi_mpi_byte");
-    mpi->integer = crew_symbol(library, "ompi_mpi_int");
-    crew_function(library, "MPI_Init", &init);
-    crew_function(library, "MPI_Bcast", &mpi->bcast);
-    crew_function(library, "MPI_Gather", &mpi->gather);
-    crew_function(library, "MPI_Gatherv", &mpi->gatherv);
-    crew_function(library, "MPI_Finalize", &mpi->finalize);
+    mpi->world = processes_symbol(library, "ompi_mpi_comm_world");
+    mpi->byte = processes_symbol(library, "ompi_mpi_byte");
+    mpi->integer = processes_symbol(library, "ompi_mpi_int");
+    processes_function(library, "MPI_Init", &init);
+    processes_function(library, "MPI_Bcast", &mpi->bcast);
+    processes_function(library, "MPI_Gather", &mpi->gather);
+    processes_function(library, "MPI_Gatherv", &mpi->gatherv);
+    processes_function(library, "MPI_Finalize", &mpi->finalize);
     if (init(NULL, NULL) != 0)
         cli_die("started by mpirun, but MPI cannot be initialised");
     return mpi;
 }
 
-struct crew crew_join(void)
+struct processes processes_join(void)
 {
-    struct crew crew = {.rank = crew_variable("OMPI_COMM_WORLD_RANK", 0),
-                        .size = crew_variable("OMPI_COMM_WORLD_SIZE", 1),
-                        .local_size = crew_variable("OMPI_COMM_WORLD_LOCAL_SIZE", 1)};
+    struct processes processes = {.rank = processes_variable("OMPI_COMM_WORLD_RANK", 0),
+                                  .size = processes_variable("OMPI_COMM_WORLD_SIZE", 1),
+                                  .local_size = processes_variable("OMPI_COMM_WORLD_LOCAL_SIZE", 1)};
 
-    if (crew.size > 1)
-        crew.mpi = crew_load();
-    return crew;
+    if (processes.size > 1)
+        processes.mpi = processes_load();
+    return processes;
 }
 
-void crew_share(struct crew *crew, void *bytes, size_t size)
+void processes_share(struct processes *processes, void *bytes, size_t size)
 {
-    if (crew->mpi && crew->mpi->bcast(bytes, (int)size, crew->mpi->byte, 0, crew->mpi->world) != 0)
+    if (processes->mpi && processes->mpi->bcast(bytes, (int)size, processes->mpi->byte, 0, processes->mpi->world) != 0)
         cli_die("MPI: a broadcast failed");
 }
 
-char *crew_gather(struct crew *crew, const char *text, size_t len)
+char *processes_gather(struct processes *processes, const char *text, size_t len)
 {
-    int mine = (int)len, *lens = mem_new(crew->size * sizeof *lens), *places = mem_new(crew->size * sizeof *places);
-    struct crew_mpi *mpi = crew->mpi;
+    int mine = (int)len, *lens = mem_new(processes->size * sizeof *lens),
+        *places = mem_new(processes->size * sizeof *places);
+    struct processes_mpi *mpi = processes->mpi;
     size_t all = 0;
     char *gathered = NULL;
 
@@ -95,11 +96,11 @@ char *crew_gather(struct crew *crew, const char *text, size_t len)
     lens[0] = mine;
     if (mpi && mpi->gather(&mine, 1, mpi->integer, lens, 1, mpi->integer, 0, mpi->world) != 0)
         cli_die("MPI: gathering failed");
-    for (unsigned r = 0; r < crew->size; r++) {
+    for (unsigned r = 0; r < processes->size; r++) {
         places[r] = (int)all;
         all += (size_t)lens[r];
     }
-    if (crew->rank == 0)
+    if (processes->rank == 0)
         gathered = mem_new(all + 1);
     if (mpi) {
         if (mpi->gatherv(text, mine, mpi->byte, gathered, lens, places, mpi->byte, 0, mpi->world) != 0)
@@ -112,9 +113,9 @@ char *crew_gather(struct crew *crew, const char *text, size_t len)
     return gathered;
 }
 
-void crew_leave(struct crew *crew)
+void processes_leave(struct processes *processes)
 {
-    if (crew->mpi)
-        crew->mpi->finalize();
-    free(crew->mpi);
+    if (processes->mpi)
+        processes->mpi->finalize();
+    free(processes->mpi);
 }

@@ -7,19 +7,19 @@
 
 #include <stddef.h>
 
-struct crew {
-    unsigned rank, size;  /* alone: 0 of 1 */
-    unsigned local_size;  /* of those on this machine */
-    struct crew_mpi *mpi; /* or null: alone */
+struct processes {
+    unsigned rank, size;       /* alone: 0 of 1 */
+    unsigned local_size;       /* of those on this machine */
+    struct processes_mpi *mpi; /* or null: alone */
 };
 
 /* cli_die if mpirun started us but the library cannot be used. */
-struct crew crew_join(void);
+struct processes processes_join(void);
 /* Copies the bytes of the first process to all others. */
-void crew_share(struct crew *crew, void *bytes, size_t size);
+void processes_share(struct processes *processes, void *bytes, size_t size);
 /* Returns the texts of all processes, one after the other in the order of ranks, to the first process, which frees it;
  * null to the others. */
-char *crew_gather(struct crew *crew, const char *text, size_t len);
-void crew_leave(struct crew *crew);
+char *processes_gather(struct processes *processes, const char *text, size_t len);
+void processes_leave(struct processes *processes);
 
 #endif

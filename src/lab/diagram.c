@@ -28,7 +28,7 @@ struct diagram {
     size_t arrows;
 };
 
-static void diagram_note_sends(struct diagram *d, const struct world *w, uint64_t before, uint32_t k)
+static void diagram_note_sends(struct diagram *d, const struct lab_world *w, uint64_t before, uint32_t k)
 {
     for (size_t f = 0; f < w->flights; f++) {
         struct diagram_arrow *a;
@@ -49,7 +49,7 @@ static void diagram_note_sends(struct diagram *d, const struct world *w, uint64_
 }
 
 /* The move is about a message: it arrives, is lost, or is copied. */
-static void diagram_note_message(struct diagram *d, const struct world *w, uint32_t k)
+static void diagram_note_message(struct diagram *d, const struct lab_world *w, uint32_t k)
 {
     const struct world_flight *f = &w->flight[world_find(w, &d->run->move[k])];
     uint32_t type = d->run->move[k].type;
@@ -68,7 +68,7 @@ static void diagram_note_message(struct diagram *d, const struct world *w, uint3
 
 static void diagram_read(struct diagram *d, const struct moves *run)
 {
-    struct world *w = world_new(&run->conf);
+    struct lab_world *w = world_new(&run->conf);
 
     *d = (struct diagram){.run = run, .n = run->conf.n};
     d->phase = mem_new((size_t)run->count * d->n);

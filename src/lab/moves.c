@@ -9,7 +9,7 @@
 
 void moves_print(FILE *to, const struct moves *run)
 {
-    struct world *w = world_new(&run->conf);
+    struct lab_world *w = world_new(&run->conf);
 
     for (uint32_t k = 0; k < run->count; k++) {
         char move[128], effect[8192];
@@ -50,7 +50,7 @@ static void moves_scene(FILE *to, const struct moves *run)
 
 char *moves_scenario(const struct moves *run, const char *title)
 {
-    struct world *w = world_new(&run->conf);
+    struct lab_world *w = world_new(&run->conf);
     char *bare = NULL, *played = NULL;
     size_t size;
     FILE *to = open_memstream(&bare, &size);

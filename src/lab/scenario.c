@@ -13,10 +13,10 @@
 enum { WORDS_MAX = 34, LINE_MAX_LEN = 1 << 16, SETTLE_MAX = 100000 };
 
 struct play {
-    struct dme_conf conf; /* conf.alg is null until it is known */
-    uint32_t promises;    /* of the network: DME_FIFO, DME_SEQUENCED */
-    struct world *world;  /* null until the first move */
-    FILE *output;         /* of this block, into block and len */
+    struct dme_conf conf;    /* conf.alg is null until it is known */
+    uint32_t promises;       /* of the network: DME_FIFO, DME_SEQUENCED */
+    struct lab_world *world; /* null until the first move */
+    FILE *output;            /* of this block, into block and len */
     char *block;
     size_t len;
     bool faulted;
@@ -158,7 +158,7 @@ static bool play_site(struct play *p, unsigned k, dme_id *site)
 /* The rule was kept until this entry: say by whom it is broken. */
 static void play_tell_broken(struct play *p)
 {
-    const struct world *w = p->world;
+    const struct lab_world *w = p->world;
     const char *between = "EXCLUSION BROKEN: sites ";
 
     for (dme_id i = 0; i < w->conf.n; i++) {
@@ -187,7 +187,7 @@ static void play_tell_stuck(struct play *p)
 static bool play_move(struct play *p, const struct world_move *move)
 {
     static char line[LINE_MAX_LEN];
-    struct world *w = p->world;
+    struct lab_world *w = p->world;
     const char *objection;
     struct dme_text text;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Room for one more message in flight, before place k. */
-static struct world_flight *world_make_room(struct world *w, size_t k)
+static struct world_flight *world_make_room(struct lab_world *w, size_t k)
 {
     if (w->flights == w->room) {
         w->room = w->room ? 2 * w->room : 64;
@@ -22,7 +22,7 @@ static struct dme_msg *world_copy(const struct dme_msg *m)
     return memcpy(mem_new(dme_msg_bytes(m)), m, dme_msg_bytes(m));
 }
 
-static void world_post_copy(struct world *w, const struct dme_msg *m, dme_id to)
+static void world_post_copy(struct lab_world *w, const struct dme_msg *m, dme_id to)
 {
     struct world_flight *f;
 
@@ -33,7 +33,7 @@ static void world_post_copy(struct world *w, const struct dme_msg *m, dme_id to)
     f->msg->to = to;
 }
 
-static struct dme_msg *world_take(struct world *w, size_t k)
+static struct dme_msg *world_take(struct lab_world *w, size_t k)
 {
     struct dme_msg *m = w->flight[k].msg;
 
@@ -43,7 +43,7 @@ static struct dme_msg *world_take(struct world *w, size_t k)
 }
 
 /* What the last step left in out goes on its way. */
-static void world_post(struct world *w, dme_id self)
+static void world_post(struct lab_world *w, dme_id self)
 {
     bool echo = w->conf.alg->needs & DME_SEQUENCED;
 
@@ -57,7 +57,7 @@ static void world_post(struct world *w, dme_id self)
 }
 
 /* If the algorithm listens, and the site is there to listen, it will hear this of another. */
-static void world_tell(struct world *w, enum dme_news what, dme_id of, dme_id to)
+static void world_tell(struct lab_world *w, enum dme_news what, dme_id of, dme_id to)
 {
     if (!w->conf.alg->news || of == to || w->node[to]->down)
         return;
@@ -65,15 +65,15 @@ static void world_tell(struct world *w, enum dme_news what, dme_id of, dme_id to
     w->sent++;
 }
 
-void world_send(struct world *w, const struct dme_msg *m)
+void world_send(struct lab_world *w, const struct dme_msg *m)
 {
     world_post_copy(w, m, m->to);
     w->sent++;
 }
 
-struct world *world_new(const struct dme_conf *conf)
+struct lab_world *world_new(const struct dme_conf *conf)
 {
-    struct world *w = mem_new(sizeof *w);
+    struct lab_world *w = mem_new(sizeof *w);
 
     w->conf = *conf;
     w->out = mem_new(dme_out_size(conf));
@@ -88,7 +88,7 @@ struct world *world_new(const struct dme_conf *conf)
     return w;
 }
 
-void world_free(struct world *w)
+void world_free(struct lab_world *w)
 {
     for (dme_id i = 0; i < w->conf.n; i++)
         free(w->node[i]);
@@ -100,7 +100,7 @@ void world_free(struct world *w)
     free(w);
 }
 
-size_t world_find(const struct world *w, const struct world_move *move)
+size_t world_find(const struct lab_world *w, const struct world_move *move)
 {
     uint32_t nth = move->nth;
 
@@ -113,7 +113,7 @@ size_t world_find(const struct world *w, const struct world_move *move)
     return SIZE_MAX;
 }
 
-struct world_move world_delivery(const struct world *w, size_t k)
+struct world_move world_delivery(const struct lab_world *w, size_t k)
 {
     const struct dme_msg *m = w->flight[k].msg;
     struct world_move move = {.type = DME_RECEIVE, .site = m->to, .from = m->from, .kind = m->kind};
@@ -123,7 +123,7 @@ struct world_move world_delivery(const struct world *w, size_t k)
     return move;
 }
 
-bool world_may_arrive(const struct world *w, size_t k, uint32_t needs)
+bool world_may_arrive(const struct lab_world *w, size_t k, uint32_t needs)
 {
     const struct world_flight *f = &w->flight[k];
 
@@ -142,7 +142,7 @@ bool world_may_arrive(const struct world *w, size_t k, uint32_t needs)
     return true;
 }
 
-bool world_may_return(const struct world *w, dme_id site)
+bool world_may_return(const struct lab_world *w, dme_id site)
 {
     for (size_t k = 0; k < w->flights; k++) {
         const struct dme_msg *m = w->flight[k].msg;
@@ -153,7 +153,7 @@ bool world_may_return(const struct world *w, dme_id site)
     return true;
 }
 
-static const char *world_objection_to_failure(const struct world *w, const struct world_move *move)
+static const char *world_objection_to_failure(const struct lab_world *w, const struct world_move *move)
 {
     const struct dme_node *node = w->node[move->site];
     const struct dme_alg *alg = w->conf.alg;
@@ -178,7 +178,7 @@ static const char *world_objection_to_failure(const struct world *w, const struc
     }
 }
 
-static const char *world_objection(const struct world *w, const struct world_move *move)
+static const char *world_objection(const struct lab_world *w, const struct world_move *move)
 {
     uint32_t first, last;
 
@@ -207,7 +207,7 @@ static const char *world_objection(const struct world *w, const struct world_mov
     }
 }
 
-static void world_mishap(struct world *w, const struct world_move *move)
+static void world_mishap(struct lab_world *w, const struct world_move *move)
 {
     size_t k = world_find(w, move);
 
@@ -226,7 +226,7 @@ static void world_mishap(struct world *w, const struct world_move *move)
 
 /* Messages in flight across the cut are lost. So are news to a site that is down: it hears the current state when it is
  * back. */
-static void world_lose_vain(struct world *w)
+static void world_lose_vain(struct lab_world *w)
 {
     size_t kept = 0;
 
@@ -242,7 +242,7 @@ static void world_lose_vain(struct world *w)
 }
 
 /* Each side hears of the other. Of a site that is down it is only ever said that it is down. */
-static void world_tell_across(struct world *w, uint32_t side, enum dme_news what)
+static void world_tell_across(struct lab_world *w, uint32_t side, enum dme_news what)
 {
     for (dme_id i = 0; i < w->conf.n; i++)
         for (dme_id j = 0; j < w->conf.n; j++)
@@ -251,7 +251,7 @@ static void world_tell_across(struct world *w, uint32_t side, enum dme_news what
 }
 
 /* A site that is back hears who is not there. */
-static void world_tell_absences(struct world *w, dme_id to)
+static void world_tell_absences(struct lab_world *w, dme_id to)
 {
     for (dme_id j = 0; j < w->conf.n; j++) {
         if (w->node[j]->down)
@@ -262,7 +262,7 @@ static void world_tell_absences(struct world *w, dme_id to)
 }
 
 /* What no node takes a step for. */
-static void world_fail(struct world *w, const struct world_move *move)
+static void world_do_failure(struct lab_world *w, const struct world_move *move)
 {
     uint32_t side = w->side;
 
@@ -291,7 +291,7 @@ static void world_fail(struct world *w, const struct world_move *move)
     }
 }
 
-static void world_step(struct world *w, const struct world_move *move, const struct dme_msg *m)
+static void world_run_step(struct lab_world *w, const struct world_move *move, const struct dme_msg *m)
 {
     struct dme_event event = {.type = move->type, .arg = move->arg, .msg = m};
 
@@ -302,7 +302,7 @@ static void world_step(struct world *w, const struct world_move *move, const str
     w->entries += w->out->entered;
 }
 
-const char *world_move(struct world *w, const struct world_move *move)
+const char *world_move(struct lab_world *w, const struct world_move *move)
 {
     const char *objection = world_objection(w, move);
     struct dme_msg *m = NULL;
@@ -316,16 +316,16 @@ const char *world_move(struct world *w, const struct world_move *move)
     if (move->type == DME_RECEIVE)
         m = world_take(w, world_find(w, move));
     if (move->type >= DME_EVENTS)
-        world_fail(w, move);
+        world_do_failure(w, move);
     else if (m && w->node[move->site]->down)
         dme_out_init(w->out, dme_out_size(&w->conf)); /* the message is lost */
     else
-        world_step(w, move, m);
+        world_run_step(w, move, m);
     free(m);
     return NULL;
 }
 
-bool world_safe(const struct world *w)
+bool world_safe(const struct lab_world *w)
 {
     uint32_t *modes = mem_new(w->conf.n * sizeof *modes), count = 0;
     bool safe;
@@ -338,7 +338,7 @@ bool world_safe(const struct world *w)
     return safe;
 }
 
-const char *world_broken(const struct world *w)
+const char *world_broken(const struct lab_world *w)
 {
     const struct dme_msg **msg = mem_new(w->flights * sizeof *msg);
     dme_id *to = mem_new(w->flights * sizeof *to);
@@ -356,7 +356,7 @@ const char *world_broken(const struct world *w)
     return broken;
 }
 
-bool world_stuck(const struct world *w)
+bool world_stuck(const struct lab_world *w)
 {
     bool waits = false;
 
@@ -388,7 +388,7 @@ static const char *world_verb(uint32_t type)
     return type == WORLD_LOSE ? "lose" : type == WORLD_DUPLICATE ? "duplicate" : "deliver";
 }
 
-void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text)
+void world_print_move(const struct lab_world *w, const struct world_move *move, struct dme_text *text)
 {
     switch (move->type) {
     case DME_REQUEST:
@@ -424,7 +424,7 @@ void world_print_move(const struct world *w, const struct world_move *move, stru
 }
 
 /* What the last move, this one, did. */
-static void world_print_effect(const struct world *w, const struct world_move *move, struct dme_text *text)
+static void world_print_effect(const struct lab_world *w, const struct world_move *move, struct dme_text *text)
 {
     static const char *const verbs[] = {
         [DME_REQUEST] = " waits",
@@ -475,7 +475,7 @@ static void world_print_cut(const struct world_move *move, struct dme_text *text
     world_print_side(move->arg, text);
 }
 
-const char *world_play(struct world *w, const struct world_move *move, struct dme_text *text)
+const char *world_play(struct lab_world *w, const struct world_move *move, struct dme_text *text)
 {
     const char *objection = world_objection(w, move);
 

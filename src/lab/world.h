@@ -56,7 +56,7 @@ struct world_flight {
     bool broadcast;
 };
 
-struct world {
+struct lab_world {
     struct dme_conf conf;
     struct dme_node **node;
     struct dme_out *out;         /* of the last step */
@@ -73,38 +73,38 @@ static inline bool world_apart(uint32_t side, dme_id i, dme_id j)
     return (i < 32 && side >> i & 1) != (j < 32 && side >> j & 1);
 }
 
-struct world *world_new(const struct dme_conf *conf);
-void world_free(struct world *w);
+struct lab_world *world_new(const struct dme_conf *conf);
+void world_free(struct lab_world *w);
 
 /* Makes the move. Null if all is well; else why it cannot be made, and nothing has changed. A fault of the algorithm is
  * not an error here: it is in w->out->fault. */
-const char *world_move(struct world *w, const struct world_move *move);
+const char *world_move(struct lab_world *w, const struct world_move *move);
 
 /* Puts a copy of a message in flight that no step has sent: for tests with liars. */
-void world_send(struct world *w, const struct dme_msg *m);
+void world_send(struct lab_world *w, const struct dme_msg *m);
 
 /* Where in w->flight the message of this move is, or SIZE_MAX. */
-size_t world_find(const struct world *w, const struct world_move *move);
+size_t world_find(const struct lab_world *w, const struct world_move *move);
 /* May this message be the next to arrive, on a network that keeps the promises in needs (DME_FIFO, DME_SEQUENCED,
  * DME_DETECTION)? */
-bool world_may_arrive(const struct world *w, size_t k, uint32_t needs);
+bool world_may_arrive(const struct lab_world *w, size_t k, uint32_t needs);
 /* The move that delivers message k. */
-struct world_move world_delivery(const struct world *w, size_t k);
+struct world_move world_delivery(const struct lab_world *w, size_t k);
 
 /* Do all sites know that this site is down, so that it may restart? */
-bool world_may_return(const struct world *w, dme_id site);
+bool world_may_return(const struct lab_world *w, dme_id site);
 
 /* Does the rule hold? */
-bool world_safe(const struct world *w);
+bool world_safe(const struct lab_world *w);
 /* The invariant of the algorithm that does not hold, or null. */
-const char *world_broken(const struct world *w);
+const char *world_broken(const struct lab_world *w);
 /* Deadlock: a site waits although no site is inside, no message is in flight and no timer runs. (False while the network
  * is cut: a site on the wrong side waits for the cut to heal.) */
-bool world_stuck(const struct world *w);
+bool world_stuck(const struct lab_world *w);
 
 /* "deliver 1 0 REPLY". */
-void world_print_move(const struct world *w, const struct world_move *move, struct dme_text *text);
+void world_print_move(const struct lab_world *w, const struct world_move *move, struct dme_text *text);
 /* Makes the move and tells what it did: "0 <- 1 REPLY  ENTERS  -> 2 TOKEN". Null, or why it cannot be made. */
-const char *world_play(struct world *w, const struct world_move *move, struct dme_text *text);
+const char *world_play(struct lab_world *w, const struct world_move *move, struct dme_text *text);
 
 #endif

@@ -13,7 +13,7 @@
 enum { REQUEST, REPLY, ANY_KIND };
 enum { ANY_SITE = DME_NONE };
 
-static void play(struct world *w, uint32_t type, dme_id site)
+static void play(struct lab_world *w, uint32_t type, dme_id site)
 {
     const char *objection = world_move(w, &(struct world_move){.type = type, .site = site});
 
@@ -28,7 +28,7 @@ static bool matches(const struct dme_msg *m, dme_id from, dme_id to, unsigned ki
 }
 
 /* Delivers what matches, the oldest first, as often as something does. Needs: what the network has promised. */
-static void deliver(struct world *w, dme_id from, dme_id to, unsigned kind, uint32_t needs)
+static void deliver(struct lab_world *w, dme_id from, dme_id to, unsigned kind, uint32_t needs)
 {
     for (size_t k = 0; k < w->flights;) {
         if (matches(w->flight[k].msg, from, to, kind)) {
@@ -44,7 +44,7 @@ static void deliver(struct world *w, dme_id from, dme_id to, unsigned kind, uint
     (void)needs;
 }
 
-static struct world *ricart_agrawala_world(unsigned sites)
+static struct lab_world *ricart_agrawala_world(unsigned sites)
 {
     struct dme_conf conf;
 
@@ -53,7 +53,7 @@ static struct world *ricart_agrawala_world(unsigned sites)
 }
 
 /* Each hears of the one before, and of nobody else, and asks: site i asks with number i+1. */
-static void ask_in_a_chain(struct world *w, dme_id last)
+static void ask_in_a_chain(struct lab_world *w, dme_id last)
 {
     play(w, DME_REQUEST, 0);
     for (dme_id i = 1; i <= last; i++) {
@@ -63,14 +63,14 @@ static void ask_in_a_chain(struct world *w, dme_id last)
 }
 
 /* It has the oldest claim: all its requests arrive, then all answers to it; it enters and leaves. */
-static void serve(struct world *w, dme_id site, uint32_t needs)
+static void serve(struct lab_world *w, dme_id site, uint32_t needs)
 {
     deliver(w, site, ANY_SITE, REQUEST, needs);
     deliver(w, ANY_SITE, site, needs & DME_FIFO ? ANY_KIND : REPLY, needs);
     play(w, DME_RELEASE, site);
 }
 
-static double finish(struct world *w, dme_id unlucky)
+static double finish(struct lab_world *w, dme_id unlucky)
 {
     uint64_t entries = w->entries;
 
@@ -83,7 +83,7 @@ static double finish(struct world *w, dme_id unlucky)
 
 double paper_overtaking_any(unsigned sites)
 {
-    struct world *w = ricart_agrawala_world(sites);
+    struct lab_world *w = ricart_agrawala_world(sites);
 
     ask_in_a_chain(w, sites - 1);
     /* The unlucky one has number n. Below that, whoever has been served asks again at once, with the next number; the
@@ -99,7 +99,7 @@ double paper_overtaking_any(unsigned sites)
 
 double paper_overtaking_fifo(unsigned sites)
 {
-    struct world *w = ricart_agrawala_world(sites);
+    struct lab_world *w = ricart_agrawala_world(sites);
 
     ask_in_a_chain(w, sites - 2);
     deliver(w, ANY_SITE, sites - 1, REQUEST, DME_FIFO);
@@ -127,7 +127,7 @@ static void lamport_costs(unsigned sites, uint64_t *least, uint64_t *most)
     struct dme_conf conf;
     struct dme_text wrong;
     char line[128];
-    struct world *w;
+    struct lab_world *w;
     uint64_t *replies = mem_new(sites * sizeof *replies);
 
     dme_text_init(&wrong, line, sizeof line);
@@ -177,7 +177,7 @@ double paper_lamport_most(unsigned sites)
 
 /* --------------------------------------------------------------------------------- messages of a follower, and others */
 
-static void settle(struct world *w)
+static void settle(struct lab_world *w)
 {
     while (w->flights) {
         struct world_move move = world_delivery(w, 0);
@@ -186,7 +186,7 @@ static void settle(struct world *w)
     }
 }
 
-static void ask_in_mode(struct world *w, dme_id site, uint32_t mode)
+static void ask_in_mode(struct lab_world *w, dme_id site, uint32_t mode)
 {
     const char *objection = world_move(w, &(struct world_move){.type = DME_REQUEST, .site = site, .arg = mode});
 
@@ -198,7 +198,7 @@ static void ask_in_mode(struct world *w, dme_id site, uint32_t mode)
 double paper_swaroop_follower(unsigned sites)
 {
     struct dme_conf conf;
-    struct world *w;
+    struct lab_world *w;
     uint64_t sent;
 
     dme_conf_init(&conf, alg_find("swaroop-singh"), sites, DME_GROUP, 2);
@@ -219,7 +219,7 @@ double paper_writer_place(unsigned sites)
 {
     enum { WRITER = 0, READER = 1 };
     struct dme_conf conf;
-    struct world *w;
+    struct lab_world *w;
     double place = 0;
 
     dme_conf_init(&conf, alg_find("ricart-agrawala"), sites, DME_SHARED, 0);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What no node takes a step for is seen, too. */
-static void fail_observe(struct sim *s, uint32_t type, dme_id site, uint32_t arg)
+static void sim_fail_observe(struct sim *s, uint32_t type, dme_id site, uint32_t arg)
 {
     struct dme_event event = {.type = type, .arg = arg};
 
@@ -16,7 +16,7 @@ static void fail_observe(struct sim *s, uint32_t type, dme_id site, uint32_t arg
         s->spec->observe(s->spec->user, &(struct sim_event){s->now, site, &event, s->out, 0, s->order});
 }
 
-static void fail_plan(struct sim *s, double at, uint32_t type, dme_id site, uint32_t arg)
+static void sim_fail_plan(struct sim *s, double at, uint32_t type, dme_id site, uint32_t arg)
 {
     s->planned += type == DME_RESTART || type == WORLD_HEAL || type == DME_JOIN;
     agenda_add(&s->agenda,
@@ -25,7 +25,7 @@ static void fail_plan(struct sim *s, double at, uint32_t type, dme_id site, uint
 }
 
 /* Another demand will come, or a site still has to be served. */
-static bool fail_goes_on(const struct sim *s)
+static bool sim_fail_goes_on(const struct sim *s)
 {
     bool over = s->spec->load.type == LOAD_SCRIPT && s->load.line == s->spec->load.lines;
 
@@ -33,35 +33,35 @@ static bool fail_goes_on(const struct sim *s)
 }
 
 /* The next failure of the random ones; of the three processes one comes first. */
-static void fail_expect(struct sim *s)
+static void sim_fail_expect(struct sim *s)
 {
     const struct fault_spec *f = &s->spec->faults;
     double rate = f->crash_rate + f->cut_rate + f->leave_rate, which, calm = f->calm > 0 ? f->calm : 50 * s->bound;
 
-    if (rate <= 0 || !fail_goes_on(s))
+    if (rate <= 0 || !sim_fail_goes_on(s))
         return;
     which = random_unit(&s->failures) * rate;
-    fail_plan(s, s->now + calm + random_exp(&s->failures, 1 / rate),
-              which <= f->crash_rate                 ? WORLD_CRASH
-              : which <= f->crash_rate + f->cut_rate ? WORLD_CUT
-                                                     : DME_LEAVE,
-              DME_NONE, 0);
+    sim_fail_plan(s, s->now + calm + random_exp(&s->failures, 1 / rate),
+                  which <= f->crash_rate                 ? WORLD_CRASH
+                  : which <= f->crash_rate + f->cut_rate ? WORLD_CUT
+                                                         : DME_LEAVE,
+                  DME_NONE, 0);
 }
 
-void fail_begin(struct sim *s)
+void sim_fail_begin(struct sim *s)
 {
     const struct fault_spec *f = &s->spec->faults;
 
     random_seed(&s->failures, s->spec->seed, 5);
     for (size_t k = 0; k < f->lines; k++)
-        fail_plan(s, f->line[k].at, f->line[k].type, f->line[k].site, f->line[k].arg);
-    fail_expect(s);
+        sim_fail_plan(s, f->line[k].at, f->line[k].type, f->line[k].site, f->line[k].arg);
+    sim_fail_expect(s);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- news */
 
 /* When the last message from one site to another arrives, if any is on its way. */
-static double fail_last_arrival(const struct sim *s, dme_id from, dme_id to)
+static double sim_fail_last_arrival(const struct sim *s, dme_id from, dme_id to)
 {
     double last = s->now;
 
@@ -75,13 +75,13 @@ static double fail_last_arrival(const struct sim *s, dme_id from, dme_id to)
     return last;
 }
 
-static void fail_tell(struct sim *s, enum dme_news what, dme_id of, dme_id to, double delay)
+static void sim_fail_tell(struct sim *s, enum dme_news what, dme_id of, dme_id to, double delay)
 {
     double last;
 
     if (!s->conf.alg->news || of == to || sim_node(s, to)->down)
         return;
-    last = fail_last_arrival(s, of, to);
+    last = sim_fail_last_arrival(s, of, to);
     s->planned++;
     agenda_add(&s->agenda, &(struct agenda_item){.at = last > s->now + delay ? last : s->now + delay,
                                                  .order = s->order++,
@@ -92,32 +92,32 @@ static void fail_tell(struct sim *s, enum dme_news what, dme_id of, dme_id to, d
                                                  .lives = sim_node(s, to)->life});
 }
 
-static double fail_detect(const struct sim *s)
+static double sim_fail_detect(const struct sim *s)
 {
     return s->spec->faults.detect > 0 ? s->spec->faults.detect : s->bound;
 }
 
-static void fail_tell_across(struct sim *s, uint32_t side, enum dme_news what)
+static void sim_fail_tell_across(struct sim *s, uint32_t side, enum dme_news what)
 {
     for (dme_id i = 0; i < s->conf.n; i++)
         for (dme_id j = 0; j < s->conf.n; j++)
             if (world_apart(side, i, j))
-                fail_tell(s, sim_node(s, j)->down ? DME_DOWN : what, j, i, fail_detect(s));
+                sim_fail_tell(s, sim_node(s, j)->down ? DME_DOWN : what, j, i, sim_fail_detect(s));
 }
 
 /* A site that is back hears at once which sites are absent. */
-static void fail_tell_absences(struct sim *s, dme_id to)
+static void sim_fail_tell_absences(struct sim *s, dme_id to)
 {
     for (dme_id j = 0; j < s->conf.n; j++) {
         if (sim_node(s, j)->down)
-            fail_tell(s, DME_DOWN, j, to, 0);
+            sim_fail_tell(s, DME_DOWN, j, to, 0);
         else if (world_apart(s->side, j, to))
-            fail_tell(s, DME_CUT, j, to, 0);
+            sim_fail_tell(s, DME_CUT, j, to, 0);
     }
 }
 
 /* Are there sites that have still to hear that this site is down? */
-static bool fail_news_pending(const struct sim *s, dme_id of)
+static bool sim_fail_news_pending(const struct sim *s, dme_id of)
 {
     for (size_t k = 0; k < s->agenda.count; k++) {
         const struct agenda_item *item = &s->agenda.item[k];
@@ -128,7 +128,7 @@ static bool fail_news_pending(const struct sim *s, dme_id of)
     return false;
 }
 
-void fail_hear(struct sim *s, const struct agenda_item *item)
+void sim_fail_hear(struct sim *s, const struct agenda_item *item)
 {
     struct dme_msg m = {.from = item->start, .to = item->site, .kind = (uint8_t)item->timer};
 
@@ -140,13 +140,13 @@ void fail_hear(struct sim *s, const struct agenda_item *item)
 /* ------------------------------------------------------------------------------------------------ what happens to sites */
 
 /* From now on it is measured how long those who wait have to wait for an entry. */
-static void fail_outage(struct sim *s)
+static void sim_fail_outage(struct sim *s)
 {
     s->outage = s->waiting.waiting ? s->now : INFINITY;
     s->out_of_service = true;
 }
 
-static void fail_stop_timers(struct sim *s, dme_id i)
+static void sim_fail_stop_timers(struct sim *s, dme_id i)
 {
     for (unsigned t = 0; t < DME_TIMERS && s->timer_start; t++) {
         uint32_t *start = &s->timer_start[i * DME_TIMERS + t];
@@ -157,7 +157,7 @@ static void fail_stop_timers(struct sim *s, dme_id i)
 }
 
 /* The user's request goes down with the site, and is made again when it is back. */
-static void fail_drop_request(struct sim *s, dme_id i)
+static void sim_fail_drop_request(struct sim *s, dme_id i)
 {
     struct sim_site *site = &s->site[i];
 
@@ -177,37 +177,37 @@ static void fail_drop_request(struct sim *s, dme_id i)
     site->asked = -1;
 }
 
-static void fail_crash(struct sim *s, dme_id i)
+static void sim_fail_crash(struct sim *s, dme_id i)
 {
     if (sim_node(s, i)->down)
         return;
-    fail_drop_request(s, i);
-    fail_stop_timers(s, i);
+    sim_fail_drop_request(s, i);
+    sim_fail_stop_timers(s, i);
     dme_crash(sim_node(s, i));
     s->result->faults.crashes++;
-    fail_observe(s, WORLD_CRASH, i, 0);
+    sim_fail_observe(s, WORLD_CRASH, i, 0);
     for (dme_id j = 0; j < s->conf.n; j++)
         if (!world_apart(s->side, i, j))
-            fail_tell(s, DME_DOWN, i, j, fail_detect(s));
-    fail_outage(s);
+            sim_fail_tell(s, DME_DOWN, i, j, sim_fail_detect(s));
+    sim_fail_outage(s);
 }
 
-static void fail_return(struct sim *s, dme_id i, uint32_t remembers)
+static void sim_fail_return(struct sim *s, dme_id i, uint32_t remembers)
 {
     if (!sim_node(s, i)->down)
         return;
-    if (fail_news_pending(s, i)) {
-        fail_plan(s, s->now + fail_detect(s), DME_RESTART, i, remembers);
+    if (sim_fail_news_pending(s, i)) {
+        sim_fail_plan(s, s->now + sim_fail_detect(s), DME_RESTART, i, remembers);
         return;
     }
     s->result->faults.returns++;
     sim_happen(s, i, DME_RESTART, remembers);
-    fail_tell_absences(s, i);
+    sim_fail_tell_absences(s, i);
     sim_request(s, i);
-    fail_expect(s);
+    sim_fail_expect(s);
 }
 
-static void fail_cut(struct sim *s, uint32_t side)
+static void sim_fail_cut(struct sim *s, uint32_t side)
 {
     if (s->side)
         return;
@@ -220,30 +220,30 @@ static void fail_cut(struct sim *s, uint32_t side)
         if (m->to != DME_NONE && world_apart(side, m->from, m->to))
             m->to = DME_NONE; /* it is lost */
     }
-    fail_observe(s, WORLD_CUT, 0, side);
-    fail_tell_across(s, side, DME_CUT);
-    fail_outage(s);
+    sim_fail_observe(s, WORLD_CUT, 0, side);
+    sim_fail_tell_across(s, side, DME_CUT);
+    sim_fail_outage(s);
 }
 
-static void fail_heal(struct sim *s)
+static void sim_fail_heal(struct sim *s)
 {
     uint32_t side = s->side;
 
     if (!side)
         return;
     s->side = 0;
-    fail_observe(s, WORLD_HEAL, 0, 0);
-    fail_tell_across(s, side, DME_HEALED);
-    fail_expect(s);
+    sim_fail_observe(s, WORLD_HEAL, 0, 0);
+    sim_fail_tell_across(s, side, DME_HEALED);
+    sim_fail_expect(s);
 }
 
 /* A site leaves when it is idle; if it is not, it tries again. */
-static bool fail_leave(struct sim *s, dme_id i)
+static bool sim_fail_leave(struct sim *s, dme_id i)
 {
     if (sim_node(s, i)->down || !s->conf.alg->leave)
         return true;
     if (sim_node(s, i)->phase != DME_IDLE) {
-        fail_plan(s, s->now + s->bound, DME_LEAVE, i, 0);
+        sim_fail_plan(s, s->now + s->bound, DME_LEAVE, i, 0);
         return false;
     }
     s->result->faults.leaves++;
@@ -251,62 +251,62 @@ static bool fail_leave(struct sim *s, dme_id i)
     return true;
 }
 
-static void fail_join(struct sim *s, dme_id i)
+static void sim_fail_join(struct sim *s, dme_id i)
 {
     if (!sim_node(s, i)->down && s->conf.alg->join)
         sim_happen(s, i, DME_JOIN, 0);
-    fail_expect(s);
+    sim_fail_expect(s);
 }
 
 /* --------------------------------------------------------------------------------------------------------- one of them */
 
 /* A random failure: of whom, and until when. */
-static void fail_at_random(struct sim *s, uint32_t type)
+static void sim_fail_at_random(struct sim *s, uint32_t type)
 {
     const struct fault_spec *f = &s->spec->faults;
     double back = s->now + dist_draw(&f->absence, &s->failures);
     dme_id i = random_below(&s->failures, s->conf.n);
     uint32_t all = s->conf.n < 32 ? (1u << s->conf.n) - 1 : UINT32_MAX;
 
-    if (!fail_goes_on(s))
+    if (!sim_fail_goes_on(s))
         return;
     switch (type) {
     case WORLD_CRASH:
-        fail_crash(s, i);
-        fail_plan(s, back, DME_RESTART, i, f->resumes);
+        sim_fail_crash(s, i);
+        sim_fail_plan(s, back, DME_RESTART, i, f->resumes);
         break;
     case WORLD_CUT:
-        fail_cut(s, 1 + random_below(&s->failures, all - 1));
-        fail_plan(s, back, WORLD_HEAL, 0, 0);
+        sim_fail_cut(s, 1 + random_below(&s->failures, all - 1));
+        sim_fail_plan(s, back, WORLD_HEAL, 0, 0);
         break;
     default:
-        fail_leave(s, i);
-        fail_plan(s, back, DME_JOIN, i, 0);
+        sim_fail_leave(s, i);
+        sim_fail_plan(s, back, DME_JOIN, i, 0);
     }
 }
 
-void fail_happen(struct sim *s, const struct agenda_item *item)
+void sim_fail_happen(struct sim *s, const struct agenda_item *item)
 {
     uint32_t type = item->timer;
 
     s->planned -= type == DME_RESTART || type == WORLD_HEAL || type == DME_JOIN;
     if (item->site == DME_NONE)
-        fail_at_random(s, type);
+        sim_fail_at_random(s, type);
     else if (type == WORLD_CRASH)
-        fail_crash(s, item->site);
+        sim_fail_crash(s, item->site);
     else if (type == WORLD_CUT)
-        fail_cut(s, item->start);
+        sim_fail_cut(s, item->start);
     else if (type == WORLD_HEAL)
-        fail_heal(s);
+        sim_fail_heal(s);
     else if (type == DME_RESTART)
-        fail_return(s, item->site, item->start);
+        sim_fail_return(s, item->site, item->start);
     else if (type == DME_JOIN)
-        fail_join(s, item->site);
+        sim_fail_join(s, item->site);
     else
-        fail_leave(s, item->site);
+        sim_fail_leave(s, item->site);
 }
 
-void fail_entered(struct sim *s)
+void sim_fail_entered(struct sim *s)
 {
     struct fault_result *r = &s->result->faults;
     double outage = s->now - s->outage;

@@ -198,7 +198,7 @@ static void sim_enter(struct sim *s, dme_id self)
 
     sim_check_entry(s, self, node);
     if (s->out_of_service)
-        fail_entered(s);
+        sim_fail_entered(s);
     sim_account(s);
     if (s->mode != node->mode)
         s->switches++;
@@ -349,10 +349,10 @@ static void sim_do(struct sim *s, const struct agenda_item *item)
             sim_exit(s, item->site);
         break;
     case AGENDA_FAULT:
-        fail_happen(s, item);
+        sim_fail_happen(s, item);
         break;
     case AGENDA_NEWS:
-        fail_hear(s, item);
+        sim_fail_hear(s, item);
         break;
     case AGENDA_TIMER:
         start = &s->timer_start[item->site * DME_TIMERS + item->timer];

@@ -27,7 +27,7 @@ void record_end(struct record *r)
 
 static struct world_move record_delivery(const struct record *r, const struct sim_event *e)
 {
-    const struct world *w = r->world;
+    const struct lab_world *w = r->world;
     size_t k = 0;
 
     while (w->flight[k].sent != r->sent[e->number] || w->flight[k].msg->to != e->site)
@@ -57,7 +57,7 @@ static void record_numbers(struct record *r, const struct sim_event *e, uint64_t
 void record_observe(void *record, const struct sim_event *e)
 {
     struct record *r = record;
-    struct world *w = r->world;
+    struct lab_world *w = r->world;
     struct world_move move = {.type = e->event->type, .site = e->site, .arg = e->event->arg};
     uint64_t first = w->sent;
     const char *objection;

@@ -10,7 +10,7 @@
 enum { RECORD_MOVES_MAX = 20000 };
 
 struct record {
-    struct world *world;
+    struct lab_world *world;
     struct world_move *move;
     uint32_t count;
     bool full;      /* there were more moves than it takes */

@@ -95,7 +95,7 @@ static void sim_begin(struct sim *s)
         sim_obey(s, i);
     }
     if (fault_happens(&spec->faults))
-        fail_begin(s);
+        sim_fail_begin(s);
     if (spec->warmup == 0)
         sim_measure(s, true);
     if (spec->load.type != LOAD_CLOSED)

@@ -96,9 +96,9 @@ void sim_account(struct sim *s);
 void sim_loop(struct sim *s);
 
 /* fail.c */
-void fail_begin(struct sim *s);
-void fail_happen(struct sim *s, const struct agenda_item *item);
-void fail_hear(struct sim *s, const struct agenda_item *item);
-void fail_entered(struct sim *s);
+void sim_fail_begin(struct sim *s);
+void sim_fail_happen(struct sim *s, const struct agenda_item *item);
+void sim_fail_hear(struct sim *s, const struct agenda_item *item);
+void sim_fail_entered(struct sim *s);
 
 #endif

@@ -191,7 +191,7 @@ void clients_abandon(struct world *w, const struct soak_conn *me)
 }
 
 /* What the node has to tell goes to the daemons' ends of the connections. */
-void clients_hear(struct world *w, uint32_t i)
+void clients_take_events(struct world *w, uint32_t i)
 {
     struct node_event e;
 
@@ -586,7 +586,7 @@ static size_t clients_parse(const char *bytes, size_t len, struct soak_reply *r)
     return (size_t)(at - bytes);
 }
 
-void clients_read(struct world *w, struct soak_conn *x)
+void clients_take_replies(struct world *w, struct soak_conn *x)
 {
     uint32_t k = x->client;
     struct soak_client *c = &w->client[k];

@@ -201,7 +201,7 @@ void conns_arrive(struct world *w, const struct soak_event *e)
     }
     if (!conns_wake(w, x, e))
         return;
-    clients_hear(w, x->machine); /* first it is told what has become of its locks, as daemons do */
+    clients_take_events(w, x->machine); /* first it is told what has become of its locks, as daemons do */
     client_input(x->end, e->bytes, e->len);
     conns_run(w, x);
     free(e->bytes);
@@ -215,7 +215,7 @@ void conns_hang_up(struct world *w, const struct soak_event *e)
 
     if (!x || !x->end || !conns_wake(w, x, e))
         return;
-    clients_hear(w, i);
+    clients_take_events(w, i);
     world_trace(w, "%s %s client %u", w->machine[i].name, e->b ? "hears the goodbye of" : "has lost the connection of",
                 x->client);
     conns_part(w, x, e->b);
@@ -228,7 +228,7 @@ void conns_hear(struct world *w, const struct soak_event *e)
 
     if (x && x->open && !x->severed) {
         memcpy(bytes_add(&x->in, e->len), e->bytes, e->len);
-        clients_read(w, x);
+        clients_take_replies(w, x);
     }
     free(e->bytes);
 }
@@ -253,7 +253,7 @@ void conns_say_back(struct world *w, struct soak_conn *x)
         memcpy(bytes_add(&x->in, bytes_len(out)), out->at + out->start, bytes_len(out));
     bytes_consume(out, bytes_len(out));
     if (x->instant && x->open)
-        clients_read(w, x);
+        clients_take_replies(w, x);
 }
 
 bool conns_flush(struct world *w, uint32_t i)

@@ -220,7 +220,7 @@ void world_settle(struct world *w, uint32_t i)
         return;
     }
     do
-        clients_hear(w, i);
+        clients_take_events(w, i);
     while (conns_flush(w, i));
     wires_flush(w, i);
     node_forget_retired(&m->node);

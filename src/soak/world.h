@@ -305,12 +305,12 @@ bool conns_flush(struct world *w, uint32_t i);
 void clients_begin(struct world *w);
 void clients_act(struct world *w, uint32_t c);
 void clients_confirm(struct world *w, uint32_t c);
-void clients_hear(struct world *w, uint32_t i);
+void clients_take_events(struct world *w, uint32_t i);
 /* A daemon has begun to deal with a request for a lock. */
 void clients_asked(struct world *w, struct soak_conn *x, const struct claim *c);
 /* A daemon's end of a connection is about to be closed. */
 void clients_abandon(struct world *w, const struct soak_conn *x);
-void clients_read(struct world *w, struct soak_conn *x);
+void clients_take_replies(struct world *w, struct soak_conn *x);
 void clients_disconnected(struct world *w, const struct soak_conn *x);
 void clients_die(struct world *w, uint32_t c);
 /* It is stopped, or talks nonsense, or its connection breaks. */
