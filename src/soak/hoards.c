@@ -61,7 +61,7 @@ void hoards_act(struct world *w, const struct soak_event *e)
         return;
     world_wake(w, e->a);
     if (!m->doomed) {
-        clients_hear(w, e->a); /* what has become of its locks */
+        clients_take_events(w, e->a); /* what has become of its locks */
         if (!session_is_busy(h->session))
             hoards_choose(w, h);
         hoards_plan(w, e->a);
