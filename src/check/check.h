@@ -52,7 +52,7 @@ struct check_task {
     uint64_t limit;     /* states, at most */
     size_t memory;      /* bytes, at most; 0: no limit */
     void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
-    const volatile sig_atomic_t *stop; /* not 0: the search ends as it is; or null */
+    const volatile sig_atomic_t *stop;                                   /* not 0: the search ends as it is; or null */
 };
 
 /* How often something happened, in states that differ: by what, and in which phase the site was. */
@@ -67,8 +67,8 @@ struct check_result {
     const char *fault; /* CHECK_ERROR: the fact that did not hold; CHECK_INVARIANT: which */
     dme_id victim;     /* CHECK_STARVATION: who waits */
     uint64_t states, transitions;
-    uint64_t runs;    /* check_random: so many were made */
-    bool interrupted; /* by task->stop */
+    uint64_t runs;      /* check_random: so many were made */
+    bool interrupted;   /* by task->stop */
     uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */
     uint32_t depth;     /* moves on the longest shortest way to a state */
     uint32_t overtaken; /* most often, if that was counted */

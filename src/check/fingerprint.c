@@ -139,7 +139,8 @@ static bool lean_over_limits(struct lean *l)
 
     if (l->search->result->memory < now)
         l->search->result->memory = now;
-    return l->prints.count > task->limit || check_stopped(task) || (task->memory && prints_memory_ahead(&l->prints) + rest > task->memory);
+    return l->prints.count > task->limit || check_stopped(task) ||
+           (task->memory && prints_memory_ahead(&l->prints) + rest > task->memory);
 }
 
 static void lean_levels(struct lean *l)

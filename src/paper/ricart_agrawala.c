@@ -51,8 +51,9 @@ static const struct paper_row ricart_agrawala_rows[] = {
     OURS("response n(T+E), full load", "ricart-agrawala --closed", FIG_RESPONSE, 11, 1e-3),
     CLAIM("section 2.2, pages 3-4", "the highest number covers every request sent or received"),
     CHECKS_BUT("n=2, as printed: overtaken without bound",
-               "ricart-agrawala-as-published --set mistake=forgets-own-number --sites 2 --requests 5,1 --overtakes 2 --order any", CHECK_HOLDS,
-               CHECK_OVERTAKING, ricart_agrawala_number),
+               "ricart-agrawala-as-published --set mistake=forgets-own-number --sites 2 --requests 5,1 --overtakes 2 "
+               "--order any",
+               CHECK_HOLDS, CHECK_OVERTAKING, ricart_agrawala_number),
     CLAIM("appendix", "without order, others enter at most n(n+1)/2-1 times before a node that has asked"),
     REACHES("n=2: reached", paper_overtaking_any, 2, 2),
     REACHES("n=3: reached", paper_overtaking_any, 3, 5),

@@ -19,7 +19,8 @@ static const struct paper_row ricart_agrawala_practice_rows[] = {
            "ricart-agrawala-robust --sites 2 --crash 1 --restart 1 --set restart-interval=6 --order any", CHECK_HOLDS),
     CLAIM("section 7.2.2, page 22", "a sponsor enters, hands out its list, broadcasts the new name and leaves"),
     CHECKS_BUT("as printed, 2 members and a newcomer",
-               "ricart-agrawala-robust-as-published --set mistake=joins-unacknowledged --set members=2 --join 1 --requests 0,1,1 --order fifo",
+               "ricart-agrawala-robust-as-published --set mistake=joins-unacknowledged --set members=2 --join 1 "
+               "--requests 0,1,1 --order fifo",
                CHECK_HOLDS, CHECK_EXCLUSION, practice_join),
     SCENARIO("with acknowledgements", "ricart-agrawala-robust-join"),
     CLAIM("section 7.2.2, page 22", "alternatively the newcomer itself broadcasts that all shall include it"),

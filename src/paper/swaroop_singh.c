@@ -19,8 +19,9 @@ static const char swaroop_early[] =
 
 static const struct paper_row swaroop_singh_rows[] = {
     CLAIM("correctness proof, page 831", "two sessions are never inside together"),
-    CHECKS_BUT("as printed, 2 sites", "swaroop-singh-as-published --set mistake=giver-stays-holder --rule group:2 --sites 2 --order fifo", CHECK_HOLDS,
-               CHECK_EXCLUSION, swaroop_giver),
+    CHECKS_BUT("as printed, 2 sites",
+               "swaroop-singh-as-published --set mistake=giver-stays-holder --rule group:2 --sites 2 --order fifo",
+               CHECK_HOLDS, CHECK_EXCLUSION, swaroop_giver),
     OURS_CHECKS("repaired, 3 sites, 1 request each, 2 sessions", "swaroop-singh --rule group:2", CHECK_HOLDS),
     CLAIM("correctness proof, page 831", "no process starves"),
     CHECKS_BUT("as printed, 3 sites, 2 ask",
