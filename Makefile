@@ -3,7 +3,7 @@
 #   make                      the binary, build/release/dibs
 #   make test [MODE=asan]     all tests; make test SUITES="cli test_step": these suites only
 #   make bench                how fast it is, alone and beside its peers
-#   make MODE=debug|asan|cover
+#   make MODE=debug|asan|tsan|cover
 #   make fmt                  format the sources as .clang-format says
 
 MODE ?= release
@@ -15,14 +15,15 @@ CC ?= cc
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3
 CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_tsan := -O1 -g -fsanitize=thread
 CFLAGS_cover := -O0 -g --coverage
 ifeq ($(CFLAGS_$(MODE)),)
-$(error MODE=$(MODE) is not one of release, debug, asan, cover)
+$(error MODE=$(MODE) is not one of release, debug, asan, tsan, cover)
 endif
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla
 # The pure directories: no padding, so that bytes can be compared and hashed; no silent conversions.
-PURE_WARN := -Wpadded -Wconversion
+PURE_WARN := -Wpadded -Wconversion $(if $(findstring clang,$(CC)),-Wno-string-conversion) # clang: assert(!"never")
 CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
@@ -40,7 +41,7 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: all test nightly purity fuzz coverage bench fmt install clean
+.PHONY: all test nightly purity fuzz coverage bench bench-short extra fmt install clean
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
 $(B)/dibs: $(call obj,$(sort src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
@@ -60,7 +61,7 @@ $(B)/libdibs.a: $(call obj,$(CLIENT))
 	$(AR) rcs $@ $(B)/libdibs.o
 
 $(B)/libdibs.so.$(ABI): $(call obj,$(CLIENT))
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan,$(MODE)),,-Wl,-z,defs) -o $@ $^
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libdibs.so.$(ABI) $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) -o $@ $^
 
 $(call obj,$(CLIENT)): CFLAGS += -fPIC -fvisibility=hidden
 $(call obj,$(PURE)): CFLAGS += $(PURE_WARN)
@@ -97,6 +98,10 @@ build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS) $(FUZZ) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
+# What CI looks at beside the tests: clang, thread sanitizer, libFuzzer, the benches.
+extra:
+	tests/extra
+
 # What takes too long for every change.
 nightly: $(B)/dibs $(TEST_BINS) $(B)/tests/chaos_client
 	tests/nightly
@@ -128,6 +133,16 @@ bench: $(B)/dibs $(B)/bench/memory $(B)/bench/growth $(RIVALS)
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
 	bench/failures $(B)/dibs
 	bench/peers $(B)
+
+# Every bench for a moment, so that none of them rots. SPIN, SimGrid and the peers are not needed for that.
+bench-short: $(B)/dibs $(B)/bench/memory $(RIVALS)
+	SHORT=1 tests/bench $(B)/dibs
+	command -v spin >/dev/null && SHORT=1 bench/check $(B)/dibs || echo "bench/check: SPIN is not installed: left out"
+	SHORT=1 bench/sim $(B)/dibs
+	$(B)/bench/memory 2000
+	SHORT=1 bench/service $(B)/dibs
+	KILLS=1 CUTS=1 bench/failures $(B)/dibs
+	SHORT=1 bench/peers $(B)
 
 # The pure library may call nothing but these, and may own no variable.
 purity: $(B)/libdme.a

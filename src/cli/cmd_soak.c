@@ -47,9 +47,8 @@ int cmd_soak(int argc, char **argv)
     unsigned focus = SOAK_ALL;
     bool calm = false, roster = false, rolling = false, trace = false, first_only = false, progress;
     const struct cli_option options[] = {
-        {"--first", CLI_COUNT, &first, "SEED", "begin with seed SEED (default 1)", 0, UINT64_MAX, NULL},
-        {"--seeds", CLI_COUNT, &seeds, "N", "simulate N clusters, one for each seed (default 100)", 1, UINT64_MAX,
-         NULL},
+        {"--first", CLI_COUNT, &first, "SEED", "begin with seed SEED (default 1)", 0, 1e18, NULL},
+        {"--seeds", CLI_COUNT, &seeds, "N", "simulate N clusters, one for each seed (default 100)", 1, 1e18, NULL},
         {"--seconds", CLI_COUNT, &seconds, "S", "inject faults for S simulated seconds in each run (default 30)", 1,
          100000, NULL},
         {"--members", CLI_COUNT, &members, "N", "simulate clusters of N members (default: drawn for each seed)", 1, 7,
