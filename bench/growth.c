@@ -150,7 +150,7 @@ static const struct {
     const char *what;
     unsigned most;
     void (*add)(unsigned k);
-} growths[] = {{"names that nobody uses", 1000000, add_name},
+} growths[] = {{"idle names", 1000000, add_name},
                {"held locks", 200000, add_held},
                {"waiters of one lock", 10000, add_waiter},
                {"connections", 10000, add_connection},

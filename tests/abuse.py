@@ -363,8 +363,8 @@ ATTACKS = [
     (tls_replays, clients, "the beginning of TLS, again and again"),
     (tls_garbage, clients, "garbage behind the beginning of TLS"),
     (tls_hellos_to_members, members, "the beginning of TLS at the door of members"),
-    (held_names, 1, f"{HELD} held names"),
     (force_unlocks, SLOW, "FORCE-UNLOCK while a slow member is removed"),
+    (held_names, 1, f"{HELD} held names"),
 ]
 
 

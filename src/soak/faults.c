@@ -20,6 +20,12 @@ static void faults_draw_focus(struct world *w)
     m->slots = w->conf->focus == SOAK_SLOTS;
     m->evict = m->slots ? 600 : 0;
     m->disturb_client = m->slots ? 60 : 0;
+    m->amnesia = w->conf->focus == SOAK_DISKS;
+    m->slow = m->amnesia ? 2 : 0;
+    m->crash = m->amnesia ? 200 : 0;
+    m->jitter_us = m->amnesia ? 1 + (uint32_t)world_below(w, 2000) : 0;
+    m->leave = m->amnesia ? 12 : 0;
+    m->cut = m->amnesia ? 20 : 0;
     m->drift_ppm = m->sharing || m->slots ? 0 : 50000;
     m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;

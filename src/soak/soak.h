@@ -37,6 +37,7 @@ enum soak_focus {
     SOAK_REBORN,  /* all members but one crash at once and come back at once, and the one is cut off */
     SOAK_SHARING, /* no faults: many clients that may share a lock for long, and some that may not */
     SOAK_SLOTS,   /* a lock with slots, which clients lose */
+    SOAK_DISKS,   /* machines crash while their disks are writing */
 };
 
 struct soak_conf {
