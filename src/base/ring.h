@@ -1,4 +1,5 @@
-/* ring.h - doubly linked lists that run through the things they link: nothing is allocated, anybody can step out. */
+/* ring.h - doubly linked lists that run through the things they link: nothing is allocated, and an element can leave
+ * its list without a search. */
 #ifndef DIBS_BASE_RING_H
 #define DIBS_BASE_RING_H
 

@@ -110,7 +110,7 @@ void space_try_failures(struct space *s, uint32_t part)
 
 /* ------------------------------------------------------------------------------------------------- in a whole state */
 
-/* Is somebody still to hear that site i is down? */
+/* Are there sites that have still to hear that site i is down? */
 static bool fail_news_pending(const struct space *s, const uint32_t *state, dme_id i)
 {
     for (dme_id j = 0; j < s->conf.n; j++) {

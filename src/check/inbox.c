@@ -1,7 +1,8 @@
 /* inbox.c - the messages that are on their way to a site.
  *
- * An inbox is a list of items in a normal form, so that two orders of sending that nobody can tell apart are one state:
- * what arrives in the order of sending stands in that order (a lane), and all else in the order of its number. */
+ * An inbox is a list of items in a normal form, so that two orders of sending that no site can tell apart are one
+ * state: what arrives in the order of sending stands in that order (a lane), and all else in the order of its
+ * number. */
 #include "space_inner.h"
 
 #include "base/memory.h"

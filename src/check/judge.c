@@ -1,4 +1,4 @@
-/* judge.c - what is wrong with a state: two inside, an invariant that is broken, nobody can go on. */
+/* judge.c - what is wrong with a state: two sites inside, a broken invariant, a deadlock. */
 #include "space_inner.h"
 
 #include "base/memory.h"

@@ -1,14 +1,14 @@
 /* parallel.c - the search by several threads. See search.h.
  *
- * The set of states is cut into shards by hash, one for each thread. The search goes level by level, and in rounds within
- * a level. In a round every thread makes all moves from some states of its own shard and puts each successor into a bag
- * for the thread whose shard it belongs to; when all have done so, every thread empties the bags that are for it. So
- * nobody ever writes where another reads: while states are added, nothing is computed in the space, and it can be read
- * without its lock.
+ * The set of states is cut into shards by hash, one for each thread. The search goes level by level, and in rounds
+ * within a level. In a round every thread makes all moves from some states of its own shard and puts each successor
+ * into a bag for the thread whose shard it belongs to; when all have done so, every thread empties the bags that are
+ * for it. So no thread writes where another one reads: while states are added, nothing is computed in the space, and it
+ * can be read without its lock.
  *
- * What it costs: successors go through memory once more, and every thread looks up every part for itself, so where there
- * are many parts (clocks that tick on every message) one thread may be faster. The number of states does not depend on
- * the number of threads; which of several violations of equal depth is found may. */
+ * What it costs: successors go through memory once more, and every thread looks up every part for itself, so where
+ * there are many parts (clocks that tick on every message) one thread may be faster. The number of states does not
+ * depend on the number of threads; which of several violations of equal depth is found may. */
 #include "base/memory.h"
 #include "search.h"
 #include "view.h"

@@ -1,36 +1,37 @@
 /* reduce.c - the search that leaves out interleavings which lead to nothing new. See search.h.
  *
- * Idea. In many states some message may as well arrive at once: whatever else happens first, the same comes of it in the
- * end. Then that is the only move made there. What counts is what a site's *node* does, whatever is on its way to it.
+ * Idea. In many states some message may as well arrive at once: whatever else happens first, the same comes of it in
+ * the end. Then that is the only move made there. What counts is what a site's *node* does, whatever is on its way to
+ * it.
  *
  * Claims. The claim (q, m) says of a node q of a site, to which m is under way: whatever happens at the site before m
  * arrives, m commutes with it. It holds if the arrival of m is quiet (no fault, and the phase stays), and for all that
- * may happen at q instead - asking, leaving, timers, and every other message x that may arrive - m and x in either order
- * lead to the same node and send the same, and (q after x, m) is a claim that holds too.
+ * may happen at q instead - asking, leaving, timers, and every other message x that may arrive - m and x in either
+ * order lead to the same node and send the same, and (q after x, m) is a claim that holds too.
  *
- * What may arrive at q? What was seen to arrive there, in this search; but where only m was let in, others were seen only
- * later. So: what may arrive at q after m may arrive at q, if (q, m) is claimed; and m may arrive at q after x. Not so for
- * what comes behind m on a FIFO channel.
+ * Which messages may arrive at q? Those that were seen to arrive there, in this search; but where only m was let in,
+ * others were seen only later. So: what may arrive at q after m may arrive at q, if (q, m) is claimed; and m may arrive
+ * at q after x. Not so for what comes behind m on a FIFO channel.
  *
  * The search is optimistic: it claims as it goes. When it has come to its end, all claims are judged by what was seen
  * meanwhile; states in which too little was done for a claim that does not hold are looked at again, in full; and so on
- * until all claims hold. So that it is not misled for long, claims are judged now and then on the way, too, and it begins
- * anew, but wiser, if one was wrong.
+ * until all claims hold. So that it is not misled for long, claims are judged now and then on the way, too, and it
+ * begins anew, but wiser, if one was wrong.
  *
  * Why nothing is lost. Let P be any run from a state s of the search; then the search has a run R from s that does the
  * same, and perhaps lets some messages arrive in addition, where only quiet arrivals have been moved forward. By
  * induction on the length of P, then on how many moves lie ahead until a state with all its moves. If s has all its
- * moves, follow the first of P. If it has only the arrival of m at a site with node q: were there in P, before m, a move of
- * that site with which m does not commute, take the first such, x. Up to there m commutes, so P with m at its front is a
- * run as well, and by induction the search has it, hence has seen x arrive; the moves that this run has brought forward
- * are claims, and go back by the rules above, so that x counts as what may arrive where it did in P. So the claim does not
- * hold: a contradiction. Thus m commutes with all of P before it, and can be made first. (A lone move always goes to a
- * state with a higher number, so that many of them in a row come to an end.)
+ * moves, follow the first of P. If it has only the arrival of m at a site with node q: were there in P, before m, a
+ * move of that site with which m does not commute, take the first such, x. Up to there m commutes, so P with m at its
+ * front is a run as well, and by induction the search has it, hence has seen x arrive; the moves that this run has
+ * brought forward are claims, and go back by the rules above, so that x counts as what may arrive where it did in P. So
+ * the claim does not hold: a contradiction. Thus m commutes with all of P before it, and can be made first. (A lone
+ * move always goes to a state with a higher number, so that many of them in a row come to an end.)
  *
- * What is kept, therefore: who is inside together, since quiet moves change no phase; states in which nothing is under
- * way, since there nothing can be added, so deadlocks; and faults. Not what else is true of single states on the way,
- * such as invariants; nor lengths. It is for networks where moves of different sites always commute: without bounds on
- * delays, sequences, mishaps or failures. */
+ * Kept are therefore: which sites are inside together, since quiet moves change no phase; states in which nothing is
+ * under way, since there nothing can be added, so deadlocks; and faults. Not what else is true of single states on the
+ * way, such as invariants; nor lengths. It is for networks where moves of different sites always commute: without
+ * bounds on delays, sequences, mishaps or failures. */
 #include "base/memory.h"
 #include "search.h"
 #include "space_inner.h"
@@ -55,7 +56,7 @@ struct reduce {
     struct search *search;
     struct search_finding finding;
     struct reduce_claim *claim;
-    size_t claims, claim_room, seen; /* of which so many were seen to arrive */
+    size_t claims, claim_room, seen; /* seen: how many of them were seen to arrive */
     struct memo known;               /* node and item -> claim */
     struct memo chains;              /* node -> its first claim */
     uint32_t *arrival;               /* by transition: its claim, REDUCE_NONE if it is not looked up yet */
@@ -320,7 +321,7 @@ static void reduce_begin(struct reduce *r, const uint32_t *start)
     s->result->transitions = 0;
 }
 
-/* Was a claim relied upon, in one of the first so many states, that does not hold? */
+/* Was a claim relied upon, in one of the first `count` states, that does not hold? */
 static bool reduce_misled(const struct reduce *r, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)

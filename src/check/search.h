@@ -28,15 +28,15 @@ struct search_finding {
 /* Is the state itself a violation? Notes also how often a site was overtaken, if that is counted. */
 bool search_violates(const struct search *s, const uint32_t *state, struct space_moment *moment,
                      struct search_finding *finding);
-/* Are there more states than the task allows, or will there be more memory when each shard has so many more? */
+/* Are there more states than the task allows, or will there be more memory when each shard has `more` states more? */
 bool search_over_limits(const struct search *s, size_t more);
 double search_seconds(const struct search *s);
 
 /* parallel.c: the search by several threads, from the initial state on. Fills in the result but for the trace. */
 void crew_search(struct search *s, uint32_t threads, struct search_finding *finding);
 
-/* fingerprint.c: the search that keeps fingerprints. Fills in states, transitions, depth, memory and what was overtaken; the
- * finding has no state. */
+/* fingerprint.c: the search that keeps fingerprints. Fills in states, transitions, depth, memory and what was
+ * overtaken; the finding has no state. */
 void lean_search(struct search *s, const uint32_t *start, struct search_finding *finding);
 
 /* reduce.c: the search that leaves out interleavings. As lean_search, but there is no depth. */

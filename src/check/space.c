@@ -351,7 +351,7 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state)
     space_deliver(s, state, 0, (uint32_t)s->sends);
 }
 
-/* Site i has entered: whoever waits has been overtaken once more. */
+/* Site i has entered: each site that waits has been overtaken once more. */
 static void space_overtake(struct space *s, uint32_t *state, dme_id i)
 {
     for (dme_id j = 0; j < s->conf.n; j++)

@@ -16,12 +16,13 @@
  * arrives within T; what was sent up to then, within 2T; and so on: these are the messages that the timer must
  * outlast.) A message in flight carries a mark for every timer in whose present round it is.
  *
- * Mishaps. A network that is not reliable may lose or duplicate so many messages in a run. How many it still may is one
- * more number of the state, behind the parts; it is not there where nothing can go wrong. Only a message that may arrive
- * next is lost or duplicated: whatever an earlier mishap leads to, that does too.
+ * Mishaps. A network that is not reliable may lose or duplicate a limited number of messages in a run. The number that
+ * is left is one more number of the state, after the parts; it is not there where nothing can go wrong. Only a message
+ * that may arrive next is lost or duplicated: whatever an earlier mishap leads to, that does too.
  *
- * Failures. Sites may stop, begin again, join and leave, and the network may be cut in two, so many times in a run; they
- * are counted with the mishaps. Which side of a cut a site is on is another number of the state. See fail.c. */
+ * Failures. Sites may stop, begin again, join and leave, and the network may be cut in two, a limited number of times
+ * in a run; they are counted with the mishaps. Which side of a cut a site is on is another number of the state. See
+ * fail.c. */
 #ifndef DIBS_CHECK_SPACE_H
 #define DIBS_CHECK_SPACE_H
 
@@ -31,7 +32,7 @@
 
 enum { SPACE_SITES = 8, SPACE_WIDTH = SPACE_SITES + 2, SPACE_UNLIMITED = 255 };
 
-/* What is known of a part at a glance. */
+/* Properties of a part that are computed once. */
 enum space_flag {
     SPACE_WAITS = 1,
     SPACE_INSIDE = 2,
@@ -52,7 +53,7 @@ struct space_transition {
     uint32_t spends;   /* of the mishaps that may still happen; 0 for events */
     uint32_t sends;    /* what it sends: from here in space->send */
     uint16_t count;    /* so many */
-    uint16_t messages; /* which are so many messages; the copies of a broadcast are one */
+    uint16_t messages; /* number of messages; the copies of a broadcast are one */
     uint8_t type;      /* of the event or mishap */
     uint8_t started;   /* timers of this site */
     bool entered;
@@ -97,7 +98,7 @@ void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs);
 void space_free(struct space *s);
 size_t space_memory(const struct space *s);
 
-/* What may go wrong, as digits of a number. */
+/* Mishaps and failures, as digits of a number. */
 enum space_mishap {
     SPACE_LOSS = 1,
     SPACE_DUPLICATE = 1 << 4,
@@ -137,7 +138,7 @@ static inline bool space_affords(const struct space *s, const uint32_t *state, c
 /* The initial state: its parts, and the mishaps. left[i]: how many requests site i may make, or SPACE_UNLIMITED. */
 void space_start(struct space *s, const uint8_t *left, uint32_t *state);
 
-/* The transitions of a part: s->transition[first], and so many behind it. */
+/* The transitions of a part: s->transition[first] and those after it. Returns their number. */
 uint32_t space_expand(struct space *s, uint32_t part, uint32_t *first);
 /* The part with this item added to its inbox. */
 uint32_t space_append(struct space *s, uint32_t part, uint32_t item);
@@ -154,8 +155,8 @@ struct space_moment {
 };
 const char *space_broken(const struct space *s, const uint32_t *state, struct space_moment *moment);
 void space_forget(struct space_moment *moment);
-/* Nobody is inside, nothing will move by itself, and somebody waits: for ever, even if others could still ask, and
- * unless the network is cut: then it may be for the cut to heal. */
+/* Deadlock: a site waits although no site is inside and nothing will move by itself. It waits for ever, even if others
+ * could still make requests; unless the network is cut: then it may wait for the cut to heal. */
 bool space_stuck(const struct space *s, const uint32_t *state);
 
 /* Nothing will move by itself, the rule would let a site in that waits, and it waits for an exit all the same. (For
@@ -167,7 +168,7 @@ uint32_t space_overtaken(const struct space *s, const uint32_t *state);
 /* What transition t of site i is, as a move in a world that has come to the same state. */
 struct world_move space_move(const struct space *s, const struct lab_world *w, dme_id i, uint32_t t);
 
-/* What has happened in which phase, over all parts that were looked at. */
+/* Counts the events by phase, over all parts that were looked at. */
 struct check_coverage;
 void space_coverage(const struct space *s, struct check_coverage *coverage);
 

@@ -4,7 +4,7 @@
 
 #include "space.h"
 
-/* What is interned for a node. */
+/* The bytes that are interned for a node. */
 struct space_key {
     uint8_t left;               /* requests that may still be made */
     uint8_t rounds[DME_TIMERS]; /* of each running timer, still to pass */

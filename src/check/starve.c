@@ -63,7 +63,7 @@ static bool starve_must(const struct search *s, uint32_t state, const struct spa
     return t->type == DME_RELEASE || t->type == DME_RECEIVE || t->type == DME_TIMER;
 }
 
-/* What is due in this state, to be freed. */
+/* The moves that are due in this state. The caller frees them. */
 static struct starve_due *starve_dues(struct search *s, uint32_t state, size_t *count)
 {
     struct starve_due *dues = NULL;
@@ -256,8 +256,8 @@ static uint32_t starve_go(struct starve *v, struct starve_walk *walk, uint32_t f
     return end;
 }
 
-/* The trace: to the state of the component that is reached first, and once around a fair cycle. What is due in all
- * states of a cycle is due in that one, so it is enough to do each of its dues, or to come where it is not due. */
+/* The trace: to the state of the component that is reached first, and once around a fair cycle. A move that is due in
+ * all states of a cycle is due in that one, so it is enough to do each of its dues, or to come where it is not due. */
 static void starve_show(struct starve *v, const uint32_t *members, size_t many, uint32_t component)
 {
     struct search *s = v->search;

@@ -1,12 +1,12 @@
 /* states.h - the set of states that were reached.
  *
  * A state is n numbers (see space.h), stored whole, and the number of the state it was first reached from; so the way
- * back along the parents is a shortest one, if the search was breadth first. The hash table holds only numbers of states:
- * a state costs 4n + 4 bytes, and 5 to 11 for its slot.
+ * back along the parents is a shortest one, if the search was breadth first. The hash table holds only numbers of
+ * states: a state costs 4n + 4 bytes, and 5 to 11 for its slot.
  *
  * The set may be cut into shards by the states' hashes, so that several threads can add states at once, each to its own
- * shard. Within a shard states are numbered as they are found; with one shard the array of states is thus the queue of a
- * breadth-first search too. */
+ * shard. Within a shard states are numbered as they are found; with one shard the array of states is thus the queue of
+ * a breadth-first search too. */
 #ifndef DIBS_CHECK_STATES_H
 #define DIBS_CHECK_STATES_H
 
@@ -79,7 +79,7 @@ uint32_t states_find(const struct states *s, const uint32_t *state);
 
 size_t states_count(const struct states *s);
 size_t states_memory(const struct states *s);
-/* What it will take when each shard has so many states more. */
+/* The memory that it will take when each shard has `more` states more. */
 size_t states_memory_ahead(const struct states *s, size_t more);
 
 #endif

@@ -1,8 +1,9 @@
 /* view.h - one thread's view of a state space that several threads share.
  *
- * What a part can do, and what becomes of it when a message is added to its inbox, is looked up far more often than it is
- * computed. So each thread keeps what it has looked up for itself, where no lock is needed, and asks the shared space,
- * under its lock, only for what it has not seen yet. Numbers mean the same everywhere: they are those of the space. */
+ * What a part can do, and what becomes of it when a message is added to its inbox, is looked up far more often than it
+ * is computed. So each thread keeps what it has looked up for itself, where no lock is needed, and asks the shared
+ * space, under its lock, only for what it has not seen yet. Numbers mean the same everywhere: they are those of the
+ * space. */
 #ifndef DIBS_CHECK_VIEW_H
 #define DIBS_CHECK_VIEW_H
 
@@ -29,7 +30,7 @@ struct thread_view {
 void view_init(struct thread_view *v, struct space *space, pthread_mutex_t *lock);
 void view_free(struct thread_view *v);
 
-/* As space_expand and space_apply; transitions are v->transition[first], and so many behind it. */
+/* As space_expand and space_apply; transitions are v->transition[first] and those after it. */
 uint32_t view_expand(struct thread_view *v, uint32_t part, uint32_t *first);
 void view_apply(struct thread_view *v, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next);
 

@@ -1,7 +1,7 @@
 /* resp.h - the protocol of Redis, versions 2 and 3, as a lock service needs it: requests in, replies out.
  *
  * A request is an array of strings, or a line of words as a person types it into a plain connection. Its length is
- * bounded by RESP_REQUEST_MAX bytes, which is plenty; nobody makes us keep more. */
+ * bounded by RESP_REQUEST_MAX bytes, which is plenty; no client makes the daemon keep more. */
 #ifndef DIBS_PROTOCOL_RESP_H
 #define DIBS_PROTOCOL_RESP_H
 
@@ -38,6 +38,6 @@ void resp_text(struct bytes *to, const char *text); /* ends with a zero byte */
 void resp_null(struct bytes *to, unsigned protocol);
 void resp_array(struct bytes *to, size_t count);
 void resp_map(struct bytes *to, unsigned protocol, size_t pairs);
-void resp_push(struct bytes *to, size_t count); /* version 3 only: news that nobody asked for */
+void resp_push(struct bytes *to, size_t count); /* version 3 only: news, which answer no request */
 
 #endif
