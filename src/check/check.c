@@ -37,9 +37,10 @@ bool check_reducible(const struct check_task *task)
            !check_fails(task) && !task->starvation && !task->messages && !task->overtaking && !task->concurrency;
 }
 
+/* By the bits that really tell states apart: 128, unless there are few states or something is wrong. */
 double check_omission(const struct check_result *result)
 {
-    return ldexp((double)result->states * (double)result->states, -129);
+    return ldexp((double)result->states * (double)result->states, -(int)result->print_bits - 1);
 }
 
 double search_seconds(const struct search *s)

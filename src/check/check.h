@@ -67,12 +67,13 @@ struct check_result {
     const char *fault; /* CHECK_ERROR: the fact that did not hold; CHECK_INVARIANT: which */
     dme_id victim;     /* CHECK_STARVATION: who waits */
     uint64_t states, transitions;
-    uint64_t runs;      /* check_random: so many were made */
-    bool interrupted;   /* by task->stop */
-    uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */
-    uint32_t depth;     /* moves on the longest shortest way to a state */
-    uint32_t overtaken; /* most often, if that was counted */
-    uint64_t messages;  /* of any run, if that was asked for; UINT64_MAX: there is no largest number */
+    uint32_t print_bits; /* with fingerprints: bits of them that were 0 in one state and 1 in another */
+    uint64_t runs;       /* check_random: so many were made */
+    bool interrupted;    /* by task->stop */
+    uint64_t steps;      /* of the algorithm's code; the other transitions were remembered */
+    uint32_t depth;      /* moves on the longest shortest way to a state */
+    uint32_t overtaken;  /* most often, if that was counted */
+    uint64_t messages;   /* of any run, if that was asked for; UINT64_MAX: there is no largest number */
     double seconds;
     size_t memory;            /* bytes at the end */
     struct world_move *trace; /* to the violation; the caller frees it; null if memory did not allow to retrace it */

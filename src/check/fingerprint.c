@@ -35,6 +35,7 @@ struct lean {
     struct space_moment moment;
     uint32_t next[LEAN_BATCH][SPACE_WIDTH];
     struct print print[LEAN_BATCH];
+    struct print ones, zeros; /* bits that were 1, or 0, in a fingerprint */
     uint32_t batch;
 };
 
@@ -85,11 +86,19 @@ static struct print lean_print(const uint32_t *state, uint32_t width)
     return (struct print){.high = hash.high64, .low = hash.low64};
 }
 
+/* False if it was there already. */
+static bool lean_add(struct lean *l, struct print print)
+{
+    l->ones.high |= print.high, l->ones.low |= print.low;
+    l->zeros.high |= ~print.high, l->zeros.low |= ~print.low;
+    return prints_add(&l->prints, print);
+}
+
 /* Looks the collected successors up. True on a violation. */
 static bool lean_flush(struct lean *l)
 {
     for (uint32_t k = 0; k < l->batch; k++)
-        if (prints_add(&l->prints, l->print[k])) {
+        if (lean_add(l, l->print[k])) {
             queue_put(&l->queue, l->next[k], space_width(&l->search->space));
             if (search_violates(l->search, l->next[k], &l->moment, &l->finding))
                 return true;
@@ -107,7 +116,7 @@ static bool lean_successor(struct lean *l, const uint32_t *state, dme_id i, uint
     space_apply(&s->space, state, i, t, l->next[l->batch]);
     l->print[l->batch] = lean_print(l->next[l->batch], space_width(&s->space));
     if (s->space.transition[t].fault) {
-        prints_add(&l->prints, l->print[l->batch]);
+        lean_add(l, l->print[l->batch]);
         l->finding = (struct search_finding){.verdict = CHECK_ERROR, .fault = s->space.transition[t].fault};
         return true;
     }
@@ -172,12 +181,14 @@ void lean_search(struct search *s, const uint32_t *start, struct search_finding 
 
     l->search = s;
     prints_init(&l->prints);
-    prints_add(&l->prints, lean_print(start, space_width(&s->space)));
+    lean_add(l, lean_print(start, space_width(&s->space)));
     queue_put(&l->queue, start, space_width(&s->space));
     if (!search_violates(s, start, &l->moment, &l->finding))
         lean_levels(l);
     lean_over_limits(l);
     s->result->states = l->prints.count;
+    s->result->print_bits = (uint32_t)(__builtin_popcountll(l->ones.high & l->zeros.high) +
+                                       __builtin_popcountll(l->ones.low & l->zeros.low));
     *finding = l->finding;
     while (l->queue.first)
         queue_drop_first(&l->queue);

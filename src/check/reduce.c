@@ -110,18 +110,21 @@ static bool reduce_same_sends(const struct space *s, const struct space_transiti
            (a->count == 0 || memcmp(s->send + a->sends, s->send + b->sends, a->count * sizeof *s->send) == 0);
 }
 
-/* On FIFO channels: do both send something to the same site, and not the same? */
+/* On FIFO channels: do both send something to the same site? */
 static bool reduce_order_matters(const struct space *s, const struct space_transition *a,
                                  const struct space_transition *b)
 {
     for (uint32_t i = a->sends; s->needs & DME_FIFO && i < a->sends + a->count; i++)
         for (uint32_t j = b->sends; j < b->sends + b->count; j++)
-            if (s->send[i].to == s->send[j].to && s->send[i].item != s->send[j].item)
+            if (s->send[i].to == s->send[j].to)
                 return true;
     return false;
 }
 
-/* Do transitions a and b of a node commute? */
+/* Does the arrival a of a claim commute with transition b of the same node? That b does not fault matters: it might not
+ * any more behind a. Nothing else is asked of faults and entries. Neither a nor a behind b faults or enters, or their
+ * claims are not quiet, and broken. A fault of b behind a is found where the search goes. If b enters in one order only,
+ * the nodes that come of it differ. */
 static bool reduce_commute(struct reduce *r, uint32_t a, uint32_t b)
 {
     struct space *s = &r->search->space;
@@ -131,10 +134,9 @@ static bool reduce_commute(struct reduce *r, uint32_t a, uint32_t b)
 
     if (then_a == REDUCE_NONE || then_b == REDUCE_NONE)
         return false;
-    return !t[a].fault && !t[b].fault && !t[then_a].fault && !t[then_b].fault &&
-           reduce_node_after(r, then_a) == reduce_node_after(r, then_b) && t[a].entered == t[then_a].entered &&
-           t[b].entered == t[then_b].entered && reduce_same_sends(s, &t[a], &t[then_a]) &&
-           reduce_same_sends(s, &t[b], &t[then_b]) && !reduce_order_matters(s, &t[a], &t[b]);
+    return !t[b].fault && reduce_node_after(r, then_a) == reduce_node_after(r, then_b) &&
+           reduce_same_sends(s, &t[a], &t[then_a]) && reduce_same_sends(s, &t[b], &t[then_b]) &&
+           !reduce_order_matters(s, &t[a], &t[b]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ claims */
@@ -148,7 +150,7 @@ static bool reduce_quiet(const struct reduce *r, const struct reduce_claim *c)
 {
     const struct space_transition *t = &r->search->space.transition[c->transition];
 
-    return !t->fault && !t->entered && reduce_phase(r, c->node) == reduce_phase(r, reduce_node_after(r, c->transition));
+    return !t->fault && reduce_phase(r, c->node) == reduce_phase(r, reduce_node_after(r, c->transition));
 }
 
 /* Can item x not arrive as long as m is under way, which may arrive? */

@@ -330,11 +330,11 @@ static bool starve_from(struct starve *v, uint32_t root)
         struct search_edge e;
 
         if (search_next(v->search, state, &f->at, &e)) {
-            if (!starve_waits(v, e.to) || v->index[e.to] == STARVE_DONE)
+            if (!starve_waits(v, e.to))
                 continue;
             if (!v->index[e.to])
                 starve_open(v, e.to);
-            else if (v->low[state] > v->index[e.to])
+            else if (v->low[state] > v->index[e.to]) /* not so if its component is done: STARVE_DONE is the largest */
                 v->low[state] = v->index[e.to];
             continue;
         }
