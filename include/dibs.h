@@ -160,7 +160,8 @@ DIBS_API int dibs_process(struct dibs *d);
 
 /* Sends a request. If it returns DIBS_OK, dibs_lock_result will return the result. */
 DIBS_API int dibs_start_lock(struct dibs *d, const char *name, const struct dibs_wish *wish);
-/* Returns DIBS_WAITING until the request is answered; then, once, the value that dibs_lock would have returned. */
+/* Returns DIBS_WAITING until the request is answered; then, once, the value that dibs_lock would have returned. Until
+ * then the program does not hold the lock: dibs_fence returns 0, and a loss is the result. */
 DIBS_API int dibs_lock_result(struct dibs *d, uint64_t *fence);
 /* Releases the lock without waiting for the daemon's answer. */
 DIBS_API int dibs_start_unlock(struct dibs *d, const char *name);

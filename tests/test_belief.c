@@ -79,6 +79,11 @@ static const struct {
       {1310, "confirm x", ".. by 1900"},
       {1320, VOUCHES(900), "[~CONFIRM] .. by 2200"},
       {1330, VOUCHES(900), "ok by 1620"}}},
+    {"unless the answer is that the locks are lost",
+     {HOLDS_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1310, "confirm x", ".. by 1900"},
+      {1320, ASIDE("-NOQUORUM alone"), "lost lost x: NOQUORUM alone"}}},
     {"a call of confirm ends although the answer is so late that the next question is due",
      {HOLDS_X, {1200, "confirm x", "[~CONFIRM] .. by 1900"}, {1800, VOUCHES(900), "[~CONFIRM] ok by 2100"}}},
     {"so does one that was silent until shortly before the end of the validity",
@@ -125,7 +130,7 @@ static const struct {
       {1210, ASIDE("-NOTHELD no"), "lost x: NOTHELD no"}}},
     {"a renewal of a lock that the daemon does not know says that it is lost",
      {HOLDS_X, {1200, "renew x", "[RENEW x 7 TTL 100] .. by 1300"}, {1210, "<-NOTHELD no\r\n", "lost"}}},
-    {"a lock that cannot be had in time",
+    {"a lock that is not granted in time",
      {CONNECTED, {1100, "wait x", "[LOCK x WAIT 500] .. by 1300"}, {1600, "<_\r\n", "timeout"}}},
     {"a daemon that does not answer in time is gone",
      {CONNECTED,
@@ -206,7 +211,7 @@ static int run_call(struct run *r, const struct step *s)
     return code;
 }
 
-/* What is to be sent, as words in brackets. */
+/* The requests that are to be sent, as words in brackets. */
 static void run_sent(struct run *r)
 {
     size_t len;

@@ -208,7 +208,7 @@ static int belief_may_ask(struct belief *b)
 /* A program that has not called for two thirds of the validity, and now waits for an answer, hears whether its locks are
  * still held before it hears anything else. It does not lose them for having been silent. Any other program loses them in
  * time, though it waits. */
-void belief_doubt(struct belief *b, uint64_t now_ms)
+static void belief_doubt(struct belief *b, uint64_t now_ms)
 {
     bool silent = !b->asked_ms && now_ms >= (b->confirm_ms + b->vouched_ms) / 2;
 

@@ -139,7 +139,7 @@ char *belief_room(struct belief *b, size_t *room);
 void belief_received(struct belief *b, size_t len);
 /* The connection has ended, or must end: all locks are lost. */
 void belief_end(struct belief *b, const char *why);
-/* What is to be sent; and that the first len bytes of it have been, or never will be. */
+/* The bytes that are to be sent; and a note that the first len of them have been sent, or never will be. */
 const char *belief_output(const struct belief *b, size_t *len);
 void belief_sent(struct belief *b, size_t len);
 /* Understands replies until there is something to tell the program. False: there is nothing more to tell. */
@@ -157,8 +157,6 @@ int belief_fail(struct belief *b, int code, const char *format, ...) __attribute
 int belief_refused(struct belief *b, const struct dibs_reply *error);
 void belief_lose(struct belief *b, struct conn_lock *lock, const char *why);
 void belief_lose_all(struct belief *b, const char *why);
-/* A call has to wait; a program that has been silent hears first whether its locks are still held. */
-void belief_doubt(struct belief *b, uint64_t now_ms);
 /* belief_say.c */
 void belief_say(struct belief *b, const char *const *words, size_t count);
 void belief_say_aside(struct belief *b, int type, const char *const *words, size_t count);

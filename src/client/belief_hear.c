@@ -11,21 +11,21 @@ static const char belief_stranger[] = "this is not a daemon of dibs, or not one 
 static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
 {
     bool vouches = r->type == DIBS_NUMBER && r->number;
+    bool again = vouches && b->ask_again; /* this answers a question from before the call of belief_confirm */
 
     b->vouched_ms = vouches ? b->asked_ms + r->number : 0;
     b->confirm_ms = b->asked_ms + (vouches ? r->number / 3 : BELIEF_AGAIN_MS);
     b->asked_ms = 0;
-    b->in_doubt = false;
     b->confirmed = true;
-    b->fresh = !b->ask_again;
+    b->fresh = !again;
+    b->in_doubt = b->in_doubt && again;
+    b->ask_again = false;
     if (r->type == DIBS_ERROR && strncmp(r->text, "ERR ", 4) != 0) {
         belief_lose_all(b, r->text);
     } else if (r->type != DIBS_NUMBER) {
         belief_end(b, belief_stranger);
-    } else if (b->ask_again) { /* this answered a question from before the call of belief_confirm */
-        b->ask_again = false;
+    } else if (again) {
         b->patience_ms = now_ms + BELIEF_ANSWER_MS;
-        belief_doubt(b, now_ms);
         belief_ask_confirm(b, now_ms);
     }
 }
@@ -100,7 +100,7 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
         belief_end(b, "out of memory");
         b->result = DIBS_NO_MEMORY;
     } else if (r->type == DIBS_NULL) {
-        b->result = belief_fail(b, DIBS_TIMEOUT, "\"%s\" was not to be had in time", b->wanted);
+        b->result = belief_fail(b, DIBS_TIMEOUT, "\"%s\" was not granted in time", b->wanted);
     } else if (r->type == DIBS_ERROR) {
         b->result = belief_refused(b, r);
     } else {

@@ -18,7 +18,7 @@ const char *dibs_text(int code)
     case DIBS_WAITING:
         return "not yet";
     case DIBS_TIMEOUT:
-        return "not to be had in time";
+        return "not granted in time";
     case DIBS_LOST:
         return "lost";
     case DIBS_GONE:

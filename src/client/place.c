@@ -53,7 +53,8 @@ static int place_try(const struct sockaddr *address, socklen_t len)
         return -1;
     if (connect(fd, address, len) < 0)
         error = errno == EINPROGRESS ? place_wait(fd) : errno;
-    if (address->sa_family != AF_UNIX) { /* a machine that vanishes must be noticed at last, also by who only waits */
+    if (address->sa_family !=
+        AF_UNIX) { /* TCP notices at last that a machine has vanished, also if this side only waits */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     }

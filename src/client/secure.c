@@ -97,7 +97,7 @@ ssize_t secure_send(struct secure *s, int fd, const char *bytes, size_t len)
     return (ssize_t)len;
 }
 
-/* What has been understood, as far as there is room. */
+/* Takes decrypted bytes, as far as there is room. */
 static size_t secure_take(struct secure *s, char *bytes, size_t room)
 {
     size_t got = 0, len;

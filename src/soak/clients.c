@@ -4,7 +4,8 @@
  * time. Most clients do as the documents say: they use CONFIRM, and believe in a lock for as long as the answer says,
  * from the moment in which they asked, unless they are told before that it is lost. Their clocks may be the slowest
  * that are allowed, they may hear late, and they may be stopped. The others, of which none is remote, believe in a lock
- * until they are told. */
+ * until they are told. All of these stand for clients without a library of ours; the clients of library.c use
+ * libdibs. */
 #include "world.h"
 
 #include "core/alg.h"
@@ -12,9 +13,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static const char *const clients_names[SOAK_NAMES] = {"apple", "plum", "fig", "2 pears", "moot"};
+const char *const clients_names[SOAK_NAMES] = {"apple", "plum", "fig", "2 pears", "moot"};
 
-static void clients_plan(struct world *w, uint32_t k, uint64_t in_ms)
+void clients_plan(struct world *w, uint32_t k, uint64_t in_ms)
 {
     world_plan(w, in_ms * 1000 + world_below(w, 1000), SOAK_CLIENT, k, 0)->life = w->client[k].life;
 }
@@ -42,38 +43,53 @@ static bool clients_believes(const struct world *w, const struct soak_client *c)
     return c->holds && w->now_us < c->believes_to_us;
 }
 
+/* Does this client believe that it holds this lock? Then `u` says how. */
+static bool clients_use(const struct world *w, uint32_t k, int name, struct soak_use *u)
+{
+    const struct soak_client *c = &w->client[k];
+
+    if (c->library) {
+        *u = *library_use(c, name);
+        return library_believes(w, k, name);
+    }
+    *u = (struct soak_use){
+        .dazed = c->dazed, .mode = c->mode, .slots = c->slots, .fence = c->fence, .since_us = c->since_us};
+    return c->name == name && clients_believes(w, c);
+}
+
 /* May this client believe in its lock although the service no longer vouches for it? Its daemon was stopped while the
  * client held the lock, so the client could not be told, and it did not ask; or clocks drift by more than the assumed
  * bound. */
-static bool clients_is_excused(const struct world *w, const struct soak_client *c)
+static bool clients_is_excused(const struct world *w, const struct soak_client *c, const struct soak_use *u)
 {
     const struct soak_machine *m = &w->machine[c->machine];
 
-    return w->mix.wild_clocks || c->dazed || m->stands_us > c->since_us || (!c->confirms && m->thaws_us > c->since_us);
+    return w->mix.wild_clocks || u->dazed || m->stands_us > u->since_us || (!c->confirms && m->thaws_us > u->since_us);
 }
 
-/* This client begins to believe that it holds a lock: no other client may believe in a conflicting one. */
-static void clients_check_belief(struct world *w, const struct soak_client *me)
+void clients_check_belief(struct world *w, uint32_t me, int name)
 {
+    struct soak_use mine, its;
     uint32_t together = 1;
 
-    if (me->dazed)
+    library_catch_up(w);
+    if (!clients_use(w, me, name, &mine) || mine.dazed)
         return;
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *other = &w->client[k];
 
-        if (other == me || !clients_believes(w, other) || other->name != me->name || clients_is_excused(w, other))
+        if (k == me || !clients_use(w, k, name, &its) || clients_is_excused(w, other, &its))
             continue;
         together++;
-        if (other->slots != me->slots)
-            world_fail(w, "%s is held in two kinds", clients_names[me->name]);
-        if (!me->slots && !dme_compatible(me->mode, other->mode))
+        if (its.slots != mine.slots)
+            world_fail(w, "%s is held in two kinds", clients_names[name]);
+        if (!mine.slots && !dme_compatible(mine.mode, its.mode))
             world_fail(w, "%s is held by a client of %s (fence %llu) and now by one of %s (fence %llu)",
-                       clients_names[me->name], w->machine[other->machine].name, (unsigned long long)other->fence,
-                       w->machine[me->machine].name, (unsigned long long)me->fence);
+                       clients_names[name], w->machine[other->machine].name, (unsigned long long)its.fence,
+                       w->machine[w->client[me].machine].name, (unsigned long long)mine.fence);
     }
-    if (me->slots && together > me->slots)
-        world_fail(w, "%s has %u holders, and %u slots", clients_names[me->name], together, me->slots);
+    if (mine.slots && together > mine.slots)
+        world_fail(w, "%s has %u holders, and %u slots", clients_names[name], together, mine.slots);
 }
 
 /* Claims of one lock at one member, by its fence: a client names its own by that. */
@@ -172,22 +188,41 @@ void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
     me->mode = c->mode;
     me->slots = c->slots;
     me->tries = c->tries;
+    me->holds = false;
     me->asked_us = w->now_us;
     me->rivalled = w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US;
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
         struct soak_conn *x = &w->conn[k];
 
-        if (x != me && x->id && x->end && x->name == me->name && (x->holds || x->end->session->waiting))
+        if (x != me && x->id && x->end &&
+            ((x->name == me->name && x->end->session->waiting) ||
+             session_holds(x->end->session, c->name, c->name_len, 0)))
             me->rivalled = x->rivalled = true;
     }
 }
 
-/* What this client holds or wanted is not released in the usual way. */
+/* What a client holds or wanted is not released in the usual way. */
+static void clients_abandon_name(struct world *w, int name)
+{
+    w->history[name].abandoned_us = w->now_us;
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++)
+        w->conn[k].rivalled |= w->conn[k].name == name;
+}
+
 void clients_abandon(struct world *w, const struct soak_conn *me)
 {
-    w->history[me->name].abandoned_us = w->now_us;
-    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++)
-        w->conn[k].rivalled |= w->conn[k].name == me->name;
+    for (int name = 0; name < SOAK_NAMES; name++)
+        if (name == me->name || session_holds(me->end->session, clients_names[name], strlen(clients_names[name]), 0))
+            clients_abandon_name(w, name);
+}
+
+static int clients_find_name(const char *text, size_t len)
+{
+    int name = 0;
+
+    while (strlen(clients_names[name]) != len || memcmp(clients_names[name], text, len) != 0)
+        name++;
+    return name;
 }
 
 /* What the node has to tell goes to the daemons' ends of the connections. */
@@ -222,7 +257,7 @@ void clients_take_events(struct world *w, uint32_t i)
             w->report->losses++;
             rolling_check_loss(w, i, e.name);
             x->holds = x->holds && e.answers;
-            clients_abandon(w, x);
+            clients_abandon_name(w, clients_find_name(e.name, strlen(e.name)));
         }
         client_hear(x->end, &e);
         conns_run(w, x);
@@ -291,7 +326,7 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = w->mix.squeeze || w->mix.reborn || world_below(w, 3);
+    c->confirms = w->mix.squeeze || w->mix.reborn || world_below(w, 4);
     c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
     c->confirm_us = (w->mix.squeeze || w->mix.reborn || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || world_below(w, 4) == 0;
@@ -302,6 +337,10 @@ static void clients_connect(struct world *w, uint32_t k)
         world_below(w, 4) == 0) /* it is busy with other things */
         x->jitter_us = world_below(w, SOAK_LEASE_MS * 1000);
     x->end->session->remote = !x->local;
+    if (c->confirms && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0) {
+        library_begin(w, k);
+        return;
+    }
     if (!c->confirms || world_below(w, 2))
         clients_say(w, c, SOAK_TO_HELLO, hello, 2);
 }
@@ -349,17 +388,18 @@ static void clients_ask(struct world *w, uint32_t k)
 /* ------------------------------------------------------------------------------------------------------------- acting */
 
 /* Without a connection, whether it has ended it or not. */
-static void clients_be_gone(struct world *w, uint32_t k)
+void clients_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
+    library_forget(c);
     c->conn = -1;
     c->waits = c->holds = false;
     c->name = -1;
     clients_think(w, k);
 }
 
-static void clients_leave(struct world *w, uint32_t k, bool goodbye)
+void clients_leave(struct world *w, uint32_t k, bool goodbye)
 {
     struct soak_client *c = &w->client[k];
 
@@ -376,8 +416,11 @@ void clients_die(struct world *w, uint32_t k)
 
 void clients_disconnected(struct world *w, const struct soak_conn *x)
 {
-    if (w->client[x->client].conn == (int)(x - w->conn))
-        clients_be_gone(w, x->client);
+    if (w->client[x->client].conn != (int)(x - w->conn))
+        return;
+    if (w->client[x->client].library)
+        library_disconnected(w, x->client);
+    clients_be_gone(w, x->client);
 }
 
 void clients_disturb(struct world *w, uint32_t k)
@@ -388,11 +431,11 @@ void clients_disturb(struct world *w, uint32_t k)
 
     if (!x || w->now_us < c->thaws_us)
         return;
-    if (kind == 0) {
+    if (kind == 0 && !c->library) {
         world_trace(w, "client %u talks nonsense", k);
         x->nonsense = true;
         conns_say_nonsense(w, x);
-    } else if (kind == 1) {
+    } else if (kind <= 1) {
         c->thaws_us = w->now_us + 1000 * (1 + world_below(w, 3 * SOAK_LEASE_MS));
         world_trace(w, "client %u is stopped", k);
     } else if (!x->local && !x->severed) {
@@ -421,6 +464,8 @@ void clients_act(struct world *w, uint32_t k)
         clients_connect(w, k);
     if (c->conn < 0) {
         clients_plan(w, k, 100 + world_below(w, 500));
+    } else if (c->library) {
+        library_act(w, k);
     } else if (c->holds) {
         world_trace(w, "client %u releases %s", k, clients_names[c->name]);
         if (world_below(w, 8))
@@ -436,7 +481,9 @@ void clients_confirm(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
-    if (c->holds && c->confirms) {
+    if (c->library) {
+        library_timer(w, k);
+    } else if (c->holds && c->confirms) {
         if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
             clients_ask_confirm(w, c);
         world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->life = c->life;
@@ -482,7 +529,7 @@ static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_
 
         c->believes_to_us = c->vouched_us;
         if (!believed && clients_believes(w, c))
-            clients_check_belief(w, c);
+            clients_check_belief(w, k, c->name);
     }
 }
 
@@ -508,7 +555,7 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
     c->dazed = w->conn[c->conn].dazed;
     c->believes_to_us = c->confirms ? c->vouched_us : UINT64_MAX;
     if (clients_believes(w, c))
-        clients_check_belief(w, c);
+        clients_check_belief(w, k, c->name);
     if (c->confirms)
         world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
     clients_plan(w, k,
@@ -593,6 +640,10 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
     struct soak_reply r;
     size_t len;
 
+    if (c->library && c->conn == (int)(x - w->conn)) {
+        library_hear(w, k);
+        return;
+    }
     while (c->conn == (int)(x - w->conn) &&
            (len = clients_parse((const char *)x->in.at + x->in.start, bytes_len(&x->in), &r))) {
         if (r.kind != '>') {
@@ -621,7 +672,7 @@ bool clients_at_rest(struct world *w)
             c->greedy = false;
             clients_plan(w, k, 0);
         }
-        rest = rest && !c->waits && !c->holds;
+        rest = rest && !c->waits && !c->holds && (!c->library || library_is_at_rest(c));
     }
     return rest;
 }

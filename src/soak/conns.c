@@ -79,6 +79,11 @@ void conns_say(struct world *w, struct soak_conn *x, const char *const *words, s
     conns_send(w, x, SOAK_SAY, (const uint8_t *)text, strlen(text));
 }
 
+void conns_say_bytes(struct world *w, struct soak_conn *x, const char *bytes, size_t len)
+{
+    conns_send(w, x, SOAK_SAY, (const uint8_t *)bytes, len);
+}
+
 void conns_say_nonsense(struct world *w, struct soak_conn *x)
 {
     conns_send(w, x, SOAK_SAY, (const uint8_t *)"*1\r\n:4\r\n", 8);
@@ -92,7 +97,7 @@ void conns_run(struct world *w, struct soak_conn *x)
     client_run(x->end);
     if (s->waiting && s->waiting != before)
         clients_asked(w, x, s->waiting);
-    x->holds = x->holds && s->held;
+    x->holds = x->holds && session_holds(s, clients_names[x->name], strlen(clients_names[x->name]), 0);
     x->dazed |= w->alone || w->machine[x->machine].stills;
 }
 
@@ -168,6 +173,8 @@ void conns_end(struct world *w)
         bytes_free(&w->conn[k].in);
         w->conn[k] = (struct soak_conn){0};
     }
+    for (uint32_t k = 0; k < w->clients; k++)
+        library_forget(&w->client[k]);
 }
 
 /* ------------------------------------------------------------------------------------------------- what arrives where */

@@ -1,14 +1,18 @@
 /* soak.h - a whole cluster in one process, from one seed: the real node logic of n daemons, with simulated links,
  * clocks, disks and clients, and with faults of all kinds.
  *
- * Real are the code of the members (src/base to src/node), the protocol of clients included, and libraft. Simulated are
+ * Real are the code of the members (src/base to src/node), the protocol of clients included, libraft, and what libdibs
+ * decides for the programs that use it (client/belief.h). Simulated are
  * connections that carry bytes with delays and break, also for one side only; clocks that run at different speeds,
  * disks that keep what was written, processes that crash, stop and start again, machines that freeze, partitions, and
- * clients that speak either version of the protocol, ask, hold, let go, die, hang, hear late and talk nonsense.
+ * clients that speak either version of the protocol, ask, hold, let go, die, hang, hear late and talk nonsense. Some
+ * clients are programs that use libdibs (library.c); the others stand for clients of Redis (clients.c).
  *
  * The checkers stand outside and know the true time. They watch
  *   - that two clients never hold a lock in conflicting modes. A client holds a lock until it has been told of the loss
  *     or its validity, for which the daemon vouched, has run out;
+ *   - that libdibs tells a program of the loss of a lock when the connection ends, and at the latest when the validity
+ *     of the lock has run out;
  *   - that fences grow;
  *   - that a client that loses a lock is told before another client is granted it, unless its daemon was stopped;
  *   - that after the faults have ended every client that waits is served, and all members take part;

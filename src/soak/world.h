@@ -19,7 +19,7 @@ enum soak_type {
     SOAK_CONNECTED, /* a gets to know that it is connected to b */
     SOAK_BROKEN,    /* a gets to know that its connection to b is broken */
     SOAK_CLIENT,    /* a: client does something */
-    SOAK_CONFIRM,   /* a: client asks whether it still holds its lock */
+    SOAK_CONFIRM,   /* a: client asks whether it still holds its lock; or calls its library */
     SOAK_SAY,       /* a: connection of a client; bytes arrive at the daemon */
     SOAK_HEAR,      /* a: connection of a client; bytes arrive at the client */
     SOAK_HANGUP,    /* a: connection of a client; the daemon notices that it has ended; b: with a goodbye */
@@ -124,8 +124,17 @@ struct soak_reply {
     } word[SOAK_WORDS_MAX];
 };
 
+/* A lock as a client was told to hold it. */
+struct soak_use {
+    bool holds;
+    bool dazed; /* it is of a daemon that promises less: see soak_conn */
+    uint32_t mode, slots;
+    uint64_t fence, since_us;
+};
+
 struct soak_client {
     uint32_t machine;
+    struct soak_library *library; /* it uses libdibs (library.c), and of what follows only conn, life, slow, thaws_us */
     uint64_t life;
     int conn; /* its connection, or -1 */
     unsigned protocol;
@@ -286,6 +295,7 @@ int conns_open(struct world *w, uint32_t client); /* -1: there are too many */
 void conns_say(struct world *w, struct soak_conn *x, const char *const *words, size_t count);
 /* The daemon executes the commands that have arrived over this connection. */
 void conns_run(struct world *w, struct soak_conn *x);
+void conns_say_bytes(struct world *w, struct soak_conn *x, const char *bytes, size_t len);
 void conns_say_nonsense(struct world *w, struct soak_conn *x);
 /* By the client; of a remote one the daemon knows only by a goodbye that the client has let go. */
 void conns_close(struct world *w, struct soak_conn *x, bool goodbye);
@@ -302,7 +312,15 @@ void conns_say_back(struct world *w, struct soak_conn *x);
 bool conns_flush(struct world *w, uint32_t i);
 
 /* ---- clients.c */
+extern const char *const clients_names[SOAK_NAMES];
 void clients_begin(struct world *w);
+/* It does something next in this time. */
+void clients_plan(struct world *w, uint32_t c, uint64_t in_ms);
+/* A client begins to believe that it holds a lock: no other client believes that it must not. */
+void clients_check_belief(struct world *w, uint32_t c, int name);
+/* It ends its connection; it has none any more. */
+void clients_leave(struct world *w, uint32_t c, bool goodbye);
+void clients_be_gone(struct world *w, uint32_t c);
 void clients_act(struct world *w, uint32_t c);
 void clients_confirm(struct world *w, uint32_t c);
 void clients_take_events(struct world *w, uint32_t i);
@@ -324,6 +342,20 @@ void hoards_open(struct world *w, uint32_t i);
 void hoards_close(struct world *w, uint32_t i);
 void hoards_act(struct world *w, const struct soak_event *e);
 void hoards_hear(struct world *w, uint32_t i, const struct node_event *e);
+
+/* ---- library.c: clients that use libdibs */
+void library_begin(struct world *w, uint32_t c);
+void library_forget(struct soak_client *c);
+void library_act(struct world *w, uint32_t c);
+/* Bytes have come; its time has come; its connection has ended. */
+void library_hear(struct world *w, uint32_t c);
+void library_timer(struct world *w, uint32_t c);
+void library_disconnected(struct world *w, uint32_t c);
+/* Every client does at this moment what its library has to do by now, so that it believes in nothing for longer. */
+void library_catch_up(struct world *w);
+bool library_believes(const struct world *w, uint32_t c, int name);
+const struct soak_use *library_use(const struct soak_client *c, int name);
+bool library_is_at_rest(const struct soak_client *c);
 
 /* ---- faults.c */
 void faults_draw(struct world *w);

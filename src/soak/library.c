@@ -1,0 +1,475 @@
+/* library.c - the clients of a soak that use libdibs. Every decision is the library's own (client/belief.h): what is sent,
+ * what is believed, when the daemon is asked, when the library gives up, what the program is told. This file is the driver,
+ * in place of the library's socket and clock, and the program.
+ *
+ * The program holds several locks over one connection, asks for them in the order of their names, and waits or goes on
+ * meanwhile. It confirms, renews, unlocks, and asks other things. Most programs have a loop: they call the library whenever
+ * it wants to be called, and believe in a lock until they are told that it is lost. The others are *silent*: they call only
+ * when they want something, and believe in a lock only as long as dibs_fence says so. Silent programs are local, as
+ * include/dibs.h demands. The clock of a program may be the slowest that is allowed, and the program may be stopped.
+ *
+ * Bytes are heard and said in pieces. Some of what has come is read later.
+ *
+ * What is checked, besides exclusion (clients.c): a program that believes in a lock is told that it is lost when the library
+ * does not believe in it any more, at the latest when its validity has passed or the connection has ended; the library does
+ * what is due; and a daemon that does not know a lock any more has said so before. */
+#include "world.h"
+
+#include "base/memory.h"
+#include "client/belief.h"
+#include "core/alg.h"
+
+#include <stdlib.h>
+
+enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000 };
+
+struct soak_library {
+    struct belief belief;
+    bool silent;
+    bool turning;         /* the program is in the midst of something */
+    bool was_away;        /* when it called, what the library had to do was overdue */
+    bool lost_before;     /* its daemon did not hold the lock any more when the program asked for a confirmation */
+    bool unlocks;         /* the program waits for the end of an unlock, and was not told that the lock is lost */
+    int wanted, about;    /* the lock that the program asks for; that it unlocks, renews or confirms; or -1 */
+    struct soak_use asks; /* for wanted */
+    struct soak_use use[SOAK_NAMES]; /* what the program was told to hold */
+    uint64_t timer_us;               /* when the next timer is set for, or 0 */
+};
+
+static uint64_t library_clock_ms(const struct soak_client *c, uint64_t at_us)
+{
+    return CLOCK_BEGIN_MS + (c->slow ? at_us * 19 / 20 : at_us) / 1000;
+}
+
+static uint64_t library_now_ms(const struct world *w, uint32_t k)
+{
+    return library_clock_ms(&w->client[k], w->now_us);
+}
+
+static uint64_t library_when_us(const struct soak_client *c, uint64_t clock_ms)
+{
+    uint64_t span_us = 1000 * (clock_ms - CLOCK_BEGIN_MS), at_us = c->slow ? span_us * 20 / 19 : span_us;
+
+    while (library_clock_ms(c, at_us) < clock_ms)
+        at_us++;
+    return at_us;
+}
+
+static int library_held(const struct soak_library *l, int from)
+{
+    while (from < SOAK_NAMES && !l->use[from].holds)
+        from++;
+    return from;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the program */
+
+/* Does the program wait to hear whether its locks are held, because it was silent or stopped before the call? */
+static bool library_doubts(const struct soak_library *l)
+{
+    return l->belief.in_doubt && l->belief.call && l->was_away;
+}
+
+/* Can the library not tell the program anything? Then the program believes what the library would say. */
+static bool library_is_deaf(const struct world *w, const struct soak_client *c)
+{
+    const struct soak_library *l = c->library;
+
+    return l->silent || library_doubts(l) || w->now_us < c->thaws_us;
+}
+
+bool library_believes(const struct world *w, uint32_t k, int name)
+{
+    const struct soak_client *c = &w->client[k];
+
+    return c->library->use[name].holds &&
+           (!library_is_deaf(w, c) || belief_fence(&c->library->belief, clients_names[name], library_now_ms(w, k)));
+}
+
+const struct soak_use *library_use(const struct soak_client *c, int name)
+{
+    return &c->library->use[name];
+}
+
+static void library_check_beliefs(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+
+    for (int name = library_held(l, 0); name < SOAK_NAMES; name = library_held(l, name + 1))
+        if (library_believes(w, k, name))
+            clients_check_belief(w, k, name);
+}
+
+/* The library has told that a lock is granted, or why not. */
+static void library_hear_result(struct world *w, uint32_t k, int code)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_library *l = c->library;
+    int name = l->wanted;
+
+    if (code == DIBS_WAITING)
+        return;
+    l->wanted = -1;
+    if (code == DIBS_REFUSED || code == DIBS_MISUSE)
+        world_fail(w, "client %u is told by libdibs: %s", k, l->belief.message);
+    world_trace(w, "client %u asked libdibs for %s: %s", k, clients_names[name], dibs_text(code));
+    if (code != DIBS_OK)
+        return;
+    l->use[name] = l->asks;
+    l->use[name].holds = true;
+    l->use[name].fence = l->belief.fence;
+    l->use[name].since_us = w->conn[c->conn].held_us;
+    l->use[name].dazed = w->conn[c->conn].dazed;
+    library_check_beliefs(w, k);
+}
+
+static void library_hear_answer(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+    enum belief_call call = l->belief.call;
+    int code = call ? belief_answer(&l->belief) : DIBS_WAITING;
+
+    if (code == DIBS_WAITING)
+        return;
+    if (call == BELIEF_LOCK)
+        library_hear_result(w, k, code);
+    if (code == DIBS_LOST &&
+        ((call == BELIEF_UNLOCK && l->unlocks) || (call == BELIEF_RENEW && l->use[l->about].holds)))
+        world_fail(w, "client %u has lost %s, and libdibs has not told so", k, clients_names[l->about]);
+    if (call == BELIEF_CONFIRM && code == DIBS_OK && (!l->use[l->about].holds || l->lost_before))
+        world_fail(w, "client %u has lost %s, and libdibs confirms it", k, clients_names[l->about]);
+    dibs_free(l->belief.answer);
+    l->belief.answer = NULL;
+    library_check_beliefs(w, k);
+}
+
+static void library_hear_loss(struct world *w, uint32_t k, const struct belief_news *news)
+{
+    const struct soak_client *c = &w->client[k];
+    const struct soak_conn *x = &w->conn[c->conn];
+    struct soak_library *l = c->library;
+
+    for (int name = 0; name < SOAK_NAMES; name++)
+        if (strcmp(clients_names[name], news->name) == 0) {
+            bool unlocks = l->belief.call == BELIEF_UNLOCK && l->about == name && l->unlocks;
+
+            if (!(l->use[name].holds || unlocks) || l->use[name].fence != news->fence)
+                world_fail(w, "client %u is told by libdibs that it has lost %s, and did not hold it", k, news->name);
+            l->use[name].holds = false;
+            l->unlocks &= !unlocks;
+            if (x->end && !x->severed)
+                rolling_check_loss(w, c->machine, news->name);
+        }
+    world_trace(w, "client %u is told by libdibs that it has lost %s: %s", k, news->name, news->why);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the driver */
+
+static void library_listen(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+    struct belief_news news;
+
+    while (belief_next(&l->belief, &news, library_now_ms(w, k)))
+        if (news.type == BELIEF_LOST)
+            library_hear_loss(w, k, &news);
+}
+
+/* What the program believes is what the library believes, and the library has done what is due. */
+static void library_check(struct world *w, uint32_t k)
+{
+    const struct soak_library *l = w->client[k].library;
+    uint64_t now_ms = library_now_ms(w, k);
+
+    for (int name = library_held(l, 0); name < SOAK_NAMES; name = library_held(l, name + 1)) {
+        if (l->belief.gone)
+            world_fail(w, "the connection of client %u has ended, and libdibs has not told that %s is lost", k,
+                       clients_names[name]);
+        if (!library_doubts(l) && !belief_fence(&l->belief, clients_names[name], now_ms))
+            world_fail(w, "the validity of %s of client %u has passed, and libdibs has not told so",
+                       clients_names[name], k);
+    }
+    if (l->belief.gone && (l->belief.call || (l->wanted >= 0 && l->belief.result == DIBS_WAITING)))
+        world_fail(w, "the connection of client %u has ended, and a call of libdibs has no result", k);
+    if (strstr(l->belief.end_reason, "not a daemon of dibs"))
+        world_fail(w, "libdibs takes the daemon of client %u for a stranger", k);
+    if (belief_due_ms(&l->belief) <= now_ms)
+        world_fail(w, "what libdibs had to do for client %u was not done", k);
+}
+
+static void library_set_timer(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_library *l = c->library;
+    uint64_t due_ms = belief_due_ms(&l->belief), at_us;
+
+    if (due_ms == UINT64_MAX || (l->silent && !l->belief.call))
+        return;
+    at_us = library_when_us(c, due_ms);
+    if (!l->timer_us || at_us < l->timer_us) {
+        l->timer_us = at_us;
+        world_plan(w, at_us - w->now_us, SOAK_CONFIRM, k, 0)->life = c->life;
+    }
+}
+
+static void library_send(struct world *w, struct soak_client *c)
+{
+    struct belief *b = &c->library->belief;
+    size_t len, some;
+    const char *bytes = belief_output(b, &len);
+
+    if (len == 0)
+        return;
+    some = world_below(w, 8) ? len : 1 + world_below(w, len);
+    conns_say_bytes(w, &w->conn[c->conn], bytes, some);
+    if (some < len)
+        conns_say_bytes(w, &w->conn[c->conn], bytes + some, len - some);
+    belief_sent(b, len);
+}
+
+/* All that has come so far was heard: what the clock makes true, what is to be sent, and what the program waits for. */
+static void library_turn(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_library *l = c->library;
+
+    if (l->turning)
+        return;
+    l->turning = true;
+    belief_clock(&l->belief, library_now_ms(w, k));
+    library_listen(w, k);
+    library_send(w, c);
+    library_hear_answer(w, k);
+    if (l->wanted >= 0 && !l->belief.call && !l->silent && world_below(w, 8)) /* else it fetches the result later */
+        library_hear_result(w, k, belief_lock_result(&l->belief, library_now_ms(w, k)));
+    library_send(w, c);
+    library_check(w, k);
+    library_set_timer(w, k);
+    l->turning = false;
+    if (l->belief.gone) {
+        world_trace(w, "libdibs ends the connection of client %u: %s", k, l->belief.end_reason);
+        conns_close(w, &w->conn[c->conn], false);
+        clients_be_gone(w, k);
+    }
+}
+
+/* Hears the first bytes of what has come. */
+static void library_take(struct world *w, uint32_t k, struct soak_conn *x, size_t len)
+{
+    struct belief *b = &w->client[k].library->belief;
+    size_t room;
+    char *at = belief_room(b, &room);
+
+    len = len < room ? len : room;
+    memcpy(at, x->in.at + x->in.start, len);
+    bytes_consume(&x->in, len);
+    belief_received(b, len);
+    library_listen(w, k);
+}
+
+/* Bytes that have come are heard piece by piece, some of them perhaps later. */
+static void library_read(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_conn *x = &w->conn[c->conn];
+
+    while (bytes_len(&x->in) && !c->library->belief.gone) {
+        size_t len = bytes_len(&x->in), some = world_below(w, 4) ? len : 1 + world_below(w, len);
+
+        library_take(w, k, x, some);
+        if (some < len && !w->conf->rolling && world_below(w, 4) == 0) {
+            world_plan(w, world_below(w, LATER_US), SOAK_CONFIRM, k, 0)->life = c->life;
+            break;
+        }
+    }
+}
+
+void library_hear(struct world *w, uint32_t k)
+{
+    const struct soak_library *l = w->client[k].library;
+
+    if (l->silent && !l->belief.call)
+        return;
+    library_read(w, k);
+    library_turn(w, k);
+}
+
+void library_timer(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+
+    if (l->timer_us <= w->now_us)
+        l->timer_us = 0;
+    library_hear(w, k);
+}
+
+void library_catch_up(struct world *w)
+{
+    for (uint32_t k = 0; k < w->clients; k++) {
+        const struct soak_client *c = &w->client[k];
+
+        if (c->library && !library_is_deaf(w, c) && belief_due_ms(&c->library->belief) <= library_now_ms(w, k))
+            library_turn(w, k);
+    }
+}
+
+void library_disconnected(struct world *w, uint32_t k)
+{
+    struct soak_conn *x = &w->conn[w->client[k].conn];
+    struct belief *b = &w->client[k].library->belief;
+
+    w->client[k].library->turning = true;
+    while (!x->severed && bytes_len(&x->in) && !b->gone)
+        library_take(w, k, x, bytes_len(&x->in));
+    belief_end(b, "the daemon has ended the connection");
+    library_listen(w, k);
+    library_hear_answer(w, k);
+    library_check(w, k);
+}
+
+/* ----------------------------------------------------------------------------------------------------- what it wants */
+
+void library_begin(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_library *l = mem_new(sizeof *l);
+
+    c->library = l;
+    l->wanted = l->about = -1;
+    l->silent = w->conn[c->conn].local && !w->conf->rolling && world_below(w, 2);
+    world_trace(w, "client %u uses libdibs%s", k, l->silent ? ", and is silent" : "");
+    belief_hello(&l->belief, "soak", library_now_ms(w, k));
+    library_send(w, c);
+    library_set_timer(w, k);
+}
+
+void library_forget(struct soak_client *c)
+{
+    if (!c->library)
+        return;
+    belief_free(&c->library->belief);
+    free(c->library);
+    c->library = NULL;
+}
+
+/* A lock behind all that the program holds, so that programs do not wait for each other in a circle. */
+static void library_lock(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+    struct dibs_wish wish = {0};
+    int first = SOAK_NAMES;
+
+    while (first > 0 && !l->use[first - 1].holds)
+        first--;
+    if (first == SOAK_NAMES)
+        return;
+    l->wanted = first + (int)world_below(w, (uint64_t)(SOAK_NAMES - first));
+    l->asks = (struct soak_use){.mode = LOCK_ALONE};
+    if (l->wanted == 3 || (l->wanted == 4 && world_below(w, 2))) {
+        wish.mode = DIBS_SLOTS;
+        l->asks.slots = wish.slots = 2;
+    } else if (w->modes->rules & 1u << DME_GROUP && world_below(w, 3)) {
+        const char *name = clients_names[l->wanted];
+
+        wish.mode = world_below(w, 2) ? DIBS_SHARED : DIBS_GROUP;
+        wish.group = "red";
+        l->asks.mode = wish.mode == DIBS_SHARED ? LOCK_SHARED : lock_group_mode(name, strlen(name), "red", 3);
+    }
+    if (world_below(w, 3) == 0)
+        wish.wait_ms = world_below(w, 2) ? 1 + world_below(w, 2000) : DIBS_NO_WAIT;
+    if (world_below(w, 8) == 0 && !w->conf->rolling)
+        wish.ttl_ms = 1 + world_below(w, 3000);
+    if (belief_lock(&l->belief, clients_names[l->wanted], &wish, l->silent || world_below(w, 2), library_now_ms(w, k)) <
+        0)
+        world_fail(w, "client %u may not ask libdibs for %s: %s", k, clients_names[l->wanted], l->belief.message);
+}
+
+/* The program stops using a lock, and unlocks it; or leaves that to the end of the connection. */
+static void library_unlock(struct world *w, uint32_t k, int name)
+{
+    struct soak_library *l = w->client[k].library;
+
+    world_trace(w, "client %u releases %s by libdibs", k, clients_names[name]);
+    l->about = name;
+    l->unlocks = l->wanted < 0 && world_below(w, 2);
+    l->use[name].holds = false;
+    if (l->unlocks)
+        belief_unlock(&l->belief, clients_names[name], library_now_ms(w, k));
+    else
+        belief_start_unlock(&l->belief, clients_names[name]);
+}
+
+static void library_use_lock(struct world *w, uint32_t k, int name)
+{
+    const struct soak_conn *x = &w->conn[w->client[k].conn];
+    struct soak_library *l = w->client[k].library;
+    uint64_t now_ms = library_now_ms(w, k), ttl_ms = 100 + world_below(w, 3000);
+
+    l->about = name;
+    switch (world_below(w, 5)) {
+    case 0:
+    case 1:
+        l->lost_before = !x->end || !session_holds(x->end->session, clients_names[name], strlen(clients_names[name]),
+                                                   l->use[name].fence);
+        belief_confirm(&l->belief, clients_names[name], now_ms);
+        break;
+    case 2:
+        if (w->conf->rolling)
+            break;
+        if (l->wanted < 0 && world_below(w, 2))
+            belief_renew(&l->belief, clients_names[name], ttl_ms, now_ms);
+        else
+            belief_start_renew(&l->belief, clients_names[name], ttl_ms);
+        break;
+    default:
+        library_unlock(w, k, name);
+    }
+}
+
+/* What the program does next. It does nothing while it is blocked. */
+static void library_choose(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+    int name = library_held(l, (int)world_below(w, SOAK_NAMES));
+
+    if (w->calm) {
+        for (name = library_held(l, 0); name < SOAK_NAMES && !l->belief.call; name = library_held(l, name + 1))
+            library_unlock(w, k, name);
+    } else if (name < SOAK_NAMES && world_below(w, 3)) {
+        library_use_lock(w, k, name);
+    } else if (l->wanted < 0 && world_below(w, 16) == 0) {
+        belief_ask(&l->belief, (const char *[]){"PING"}, 1, library_now_ms(w, k));
+    } else if (l->wanted < 0) {
+        library_lock(w, k);
+    }
+}
+
+void library_act(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_library *l = c->library;
+
+    clients_plan(w, k,
+                 world_below(w, 1 + 2 * (w->calm                           ? 50
+                                         : library_held(l, 0) < SOAK_NAMES ? w->mix.hold_ms
+                                                                           : w->mix.think_ms)));
+    if (l->belief.call)
+        return;
+    if (!w->calm && world_below(w, 64) == 0) {
+        clients_leave(w, k, world_below(w, 2));
+        return;
+    }
+    l->turning = true;
+    l->was_away = l->silent || belief_due_ms(&l->belief) < library_now_ms(w, k);
+    if (l->wanted >= 0)
+        library_hear_result(w, k, belief_lock_result(&l->belief, library_now_ms(w, k)));
+    library_choose(w, k);
+    library_read(w, k);
+    l->turning = false;
+    library_turn(w, k);
+}
+
+bool library_is_at_rest(const struct soak_client *c)
+{
+    return c->library->wanted < 0 && !c->library->belief.call && library_held(c->library, 0) == SOAK_NAMES;
+}
