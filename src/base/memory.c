@@ -1,7 +1,6 @@
 /* memory.c - see memory.h. */
 #include "memory.h"
 
-#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +80,4 @@ void mem_look_again(void)
 {
     if (mem_is_short())
         reserve.block = malloc(reserve.size);
-}
-
-size_t mem_used(void)
-{
-    struct mallinfo2 all = mallinfo2();
-    size_t used = all.uordblks + all.hblkhd, kept = reserve.block ? reserve.size : 0;
-
-    return used > kept ? used - kept : 0;
 }

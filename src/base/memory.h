@@ -22,7 +22,5 @@ void mem_keep_reserve(size_t size, const char *last_words);
 bool mem_is_short(void);
 /* If it is short: perhaps there is enough again. */
 void mem_look_again(void);
-/* Bytes of all blocks that are in use, without the reserve. It takes longer the more free blocks lie between them. */
-size_t mem_used(void);
 
 #endif

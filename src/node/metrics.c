@@ -140,7 +140,7 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_times(to, "dibs_turn_cpu_seconds",
                   "Processor time of a turn of the daemon's loop: what it took, whatever else the machine did.",
                   &s->turn_cpu);
-    metrics_one(to, "dibs_memory_bytes", "gauge", "Memory that this daemon has allocated.", s->memory);
+    metrics_one(to, "dibs_memory_bytes", "gauge", "Memory of this daemon that is no file's (resident).", s->memory);
     metrics_one(to, "dibs_memory_max_bytes", "gauge",
                 "Memory beyond which clients are refused what would have to be kept (0: no bound).", s->memory_max);
     metrics_one(to, "dibs_log_lines_dropped_total", "counter",

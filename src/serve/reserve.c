@@ -1,23 +1,26 @@
 /* reserve.c - a daemon that has no memory left, or may not have more.
  *
- * It must not die on a client's account: other clients hold locks. So some memory is kept in reserve (lab/memory.h). When it
+ * It must not die on a client's account: other clients hold locks. So some memory is kept in reserve (base/memory.h). When it
  * is needed, the daemon goes on with it, and refuses what clients want it to keep, until there is enough memory again:
  * requests for locks, questions, subscriptions, and new connections over TCP. UNLOCK and CONFIRM are never refused. Memory
  * that other members make it use, by names of locks and by letters, is not refused: if the reserve is used up, the daemon
  * ends, and says why.
  *
  * An operator may set a bound for what the daemon allocates (--memory-max). Beyond it clients are refused the same things.
- * The allocator is asked how much is in use at most every LOOK_MS, and takes at most a LOOK_SHARE-th of the time for it, so
- * clients can exceed the bound by what they allocate in between. */
+ * What counts is the memory of the process that is no file's. The kernel is asked for it every LOOK_MS at most, so clients can
+ * exceed the bound by what they allocate in between. (To ask the C library instead takes as long as there are free blocks.) */
 #include "serve.h"
 
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <raft.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { RESERVE = 8 << 20, LOOK_MS = 10, LOOK_SHARE = 50 };
+enum { RESERVE = 8 << 20, LOOK_MS = 10 };
 
 /* Libraries use the reserve, too. A member that cannot agree must end: so libraft, and what is between it and the node, get
  * memory, or the daemon says its last words. (Memory at aligned addresses is wanted by parts of libraft that are not used.) */
@@ -84,17 +87,34 @@ const char *serve_is_short(void *user)
                           : NULL;
 }
 
+/* Bytes that are resident and no file's; 0 if the kernel does not tell. */
+static uint64_t reserve_used(void)
+{
+    static int fd = -1;
+    uint64_t resident, shared;
+    char text[128];
+    ssize_t len;
+
+    if (fd < 0)
+        fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    len = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+    if (len <= 0)
+        return 0;
+    text[len] = '\0';
+    if (sscanf(text, "%*s %" SCNu64 " %" SCNu64, &resident, &shared) != 2 || shared > resident)
+        return 0;
+    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static void reserve_look(struct serve *s)
 {
     uint64_t now = uv_hrtime(), bound = s->conf->memory_max;
 
     if (now < s->memory_look_ns)
         return;
-    s->node.stats.memory = mem_used();
+    s->node.stats.memory = reserve_used();
     s->node.stats.memory_max = bound;
-    s->memory_look_ns = now + LOOK_SHARE * (uv_hrtime() - now);
-    if (s->memory_look_ns < now + LOOK_MS * 1000000)
-        s->memory_look_ns = now + LOOK_MS * 1000000;
+    s->memory_look_ns = now + LOOK_MS * 1000000;
     s->is_full = bound && s->node.stats.memory >= (s->is_full ? bound - bound / 16 : bound);
 }
 

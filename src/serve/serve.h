@@ -60,7 +60,7 @@ struct serve {
     uv_prepare_t before_poll;
     struct turn turn;
     size_t buffered;      /* bytes in the buffers of all clients */
-    uint64_t memory_most; /* that was allocated since memory was given back */
+    uint64_t memory_most; /* that was in use since memory was given back, as estimated */
     uint64_t slow_ms;     /* when a long turn was logged last */
     struct door unknown;  /* clients that have not proved who they are */
     uint64_t descriptors; /* clients get those with smaller numbers */
