@@ -35,6 +35,8 @@ survives "$r: short absences" $r --sites 4 --rate 0.05 --crash-rate 0.02 --absen
 survives "$r: a restart interval" $r --sites 4 --rate 0.05 --crash-rate 0.01 --delay const:1 --set restart-interval=9
 survives "$r: leaves and joins" $r --sites 6 --rate 0.03 --leave-rate 0.01 --delay uniform:0,1
 survives "$r: all of that, 20 sites" $r --sites 20 --rate 0.005 --leave-rate 0.004 --crash-rate 0.004 --delay uniform:0,1
+survives "$r: leaves and joins, by broadcast" $r --sites 6 --rate 0.03 --leave-rate 0.01 --delay uniform:0,1 --set join=broadcast
+survives "$r: crashes, joins by broadcast" $r --sites 4 --rate 0.05 --crash-rate 0.02 --absence uniform:0,5 --delay uniform:0,1 --set join=broadcast
 for way in asked heard-all heard-span waited heard-four; do
     survives "$r: highest=$way" $r --sites 4 --rate 0.05 --leave-rate 0.01 --crash-rate 0.01 --delay uniform:0,1 --set highest=$way
 done

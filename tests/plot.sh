@@ -20,6 +20,13 @@ mean=$(awk -F, '$1 == "naimi-trehel" && $3 == 4 && $6 == 0.01 { sum += $13 } END
     '$1 == 0.04 { found = sprintf("%.6g", $2) == mean && $3 > 0 } END { exit !found }'
 tell $? "seeds of one point are averaged"
 
+# A closed load with few requesters: another row for each number, and an axis of its own.
+"$DIBS" sweep banta-efficient --closed --requesters 2,4,6 --sites 6 --entries 400 --out "$dir/few.csv" &&
+    [ "$(grep -c 'requesters:' "$dir/few.csv")" = 3 ] &&
+    "$DIBS" plot "$dir/few.csv" --x requesters --y messages --out x.svg --script | sed -n '/^\$d_0_0_0 /,/^END/p' |
+    awk '$1 == 2 { two = $2 } $1 == 6 { six = $2 } END { exit !(two > 5.9 && six > 1.9 && six < 2.1) }'
+tell $? "over the number of requesters"
+
 ! "$DIBS" plot "$dir/closed.csv" --out "$dir/x.svg" 2>"$dir/err" && grep -q 'take --x sites' "$dir/err"
 tell $? "a closed load has no rate"
 ! "$DIBS" plot tests/golden/s5.script --out "$dir/x.svg" 2>"$dir/err" && grep -q 'dibs sweep' "$dir/err"

@@ -15,21 +15,22 @@
  * Invariant BS1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
  * Invariant BS2. An idle site's good site is another one. A request that is passed on or waits for a waiting site moves
  *     to strictly higher versions, so no circle of sites wait for each other.
+ * Invariant BS4. A request is passed on at most n-1 times.
  * Invariant BS3. No site and no token knows of a number above that of the latest request made.
  *
  * Departures from the paper. The idle holder enters at once (as printed it asks itself and waits for ever). UPDATEs
  * have a version, and an older one is ignored (without it a slow UPDATE can undo a newer one, and lead a request back to
  * its own site). The token remembers what was queued, not what was served (else a copy of a queued request is queued again). What is
  * announced is never the end of an empty queue. A request that returns to its origin, or comes twice, is dropped. Each
- * of the first four can be watched in banta-simple-as-published; so can the algorithm before section 4.6, which keeps
- * no copies and starves. */
+ * of the first four can be watched in banta-simple-as-published. What comes before section 4.6, which keeps no copies
+ * and starves, is in banta_drafts.c. */
 #include "core/alg.h"
 #include "core/line.h"
 
 enum { REQUEST, UPDATE, TOKEN };
-enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY, STARVES };
+enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY };
 
-/* The token has a ticket for every site k: clock is the number queued of site k, site is the k-th site of the queue.
+/* The mode of a REQUEST is how often it was passed on. The token has a ticket for every site k: clock is the number queued of site k, site is the k-th site of the queue.
  * Before them goes one for the version. */
 static const struct dme_kind bs_kinds[] = {{"REQUEST", 1, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
 static const struct dme_mistake bs_mistakes[] = {
@@ -49,10 +50,6 @@ static const struct dme_mistake bs_mistakes[] = {
      .kind = DME_PUBLISHED,
      .where = "Banta 1993, sections 4.3 and 4.6, pages 37 and 41",
      .what = "updates are sent if the local queue is not empty, also if all of it is old and nothing was queued"},
-    {.name = "starves",
-     .kind = DME_PUBLISHED,
-     .where = "Banta 1993, section 4.5.2, page 39, which says so itself",
-     .what = "the preliminary algorithm: requests chase the token, and no copy is kept"},
     {0},
 };
 
@@ -166,10 +163,6 @@ static void bs_asked(struct dme *d, struct bs *s, struct dme_ticket claim)
     bool forward = dme_idle(d) && !s->has;
 
     DME_EXPECT(d, claim.site != DME_NONE);
-    if (forward && dme_mistake(d, STARVES)) {
-        dme_send_ticket(d, s->good, REQUEST, claim); /* before section 4.6: no copy is kept */
-        return;
-    }
     if (claim.clock <= s->peer[claim.site].seen)
         return; /* it has been here before, or is this site's own */
     DME_EXPECT(d, claim.site != d->self);
@@ -178,7 +171,8 @@ static void bs_asked(struct dme *d, struct bs *s, struct dme_ticket claim)
     dme_line_push(bs_kept(d, s), claim.site);
     if (forward &&
         s->good != claim.site) /* if it is good, it is already on the queue for this request or a later one */
-        dme_send_ticket(d, s->good, REQUEST, claim);
+        dme_send_ticket(d, s->good, REQUEST,
+                        (struct dme_ticket){.clock = claim.clock, .mode = claim.mode + 1, .site = claim.site});
     else if (s->has && dme_idle(d))
         bs_pass_on(d, s);
 }
@@ -233,6 +227,9 @@ static const char *bs_broken(const struct dme_moment *now)
             if (s->peer[k].queue == i)
                 return "BS1: the holder of the token is not on its queue";
     }
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == REQUEST && now->msg[k]->ticket[0].mode >= now->conf->n)
+            return "BS4: a request is passed on at most n-1 times";
     return tokens == 1 ? NULL : "BS1: there is one token";
 }
 

@@ -72,6 +72,9 @@
     X(naimi_trehel_queue)                                                                                              \
     X(banta_simple)                                                                                                    \
     X(banta_simple_as_published)                                                                                       \
+    X(banta_first_draft)                                                                                               \
+    X(banta_basic)                                                                                                     \
+    X(banta_preliminary)                                                                                               \
     X(banta_efficient)                                                                                                 \
     X(banta_efficient_as_published)                                                                                    \
     X(banta_efficient_tempting)                                                                                        \

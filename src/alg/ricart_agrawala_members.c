@@ -26,23 +26,38 @@ void rr_admit(struct dme *d, struct rr *s)
     rr_test(d, s);
 }
 
+/* To a newcomer: the names of all members, this one included. */
+void rr_send_list(struct dme *d, struct rr *s, dme_id to, uint64_t highest)
+{
+    struct dme_msg *m = rr_send(d, s, to, INIT, dme_option(d, OPTION_HIGHEST) ? 0 : highest);
+
+    for (dme_id j = 0; j < d->n; j++)
+        if ((s->peer[j].member || j == d->self) && j != to)
+            m->ticket[2 + j] = rr_name(s, j, 0);
+}
+
 /* Everybody knows the new name. */
 void rr_admitted(struct dme *d, struct rr *s)
 {
     dme_id y = s->sponsee;
 
     if (s->peer[y].sponsee) {
-        struct dme_msg *m = rr_send(d, s, y, INIT, dme_option(d, OPTION_HIGHEST) ? 0 : dme_max(s->best, s->highest));
-
-        for (dme_id j = 0; j < d->n; j++)
-            if ((s->peer[j].member || j == d->self) && j != y)
-                m->ticket[2 + j] = rr_name(s, j, 0);
+        rr_send_list(d, s, y, dme_max(s->best, s->highest));
         s->peer[y].sponsee = s->peer[y].removed = 0;
         s->peer[y].member = 1;
     }
     s->best = 0;
     s->sponsee = 0;
     rr_finish(d, s);
+}
+
+/* A name is new to a site that asks all to include it: that one has to include this site, too. */
+static void rr_await(struct dme *d, struct rr *s, dme_id j)
+{
+    if (s->role == INCLUDING && !dme_mistake(d, INCLUDED_UNACKNOWLEDGED)) {
+        s->peer[j].missing = 1;
+        rr_put(d, s, j, false);
+    }
 }
 
 void rr_named(struct dme *d, struct rr *s, dme_id from, struct dme_ticket name)
@@ -54,6 +69,11 @@ void rr_named(struct dme *d, struct rr *s, dme_id from, struct dme_ticket name)
             s->peer[name.site].missing = 1;
             rr_put(d, s, name.site, false);
         }
+        rr_await(d, s, name.site);
+    }
+    if (from == name.site) {
+        rr_send_list(d, s, from, s->highest);
+        return;
     }
     name.clock = s->highest;
     rr_send_about(d, s, from, NEW_ACK, name);
@@ -97,7 +117,7 @@ static uint32_t rr_group(const struct dme *d, const struct rr *s)
 }
 
 /* The paper's five ways to the highest number. All but the first rest on what the newcomer hears as a member. */
-static void rr_sync(struct dme *d, struct rr *s)
+void rr_sync(struct dme *d, struct rr *s)
 {
     uint64_t bounds = (rr_group(d, s) - 1) * (dme_option(d, OPTION_HOLD) + 1) + 3;
 
@@ -112,18 +132,48 @@ static void rr_sync(struct dme *d, struct rr *s)
         dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_PATIENCE));
 }
 
-void rr_initiated(struct dme *d, struct rr *s, const struct dme_msg *m)
+static void rr_learn_names(struct dme *d, struct rr *s, const struct dme_msg *m)
 {
     for (dme_id j = 0; j < d->n; j++) {
         struct dme_ticket name = m->ticket[2 + j];
 
         DME_EXPECT(d, name.site == j || name.site == DME_NONE);
-        if (name.site == j && j != d->self && rr_is_present(s, name) && !s->peer[j].removed)
+        if (name.site == j && j != d->self && rr_is_present(s, name) && !s->peer[j].removed && !s->peer[j].member) {
             s->peer[j].member = 1;
+            rr_await(d, s, j);
+        }
     }
-    dme_stop(d, TIMER_OUT);
     s->highest = dme_max(s->highest, m->ticket[0].clock);
-    rr_sync(d, s);
+}
+
+void rr_initiated(struct dme *d, struct rr *s, const struct dme_msg *m)
+{
+    rr_learn_names(d, s, m);
+    dme_stop(d, TIMER_OUT);
+    if (dme_option(d, OPTION_JOIN) == BY_SPONSOR) {
+        rr_sync(d, s);
+        return;
+    }
+    /* The other way of section 7.2.2: it has a list, and asks all, also those that are not on it, to include it. */
+    s->role = INCLUDING;
+    for (dme_id j = 0; j < d->n; j++)
+        if (j != d->self) {
+            s->peer[j].missing = s->peer[j].member && !dme_mistake(d, INCLUDED_UNACKNOWLEDGED);
+            s->peer[j].probed = 0;
+            rr_put(d, s, j, false);
+        }
+    dme_start(d, TIMER_LATE, 2 + (uint32_t)dme_option(d, OPTION_HOLD));
+    rr_test(d, s);
+}
+
+/* A site that was asked to include this one has done so, and tells whom it knows. */
+void rr_include(struct dme *d, struct rr *s, const struct dme_msg *m)
+{
+    rr_learn_names(d, s, m);
+    if (s->role == INCLUDING) {
+        s->peer[m->from].missing = s->peer[m->from].probed = 0;
+        rr_test(d, s);
+    }
 }
 
 bool rr_heard_enough(const struct dme *d, const struct rr *s)

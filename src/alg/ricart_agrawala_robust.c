@@ -19,7 +19,7 @@
  * received by then is above the newcomer's own. (These speak of the past, so no state can be checked for them; what is
  * checked is that no two sites are inside, in every interleaving.)
  *
- * Departures from the paper (ricart-agrawala-robust-as-published has the first three as printed). A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
+ * Departures from the paper (ricart-agrawala-robust-as-published has the first three, and a broadcast without acknowledgements, as printed). A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
  * carries the request, which may have been lost or be late; new names are acknowledged before the sponsor leaves, or two
  * members that do not know of each other go in together; a leaver takes leave of names that it learns on the way. The
  * five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
@@ -27,7 +27,10 @@
  * patience ends. Sets of names take the place of counters. A newcomer that fails while it is let in, and returns, is
  * another name, and all have to acknowledge that one. If a bound is not kept and a site that lives is declared failed,
  * exclusion is lost: nothing can be done about that without votes. The report restarts the timer at every REPLY: that is
- * `--set timer=restarted`. Its second way to join, a broadcast of the newcomer itself, is not here. */
+ * `--set timer=restarted`. Its second way to join is
+ * `--set join=broadcast`: the newcomer takes a list from a member and asks all others to include it. Here each acknowledges
+ * that with its own list, and the newcomer awaits all of whom it learns: so of two newcomers that come at once one awaits
+ * the other. */
 #include "ricart_agrawala_robust.h"
 
 /* From a name (with a number), to a name; and about a name, or about all. The life of a name is the ticket's mode. */
@@ -51,9 +54,15 @@ static const struct dme_mistake rr_mistakes[] = {
      .kind = DME_PUBLISHED,
      .where = "TR-869, section 7.4, page 25",
      .what = "ARE_YOU_THERE is answered by a REPLY if nothing is deferred, also where the REQUEST is still on its way"},
+    {.name = "included-unacknowledged",
+     .kind = DME_PUBLISHED,
+     .where = "TR-869, section 7.2.2, page 22",
+     .what = "a newcomer takes a list from a nearby node and broadcasts that all shall include it; no node "
+             "acknowledges it"},
     {0},
 };
 
+static const char *const rr_join_choices[] = {"sponsor", "broadcast", NULL};
 static const char *const rr_timer_choices[] = {"restarted", "kept", NULL};
 static const char *const rr_highest[] = {
     "acknowledged", "asked", "heard-all", "heard-span", "waited", "heard-four", NULL,
@@ -73,6 +82,7 @@ static const struct dme_option rr_options[] = {
     {.key = "timer",
      .help = "what a REPLY does to the timer of a site that awaits others",
      .choices = rr_timer_choices},
+    {.key = "join", .help = "a member makes a newcomer known, or it does so itself", .choices = rr_join_choices},
     {0},
 };
 
@@ -85,6 +95,8 @@ void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
         rr_send(d, s, j, LEAVE, 0);
     else if (s->role == SYNC)
         rr_send(d, s, j, QUERY, 0);
+    else if (s->role == INCLUDING)
+        rr_send_about(d, s, j, NEW, (struct dme_ticket){.mode = d->node->life, .site = d->self});
     else if (s->granted)
         rr_send_about(d, s, j, NEW, rr_name(s, s->sponsee, 0));
     else
@@ -200,6 +212,9 @@ void rr_test(struct dme *d, struct rr *s)
     if (s->role == LEAVING) {
         rr_done(d);
         rr_left(d, s);
+    } else if (s->role == INCLUDING) {
+        rr_done(d);
+        rr_sync(d, s);
     } else if (s->role == SYNC) {
         if (rr_heard_enough(d, s))
             rr_in(d, s);
@@ -266,7 +281,7 @@ static void rr_leaves(struct dme *d, void *state)
 {
     struct rr *s = state;
 
-    s->resigns = s->role == IN || s->role == SYNC || s->role == JOINING;
+    s->resigns = s->role == IN || s->role == SYNC || s->role == JOINING || s->role == INCLUDING;
     rr_kick(d, s);
 }
 
@@ -348,7 +363,9 @@ static void rr_receive_group(struct dme *d, struct rr *s, const struct dme_msg *
 {
     switch (m->kind) {
     case JOIN:
-        if (s->role == IN && !s->resigns)
+        if (s->role == IN && dme_option(d, OPTION_JOIN) == BY_BROADCAST)
+            rr_send_list(d, s, m->from, s->highest);
+        else if (s->role == IN && !s->resigns)
             s->peer[m->from].sponsee = 1;
         else
             rr_send(d, s, m->from, REFUSE, 0);
@@ -361,8 +378,10 @@ static void rr_receive_group(struct dme *d, struct rr *s, const struct dme_msg *
             rr_join(d, s);
         break;
     case INIT:
-        if (s->role == JOINING)
+        if (s->role == JOINING && (dme_option(d, OPTION_JOIN) == BY_SPONSOR || m->from == s->sponsor))
             rr_initiated(d, s, m);
+        else if (dme_option(d, OPTION_JOIN) == BY_BROADCAST)
+            rr_include(d, s, m);
         break;
     case LEAVE:
         rr_send(d, s, m->from, LEAVE_ACK, 0);
@@ -420,8 +439,8 @@ static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
             rr_send(d, s, m->from, REFUSE, 0);
         return;
     }
-    if (m->kind != JOIN && m->kind != REFUSE && !(m->kind == FAILED && m->ticket[2].site == m->from) &&
-        m->ticket[1].mode != d->node->life)
+    if (m->kind != JOIN && m->kind != REFUSE &&
+        !((m->kind == FAILED || m->kind == NEW) && m->ticket[2].site == m->from) && m->ticket[1].mode != d->node->life)
         return; /* meant for a former life; a site that begins again does not know the lives of others */
     if (!rr_is_present(s, m->ticket[0]))
         return; /* a former life's */
@@ -437,7 +456,7 @@ static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
 
 static void rr_show(const struct dme *d, const void *state, struct dme_text *text)
 {
-    static const char *const roles[] = {"out", "joining", "sync", "in", "leaving", "gone"};
+    static const char *const roles[] = {"out", "joining", "sync", "in", "leaving", "gone", "including"};
     const struct rr *s = state;
 
     dme_print(text, "%s life=%u highest=%llu claim=%llu%s ", roles[s->role], d->node->life,

@@ -24,12 +24,21 @@ enum {
     ANSWER
 };
 
-enum { OPTION_MEMBERS, OPTION_HIGHEST, OPTION_HOLD, OPTION_INTERVAL, OPTION_PATIENCE, OPTION_TIMER };
+enum { OPTION_MEMBERS, OPTION_HIGHEST, OPTION_HOLD, OPTION_INTERVAL, OPTION_PATIENCE, OPTION_TIMER, OPTION_JOIN };
 enum { TIMER_RESTARTED, TIMER_KEPT };
-enum { JOINS_UNACKNOWLEDGED, REPLIES_UNNUMBERED, PROBE_IS_NO_REQUEST };
+enum { BY_SPONSOR, BY_BROADCAST };
+enum { JOINS_UNACKNOWLEDGED, REPLIES_UNNUMBERED, PROBE_IS_NO_REQUEST, INCLUDED_UNACKNOWLEDGED };
 enum { ACKNOWLEDGED, ASKED, HEARD_ALL, HEARD_SPAN, WAITED, HEARD_FOUR };
 enum { TIMER_LATE /* answers */, TIMER_GONE /* who does not answer is */, TIMER_OUT /* of a site that is no member */ };
-enum { OUT, JOINING, SYNC /* a member that does not know the highest number */, IN, LEAVING, GONE };
+enum {
+    OUT,
+    JOINING,
+    SYNC /* a member that does not know the highest number */,
+    IN,
+    LEAVING,
+    GONE,
+    INCLUDING /* all are asked to */
+};
 enum { NOTHING, APP, ADMIN };
 
 struct rr {
@@ -131,10 +140,13 @@ void rr_finish(struct dme *d, struct rr *s);
 dme_id rr_next_sponsee(const struct dme *d, const struct rr *s);
 void rr_admit(struct dme *d, struct rr *s);
 void rr_admitted(struct dme *d, struct rr *s);
+void rr_send_list(struct dme *d, struct rr *s, dme_id to, uint64_t highest);
 void rr_named(struct dme *d, struct rr *s, dme_id from, struct dme_ticket name);
 /* Newcomer. */
 void rr_join(struct dme *d, struct rr *s);
 void rr_initiated(struct dme *d, struct rr *s, const struct dme_msg *m);
+void rr_include(struct dme *d, struct rr *s, const struct dme_msg *m);
+void rr_sync(struct dme *d, struct rr *s);
 void rr_listen(struct dme *d, struct rr *s, dme_id j, uint64_t number);
 void rr_waited(struct dme *d, struct rr *s);
 void rr_in(struct dme *d, struct rr *s);

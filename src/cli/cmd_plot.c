@@ -32,10 +32,10 @@ static const struct plot_figure plot_figures[] = {
     {0},
 };
 
-static const char *const plot_axes[] = {"load", "rate", "sites", NULL};
-enum plot_axis { PLOT_LOAD, PLOT_RATE, PLOT_SITES };
+static const char *const plot_axes[] = {"load", "rate", "sites", "requesters", NULL};
+enum plot_axis { PLOT_LOAD, PLOT_RATE, PLOT_SITES, PLOT_REQUESTERS };
 static const char *const plot_axis_labels[] = {"demands of all sites per T", "demands of a site per T",
-                                               "number of sites"};
+                                               "number of sites", "number of sites that make requests"};
 
 enum { PLOT_LINES_MAX = 64, PLOT_PANELS_MAX = 8 };
 
@@ -99,11 +99,30 @@ static unsigned plot_panel(struct plot *p, size_t row)
     return plot_index(p->panel, &p->panels, PLOT_PANELS_MAX, plot_panel_name(p, row), "panels in a row");
 }
 
+/* Of a row "closed:const:0 requesters:3"; without that word, all sites. */
+static double plot_requesters(const struct plot *p, size_t row, double sites)
+{
+    const char *load = table_text(&p->table, row, p->c_load), *word = strstr(load, "requesters:");
+
+    if (strncmp(load, "closed", 6) != 0)
+        cli_die("a row of an open load has no requesters; take --x rate");
+    return word ? atof(word + strlen("requesters:")) : sites;
+}
+
 static double plot_x(const struct plot *p, size_t row)
 {
     double sites = table_number(&p->table, row, p->c_sites), rate = table_number(&p->table, row, p->c_rate);
 
-    return p->axis == PLOT_SITES ? sites : p->axis == PLOT_RATE ? rate : sites * rate;
+    switch (p->axis) {
+    case PLOT_SITES:
+        return sites;
+    case PLOT_RATE:
+        return rate;
+    case PLOT_REQUESTERS:
+        return plot_requesters(p, row, sites);
+    default:
+        return sites * rate;
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- the script */
@@ -229,7 +248,8 @@ static void plot_one_panel(FILE *to, const struct plot *p, const struct plot_pag
     fprintf(to, "set title '%s'\n", f == 0 ? p->panel[c] : "");
     fprintf(to, "set xlabel '%s'\n", f + 1 == p->figures ? plot_axis_labels[p->axis] : "");
     fprintf(to, "set ylabel '%s'\n", c == 0 ? p->figure[f]->label : "");
-    fprintf(to, p->figure[f]->log ? "set logscale y\n" : "unset logscale y\nset yrange [0:*]\n");
+    fprintf(to, p->figure[f]->log && p->axis != PLOT_REQUESTERS ? "set logscale y\n"
+                                                                : "unset logscale y\nset yrange [0:*]\n");
     fprintf(to, "plot ");
     for (unsigned l = 0; l < p->lines; l++)
         fprintf(to, "%s$d_%u_%u_%u with yerrorlines ls %u notitle", l ? ", " : "", f, c, l, plot_style(p, l));
@@ -262,9 +282,11 @@ static void plot_script(FILE *to, struct plot *p, const char *out, const char *t
     if (title)
         fprintf(to, "set label 1 '%s' at screen %g, screen %g font 'Helvetica,13'\n", title, LEFT / page.width,
                 1 - 18 / page.height);
-    fprintf(to, "set grid back lc rgb '#cccccc' lw 1 dt 1\nset border 3 lc rgb '#444444'\nset tics nomirror scale 0.5\n"
-                "unset mxtics\nunset mytics\nset logscale x\nset format x '%%g'\nset format y '%%g'\nunset key\n"
-                "set bars 0.4\n");
+    fprintf(to,
+            "set grid back lc rgb '#cccccc' lw 1 dt 1\nset border 3 lc rgb '#444444'\nset tics nomirror scale 0.5\n"
+            "unset mxtics\nunset mytics\n%sset format x '%%g'\nset format y '%%g'\nunset key\n"
+            "set bars 0.4\n",
+            p->axis == PLOT_REQUESTERS ? "" : "set logscale x\n");
     for (unsigned f = 0; f < p->figures; f++)
         for (unsigned c = 0; c < p->panels; c++)
             plot_one_panel(to, p, &page, f, c);
@@ -355,12 +377,14 @@ int cmd_plot(int argc, char **argv)
         {0},
     };
     static const struct cli_usage usage = {
-        .line = "dibs plot TABLE... --out FILE [--x load|rate|sites] [--y LIST]",
+        .line = "dibs plot TABLE... --out FILE [--x load|rate|sites|requesters] [--y LIST]",
         .about = "Draws tables of dibs sweep with gnuplot.",
         .options = options,
         .examples = {{"Draw messages per entry and waiting time over the load:", "dibs plot table.csv --out load.svg"},
                      {"Draw the synchronization delay over the number of sites:",
-                      "dibs plot full.csv --x sites --y sync --out sites.png"}},
+                      "dibs plot full.csv --x sites --y sync --out sites.png"},
+                     {"Draw messages per entry over the number of sites that make requests:",
+                      "dibs plot requesters.csv --x requesters --y messages --out requesters.png"}},
     };
     const char *tables[32];
     int count = cli_parse(argc, argv, &usage, tables, 32);

@@ -116,6 +116,7 @@ int cmd_sim(int argc, char **argv)
         {"--rates", CLI_TEXT, &w.rates, "FILE",
          "open load: read the rate of each site from FILE, one number for each site (no default)", 0, 0, NULL},
         SPEC_OPTIONS_LOAD(w),
+        SPEC_OPTIONS_REQUESTERS(w),
         {"--script", CLI_TEXT, &w.script, "FILE",
          "scripted load: read the requests from FILE, one in a line: TIME SITE [MODE] (no default)", 0, 0, NULL},
         SPEC_OPTIONS(w),

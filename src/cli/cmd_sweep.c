@@ -117,9 +117,10 @@ static bool sweep_suits(const struct dme_alg *alg, const struct spec_words *w)
     return !alg->flaw && dme_conf_check(&conf, &wrong);
 }
 
-/* One algorithm ("raymond,tree=star"), for all sizes, loads and seeds. */
+/* One algorithm ("raymond,tree=star"), for all sizes, loads and seeds. A load is a rate or, closed, a number of
+ * requesters; 0: all sites. */
 static void sweep_algorithm(struct sweep *s, const char *word, struct spec_words w, const struct sweep_list *sites,
-                            const struct sweep_list *rates, uint64_t seeds, bool picky)
+                            const struct sweep_list *loads, uint64_t seeds, bool picky)
 {
     char words[256], *save, *option, line[512];
     const char *name;
@@ -134,12 +135,13 @@ static void sweep_algorithm(struct sweep *s, const char *word, struct spec_words
         w.sets.item[w.sets.count++] = option;
     }
     for (unsigned n = 0; n < sites->count; n++)
-        for (unsigned r = 0; r < (w.closed ? 1 : rates->count); r++)
+        for (unsigned r = 0; r < loads->count; r++)
             for (w.seed = first; w.seed < first + seeds; w.seed++) {
                 struct sim_spec spec;
 
                 w.sites = (uint64_t)sites->value[n];
-                w.rate = w.closed ? 0 : rates->value[r];
+                w.rate = w.closed ? 0 : loads->value[r];
+                w.requesters = w.closed ? (uint64_t)loads->value[r] : 0;
                 if (!picky && !sweep_suits(cli_algorithm(name), &w))
                     continue;
                 spec = spec_of(name, &w);
@@ -341,7 +343,7 @@ static void sweep_free(struct sweep *s)
 int cmd_sweep(int argc, char **argv)
 {
     static struct spec_words w = SPEC_DEFAULTS;
-    static const char *sites = "10", *rates, *out;
+    static const char *sites = "10", *rates, *requesters, *out;
     static uint64_t workers, seeds = 1;
     static const struct cli_option options[] = {
         {"--sites", CLI_TEXT, &sites, "LIST", "simulate each number of sites of this list, as in 10,100 (default 10)",
@@ -351,6 +353,9 @@ int cmd_sweep(int argc, char **argv)
          "numbers from 0.001 to 1 (no default)",
          0, 0, NULL},
         SPEC_OPTIONS_LOAD(w),
+        {"--requesters", CLI_TEXT, &requesters, "LIST",
+         "closed load: only the first R sites make requests, one run for each R of this list (default: all sites)", 0,
+         0, NULL},
         SPEC_OPTIONS(w),
         {"--seed", CLI_COUNT, &w.seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL},
         {"--seeds", CLI_COUNT, &seeds, "K", "repeat each run K times, with seeds S, S+1, ... (default 1)", 1, 1000,
@@ -369,6 +374,8 @@ int cmd_sweep(int argc, char **argv)
         .options = options,
         .examples = {{"Compare two algorithms from light to full load, for 10 and 100 sites:",
                       "dibs sweep lamport raymond --sites 10,100 --rate 0.001..1/10 --out table.csv"},
+                     {"Let two to ten sites of ten make requests:",
+                      "dibs sweep banta-efficient --closed --requesters 2,4,6,8,10 --out requesters.csv"},
                      {"Compare all algorithms under full load:", "dibs sweep all --closed --sites 25 --out full.csv"}},
     };
     const char *words[64];
@@ -383,8 +390,14 @@ int cmd_sweep(int argc, char **argv)
     n = sweep_list("--sites", sites, 1, DME_SITES_MAX);
     for (unsigned k = 0; k < n.count; k++)
         n.value[k] = round(n.value[k]);
+    if (rates && requesters)
+        cli_die("--requesters goes with --closed");
     if (rates)
         r = sweep_list("--rate", rates, 1e-12, 1e12);
+    else
+        r = sweep_list("--requesters", requesters ? requesters : "0", 0, DME_SITES_MAX);
+    for (unsigned k = 0; w.closed && k < r.count; k++)
+        r.value[k] = round(r.value[k]);
     for (int k = 0; k < count; k++)
         if (strcmp(words[k], "all") == 0)
             for (unsigned a = 0; alg_list[a]; a++)

@@ -20,6 +20,8 @@ static const char *report_load(const struct sim_spec *spec, char *buf, size_t si
     case LOAD_CLOSED:
         dme_print(&text, "closed:");
         dist_print(&spec->load.think, &text);
+        if (spec->load.requesters)
+            dme_print(&text, " requesters:%u", spec->load.requesters);
         break;
     case LOAD_SCRIPT:
         dme_print(&text, "script");

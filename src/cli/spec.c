@@ -130,7 +130,8 @@ struct sim_spec spec_parse(const char *line)
 {
     static const struct spec_words defaults = SPEC_DEFAULTS;
     static struct spec_words w;
-    static const struct cli_option options[] = {SPEC_OPTIONS_WHERE(w), SPEC_OPTIONS_LOAD(w), SPEC_OPTIONS(w), {0}};
+    static const struct cli_option options[] = {
+        SPEC_OPTIONS_WHERE(w), SPEC_OPTIONS_LOAD(w), SPEC_OPTIONS_REQUESTERS(w), SPEC_OPTIONS(w), {0}};
     static const struct cli_usage usage = {.line = "dibs sim", .about = "", .options = options};
     char words[512], *argv[64], *save;
     const char *algorithm = NULL;

@@ -35,13 +35,14 @@ extern const char *const spec_orders[];
     {"--rate", CLI_REAL, &(w).rate, "R", \
      "open load: each site makes R requests per unit of time on average, as a Poisson process (no default)", 1e-12, 1e12, NULL}, \
     {"--seed", CLI_COUNT, &(w).seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL}
+#define SPEC_OPTIONS_REQUESTERS(w) \
+    {"--requesters", CLI_COUNT, &(w).requesters, "R", \
+     "closed load: only the first R sites make requests (default: all sites)", 1, DME_SITES_MAX, NULL}
 #define SPEC_OPTIONS_LOAD(w) \
     {"--closed", CLI_FLAG, &(w).closed, NULL, \
      "closed load: each site makes its next request after it has left the critical section", 0, 0, NULL}, \
     {"--think", CLI_TEXT, &(w).think, "S", \
      "closed load: time from leaving to the next request, a distribution as for --delay (default 0)", 0, 0, NULL}, \
-    {"--requesters", CLI_COUNT, &(w).requesters, "R", \
-     "closed load: only the first R sites make requests (default: all sites)", 1, DME_SITES_MAX, NULL}, \
     {"--zipf", CLI_REAL, &(w).zipf, "S", \
      "open load: site k makes requests in proportion to 1/(k+1)^S (default 0: all sites alike)", 0, 10, NULL}, \
     {"--hot", CLI_TEXT, &(w).hot, "P,H", \

@@ -34,7 +34,7 @@ typedef uint32_t dme_id; /* sites are 0 .. n-1 */
 #define DME_ALL (UINT32_MAX - 1) /* as an address: one transmission on a broadcast medium */
 #define DME_SITES_MAX (1u << 22)
 #define DME_TIMERS 4  /* timers of a node */
-#define DME_OPTIONS 6 /* options of an algorithm */
+#define DME_OPTIONS 7 /* options of an algorithm */
 
 /* ------------------------------------------------------------------------------------------------ the specification */
 

@@ -177,6 +177,8 @@ struct paper_fit paper_judge_table(const struct scatter *s);
 /* Schedules (schedules.c): entries of others between a claim and its entry. */
 double paper_overtaking_any(unsigned sites);
 double paper_overtaking_fifo(unsigned sites);
+/* All ask at once, and all have processed the request of the last site: how often another one enters before it. */
+double paper_entries_once_processed(unsigned sites);
 /* Messages of one invocation of Lamport's algorithm, where all sites ask at once and replies are omitted: the least and
  * the most of any site. */
 double paper_lamport_least(unsigned sites);

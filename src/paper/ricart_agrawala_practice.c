@@ -5,6 +5,9 @@
 
 static const char practice_join[] =
     "nobody acknowledges the new name: a member that has not heard of it yet asks without it, and two are inside";
+static const char practice_include[] =
+    "nobody acknowledges the newcomer: two that come at once are not on each other's lists, and each goes in when the "
+    "members have replied";
 static const char practice_reply[] = "the answer to a probe may be a second REPLY to one request, and a REPLY without "
                                      "a number is taken for an answer to "
                                      "the next request";
@@ -24,7 +27,13 @@ static const struct paper_row ricart_agrawala_practice_rows[] = {
                CHECK_HOLDS, CHECK_EXCLUSION, practice_join),
     SCENARIO("with acknowledgements", "ricart-agrawala-robust-join"),
     CLAIM("section 7.2.2, page 22", "alternatively the newcomer itself broadcasts that all shall include it"),
-    UNTESTED("this way is not implemented"),
+    CHECKS_BUT("as printed, 1 member and 2 newcomers, FIFO",
+               "ricart-agrawala-robust-as-published --set mistake=included-unacknowledged --set join=broadcast "
+               "--set members=1 --requests 0,1,1 --order fifo",
+               CHECK_HOLDS, CHECK_EXCLUSION, practice_include),
+    OURS_CHECKS("with acknowledgements, 1 member and 2 newcomers",
+                "ricart-agrawala-robust --set join=broadcast --set members=1 --requests 0,1,1", CHECK_HOLDS),
+    SCENARIO("two newcomers at once", "ricart-agrawala-robust-include"),
     CLAIM("section 7.2.3, page 23", "five ways to a highest number that is high enough, and they suffice"),
     CHECKS("a: ask all", "ricart-agrawala-robust --sites 2 --requests 2,1 --set members=1 --set highest=asked",
            CHECK_HOLDS),

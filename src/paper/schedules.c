@@ -97,6 +97,41 @@ double paper_overtaking_any(unsigned sites)
     return finish(w, sites - 1);
 }
 
+/* The next message to anybody but that site, or, if there is none, to that site. */
+static void deliver_to_others_first(struct world *w, dme_id site)
+{
+    size_t next = 0;
+    struct world_move move;
+
+    while (next < w->flights && w->flight[next].msg->to == site)
+        next++;
+    move = world_delivery(w, next < w->flights ? next : 0);
+    world_move(w, &move);
+}
+
+double paper_entries_once_processed(unsigned sites)
+{
+    struct world *w = ricart_agrawala_world(sites);
+    unsigned *entries = mem_new(sites * sizeof *entries), most = 0;
+
+    for (dme_id i = 0; i < sites; i++)
+        play(w, DME_REQUEST, i);
+    deliver(w, sites - 1, ANY_SITE, REQUEST, 0);
+    while (w->node[sites - 1]->phase != DME_INSIDE) {
+        deliver_to_others_first(w, sites - 1);
+        for (dme_id i = 0; i < sites - 1; i++)
+            if (w->node[i]->phase == DME_INSIDE) {
+                entries[i]++;
+                most = entries[i] > most ? entries[i] : most;
+                play(w, DME_RELEASE, i);
+                play(w, DME_REQUEST, i);
+            }
+    }
+    free(entries);
+    world_free(w);
+    return most;
+}
+
 double paper_overtaking_fifo(unsigned sites)
 {
     struct lab_world *w = ricart_agrawala_world(sites);
