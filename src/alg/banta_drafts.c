@@ -16,15 +16,25 @@
  * Invariant BD1. There is one token, held or in flight, and its holder is not on its queue.
  *
  * Departures from the paper. The idle holder enters at once, and UPDATEs have versions, as in banta_simple.c, so that
- * what is seen is the doing of the rule above alone. */
+ * what is seen is the doing of the rule above alone. With `updates=printed` they have none; then a site whose own request
+ * comes back passes it on. Without versions nothing grows, and the checker can go round: `dibs check banta-preliminary --set
+ * updates=printed --sites 4 --order fifo --requests unlimited --quiet 2` finds the endless chase. */
 #include "core/alg.h"
 #include "core/line.h"
 
 enum { REQUEST, UPDATE, TOKEN };
 enum { FIRST_DRAFT, BASIC, PRELIMINARY };
+enum { OPTION_UPDATES };
+enum { NUMBERED, PRINTED };
 
 /* The token: the version, and of the k-th ticket behind it the k-th site of the queue. */
 static const struct dme_kind bd_kinds[] = {{"REQUEST", 1, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
+
+static const char *const bd_updates[] = {"numbered", "printed", NULL};
+static const struct dme_option bd_options[] = {
+    {.key = "updates", .help = "does an update have a version?", .choices = bd_updates},
+    {0},
+};
 
 struct bd {
     uint64_t version; /* of the latest announcement known */
@@ -69,7 +79,7 @@ static void bd_pass_on(struct dme *d, struct bd *s)
     while (s->kept)
         dme_line_push(bd_queue(d, s), dme_line_pop(bd_kept(d, s)));
     s->good = s->queued ? dme_line_last(bd_queue(d, s)) : d->self;
-    s->version += news;
+    s->version += news && dme_option(d, OPTION_UPDATES) == NUMBERED;
     for (dme_id j = 0; j < d->n && news; j++)
         if (j != d->self && !dme_line_has(bd_queue(d, s), j))
             dme_send_ticket(d, j, UPDATE, (struct dme_ticket){.clock = s->version, .site = s->good});
@@ -98,10 +108,12 @@ static void bd_request(struct dme *d, void *state)
 
 static void bd_asked(struct dme *d, struct bd *s, struct dme_ticket claim)
 {
-    DME_EXPECT(d, claim.site != DME_NONE && claim.site != d->self);
+    bool returned = claim.site == d->self && dme_option(d, OPTION_UPDATES) == PRINTED;
+
+    DME_EXPECT(d, claim.site != DME_NONE && (claim.site != d->self || returned));
     if (bd_is(d, FIRST_DRAFT) && !(s->has && dme_idle(d)))
         return; /* not here, or in use */
-    if (bd_is(d, PRELIMINARY) && dme_idle(d) && !s->has) {
+    if (bd_is(d, PRELIMINARY) && !s->has && (dme_idle(d) || returned)) {
         dme_send_ticket(d, s->good, REQUEST, claim);
         return;
     }
@@ -132,7 +144,7 @@ static void bd_receive(struct dme *d, void *state, const struct dme_msg *m)
         break;
     case UPDATE:
         DME_EXPECT(d, m->ticket[0].site != DME_NONE && m->ticket[0].site != d->self);
-        if (m->ticket[0].clock > s->version) {
+        if (m->ticket[0].clock > s->version || dme_option(d, OPTION_UPDATES) == PRINTED) {
             s->version = m->ticket[0].clock;
             s->good = m->ticket[0].site;
         }
@@ -178,7 +190,7 @@ static void bd_show(const struct dme *d, const void *state, struct dme_text *tex
     .family = DME_TOKEN,                                                                                               \
     .paper = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, 1993, " \
              "chapters 3 and 4",                                                                                       \
-    .kinds = bd_kinds, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                                 \
+    .kinds = bd_kinds, .options = bd_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,          \
     .state_size = sizeof(struct bd), .peer_size = sizeof(((struct bd *)0)->peer[0]), .init = bd_init,                  \
     .request = bd_request, .receive = bd_receive, .release = bd_release, .broken = bd_broken, .show = bd_show
 

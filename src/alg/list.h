@@ -52,6 +52,7 @@
     X(singhal_heuristic)                                                                                               \
     X(singhal_heuristic_as_published)                                                                                  \
     X(singhal_heuristic_tempting)                                                                                      \
+    X(singhal_heuristic_as_retold)                                                                                     \
     X(singhal_heuristic_robust)                                                                                        \
     X(singhal_heuristic_robust_as_published)                                                                           \
     X(singhal_heuristic_robust_tempting)                                                                               \

@@ -33,7 +33,7 @@ uint32_t check_needs(const struct dme_alg *alg, bool fifo)
 
 bool check_reducible(const struct check_task *task)
 {
-    return !(task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED)) && !task->lose && !task->duplicate &&
+    return !task->quiet && !(task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED)) && !task->lose && !task->duplicate &&
            !check_fails(task) && !task->starvation && !task->messages && !task->overtaking && !task->concurrency;
 }
 
@@ -249,6 +249,7 @@ void check_run(const struct check_task *task, struct check_result *result)
     space_init(&s.space, &task->conf, task->needs);
     s.space.overtaking = task->overtaking;
     s.space.mishaps = check_all_mishaps(task);
+    s.space.quiet = task->quiet;
     space_start(&s.space, task->requests, start);
     if (task->fingerprints || task->reduce)
         check_otherwise(&s, start);

@@ -39,6 +39,7 @@ struct check_task {
     uint8_t lose, duplicate;              /* so many messages at most, in a run */
     uint8_t crash, restart, resume;       /* so many sites stop (or are taken to have stopped), and begin again */
     uint8_t cut, join, leave;
+    uint32_t quiet;     /* 0; or a site asks only while fewer messages than this are in flight */
     bool fingerprints;  /* keep 128 bits of each state instead of the states */
     bool reduce;        /* leave out interleavings that lead to nothing new; see check_reducible */
     bool starvation;    /* look for it? */

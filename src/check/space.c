@@ -13,6 +13,15 @@ static bool space_timed(const struct space *s)
     return s->needs & DME_BOUNDED_DELAY;
 }
 
+uint32_t space_flights(const struct space *s, const uint32_t *state)
+{
+    size_t items = 0;
+
+    for (dme_id i = 0; i < s->conf.n; i++)
+        items += s->inboxes.length[s->part[state[i]].inbox] / sizeof(uint32_t);
+    return (uint32_t)items;
+}
+
 void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs)
 {
     size_t node_max = 0;

@@ -75,6 +75,7 @@ struct space {
     struct dme_conf conf;
     uint32_t needs;   /* promises that the network keeps */
     bool overtaking;  /* count how often a waiting site is overtaken? */
+    uint32_t quiet;   /* 0; or a site asks only while fewer messages than this are in flight */
     uint32_t mishaps; /* that may happen in a run: enum space_mishap, each up to 15 times */
 
     struct intern nodes, messages, items, inboxes;
@@ -128,9 +129,14 @@ bool space_may_fail(const struct space *s, const uint32_t *state, const struct s
 /* May a site that has stopped begin again, in any run? */
 bool space_may_return(const struct space *s);
 
+/* How many messages are in flight? */
+uint32_t space_flights(const struct space *s, const uint32_t *state);
+
 /* Is the transition possible in this state, or did too much go wrong already? */
 static inline bool space_affords(const struct space *s, const uint32_t *state, const struct space_transition *t)
 {
+    if (s->quiet && t->type == DME_REQUEST && space_flights(s, state) >= s->quiet)
+        return false;
     return (!t->spends || state[s->conf.n] / t->spends % SPACE_MISHAP_BASE) &&
            (t->type < DME_RESTART || space_may_fail(s, state, t));
 }

@@ -39,8 +39,11 @@ static void walk_offer_site(struct walk *w, dme_id i)
     bool timely = !(w->task->needs & DME_BOUNDED_DELAY) || w->world->flights == 0;
     uint32_t first, last;
 
+    bool may_ask =
+        node->phase == DME_IDLE && !node->down && w->left[i] && (!w->task->quiet || w->world->flights < w->task->quiet);
+
     dme_modes(&w->task->conf, &first, &last);
-    for (uint32_t mode = first; mode <= last && node->phase == DME_IDLE && !node->down && w->left[i]; mode++)
+    for (uint32_t mode = first; mode <= last && may_ask; mode++)
         walk_offer(w, (struct world_move){.type = DME_REQUEST, .site = i, .arg = mode});
     if (node->phase == DME_INSIDE)
         walk_offer(w, (struct world_move){.type = DME_RELEASE, .site = i});

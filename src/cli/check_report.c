@@ -113,6 +113,8 @@ static void check_print_bounds(const struct check_task *task)
         if (withdrawn & 1u << bit)
             printf(", without %s", dme_need_name(bit));
     check_print_failures(task);
+    if (task->quiet)
+        printf(", requests while fewer than %u messages are in flight", task->quiet);
 }
 
 /* What the algorithm relies on and this task takes away: then a violation is no fault of the algorithm's. */

@@ -60,6 +60,11 @@ const struct cli_option check_options[] = {
      "let sites join up to N times in a run, if the algorithm has members (default 0)", 0, CHECK_MISHAPS, NULL},
     {"--leave", CLI_COUNT, &check_words.leaves, "N",
      "let sites leave up to N times in a run, if the algorithm has members (default 0)", 0, CHECK_MISHAPS, NULL},
+    {"--quiet", CLI_COUNT, &check_words.quiet, "K",
+     "let sites make requests only while fewer than K messages are in flight (default: always); bounds the channels "
+     "where "
+     "requests are unlimited",
+     1, 1000, NULL},
     {"--starvation", CLI_FLAG, &check_words.starvation, NULL,
      "search also for a site that can wait for ever (always on with unlimited requests)", 0, 0, NULL},
     {"--overtakes", CLI_COUNT, &check_words.overtakes, "K",
@@ -197,6 +202,7 @@ struct check_task check_task_of(const char *algorithm)
     task.cut = (uint8_t)w->cuts;
     task.join = (uint8_t)w->joins;
     task.leave = (uint8_t)w->leaves;
+    task.quiet = (uint32_t)w->quiet;
     task.limit = w->states;
     task.threads = (uint32_t)w->threads;
     task.memory = w->memory ? w->memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);

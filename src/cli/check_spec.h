@@ -9,6 +9,7 @@ enum { CHECK_STATES_MAX = 4000000000u };
 
 struct check_words {
     uint64_t sites, states, memory, overtakes, lose, duplicate;
+    uint64_t quiet;
     uint64_t crash, restarts, resumes, cuts, joins, leaves;
     uint64_t runs, seed, threads;
     const char *rule, *requests, *save, *svg;

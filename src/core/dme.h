@@ -152,9 +152,10 @@ struct dme_alg {
     uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
     uint32_t variant; /* one file may hold several algorithms that differ in few rules */
     uint32_t state_size, peer_size;
-    uint32_t mistaken;       /* enum dme_mistake_kind */
-    uint32_t upkeep;         /* kinds from this one on serve members and their recovery, not requests; 0: none does */
-    uint32_t restless, zero; /* messages are in flight also while no site asks: the system never comes to rest */
+    uint32_t mistaken; /* enum dme_mistake_kind */
+    uint32_t upkeep;   /* kinds from this one on serve members and their recovery, not requests; 0: none does */
+    uint32_t restless; /* messages are in flight also while no site asks: the system never comes to rest */
+    uint32_t wide;     /* any number of the messages of a step may have tickets for every site, not only two */
 
     /* How many peer records a node has, where that is not n. */
     uint32_t (*records)(const struct dme_conf *conf, dme_id self);
@@ -236,7 +237,7 @@ size_t dme_msg_size_max(const struct dme_conf *conf);
 unsigned dme_kinds(const struct dme_alg *alg); /* how many */
 
 /* Bytes of an out-struct that is large enough for any step. A step sends at most 2n+2 messages, and at most two of them
- * are of kinds with tickets for every site. */
+ * are of kinds with tickets for every site, unless alg->wide. */
 size_t dme_out_size(const struct dme_conf *conf);
 void dme_out_init(struct dme_out *out, size_t size);
 

@@ -66,6 +66,8 @@ size_t dme_out_size(const struct dme_conf *conf)
     for (unsigned k = 0; conf->alg->kinds[k].name; k++)
         if (!conf->alg->kinds[k].per_site && small < dme_msg_size(conf, k))
             small = dme_msg_size(conf, k);
+    if (conf->alg->wide)
+        small = dme_msg_size_max(conf);
     return sizeof(struct dme_out) + (2 * (size_t)conf->n + 2) * small + 2 * dme_msg_size_max(conf);
 }
 
