@@ -78,6 +78,11 @@ test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami
 test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-retold --set mistake=overtaken-not-told --sites 4
 test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
 test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
+# The state behind a fault may be one that is reached without it, too.
+way_ends_with_a_fault() { # CHECK-ARGUMENT...
+    "$DIBS" check "$@" | tail -1 | grep -q 'FAULT'
+}
+test_that "the way to an error ends with the fault" way_ends_with_a_fault singhal-heuristic-time-outs-tempting --sites 2 --set mistake=consults-once
 test_that "threads find what a lost message does" threads_find_it ricart-agrawala-implicit --lose 1
 test_that "threads find what a second copy does" threads_find_it suzuki-kasami --order fifo --duplicate 1
 if [ "$MODE" = release ]; then

@@ -107,8 +107,8 @@ static bool check_successor(struct check *c, uint32_t parent, dme_id i, uint32_t
     c->hash[c->batch] = states_hash(&s->states, next);
     if (s->space.transition[t].fault) {
         states_add(&s->states, next, c->hash[c->batch], parent);
-        c->finding = (struct search_finding){
-            .verdict = CHECK_ERROR, .fault = s->space.transition[t].fault, .state = states_find(&s->states, next)};
+        c->finding =
+            (struct search_finding){.verdict = CHECK_ERROR, .fault = s->space.transition[t].fault, .state = parent};
         return true;
     }
     states_prefetch(&s->states, c->hash[c->batch]);
@@ -196,6 +196,8 @@ static void check_exact(struct search *s, const uint32_t *start)
         r->fault = c->finding.fault;
         if (r->verdict != CHECK_UNFINISHED)
             trace_to(s, c->finding.state);
+        if (r->verdict == CHECK_ERROR)
+            trace_fault(s, c->finding.state);
     }
     if (s->task->starvation && (r->verdict == CHECK_HOLDS || r->verdict == CHECK_UNFINISHED) && !check_stopped(s->task))
         starve_search(s);

@@ -183,7 +183,7 @@ static void hand_finish(struct hand *h, struct search_finding *finding)
         *finding = h->finding;
         if (finding->verdict == CHECK_ERROR) {
             states_add(&s->states, h->faulty, states_hash(&s->states, h->faulty), h->faulty_parent);
-            finding->state = states_find(&s->states, h->faulty);
+            finding->state = h->faulty_parent;
         }
     }
     for (uint32_t t = 0; t < h->crew->threads; t++) {

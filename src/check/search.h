@@ -18,7 +18,8 @@ struct search {
     uint32_t start; /* the number of the initial state */
 };
 
-/* A violation, and the state in which it shows. */
+/* A violation, and the state in which it shows; of CHECK_ERROR, the state before the move that fails: the one behind it may
+ * have been reached without a fault, too. */
 struct search_finding {
     enum check_verdict verdict;
     const char *fault;
@@ -71,7 +72,9 @@ bool starve_search(struct search *s);
 uint64_t longest_messages(struct search *s);
 
 /* trace.c: moves for the result. */
-void trace_to(struct search *s, uint32_t state);                                   /* from the start, a shortest way */
+void trace_to(struct search *s, uint32_t state); /* from the start, a shortest way */
+/* The move of this state that fails, behind the trace so far. */
+void trace_fault(struct search *s, uint32_t state);
 void trace_along(struct search *s, const struct search_edge *edges, size_t count); /* and on from there */
 
 #endif

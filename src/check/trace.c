@@ -88,3 +88,18 @@ void trace_to(struct search *s, uint32_t state)
     trace_along(s, way, length);
     free(way);
 }
+
+void trace_fault(struct search *s, uint32_t state)
+{
+    for (dme_id i = 0; i < s->n; i++) {
+        uint32_t first, count = space_expand(&s->space, states_get(&s->states, state)[i], &first);
+
+        for (uint32_t t = first; t < first + count; t++)
+            if (s->space.transition[t].fault &&
+                space_affords(&s->space, states_get(&s->states, state), &s->space.transition[t])) {
+                trace_along(s, &(struct search_edge){.site = i, .transition = t}, 1);
+                return;
+            }
+    }
+    assert(!"some move of the state fails");
+}

@@ -95,19 +95,28 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
 
 /* ------------------------------------------------------------------------------------------------- what is mistaken */
 
-/* Does a system of this size show the mistake, under some rule and order? */
-static bool all_shows(struct row *r, uint32_t sites, uint8_t requests)
+/* A system, and what may fail in it. */
+struct rung {
+    uint8_t sites, requests;
+    uint8_t crash, restart, cut;
+};
+
+/* Does such a system show the mistake, under some rule and order? */
+static bool all_shows(struct row *r, struct rung rung)
 {
     const struct dme_alg *alg = r->task.conf.alg;
     uint32_t mistake = r->task.conf.mistake;
 
     for (unsigned rule = 0; rule < DME_RULES; rule++)
         for (int fifo = 1; fifo >= (alg->needs & DME_FIFO ? 1 : 0); fifo--) {
-            if (!all_conf(&r->task.conf, alg, sites, rule))
+            if (!all_conf(&r->task.conf, alg, rung.sites, rule))
                 continue;
             r->task.conf.mistake = mistake;
+            r->task.crash = rung.crash;
+            r->task.restart = rung.restart;
+            r->task.cut = rung.cut;
             r->task.needs = check_needs(alg, fifo);
-            memset(r->task.requests, requests, sizeof r->task.requests);
+            memset(r->task.requests, rung.requests, sizeof r->task.requests);
             check_run(&r->task, &r->result);
             if (r->result.trace)
                 return true;
@@ -116,15 +125,30 @@ static bool all_shows(struct row *r, uint32_t sites, uint8_t requests)
     return false;
 }
 
-/* Systems from small to larger, until one shows the mistake. */
+/* Systems from small to larger, until one shows the mistake; then, where the algorithm claims to outlive them, failures:
+ * crashes, and cuts if there is news of them. */
 static void all_seek(void *context, size_t k)
 {
-    static const uint8_t ladder[][2] = {{2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {4, 1}, {4, 2}};
+    static const struct rung ladder[] = {
+        {2, 1, 0, 0, 0}, {2, 2, 0, 0, 0}, {2, 3, 0, 0, 0}, {3, 1, 0, 0, 0}, {3, 2, 0, 0, 0}, {4, 1, 0, 0, 0},
+        {4, 2, 0, 0, 0}, {2, 1, 1, 0, 0}, {2, 2, 1, 1, 0}, {3, 1, 1, 0, 0}, {2, 1, 0, 0, 1},
+    };
     struct rows *rows = context;
+    const struct dme_alg *alg = rows->row[k].task.conf.alg;
 
-    for (unsigned step = 0; step < sizeof ladder / sizeof ladder[0]; step++)
-        if (all_shows(&rows->row[k], ladder[step][0], ladder[step][1]))
+    for (unsigned step = 0; step < sizeof ladder / sizeof ladder[0]; step++) {
+        if ((ladder[step].crash && !alg->restart) || (ladder[step].cut && !alg->news))
+            continue;
+        if (all_shows(&rows->row[k], ladder[step]))
             return;
+    }
+}
+
+/* "2, 1 crash, 1 restart": the requests of each site, and what may fail. */
+static void all_print_rung(const struct check_task *task)
+{
+    printf("%u%s%s%s", task->requests[0], task->crash ? ", 1 crash" : "", task->restart ? ", 1 restart" : "",
+           task->cut ? ", 1 cut" : "");
 }
 
 static void all_print_mistake(const struct row *r)
@@ -132,12 +156,13 @@ static void all_print_mistake(const struct row *r)
     const struct dme_conf *conf = &r->task.conf;
     const char *name = conf->alg->mistakes[conf->mistake].name;
 
-    if (r->result.trace)
-        printf("| %s | %s | %s | %s | %u | %u | %s | %u |\n", conf->alg->name, name, cli_rule_text(conf),
-               all_order(&r->task), conf->n, r->task.requests[0], check_verdicts[r->result.verdict],
-               r->result.trace_length);
-    else
+    if (r->result.trace) {
+        printf("| %s | %s | %s | %s | %u | ", conf->alg->name, name, cli_rule_text(conf), all_order(&r->task), conf->n);
+        all_print_rung(&r->task);
+        printf(" | %s | %u |\n", check_verdicts[r->result.verdict], r->result.trace_length);
+    } else {
         printf("| %s | %s | | | | | not in systems so small with the usual options | |\n", conf->alg->name, name);
+    }
 }
 
 /* One table for each kind of mistake. */
