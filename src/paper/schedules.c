@@ -98,7 +98,7 @@ double paper_overtaking_any(unsigned sites)
 }
 
 /* The next message to anybody but that site, or, if there is none, to that site. */
-static void deliver_to_others_first(struct world *w, dme_id site)
+static void deliver_to_others_first(struct lab_world *w, dme_id site)
 {
     size_t next = 0;
     struct world_move move;
@@ -111,7 +111,7 @@ static void deliver_to_others_first(struct world *w, dme_id site)
 
 double paper_entries_once_processed(unsigned sites)
 {
-    struct world *w = ricart_agrawala_world(sites);
+    struct lab_world *w = ricart_agrawala_world(sites);
     unsigned *entries = mem_new(sites * sizeof *entries), most = 0;
 
     for (dme_id i = 0; i < sites; i++)
