@@ -73,7 +73,7 @@ void clients_check_belief(struct world *w, uint32_t me, int name)
     uint32_t together = 1;
 
     library_catch_up(w);
-    if (!clients_use(w, me, name, &mine) || mine.dazed)
+    if (!clients_use(w, me, name, &mine) || clients_is_excused(w, &w->client[me], &mine))
         return;
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *other = &w->client[k];
