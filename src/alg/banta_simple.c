@@ -30,9 +30,9 @@
 enum { REQUEST, UPDATE, TOKEN };
 enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY };
 
-/* The mode of a REQUEST is how often it was passed on. The token has a ticket for every site k: clock is the number queued of site k, site is the k-th site of the queue.
- * Before them goes one for the version. */
-static const struct dme_kind bs_kinds[] = {{"REQUEST", 1, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
+/* The second ticket of a REQUEST says, as its clock, how often it was passed on. The token has a ticket for every site k: clock
+ * is the number queued of site k, site is the k-th site of the queue. Before them goes one for the version. */
+static const struct dme_kind bs_kinds[] = {{"REQUEST", 2, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
 static const struct dme_mistake bs_mistakes[] = {
     {.name = "no-versions",
      .kind = DME_PUBLISHED,
@@ -148,6 +148,14 @@ static void bs_init(struct dme *d, void *state)
     s->has = d->self == 0;
 }
 
+static void bs_ask(struct dme *d, dme_id to, struct dme_ticket claim, uint64_t hops)
+{
+    struct dme_msg *m = dme_send(d, to, REQUEST);
+
+    m->ticket[0] = claim;
+    m->ticket[1].clock = hops;
+}
+
 static void bs_request(struct dme *d, void *state)
 {
     struct bs *s = state;
@@ -155,10 +163,10 @@ static void bs_request(struct dme *d, void *state)
     if (s->has && !dme_mistake(d, HOLDER_ASKS_ITSELF))
         dme_enter(d);
     else
-        dme_send_ticket(d, s->good, REQUEST, dme_claim(d, ++s->peer[d->self].seen));
+        bs_ask(d, s->good, dme_claim(d, ++s->peer[d->self].seen), 0);
 }
 
-static void bs_asked(struct dme *d, struct bs *s, struct dme_ticket claim)
+static void bs_asked(struct dme *d, struct bs *s, struct dme_ticket claim, uint64_t hops)
 {
     bool forward = dme_idle(d) && !s->has;
 
@@ -171,8 +179,7 @@ static void bs_asked(struct dme *d, struct bs *s, struct dme_ticket claim)
     dme_line_push(bs_kept(d, s), claim.site);
     if (forward &&
         s->good != claim.site) /* if it is good, it is already on the queue for this request or a later one */
-        dme_send_ticket(d, s->good, REQUEST,
-                        (struct dme_ticket){.clock = claim.clock, .mode = claim.mode + 1, .site = claim.site});
+        bs_ask(d, s->good, claim, hops + 1);
     else if (s->has && dme_idle(d))
         bs_pass_on(d, s);
 }
@@ -183,7 +190,7 @@ static void bs_receive(struct dme *d, void *state, const struct dme_msg *m)
 
     switch (m->kind) {
     case REQUEST:
-        bs_asked(d, s, m->ticket[0]);
+        bs_asked(d, s, m->ticket[0], m->ticket[1].clock);
         break;
     case UPDATE:
         DME_EXPECT(d, m->ticket[0].site != DME_NONE && m->ticket[0].site != d->self);
@@ -228,7 +235,7 @@ static const char *bs_broken(const struct dme_moment *now)
                 return "BS1: the holder of the token is not on its queue";
     }
     for (size_t k = 0; k < now->msgs; k++)
-        if (now->msg[k]->kind == REQUEST && now->msg[k]->ticket[0].mode >= now->conf->n)
+        if (now->msg[k]->kind == REQUEST && now->msg[k]->ticket[1].clock >= now->conf->n)
             return "BS4: a request is passed on at most n-1 times";
     return tokens == 1 ? NULL : "BS1: there is one token";
 }
