@@ -134,8 +134,8 @@ wait $wrapper
 tell $? "a signal ends what is waited for"
 
 # shellcheck disable=SC2016 # expanded by the inner shell
-"$DIBS" lock torn -- sh -c 'setsid sleep 1000 & kill -INT $$'
-[ $? = 130 ] && none_survives torn
+"$DIBS" lock torn -- sh -c 'setsid sleep 1000 & kill -TERM $$'
+[ $? = 143 ] && none_survives torn
 tell $? "if a signal has ended the command, what it has left running is ended"
 
 leave end --background end

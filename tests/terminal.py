@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import sys
 import time
 
@@ -14,6 +15,8 @@ pid, terminal = pty.fork()
 if pid == 0:
     os.environ.update(PS1="@ ", ENV="", DIBS_SOCKET=socket, JOBS=socket + ".jobs",
                       PATH=os.path.dirname(dibs) + ":" + os.environ["PATH"])
+    for number in (signal.SIGINT, signal.SIGQUIT):  # ignored where the tests were started in the background
+        signal.signal(number, signal.SIG_DFL)
     os.execlp("sh", "sh", "-i")
 
 seen = ""
