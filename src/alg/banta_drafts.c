@@ -94,6 +94,13 @@ static void bd_init(struct dme *d, void *state)
     s->has = d->self == 0;
 }
 
+/* To the good site. A site without the token that takes itself for that one would ask itself for ever. */
+static void bd_pass(struct dme *d, const struct bd *s, struct dme_ticket claim)
+{
+    DME_EXPECT(d, s->good != d->self);
+    dme_send_ticket(d, s->good, REQUEST, claim);
+}
+
 static void bd_request(struct dme *d, void *state)
 {
     struct bd *s = state;
@@ -103,7 +110,7 @@ static void bd_request(struct dme *d, void *state)
     else if (bd_is(d, FIRST_DRAFT))
         dme_send_others(d, REQUEST, dme_claim(d, 0));
     else
-        dme_send_ticket(d, s->good, REQUEST, dme_claim(d, 0));
+        bd_pass(d, s, dme_claim(d, 0));
 }
 
 static void bd_asked(struct dme *d, struct bd *s, struct dme_ticket claim)
@@ -114,7 +121,7 @@ static void bd_asked(struct dme *d, struct bd *s, struct dme_ticket claim)
     if (bd_is(d, FIRST_DRAFT) && !(s->has && dme_idle(d)))
         return; /* not here, or in use */
     if (bd_is(d, PRELIMINARY) && !s->has && (dme_idle(d) || returned)) {
-        dme_send_ticket(d, s->good, REQUEST, claim);
+        bd_pass(d, s, claim);
         return;
     }
     DME_EXPECT(d, !dme_line_has(bd_kept(d, s), claim.site) && !dme_line_has(bd_queue(d, s), claim.site));
