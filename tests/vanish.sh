@@ -38,8 +38,10 @@ started="$started $waiter"
 until_true sh -c "'$DIBS' waiters prize --socket '$dir/ant' | grep -q exclusive"
 tell $? "a client of another machine waits"
 
-"$DIBS" watch prize --socket "$dir/ant" >"$dir/watched" 2>&1 &
+"$DIBS" watch 'pr*' --socket "$dir/ant" >"$dir/watched" 2>&1 &
 started="$started $!"
+is_watched() { "$DIBS" lock --socket "$dir/ant" probe -- true && grep -q probe "$dir/watched"; }
+until_true is_watched
 kill -STOP $waiter
 ip -n $net-there link set eth0 down
 rm -f "$dir/held"
