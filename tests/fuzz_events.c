@@ -66,6 +66,24 @@ static bool run_conf(struct dme_conf *conf, struct fuzz_input *in)
     return dme_conf_check(conf, &text);
 }
 
+/* What a site has sent, any other site can decode: the service would refuse it otherwise. */
+static void run_check_sent(const struct lab_world *w)
+{
+    uint8_t *bytes = malloc(dme_wire_max(&w->conf));
+    struct dme_msg *again = malloc(dme_msg_size_max(&w->conf));
+
+    for (size_t k = 0; k < w->flights; k++) {
+        const struct dme_msg *m = w->flight[k].msg;
+        const char *wrong = NULL;
+
+        if (m->kind < DME_NEWS && m->from != m->to) /* else it is no message between sites */
+            wrong = dme_decode(&w->conf, m->from, m->to, bytes, dme_encode(m, bytes), again);
+        FUZZ_EXPECT(!wrong, "%s: %s", w->conf.alg->name, wrong);
+    }
+    free(again);
+    free(bytes);
+}
+
 static void run_move(struct run *r, const struct world_move *move)
 {
     struct lab_world *w = r->w;
@@ -79,6 +97,7 @@ static void run_move(struct run *r, const struct world_move *move)
     }
     FUZZ_EXPECT(!w->out->fault, "%s: %s", w->conf.alg->name, w->out->fault);
     FUZZ_EXPECT(world_safe(w), "%s", w->conf.alg->name);
+    run_check_sent(w);
     FUZZ_EXPECT(w->conf.alg->flaw || !world_broken(w), "%s: %s", w->conf.alg->name, world_broken(w));
 }
 
