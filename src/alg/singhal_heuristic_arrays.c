@@ -2,7 +2,7 @@
  * carries the whole array of what its sender knows, and not the sender's number only.
  *
  * Idea. A site guesses of every other whether it is requesting, and asks those that it takes for requesting. With a
- * request goes the array of guesses, each with the number of the request that it rests on. Whoever gets it takes over
+ * request goes the array of guesses, each with the number of the request that it rests on. The receiver takes over
  * what rests on a higher number. A site that is itself requesting, and has not asked the sender, does so. A site that gets
  * the token takes over what the token knows, and attaches its own array when it passes the token on.
  *

@@ -28,8 +28,8 @@
  * that comes to a site which does not wait, because the token knew of a request from before a crash, is passed on; the
  * paper has no rule for that. What a new token contains and how others learn of it is not said in the paper. Sites that
  * wait on the inactive side send their request again, under a new number. RECOVERING_PART makes its receiver cease to
- * count its sender; here the sender counts the receiver from then on, or the two may lose each other. Who consults, and that a token on
- * its way is not lost, is in consult.h. A site of the inactive side that gets the token before it hears the verdict makes
+ * count its sender; here the sender counts the receiver from then on, or the two may lose each other. consult.h
+ * says which site consults, and why a token on its way is not lost. A site of the inactive side that gets the token before it hears the verdict makes
  * itself known by requests instead. */
 #include "consult.h"
 

@@ -69,7 +69,7 @@ struct check_result {
     dme_id victim;     /* CHECK_STARVATION: who waits */
     uint64_t states, transitions;
     uint32_t print_bits; /* with fingerprints: bits of them that were 0 in one state and 1 in another */
-    uint64_t runs;       /* check_random: so many were made */
+    uint64_t runs;       /* check_random: the number of runs that were made */
     bool interrupted;    /* by task->stop */
     uint64_t steps;      /* of the algorithm's code; the other transitions were remembered */
     uint32_t depth;      /* moves on the longest shortest way to a state */

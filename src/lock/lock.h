@@ -127,7 +127,7 @@ struct lock_site {
     uint32_t left; /* how many more may be served in this stay */
 };
 
-/* Who holds a lock since before this view, and is not yet inside in this one (carried.h). */
+/* The clients that hold a lock since before this view, and whose site is not yet inside in this one (carried.h). */
 struct lock_old {
     struct ring holders; /* clients of this member */
     uint64_t told;       /* bit j: member j knows how many */
@@ -265,8 +265,8 @@ void locks_go_on(struct locks *l);
 bool locks_is_busy(const struct locks *l);
 /* Who waits, waits in vain: all are told that their time is over. */
 void locks_send_away(struct locks *l);
-/* Are there so many names that nobody uses that it is time to forget them? Where a token is, say, is known to all members
- * together: they forget it together, when a view begins. */
+/* Has the number of names that no client uses passed the bound, so that it is time to forget them? Where a token is, say, is
+ * known to all members together: they forget it together, when a view begins. */
 bool locks_crowded(const struct locks *l);
 /* Another member has announced that it knows of tokens up to this one. */
 void locks_hear_fence(struct locks *l, uint64_t fence);
