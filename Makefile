@@ -131,6 +131,7 @@ bench: $(B)/dibs $(B)/bench/memory $(B)/bench/growth $(RIVALS)
 	bench/service $(B)/dibs
 	bench/calls
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
+	bench/views $(B)/dibs
 	bench/failures $(B)/dibs
 	bench/peers $(B)
 
@@ -141,6 +142,7 @@ bench-short: $(B)/dibs $(B)/bench/memory $(RIVALS)
 	SHORT=1 bench/sim $(B)/dibs
 	$(B)/bench/memory 2000
 	SHORT=1 bench/service $(B)/dibs
+	bench/views $(B)/dibs 2000
 	KILLS=1 CUTS=1 bench/failures $(B)/dibs
 	SHORT=1 bench/peers $(B)
 
