@@ -18,7 +18,7 @@ static uint8_t *link_frame(struct bytes *b, unsigned type, size_t body)
     return pack_number(pack_number(at, body + 1, 4), type, 1);
 }
 
-/* The length of the frame at this place, head included. Ours: it is whole and right. */
+/* The length of the frame at position `at`, head included. The frame is our own, so it is complete and valid. */
 static size_t link_frame_len(const struct bytes *b, size_t at)
 {
     struct unpack u = {.at = b->at + at, .end = b->at + b->end};
@@ -33,7 +33,7 @@ void link_init(struct link *k, const struct link_self *self, const char *peer)
     *k = (struct link){.self = self, .peer = peer};
 }
 
-/* No letter has been written or received. */
+/* Makes the link what it was before the first letter was written or received. */
 static void link_forget_letters(struct link *k)
 {
     bytes_free(&k->keep);
@@ -50,7 +50,7 @@ void link_free(struct link *k)
     bytes_free(&k->in);
 }
 
-/* The newest life of the peer that was heard of. */
+/* The peer has this incarnation. If it is a new one, the letters and notes to the earlier one are discarded. */
 static void link_meet(struct link *k, uint64_t incarnation)
 {
     if (k->peer_incarnation < incarnation) {
@@ -85,7 +85,7 @@ void link_note(struct link *k, const uint8_t *bytes, size_t len)
 {
     assert(len <= LINK_MESSAGE_MAX);
     if (k->state != LINK_UP && bytes_len(&k->notes) + len > LINK_NOTES_WAIT)
-        bytes_free(&k->notes); /* it is old by now */
+        bytes_free(&k->notes); /* they are out of date */
     if (bytes_len(&k->notes) <= LINK_NOTES_MAX)
         memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
 }
@@ -95,7 +95,7 @@ bool link_is_congested(const struct link *k)
     return bytes_len(&k->keep) > LINK_BACKLOG_MAX;
 }
 
-/* The peer has all messages up to this number. False if that cannot be. */
+/* The peer acknowledges all letters up to this number. Returns false if the number is impossible. */
 static bool link_acked(struct link *k, uint64_t number)
 {
     if (number < k->acked || number > k->made)
@@ -137,7 +137,7 @@ void link_begin_anew(struct link *k)
     bytes_free(&k->notes);
     k->peer_incarnation = k->expected = 0;
     if (k->state != LINK_DOWN)
-        link_end(k, "a new life begins");
+        link_end(k, "a new incarnation begins");
     k->anew = true;
 }
 
@@ -187,7 +187,7 @@ struct link_hello {
     uint64_t magic, version, digest, cluster, disk, incarnation, remembers, received;
 };
 
-/* False: that is no HELLO. */
+/* Returns false if this is no HELLO. */
 static bool link_read_hello(struct unpack *u, struct link_hello *h)
 {
     h->magic = unpack_number(u, 4);
@@ -205,13 +205,13 @@ static bool link_read_hello(struct unpack *u, struct link_hello *h)
     return h->magic == MAGIC && !u->wrong && u->at == u->end;
 }
 
-/* Of our letters, those that the peer has. */
+/* The number of the last of our letters that the peer has. */
 static uint64_t link_has(const struct link *k, const struct link_hello *h)
 {
     return h->remembers == k->self->incarnation ? h->received : 0;
 }
 
-/* Can it be that it has them? A new life of the peer begins with letter 1. */
+/* Can the peer have these letters? A new incarnation of the peer begins with letter 1, so it has none. */
 static bool link_may_have(const struct link *k, const struct link_hello *h)
 {
     if (h->incarnation > k->peer_incarnation)
@@ -219,7 +219,7 @@ static bool link_may_have(const struct link *k, const struct link_hello *h)
     return link_has(k, h) >= k->acked && link_has(k, h) <= k->made;
 }
 
-/* Null if the peer is whom we expect, else the reason why not. Text goes to buf. */
+/* Returns null if the peer is the expected one, else the reason why not, in `buf`. */
 static const char *link_check_hello(const struct link *k, const struct link_hello *h, char *buf, size_t size)
 {
     const char *self = k->self->name;
@@ -239,7 +239,7 @@ static const char *link_check_hello(const struct link *k, const struct link_hell
         snprintf(buf, size, "the data directory of %.63s is not the one it had; remove %.63s and add it anew", k->peer,
                  k->peer);
     else if (h->incarnation == 0 || h->incarnation < k->peer_incarnation)
-        snprintf(buf, size, "%s has meanwhile begun a new life", k->peer);
+        snprintf(buf, size, "a newer incarnation of %s is running", k->peer);
     else if (!link_may_have(k, h))
         snprintf(buf, size, "%s has letters that %s never sent", k->peer, self);
     else
@@ -248,7 +248,7 @@ static const char *link_check_hello(const struct link *k, const struct link_hell
     return buf;
 }
 
-/* Both sides know each other. */
+/* The peer's HELLO is accepted. */
 static void link_open(struct link *k, const struct link_hello *h)
 {
     link_meet(k, h->incarnation);
@@ -261,7 +261,7 @@ static void link_open(struct link *k, const struct link_hello *h)
     k->reason[0] = '\0';
 }
 
-static const char link_no_hello[] = "this is not how a member of a dibs cluster begins";
+static const char link_no_hello[] = "these bytes are no HELLO of a member of a dibs cluster";
 
 /* ----------------------------------------------------------------------------------------------------------- frames */
 
@@ -276,7 +276,7 @@ bool link_is_full(const struct link *k)
     return bytes_len(&k->in) >= LINK_INPUT_MAX;
 }
 
-/* A frame that brings no message. */
+/* Handles a frame that has no message for the caller. */
 static void link_control(struct link *k, uint64_t type, struct unpack *u)
 {
     char buf[LINK_REASON_MAX];
@@ -297,13 +297,13 @@ static void link_control(struct link *k, uint64_t type, struct unpack *u)
         uint64_t number = unpack_number(u, 8);
 
         if (u->wrong || u->at != u->end || !link_acked(k, number))
-            link_refuse(k, "an acknowledgement of what was never sent");
+            link_refuse(k, "an acknowledgement of a letter that was never sent");
     } else {
         link_refuse(k, "a frame of no known type, or out of place");
     }
 }
 
-/* The longest frame of this type that makes sense: nobody makes us wait for more. */
+/* The longest valid frame of this type: a peer cannot make us wait for more bytes. */
 static size_t link_longest(uint64_t type)
 {
     return type == LETTER || type == NOTE ? 1 + NUMBER + LINK_MESSAGE_MAX
@@ -313,7 +313,7 @@ static size_t link_longest(uint64_t type)
 
 enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
 {
-    bytes_consume(&k->in, 0); /* of what was taken before, if that was all */
+    bytes_consume(&k->in, 0); /* frees the bytes of the message taken before, if no others follow */
     while ((k->state == LINK_OPENING || k->state == LINK_UP) && bytes_len(&k->in) >= HEAD) {
         struct unpack u = {.at = k->in.at + k->in.start, .end = k->in.at + k->in.end};
         uint64_t body = unpack_number(&u, 4), type = unpack_number(&u, 1);
@@ -344,7 +344,7 @@ enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
     return LINK_NOTHING;
 }
 
-/* Whole frames, so that an acknowledgement never lands in the middle of a letter. */
+/* Copies whole frames, so that an acknowledgement never gets into the middle of a letter. */
 static void link_fill_wire(struct link *k)
 {
     size_t from = k->unsent, to = from;
@@ -378,7 +378,8 @@ void link_wrote(struct link *k, size_t len)
     bytes_consume(&k->wire, len);
 }
 
-/* The body of the HELLO with which these bytes begin; -1: they do not. 0: there are not enough of them. */
+/* Finds the body of the HELLO with which these bytes begin. Returns 1, or 0 if it is not complete, or -1 if there is no
+ * HELLO. */
 static int link_find_hello(const uint8_t *bytes, size_t len, struct unpack *body)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};

@@ -75,7 +75,7 @@ void old_tell_home(struct locks *l, struct lock *lock)
         old_tell(l, lock, instance_home(l, lock));
 }
 
-/* A kind of which the home has not heard is forgotten with the last old holder. */
+/* With its last carried-over holder, this member forgets a kind that it has not told the home. */
 static void old_forget_kind(const struct locks *l, struct lock *lock)
 {
     uint32_t home = l->view.n ? instance_home(l, lock) : l->view.self;

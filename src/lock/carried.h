@@ -1,56 +1,61 @@
-/* carried.h - locks that are held since before this view: *old* holders. Used by lock.c and kind.c alone.
+/* carried.h - carried-over holders: clients that hold a lock since an earlier view (I24). Used by lock.c and kind.c
+ * alone. In names of functions and fields, `old` means carried over.
  *
- * When a view begins, the instances of all algorithms begin anew, and know of no holder. Each member has sent all others a
- * digest of the names that its clients hold (digest.h). Members say nothing else about a lock until one of them wants it.
+ * When a view begins, the instances of all algorithms begin anew and know of no holder. Each member sends all others a
+ * digest of the names that its clients hold (digest.h). Members say nothing else about a lock until a client of one of
+ * them wants it.
  *
- * A member that wants a lock, be it for a client or, as the home of the name, to say of which kind it is, *looks* first
- * which digests have the name. If none has, no client holds the lock since before this view. Otherwise the member asks the
- * members of those digests (INQUIRE), and does nothing about the lock until all of them have answered. The answer is how
- * many clients hold the lock since before this view (ENCUMBERED), or that none does (CLEAR). A member that has answered
- * ENCUMBERED also tells when some of these clients hold the lock no longer (FREED).
+ * A member *looks* for carried-over holders of a lock before it requests the lock for a client, and, as the home of the
+ * name, before it tells a member the lock's kind. It looks up the name in the digests. If no digest has the name, the
+ * lock has no carried-over holder at another member. Otherwise the member asks the senders of those digests (INQUIRE),
+ * and does nothing about the lock until all of them have answered. An answer says how many clients of that member hold
+ * the lock since an earlier view (ENCUMBERED), or that none does (CLEAR). A member that has answered ENCUMBERED also
+ * reports when some of these clients have released the lock or have been taken over (FREED).
  *
- * A member that was asked, or another client of which wants the lock, makes its old holders ordinary ones: its site asks on
- * their behalf, and when it is inside by the algorithm, it takes them over, and they are old no more (FREED). So other
- * clients wait for the take-over, and not until an old holder leaves: with slots, they may be granted another slot. A lock
- * that no other client wants stays as it is, and costs nothing, for as long as it is held.
+ * A member turns its carried-over holders into ordinary ones if another member has asked about the lock, or if another
+ * client of its own wants it. Its site requests the critical section on their behalf. When the site has entered, the
+ * member takes the holders over into that stay and reports that they are no longer carried over (FREED). So other
+ * clients wait only for the take-over, not for the release by a carried-over holder; with slots, they can be granted
+ * another slot. A lock that no other client wants stays carried over, at no cost, for as long as it is held.
  *
- * Its kind. A member knows the kind of a lock that its clients hold since before this view, and the home of the name may
- * not. Before the member tells another member of the kind, or its site asks, it tells the home (ENCUMBERED, which has the
- * kind with it). If the last old holder leaves before that, the member forgets the kind, and asks the home when it wants
- * the lock again. The home says what a lock is only when it has looked. So if the name is in a digest, the home has heard
- * of the kind by then, or it has heard CLEAR from a member that has forgotten the kind: CLEAR comes behind ENCUMBERED, as
- * letters between two members come in order. */
+ * The kind. A member knows the kind of a lock that its clients hold since an earlier view. The home of the name may not
+ * know it. The member therefore sends the home ENCUMBERED, which carries the kind, before it tells another member of
+ * the kind and before its site makes a request. If the last carried-over holder releases the lock before that, the
+ * member forgets the kind, and asks the home when it wants the lock again. The home fixes a kind only when it has
+ * looked. So, if the name is in a member's digest, the home has received one of two answers from that member:
+ * ENCUMBERED with the kind, or CLEAR, which means that the member does not know the kind (any more) or has told it in
+ * an earlier ENCUMBERED. CLEAR cannot overtake ENCUMBERED, since letters between two members arrive in order. */
 #ifndef DIBS_LOCK_CARRIED_H
 #define DIBS_LOCK_CARRIED_H
 
 #include "instance.h"
 
-/* A new view: all holders of the lock are old, and nothing is known of other members. */
+/* Begins a new view: all holders of the lock at this member are carried over, and nothing is known of other members. */
 void old_begin_view(struct locks *l, struct lock *lock);
-/* So many of the own clients no longer hold it since before this view. */
+/* `count` clients of this member are no longer carried-over holders of the lock. */
 void old_freed(struct locks *l, struct lock *lock, uint32_t count);
-/* If nothing of it is needed any more, nothing is kept. */
+/* Frees lock->old if it has nothing left to say. */
 void old_tidy(struct lock *lock);
-/* A site is inside: it takes over whom it can. */
+/* Site `s` has entered: takes over the carried-over holders that its stay can have. */
 void old_take_over(struct locks *l, struct lock *lock, uint32_t s);
-/* The lock is wanted: if it was not looked at in this view, this is done now. */
+/* Looks for carried-over holders at other members, unless that has been done in this view. */
 void old_look(struct locks *l, struct lock *lock);
-/* Is the lock wanted, and some member has not yet said whether its clients hold it since before this view? */
+/* Has this member asked for carried-over holders, and is an answer missing? */
 static inline bool old_is_unclear(const struct lock *lock)
 {
     return lock->old && lock->old->unheard;
 }
-/* Must this claim wait for those elsewhere who hold, or may hold, the lock since before this view? */
+/* Must claim `c` wait for clients of other members that are, or may be, carried-over holders? */
 bool old_encumbers(const struct lock *lock, const struct claim *c);
-/* The home gets to know of which kind the lock is. */
+/* If this member has carried-over holders, tells the home of the name about them and the kind. */
 void old_tell_home(struct locks *l, struct lock *lock);
-/* Another member wants to know. The lock is null if there is none of that name. */
+/* Answers the INQUIRE `m` of member `from`. `lock` is null if this member does not know the name. */
 void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
-/* That member has answered. */
+/* Member `from` has answered the INQUIRE of this member. */
 void old_heard(struct lock *lock, uint32_t from);
-/* ENCUMBERED or FREED. Null, or what is wrong with that. */
+/* Receives ENCUMBERED or FREED. Returns null, or what is wrong with the message. */
 const char *old_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
-/* The home cannot answer a question for the kind yet. */
+/* This member, the home, remembers the ASK of member `from` until it knows all carried-over holders. */
 void old_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots);
 
 #endif

@@ -103,7 +103,7 @@ void digest_go_on(struct locks *l, size_t count)
 {
     if (l->told)
         return;
-    if (l->undigested > l->held_count) /* some have left */
+    if (l->undigested > l->held_count) /* some were released */
         l->undigested = l->held_count;
     for (; l->undigested && count; count--)
         digest_add(&l->digest[l->view.self], l->held[--l->undigested].hash);

@@ -1,38 +1,38 @@
-/* digest.h - which names may be held since before this view: a Bloom filter (Bloom, "Space/Time Trade-offs in Hash Coding
- * with Allowable Errors", CACM 13(7), 1970) that each member sends to all others when a view begins. Used by lock.c and
+/* digest.h - the names that a member's clients hold when a view begins: a Bloom filter (Bloom, "Space/Time Trade-offs
+ * in Hash Coding with Allowable Errors", CACM 13(7), 1970) that each member sends to all others. Used by lock.c and
  * carried.c alone.
  *
- * A digest never denies a name that a client of its member holds. It may affirm others: some one in a hundred of them, with
- * DIGEST_BITS bits for each holder. A name that is in no digest is free. For one that is in a digest, its member is
- * asked (carried.h).
+ * The digest of a member has every name that a client of the member holds (I24). It may also match other names: about
+ * one in a hundred, with DIGEST_BITS bits for each holder. A lock whose name is in no digest is free. About a name that
+ * is in a digest, the other members ask the member that sent the digest (carried.h).
  *
- * The holders of a member stand in an array, each with the hash of its name, so that the digest of 200,000 holders is made
- * in a few milliseconds, and only that array is kept up to date with each grant. The digest is made in pieces, from the end
- * of the array to its beginning. Holders may leave meanwhile: the last holder then takes the place of the one that leaves,
- * and either it was in the digest before, or its new place has yet to be reached. No holder comes meanwhile, as nothing is
- * granted before the digest is sent. */
+ * locks.held is an array of all held claims, each with the hash of its name, so that the digest of 200,000 holders is
+ * made in a few milliseconds. A grant or a release updates nothing but that array. The digest is made in pieces, from
+ * the end of the array to its beginning. A claim may be released meanwhile. The last claim of the array then moves to
+ * the place of the released one. Either it is in the digest already, or its new place is still to be visited. No claim
+ * is added meanwhile, since a member grants nothing before it has sent its digest. */
 #ifndef DIBS_LOCK_DIGEST_H
 #define DIBS_LOCK_DIGEST_H
 
 #include "lock.h"
 
 enum {
-    DIGEST_LETTER = 18,   /* the type of the letter, among those of node/mail.c: number of bits (4), some of the bits */
-    DIGEST_BITS = 10,     /* for each holder, unless the configuration says otherwise */
+    DIGEST_LETTER = 18,   /* the letter's type (node/mail.c). Its body: size of the filter in bits (4), a part of it */
+    DIGEST_BITS = 10,     /* bits for each holder, unless the configuration sets another number */
     DIGEST_PROBES = 4,    /* bits that a name sets */
-    DIGEST_SEND = 1 << 16 /* bytes in one letter */
+    DIGEST_SEND = 1 << 16 /* bytes of the filter in one letter */
 };
 #define DIGEST_BITS_MAX ((uint32_t)1 << 26)
 
-/* A claim is held from now on, or no longer. */
+/* Claim `c` is held from now on; it is no longer held. */
 void digest_gain(struct locks *l, struct claim *c);
 void digest_lose(struct locks *l, struct claim *c);
 
-/* A view begins: those of the former one are forgotten. */
+/* Begins a view: frees the digests of the previous view. */
 void digest_begin(struct locks *l);
-/* Some more holders get into this member's digest; with the last of them it is sent. */
+/* Adds at most `count` more holders to this member's digest. After the last holder, sends the digest. */
 void digest_go_on(struct locks *l, size_t count);
-/* May a client of that member hold it since before this view? */
+/* Is the name with this hash in the digest of `member`? */
 bool digest_has(const struct locks *l, uint32_t member, uint64_t hash);
 
 #endif

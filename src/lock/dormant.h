@@ -1,8 +1,9 @@
-/* dormant.h - the state of a site that rests, in a few bytes: how it differs from what it was at first.
+/* dormant.h - the state of an idle site in a few bytes: how it differs from the site's initial state. Used by
+ * instance.c alone.
  *
- * Most of an idle site is as it was: lists are empty, and few of the other sites have been heard of. So what is kept is a
- * sequence of runs: how many bytes are as at first, how many are not, and these. It ends where the site ends. Used by
- * instance.c alone. */
+ * Most of an idle site equals its initial state: lists are empty, and few other sites have sent messages. A dormant
+ * site is a sequence of runs. A run is the number of bytes that equal the initial state, the number of bytes that
+ * differ, and the bytes that differ. The sequence ends where the site ends. */
 #ifndef DIBS_LOCK_DORMANT_H
 #define DIBS_LOCK_DORMANT_H
 
@@ -10,13 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No more bytes than this for a site of so many, which are some: at worst, every second one differs, and takes three. */
+/* The largest size of a packed site of `size` bytes, size > 0. In the worst case every second byte differs and takes
+ * three. */
 static inline size_t rest_room(size_t size)
 {
     return 2 * size;
 }
 
-/* How many bytes from here on, at most 255, are all the same in both, or all not. */
+/* The length of the run at the beginning of `a` and `b`, at most 255, in which all bytes are equal (`same`) or all
+ * differ. */
 static inline uint8_t rest_run(const uint8_t *a, const uint8_t *b, size_t size, bool same)
 {
     uint8_t len = 0;
@@ -26,7 +29,7 @@ static inline uint8_t rest_run(const uint8_t *a, const uint8_t *b, size_t size, 
     return len;
 }
 
-/* Returns the end of what it has written. */
+/* Writes how `node` differs from `fresh`, its initial state. Returns the end of what it has written. */
 static inline uint8_t *rest_pack(uint8_t *at, const void *node, const void *fresh, size_t size)
 {
     const uint8_t *a = node, *b = fresh;
@@ -44,7 +47,7 @@ static inline uint8_t *rest_pack(uint8_t *at, const void *node, const void *fres
     return at;
 }
 
-/* The node is as at first. Returns the end of what it has read. */
+/* Makes `node`, which is in its initial state, what it was when it was packed. Returns the end of what it has read. */
 static inline const uint8_t *rest_unpack(const uint8_t *at, void *node, size_t size)
 {
     uint8_t *a = node;

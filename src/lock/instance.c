@@ -1,8 +1,8 @@
 /* instance.c - see instance.h.
  *
- * Sites. Member m, the r-th from the home of the name, has sites r*S .. r*S + S-1, where S is the number of slots,
- * or 1. Messages between sites of the same member do not travel: they wait in locks.local until the step that sent them
- * is over, and are then received, before anything else happens. */
+ * Sites. Member m, the r-th from the home of the name, has sites r*S .. r*S + S-1, where S is the number of slots, or
+ * 1. Messages between sites of the same member use no link: they wait in locks.local until the step that sent them is
+ * over, and are then delivered, before anything else happens. */
 #include "instance.h"
 
 #include "base/memory.h"
@@ -39,7 +39,8 @@ static void instance_conf(const struct locks *l, const struct lock *lock, struct
     instance_conf_of(l, lock_policy(l, lock), lock->slots, conf);
 }
 
-/* Links are reliable and in order, and no member is ever taken for alive that is not. Nothing bounds a delay. */
+/* Within a view, links are reliable and FIFO, and no member crashes (a member that does is excluded, and the view
+ * ends). No delay is bounded. */
 bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme_text *why)
 {
     const uint32_t kept = DME_FIFO | DME_RELIABLE | DME_ALIVE;
@@ -92,7 +93,7 @@ static uint32_t instance_member(const struct locks *l, const struct lock *lock, 
     return (site / lock_sites(lock) + instance_home(l, lock)) % l->view.n;
 }
 
-/* At least so many bytes. */
+/* Makes `buffer` at least `size` bytes long. */
 static void *instance_buffer(void *buffer, size_t *room, size_t size)
 {
     if (*room < size) {
@@ -259,7 +260,7 @@ static const char *instance_step_one(struct locks *l, struct lock *lock, uint32_
     return NULL;
 }
 
-/* One event at one site, and all that it makes the member's sites tell each other. */
+/* Feeds one event to one site, and delivers all messages between sites of this member that follow from it. */
 static const char *instance_step(struct locks *l, struct lock *lock, uint32_t s, const struct dme_event *event)
 {
     const char *fault = instance_step_one(l, lock, s, event);
@@ -268,7 +269,7 @@ static const char *instance_step(struct locks *l, struct lock *lock, uint32_t s,
     while (!fault && at < l->local_used) {
         size_t len = dme_msg_bytes((const struct dme_msg *)(l->local + at));
 
-        /* The step may send more of them, and they may move. */
+        /* The step may send more local messages, which may move the buffer: so the message is copied. */
         l->msg = instance_buffer(l->msg, &l->msg_size, len);
         memcpy(l->msg, l->local + at, len);
         at += len;
@@ -349,7 +350,7 @@ void instance_begin(struct locks *l, struct lock *lock)
     }
     free(lock->rest);
     lock->rest = NULL;
-    assert(l->local_used == 0); /* no algorithm begins by talking to itself */
+    assert(l->local_used == 0); /* no algorithm sends a message to a site of the same member when it begins */
 }
 
 static void instance_leave_large(struct locks *l, struct lock *lock)
@@ -372,7 +373,7 @@ void instance_end(struct locks *l, struct lock *lock)
     lock->rest = NULL;
 }
 
-/* What the site was at first, but for its fence; in a buffer. */
+/* The initial state of the site of `node`, with the fence of `node`. The result is in a buffer of `l`. */
 static const struct dme_node *instance_fresh(struct locks *l, const struct dme_conf *conf, const struct dme_node *node)
 {
     l->fresh = instance_buffer(l->fresh, &l->fresh_size, dme_node_size(conf, node->self));
@@ -402,7 +403,7 @@ static size_t instance_size(const struct lock *lock, const struct dme_conf *conf
     return size;
 }
 
-/* How the sites differ from what they were at first, but for their fences. */
+/* Packs how the sites differ from their initial state, without their fences. */
 static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const struct dme_conf *conf)
 {
     uint8_t *at;
@@ -434,7 +435,7 @@ static void instance_put_away(struct locks *l, struct lock *lock, const struct d
     lock->rest = rest;
 }
 
-/* The large one that has been idle for longest, if it still is, and if there are too many. */
+/* Makes the large sites dormant that have been idle for longest, if they are still idle. */
 static void instance_put_away_large(struct locks *l)
 {
     struct lock *lock = RING_OF(l->large.next, struct lock_site, in_large)->lock;

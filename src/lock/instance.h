@@ -4,23 +4,20 @@
 
 #include "lock.h"
 
-/* What members tell each other about a lock: which kind is wanted, what it is; whether it can be frozen, and the answer
- * (kind.h); a message of its algorithm; how many clients hold it since before this view; how many of them no longer do so, or
- * hold it in this view; a question for the former, and the answer that there are none (carried.h); what of its claims is to
- * be reported from now on; these are the claims (report.h). */
+/* The messages between members about a lock. */
 enum instance_type {
-    INSTANCE_ASK = 1,
-    INSTANCE_IS,
-    INSTANCE_STEP,
-    INSTANCE_ENCUMBERED,
-    INSTANCE_FREED,
-    INSTANCE_FOLLOW,
-    INSTANCE_REPORT,
-    INSTANCE_RETIRE,
-    INSTANCE_FROZEN,
-    INSTANCE_INQUIRE,
-    INSTANCE_CLEAR,
-    INSTANCE_TYPES /* one more than the last */
+    INSTANCE_ASK = 1,    /* to the home: which kind is the lock? This one is wanted (kind.h) */
+    INSTANCE_IS,         /* from the home: the lock is of this kind (kind.h) */
+    INSTANCE_STEP,       /* a message of the lock's algorithm */
+    INSTANCE_ENCUMBERED, /* the number of the sender's carried-over holders (carried.h) */
+    INSTANCE_FREED,      /* this many of them are no longer carried over: they released the lock, or were taken over */
+    INSTANCE_FOLLOW,     /* report the claims of your clients from now on (report.h) */
+    INSTANCE_REPORT,     /* the claims of the sender's clients (report.h) */
+    INSTANCE_RETIRE,     /* from the home: freeze the lock (kind.h) */
+    INSTANCE_FROZEN,     /* the answer to RETIRE (kind.h) */
+    INSTANCE_INQUIRE,    /* how many carried-over holders do you have? (carried.h) */
+    INSTANCE_CLEAR,      /* the answer to INQUIRE: none */
+    INSTANCE_TYPES       /* one more than the last */
 };
 
 static inline bool instance_is_about_kind(enum instance_type type)
@@ -33,41 +30,41 @@ struct instance_message {
     const char *name;
     size_t name_len;
     uint32_t slots, epoch; /* the kind of the lock, as far as the sender knows it */
-    uint32_t from, to;     /* STEP: which of the sites of a member */
-    uint32_t mode, count;  /* ENCUMBERED, FREED; REPORT: of holders; FOLLOW: what */
-    uint32_t number;       /* FOLLOW, REPORT; ASK: slots that are wanted; FROZEN: 1, it is not, but kept */
-    uint64_t fence;        /* IS, FROZEN: at least that of every site */
-    uint32_t waits;        /* REPORT */
+    uint32_t from, to;     /* STEP: which of the sender's sites, which of the receiver's */
+    uint32_t mode, count;  /* ENCUMBERED, FREED, REPORT: of holders; FOLLOW: mode is what to follow */
+    uint32_t number;       /* FOLLOW, REPORT: number of the FOLLOW; ASK: slots wanted; FROZEN: 1 if the lock is kept */
+    uint64_t fence;        /* IS, FROZEN: at least the fence of every site (of the sender's sites, in FROZEN) */
+    uint32_t waits;        /* REPORT: see struct report */
     const uint8_t *step;
     size_t step_len;
 };
 
 enum dme_rule instance_rule(const struct dme_alg *modes);
-/* The configuration of locks of this policy with so many slots, or none. */
+/* The configuration of locks of this policy with `slots` slots (0: without slots). */
 void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf);
-uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member */
+uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member's index */
 
-/* Its sites begin, or are taken out again as they were put away. */
+/* Makes this member's sites of the lock: dormant ones wake up in their state, others begin in their initial state. */
 void instance_begin(struct locks *l, struct lock *lock);
 void instance_end(struct locks *l, struct lock *lock);
-/* If no site is asking or inside: puts them away. If they are so large (many slots) that it would take too long each time,
- * that is done later, when INSTANCE_LARGE_MAX other large ones have become idle since. It ends if to begin anew would make
- * no difference: all sites are as at first but for their fences; or all sites of the lock are here, and nothing is under
- * way between them. */
+/* If all sites of this member are idle, makes them dormant. Sites of more than INSTANCE_REST_MAX bytes together (many
+ * slots) take too long to pack after each use: they become dormant when INSTANCE_LARGE_MAX other large ones have become
+ * idle since. If new sites would behave in the same way, the instance ends instead: all sites equal their initial state
+ * except for their fences, or this member is the only one, so that no message is in flight. */
 enum { INSTANCE_REST_MAX = 1 << 13 /* bytes */, INSTANCE_LARGE_MAX = 8 };
 void instance_rest(struct locks *l, struct lock *lock);
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode);
 void instance_release(struct locks *l, struct lock *lock, uint32_t s);
-/* Null, or what is wrong with the message. */
+/* Delivers a message of the algorithm. Returns null, or what is wrong with the message. */
 const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 
-/* ASK, IS, RETIRE, FROZEN. */
+/* Sends ASK, IS, RETIRE or FROZEN. */
 void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t number,
                        uint64_t fence);
-/* ENCUMBERED, FREED, or INQUIRE. */
+/* Sends ENCUMBERED, FREED or INQUIRE. */
 void instance_say_old(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t count);
-/* CLEAR, about a lock that need not be there. */
+/* Sends CLEAR, about a name that this member need not know. */
 void instance_say_clear(struct locks *l, uint32_t to, const char *name, size_t name_len);
 struct report;
 void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what);
@@ -75,7 +72,7 @@ void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, 
                          const struct report *report);
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m);
 
-/* In lock.c: the site has entered. */
+/* In lock.c: site `s` has entered. */
 void lock_entered(struct locks *l, struct lock *lock, uint32_t s);
 
 #endif

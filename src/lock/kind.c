@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* No client holds it, no site asks or is inside, and nobody holds it since before this view. */
+/* No client of this member holds the lock, no site waits or is inside, and no carried-over holder elsewhere is
+ * known. */
 static bool kind_is_idle(const struct lock *lock)
 {
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
@@ -32,7 +33,7 @@ static uint64_t kind_fence(const struct locks *l, const struct lock *lock)
     return fence;
 }
 
-/* In a new epoch the lock begins anew. */
+/* Sets kind and epoch. In a new epoch the sites begin anew. */
 static void kind_set(struct locks *l, struct lock *lock, uint32_t slots, uint32_t epoch)
 {
     if (lock->epoch != epoch || lock->slots != slots) {
@@ -45,7 +46,7 @@ static void kind_set(struct locks *l, struct lock *lock, uint32_t slots, uint32_
     lock->known = 1;
 }
 
-/* The home's word. */
+/* The home has decided. */
 static void kind_decide(struct locks *l, struct lock *lock, uint32_t slots, uint32_t epoch, uint64_t fence)
 {
     kind_set(l, lock, slots, epoch);
@@ -84,7 +85,8 @@ static void kind_hear_answer(struct locks *l, struct lock *lock, uint32_t from, 
     kind_conclude(l, lock);
 }
 
-/* A member, or this one, wants a lock of this kind. What the home decides later, all are told. */
+/* Member `from`, which may be this one, asks for the kind and wants `slots` slots. If a decision is pending, all
+ * members, `from` included, will be told of it. */
 static void kind_asked(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots)
 {
     bool fixed = lock_policy(l, lock)->kind != LOCK_ANY_KIND;
@@ -109,7 +111,7 @@ static void kind_asked(struct locks *l, struct lock *lock, uint32_t from, uint32
     kind_hear_answer(l, lock, l->view.self, false, kind_fence(l, lock));
 }
 
-/* The home knows by now who holds the lock since before this view: it answers those that have asked meanwhile. */
+/* If the home knows all carried-over holders, it answers the members that have asked meanwhile. */
 void kind_go_on(struct locks *l, struct lock *lock)
 {
     for (uint32_t j = 0; lock->old && lock->old->asks && !lock->old->unheard && j < l->view.n; j++) {
@@ -145,7 +147,7 @@ static void kind_freeze(struct locks *l, struct lock *lock, uint32_t home)
     instance_say_kind(l, lock, INSTANCE_FROZEN, home, !unused, kind_fence(l, lock));
 }
 
-/* May the lock begin a new epoch here? All members have frozen it before. */
+/* Is the kind or the epoch of `m` impossible? A new epoch begins only after every member has frozen the lock. */
 static const char *kind_object(const struct locks *l, const struct lock *lock, const struct instance_message *m)
 {
     if (m->epoch == lock->epoch)
@@ -208,5 +210,5 @@ void kind_end_view(struct locks *l, struct lock *lock)
     lock->retire = NULL;
     lock->frozen = 0;
     lock->epoch = 0;
-    lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else its new home shall say what it is */
+    lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else the home in the new view decides */
 }

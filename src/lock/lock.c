@@ -1,8 +1,8 @@
-/* lock.c - the lines of clients at a member's locks, and what they are told. See lock.h.
+/* lock.c - the queues of clients that wait for a member's locks, and which of them is granted a lock. See lock.h.
  *
- * instance.c runs the algorithm of a lock; names.c finds a lock by its name; carried.c knows who holds one since before this
- * view; this file decides who is served. It does so by looking at the state, not by following events: whatever has
- * changed, lock_work() does all that can be done. */
+ * instance.c runs the algorithm of a lock, names.c finds a lock by its name, and carried.c knows the carried-over
+ * holders. This file decides which client is served next. It decides from the state, not from the event: after any
+ * change, lock_work() does all that can be done. */
 #include "lock.h"
 
 #include "base/plain.h"
@@ -42,7 +42,7 @@ static void lock_settle(struct locks *l, struct claim *c, enum claim_state state
     ring_push(&l->settled, &c->settled);
 }
 
-/* A claim more, or one less. */
+/* The lock has one claim more; one claim less. */
 static void lock_gain(struct locks *l, struct lock *lock)
 {
     l->used += lock->claims++ == 0;
@@ -53,7 +53,7 @@ static void lock_lose(struct locks *l, struct lock *lock)
     l->used -= --lock->claims == 0;
 }
 
-/* The claim stands in the line no more. */
+/* Takes the claim out of the queue. */
 static void lock_unwait(struct locks *l, struct claim *c)
 {
     ring_cut(&c->in_lock);
@@ -62,7 +62,7 @@ static void lock_unwait(struct locks *l, struct claim *c)
     lock_lose(l, c->lock);
 }
 
-/* The highest number that a site of this member has for the lock. */
+/* The highest fence of this member's sites of the lock. */
 static uint64_t lock_fence(const struct lock *lock)
 {
     uint64_t highest = lock->site[0].node->fence;
@@ -73,8 +73,8 @@ static uint64_t lock_fence(const struct lock *lock)
     return highest;
 }
 
-/* Each claim gets a number of its own, also where one stay of a site serves many, or where the member has several sites:
- * a client may name a claim by lock and number. */
+/* Every granted claim gets a fencing token of its own, also if one stay serves several claims or the member has several
+ * sites: a client can name a claim by the lock and the token. */
 static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct claim *c)
 {
     struct lock_site *site = &lock->site[s];
@@ -126,7 +126,7 @@ uint32_t lock_count_holders(const struct lock *lock)
 
 /* ---------------------------------------------------------------------------------------------------------- serving */
 
-/* Is the site, or the whole lock, below the limit of its tokens? */
+/* Is the next fencing token of the lock below the limit? */
 static bool lock_has_fences(struct locks *l, const struct lock *lock)
 {
     uint64_t highest = lock->site ? lock_fence(lock) : l->fence;
@@ -136,8 +136,8 @@ static bool lock_has_fences(struct locks *l, const struct lock *lock)
     return highest < l->fence_limit;
 }
 
-/* A site is inside, just now. How many will it serve? Those who may share are let in together, wherever in the line
- * they stand: nobody loses by it. */
+/* Site `s` has just entered: decides how many clients its stay will serve. All waiting clients that can share its mode
+ * are granted the lock together, wherever they are in the queue: the clients before them wait no longer for that. */
 void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -166,8 +166,8 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     }
 }
 
-/* A site is inside: serve the clients that it can still serve. One that comes later may share with those inside, if no
- * client waits that cannot. */
+/* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives later can share the stay
+ * if no client waits that cannot share. */
 static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -180,7 +180,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
         lock_grant(l, lock, s, c);
 }
 
-/* Clients that would have to wait for a holder, and do not want to, are sent away. False: there were none. */
+/* Times out the clients that only try and would have to wait for a holder. Returns false if there were none. */
 static bool lock_end_tries(struct locks *l, struct lock *lock)
 {
     struct ring *r = lock->waiting.next;
@@ -198,7 +198,7 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
     return lock->tries < tries;
 }
 
-/* Does a site that is idle have a reason to ask, given that so many already do? */
+/* Does an idle site have a reason to request, given that `asking` sites of this member already wait? */
 static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
 {
     uint32_t old = lock->old ? lock->old->held : 0;
@@ -207,7 +207,7 @@ static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t a
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
 
-/* What the lock has of a former view ends. Its holders hold it still. */
+/* Ends the state that the lock has of an earlier view. Its holders are carried over. */
 static void lock_enter_view(struct locks *l, struct lock *lock)
 {
     if (lock->view == l->number)
@@ -220,7 +220,8 @@ static void lock_enter_view(struct locks *l, struct lock *lock)
     kind_end_view(l, lock);
 }
 
-/* Before anything is done for a client that waits: may others hold the lock since before this view? And is the kind known? */
+/* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
+ * lock. */
 static void lock_prepare(struct locks *l, struct lock *lock)
 {
     const struct claim *c = lock_first(lock);
@@ -232,7 +233,8 @@ static void lock_prepare(struct locks *l, struct lock *lock)
         kind_want(l, lock, c->slots);
 }
 
-/* Is there a reason to have sites? Holders since before this view are none, as long as nobody else wants the lock. */
+/* Is there a reason to have sites? Carried-over holders alone are none: only if a client waits, or another member has
+ * been told of them. */
 static bool lock_is_wanted(const struct lock *lock)
 {
     return lock->waiters || lock->site || (lock->old && lock->old->told);
@@ -280,7 +282,7 @@ static void lock_work(struct locks *l, struct lock *lock)
         report_update(l, lock);
     if (lock->waiters == 0 && lock->site)
         instance_rest(l, lock);
-    /* Alone in the world, a member may forget a lock altogether: nobody else remembers its kind. */
+    /* The only member of a view can remove the lock: no other member knows its kind. */
     if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->rest && !lock->old)
         names_remove(l, lock);
 }
@@ -358,7 +360,8 @@ static uint32_t lock_piece(const struct locks *l, uint32_t usual)
     return l->conf.piece ? l->conf.piece : usual;
 }
 
-/* Whatever can be done for clients that wait is done, in pieces: the first one now. */
+/* Does one piece of the work of serving waiting clients: moves the marker on, and works on each lock at its first
+ * claim. */
 static void locks_serve(struct locks *l)
 {
     for (uint32_t left = lock_piece(l, LOCK_SERVE); !ring_empty(&l->served) && left; left--) {
@@ -388,7 +391,7 @@ static void locks_serve_all(struct locks *l)
     locks_serve(l);
 }
 
-/* Names of a former view that no client uses are forgotten, in pieces. */
+/* Removes the names of earlier views that no client uses, one piece for each call. */
 static void locks_sweep(struct locks *l)
 {
     for (uint32_t left = lock_piece(l, LOCK_SWEEP); l->swept < l->room && left; l->swept++, left--)
@@ -454,14 +457,15 @@ void locks_set_grants(struct locks *l, bool grants, enum loss why)
     if (l->grants == grants)
         return;
     l->grants = grants;
-    /* A claim that is taken away leaves its place, or lingers in it; the last one takes the place of one that leaves. */
+    /* A claim that is taken away leaves the array, and the last claim moves to its place; or it lingers and stays. */
     for (size_t k = grants ? 0 : l->held_count; k; k--)
         locks_take_away(l, l->held[k - 1].claim, why);
     if (grants)
         locks_serve_all(l);
 }
 
-/* What was asked for is not what the lock is and has to stay, or what its policy or its algorithm allows. */
+/* True if the claim requests another kind than the lock has, or a kind or mode that its policy or algorithm does not
+ * allow. */
 static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim *c, struct dme_text *why)
 {
     const struct lock_policy *policy = &l->policy[lock ? lock->policy : names_policy(l, c->name, c->name_len)];
@@ -525,7 +529,7 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
     return NULL;
 }
 
-/* Neither waiting nor holding any more. False: it did neither. */
+/* The claim no longer waits and is no longer held. Returns false if it did not wait and was not held before. */
 static bool lock_leave(struct locks *l, struct claim *c)
 {
     bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS;
@@ -555,7 +559,8 @@ void locks_drop(struct locks *l, struct claim *c)
         lock_work(l, c->lock);
 }
 
-/* The client that loses the lock is told before the next holder is. */
+/* The claim is settled before lock_work() can grant the lock to another: the client that loses it is told first
+ * (I17). */
 static void lock_take(struct locks *l, struct claim *c, enum claim_state state)
 {
     if (lock_leave(l, c)) {
@@ -587,7 +592,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
     struct claim **taken = NULL;
     uint32_t count = 0;
 
-    /* Taking one away may grant another, and the lock may be gone with the last: first see who there is. */
+    /* Taking away one claim may grant another, and the lock may be removed with the last claim: collect them first. */
     for (struct claim *c = lock_next_holder(lock, NULL); c; c = lock_next_holder(lock, c)) {
         if (c->fence > fence)
             continue;
@@ -600,8 +605,8 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
     return count;
 }
 
-/* A member that was excluded has nothing to give away any more: a client that believed in a lock does so no longer, as no
- * member is excluded before that. */
+/* This member has been excluded. Its lingering claims end: no client believes in them any more, since a member is
+ * excluded only when everything it vouched for has run out (I18). */
 static void locks_end_lingering(struct locks *l)
 {
     while (l->held_count) {
@@ -623,7 +628,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     l->swept = 0;
     l->serve_again = false;
     ring_cut(&l->served);
-    while (!ring_empty(&l->large)) /* a few; none of a former view may be among them */
+    while (!ring_empty(&l->large)) /* at most INSTANCE_LARGE_MAX; none of an earlier view may stay in the ring */
         lock_enter_view(l, RING_OF(l->large.next, struct lock_site, in_large)->lock);
     locks_hear_fence(l, l->fence_seen);
     locks_hear_fence(l, view->fence);
@@ -644,7 +649,7 @@ struct claim *locks_settled(struct locks *l)
     return c;
 }
 
-/* A letter of this epoch. */
+/* Receives a letter of this epoch. */
 static const char *lock_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
     if (m->type == INSTANCE_STEP)

@@ -4,11 +4,11 @@
 
 #include "lock.h"
 
-/* Which policy is for this name. */
+/* The index in locks.policy of the policy that applies to the name. */
 uint8_t names_policy(const struct locks *l, const char *name, size_t name_len);
-/* A name that is not there yet. */
+/* Adds a name that is not in the table. */
 struct lock *names_add(struct locks *l, const char *name, size_t name_len);
-/* The name, of which no client of this member has a claim, and all that belongs to it. */
+/* Removes a lock on which no client of this member has a claim, with all its state. */
 void names_remove(struct locks *l, struct lock *lock);
 void names_free(struct locks *l);
 

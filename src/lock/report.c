@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { LOOK_MAX = 64 }; /* claims at the head of a line that are looked at */
+enum { LOOK_MAX = 64 }; /* claims at the head of a queue that are examined */
 
 static const struct report report_of_none = {.waits = REPORT_NONE};
 
@@ -16,7 +16,7 @@ static bool report_is_rival(uint32_t waits, uint32_t mode)
 
 /* ------------------------------------------------------------------------------------------------------- this member's */
 
-/* Of claims ahead of this one, or of all. */
+/* The mode in which clients wait: those ahead of claim `before`, or all if it is null. */
 static uint32_t report_waits(const struct lock *lock, const struct claim *before)
 {
     uint32_t waits = REPORT_NONE;
@@ -40,7 +40,7 @@ static struct report report_own(const struct lock *lock, const struct claim *bef
         .held = lock_count_holders(lock), .held_mode = c ? c->mode : 0, .waits = report_waits(lock, before)};
 }
 
-/* As far as it is followed. */
+/* The report for a member that follows `followed`. */
 static struct report report_for(const struct lock *lock, uint32_t followed)
 {
     if (followed == REPORT_EVERYTHING)
@@ -105,8 +105,8 @@ void report_end(struct lock *lock)
     lock->reports = NULL;
 }
 
-/* A site that is inside in a mode that can be shared wants to know of rivals; and it is worth while to know of those later
- * as well, when it is inside again. */
+/* What this member needs to follow. A site that is inside in a mode that can be shared must know of rivals. It goes on
+ * following them after its stay, since it is likely to enter in that mode again. */
 static uint32_t report_wish(const struct lock *lock, uint32_t followed)
 {
     const struct dme_node *node = lock->site && !lock->slots ? lock->site[0].node : NULL;

@@ -1,7 +1,7 @@
-/* stats.h - what a member counts. node/metrics.h writes it down.
+/* stats.h - what a member counts. node/metrics.h prints it.
  *
- * Counting costs a few additions for each event and a fixed amount of memory. Times are those that the node is told, in
- * milliseconds: what takes less is counted as 0. */
+ * Counting costs a few additions for each event and a fixed amount of memory. Times are differences of the times that
+ * the driver tells the node, in milliseconds. A duration of less than a millisecond counts as 0. */
 #ifndef DIBS_LOCK_STATS_H
 #define DIBS_LOCK_STATS_H
 
@@ -19,7 +19,7 @@ extern const struct stats_bound {
 } stats_bound[STATS_BUCKETS];
 
 struct stats_times {
-    uint64_t bucket[STATS_BUCKETS + 1]; /* the last one: longer than all */
+    uint64_t bucket[STATS_BUCKETS + 1]; /* the last one: longer than every bound */
     uint64_t sum_ms;
 };
 
@@ -40,7 +40,7 @@ struct stats {
     struct stats_times wait, hold, handover;
     /* Counted by the driver, which owns the disk, the loop, the log and the memory. */
     struct stats_times disk, turn, turn_cpu;
-    uint64_t memory, memory_max; /* bytes in use, and their bound; 0: there is none */
+    uint64_t memory, memory_max; /* bytes in use, and their bound; 0: no bound */
     uint64_t log_dropped;        /* lines */
 };
 

@@ -1,5 +1,5 @@
-/* agree.c - see agree.h. How libraft is driven: what is agreed upon, who leads, and which servers there are. What it stands on is
- * in agree_io.c. */
+/* agree.c - see agree.h. Drives libraft: proposals, leadership and the list of servers. libraft's disk, network and
+ * clock are in agree_io.c. */
 #include "agree.h"
 
 #include "agree_guard.h"
@@ -11,10 +11,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* What follows looks into libraft, and works around defects of this very version (docs/dependencies.md): error numbers were
- * macros up to 0.15, asynchronous work came with it, and raft_heap_get after it. */
+/* This file reads libraft's internal state and works around defects of version 0.15 (docs/dependencies.md). The version
+ * is recognized by what changed with it: up to 0.15 error numbers were macros, 0.15 brought asynchronous work. */
 #if defined RAFT_VERSION_NUMBER || !defined RAFT_NOMEM
-#error "this libraft is newer than 0.15, with which dibs was tested; docs/dependencies.md says what has to be looked at"
+#error "this libraft is newer than 0.15, with which dibs was tested; docs/dependencies.md says what has to be checked"
 #endif
 _Static_assert(sizeof(struct raft_io_async_work) > 0, "this libraft is older than 0.15, with which dibs was tested");
 extern const void *raft_heap_get(void) __attribute__((weak));
@@ -27,20 +27,20 @@ struct agree {
     struct agree_guard guard;
     struct raft raft;
     struct raft_fsm fsm;
-    struct view view;     /* the newest that is agreed */
-    struct view shown;    /* the newest that may be seen */
-    uint64_t view_record; /* when the disk has this record, the newest view may be shown */
-    uint64_t life_record; /* likewise, of the incarnation */
+    struct view view;     /* the newest view that is agreed */
+    struct view shown;    /* the newest view that the caller may see */
+    uint64_t view_record; /* when the disk has this record, `view` may be shown */
+    uint64_t life_record; /* when the disk has this record, the incarnation may be used */
     uint64_t next_change_ms;
     struct raft_apply apply;
     struct raft_change change;
     struct raft_transfer transfer;
     struct raft_barrier barrier;
-    raft_term led; /* the newest term in which this one leads, and has said so by a barrier */
+    raft_term led; /* the newest term in which this member leads and has appended a barrier */
     bool begun, closed, proposing, changing, handing_over, barring;
 };
 
-/* libraft wants addresses; where a member is, the roster knows. */
+/* libraft requires an address for each server. It gets the id as text, since addresses are in the roster. */
 struct agree_address {
     char text[24];
 };
@@ -57,16 +57,16 @@ static struct agree_address agree_address(uint64_t id)
 
 /* ------------------------------------------------------------------------------------------------------------ views */
 
-/* A follower hears from its leader what is agreed: a majority has it on its disks, and this member is not counted among them
- * before its own disk has it. A leader counts itself at once, so it must wait for its own disk. */
+/* A follower learns from its leader what is agreed: a majority has it on disk, and the leader counts this member among
+ * them only when this member's disk has it. A leader counts itself at once, so it must wait for its own disk. */
 static void agree_show(struct agree *a)
 {
     if (a->shown.number < a->view.number && a->view_record <= a->io.journal.durable)
         a->shown = a->view;
 }
 
-/* A view is agreed. It is written down, so that after a restart it is known who the others are, before a leader has been
- * found that could tell. */
+/* A view is agreed. It is recorded in the journal, so that after a restart this member knows the roster before it has
+ * heard from a leader. */
 static void agree_take(struct agree *a, const struct view *view)
 {
     struct bytes b = {0};
@@ -203,15 +203,17 @@ static bool agree_init_raft(struct agree *a, struct dme_text *why)
     }
     a->raft.data = a;
     a->begun = true;
-    /* No pre-vote: in libraft 0.15 two servers, one with the longer log and one with the higher term, may reject each other
-     * for ever. Without it, who was cut off disturbs the leader when it is back; locks do not notice. */
+    /* No pre-vote: in libraft 0.15 two servers, one with the longer log and one with the higher term, can reject each
+     * other for ever. Without pre-vote, a member that was cut off disturbs the leader when it comes back. Locks are not
+     * affected. */
     raft_set_election_timeout(&a->raft, (unsigned)a->io.conf.election_ms);
     raft_set_heartbeat_timeout(&a->raft, (unsigned)(a->io.conf.election_ms / 4));
     raft_set_snapshot_threshold(&a->raft, SNAPSHOT_EVERY);
     raft_set_snapshot_trailing(&a->raft, SNAPSHOT_TRAILING);
-    /* While a server is to get a vote, nothing else can be changed: one that does not answer is given up soon. */
+    /* While libraft promotes a server to a voter, it changes no other server. So it gives up soon if the server does
+     * not answer. */
     raft_set_max_catch_up_round_duration(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
-    /* A snapshot that was lost is sent again. 30 s, as libraft has it, is longer than anybody waits for a small one. */
+    /* After this time a lost snapshot is sent again. libraft's default of 30 s is too long for a small snapshot. */
     raft_set_install_snapshot_timeout(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
     return true;
 }
@@ -324,23 +326,24 @@ static void agree_changed(struct raft_change *request, int status)
 {
     struct agree *a = request->data;
 
-    (void)status; /* if it was in vain, it is tried again */
+    (void)status; /* if the change failed, it is tried again */
     a->changing = false;
 }
 
-/* Who is to be removed, and takes part no more, is a server no more; only then does it leave the roster, as until then it
- * may be needed for a majority. */
+/* Shall the member at this place be a server? A member that is to be removed first stops taking part, then it is
+ * removed from the servers, and then from the roster: until it is no server any more, it may be needed for a
+ * majority. */
 static bool agree_wants(const struct agree *a, uint32_t place)
 {
     return place != VIEW_MEMBERS_MAX &&
            (a->view.member[place].standing != VIEW_REMOVED || a->view.member[place].incarnation);
 }
 
-/* One server is made as the roster has it. */
+/* Changes one server to what the roster says about the member at `place`. */
 static int agree_change_one(struct agree *a, const struct raft_server *server, uint32_t place)
 {
     a->change.data = a;
-    if (server->id == a->raft.id) /* nobody removes itself: it hands over, and somebody else does */
+    if (server->id == a->raft.id) /* a leader does not remove itself: it hands over, and the next leader does it */
         return NOTHING;
     if (!agree_wants(a, place))
         return raft_remove(&a->raft, &a->change, server->id, agree_changed);
@@ -366,7 +369,8 @@ static int agree_change_next(struct agree *a)
     return NOTHING;
 }
 
-/* Who leads makes the list of servers follow the roster, as soon as it knows the newest. */
+/* The leader makes the list of servers follow the roster, once its barrier is committed and it knows the newest
+ * view. */
 static void agree_follow_roster(struct agree *a)
 {
     if (!agree_leads(a) || a->led != a->raft.current_term || a->barring || a->changing ||
@@ -387,8 +391,8 @@ static void agree_barred(struct raft_barrier *request, int status)
     a->barring = false;
 }
 
-/* Entries of a former leader count as agreed only with the first one of the new leader: it writes one that says nothing, or
- * some members would not get to know the newest view before the next one. */
+/* A new leader cannot commit entries of earlier leaders before it has committed one of its own term. So it appends a
+ * barrier, which has no content. Without it, some members would learn the newest view only with the next one. */
 static void agree_begin_to_lead(struct agree *a)
 {
     if (!agree_leads(a) || a->led == a->raft.current_term || a->barring)
@@ -414,12 +418,14 @@ void agree_advance(struct agree *a, uint64_t now_ms)
     agree_io_settle(&a->io, 0);
 }
 
-/* libraft 0.15 does not let a server vote that has no vote by its own list of servers. But who has just been given one may not
- * know yet, when the leader dies; by the list of the others it is needed for a majority, and nobody asks it who does not
- * count on it. So it votes. Nor does such a server ever forget a leader, and it rejects all others as long as it has one.
+/* In libraft 0.15 a server does not vote if its own list of servers gives it no vote. But a server that has just become
+ * a voter may not know it yet when the leader crashes. By the list of the others its vote is needed for a majority, and
+ * only a server that counts on its vote asks for it. So it votes. Such a server also never forgets its leader, and it
+ * rejects all candidates while it has a leader: so this function clears a leader that was not heard for an election
+ * timeout.
  *
- * And it votes a second time in the same term, for the one that it wanted to hand over to. So it does not get to know that it
- * wanted to, unless the call is of a later term, in which nobody has voted. */
+ * A libraft server also votes twice in one term, the second time for the member to which it wanted to hand over. So
+ * libraft is told of the hand-over only if the request is of a later term, in which this member has not voted. */
 static void agree_receive_call_for_votes(struct agree *a, struct raft_message *m)
 {
     struct raft_server *self = agree_server(a, a->raft.id);
@@ -465,7 +471,7 @@ static void agree_applied(struct raft_apply *request, int status, void *result)
 {
     struct agree *a = request->data;
 
-    (void)status, (void)result; /* who proposed it looks at the view, not at this */
+    (void)status, (void)result; /* the caller of agree_propose looks at the view instead */
     a->proposing = false;
 }
 

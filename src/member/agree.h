@@ -1,16 +1,18 @@
 /* agree.h - agreement on the views: a log replicated by Raft (libraft), of which every entry is a view.
  *
- * libraft is the algorithm; its clock, its disk, its messages and its dice are ours, so it runs in the daemon as in the
- * simulation, from a seed. An entry holds the whole view and is applied only if it follows the one before it (number +
- * 1): a proposal made from an outdated view has no effect. Raft's own list of servers follows the roster of the view: who
- * leads adds, promotes and removes servers until both are the same.
+ * libraft implements Raft. dibs provides its clock, disk, network and random numbers, so libraft runs in the daemon and
+ * in the simulation alike, where a seed determines the run. An entry of the log holds a whole view. It is applied only
+ * if its number is one more than that of the view before it, so a proposal made from an outdated view has no effect.
+ * Raft's own list of servers follows the roster of the view: the leader adds, promotes and removes servers until both
+ * are the same.
  *
- * No I/O in here: time comes in by agree_advance, messages by agree_receive, and go out by a callback.
+ * This code does no I/O. The caller tells the time by agree_advance and delivers messages by agree_receive. Messages
+ * leave through a callback.
  *
- * The disk may take its time, and the caller goes on meanwhile. What must be durable is not seen outside before it is: a
- * message is sent, an incarnation may be used (agree_life_is_durable), and a leader shows a view (agree_view) only when the
- * disk has all records that were made before. A crash in between leaves a member that has said and done nothing of what its
- * journal lacks. */
+ * A disk write takes time, and the caller goes on meanwhile. Nothing that depends on a record becomes visible outside
+ * before the record is durable (I26). A message is sent, an incarnation may be used (agree_life_is_durable) and a
+ * leader shows a view (agree_view) only when the disk has all records that were made before. So a member that crashes
+ * in between has said and done nothing that its journal lacks. */
 #ifndef DIBS_MEMBER_AGREE_H
 #define DIBS_MEMBER_AGREE_H
 
@@ -20,28 +22,32 @@
 
 struct agree_conf {
     const struct disk *disk;
-    uint64_t election_ms; /* without a leader for so long, to twice as long: somebody else tries */
-    void *user;           /* of the callbacks */
+    uint64_t election_ms; /* a follower that hears no leader for 1 to 2 times this becomes a candidate */
+    void *user;           /* the first argument of the callbacks */
     uint64_t (*random)(void *user);
     void (*send)(void *user, uint64_t to, const uint8_t *bytes, size_t len); /* to a member, by its id; may be lost */
 };
 
 struct agree;
 
-/* Nothing happens before it begins. Null, and a line in why: the journal cannot be used. */
+/* Makes an agreement from the content of the journal. It does nothing before agree_begin. Returns null, with a line in
+ * `why`, if the journal cannot be used. */
 struct agree *agree_new(const struct agree_conf *conf, const uint8_t *journal, size_t len, struct dme_text *why);
 void agree_free(struct agree *a);
 
-/* The journal knows who this is: its id, the cluster, the data directory. Else it has to be told first. */
+/* Does the journal have this member's identity: its id, the cluster, the data directory? If not, agree_found or
+ * agree_join has to come first. */
 bool agree_knows_itself(const struct agree *a);
 const struct journal *agree_journal(const struct agree *a);
-/* A new life of this member begins: its number, larger than that of any former one, and at least this. */
+/* Begins a new incarnation of this member. Returns its number, which is larger than every earlier one and at least
+ * `least`. */
 uint64_t agree_begin_life(struct agree *a, uint64_t least);
-/* Before that, no other member may hear of the number. */
+/* Is the incarnation's number durable? Before that, no other member may learn it. */
 bool agree_life_is_durable(const struct agree *a);
-/* Founds a cluster of this roster (number 0), in which this member has this id; all founders must do the same. */
+/* Founds a cluster with this roster (a view with number 0), in which this member has the id `id`. All founders must
+ * found the same cluster. */
 bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct dme_text *why);
-/* A new member of a cluster that others have founded. It will hear from their leader. */
+/* Makes this process the member `id` of a cluster that others have founded. The leader will send it the log. */
 bool agree_join(struct agree *a, const struct view *roster, uint64_t id, struct dme_text *why);
 bool agree_begin(struct agree *a, uint64_t now_ms, struct dme_text *why);
 
@@ -50,21 +56,21 @@ uint64_t agree_due_ms(const struct agree *a);
 /* The disk has finished its oldest write, or has failed (journal_written). */
 void agree_written(struct agree *a, bool good);
 void agree_receive(struct agree *a, uint64_t from, const uint8_t *bytes, size_t len);
-bool agree_is_broken(const struct agree *a); /* the disk has failed: this process must stop */
+bool agree_is_broken(const struct agree *a); /* the disk has failed: this process must end */
 const char *agree_why_broken(const struct agree *a);
 
-const struct view *agree_view(const struct agree *a); /* the newest that is agreed, and durable */
-uint64_t agree_leader(const struct agree *a);         /* its id, or 0: nobody is known to lead */
+const struct view *agree_view(const struct agree *a); /* the newest view that is agreed and durable */
+uint64_t agree_leader(const struct agree *a);         /* the leader's id, or 0: no leader is known */
 bool agree_leads(const struct agree *a);
-/* Who leads proposes the next view. False: it cannot just now. */
+/* Proposes the next view. Only the leader may call this. Returns false if it cannot propose at the moment. */
 bool agree_propose(struct agree *a, const struct view *view);
-/* One is under way, or is agreed and not shown yet. */
+/* Is a proposal in progress, or agreed and not shown yet? */
 bool agree_is_proposing(const struct agree *a);
-/* Who leads, and shall not, lets somebody else lead. False: there is nobody. */
+/* The leader hands leadership over to another member. Returns false if there is no suitable member. */
 bool agree_hand_over(struct agree *a);
-/* A member that has been added knows the log by now, and may be counted. */
+/* Does the leader know that the added member `id` has caught up with the log, so that it may be counted? */
 bool agree_has_caught_up(const struct agree *a, uint64_t id);
-/* A member that shall be removed is no longer needed for any majority. */
+/* Is the member `id`, which is to be removed, no longer needed for any majority of Raft? */
 bool agree_has_forgotten(const struct agree *a, uint64_t id);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define GUARD_MAX ((uint64_t)1 << 56) /* no term and no index is ever that large; sums of two do not overflow */
+#define GUARD_MAX ((uint64_t)1 << 56) /* no term and no index is larger; sums of two do not overflow */
 
 static bool guard_is_view(const struct raft_buffer *buf)
 {
@@ -26,15 +26,17 @@ static bool guard_is_change(const struct raft_buffer *buf)
     return fine;
 }
 
-/* Does this message come from the leader of its term? In a term there is one, and a leader knows that it is that one. */
+/* Can the sender of this message be the leader of its term? A term has at most one leader, and a leader knows that it
+ * leads. */
 static bool guard_leads(const struct agree_guard *g, const struct raft *r, const struct raft_message *m, raft_term term)
 {
     return !(term == r->current_term && r->state == RAFT_LEADER) && !(term == g->term && m->server_id != g->leader);
 }
 
-/* Entries that the snapshot stands for are agreed upon: the leader has the same. libraft 0.15 would append them anew if the
- * message begins at the very first entry, as one that is late or doubled may: it checks nothing then, takes the wrong index,
- * says "No log entries found at index 1" and frees memory twice. */
+/* Removes from the message the entries that this member's snapshot replaces. They are committed, so the leader has the
+ * same ones. libraft 0.15 would append them again if the message begins at the very first entry, as a late or
+ * duplicated message may. It then checks nothing, uses the wrong index, reports "No log entries found at index 1" and
+ * frees memory twice. */
 static void guard_skip(struct raft_append_entries *e, const struct journal_snapshot *s)
 {
     size_t skipped =
@@ -52,7 +54,8 @@ static void guard_skip(struct raft_append_entries *e, const struct journal_snaps
     e->prev_log_term = s->term;
 }
 
-/* The entries by themselves: they are of known types, their terms grow, and the first of all is a list of servers. */
+/* Are the entries consistent among themselves? Their types are known, their terms never decrease, and entry 1 of the
+ * log is a list of servers. */
 static bool guard_entries(const struct raft_append_entries *e)
 {
     raft_term term = e->prev_log_term;
@@ -75,7 +78,7 @@ static bool guard_entries(const struct raft_append_entries *e)
     return term <= e->term;
 }
 
-/* The first index at which the journal has an entry of another term than this message; 0: there is none. */
+/* The first index at which the journal and the message have entries of different terms; 0: there is none. */
 static raft_index guard_conflict(const struct journal *j, const struct raft_append_entries *e)
 {
     raft_term here = e->prev_log_index ? journal_term(j, e->prev_log_index) : 0;
@@ -95,14 +98,14 @@ static bool guard_append(struct agree_guard *g, struct raft *r, const struct jou
 
     if (!guard_entries(e) || !guard_leads(g, r, m, e->term))
         return false;
-    if (e->term < r->current_term) /* libraft says no, and in which term this is */
+    if (e->term < r->current_term) /* libraft rejects it and tells the sender the newer term */
         return true;
     if (e->prev_log_index < j->snapshot.index)
         guard_skip(e, &j->snapshot);
     conflict = guard_conflict(j, e);
     if (conflict && conflict <= r->commit_index)
         return false;
-    if (e->leader_commit > e->prev_log_index + e->n_entries) /* what lies beyond may be of a former leader */
+    if (e->leader_commit > e->prev_log_index + e->n_entries) /* later entries of this log may be of an earlier leader */
         e->leader_commit = e->prev_log_index + e->n_entries;
     g->term = e->term;
     g->leader = m->server_id;
@@ -135,7 +138,7 @@ static bool guard_snapshot(struct agree_guard *g, struct raft *r, const struct j
 bool agree_guard(struct agree_guard *g, struct raft *r, const struct journal *j, struct raft_message *m)
 {
     const struct raft_request_vote *v = &m->request_vote;
-    raft_term term = m->timeout_now.term; /* every message begins with it */
+    raft_term term = m->timeout_now.term; /* every message type begins with its term */
 
     if (m->server_id == 0 || m->server_id == r->id || term == 0 || term >= GUARD_MAX)
         return false;
@@ -144,7 +147,7 @@ bool agree_guard(struct agree_guard *g, struct raft *r, const struct journal *j,
         return guard_append(g, r, j, m);
     case RAFT_IO_INSTALL_SNAPSHOT:
         return guard_snapshot(g, r, j, m);
-    case RAFT_IO_REQUEST_VOTE: /* nobody asks for others, or whether it might ask (agree_init_raft) */
+    case RAFT_IO_REQUEST_VOTE: /* a member asks for itself only, and there is no pre-vote (agree_init_raft) */
         return v->candidate_id == m->server_id && !v->pre_vote && v->last_log_term <= v->term;
     case RAFT_IO_REQUEST_VOTE_RESULT:
         return m->request_vote_result.pre_vote != raft_tribool_true;

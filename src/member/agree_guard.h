@@ -1,20 +1,22 @@
-/* agree_guard.h - what stands between a peer's messages and libraft.
+/* agree_guard.h - checks a peer's messages before libraft receives them.
  *
- * libraft 0.15 trusts its peers: it checks with assertions, which the library as it is distributed does not have, what a
- * server that keeps to Raft never says. An AppendEntries to a leader, in its own term, is written over the leader's state.
- * And some messages that are right, but late or doubled, lead it astray. So everything is looked at before libraft gets it,
- * beside the role, the term and the log of this member. What is wrong is dropped, as if it had been lost. */
+ * libraft 0.15 trusts its peers. What a correct Raft server never sends, it checks by assertions only, and the library
+ * is distributed without assertions. For instance, an AppendEntries to a leader in the leader's own term overwrites the
+ * leader's state. Some correct messages, if they are late or duplicated, also make libraft fail. Therefore every
+ * message is compared with the role, the term and the log of this member before libraft receives it. A wrong message is
+ * dropped, as if the network had lost it. */
 #ifndef DIBS_MEMBER_AGREE_GUARD_H
 #define DIBS_MEMBER_AGREE_GUARD_H
 
 #include "journal.h"
 
 struct agree_guard {
-    raft_term term; /* the newest in which somebody else has been heard to lead, */
-    raft_id leader; /* and who that is */
+    raft_term term; /* the newest term in which another member was heard to lead */
+    raft_id leader; /* that member */
 };
 
-/* True: libraft may have it, perhaps with less in it. False: drop it. */
+/* Returns true if libraft may receive `m`, from which entries may have been removed. Returns false if `m` must be
+ * dropped. */
 bool agree_guard(struct agree_guard *g, struct raft *r, const struct journal *j, struct raft_message *m);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { HELD_MAX = 1 << 20, HELD_HEAD = 8 + 8 + 4 };
 
-/* A request of libraft: what to call when it is its turn. */
+/* A request of libraft, and the function that confirms it. */
 struct io_done {
     struct ring in_io;
     void *request;
@@ -58,7 +58,7 @@ void *agree_io_copy(const struct bytes *b)
     return copy;
 }
 
-/* What libraft gets, it owns. */
+/* A copy of the snapshot. libraft owns it. */
 static struct raft_snapshot *io_snapshot(struct agree_io *io)
 {
     const struct journal_snapshot *from = &io->journal.snapshot;
@@ -172,7 +172,7 @@ static int io_append(struct raft_io *calls, struct raft_io_append *req, const st
 
     io->stored = true;
     for (unsigned k = 0; k < n && !io->journal.broken; k++) {
-        if (entries[k].type == RAFT_BARRIER) /* libraft 0.15 leaves in it whatever was in memory */
+        if (entries[k].type == RAFT_BARRIER) /* libraft 0.15 does not initialize its content */
             memset(entries[k].buf.base, 0, entries[k].buf.len);
         journal_append(&io->journal, entries[k].term, entries[k].type, entries[k].buf.base, entries[k].buf.len);
     }
@@ -194,9 +194,9 @@ static void io_confirm_put(struct agree_io *io, struct io_done *d, int status)
     request->cb(request, status);
 }
 
-/* libraft 0.15 puts its newest list of servers into a snapshot, also if that is not agreed upon yet and comes behind the
- * snapshot. It says which one is agreed upon; that one we put there. What comes from the leader (no trailing entries) is
- * right. */
+/* libraft 0.15 puts its newest list of servers into a snapshot, even if that list is not committed and its entry comes
+ * after the snapshot. It also says which list is committed: that one is stored instead. A snapshot from the leader (no
+ * trailing entries) has the right list. */
 static void io_encode_servers(const struct journal *j, const struct raft_snapshot *snapshot, unsigned trailing,
                               struct bytes *to)
 {
@@ -250,13 +250,14 @@ static void io_confirm_send(struct agree_io *io, struct io_done *d, int status)
     struct raft_io_send *request = d->request;
 
     (void)io;
-    if (request->cb) /* of a TimeoutNow, nobody wants to know */
+    if (request->cb) /* libraft does not wait for a TimeoutNow */
         request->cb(request, status);
 }
 
-/* libraft 0.15 answers that it has all entries up to the last one of its own log, even if the leader's message went less
- * far and what lies beyond is of a former leader. The leader would count it as a copy of its own entries, and could take
- * for agreed what a majority does not have. So we say up to where both logs are known to be the same, and no more. */
+/* libraft 0.15 acknowledges all entries up to the last one of its own log, even if the leader's message ended earlier
+ * and the entries after it are of an earlier leader. The leader would count these as copies of its own entries, and
+ * could commit an entry that a majority does not have. So the answer is corrected: it acknowledges only the entries up
+ * to which both logs are known to be the same. */
 static void io_answer(struct agree_io *io, struct raft_append_entries_result *result)
 {
     if (result->rejected)
@@ -267,8 +268,9 @@ static void io_answer(struct agree_io *io, struct raft_append_entries_result *re
         result->last_log_index = io->matched;
 }
 
-/* Up to where this member's log is as the leader's if it accepts the message. libraft 0.15 says that it has what a snapshot
- * stands for, and does nothing, also if its own entry is another one, of a later term. */
+/* The index up to which this member's log equals the leader's if libraft accepts the message. libraft 0.15 also
+ * acknowledges a snapshot, without installing it, if its own log has an entry of a later term at the snapshot's
+ * index. */
 static raft_index io_reach(const struct agree_io *io, const struct raft_message *m)
 {
     const struct raft_install_snapshot *s = &m->install_snapshot;
@@ -294,7 +296,7 @@ static void io_asked(struct agree_io *io, const struct raft_message *m)
     io->asked = io_reach(io, m);
 }
 
-/* Messages may be lost: while a disk hangs, the newest are. */
+/* Messages may be lost: if too many wait for a disk that hangs, the newest are dropped. */
 static void io_send_when_durable(struct agree_io *io, uint64_t to, const struct bytes *b)
 {
     size_t len = bytes_len(b);
@@ -384,7 +386,7 @@ void agree_io_receive(struct agree_io *io, struct raft_message *m)
 {
     io_asked(io, m);
     io->recv(&io->calls, m);
-    if (io->stored && io->matched < io->asked) /* it was accepted, and will be answered when the write is confirmed */
+    if (io->stored && io->matched < io->asked) /* accepted: answered when the write is confirmed */
         io->matched = io->asked;
     io->asked = 0;
 }

@@ -91,7 +91,7 @@ void agree_encode(const struct raft_message *m, struct bytes *to)
     }
 }
 
-/* All entries lie in one block, as libraft wants them. */
+/* All entries are in one block, as libraft requires. */
 static bool unwire_entries(struct raft_append_entries *a, uint64_t count, struct unpack *u)
 {
     size_t total = 0;
@@ -236,8 +236,8 @@ bool agree_decode_servers(struct raft_configuration *conf, const uint8_t *bytes,
     return unwire_servers(conf, &u);
 }
 
-/* Its format, the number of servers, and for each its id, its address as a string of C, and its role; then zeros, up to a
- * multiple of eight bytes. */
+/* libraft's encoding: its format, the number of servers, and for each server its id, its address as a C string and its
+ * role; then zeros, up to a multiple of eight bytes. */
 bool agree_decode_change(struct raft_configuration *conf, const uint8_t *bytes, size_t len)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};

@@ -8,16 +8,16 @@
 #include <stdbool.h>
 
 void agree_encode(const struct raft_message *m, struct bytes *to);
-/* False: that is no message. What it points to is allocated as libraft expects, and is libraft's when it has received
- * it. */
+/* Returns false if the bytes are no message. What `m` points to is allocated as libraft expects, and libraft owns it
+ * once it has received `m`. */
 bool agree_decode(struct raft_message *m, const uint8_t *bytes, size_t len);
-/* What a message points to is freed: libraft does not get it. */
+/* Frees what `m` points to, for a message that libraft does not receive. */
 void agree_discard(struct raft_message *m);
 
-/* A list of servers, each with a vote or without; at least one has one. */
+/* A list of servers, each with a vote or without. At least one server has a vote. */
 void agree_encode_servers(const struct raft_configuration *conf, struct bytes *to);
 bool agree_decode_servers(struct raft_configuration *conf, const uint8_t *bytes, size_t len);
-/* The same as libraft writes it, into entries of its log. */
+/* The same list as libraft encodes it in entries of its log. */
 bool agree_decode_change(struct raft_configuration *conf, const uint8_t *bytes, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* fence.c - see fence.h. */
 #include "fence.h"
 
-/* Both clocks count whole milliseconds: one more may have passed. */
+/* Both clocks count whole milliseconds, so one more may have passed. */
 static uint64_t fence_ceiling(const struct fence *f, uint64_t now_ms)
 {
     return f->ceiling + FENCE_PACE * (now_ms - f->ceiling_ms + 1);

@@ -63,7 +63,7 @@ static void journal_take_snapshot(struct journal *j, const struct journal_snapsh
 {
     raft_index last = j->start + j->count - 1, keep = s->index > trailing ? s->index - trailing : 0;
 
-    if (last < s->index || trailing == 0) { /* it is ahead of all that is here, or replaces it */
+    if (last < s->index || trailing == 0) { /* the snapshot is ahead of all entries, or replaces them */
         journal_drop_first(j, j->count);
         j->start = s->index + 1;
     } else if (keep >= j->start) {
@@ -78,7 +78,7 @@ static void journal_take_snapshot(struct journal *j, const struct journal_snapsh
 
 /* ---------------------------------------------------------------------------------------------------------- records */
 
-/* A record without its head, begun. */
+/* Begins a record. journal_seal fills in its head. */
 static uint8_t *journal_record(struct bytes *b, size_t *head, unsigned type, size_t body)
 {
     uint8_t *at;
@@ -151,7 +151,7 @@ static void journal_write_snapshot(const struct journal *j, struct bytes *b)
     journal_seal(b, head);
 }
 
-/* False: it does not make sense. */
+/* Applies one record. Returns false if it is not valid. */
 static bool journal_replay(struct journal *j, struct unpack *u)
 {
     uint64_t type = unpack_number(u, 1);
@@ -196,7 +196,7 @@ static bool journal_replay(struct journal *j, struct unpack *u)
     return !u->wrong;
 }
 
-/* A crash leaves the beginning of a record, or zeros where the rest should be. */
+/* Is this an incomplete record, as a crash leaves it: the beginning of a record, or zeros where the rest should be? */
 static bool journal_is_torn(const uint8_t *at, size_t len)
 {
     struct unpack u = {.at = at, .end = at + len};
@@ -229,8 +229,8 @@ const char *journal_open(struct journal *j, const struct disk *disk, const uint8
             return "is damaged; remove this member from the cluster and add it anew, with an empty directory";
         at += HEAD + size;
     }
-    /* Without what was torn; and durable, also if a former process has ended because that failed: what is read here may be in
-     * the system's memory only. */
+    /* The journal is written again without the incomplete record. That also makes it durable: an earlier process may
+     * have ended because a write failed, so the bytes that were read may be in the system's memory only. */
     if (bytes && disk->replace(disk->user, bytes, len) != DISK_WRITTEN)
         return "cannot be written to";
     return NULL;
@@ -328,7 +328,7 @@ bool journal_truncate(struct journal *j, raft_index index)
     return journal_flush(j, &b, false);
 }
 
-/* All of it, anew. */
+/* Rewrites the whole journal. */
 static bool journal_rewrite(struct journal *j)
 {
     struct bytes b = {0};

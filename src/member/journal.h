@@ -1,18 +1,18 @@
-/* journal.h - what a member must not forget, in the order in which it happened: one file, written at its end.
+/* journal.h - the state that a member must not forget: an append-only file of records (I26).
  *
- * It holds who this member is, and the state that agreement by Raft requires to be durable: the term, the vote, the log
- * of entries, and a snapshot that stands for the entries before.
+ * The journal holds the member's identity and the state that Raft requires to be durable: the term, the vote, the log
+ * of entries, and a snapshot that replaces the entries before it.
  *
- * Writing takes time. A journal_... function changes the state in memory and hands a record to the disk; the disk may finish
- * later. `made` counts the records, `durable` those of which it is known that the disk has them. The caller must let nothing
- * be seen outside that depends on a record that is not durable (agree.h).
+ * A write takes time. A journal_... function changes the state in memory and hands a record to the disk, which may
+ * finish it later. `made` counts the records, `durable` those that the disk is known to have. The caller must not make
+ * anything visible outside that depends on a record that is not durable (agree.h).
  *
- * A record: its length, a checksum, its type, its body. A crash may leave the last one incomplete: it was never
- * confirmed to anybody, and is cut off. Anything else that does not read is damage, and is refused: a member that has
- * forgotten its vote must not vote.
+ * A record is its length, a checksum, its type and its body. A crash may leave the last record incomplete. No write of
+ * it was confirmed, so it is cut off. Any other record that cannot be read is damage, and the journal is refused: a
+ * member that has forgotten its vote must not vote.
  *
- * When a snapshot is taken, or much has been added, the journal is written anew, in one go or not at all, so it stays small:
- * a member that is cut off asks for votes, and writes down that it does, again and again. */
+ * The journal is rewritten, atomically, when a snapshot is taken or when ADDED_MAX bytes have been added. So it stays
+ * small even if a member is cut off, becomes a candidate again and again, and records each of its votes. */
 #ifndef DIBS_MEMBER_JOURNAL_H
 #define DIBS_MEMBER_JOURNAL_H
 
@@ -21,9 +21,12 @@
 #include <raft.h>
 #include <stdbool.h>
 
-/* What has become of a write: it failed, and nothing more may be written; it is durable, and so are all writes before it; or
- * it will be done after all writes before it, and the driver will say so (journal_written). */
-enum disk_status { DISK_FAILED, DISK_WRITTEN, DISK_WRITING };
+/* The result of a write. */
+enum disk_status {
+    DISK_FAILED,  /* it failed, and nothing more may be written */
+    DISK_WRITTEN, /* it is durable, and so are all writes before it */
+    DISK_WRITING  /* it follows all writes before it; the driver will call journal_written when it is done */
+};
 
 /* The file. The disk copies the bytes if it needs them for longer than the call. */
 struct disk {
@@ -41,17 +44,17 @@ struct journal_entry {
 struct journal {
     const struct disk *disk;
     bool broken;            /* the disk has failed */
-    uint64_t made, durable; /* records: handed to the disk; known to be on it */
-    size_t added;           /* bytes since it was written anew, or opened */
-    /* Who this is: */
+    uint64_t made, durable; /* number of records: handed to the disk; known to be durable */
+    size_t added;           /* bytes added since the journal was rewritten or opened */
+    /* The member's identity. */
     uint64_t disk_id;  /* 0: the journal is new */
     uint64_t member;   /* its id; 0: it has not joined yet */
-    uint64_t life;     /* how often it has begun a new life */
-    struct bytes view; /* the newest that is known to be agreed; at first the one before the first */
-    /* For Raft: */
+    uint64_t life;     /* the number of its last incarnation */
+    struct bytes view; /* the newest view known to be agreed; at first the roster of the founders, view 0 */
+    /* The state of Raft. */
     raft_term term;
     raft_id vote;
-    struct journal_entry *entry; /* of index start .. start + count - 1 */
+    struct journal_entry *entry; /* with indices start .. start + count - 1 */
     raft_index start;
     size_t count, room;
     struct journal_snapshot {
@@ -63,26 +66,28 @@ struct journal {
     } snapshot;
 };
 
-/* The content of the file, as it is. Null, or what is wrong with it. */
+/* Reads the content of the file. Returns null, or what is wrong with it. */
 const char *journal_open(struct journal *j, const struct disk *disk, const uint8_t *bytes, size_t len);
 void journal_close(struct journal *j);
-/* The disk has finished the oldest of the writes that it had not; or it has failed. */
+/* The disk has finished its oldest pending write; or, if not `good`, it has failed. */
 void journal_written(struct journal *j, bool good);
 
-/* Who this is, and who the others are. It is durable with one of the next two: a cluster is founded with these servers; or
- * it is there already. A crash leaves all of it or nothing. */
+/* Sets the member's identity and the roster. It is written by one of the next two functions: journal_found founds a
+ * cluster with these servers, journal_join joins an existing one. A crash leaves all of it or nothing. */
 void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *view, size_t view_len);
 bool journal_found(struct journal *j, const void *servers, size_t len);
 bool journal_join(struct journal *j);
-/* A new life begins: its number is journal.life, and at least this. */
+/* Begins a new incarnation: its number becomes journal.life, and is at least `least`. */
 bool journal_live(struct journal *j, uint64_t least);
 bool journal_vote(struct journal *j, raft_term term, raft_id vote);
 bool journal_append(struct journal *j, raft_term term, unsigned short type, const void *data, size_t len);
-/* The term of the entry of this index; 0: it is not there. The snapshot stands for its last one. */
+/* The term of the entry with this index, which may be the last one that the snapshot replaces; 0: it is not in the
+ * journal. */
 raft_term journal_term(const struct journal *j, raft_index index);
-/* Entries from this index on are gone. */
+/* Removes the entries from `index` on. */
 bool journal_truncate(struct journal *j, raft_index index);
-/* The last `trailing` entries up to the snapshot are kept, and those behind it; 0: no entry is. */
+/* Stores a snapshot. The entries after it and the last `trailing` entries before it are kept; if trailing is 0, none
+ * is. */
 bool journal_snapshot(struct journal *j, const struct journal_snapshot *snapshot, unsigned trailing);
 
 #endif

@@ -5,19 +5,19 @@
 
 #include "view.h"
 
-/* A heartbeat. Sets are of places in the roster of the sender's view. */
+/* A heartbeat. A set has one bit for each place in the roster of the sender's view. */
 struct beat {
     uint64_t view;    /* the view that the sender has installed */
     uint64_t sent_ms; /* by the sender's clock */
-    uint64_t echo_ms; /* by the receiver's clock: the newest beat of it that the sender acknowledges; 0: none */
-    uint64_t hears;   /* whom the sender hears */
-    uint64_t bound;   /* whom it no longer acknowledges in this view */
-    uint64_t expired; /* whom it owes nothing any more */
-    uint64_t drops;   /* from the leader: whom nobody shall acknowledge any more in this view */
+    uint64_t echo_ms; /* by the receiver's clock: when it sent the newest heartbeat the sender acknowledges; or 0 */
+    uint64_t hears;   /* the members that the sender hears */
+    uint64_t bound;   /* the members whose heartbeats the sender no longer acknowledges in this view */
+    uint64_t expired; /* the members to which the sender's promises have run out */
+    uint64_t drops;   /* from the leader: the members that no member shall acknowledge any more in this view */
     bool leads;
     bool leaves;  /* the sender has given up all locks, and will grant none */
-    bool crowded; /* it wants a new view: it remembers too many names, or has used up half of the view's fences */
-    bool stray;   /* the sender does not know who it is, and asks for the roster */
+    bool crowded; /* the sender wants a new view: it remembers too many names, or has used half of the view's fences */
+    bool stray;   /* the sender does not know its own id, and asks for the roster */
 };
 
 struct member {
@@ -27,26 +27,26 @@ struct member {
     void *user; /* the driver's */
     struct member *next_retired;
 
-    /* Its letters. A letter that says so begins a view; those of a former one are thrown away, those of a later one wait
-     * until it is installed here, too. */
+    /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
+     * view are discarded. Letters of a later view wait until this member has installed that view, too. */
     uint64_t letters_view;
-    uint64_t letters_life; /* of which incarnation all this is */
-    bool announced;        /* its digest of this view is here (lock/digest.h) */
-    struct bytes late;     /* letters that wait, behind their lengths */
+    uint64_t letters_life; /* the incarnation that sent them */
+    bool announced;        /* its digest for this view has arrived (lock/digest.h) */
+    struct bytes late;     /* letters that wait, each after its length */
 
     /* Its heartbeats. */
-    uint64_t heard_ms;    /* when the last one came; 0: none */
-    uint64_t beat_ms;     /* by its clock: the newest that is to be acknowledged; 0: none */
-    uint64_t beat_life;   /* of which incarnation */
-    uint64_t acked_ms;    /* by our clock: the newest of ours that it has acknowledged */
-    uint64_t promised_ms; /* until then nobody gets our support for excluding it */
-    bool bound;           /* in this view it gets no more acknowledgements */
-    struct beat last;     /* that came */
+    uint64_t heard_ms;    /* when the last one arrived; 0: none */
+    uint64_t beat_ms;     /* by its clock: when it sent the newest one that is to be acknowledged; 0: none */
+    uint64_t beat_life;   /* the incarnation that sent it */
+    uint64_t acked_ms;    /* by our clock: when we sent the newest heartbeat that it has acknowledged */
+    uint64_t promised_ms; /* our promise: until then we do not support its exclusion */
+    bool bound;           /* we acknowledge none of its heartbeats any more in this view */
+    struct beat last;     /* the last one that arrived */
     struct {
         uint64_t sent_ms, echo_ms, life;
-    } span; /* an earlier one, and of which incarnation: to find out whether our clock has stood still */
+    } span; /* an earlier heartbeat and its incarnation, from which we find out whether our clock has stood still */
 
-    /* Which events its clients want to be told, see watch.h. */
+    /* The events of which its clients want to be told, see watch.h. */
     struct watch_interest {
         struct bytes list; /* pattern?, text; .. */
         uint64_t until_ms;

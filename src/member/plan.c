@@ -6,7 +6,8 @@ static bool plan_hears(const struct plan_in *in, uint32_t i, uint32_t k)
     return in->said[i] && in->said[i]->hears & plan_bit(k);
 }
 
-/* A leader that was stopped, or cut off, must not blame the others for their silence. */
+/* A leader that was stopped or cut off must not take the others for silent: it decides only while a majority
+ * reports. */
 static bool plan_judges(const struct plan_in *in)
 {
     uint32_t speak = 0;
@@ -16,7 +17,7 @@ static bool plan_judges(const struct plan_in *in)
     return speak >= view_majority(in->view);
 }
 
-/* Does none of the members that speak hear the member at this place? */
+/* Does none of the reporting members hear the member at place `k`? */
 static bool plan_is_silent(const struct plan_in *in, uint32_t k)
 {
     for (uint32_t i = 0; i < in->view->count; i++)
@@ -30,8 +31,8 @@ static bool plan_connected(const struct plan_in *in, uint32_t i, uint32_t k)
     return i == k || (plan_hears(in, i, k) && plan_hears(in, k, i));
 }
 
-/* Is it known that one of the two members does not hear the other? The leader knows which members it is connected to. Of two
- * other members it knows only what they say. */
+/* Does the leader know that one of the two members does not hear the other? The leader knows its own connections. Of
+ * two other members it knows only what they report. */
 static bool plan_apart(const struct plan_in *in, uint32_t i, uint32_t k)
 {
     if (i == in->self || k == in->self)
@@ -39,7 +40,8 @@ static bool plan_apart(const struct plan_in *in, uint32_t i, uint32_t k)
     return (in->said[i] && !plan_hears(in, i, k)) || (in->said[k] && !plan_hears(in, k, i));
 }
 
-/* How many of the members that stay, and of the leader, are known not to be connected to the member at this place. */
+/* The number of members, among those that stay and the leader, that are known not to be connected to the member at
+ * place `k`. */
 static uint32_t plan_missed_by(const struct plan_in *in, uint64_t stay, uint32_t k)
 {
     uint32_t missed = 0;
@@ -49,7 +51,8 @@ static uint32_t plan_missed_by(const struct plan_in *in, uint64_t stay, uint32_t
     return missed;
 }
 
-/* The place of the member that most others miss, and how many do; VIEW_MEMBERS_MAX: no member is missed. */
+/* The place of the member that most others do not hear, and in `*most` their number; VIEW_MEMBERS_MAX if all are
+ * heard. */
 static uint32_t plan_most_missed(const struct plan_in *in, uint64_t stay, uint32_t *most)
 {
     uint32_t worst = VIEW_MEMBERS_MAX;
@@ -66,7 +69,7 @@ static uint32_t plan_most_missed(const struct plan_in *in, uint64_t stay, uint32
     return worst;
 }
 
-/* One member after the other has to leave, until all that stay hear each other. */
+/* Removes one member after the other from those that stay, until all that stay hear each other. */
 static void plan_part(const struct plan_in *in, struct plan *plan)
 {
     uint32_t worst, most, others = 0;
@@ -98,7 +101,7 @@ void plan_make(const struct plan_in *in, struct plan *plan)
             plan->leave |= plan_bit(k);
         else if (in->view->member[k].incarnation)
             plan->stay |= plan_bit(k);
-        /* Where a former incarnation takes part, the present one may come in the same step. */
+        /* If an earlier incarnation of the member takes part, the present one may replace it in the same view. */
         if (!unwilling && renewed && in->said[k])
             plan->come |= plan_bit(k);
     }
@@ -110,7 +113,7 @@ void plan_make(const struct plan_in *in, struct plan *plan)
                 plan->come &= ~plan_bit(k);
 }
 
-/* A member that takes part may say of itself that its clients believe in no lock any more. */
+/* Does the member at place `k` report that its clients believe in no lock any more? */
 static bool plan_has_given_up(const struct plan_in *in, uint32_t k)
 {
     const struct beat *said = in->present & plan_bit(k) ? in->said[k] : NULL;
@@ -118,7 +121,7 @@ static bool plan_has_given_up(const struct plan_in *in, uint32_t k)
     return said && (said->leaves || said->expired & plan_bit(k));
 }
 
-/* A majority of the counted members reports that its promises to this member have run out. */
+/* Does a majority of the counted members report that its promises to the member at place `k` have run out? */
 static bool plan_has_expired(const struct plan_in *in, uint32_t k)
 {
     uint32_t reports = 0;

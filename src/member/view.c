@@ -31,7 +31,7 @@ const char *view_add(struct view *v, const char *name, const char *address, enum
     *m = (struct view_member){.id = ++v->last_id, .standing = standing};
     memcpy(m->name, name, name_len);
     memcpy(m->address, address, address_len);
-    if (v->number == 0) /* the first roster is what makes this cluster differ from others */
+    if (v->number == 0) /* the cluster's number is a hash of its first roster */
         v->cluster = XXH3_64bits_withSeed(name, name_len, XXH3_64bits_withSeed(address, address_len, v->cluster)) | 1;
     v->count++;
     return NULL;
