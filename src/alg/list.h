@@ -13,6 +13,7 @@
     X(ricart_agrawala_as_published)                                                                                    \
     X(ricart_agrawala_tempting)                                                                                        \
     X(joung_ra1)                                                                                                       \
+    X(joung_ra2)                                                                                                       \
     X(ricart_agrawala_robust)                                                                                          \
     X(ricart_agrawala_robust_as_published)                                                                             \
     X(ricart_agrawala_pile)                                                                                            \
