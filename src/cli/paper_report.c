@@ -172,6 +172,26 @@ enum paper_verdict paper_text(const struct paper *paper, const struct paper_sour
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
+/* The name of what a run or a check finds, in the JSON of "dibs sim" and "dibs check". Null: no figure of theirs. */
+static const char *paper_figure_name(const struct paper_row *row)
+{
+    static const char *const names[] = {
+        [PAPER_OVERTAKES_MAX - FIGURES] = "overtakes_max",
+        [PAPER_SWITCHES_MAX - FIGURES] = "switches_max",
+        [PAPER_INSIDE_MAX - FIGURES] = "concurrency_max",
+        [PAPER_SYNC_MAX - FIGURES] = "sync_delay_max",
+        [PAPER_WAIT_MAX - FIGURES] = "wait_max",
+        [PAPER_JAIN - FIGURES] = "jain",
+        [PAPER_MESSAGE_BYTES - FIGURES] = "bytes_per_message",
+        [PAPER_CHECK_VERDICT - FIGURES] = "verdict",
+        [PAPER_CHECK_MESSAGES - FIGURES] = "messages_max",
+    };
+
+    if (!row->run && !row->check)
+        return NULL;
+    return row->figure < FIGURES ? metrics_figures[row->figure].name : names[row->figure - FIGURES];
+}
+
 static void json_row(struct cli_json *j, const struct paper_row *claim, const struct paper_row *row,
                      struct paper_outcome o)
 {
@@ -185,6 +205,10 @@ static void json_row(struct cli_json *j, const struct paper_row *claim, const st
     json_key(j, "run"), json_text(j, row->run);
     json_key(j, "check"), json_text(j, row->check);
     json_key(j, "scenario"), json_text(j, row->scenario);
+    json_key(j, "figure"), json_text(j, paper_figure_name(row));
+    json_key(j, "found"),
+        json_text(j, row->figure == PAPER_CHECK_VERDICT ? check_verdicts[(unsigned)o.measured] : NULL);
+    json_key(j, "own_messages"), json_real(j, row->uncounted);
     json_key(j, "relation"), json_text(j, relations[row->relation]);
     json_key(j, "published"), json_real(j, compared ? row->published : NAN);
     json_key(j, "measured"), json_real(j, o.measured);
