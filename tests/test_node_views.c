@@ -7,6 +7,7 @@
 #include "lock/instance.h"
 #include "lock/names.h"
 #include "members.h"
+#include "node/lease.h"
 #include "node/session.h"
 
 #include <stdlib.h>
@@ -408,6 +409,194 @@ static void names_in_use_do_not_crowd(void **state)
     stop();
 }
 
+/* ------------------------------------------------------------------------------------------- many held locks, in pieces */
+
+enum { PIECE = 10 };
+
+/* How many clients hold a lock at this member, by its own count; and how many events it has for them, which are taken. */
+static size_t holds(uint32_t k)
+{
+    return node[k].locks.held_count;
+}
+
+static unsigned losses(uint32_t k)
+{
+    struct node_event e;
+    unsigned count = 0;
+
+    while (node_next(&node[k], &e))
+        count += e.state == CLAIM_LOST;
+    return count;
+}
+
+/* In each turn a piece is let go. Another client gets a lock as soon as its piece is done, and a client with few locks does not
+ * wait for one with many. */
+static void a_session_with_many_locks_ends_in_pieces(void **state)
+{
+    struct session *small;
+    char line[256];
+    struct dme_text why;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    take_some(0, SOME);
+    small = session_open(&node[0], NULL);
+    dme_text_init(&why, line, sizeof line);
+    assert_null(session_lock(small, &(struct session_wish){.name = "s", .name_len = 1, .wait_ms = 1}, &why));
+    settle();
+    assert_true(granted(0) > 0);
+    want(1, "some-99", 0);
+    settle();
+    session_close(client[0]);
+    assert_int_equal(holds(0), SOME - PIECE + 1);
+    session_close(small);
+    assert_int_equal(holds(0), SOME - PIECE);
+    for (size_t before = holds(0); before; before = holds(0)) {
+        assert_int_equal(granted(1), 0);
+        assert_int_equal(node_due_ms(&node[0]), node[0].now_ms + 1);
+        node_pump(&node[0]);
+        assert_true(before - holds(0) <= PIECE && before > holds(0));
+    }
+    assert_true(ring_empty(&node[0].sessions));
+    settle();
+    assert_true(granted(1) > 0);
+    client[0] = session_open(&node[0], NULL);
+    stop();
+}
+
+/* A connection that has broken leaves what was vouched for behind; that ends in pieces, too. */
+static void what_a_broken_session_leaves_is_let_go_in_pieces(void **state)
+{
+    uint64_t over_ms;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    take_some(0, SOME);
+    assert_true(session_confirm(client[0]) > 0);
+    over_ms = client[0]->vouched_ms;
+    session_break(client[0]);
+    assert_int_equal(node[0].locks.lingering, PIECE);
+    while (node[0].locks.lingering < SOME) {
+        size_t before = node[0].locks.lingering;
+
+        node_pump(&node[0]);
+        assert_true(node[0].locks.lingering - before <= PIECE && node[0].locks.lingering > before);
+        assert_int_equal(holds(0), SOME);
+    }
+    assert_int_equal(node[0].losses, SOME);
+    for (size_t before = holds(0); before; before = holds(0)) {
+        node_advance(&node[0], over_ms);
+        assert_true(before - holds(0) <= PIECE && before > holds(0));
+    }
+    assert_true(ring_empty(&node[0].sessions));
+    client[0] = session_open(&node[0], NULL);
+    stop();
+}
+
+/* Locks whose TTL ends at the same time. */
+static void locks_of_one_deadline_are_lost_in_pieces(void **state)
+{
+    char line[256];
+    struct dme_text why;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    dme_text_init(&why, line, sizeof line);
+    for (unsigned j = 0; j < SOME; j++) {
+        char name[24];
+
+        snprintf(name, sizeof name, "t-%u", j);
+        assert_null(session_lock(
+            client[0],
+            &(struct session_wish){.name = name, .name_len = strlen(name), .wait_ms = SESSION_FOREVER, .ttl_ms = 5},
+            &why));
+        settle();
+        assert_true(granted(0) > 0);
+    }
+    for (unsigned told = 0; told < SOME; told += PIECE) {
+        node_advance(&node[0], 5);
+        assert_int_equal(losses(0), PIECE);
+    }
+    assert_int_equal(client[0]->held, 0);
+    assert_int_equal(node_due_ms(&node[0]), UINT64_MAX);
+    stop();
+}
+
+/* A member that may grant no more takes its clients' locks away in pieces. Before the last one it grants nothing and vouches
+ * for nothing, even if it is allowed to grant again; nor does it say that it has given up its locks. */
+static void what_a_member_may_not_grant_any_more_is_lost_in_pieces(void **state)
+{
+    unsigned told = PIECE;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    take_some(0, SOME);
+    want(0, "next", 0);
+    locks_set_grants(&node[0].locks, false, LOSS_NO_MAJORITY);
+    assert_int_equal(losses(0), PIECE);
+    while (told < SOME) {
+        unsigned now;
+
+        assert_false(locks_gave_up(&node[0].locks));
+        assert_int_equal(session_confirm(client[0]), 0);
+        lease_refresh(&node[0]); /* it may grant again */
+        assert_false(node[0].locks.grants);
+        assert_true(node_due_ms(&node[0]) <= node[0].now_ms + 1);
+        node_pump(&node[0]);
+        now = losses(0);
+        assert_int_equal(now, PIECE);
+        told += now;
+    }
+    assert_true(locks_gave_up(&node[0].locks));
+    assert_int_equal(holds(0), 0);
+    assert_true(node_due_ms(&node[0]) <= node[0].now_ms + 1);
+    node_advance(&node[0], 1);
+    assert_true(node[0].locks.grants);
+    settle();
+    assert_true(granted(0) > 0);
+    stop();
+}
+
+/* A member that is excluded loses all its clients' locks in pieces, those that linger as well. Back in a view, none of them is
+ * held since before. */
+static void an_excluded_member_loses_its_locks_in_pieces(void **state)
+{
+    struct view view;
+    unsigned told;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    take_some(0, SOME);
+    assert_true(session_confirm(client[0]) > 0);
+    view = node[0].view;
+    view.number++;
+    view.member[0].incarnation = 0;
+    node_install(&node[0], &view);
+    told = losses(0);
+    assert_true(told && told <= 2 * PIECE); /* by the lease, and by the view */
+    node_pump(&node[0]);
+    told += losses(0);
+    assert_true(told < SOME && holds(0) > 0);
+    view.number++;
+    view.member[0].incarnation = node[0].self.incarnation; /* as another process, with connections of its own */
+    for (uint32_t k = 0; k < MEMBERS; k++)
+        node_install(&node[k], &view);
+    for (uint32_t k = 1; k < MEMBERS; k++) {
+        link_disconnected(&node[0].member[k]->link);
+        link_disconnected(&node[k].member[0]->link);
+        link_connected(&node[0].member[k]->link);
+        link_connected(&node[k].member[0]->link);
+    }
+    told += losses(0);
+    settle();
+    assert_int_equal(told, SOME);
+    assert_int_equal(holds(0), 0);
+    want(1, "some-99", 0);
+    settle();
+    assert_true(granted(1) > 0);
+    stop();
+}
+
 static void a_digest_that_cannot_be_is_refused(void **state)
 {
     const uint8_t bad[][9] = {{DIGEST_LETTER, 0, 0, 0, 0, 1}, {DIGEST_LETTER, 12, 0, 0, 0, 1, 1},
@@ -444,6 +633,11 @@ int main(void)
         cmocka_unit_test(a_long_letter_is_read_before_its_buffer_is_given_back),
         cmocka_unit_test(clients_that_wait_are_served_in_pieces),
         cmocka_unit_test(names_in_use_do_not_crowd),
+        cmocka_unit_test(a_session_with_many_locks_ends_in_pieces),
+        cmocka_unit_test(what_a_broken_session_leaves_is_let_go_in_pieces),
+        cmocka_unit_test(locks_of_one_deadline_are_lost_in_pieces),
+        cmocka_unit_test(what_a_member_may_not_grant_any_more_is_lost_in_pieces),
+        cmocka_unit_test(an_excluded_member_loses_its_locks_in_pieces),
         cmocka_unit_test(a_digest_that_cannot_be_is_refused),
     };
 

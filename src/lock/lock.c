@@ -355,6 +355,8 @@ void locks_free(struct locks *l)
     free(l->local);
 }
 
+static bool lock_leave(struct locks *l, struct claim *c);
+
 static uint32_t lock_piece(const struct locks *l, uint32_t usual)
 {
     return l->conf.piece ? l->conf.piece : usual;
@@ -391,6 +393,27 @@ static void locks_serve_all(struct locks *l)
     locks_serve(l);
 }
 
+/* Takes one claim away. If this member has been excluded, the claim does not linger: no client believes in it any more, since
+ * a member is excluded only when everything it vouched for has run out (I18). */
+static void lock_lose_one(struct locks *l, struct claim *c)
+{
+    locks_take_away(l, c, l->loss);
+    if (l->view.n == 0 && c->state == CLAIM_LINGERS) {
+        lock_leave(l, c);
+        c->state = CLAIM_LOST;
+    }
+}
+
+/* Takes the next piece of claims away, from the end of the array to its beginning. When a claim leaves the array, the last
+ * claim moves to its place: that one has been taken away before, and lingers. */
+static void locks_lose(struct locks *l)
+{
+    if (l->losing > l->held_count)
+        l->losing = l->held_count;
+    for (uint32_t left = lock_piece(l, LOCK_LOSE); l->losing && left; left--)
+        lock_lose_one(l, l->held[--l->losing].claim);
+}
+
 /* Removes the names of earlier views that no client uses, one piece for each call. */
 static void locks_sweep(struct locks *l)
 {
@@ -404,6 +427,8 @@ static void locks_sweep(struct locks *l)
 
 void locks_go_on(struct locks *l)
 {
+    if (l->losing)
+        locks_lose(l);
     if (!l->told)
         digest_go_on(l, lock_piece(l, LOCK_DIGEST));
     else if (!ring_empty(&l->served))
@@ -414,7 +439,7 @@ void locks_go_on(struct locks *l)
 
 bool locks_is_busy(const struct locks *l)
 {
-    return !l->told || !ring_empty(&l->served) || l->swept < l->room;
+    return l->losing || l->put_off || !l->told || !ring_empty(&l->served) || l->swept < l->room;
 }
 
 void locks_hear_fence(struct locks *l, uint64_t fence)
@@ -454,14 +479,22 @@ bool locks_crowded(const struct locks *l)
 
 void locks_set_grants(struct locks *l, bool grants, enum loss why)
 {
-    if (l->grants == grants)
+    l->put_off = grants && l->losing;
+    if (l->grants == grants || l->put_off)
         return;
     l->grants = grants;
-    /* A claim that is taken away leaves the array, and the last claim moves to its place; or it lingers and stays. */
-    for (size_t k = grants ? 0 : l->held_count; k; k--)
-        locks_take_away(l, l->held[k - 1].claim, why);
-    if (grants)
+    if (grants) {
         locks_serve_all(l);
+    } else {
+        l->losing = l->held_count;
+        l->loss = why;
+        locks_lose(l);
+    }
+}
+
+bool locks_gave_up(const struct locks *l)
+{
+    return !l->lingering && !l->losing;
 }
 
 /* True if the claim requests another kind than the lock has, or a kind or mode that its policy or algorithm does not
@@ -605,24 +638,11 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
     return count;
 }
 
-/* This member has been excluded. Its lingering claims end: no client believes in them any more, since a member is
- * excluded only when everything it vouched for has run out (I18). */
-static void locks_end_lingering(struct locks *l)
-{
-    while (l->held_count) {
-        struct claim *c = l->held[l->held_count - 1].claim;
-
-        assert(c->state == CLAIM_LINGERS);
-        lock_leave(l, c);
-        c->state = CLAIM_LOST;
-    }
-}
-
 void locks_begin_view(struct locks *l, const struct locks_view *view)
 {
     l->open = false;
-    if (view->n == 0)
-        locks_set_grants(l, false, LOSS_EXCLUDED);
+    while (l->view.n == 0 && view->n && l->losing) /* an excluded member comes back, and brings nothing with it */
+        locks_lose(l);
     l->number++;
     l->view = *view;
     l->swept = 0;
@@ -632,8 +652,11 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
         lock_enter_view(l, RING_OF(l->large.next, struct lock_site, in_large)->lock);
     locks_hear_fence(l, l->fence_seen);
     locks_hear_fence(l, view->fence);
-    if (view->n == 0)
-        locks_end_lingering(l);
+    if (view->n == 0) {
+        locks_set_grants(l, false, LOSS_EXCLUDED);
+        l->losing = l->held_count; /* what lingers goes, too */
+        l->loss = LOSS_EXCLUDED;
+    }
     digest_begin(l);
     digest_go_on(l, lock_piece(l, LOCK_DIGEST));
 }

@@ -47,6 +47,9 @@
  * Losing. A lock that is taken away from a client can be granted to another client at once, unless the member has
  * vouched for the lock for some time to come (session_confirm). In that case the claim *lingers*: the lock is granted
  * to no other client until the client has acknowledged the loss or its validity is over.
+ * A member that may grant no more (locks_set_grants) takes all locks away from its clients, in pieces. Until the last piece
+ * is done, the member grants nothing, vouches for nothing, and does not tell other members that it has given up its locks
+ * (locks_gave_up).
  *
  * This code does no I/O and reads no clock. It writes messages into links, from which a driver takes the bytes. A claim
  * whose state has changed (granted, refused, timed out or lost) is in the ring `locks.settled` until locks_settled
@@ -71,6 +74,7 @@ enum {
     LOCK_SERVE = 1 << 10,  /* waiting clients that are examined */
     LOCK_SWEEP = 1 << 9,   /* places of the table from which unused names are removed */
     LOCK_DIGEST = 1 << 15, /* holders that are added to the digest */
+    LOCK_LOSE = 1 << 12,   /* claims that are taken away because this member may grant no more */
 };
 
 /* The modes of claims on locks without slots. Every other number is a group's mode: see lock_group_mode. */
@@ -238,6 +242,9 @@ struct locks {
     } * held;          /* all claims that are held or linger */
     size_t held_count, held_room;
     size_t undigested; /* the first `undigested` entries of held are not in this member's digest yet */
+    size_t losing;     /* the first `losing` entries of held are still to be taken away; nothing is granted meanwhile */
+    enum loss loss;    /* why they are taken away */
+    bool put_off;      /* this member may grant again, but does not before `losing` is 0 */
     struct lock_digest digest[LOCK_MEMBERS_MAX];
     struct ring waiting; /* claims, oldest first */
     struct ring served;  /* a marker in `waiting`: the claims before it have been examined; in no ring: nothing to do */
@@ -281,8 +288,12 @@ bool locks_crowded(const struct locks *l);
 void locks_hear_fence(struct locks *l, uint64_t fence);
 /* Sets the bound below which this member grants fencing tokens. */
 void locks_set_fence_limit(struct locks *l, uint64_t limit);
-/* Says whether this member may grant locks. If it no longer may, its clients lose all locks, for the reason `why`. */
+/* Says whether this member may grant locks. If it no longer may, its clients lose all locks, for the reason `why`; this call
+ * takes the first piece of them away. If it may grant again while some are still to be taken away, nothing is granted, and the
+ * caller has to call again (locks_is_busy). */
 void locks_set_grants(struct locks *l, bool grants, enum loss why);
+/* True if no client of this member believes in a lock that was taken away, or is still to be taken away. */
+bool locks_gave_up(const struct locks *l);
 
 /* The mode of a group of a lock: a hash of both names. Two groups whose names have the same hash, one pair in 4 * 10^9,
  * are taken for one group. */

@@ -126,7 +126,7 @@ static bool lease_is_bound(const struct node *node, uint32_t k)
 
 bool lease_gave_up(const struct node *node)
 {
-    return (node->leaves || node->dropped) && !node->locks.lingering;
+    return (node->leaves || node->dropped) && locks_gave_up(&node->locks);
 }
 
 static bool lease_owes_nothing(const struct node *node, uint32_t k)

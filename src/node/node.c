@@ -212,6 +212,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .lingers = session_lingers});
     ring_init(&node->sessions);
     ring_init(&node->confirming);
+    ring_init(&node->tasks);
     talk_init(&node->talk);
 }
 
@@ -352,11 +353,13 @@ uint64_t node_due_ms(const struct node *node)
     const struct claim *c = due_first(&node->due);
     uint64_t due = c ? c->due_ms : UINT64_MAX, other = talk_due_ms(node);
 
+    if (due <= node->now_ms) /* there were more than a piece */
+        due = node->now_ms + 1;
     if (other < due)
         due = other;
     if ((other = session_lapse_ms(node)) < due)
         due = other;
-    if (locks_is_busy(&node->locks) && node->now_ms + 1 < due)
+    if ((locks_is_busy(&node->locks) || !ring_empty(&node->tasks)) && node->now_ms + 1 < due)
         due = node->now_ms + 1;
     if (!node->agree)
         return due;
@@ -405,16 +408,13 @@ static void node_keep_up(struct node *node)
 
 void node_advance(struct node *node, uint64_t now_ms)
 {
-    struct claim *c;
-
     if (node->now_ms < now_ms) {
         if (node->agree && lease_due_ms(node) <= now_ms)
             node->next_beat_ms = now_ms; /* somebody waits to hear that */
         node->now_ms = now_ms;
     }
     lease_refresh(node);
-    while ((c = due_first(&node->due)) && c->due_ms <= node->now_ms)
-        session_due(c);
+    session_all_due(node);
     session_lapse(node);
     talk_advance(node);
     if (node->agree) {
@@ -446,6 +446,7 @@ void node_pump(struct node *node)
     }
     if (node->agree)
         node_keep_up(node);
+    session_go_on(node);
     locks_go_on(&node->locks);
     node_announce(node);
     node_try_open(node);
@@ -464,12 +465,16 @@ void node_written(struct node *node, bool good)
 
 bool node_next(struct node *node, struct node_event *event)
 {
-    struct claim *c = locks_settled(&node->locks);
+    struct claim *c;
     const struct lock *lock; /* the one of the claim may have been forgotten since */
     struct dme_text why;
 
     event->watched = NULL;
     event->answered = NULL;
+    while ((c = locks_settled(&node->locks)) && c->session->orphan) { /* there is no client to be told */
+        node->losses += c->state >= CLAIM_LOST;
+        session_settle(c);
+    }
     if (!c)
         return talk_next(node, event);
     event->session = c->session;

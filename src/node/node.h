@@ -60,6 +60,7 @@ struct node {
     struct talk talk;
     struct ring sessions;
     struct ring confirming; /* sessions that must go on to confirm, in the order in which they did */
+    struct ring tasks;      /* sessions with many claims that are let go in pieces */
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses, lapses; /* so far */

@@ -10,6 +10,11 @@
 
 enum { LONE_MS = 3600000 /* an hour */, LONE_REMOTE_MS = 10000, LONE_LINGER_MS = 2000 };
 
+static uint32_t session_piece(const struct node *node)
+{
+    return node->conf.piece ? node->conf.piece : SESSION_PIECE;
+}
+
 struct session *session_open(struct node *node, void *user)
 {
     struct session *s = mem_new(sizeof *s);
@@ -18,6 +23,7 @@ struct session *session_open(struct node *node, void *user)
     s->user = user;
     s->id = ++node->session_count;
     ring_init(&s->in_confirming);
+    ring_init(&s->in_task);
     ring_init(&s->claims);
     ring_init(&s->subscriptions);
     ring_push(&node->sessions, &s->in_node);
@@ -52,8 +58,15 @@ static void session_tell_grant(struct claim *c)
 static void session_free(struct session *s)
 {
     ring_cut(&s->in_confirming);
+    ring_cut(&s->in_task);
     ring_cut(&s->in_node);
     free(s);
+}
+
+/* How many claims it has. */
+static uint32_t session_claims(const struct session *s)
+{
+    return s->held + (s->waiting != NULL);
 }
 
 /* Out of everything, and gone; an orphan goes with its last claim. Dropping it may grant other claims. */
@@ -71,6 +84,8 @@ static void session_forget(struct claim *c)
         if (c->state == CLAIM_HELD)
             session_tell_release(c);
     }
+    if (s->left > session_claims(s))
+        s->left = session_claims(s);
     due_clear(&s->node->due, c);
     ring_cut(&c->in_session);
     locks_drop(&s->node->locks, c);
@@ -80,22 +95,12 @@ static void session_forget(struct claim *c)
         session_free(s);
 }
 
-void session_close(struct session *s)
-{
-    question_end(s);
-    watch_end(s);
-    s->orphan = false;
-    while (!ring_empty(&s->claims))
-        session_forget(RING_OF(s->claims.next, struct claim, in_session));
-    session_free(s);
-}
-
-/* Of one claim. True: it lingers. */
+/* Of one claim of a connection that has broken. True: it lingers. */
 static bool session_orphan_claim(struct claim *c)
 {
     struct node *node = c->session->node;
 
-    if (c->state == CLAIM_HELD && c != c->session->waiting && c->session->vouched_ms > node->now_ms) {
+    if (c->state == CLAIM_HELD && c->session->vouched_ms > node->now_ms) {
         locks_take_away(&node->locks, c, LOSS_BROKEN);
         node->losses++;
         watch_tell(node, WATCH_LOST, c);
@@ -104,24 +109,75 @@ static bool session_orphan_claim(struct claim *c)
     return c->state == CLAIM_LINGERS && c->due_slot;
 }
 
-void session_break(struct session *s)
+/* Does the task for one claim. The session may be gone afterwards, as an orphan is with the last of its claims. */
+static void session_do_one(struct session *s, struct claim *c)
 {
-    struct ring *r = s->claims.next;
+    bool stays = s->task == SESSION_LAPSES || (s->task == SESSION_BREAKS && session_orphan_claim(c));
 
+    s->left--;
+    if (!stays) {
+        session_forget(c);
+        return;
+    }
+    ring_cut(&c->in_session);
+    ring_push(&s->claims, &c->in_session);
+    if (s->task == SESSION_LAPSES && c->state == CLAIM_HELD && c != s->waiting && c->since_ms <= s->lapsed_ms)
+        locks_take_away(&s->node->locks, c, LOSS_UNCONFIRMED);
+}
+
+/* A piece of the task of this session; the rest is done in later turns. */
+static void session_do_some(struct session *s)
+{
+    struct node *node = s->node;
+    uint32_t piece = session_piece(node), count = piece < s->left ? piece : s->left;
+
+    ring_cut(&s->in_task);
+    if (count < s->left)
+        ring_push(&node->tasks, &s->in_task);
+    for (; count; count--)
+        session_do_one(s, RING_OF(s->claims.next, struct claim, in_session));
+}
+
+void session_go_on(struct node *node)
+{
+    if (!ring_empty(&node->tasks))
+        session_do_some(RING_OF(node->tasks.next, struct session, in_task));
+}
+
+/* Its driver knows it no more. What it waits for is withdrawn; what it holds is released, or lingers. */
+static void session_end(struct session *s, enum session_task task)
+{
     question_end(s);
     watch_end(s);
-    while (r != &s->claims) {
-        struct claim *c = RING_OF(r, struct claim, in_session);
-
-        r = r->next;
-        if (!session_orphan_claim(c))
-            session_forget(c);
-    }
+    if (s->waiting)
+        session_forget(s->waiting);
     s->user = NULL;
     s->orphan = true;
     ring_cut(&s->in_confirming);
+    s->task = task;
+    s->left = session_claims(s);
     if (ring_empty(&s->claims))
         session_free(s);
+    else
+        session_do_some(s);
+}
+
+void session_close(struct session *s)
+{
+    session_end(s, SESSION_RELEASES);
+}
+
+void session_break(struct session *s)
+{
+    session_end(s, SESSION_BREAKS);
+}
+
+static void session_release_all(struct session *s)
+{
+    s->orphan = false;
+    while (!ring_empty(&s->claims))
+        session_forget(RING_OF(s->claims.next, struct claim, in_session));
+    session_free(s);
 }
 
 void session_forget_orphans(struct node *node)
@@ -133,7 +189,7 @@ void session_forget_orphans(struct node *node)
 
         r = r->next;
         if (s->orphan)
-            session_close(s);
+            session_release_all(s);
     }
 }
 
@@ -249,12 +305,10 @@ void session_lapse(struct node *node)
 
         assert(s->vouched_ms <= node->now_ms);
         ring_cut(&s->in_confirming);
-        for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
-            struct claim *c = RING_OF(r, struct claim, in_session);
-
-            if (c->state == CLAIM_HELD && c != s->waiting)
-                locks_take_away(&node->locks, c, LOSS_UNCONFIRMED);
-        }
+        s->task = SESSION_LAPSES;
+        s->lapsed_ms = node->now_ms;
+        s->left = session_claims(s);
+        session_do_some(s);
     }
 }
 
@@ -316,6 +370,10 @@ uint64_t session_confirm(struct session *s)
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
     s->confirms |= ms > 0;
+    if (ms && s->left) { /* what session_lapse has not taken away stays */
+        s->left = 0;
+        ring_cut(&s->in_task);
+    }
     session_hear(s);
     return ms;
 }
@@ -334,7 +392,7 @@ bool session_lingers(struct claim *c)
     return true;
 }
 
-void session_due(struct claim *c)
+static void session_due(struct claim *c)
 {
     struct node *node = c->session->node;
 
@@ -348,6 +406,14 @@ void session_due(struct claim *c)
         locks_take_away(&node->locks, c, LOSS_TTL);
     else
         session_forget(c);
+}
+
+void session_all_due(struct node *node)
+{
+    struct claim *c;
+
+    for (uint32_t left = session_piece(node); left && (c = due_first(&node->due)) && c->due_ms <= node->now_ms; left--)
+        session_due(c);
 }
 
 void session_describe(const struct session *s, char text[LOSS_BY_MAX + 1])

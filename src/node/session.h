@@ -16,13 +16,20 @@
  * whose machine has vanished without a word does not keep its locks, nor what it is granted afterwards. Clients over a
  * Unix socket need not: that they have ended is always noticed, and one that is stopped shall keep its locks.
  *
+ * A session with many claims ends, or loses them, in pieces: SESSION_PIECE of them at once, and as many in each turn that
+ * follows (session_go_on). Until then the claims are held as before: no other client is granted their locks. A client that
+ * confirms while session_lapse has not taken all its locks away keeps the others.
+ *
  * What happens to claims is told to whoever watches (watch.h). */
 #ifndef DIBS_NODE_SESSION_H
 #define DIBS_NODE_SESSION_H
 
 #include "node.h"
 
-enum { SESSION_HELD_MAX = 1 << 16, SESSION_WHO_MAX = 95 };
+enum { SESSION_HELD_MAX = 1 << 16, SESSION_WHO_MAX = 95, SESSION_PIECE = 1 << 10 };
+
+/* What becomes of the claims of a session, piece by piece. */
+enum session_task { SESSION_RELEASES, SESSION_BREAKS, SESSION_LAPSES };
 
 struct session {
     struct node *node;
@@ -39,8 +46,12 @@ struct session {
     uint64_t vouched_ms; /* until then its client may believe in its locks, whatever happens: it has been told so */
     bool confirms;       /* its client has used CONFIRM */
     bool remote;         /* set by the driver: its connection may break without either side noticing (TCP) */
-    bool orphan;         /* its connection has broken; it ends with the last of its claims, all of which linger */
-    void *user;          /* the driver's */
+    bool orphan;         /* its connection has ended; it ends with the last of its claims */
+    enum session_task task;
+    uint64_t lapsed_ms;            /* SESSION_LAPSES: since when */
+    uint32_t left;                 /* claims for which the task is to be done, the first; 0: there is none */
+    struct ring in_task;           /* of the node: sessions that have some left */
+    void *user;                    /* the driver's */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
     char from[64];                 /* set by the driver: the user or the address that it comes from, or "" */
 };
@@ -86,12 +97,15 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len, uin
 
 /* For node.c: the node ends, and its orphans with it. */
 void session_forget_orphans(struct node *node);
+/* For node.c: the next piece of what there is to do for many claims. */
+void session_go_on(struct node *node);
+/* For node.c: claims whose time is over, a piece of them. */
+void session_all_due(struct node *node);
 /* For node.c: remote clients that have not confirmed in time lose their locks; and when that has to be looked at. */
 void session_lapse(struct node *node);
 uint64_t session_lapse_ms(const struct node *node);
-/* For node.c: the client is about to be told of this claim; its time is over. */
+/* For node.c: the client is about to be told of this claim. */
 void session_settle(struct claim *c);
-void session_due(struct claim *c);
 /* For lock.c, see locks_conf. */
 bool session_lingers(struct claim *c);
 
