@@ -124,7 +124,7 @@ void client_run(struct client *c)
 
         if (len == 0 || (session_is_busy(c->session) && (len < 0 || !client_overtakes(c, &r))))
             break;
-        if (len < 0) { /* where the next request begins, nobody knows */
+        if (len < 0) { /* the beginning of the next request cannot be found */
             resp_error(&c->out, "ERR", wrong);
             c->closing = true;
             break;
@@ -139,7 +139,7 @@ void client_run(struct client *c)
     }
 }
 
-/* What is not about its claims. */
+/* Tells the client of an event that is not about its claims. */
 static void client_hear_more(struct client *c, const struct node_event *event)
 {
     if (event->answered) {

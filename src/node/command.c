@@ -1,5 +1,5 @@
-/* command.c - what a client may say, one function for each command: its own locks, the member, the connection; and the
- * table of all. See client.h. */
+/* command.c - the commands of clients, one function for each: the client's locks, the member, the connection; and the
+ * table of all commands. See client.h. */
 #include "command.h"
 #include "base/plain.h"
 
@@ -57,7 +57,7 @@ bool command_may(struct client *c, const char *what)
 
 enum { MS_MAX = 1000000000 /* eleven days */ };
 
-/* The words behind LOCK name. Null, or what is wrong with them. */
+/* Parses the words after LOCK name. Returns null, or what is wrong with them. */
 static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
 {
     const char *wrong = command_objects_to(r->word[1]);
@@ -115,8 +115,8 @@ static void command_lock(struct client *c, const struct resp_request *r)
         client_forget_loss(c, client_loss(c, wish.name, wish.name_len, 0)); /* it knows, or it would not ask */
 }
 
-/* The optional fence behind the name; 0 if the request has none, which stands for any. False: it is no fence, and the
- * client is told so. */
+/* Parses the optional fence after the name. A request without it gets 0, which means any fence. Returns false if the
+ * word is no fence; the client is sent an error. */
 static bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence)
 {
     *fence = 0;
@@ -136,7 +136,8 @@ static void command_tell_loss(struct client *c, const struct client_loss *loss)
     resp_error(&c->out, "LOST", line);
 }
 
-/* It was lost, if that is known, or never held. */
+/* Sends the error for a lock that the client does not hold: it has lost the lock, if that is known, or has never held
+ * it. */
 static void command_not_held(struct client *c, struct resp_word name, uint64_t fence)
 {
     const struct client_loss *loss = client_loss(c, name.at, name.len, fence);
@@ -182,7 +183,7 @@ static void command_renew(struct client *c, const struct resp_request *r)
         command_not_held(c, r->word[1], fence);
 }
 
-/* What a CONFIRM of all its locks must not pass over: the client has lost one, and does not know. */
+/* Has the client lost a lock without being told? Then a CONFIRM of all its locks fails with that error. */
 static bool command_has_lost(struct client *c)
 {
     if (c->loss_count)
@@ -192,8 +193,9 @@ static bool command_has_lost(struct client *c)
     return c->loss_count || c->losses_forgotten;
 }
 
-/* The lock of this name, or all locks of this connection, those that are granted within this time included, are surely held
- * for the number of milliseconds in the answer. Clients count them from the moment in which they asked. */
+/* The answer is a number of milliseconds. For that time, counted from the moment when the client sent CONFIRM, the
+ * client surely holds the named lock, or all locks of its connection, including those that it is granted within that
+ * time. */
 static void command_confirm(struct client *c, const struct resp_request *r)
 {
     uint64_t ms, fence;
@@ -295,7 +297,8 @@ static void command_list_members(struct client *c)
     }
 }
 
-/* A change is asked for, and takes its time: the list tells when it has happened. */
+/* A change of the members takes some time. The answer only says that it was requested: MEMBER LIST shows when it has
+ * happened. */
 static void command_member(struct client *c, const struct resp_request *r)
 {
     bool add = resp_is(r->word[1], "ADD"), list = resp_is(r->word[1], "LIST");
@@ -345,7 +348,7 @@ static void command_info(struct client *c, const struct resp_request *r)
 
 static void command_ping(struct client *c, const struct resp_request *r)
 {
-    if (c->session->subscribed && c->protocol == 2) { /* as Redis does: all that comes then are messages */
+    if (c->session->subscribed && c->protocol == 2) { /* as in Redis: a subscribed client receives messages only */
         resp_array(&c->out, 2);
         resp_text(&c->out, "pong");
         resp_string(&c->out, r->count == 1 ? "" : r->word[1].at, r->count == 1 ? 0 : r->word[1].len);
@@ -355,7 +358,7 @@ static void command_ping(struct client *c, const struct resp_request *r)
         resp_string(&c->out, r->word[1].at, r->word[1].len);
 }
 
-/* What a client calls itself is shown to people: nothing but what can be shown, and not without end. */
+/* The name that a client gives itself is shown to people, so it must be printable text of bounded length. */
 static bool command_name_client(struct client *c, struct resp_word who)
 {
     if (!plain_text(who.at, who.len)) {
@@ -405,7 +408,7 @@ static void command_client(struct client *c, const struct resp_request *r)
         resp_text(&c->out, c->session->who);
     } else if (resp_is(r->word[1], "ID") && r->count == 2) {
         resp_integer(&c->out, c->session->id);
-    } else if (resp_is(r->word[1], "SETINFO") && r->count == 4) { /* which library it is: libraries like to tell */
+    } else if (resp_is(r->word[1], "SETINFO") && r->count == 4) { /* the name of its library, which is ignored */
         resp_simple(&c->out, "OK");
     } else {
         resp_error(&c->out, "ERR", "usage: CLIENT SETNAME name | GETNAME | ID");
@@ -429,7 +432,7 @@ static void command_meanwhile(struct client *c, const struct resp_request *r)
         resp_error(&c->out, "ERR", "what may be done meanwhile is UNLOCK, RENEW, CONFIRM and PING");
 }
 
-/* COMMAND alone lists; what clients ask beyond that (COMMAND DOCS) is nothing we have. */
+/* COMMAND without arguments lists all commands. The answer to COMMAND DOCS and the like is empty. */
 static void command_command(struct client *c, const struct resp_request *r)
 {
     size_t count = 0;

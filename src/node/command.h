@@ -1,17 +1,17 @@
-/* command.h - what the files with commands share. */
+/* command.h - what command.c, command_query.c and command_watch.c share. */
 #ifndef DIBS_NODE_COMMAND_H
 #define DIBS_NODE_COMMAND_H
 
 #include "client.h"
 
-/* A word as a number, at most max. False: it is none. */
+/* Reads a word as a number, at most `max`. Returns false if it is none. */
 bool command_number(struct resp_word word, uint64_t max, uint64_t *x);
-/* Null; or why it cannot be the name of a lock or a group, or a pattern of names. */
+/* Returns null, or why the word cannot be the name of a lock or a group, or a pattern of names. */
 const char *command_objects_to(struct resp_word name);
-/* The same; if it cannot be, the client is told so. */
+/* The same check. If the word cannot be a name, the client is sent an error, and the result is false. */
 bool command_is_name(struct client *c, struct resp_word name);
 
-/* False, and the client is told: this takes an operator, and it is none. */
+/* Is the client an operator? If not, it is sent an error that names `what`. */
 bool command_may(struct client *c, const char *what);
 
 /* command_query.c */
@@ -19,13 +19,13 @@ void command_holders(struct client *c, const struct resp_request *r);
 void command_waiters(struct client *c, const struct resp_request *r);
 void command_locks(struct client *c, const struct resp_request *r);
 void command_force_unlock(struct client *c, const struct resp_request *r);
-/* The answer to one of these has come. */
+/* Sends the client the answer to one of these commands. */
 void command_answer(struct client *c, const struct question *q);
 
 /* command_watch.c */
 void command_subscribe(struct client *c, const struct resp_request *r);
 void command_unsubscribe(struct client *c, const struct resp_request *r);
-/* Something has happened to a lock that the client watches. */
+/* Sends the client an event of a lock that it has subscribed to. */
 void command_event(struct client *c, const struct subscription *s, const struct watch_note *note);
 
 #endif

@@ -28,8 +28,9 @@ void command_force_unlock(struct client *c, const struct resp_request *r)
         command_ask(c, ASK_EVICT, r->word[1]);
 }
 
-/* Page after page, as SCAN of Redis, and member after member: a cursor is both. It outlives views, so it has the id of
- * the member; members are sorted by their ids. */
+/* LOCKS works in pages, like SCAN of Redis, one member after the other. A cursor consists of a member's id and a place
+ * in that member's table. It has the id, not the place in the roster, since it can outlast a view. Members are sorted
+ * by id. */
 enum { CURSOR_MEMBER = 40 /* the bits below are the place in that member's table */ };
 
 void command_locks(struct client *c, const struct resp_request *r)
@@ -50,7 +51,7 @@ void command_locks(struct client *c, const struct resp_request *r)
         return;
     while (place < view->count && view->member[place].id < cursor >> CURSOR_MEMBER)
         place++;
-    if (place == view->count) { /* it has been removed, and was the last */
+    if (place == view->count) { /* the member was the last one and has been removed */
         resp_array(&c->out, 2);
         resp_integer(&c->out, 0);
         resp_array(&c->out, 0);
@@ -85,7 +86,7 @@ static void command_show_member(struct client *c, const struct answer *a, size_t
     resp_text(&c->out, a->name);
 }
 
-/* What a member could not say. */
+/* Shows which rows are missing from a member's answer, or that the member has not answered. */
 static void command_show_gap(struct client *c, const struct answer *a)
 {
     char line[64];
@@ -134,7 +135,7 @@ static void command_show_lock(struct client *c, const struct answer *a, const st
     resp_integer(&c->out, row->waiters);
 }
 
-/* Where the next page is. */
+/* The cursor of the next page. */
 static uint64_t command_next_page(const struct client *c, const struct answer *a)
 {
     const struct view *view = &c->session->node->view;

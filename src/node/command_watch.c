@@ -1,14 +1,16 @@
-/* command_watch.c - SUBSCRIBE and its kin, in the forms that clients of Redis expect.
+/* command_watch.c - SUBSCRIBE, PSUBSCRIBE, UNSUBSCRIBE and PUNSUBSCRIBE, in the forms that clients of Redis expect.
  *
- * The channel is the name of a lock, and a message is a line of words: event, member, client, fence, mode, and then, to
- * its end, who the client is: "granted ant 3 1794783362105714 exclusive web1:812 backup.sh". A fence of 0 is none. */
+ * The channel is the name of a lock. A message is a line of words: event, member, client, fence, mode, and the
+ * description of the client up to the end: "granted ant 3 1794783362105714 exclusive web1:812 backup.sh". A fence of 0
+ * means none. */
 #include "command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* News in version 3; in version 2 an array, which a client that has subscribed takes for the same. */
+/* Begins a push message. Version 2 of the protocol has none: there it is an array, which a subscribed client
+ * expects. */
 static void command_news(struct client *c, size_t count)
 {
     if (c->protocol == 3)

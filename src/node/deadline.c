@@ -16,7 +16,7 @@ static void due_put(struct due *d, size_t slot, struct claim *c)
     c->due_slot = slot;
 }
 
-/* Puts the claim where it belongs, given that only its own slot may be out of order. */
+/* Moves the claim to its right slot. All other slots are in order. */
 static void due_sift(struct due *d, size_t slot, struct claim *c)
 {
     for (; slot > 1 && d->heap[slot / 2]->due_ms > c->due_ms; slot /= 2)

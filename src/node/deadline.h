@@ -1,4 +1,5 @@
-/* deadline.h - claims in the order in which their time runs out: a binary heap in which everybody knows its place. */
+/* deadline.h - claims in the order of their deadlines: a binary heap. A claim knows its slot in the heap, so it can be
+ * moved. */
 #ifndef DIBS_NODE_DEADLINE_H
 #define DIBS_NODE_DEADLINE_H
 
@@ -10,10 +11,10 @@ struct due {
 };
 
 void due_free(struct due *d);
-/* The claim's time runs out at c->due_ms, whatever it was before. */
+/* Sets the claim's deadline to c->due_ms, whether it had one before or not. */
 void due_set(struct due *d, struct claim *c);
 void due_clear(struct due *d, struct claim *c);
-/* The claim whose time runs out first, or null. */
+/* The claim with the earliest deadline, or null. */
 struct claim *due_first(const struct due *d);
 
 #endif

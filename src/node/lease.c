@@ -1,11 +1,13 @@
-/* lease.c - see lease.h and member/README.md. The leader's decision which members take part next is a function of its own, plan.h.
+/* lease.c - see lease.h and member/README.md. The leader's decision which members take part next is a function of its
+ * own, plan.h.
  *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. Two changes
- * within a lease would make a majority of which no member has promised anything to its holder. So the leader waits between
- * two changes of the counted set until all leases of the set before have run out.
+ * within a lease would make a majority of which no member has promised anything to its holder. So the leader waits
+ * between two changes of the counted set until all leases of the set before have run out.
  *
- * A member that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its clients, and
- * grants again when its lease is back. A member that was excluded begins a new incarnation and waits to be let in. */
+ * A member that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its
+ * clients, and grants again when its lease is back. A member that was excluded begins a new incarnation and waits to be
+ * let in. */
 #include "lease.h"
 
 #include "mail.h"
@@ -38,9 +40,10 @@ void lease_begin_view(struct node *node)
     lease_count_acks(node);
 }
 
-/* The newest time such that this member had sent, by then, heartbeats which a majority has acknowledged; 0: there is none. The
- * lease counts from it. A member that has acknowledged a heartbeat keeps its promise, also if it does not take part any more:
- * in a rolling restart, a member does not lose its lease because others that acknowledged its heartbeats have just gone. */
+/* The newest time such that this member had sent, by then, heartbeats which a majority has acknowledged; 0: there is
+ * none. The lease counts from it. A member that has acknowledged a heartbeat keeps its promise, also if it does not
+ * take part any more: in a rolling restart, a member does not lose its lease because others that acknowledged its
+ * heartbeats have just gone. */
 static uint64_t lease_majority_acked_ms(const struct node *node)
 {
     uint64_t sorted[NODE_MEMBERS_MAX];
@@ -52,7 +55,7 @@ static uint64_t lease_majority_acked_ms(const struct node *node)
 
         if (!view_counts(&node->view, k))
             continue;
-        acked = k == node->place ? UINT64_MAX : node->member[k]->acked_ms; /* itself, always */
+        acked = k == node->place ? UINT64_MAX : node->member[k]->acked_ms; /* a member always counts for itself */
         for (count++; at > 0 && sorted[at - 1] < acked; at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = acked;
@@ -109,8 +112,8 @@ static bool lease_is_long_ago(const struct node *node, uint64_t ms)
     return node->now_ms - ms > node->conf.lease_ms / 2;
 }
 
-/* Is it known that the process that takes part in the view, if any, is dead, as a later one is at the other end of the
- * link? */
+/* Has the incarnation that takes part in the view, if any, ended? It has if a later one is at the other end of the
+ * link. */
 static bool lease_is_dead(const struct node *node, uint32_t k)
 {
     if (k == node->place)
@@ -118,7 +121,8 @@ static bool lease_is_dead(const struct node *node, uint32_t k)
     return node->member[k]->link.peer_incarnation > node->view.member[k].incarnation;
 }
 
-/* Who does not take part acknowledges nobody. */
+/* Does this member acknowledge no heartbeats of the member at place `k`? A member that does not take part acknowledges
+ * none. */
 static bool lease_is_bound(const struct node *node, uint32_t k)
 {
     return !node->takes_part || node->member[k]->bound;
@@ -131,7 +135,7 @@ bool lease_gave_up(const struct node *node)
 
 static bool lease_owes_nothing(const struct node *node, uint32_t k)
 {
-    if (k == node->place) /* dropped, it has given up its locks; or it takes part as somebody who is dead */
+    if (k == node->place) /* this member: dropped, and its locks given up; or an earlier incarnation takes part */
         return (node->dropped && lease_gave_up(node)) ||
                (!node->takes_part && node->now_ms >= node->began_ms + node->promise_ms);
     return lease_is_bound(node, k) && node->now_ms >= node->member[k]->promised_ms;
@@ -173,7 +177,8 @@ void lease_send_beats(struct node *node)
     node->next_beat_ms = node->now_ms + node->beat_every_ms;
 }
 
-/* In this view it gets no more acknowledgements. Who is meant itself gives up its locks, so that nobody has to wait. */
+/* The member at place `k` gets no more acknowledgements in this view. If it is this member itself, it gives up its
+ * locks, so that no other member has to wait for its lease. */
 static void lease_bind(struct node *node, uint32_t k)
 {
     if (k != node->place)
@@ -185,10 +190,10 @@ static void lease_bind(struct node *node, uint32_t k)
     }
 }
 
-/* Has the clock of this machine stood still, as that of a virtual machine does while it is saved or moved? The peer sent an
- * earlier heartbeat, `span`, after it had received the one of ours that `span` acknowledges, and it sent this one before
- * now. So between the two its clock cannot have advanced by more than ours has since we sent what `span` acknowledges,
- * times the ratio of the fastest clock to the slowest. Delays make no difference. */
+/* Has the clock of this machine stood still, as that of a virtual machine does while it is saved or moved? The peer
+ * sent an earlier heartbeat, `span`, after it had received the one of ours that `span` acknowledges, and it sent this
+ * one before now. So between the two its clock cannot have advanced by more than ours has since we sent what `span`
+ * acknowledges, times the ratio of the fastest clock to the slowest. Delays make no difference. */
 static bool lease_has_stood_still(const struct node *node, const struct member *m, const struct beat *beat)
 {
     return m->span.echo_ms && m->span.life == m->link.peer_incarnation && beat->sent_ms > m->span.sent_ms &&
@@ -232,7 +237,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
         for (uint32_t k = 0; k < node->view.count; k++)
             if (beat->drops & plan_bit(k))
                 lease_bind(node, k);
-    /* An acknowledgement for it, with the promise that belongs to it. */
+    /* Acknowledge its heartbeat, and give the promise that belongs to the acknowledgement. */
     if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
         m->beat_ms = beat->sent_ms;
         m->beat_life = m->link.peer_incarnation;
@@ -240,7 +245,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     } else {
         m->beat_ms = 0;
     }
-    /* And its acknowledgement, if it is for this life. */
+    /* Its acknowledgement of our heartbeat, if our present incarnation has sent that. */
     if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->life_ms &&
         beat->echo_ms <= node->now_ms && beat->echo_ms > m->acked_ms) {
         m->acked_ms = beat->echo_ms;
@@ -292,9 +297,9 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
     return in;
 }
 
-/* Has every lease run out that was given before the set of counted members changed last? Every member that takes part has
- * reported this view, so it measures its lease by the new set; and since the leader heard the last report, one promise
- * has passed, which is longer than a lease on every other clock. */
+/* Has every lease run out that was given before the set of counted members changed last? Every member that takes part
+ * has reported this view, so it measures its lease by the new set; and since the leader heard the last report, one
+ * promise has passed, which is longer than a lease on every other clock. */
 static bool lease_is_settled(struct node *node)
 {
     if (!node->settled_ms)
@@ -331,8 +336,8 @@ static bool lease_change_roster(struct node *node, const struct plan_in *in, con
     return roster_grant_wish(node, next);
 }
 
-/* A new view is wanted, with the same members: some member remembers too many names, or the fences of this view are used
- * up. In a view that has just begun neither is so, hence this does not happen again and again. */
+/* A new view is wanted, with the same members: some member remembers too many names, or the fences of this view are
+ * used up. In a view that has just begun neither is so, hence this does not happen again and again. */
 static bool lease_is_used_up(const struct node *node, const struct plan_in *in, const struct plan *p)
 {
     bool crowded = false;
@@ -345,8 +350,8 @@ static bool lease_is_used_up(const struct node *node, const struct plan_in *in, 
     return crowded && lease_is_long_ago(node, node->installed_ms);
 }
 
-/* Above all fencing tokens of this view and those before. The calendar helps where nothing else is known; this clock may be
- * too fast by a twentieth, and fences are not to overtake the calendar. */
+/* Above all fencing tokens of this view and those before. The calendar helps where nothing else is known; this clock
+ * may be too fast by a twentieth, and fences are not to overtake the calendar. */
 static uint64_t lease_next_fence(const struct node *node)
 {
     uint64_t base = fence_next_base(&node->fence, node->view.fence, node->now_ms);
@@ -369,7 +374,7 @@ static void lease_let_in(const struct node *node, const struct plan *p, struct v
     }
 }
 
-/* A young cluster waits for all to be there, for a while: one view instead of many. */
+/* A new cluster waits for a while until all members are there, so that there is one view instead of many. */
 static bool lease_waits_for_more(const struct node *node, const struct plan *p)
 {
     uint32_t there = 0;
@@ -395,7 +400,7 @@ void lease_lead(struct node *node)
         node->led_ms = node->now_ms;
     if (agree_view(node->agree)->number != node->view.number || agree_is_proposing(node->agree))
         return;
-    if (node->leaves && agree_hand_over(node->agree)) /* else the others would have to find out that nobody leads */
+    if (node->leaves && agree_hand_over(node->agree)) /* else the others would have to wait for an election */
         return;
     in = lease_look(node, &own);
     plan_make(&in, &p);
@@ -421,5 +426,5 @@ void lease_lead(struct node *node)
     if (changed)
         agree_propose(node->agree, &next);
     else if (node->place < node->view.count && node->view.member[node->place].standing == VIEW_REMOVED)
-        agree_hand_over(node->agree); /* nobody removes itself */
+        agree_hand_over(node->agree); /* a leader does not remove itself */
 }

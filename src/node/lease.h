@@ -1,4 +1,4 @@
-/* lease.h - heartbeats, promises, leases, and who shall take part in the next view. See member/README.md. */
+/* lease.h - heartbeats, promises, leases, and when the leader proposes the next view. See member/README.md. */
 #ifndef DIBS_NODE_LEASE_H
 #define DIBS_NODE_LEASE_H
 
@@ -6,18 +6,19 @@
 
 /* A new view was installed. */
 void lease_begin_view(struct node *node);
-/* What others have acknowledged has changed. */
+/* To be called when another member has acknowledged heartbeats: computes when the lease ends. */
 void lease_count_acks(struct node *node);
-/* May this process grant, by the clock? */
+/* Compares the lease with the clock, and tells the locks whether this member may grant. */
 void lease_refresh(struct node *node);
-/* It leaves, or is dropped, and none of its clients believes in a lock any more: nobody has to wait for its lease. */
+/* Is this member leaving or dropped, and does none of its clients believe in a lock any more? Then no member has to
+ * wait for its lease to run out. */
 bool lease_gave_up(const struct node *node);
 void lease_send_beats(struct node *node);
-/* A heartbeat of the member at this place. */
+/* Receives a heartbeat of the member at place `place`. */
 void lease_hear(struct node *node, uint32_t place, const struct beat *beat);
-/* When a promise runs out that somebody waits for; or UINT64_MAX. */
+/* When the next promise runs out for which the leader waits; or UINT64_MAX. */
 uint64_t lease_due_ms(const struct node *node);
-/* Who leads looks whether the next view is due, and proposes it. */
+/* At the leader: proposes the next view if it is due. */
 void lease_lead(struct node *node);
 
 #endif

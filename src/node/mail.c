@@ -28,7 +28,7 @@ void mail_send_announced(struct member *m, uint64_t highest_fence)
     mail_say(m, LETTER_ANNOUNCED, highest_fence, 8);
 }
 
-/* False: it must wait. What is wrong with a letter ends the connection. */
+/* Receives a letter. Returns false if it must wait for its view. A wrong letter ends the connection. */
 static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct member *m = node->member[k];
@@ -43,7 +43,7 @@ static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes
         m->letters_view = number;
         wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
     } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
-        return true; /* of a former view */
+        return true; /* of an earlier view */
     } else if (type == LETTER_ANNOUNCED) {
         locks_hear_fence(&node->locks, unpack_number(&u, 8));
         wrong = u.wrong || u.at != u.end || !locks_has_digest(&node->locks, node->part[k]) || m->announced
@@ -153,8 +153,8 @@ void mail_send_roster(const struct node *node, uint32_t k)
     bytes_free(&b);
 }
 
-/* A view that was installed elsewhere has been agreed upon. Who leads may not be able to tell us: it may have been added while
- * we were away, so that we do not know it; or we are removed. */
+/* A view that another member has installed is agreed. The leader may not be able to send it to us: it may have been
+ * added to the roster while we were away, so that we do not know it, or we may have been removed. */
 static void mail_hear_news(struct node *node, const struct view *view)
 {
     uint32_t place = view_find(view, agree_journal(node->agree)->member);
@@ -224,8 +224,9 @@ static void mail_hear_wish(struct node *node, struct unpack *u)
         node_change_roster(node, &wish);
 }
 
-/* Who is astray is told who it is by who surely knows: an old roster may have it as somebody whom it was before it was removed
- * and added anew. Who lags should be told by the leader first. */
+/* Should this member send the roster to the sender of the heartbeat? A sender that does not know its own id gets the
+ * roster only from a member with a valid lease: an outdated roster may list it under the id that it had before it was
+ * removed and added again. A sender with an outdated view should hear of the newest one from the leader first. */
 static bool mail_should_tell(const struct node *node, const struct beat *beat)
 {
     if (beat->stray)

@@ -1,34 +1,34 @@
-/* mail.h - what members tell each other, by letters and by notes (link.h).
+/* mail.h - the messages between members: letters and notes (link.h).
  *
- * Letters are never lost, and come in order. They are about locks, and belong to a view: one says which, and all behind it
- * are of that view. A letter of a former view is thrown away, one of a later view waits until that is installed here. Notes
- * may be lost, and stand for themselves: heartbeats, what libraft sends, the roster, wishes for another one, and what
- * people ask and hear (talk.h). */
+ * Letters are never lost, and arrive in order. They are about locks and belong to a view: a letter of one type names a
+ * view, and all letters after it belong to that view. A letter of an earlier view is discarded. A letter of a later
+ * view waits until this member has installed that view (I23). Notes may be lost, and each is complete in itself:
+ * heartbeats, messages of libraft, the roster, requests to change the roster, questions and events (talk.h). */
 #ifndef DIBS_NODE_MAIL_H
 #define DIBS_NODE_MAIL_H
 
 #include "node.h"
 
-/* The letters that follow are of this view. */
+/* The letters to `m` that follow belong to this view. */
 void mail_send_view(struct member *m, uint64_t number);
-/* This member has sent its digest in this view (digest.h); it knows of fencing tokens up to this one. */
+/* This member has sent its whole digest for this view (digest.h), and knows of fencing tokens up to `highest_fence`. */
 void mail_send_announced(struct member *m, uint64_t highest_fence);
 void mail_send_beat(struct member *m, const struct beat *beat);
 void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len);
-/* To who does not know who it is, or who the others are by now. */
+/* Sends the roster to the member at place `k`, which does not know its own id or the newest roster. */
 void mail_send_roster(const struct node *node, uint32_t k);
-/* A wish of this node, to the leader. */
+/* Sends this node's request for another roster to the leader. */
 void mail_send_wish(const struct node *node, const struct node_wish *wish);
 
-/* One has come from the member at place k. What is wrong with it ends the connection. */
+/* Receives a letter or a note from the member at place `k`. If it is wrong, the connection ends. */
 void mail_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len);
 void mail_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len);
-/* Letters that waited are looked at again. */
+/* Receives the letters that waited for their view. */
 void mail_take_late(struct node *node, uint32_t k);
 
-/* What node.c does with them. All have sent their digests, perhaps: locks can be granted. */
+/* In node.c. If all members have sent their digests, opens the view: locks can be granted. */
 void node_try_open(struct node *node);
-/* Who was excluded, or has just joined, takes part as somebody else. */
+/* In node.c. A member that was excluded, or has just joined, begins a new incarnation. */
 void node_begin_life(struct node *node);
 
 #endif

@@ -1,4 +1,4 @@
-/* metrics.h - what a member counts (lock/stats.h) and what it is, as the text that Prometheus reads. */
+/* metrics.h - a member's counters (lock/stats.h) and its state, as text for Prometheus. */
 #ifndef DIBS_NODE_METRICS_H
 #define DIBS_NODE_METRICS_H
 

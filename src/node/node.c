@@ -1,4 +1,5 @@
-/* node.c - see node.h. Here views are installed; lease.c decides who takes part, mail.c has what members tell each other. */
+/* node.c - see node.h. Here views are installed; lease.c decides who takes part, mail.c has what members tell each
+ * other. */
 #include "node.h"
 
 #include "base/memory.h"
@@ -20,7 +21,7 @@ static struct member *node_new_member(struct node *node, const struct view_membe
 
     memcpy(m->name, v->name, sizeof m->name);
     link_init(&m->link, &node->self, m->name);
-    m->promised_ms = node->now_ms + node->promise_ms; /* by a former life of this process, for all it knows */
+    m->promised_ms = node->now_ms + node->promise_ms; /* an earlier incarnation may have promised that */
     return m;
 }
 
@@ -83,7 +84,7 @@ static void node_set_roster(struct node *node, const struct view *view)
 
 /* -------------------------------------------------------------------------------------------------------------- views */
 
-/* Who was excluded forgets everything, and asks to be let in as somebody else. */
+/* A member that was excluded forgets everything and begins a new incarnation, which waits to be let in. */
 void node_begin_life(struct node *node)
 {
     if (node->agree) {
@@ -171,7 +172,7 @@ void node_install(struct node *node, const struct view *view)
     else
         fence_forget(&node->fence);
     lease_begin_view(node);
-    lease_refresh(node); /* clients of who was excluded hear of it before anything else happens */
+    lease_refresh(node); /* if this member was excluded, its clients hear of it before anything else happens */
     node_begin_view(node);
     if (took_part && !node->takes_part)
         node_begin_life(node);
@@ -410,7 +411,7 @@ void node_advance(struct node *node, uint64_t now_ms)
 {
     if (node->now_ms < now_ms) {
         if (node->agree && lease_due_ms(node) <= now_ms)
-            node->next_beat_ms = now_ms; /* somebody waits to hear that */
+            node->next_beat_ms = now_ms; /* the leader waits to hear that */
         node->now_ms = now_ms;
     }
     lease_refresh(node);

@@ -77,8 +77,9 @@ static void question_list_claims(const struct lock *lock, bool holders, uint64_t
     a->more = count > QUESTION_ROWS_MAX ? count - QUESTION_ROWS_MAX : 0;
 }
 
-/* Some of the locks, from a place in the table on; the place to go on with, or 0. A page ends when it is full, and when
- * looking for names that match has cost enough for one turn: it may be empty, and not be the last. */
+/* Lists one page of the locks, from place `cursor` of the table on; a->more becomes the place of the next page, or 0. A
+ * page ends when it is full, or when the search for matching names has cost enough for one turn: so it may be empty and
+ * not the last. */
 static void question_list_locks(const struct locks *l, const char *pattern, size_t len, uint64_t cursor,
                                 struct answer *a)
 {
@@ -96,7 +97,7 @@ static void question_list_locks(const struct locks *l, const char *pattern, size
     a->more = cursor < l->room ? cursor : 0;
 }
 
-/* `by` tells who wants holders evicted. */
+/* Answers a question at this member. For ASK_EVICT, `by` describes the client that gave the order. */
 static void question_answer(struct node *node, enum question_about about, const char *text, size_t len, uint64_t cursor,
                             const char *by, struct answer *a)
 {
@@ -119,7 +120,7 @@ void questions_init(struct questions *q)
     ring_init(&q->settled);
 }
 
-/* To one member: this one answers at once, others later, if at all. */
+/* Puts the question to one member. This member answers at once, another one later or not at all. */
 static void question_put(struct question *q, struct answer *a, uint64_t cursor)
 {
     struct node *node = q->session->node;
@@ -143,7 +144,7 @@ static void question_put(struct question *q, struct answer *a, uint64_t cursor)
     talk_say(node, place, bytes, (size_t)(at - bytes));
 }
 
-/* Of the holders that a member has named. */
+/* The largest fence among the holders that a member has named. */
 static uint64_t question_largest_fence(const struct answer *a)
 {
     struct unpack u = unpack_bytes(&a->rows);
@@ -155,7 +156,7 @@ static uint64_t question_largest_fence(const struct answer *a)
     return largest;
 }
 
-/* It is known who holds it: now they are evicted. */
+/* The holders are known: asks the members to evict them. */
 static void question_evict(struct question *q)
 {
     struct node *node = q->session->node;
@@ -182,7 +183,7 @@ static bool question_is_open(const struct question *q)
     return false;
 }
 
-/* An answer has come, or will not come any more. */
+/* An answer has arrived, or will not arrive any more: settles the question if none is awaited. */
 static void question_look(struct question *q)
 {
     struct questions *all = &q->session->node->talk.questions;
@@ -252,7 +253,7 @@ const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u
     memcpy(text, at, len);
     text[len] = '\0';
     memcpy(by, by_at, by_len);
-    if (!talk_reaches(node, from)) /* it has been asked too much */
+    if (!talk_reaches(node, from)) /* too many bytes wait to be sent there */
         return NULL;
     question_answer(node, (enum question_about)about, text, len, cursor, by, &a);
     pack_number(pack_number(pack_number(pack_number(head, TALK_ANSWER, 1), id, 8), about, 1), a.more, 8);
@@ -275,7 +276,7 @@ static struct question *question_of(struct node *node, uint64_t id)
     return NULL;
 }
 
-/* What is awaited of this member, or null. */
+/* The answer that is awaited from this member, or null. */
 static struct answer *question_awaits(struct question *q, uint64_t member)
 {
     for (uint32_t k = 0; k < q->count; k++)

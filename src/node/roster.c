@@ -7,7 +7,7 @@
 
 enum { WISH_MS = 10000 };
 
-/* Would those that take part be a majority without the member at this place? */
+/* Without the member at `place`, would the members that take part be a majority? */
 static bool roster_keeps_majority(const struct view *v, uint32_t place)
 {
     uint32_t counted = 0, part = 0;
@@ -20,7 +20,7 @@ static bool roster_keeps_majority(const struct view *v, uint32_t place)
     return !view_counts(v, place) || 2 * part > counted;
 }
 
-/* The names of members that are counted, and do not take part. */
+/* Prints the names of the members that are counted and do not take part. */
 static void roster_name_absent(const struct view *v, uint32_t place, struct dme_text *to)
 {
     const char *before = "";
@@ -54,7 +54,7 @@ static const char *roster_refuse_second(struct node *node, const struct node_wis
     return node->refusal;
 }
 
-/* Has the member at this place been added, and not joined? Then its addition can be taken back. */
+/* Has the member at `place` been added and not joined yet? Then its addition can be taken back. */
 static bool roster_is_awaited(const struct view *v, uint32_t place)
 {
     return place != VIEW_MEMBERS_MAX && v->member[place].standing == VIEW_ADDED && !v->member[place].incarnation;
@@ -109,7 +109,8 @@ void roster_mind_wishes(struct node *node)
     roster_mind(node, &node->recall);
 }
 
-/* An added member that takes part is about to be counted. One that does not is not needed for anything. */
+/* An added member that takes part is about to be counted and stays. One that does not take part can be removed at
+ * once. */
 bool roster_take_back(struct node *node, struct view *next)
 {
     uint64_t join_ms = node->conf.join_ms ? node->conf.join_ms : ROSTER_JOIN_MS;

@@ -1,10 +1,11 @@
-/* roster.h - changes of the list of members: what an operator may ask for, and what the leader makes of it.
+/* roster.h - changes of the roster: what an operator can request, and how the leader carries it out (I32).
  *
- * An operator asks any member; the member keeps the wish for a while and sends it to the leader with its heartbeats, so that a
- * leader may change meanwhile. The list changes by one member at a time (lease.c says when): a member that has been added has
- * to join, catch up and be counted before the next change. One that never starts would block all changes. So its addition can
- * be taken back, which is done at once as it is not counted yet, and it runs out: a leader that has waited for join_ms for
- * an added member to take part takes it back. A new leader begins to wait anew. */
+ * An operator can ask any member. The member keeps the request (`wish`) for a while and sends it to the leader with its
+ * heartbeats, so the leader may change meanwhile. The roster changes by one member at a time (lease.c says when): an
+ * added member has to join, catch up and be counted before the next change. An added member that never starts would
+ * block all changes. So its addition can be taken back, at once, since the member is not counted yet. The addition also
+ * expires: a leader that has waited for join_ms for an added member to take part takes the addition back. A new leader
+ * begins to wait anew. */
 #ifndef DIBS_NODE_ROSTER_H
 #define DIBS_NODE_ROSTER_H
 
@@ -12,11 +13,13 @@
 
 enum { ROSTER_JOIN_MS = 300000 };
 
-/* A wish is kept until it has come true, or for too long. */
+/* Sends this member's wish to the leader again. Forgets it when the view has it, or when it has been kept for too
+ * long. */
 void roster_mind_wishes(struct node *node);
-/* The leader: an added member that does not take part is taken back in the next view. True: one is. */
+/* At the leader: marks as removed, in `next`, an added member that does not take part and whose addition has been taken
+ * back or has expired. Returns true if there is one. */
 bool roster_take_back(struct node *node, struct view *next);
-/* The leader: what was wished for. True: the next view has it. */
+/* At the leader: changes `next` as the wish says. Returns false if there is no wish that can be carried out. */
 bool roster_grant_wish(const struct node *node, struct view *next);
 
 #endif

@@ -56,7 +56,8 @@ static bool watch_matches(const struct subscription *s, const struct watch_note 
     return s->text_len == note->name_len && memcmp(s->text, note->name, note->name_len) == 0;
 }
 
-/* The next stage in which somebody may want to know: 0 is that of names, k + 1 that of patterns with a prefix of length k. */
+/* Goes to the next stage that may have subscriptions: 0 is that of names, k + 1 that of patterns with a prefix of
+ * length k. */
 static bool watch_go_on(struct watch *w, const struct watch_note *note)
 {
     w->next = NULL;
@@ -288,8 +289,8 @@ static struct subscription *watch_find(const struct session *s, bool pattern, co
     return NULL;
 }
 
-/* The others are told soon of few subscriptions, once for all that a client has asked for at once; if there are many, they know
- * that it is all names. */
+/* The others are told soon of few subscriptions, once for all that a client has asked for at once; if there are many,
+ * they know that it is all names. */
 static void watch_changed(struct node *node)
 {
     node->talk.watch.changed |= node->talk.watch.count <= INTEREST_ITEMS_MAX + 1;
