@@ -1,12 +1,13 @@
-/* fail.c - sites that stop, begin again, join and leave, and networks that are cut in two. See space.h.
+/* fail.c - sites that crash, restart, join and leave, and networks that are cut in two. See space.h.
  *
- * All of it is as in lab/world.h, whose moves these transitions are. A crash sends its news like
- * messages; what is more than one part's affair happens when the transition is applied: a cut empties inboxes, and who
- * is back hears who is not there. A cut is a transition of site 0.
+ * The failure model is that of lab/failure.h: these transitions are its events. The news of a crash are part of the
+ * transition, like messages that the site sends. The other failures concern more than one part of the state, so they are
+ * carried out when the transition is applied (space_fail). A cut is a transition of site 0.
  *
- * Fewer states, and the same verdicts: a site that stops for good loses what comes to it at once, and has no memory
- * unless it may need it again. */
+ * To have fewer states with the same verdicts, a site that crashes for good loses the messages to it at once, and keeps its
+ * memory only if it may resume. */
 #include "base/memory.h"
+#include "lab/failure.h"
 #include "space_inner.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static uint32_t fail_news(struct space *s, enum dme_news what, dme_id of, dme_id
     return space_put_message(s, &(struct dme_msg){.from = of, .to = to, .kind = what});
 }
 
-/* The inbox without what is in vain: messages from across the cut, or, if the site is down, news. */
+/* The inbox of site `i` without the messages and news that are lost. */
 static uint32_t fail_lose_vain(struct space *s, uint32_t inbox, dme_id i, uint32_t side, bool down)
 {
     uint32_t len = s->inboxes.length[inbox] / sizeof(uint32_t), kept = 0, id;
@@ -37,12 +38,25 @@ static uint32_t fail_lose_vain(struct space *s, uint32_t inbox, dme_id i, uint32
         uint32_t item = ((const uint32_t *)intern_get(&s->inboxes, inbox))[k];
         const struct dme_msg *m = space_message(s, item);
 
-        if (m->kind < DME_NEWS ? !world_apart(side, m->from, i) : !down)
+        if (!failure_loses(m->kind, m->from, i, side, down))
             list[kept++] = item;
     }
     id = intern_put(&s->inboxes, list, kept * sizeof *list);
     free(list);
     return id;
+}
+
+/* In a transition of one site, the other sites are not known: no news are held back here. When the transition is applied,
+ * news across the cut and to sites that are down are dropped. */
+static bool fail_none_is_down(void *space, dme_id site)
+{
+    (void)space, (void)site;
+    return false;
+}
+
+static void fail_send_news(void *space, enum dme_news what, dme_id of, dme_id to)
+{
+    space_add_send(space, to, fail_news(space, what, of, to));
 }
 
 static void fail_crash(struct space *s, uint32_t part)
@@ -60,9 +74,9 @@ static void fail_crash(struct space *s, uint32_t part)
         memset(&s->scratch->node + 1, 0, dme_node_size(&s->conf, i) - sizeof s->scratch->node);
     t.part = space_put_part(s, intern_put(&s->nodes, s->scratch, space_key_size(s, i)), inbox);
     t.sends = (uint32_t)s->sends;
-    for (dme_id j = 0; j < s->conf.n && s->conf.alg->news; j++)
-        if (j != i)
-            space_add_send(s, j, fail_news(s, DME_DOWN, i, j));
+    failure_report(
+        &(struct failure_driver){.conf = &s->conf, .user = s, .is_down = fail_none_is_down, .tell = fail_send_news},
+        WORLD_CRASH, i, 0);
     t.count = (uint32_t)s->sends - t.sends;
     space_add_transition(s, &t);
 }
@@ -89,19 +103,20 @@ static void fail_cut(struct space *s, uint32_t part)
 void space_try_failures(struct space *s, uint32_t part)
 {
     struct dme_node node = space_key(s, part)->node;
+    const struct dme_alg *alg = s->conf.alg;
 
-    if (node.down) {
+    if (!failure_site_objects(alg, &node, DME_RESTART)) {
         fail_event(s, part, DME_RESTART, 0, SPACE_RESTART);
         fail_event(s, part, DME_RESTART, 1, SPACE_RESUME);
     } else {
         if (fail_happens(s, SPACE_CRASH))
             fail_crash(s, part);
-        if (fail_happens(s, SPACE_CRASH) && s->conf.alg->news && !(s->needs & DME_DETECTION))
+        if (fail_happens(s, SPACE_CRASH) && alg->news && !(s->needs & DME_DETECTION))
             space_add_transition(
                 s, &(struct space_transition){.type = WORLD_SUSPECT, .spends = SPACE_CRASH, .part = part});
-        if (s->conf.alg->join)
+        if (!failure_site_objects(alg, &node, DME_JOIN))
             fail_event(s, part, DME_JOIN, 0, SPACE_JOIN);
-        if (s->conf.alg->leave && node.phase == DME_IDLE)
+        if (!failure_site_objects(alg, &node, DME_LEAVE))
             fail_event(s, part, DME_LEAVE, 0, SPACE_LEAVE);
     }
     if (node.self == 0 && fail_happens(s, SPACE_CUT))
@@ -117,9 +132,12 @@ static bool fail_news_pending(const struct space *s, const uint32_t *state, dme_
         uint32_t inbox = s->part[state[j]].inbox, len = s->inboxes.length[inbox] / sizeof(uint32_t);
         const uint32_t *list = intern_get(&s->inboxes, inbox);
 
-        for (uint32_t k = 0; k < len && !space_key(s, state[j])->node.down; k++)
-            if (space_message(s, list[k])->kind == DME_DOWN && space_message(s, list[k])->from == i)
+        for (uint32_t k = 0; k < len; k++) {
+            const struct dme_msg *m = space_message(s, list[k]);
+
+            if (failure_is_awaited(m->kind, m->from, space_key(s, state[j])->node.down, i))
                 return true;
+        }
     }
     return false;
 }
@@ -130,57 +148,45 @@ bool space_may_fail(const struct space *s, const uint32_t *state, const struct s
     case DME_RESTART:
         return !fail_news_pending(s, state, space_key(s, t->part)->node.self);
     case WORLD_CUT:
-        return space_side(s, state) == 0;
     case WORLD_HEAL:
-        return space_side(s, state) != 0;
+        return !failure_net_objects(space_side(s, state), t->type);
     default:
         return true;
     }
 }
 
-static void fail_tell(struct space *s, uint32_t *state, enum dme_news what, dme_id of, dme_id to)
+struct fail_state {
+    struct space *space;
+    uint32_t *state;
+};
+
+static bool fail_is_down(void *user, dme_id site)
 {
-    if (s->conf.alg->news && of != to && !space_key(s, state[to])->node.down)
-        state[to] = space_append(s, state[to], fail_news(s, what, of, to));
+    const struct fail_state *f = user;
+
+    return space_key(f->space, f->state[site])->node.down;
 }
 
-/* Each side hears of the other. */
-static void fail_tell_across(struct space *s, uint32_t *state, uint32_t side, enum dme_news what)
+static void fail_tell(void *user, enum dme_news what, dme_id of, dme_id to)
 {
-    for (dme_id i = 0; i < s->conf.n; i++)
-        for (dme_id j = 0; j < s->conf.n; j++)
-            if (world_apart(side, i, j))
-                fail_tell(s, state, space_key(s, state[j])->node.down ? DME_DOWN : what, j, i);
+    const struct fail_state *f = user;
+
+    f->state[to] = space_append(f->space, f->state[to], fail_news(f->space, what, of, to));
 }
 
 void space_fail(struct space *s, uint32_t *state, dme_id i, const struct space_transition *t)
 {
-    uint32_t side = space_side(s, state);
+    struct fail_state f = {.space = s, .state = state};
+    uint32_t side = t->type == WORLD_CUT ? t->arg : space_side(s, state);
 
-    switch (t->type) {
-    case DME_RESTART:
-        for (dme_id j = 0; j < s->conf.n; j++) {
-            if (space_key(s, state[j])->node.down)
-                fail_tell(s, state, DME_DOWN, j, i);
-            else if (world_apart(side, i, j))
-                fail_tell(s, state, DME_CUT, j, i);
-        }
-        break;
-    case WORLD_SUSPECT:
-        for (dme_id j = 0; j < s->conf.n; j++)
-            fail_tell(s, state, DME_DOWN, i, j);
-        break;
-    case WORLD_CUT:
-        state[s->conf.n + 1] = side = t->arg;
-        for (dme_id j = 0; j < s->conf.n; j++)
-            state[j] =
-                space_put_part(s, s->part[state[j]].node,
-                               fail_lose_vain(s, s->part[state[j]].inbox, j, side, space_key(s, state[j])->node.down));
-        fail_tell_across(s, state, side, DME_CUT);
-        break;
-    case WORLD_HEAL:
-        state[s->conf.n + 1] = 0;
-        fail_tell_across(s, state, side, DME_HEALED);
-        break;
-    }
+    if (t->type == WORLD_CRASH) /* the transition has its news */
+        return;
+    if (t->type == WORLD_CUT || t->type == WORLD_HEAL)
+        state[s->conf.n + 1] = t->type == WORLD_CUT ? t->arg : 0;
+    for (dme_id j = 0; t->type == WORLD_CUT && j < s->conf.n; j++)
+        state[j] =
+            space_put_part(s, s->part[state[j]].node,
+                           fail_lose_vain(s, s->part[state[j]].inbox, j, side, space_key(s, state[j])->node.down));
+    failure_report(&(struct failure_driver){.conf = &s->conf, .user = &f, .is_down = fail_is_down, .tell = fail_tell},
+                   t->type, i, side);
 }

@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include "base/memory.h"
+#include "failure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,13 +57,24 @@ static void world_post(struct lab_world *w, dme_id self)
     }
 }
 
-/* If the algorithm listens, and the site is there to listen, it will hear this of another. */
-static void world_tell(struct lab_world *w, enum dme_news what, dme_id of, dme_id to)
+static bool world_is_down(void *world, dme_id site)
 {
-    if (!w->conf.alg->news || of == to || w->node[to]->down)
-        return;
+    return ((const struct lab_world *)world)->node[site]->down;
+}
+
+/* News are in flight like messages. */
+static void world_tell(void *world, enum dme_news what, dme_id of, dme_id to)
+{
+    struct lab_world *w = world;
+
     world_post_copy(w, &(struct dme_msg){.from = of, .to = to, .kind = what}, to);
     w->sent++;
+}
+
+static void world_report(struct lab_world *w, uint32_t type, dme_id site, uint32_t side)
+{
+    failure_report(&(struct failure_driver){.conf = &w->conf, .user = w, .is_down = world_is_down, .tell = world_tell},
+                   type, site, side);
 }
 
 void world_send(struct lab_world *w, const struct dme_msg *m)
@@ -147,7 +159,7 @@ bool world_may_return(const struct lab_world *w, dme_id site)
     for (size_t k = 0; k < w->flights; k++) {
         const struct dme_msg *m = w->flight[k].msg;
 
-        if (m->kind == DME_DOWN && m->from == site && !w->node[m->to]->down)
+        if (failure_is_awaited(m->kind, m->from, w->node[m->to]->down, site))
             return false;
     }
     return true;
@@ -155,27 +167,14 @@ bool world_may_return(const struct lab_world *w, dme_id site)
 
 static const char *world_objection_to_failure(const struct lab_world *w, const struct world_move *move)
 {
-    const struct dme_node *node = w->node[move->site];
-    const struct dme_alg *alg = w->conf.alg;
+    const char *objection;
 
-    switch (move->type) {
-    case DME_RESTART:
-        if (!node->down)
-            return "the site is not down";
-        return world_may_return(w, move->site) ? NULL : "some sites do not know of its crash yet";
-    case DME_JOIN:
-        return alg->join ? NULL : "the algorithm knows of no members";
-    case DME_LEAVE:
-        return !alg->leave               ? "the algorithm knows of no members"
-               : node->phase != DME_IDLE ? "the site is not idle"
-                                         : NULL;
-    case WORLD_CUT:
-        return w->side ? "the network is cut already" : NULL;
-    case WORLD_HEAL:
-        return w->side ? NULL : "the network is whole";
-    default: /* a crash, or the suspicion of one */
-        return NULL;
-    }
+    if (move->type == WORLD_CUT || move->type == WORLD_HEAL)
+        return failure_net_objects(w->side, move->type);
+    objection = failure_site_objects(w->conf.alg, w->node[move->site], move->type);
+    if (objection || move->type != DME_RESTART || world_may_return(w, move->site))
+        return objection;
+    return "some sites do not know of its crash yet";
 }
 
 static const char *world_objection(const struct lab_world *w, const struct world_move *move)
@@ -184,8 +183,7 @@ static const char *world_objection(const struct lab_world *w, const struct world
 
     if (move->site >= w->conf.n)
         return "there is no such site";
-    if (w->node[move->site]->down &&
-        (move->type < DME_RECEIVE || (move->type > DME_RESTART && move->type <= WORLD_SUSPECT)))
+    if (w->node[move->site]->down && move->type < DME_RECEIVE)
         return "the site is down";
     switch (move->type) {
     case DME_REQUEST:
@@ -224,8 +222,7 @@ static void world_mishap(struct lab_world *w, const struct world_move *move)
 
 /* ---------------------------------------------------------------------------------------------------------- failures */
 
-/* Messages in flight across the cut are lost. So are news to a site that is down: it hears the current state when it is
- * back. */
+/* Messages and news that the last failure has lost are taken out of flight. */
 static void world_lose_vain(struct lab_world *w)
 {
     size_t kept = 0;
@@ -233,7 +230,7 @@ static void world_lose_vain(struct lab_world *w)
     for (size_t k = 0; k < w->flights; k++) {
         const struct dme_msg *m = w->flight[k].msg;
 
-        if (m->kind < DME_NEWS ? world_apart(w->side, m->from, m->to) : w->node[m->to]->down)
+        if (failure_loses(m->kind, m->from, m->to, w->side, w->node[m->to]->down))
             free(w->flight[k].msg);
         else
             w->flight[kept++] = w->flight[k];
@@ -241,54 +238,19 @@ static void world_lose_vain(struct lab_world *w)
     w->flights = kept;
 }
 
-/* Each side hears of the other. Of a site that is down it is only ever said that it is down. */
-static void world_tell_across(struct lab_world *w, uint32_t side, enum dme_news what)
-{
-    for (dme_id i = 0; i < w->conf.n; i++)
-        for (dme_id j = 0; j < w->conf.n; j++)
-            if (world_apart(side, i, j))
-                world_tell(w, w->node[j]->down ? DME_DOWN : what, j, i);
-}
-
-/* A site that is back hears who is not there. */
-static void world_tell_absences(struct lab_world *w, dme_id to)
-{
-    for (dme_id j = 0; j < w->conf.n; j++) {
-        if (w->node[j]->down)
-            world_tell(w, DME_DOWN, j, to);
-        else if (world_apart(w->side, j, to))
-            world_tell(w, DME_CUT, j, to);
-    }
-}
-
-/* What no node takes a step for. */
+/* A failure is a move for which no node takes a step. */
 static void world_do_failure(struct lab_world *w, const struct world_move *move)
 {
-    uint32_t side = w->side;
+    uint32_t side = move->type == WORLD_CUT ? move->arg : w->side;
 
     dme_out_init(w->out, dme_out_size(&w->conf));
-    switch (move->type) {
-    case WORLD_CRASH:
+    if (move->type == WORLD_CRASH)
         dme_crash(w->node[move->site]);
+    if (move->type == WORLD_CUT || move->type == WORLD_HEAL)
+        w->side = move->type == WORLD_CUT ? move->arg : 0;
+    if (move->type == WORLD_CRASH || move->type == WORLD_CUT)
         world_lose_vain(w);
-        for (dme_id j = 0; j < w->conf.n; j++)
-            if (!world_apart(side, move->site, j))
-                world_tell(w, DME_DOWN, move->site, j);
-        break;
-    case WORLD_SUSPECT: /* also by those who have been told that it is beyond a cut */
-        for (dme_id j = 0; j < w->conf.n; j++)
-            world_tell(w, DME_DOWN, move->site, j);
-        break;
-    case WORLD_CUT:
-        w->side = move->arg;
-        world_lose_vain(w);
-        world_tell_across(w, w->side, DME_CUT);
-        break;
-    case WORLD_HEAL:
-        w->side = 0;
-        world_tell_across(w, side, DME_HEALED);
-        break;
-    }
+    world_report(w, move->type, move->site, side);
 }
 
 static void world_run_step(struct lab_world *w, const struct world_move *move, const struct dme_msg *m)
@@ -298,7 +260,7 @@ static void world_run_step(struct lab_world *w, const struct world_move *move, c
     dme_step(&w->conf, w->node[move->site], &event, w->out);
     world_post(w, move->site);
     if (move->type == DME_RESTART)
-        world_tell_absences(w, move->site);
+        world_report(w, DME_RESTART, move->site, w->side);
     w->entries += w->out->entered;
 }
 

@@ -1,6 +1,6 @@
 /* world.h - n nodes and the messages between them, without time: the smallest driver.
  *
- * Whoever uses a world chooses what happens next: a scenario file, a fuzzer, or the printing of a counterexample. A run
+ * The user of a world chooses what happens next: a scenario file, a fuzzer, or the printing of a counterexample. A run
  * is nothing but a list of moves, and a move has a text that can be read and played again:
  *
  *     request 0        request 0 2 (in mode 2)      release 0      deliver 1 0 REPLY      timer 0 1
@@ -14,9 +14,8 @@
  *     crash 0          restart 0 (knowing nothing)  resume 0 (knowing what it knew)       join 0      leave 0
  *     cut 0 1 (these two from all others)           heal           suspect 0 (others are told that it is down)
  *
- * What is in flight to a site that is down is lost when it arrives, so it may outlast a short absence. A cut loses what
- * is in flight across it at once. If the algorithm listens to news (DME_DOWN and so on), these are in flight like
- * messages, from the site that they are about, and arrive behind what that site has sent. */
+ * failure.h says what each failure loses and what the failure detector reports. Reports (news) are in flight like messages,
+ * from the site that they are about. */
 #ifndef DIBS_LAB_WORLD_H
 #define DIBS_LAB_WORLD_H
 

@@ -1,5 +1,7 @@
-/* fail.c - sites that stop and come back, and a network that is cut, in simulated time. See fault.h. */
+/* fail.c - sites that crash and restart, join and leave, and a network that is cut, in simulated time. See fault.h; the
+ * failure model is that of lab/failure.h. */
 #include "base/memory.h"
+#include "lab/failure.h"
 #include "state.h"
 
 #include <string.h>
@@ -75,15 +77,24 @@ static double sim_fail_last_arrival(const struct sim *s, dme_id from, dme_id to)
     return last;
 }
 
-static void sim_fail_tell(struct sim *s, enum dme_news what, dme_id of, dme_id to, double delay)
-{
-    double last;
+struct sim_fail_news {
+    struct sim *sim;
+    double delay; /* from the failure to the news of it */
+};
 
-    if (!s->conf.alg->news || of == to || sim_node(s, to)->down)
-        return;
-    last = sim_fail_last_arrival(s, of, to);
+static bool sim_fail_is_down(void *user, dme_id site)
+{
+    return sim_node(((const struct sim_fail_news *)user)->sim, site)->down;
+}
+
+static void sim_fail_tell(void *user, enum dme_news what, dme_id of, dme_id to)
+{
+    const struct sim_fail_news *news = user;
+    struct sim *s = news->sim;
+    double last = sim_fail_last_arrival(s, of, to);
+
     s->planned++;
-    agenda_add(&s->agenda, &(struct agenda_item){.at = last > s->now + delay ? last : s->now + delay,
+    agenda_add(&s->agenda, &(struct agenda_item){.at = last > s->now + news->delay ? last : s->now + news->delay,
                                                  .order = s->order++,
                                                  .type = AGENDA_NEWS,
                                                  .site = to,
@@ -97,23 +108,14 @@ static double sim_fail_detect(const struct sim *s)
     return s->spec->faults.detect > 0 ? s->spec->faults.detect : s->bound;
 }
 
-static void sim_fail_tell_across(struct sim *s, uint32_t side, enum dme_news what)
+/* A site that has restarted is told of the others at once. All other news take the time of detection. */
+static void sim_fail_report(struct sim *s, uint32_t type, dme_id site, uint32_t side)
 {
-    for (dme_id i = 0; i < s->conf.n; i++)
-        for (dme_id j = 0; j < s->conf.n; j++)
-            if (world_apart(side, i, j))
-                sim_fail_tell(s, sim_node(s, j)->down ? DME_DOWN : what, j, i, sim_fail_detect(s));
-}
+    struct sim_fail_news news = {.sim = s, .delay = type == DME_RESTART ? 0 : sim_fail_detect(s)};
 
-/* A site that is back hears at once which sites are absent. */
-static void sim_fail_tell_absences(struct sim *s, dme_id to)
-{
-    for (dme_id j = 0; j < s->conf.n; j++) {
-        if (sim_node(s, j)->down)
-            sim_fail_tell(s, DME_DOWN, j, to, 0);
-        else if (world_apart(s->side, j, to))
-            sim_fail_tell(s, DME_CUT, j, to, 0);
-    }
+    failure_report(
+        &(struct failure_driver){.conf = &s->conf, .user = &news, .is_down = sim_fail_is_down, .tell = sim_fail_tell},
+        type, site, side);
 }
 
 /* Are there sites that have still to hear that this site is down? */
@@ -122,7 +124,8 @@ static bool sim_fail_news_pending(const struct sim *s, dme_id of)
     for (size_t k = 0; k < s->agenda.count; k++) {
         const struct agenda_item *item = &s->agenda.item[k];
 
-        if (item->type == AGENDA_NEWS && item->timer == DME_DOWN && item->start == of && !sim_node(s, item->site)->down)
+        if (item->type == AGENDA_NEWS &&
+            failure_is_awaited(item->timer, item->start, sim_node(s, item->site)->down, of))
             return true;
     }
     return false;
@@ -179,22 +182,20 @@ static void sim_fail_drop_request(struct sim *s, dme_id i)
 
 static void sim_fail_crash(struct sim *s, dme_id i)
 {
-    if (sim_node(s, i)->down)
+    if (failure_site_objects(s->conf.alg, sim_node(s, i), WORLD_CRASH))
         return;
     sim_fail_drop_request(s, i);
     sim_fail_stop_timers(s, i);
     dme_crash(sim_node(s, i));
     s->result->faults.crashes++;
     sim_fail_observe(s, WORLD_CRASH, i, 0);
-    for (dme_id j = 0; j < s->conf.n; j++)
-        if (!world_apart(s->side, i, j))
-            sim_fail_tell(s, DME_DOWN, i, j, sim_fail_detect(s));
+    sim_fail_report(s, WORLD_CRASH, i, s->side);
     sim_fail_outage(s);
 }
 
 static void sim_fail_return(struct sim *s, dme_id i, uint32_t remembers)
 {
-    if (!sim_node(s, i)->down)
+    if (failure_site_objects(s->conf.alg, sim_node(s, i), DME_RESTART))
         return;
     if (sim_fail_news_pending(s, i)) {
         sim_fail_plan(s, s->now + sim_fail_detect(s), DME_RESTART, i, remembers);
@@ -202,14 +203,14 @@ static void sim_fail_return(struct sim *s, dme_id i, uint32_t remembers)
     }
     s->result->faults.returns++;
     sim_happen(s, i, DME_RESTART, remembers);
-    sim_fail_tell_absences(s, i);
+    sim_fail_report(s, DME_RESTART, i, s->side);
     sim_request(s, i);
     sim_fail_expect(s);
 }
 
 static void sim_fail_cut(struct sim *s, uint32_t side)
 {
-    if (s->side)
+    if (failure_net_objects(s->side, WORLD_CUT))
         return;
     s->side = side;
     s->result->faults.cuts++;
@@ -217,11 +218,11 @@ static void sim_fail_cut(struct sim *s, uint32_t side)
         flight_key key = s->flight.key[(s->flight.head + k) & (s->flight.ring ? s->flight.room - 1 : SIZE_MAX)];
         struct dme_msg *m = flight_msg(&s->flight, key);
 
-        if (m->to != DME_NONE && world_apart(side, m->from, m->to))
+        if (m->to != DME_NONE && failure_loses(m->kind, m->from, m->to, side, false))
             m->to = DME_NONE; /* it is lost */
     }
     sim_fail_observe(s, WORLD_CUT, 0, side);
-    sim_fail_tell_across(s, side, DME_CUT);
+    sim_fail_report(s, WORLD_CUT, 0, side);
     sim_fail_outage(s);
 }
 
@@ -229,11 +230,11 @@ static void sim_fail_heal(struct sim *s)
 {
     uint32_t side = s->side;
 
-    if (!side)
+    if (failure_net_objects(side, WORLD_HEAL))
         return;
     s->side = 0;
     sim_fail_observe(s, WORLD_HEAL, 0, 0);
-    sim_fail_tell_across(s, side, DME_HEALED);
+    sim_fail_report(s, WORLD_HEAL, 0, side);
     sim_fail_expect(s);
 }
 
@@ -253,7 +254,7 @@ static bool sim_fail_leave(struct sim *s, dme_id i)
 
 static void sim_fail_join(struct sim *s, dme_id i)
 {
-    if (!sim_node(s, i)->down && s->conf.alg->join)
+    if (!failure_site_objects(s->conf.alg, sim_node(s, i), DME_JOIN))
         sim_happen(s, i, DME_JOIN, 0);
     sim_fail_expect(s);
 }
