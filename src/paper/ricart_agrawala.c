@@ -11,6 +11,11 @@ static const char ricart_agrawala_race[] =
     "leaving process takes no semaphore and may look in between: nobody replies";
 
 static const struct paper_row ricart_agrawala_rows[] = {
+    CLAIM("section 1, page 1", "messages may arrive in another order than they were sent"),
+    CHECKS("3 sites, 1 request each, any order", "ricart-agrawala --order any", CHECK_HOLDS),
+    CLAIM("section 1, page 1", "Lamport's earlier algorithm costs about 3(n-1) messages, this one fewer"),
+    EQUALS("Lamport, n=10: 3(n-1)", "lamport --closed", FIG_MESSAGES, 27, 1e-4),
+    EQUALS("n=10: 2(n-1)", "ricart-agrawala --closed", FIG_MESSAGES, 18, 1e-4),
     CLAIM("section 3.1, page 9", "two nodes are never inside together"),
     CHECKS("3 sites, 2 requests each, any order", "ricart-agrawala --requests 2", CHECK_HOLDS),
     CLAIM("section 3.2, page 10", "deadlock is impossible"),
@@ -43,6 +48,8 @@ static const struct paper_row ricart_agrawala_rows[] = {
     EQUALS("n=20, random delays", "ricart-agrawala --sites 20 --closed --delay exp:1", FIG_MESSAGES, 38, 1e-3),
     CLAIM("section 4.1, page 11", "no symmetrical, distributed, concurrent algorithm needs fewer messages"),
     UNTESTED("an argument about all algorithms of that kind"),
+    CLAIM("section 4.2, page 12", "processed serially, no such algorithm needs fewer than n messages"),
+    UNTESTED("an argument about all algorithms of that kind; that n suffices is tested in section 6.3"),
     CLAIM("section 5.3.1, page 13", "no request is served in less than a round trip; the algorithm takes exactly that"),
     EQUALS("response at light load: 2T+E", "ricart-agrawala --rate 0.00001", FIG_RESPONSE, 2.1, 1e-3),
     CLAIM("section 5.3.2, page 14",

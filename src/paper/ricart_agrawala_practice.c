@@ -16,6 +16,8 @@ static const char practice_probe[] = "the REQUEST may have been lost where it wo
                                      "as the REQUEST";
 
 static const struct paper_row ricart_agrawala_practice_rows[] = {
+    CLAIM("section 7.1, page 21", "node numbers may come from a larger range than 1 to n, through a table of names"),
+    UNTESTED("sites are numbered from 0 here; members of the service have names"),
     CLAIM("section 7.2.1, page 21", "a node that restarts first tells the others that it failed, and then waits"),
     SCENARIO("a restart interval", "ricart-agrawala-robust-interval"),
     CHECKS("2 sites, a crash and a restart",
@@ -55,6 +57,10 @@ static const struct paper_row ricart_agrawala_practice_rows[] = {
          FIG_MESSAGES, 48, 1e-3),
     OURS("the same, if a REPLY does not restart it",
          "ricart-agrawala-robust --set timer=kept --sites 25 --closed --entries 5k", FIG_MESSAGES, 184, 0.01),
+    CLAIM("section 7.4, page 25",
+          "the time-out does not limit the time inside: a node that is inside answers the probe"),
+    CHECKS("2 sites, a stay inside of any length, any order",
+           "ricart-agrawala-robust --sites 2 --requests 2 --order any", CHECK_HOLDS),
     CLAIM("section 7.4, page 25", "a REPLY that names its sender is enough"),
     CHECKS_BUT(
         "as printed, 2 sites",
