@@ -13,6 +13,7 @@
 #include "report.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 /* ---------------------------------------------------------------------------------------------------- configuration */
@@ -27,16 +28,6 @@ static void instance_conf_for(const struct dme_alg *alg, uint32_t n, uint32_t sl
     enum dme_rule rule = slots ? DME_SLOTS : instance_rule(alg);
 
     dme_conf_init(conf, alg, slots ? n * slots : n, rule, slots ? slots : rule == DME_GROUP ? UINT32_MAX - 1 : 0);
-}
-
-void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf)
-{
-    instance_conf_for(slots ? policy->slots : policy->modes, l->view.n, slots, conf);
-}
-
-static void instance_conf(const struct locks *l, const struct lock *lock, struct dme_conf *conf)
-{
-    instance_conf_of(l, lock_policy(l, lock), lock->slots, conf);
 }
 
 /* Within a view, links are reliable and FIFO, and no member crashes (a member that does is excluded, and the view
@@ -73,11 +64,6 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
     return true;
 }
 
-uint32_t lock_sites(const struct lock *lock)
-{
-    return lock->slots ? lock->slots : 1;
-}
-
 uint32_t instance_home(const struct locks *l, const struct lock *lock)
 {
     return (uint32_t)((lock->hash >> 32) % l->view.n);
@@ -103,15 +89,97 @@ static void *instance_buffer(void *buffer, size_t *room, size_t size)
     return buffer;
 }
 
-static struct dme_out *instance_out(struct locks *l, const struct dme_conf *conf)
+static void instance_forget_kind(struct lock_kind *kind)
 {
-    size_t size = dme_out_size(conf);
+    for (dme_id j = 0; kind->fresh && j < kind->conf.n; j++)
+        free(kind->fresh[j].node);
+    free(kind->fresh);
+    *kind = (struct lock_kind){.made = false};
+}
 
-    if (l->out_size < size) {
-        l->out = instance_buffer(l->out, &l->out_size, size);
-        dme_out_init(l->out, size);
+void instance_begin_view(struct locks *l)
+{
+    uint32_t kinds = l->conf.policies + 1 + INSTANCE_SLOT_KINDS;
+
+    if (!l->kind)
+        l->kind = mem_new(kinds * sizeof *l->kind);
+    for (uint32_t k = 0; k < kinds; k++)
+        instance_forget_kind(&l->kind[k]);
+}
+
+void instance_free(struct locks *l)
+{
+    if (l->kind)
+        instance_begin_view(l);
+    free(l->kind);
+}
+
+/* Makes the kind, and room for what its steps send and for any of its messages. */
+static void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t policy, uint32_t slots)
+{
+    const struct dme_alg *alg = slots ? l->policy[policy].slots : l->policy[policy].modes;
+    size_t out_size;
+    uint32_t first;
+
+    instance_forget_kind(kind);
+    kind->made = true;
+    kind->policy = policy;
+    kind->slots = slots;
+    instance_conf_for(alg, l->view.n, slots, &kind->conf);
+    dme_modes(&kind->conf, &first, &kind->mode_max);
+    out_size = dme_out_size(&kind->conf);
+    if (l->out_size < out_size) {
+        l->out = instance_buffer(l->out, &l->out_size, out_size);
+        dme_out_init(l->out, out_size);
     }
-    return l->out;
+    l->msg = instance_buffer(l->msg, &l->msg_size, dme_msg_size_max(&kind->conf));
+    if (!slots && l->view.n)
+        kind->fresh = mem_new(l->view.n * sizeof kind->fresh[0]);
+}
+
+const struct lock_kind *instance_kind(struct locks *l, uint8_t policy, uint32_t slots)
+{
+    uint32_t others = l->conf.policies + 1;
+    struct lock_kind *kind = &l->kind[slots ? others + (slots + policy) % INSTANCE_SLOT_KINDS : policy];
+
+    if (!kind->made || kind->policy != policy || kind->slots != slots)
+        instance_make_kind(l, kind, policy, slots);
+    return kind;
+}
+
+static const struct lock_kind *instance_kind_of(struct locks *l, const struct lock *lock)
+{
+    return instance_kind(l, lock->policy, lock->slots);
+}
+
+static uint32_t instance_node_size(const struct lock_kind *kind, dme_id self)
+{
+    return kind->fresh && kind->fresh[self].node ? kind->fresh[self].size : (uint32_t)dme_node_size(&kind->conf, self);
+}
+
+/* The initial state of a site, with an arbitrary fence; valid until the next call. `talks`, if not null, is set to whether the
+ * site begins by sending messages. */
+static const struct dme_node *instance_fresh(struct locks *l, const struct lock_kind *kind, dme_id self, bool *talks)
+{
+    const struct dme_conf *conf = &kind->conf;
+    struct dme_node **kept = kind->fresh ? &kind->fresh[self].node : NULL, *fresh = kept ? *kept : NULL;
+
+    if (!fresh) {
+        uint32_t size = (uint32_t)dme_node_size(conf, self);
+
+        if (kept)
+            fresh = *kept = mem_new(size);
+        else
+            fresh = l->fresh = instance_buffer(l->fresh, &l->fresh_size, size);
+        dme_init(conf, fresh, self, l->out);
+        if (kept) {
+            kind->fresh[self].size = size;
+            kind->fresh[self].talks = l->out->used > 0;
+        }
+    }
+    if (talks)
+        *talks = kept ? kind->fresh[self].talks : l->out->used > 0;
+    return fresh;
 }
 
 /* --------------------------------------------------------------------------------------------------------- messages */
@@ -243,13 +311,12 @@ static void instance_post_all(struct locks *l, const struct lock *lock, const st
         instance_post(l, lock, m);
 }
 
-static const char *instance_step_one(struct locks *l, struct lock *lock, uint32_t s, const struct dme_event *event)
+static const char *instance_step_one(struct locks *l, struct lock *lock, const struct lock_kind *kind, uint32_t s,
+                                     const struct dme_event *event)
 {
     struct dme_node *node = lock->site[s].node;
-    struct dme_conf conf;
 
-    instance_conf(l, lock, &conf);
-    dme_step(&conf, node, event, instance_out(l, &conf));
+    dme_step(&kind->conf, node, event, l->out);
     if (l->out->fault)
         return l->out->fault;
     if (l->fence_seen < node->fence)
@@ -261,19 +328,20 @@ static const char *instance_step_one(struct locks *l, struct lock *lock, uint32_
 }
 
 /* Feeds one event to one site, and delivers all messages between sites of this member that follow from it. */
-static const char *instance_step(struct locks *l, struct lock *lock, uint32_t s, const struct dme_event *event)
+static const char *instance_step(struct locks *l, struct lock *lock, const struct lock_kind *kind, uint32_t s,
+                                 const struct dme_event *event)
 {
-    const char *fault = instance_step_one(l, lock, s, event);
+    const char *fault = instance_step_one(l, lock, kind, s, event);
     size_t at = 0;
 
     while (!fault && at < l->local_used) {
         size_t len = dme_msg_bytes((const struct dme_msg *)(l->local + at));
 
         /* The step may send more local messages, which may move the buffer: so the message is copied. */
-        l->msg = instance_buffer(l->msg, &l->msg_size, len);
+        assert(len <= l->msg_size);
         memcpy(l->msg, l->local + at, len);
         at += len;
-        fault = instance_step_one(l, lock, l->msg->to % lock_sites(lock),
+        fault = instance_step_one(l, lock, kind, l->msg->to % lock_sites(lock),
                                   &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg});
     }
     l->local_used = 0;
@@ -282,7 +350,8 @@ static const char *instance_step(struct locks *l, struct lock *lock, uint32_t s,
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode)
 {
-    const char *fault = instance_step(l, lock, s, &(struct dme_event){.type = DME_REQUEST, .arg = mode});
+    const char *fault =
+        instance_step(l, lock, instance_kind_of(l, lock), s, &(struct dme_event){.type = DME_REQUEST, .arg = mode});
 
     assert(!fault);
     (void)fault;
@@ -290,7 +359,7 @@ void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t m
 
 void instance_release(struct locks *l, struct lock *lock, uint32_t s)
 {
-    const char *fault = instance_step(l, lock, s, &(struct dme_event){.type = DME_RELEASE});
+    const char *fault = instance_step(l, lock, instance_kind_of(l, lock), s, &(struct dme_event){.type = DME_RELEASE});
 
     assert(!fault);
     (void)fault;
@@ -298,59 +367,73 @@ void instance_release(struct locks *l, struct lock *lock, uint32_t s)
 
 const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    struct dme_conf conf;
-    struct dme_msg *msg;
+    const struct lock_kind *kind = instance_kind_of(l, lock);
     const char *wrong;
 
     if (!lock->site)
         instance_begin(l, lock);
-    instance_conf(l, lock, &conf);
-    l->msg = msg = instance_buffer(l->msg, &l->msg_size, dme_msg_size_max(&conf));
-    wrong = dme_decode(&conf, instance_site(l, lock, from, m->from), lock->site[m->to].node->self, m->step, m->step_len,
-                       msg);
+    wrong = dme_decode(&kind->conf, instance_site(l, lock, from, m->from), lock->site[m->to].node->self, m->step,
+                       m->step_len, l->msg);
     if (wrong)
         return wrong;
-    stats_add_message(&l->messages, conf.alg, msg->kind, false);
-    return instance_step(l, lock, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = msg});
+    stats_add_message(&l->messages, kind->conf.alg, l->msg->kind, false);
+    return instance_step(l, lock, kind, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg});
 }
 
 /* ------------------------------------------------------------------------------------------------- begin and the end
  */
 
+/* A node has its fence first, which is no part of what is put away. */
+_Static_assert(offsetof(struct dme_node, fence) == 0, "the fence of a node is its first field");
+enum { INSTANCE_FENCE = sizeof(uint64_t) };
+
+/* Starts one site: as it was put away, which is what `rest` points at; or, if that is null, as at first. Returns the end of
+ * what it has read. */
+static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, const struct lock_kind *kind,
+                                          struct lock_site *site, dme_id self, const uint8_t *rest)
+{
+    bool talks;
+    const struct dme_node *fresh = instance_fresh(l, kind, self, &talks);
+
+    ring_init(&site->holders);
+    ring_init(&site->in_large);
+    site->lock = lock;
+    memcpy(site->node, fresh, site->size);
+    if (rest) {
+        rest = rest_unpack(rest, (char *)site->node + INSTANCE_FENCE, site->size - INSTANCE_FENCE);
+    } else if (talks) {
+        lock->stays = 1;
+        dme_init(&kind->conf, site->node, self, l->out);
+        instance_post_all(l, lock, site->node);
+    }
+    site->node->fence = l->fence;
+    return rest;
+}
+
 void instance_begin(struct locks *l, struct lock *lock)
 {
+    const struct lock_kind *kind = instance_kind_of(l, lock);
     uint32_t sites = lock_sites(lock);
+    dme_id first = instance_site(l, lock, l->view.self, 0);
     size_t size = sites * sizeof *lock->site;
     const uint8_t *rest = lock->rest;
-    struct dme_conf conf;
     char *at;
 
-    instance_conf(l, lock, &conf);
     for (uint32_t s = 0; s < sites; s++)
-        size += dme_node_size(&conf, instance_site(l, lock, l->view.self, s));
+        size += instance_node_size(kind, first + s);
     lock->site = mem_new(size);
     at = (char *)(lock->site + sites);
     for (uint32_t s = 0; s < sites; s++) {
         struct lock_site *site = &lock->site[s];
-        dme_id self = instance_site(l, lock, l->view.self, s);
 
         site->node = (struct dme_node *)at;
-        at += dme_node_size(&conf, self);
-        ring_init(&site->holders);
-        ring_init(&site->in_large);
-        site->lock = lock;
-        dme_init(&conf, site->node, self, instance_out(l, &conf));
-        if (rest) {
-            rest = rest_unpack(rest, site->node, dme_node_size(&conf, self));
-        } else {
-            lock->stays |= l->out->used > 0;
-            instance_post_all(l, lock, site->node);
-        }
-        site->node->fence = l->fence;
+        site->size = instance_node_size(kind, first + s);
+        at += site->size;
+        rest = instance_begin_site(l, lock, kind, site, first + s, rest);
     }
     free(lock->rest);
     lock->rest = NULL;
-    assert(l->local_used == 0); /* no algorithm sends a message to a site of the same member when it begins */
+    assert(l->local_used == 0); /* no algorithm begins by talking to itself */
 }
 
 static void instance_leave_large(struct locks *l, struct lock *lock)
@@ -373,47 +456,46 @@ void instance_end(struct locks *l, struct lock *lock)
     lock->rest = NULL;
 }
 
-/* The initial state of the site of `node`, with the fence of `node`. The result is in a buffer of `l`. */
-static const struct dme_node *instance_fresh(struct locks *l, const struct dme_conf *conf, const struct dme_node *node)
+/* Is the site as at first, but for its fence? */
+static bool instance_site_is_fresh(struct locks *l, const struct lock_kind *kind, const struct lock_site *site)
 {
-    l->fresh = instance_buffer(l->fresh, &l->fresh_size, dme_node_size(conf, node->self));
-    dme_init(conf, l->fresh, node->self, instance_out(l, conf));
-    l->fresh->fence = node->fence;
-    return l->fresh;
+    const struct dme_node *fresh = instance_fresh(l, kind, site->node->self, NULL);
+
+    return memcmp((const char *)fresh + INSTANCE_FENCE, (const char *)site->node + INSTANCE_FENCE,
+                  site->size - INSTANCE_FENCE) == 0;
 }
 
-static bool instance_is_fresh(struct locks *l, const struct lock *lock, const struct dme_conf *conf)
+static bool instance_is_fresh(struct locks *l, const struct lock *lock, const struct lock_kind *kind)
 {
     bool fresh = !lock->stays;
 
-    for (uint32_t s = 0; fresh && l->view.n > 1 && s < lock_sites(lock); s++) {
-        const struct dme_node *node = lock->site[s].node;
-
-        fresh = memcmp(instance_fresh(l, conf, node), node, dme_node_size(conf, node->self)) == 0;
-    }
+    for (uint32_t s = 0; fresh && l->view.n > 1 && s < lock_sites(lock); s++)
+        fresh = instance_site_is_fresh(l, kind, &lock->site[s]);
     return fresh;
 }
 
-static size_t instance_size(const struct lock *lock, const struct dme_conf *conf)
+static size_t instance_size(const struct lock *lock)
 {
     size_t size = 0;
 
     for (uint32_t s = 0; s < lock_sites(lock); s++)
-        size += dme_node_size(conf, lock->site[s].node->self);
+        size += lock->site[s].size;
     return size;
 }
 
-/* Packs how the sites differ from their initial state, without their fences. */
-static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const struct dme_conf *conf)
+/* How the sites differ from what they were at first, but for their fences. */
+static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const struct lock_kind *kind)
 {
     uint8_t *at;
     size_t len;
 
-    l->rest = at = instance_buffer(l->rest, &l->rest_size, rest_room(instance_size(lock, conf)));
+    l->rest = at = instance_buffer(l->rest, &l->rest_size, rest_room(instance_size(lock)));
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
-        const struct dme_node *node = lock->site[s].node;
+        const struct lock_site *site = &lock->site[s];
+        const struct dme_node *fresh = instance_fresh(l, kind, site->node->self, NULL);
 
-        at = rest_pack(at, node, instance_fresh(l, conf, node), dme_node_size(conf, node->self));
+        at = rest_pack(at, (const char *)site->node + INSTANCE_FENCE, (const char *)fresh + INSTANCE_FENCE,
+                       site->size - INSTANCE_FENCE);
     }
     len = (size_t)(at - l->rest);
     return memcpy(mem_new(len), l->rest, len);
@@ -427,37 +509,32 @@ static bool instance_is_idle(const struct lock *lock)
     return true;
 }
 
-static void instance_put_away(struct locks *l, struct lock *lock, const struct dme_conf *conf)
+static void instance_put_away(struct locks *l, struct lock *lock)
 {
-    uint8_t *rest = instance_pack(l, lock, conf);
+    uint8_t *rest = instance_pack(l, lock, instance_kind_of(l, lock));
 
     instance_end(l, lock);
     lock->rest = rest;
 }
 
-/* Makes the large sites dormant that have been idle for longest, if they are still idle. */
+/* The large one that has been idle for longest, if it still is, and if there are too many. */
 static void instance_put_away_large(struct locks *l)
 {
     struct lock *lock = RING_OF(l->large.next, struct lock_site, in_large)->lock;
-    struct dme_conf conf;
 
     instance_leave_large(l, lock);
-    instance_conf(l, lock, &conf);
     if (instance_is_idle(lock))
-        instance_put_away(l, lock, &conf);
+        instance_put_away(l, lock);
 }
 
 void instance_rest(struct locks *l, struct lock *lock)
 {
-    struct dme_conf conf;
-
     if (!instance_is_idle(lock))
         return;
-    instance_conf(l, lock, &conf);
-    if (instance_is_fresh(l, lock, &conf)) {
+    if (instance_is_fresh(l, lock, instance_kind_of(l, lock))) {
         instance_end(l, lock);
-    } else if (instance_size(lock, &conf) <= INSTANCE_REST_MAX) {
-        instance_put_away(l, lock, &conf);
+    } else if (instance_size(lock) <= INSTANCE_REST_MAX) {
+        instance_put_away(l, lock);
     } else {
         instance_leave_large(l, lock);
         ring_push(&l->large, &lock->site->in_large);

@@ -40,8 +40,25 @@ struct instance_message {
 };
 
 enum dme_rule instance_rule(const struct dme_alg *modes);
-/* The configuration of locks of this policy with `slots` slots (0: without slots). */
-void instance_conf_of(const struct locks *l, const struct lock_policy *policy, uint32_t slots, struct dme_conf *conf);
+/* What all locks of one policy with the same number of slots have in common in a view. It is made when it is first needed.
+ * Kinds with slots share INSTANCE_SLOT_KINDS places, and are made again if another one has taken the place. */
+enum { INSTANCE_SLOT_KINDS = 8 };
+struct lock_kind {
+    bool made;
+    uint8_t policy;
+    uint32_t slots;
+    uint32_t mode_max; /* the largest mode that a client can request */
+    struct dme_conf conf;
+    struct lock_fresh {
+        struct dme_node *node; /* the initial state, or null: not made yet */
+        uint32_t size;         /* of it, in bytes */
+        bool talks;            /* the site begins by sending messages */
+    } * fresh;                 /* without slots: by site; else null */
+};
+const struct lock_kind *instance_kind(struct locks *l, uint8_t policy, uint32_t slots);
+/* A view has begun: kinds are made anew. */
+void instance_begin_view(struct locks *l);
+void instance_free(struct locks *l);
 uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member's index */
 
 /* Makes this member's sites of the lock: dormant ones wake up in their state, others begin in their initial state. */

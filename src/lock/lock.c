@@ -338,12 +338,14 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
     ring_init(&l->waiting);
     ring_init(&l->served);
     ring_init(&l->large);
+    instance_begin_view(l);
     l->told = true;
 }
 
 void locks_free(struct locks *l)
 {
     names_free(l);
+    instance_free(l);
     for (uint32_t j = 0; j < LOCK_MEMBERS_MAX; j++)
         free(l->digest[j].at);
     free(l->held);
@@ -501,10 +503,11 @@ bool locks_gave_up(const struct locks *l)
  * allow. */
 static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim *c, struct dme_text *why)
 {
-    const struct lock_policy *policy = &l->policy[lock ? lock->policy : names_policy(l, c->name, c->name_len)];
+    uint8_t number = lock ? lock->policy : names_policy(l, c->name, c->name_len);
+    const struct lock_policy *policy = &l->policy[number];
+    const struct lock_kind *kind;
     bool fixed = policy->kind != LOCK_ANY_KIND, stays = lock && lock->known && !(l->open && kind_is_unused(lock));
-    uint32_t first, last, slots = fixed ? (uint32_t)policy->kind : stays ? lock->slots : c->slots;
-    struct dme_conf conf;
+    uint32_t slots = fixed ? (uint32_t)policy->kind : stays ? lock->slots : c->slots;
 
     if (fixed && !c->slots && c->mode == LOCK_ALONE)
         c->slots = slots; /* which the policy has said already */
@@ -512,10 +515,9 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim
         lock_print_kind(policy, c->name, c->name_len, slots, why);
         return true;
     }
-    instance_conf_of(l, policy, c->slots, &conf);
-    dme_modes(&conf, &first, &last);
-    if (!c->slots && c->mode > last) {
-        dme_print(why, "\"%.*s\" is run by %s, which knows no %s", c->name_len, c->name, conf.alg->name,
+    kind = instance_kind(l, number, c->slots);
+    if (!c->slots && c->mode > kind->mode_max) {
+        dme_print(why, "\"%.*s\" is run by %s, which knows no %s", c->name_len, c->name, kind->conf.alg->name,
                   c->mode == LOCK_SHARED ? "sharing" : "groups");
         return true;
     }
@@ -650,6 +652,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     ring_cut(&l->served);
     while (!ring_empty(&l->large)) /* at most INSTANCE_LARGE_MAX; none of an earlier view may stay in the ring */
         lock_enter_view(l, RING_OF(l->large.next, struct lock_site, in_large)->lock);
+    instance_begin_view(l);
     locks_hear_fence(l, l->fence_seen);
     locks_hear_fence(l, view->fence);
     if (view->n == 0) {

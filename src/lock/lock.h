@@ -137,6 +137,7 @@ struct lock_site {
     struct lock *lock;
     uint32_t held; /* number of holders */
     uint32_t left; /* how many more clients this stay may serve */
+    uint32_t size; /* of the node, in bytes */
 };
 
 /* The clients that hold a lock since an earlier view and whose member has not entered on their behalf in this view
@@ -255,7 +256,8 @@ struct locks {
     uint32_t large_count;
     struct ring settled;
     struct stats_messages messages;
-    struct dme_out *out; /* of the last step */
+    struct lock_kind *kind; /* by policy, and behind them those with slots: instance_kind */
+    struct dme_out *out;    /* of the last step */
     struct dme_node *fresh;
     struct dme_msg *msg;
     unsigned char *local; /* messages in flight between sites of this member */
@@ -320,7 +322,10 @@ struct claim *locks_settled(struct locks *l);
 /* The algorithm that runs a lock of this name with `slots` slots (0: without slots). */
 const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, size_t name_len, uint32_t slots);
 struct lock *locks_find(const struct locks *l, const char *name, size_t name_len);
-uint32_t lock_sites(const struct lock *lock); /* of a member */
+static inline uint32_t lock_sites(const struct lock *lock) /* of a member */
+{
+    return lock->slots ? lock->slots : 1;
+}
 static inline const struct lock_policy *lock_policy(const struct locks *l, const struct lock *lock)
 {
     return &l->policy[lock->policy];

@@ -394,13 +394,15 @@ static void node_keep_up(struct node *node)
 
     if (agreed->number > node->view.number)
         node_install(node, agreed);
-    lease_refresh(node);
-    node_mind_giving_up(node);
+    /* What a lease depends on are the time, views and notes. With each of them there is news, or the time is another. */
     if (node->news || node->looked_ms != node->now_ms) {
         node->news = false;
         node->looked_ms = node->now_ms;
+        lease_refresh(node);
         lease_lead(node);
     }
+    if (node->leaves || node->dropped || node->gave_up)
+        node_mind_giving_up(node);
     if (node->now_ms >= node->next_beat_ms) {
         roster_mind_wishes(node);
         lease_send_beats(node);
