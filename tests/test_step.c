@@ -5,8 +5,11 @@
 #include "core/alg.h"
 #include "lab/world.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* -------------------------------------------------------------------------------------------------- a toy algorithm
  *
@@ -409,6 +412,24 @@ static void news_are_messages_that_no_site_sends(void **state)
 
 #define TOY(test) cmocka_unit_test_setup_teardown(test, set_table, clear_table)
 
+/* The assertion stays on in the release: without it the ticket would be written behind the message. */
+static void a_ticket_on_a_kind_without_tickets_is_an_assertion(void **state)
+{
+    struct table *t = *state;
+    struct dme d = {.conf = &t->conf, .node = t->node, .out = t->out, .self = 0, .n = 2};
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        close(STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        dme_send_ticket(&d, 1, HELLO, dme_claim(&d, 1));
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +445,7 @@ int main(void)
         cmocka_unit_test(the_size_of_a_node_is_a_multiple_of_eight),
         cmocka_unit_test(fences_grow_from_holder_to_holder),
         cmocka_unit_test(a_run_depends_on_nothing_but_its_moves),
+        cmocka_unit_test_setup_teardown(a_ticket_on_a_kind_without_tickets_is_an_assertion, set_table, clear_table),
     };
 
     return cmocka_run_group_tests_name("step", tests, NULL, NULL);

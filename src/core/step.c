@@ -227,6 +227,7 @@ struct dme_msg *dme_send(struct dme *d, dme_id to, uint8_t kind)
 
 void dme_send_ticket(struct dme *d, dme_id to, uint8_t kind, struct dme_ticket ticket)
 {
+    assert(step_tickets(d->conf, kind) > 0); /* a kind without tickets has no room for one */
     dme_send(d, to, kind)->ticket[0] = ticket;
 }
 
