@@ -44,7 +44,8 @@ static struct sim_result sim_run_logged(struct sim_spec spec, const char *path)
         spec.observe = sim_log_observe;
         spec.user = &log;
     }
-    sim_run(&spec, &result, &wrong);
+    if (!sim_run(&spec, &result, &wrong))
+        cli_die("%s", line);
     if (file) {
         sim_log_end(&log);
         if (fclose(file) != 0)
@@ -98,6 +99,9 @@ static void sim_tell_failure(const struct sim_spec *spec, const struct sim_resul
         struct sim_result same;
 
         again.progress = NULL;
+        again.precision = 0;
+        again.entries = result->asked;
+        again.warmup = result->asked_warmup;
         same = sim_run_logged(again, path);
         sim_result_free(&same);
         log = path;
@@ -156,6 +160,8 @@ int cmd_sim(int argc, char **argv)
     spec.log_entries = log && strcmp(log, "entries") == 0;
     if (spec.log_entries)
         log = NULL;
+    if (spec.precision > 0 && (log || save || svg))
+        cli_die("--precision repeats the run; leave out --log, --save and --svg");
     if (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))
         spec.progress = sim_show_progress;
     result = sim_run_logged(spec, log);

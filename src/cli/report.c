@@ -115,11 +115,14 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
         fprintf(to, "  %-26s %12" PRIu64 "\n", "switches in one wait, max", r->switches_max);
     fprintf(to, "  %-26s %12.5g\n", "fairness (Jain)", r->jain);
     report_faults(to, spec, r);
-    if (r->unserved)
-        fprintf(to, "\n%u of %u sites waited all the time and were never served: dibs check %s may tell why.\n",
-                r->unserved, spec->conf.n, spec->conf.alg->name);
     if (!r->steady)
         fprintf(to, "\nWaiting times still change in the course of the run: it is too short, or its warm-up is.\n");
+    else if (r->correlated)
+        fprintf(to, "\nSuccessive waiting times depend on each other over much of the run: it is too short for its "
+                    "intervals.\nTake more --entries, or --precision.\n");
+    if (spec->precision > 0 && !r->precise)
+        fprintf(to, "\nThe precision of %g%% was not reached in the longest run that dibs makes.\n",
+                100 * spec->precision);
     for (size_t k = 0; k < r->logged; k++)
         fprintf(to, "%s%u@%.3f%s", k ? " " : "\nentries: ", r->log[k].site, r->log[k].at,
                 k + 1 == r->logged ? "\n" : "");
@@ -184,7 +187,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "concurrency_max"), json_count(&j, r->inside_max);
     json_key(&j, "jain"), json_real(&j, r->jain);
     json_key(&j, "steady"), json_bool(&j, r->steady);
-    json_key(&j, "unserved"), json_count(&j, r->unserved);
+    json_key(&j, "correlated"), json_bool(&j, r->correlated);
     if (fault_happens(&spec->faults)) {
         json_key(&j, "crashes"), json_count(&j, r->faults.crashes);
         json_key(&j, "returns"), json_count(&j, r->faults.returns);

@@ -107,6 +107,21 @@ static void spec_faults(struct sim_spec *spec, const struct spec_words *w)
         spec_insist(fault_read_script(&spec->faults, w->faults, spec->conf.n, &wrong), "--faults", line);
 }
 
+/* "1%" or "0.01" */
+static double spec_precision(const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+
+    if (end != text && *end == '%') {
+        x /= 100;
+        end++;
+    }
+    if (end == text || *end || !(x >= 1e-6 && x < 1))
+        cli_die("--precision %s is not possible; it takes a share such as 1%% or 0.01, below 1", text);
+    return x;
+}
+
 struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
 {
     struct sim_spec spec = {.conf = cli_conf(algorithm, w->sites, w->rule, &w->sets)};
@@ -117,6 +132,7 @@ struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
     spec.entries = w->entries;
     spec.warmup = w->warmup == SPEC_WARMUP_TENTH ? w->entries / 10 : w->warmup;
     spec.seed = w->seed;
+    spec.precision = w->precision ? spec_precision(w->precision) : 0;
     spec.bound = w->bound;
     spec.order = w->order == SPEC_NOT_GIVEN ? SIM_AS_NEEDED : w->order == 0 ? SIM_FIFO : SIM_ANY;
     spec_insist(delay_parse(&spec.delay, w->delay, spec.conf.n, &wrong), "--delay", line);

@@ -9,7 +9,7 @@ struct spec_words {
     uint64_t sites, requesters, entries, warmup, seed;
     double rate, zipf, bound, readers, popularity;
     bool closed;
-    const char *rates, *hot, *burst, *think, *script, *delay, *hold, *rule;
+    const char *precision, *rates, *hot, *burst, *think, *script, *delay, *hold, *rule;
     unsigned order;
     struct cli_list sets;
     const char *faults, *absence;
@@ -65,8 +65,12 @@ extern const char *const spec_orders[];
      "time that a site spends in the critical section, a distribution as for --delay (default 0.1)", 0, 0, NULL}, \
     {"--entries", CLI_COUNT, &(w).entries, "K", \
      "measure K entries into the critical section (default 100k)", 1, 1e15, NULL}, \
+    {"--precision", CLI_TEXT, &(w).precision, "P", \
+     "repeat the run with twice the entries until the intervals of messages and waiting time are at most P of the " \
+     "mean, as in 1% (default: one run)", 0, 0, NULL}, \
     {"--warmup", CLI_COUNT, &(w).warmup, "K", \
-     "do not measure the first K entries, nor those until the system is next at rest (default: a tenth of --entries)", \
+     "do not measure the first K entries, nor those until the system is next at rest or all who wait have been " \
+     "served (default: a tenth of --entries)", \
      0, 1e15, NULL}, \
     {"--rule", CLI_TEXT, &(w).rule, "RULE", \
      "rule for sharing: exclusive, shared, slots:K or group:M (default: the first that the algorithm supports)", \

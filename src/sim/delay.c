@@ -19,7 +19,7 @@ static size_t delay_read_line(struct delay *delay, char *line, size_t k)
         char *end;
         double x = strtod(word, &end);
 
-        if (*end || !isfinite(x) || x < 0)
+        if (*end || !dist_is_time(x))
             return SIZE_MAX;
         if (k < all)
             delay->matrix[k] = x;
@@ -47,7 +47,7 @@ static bool delay_read(struct delay *delay, FILE *file, const char *path, struct
     }
     free(line);
     if (k == SIZE_MAX)
-        dme_print(wrong, "%s:%u: a delay is a number, 0 or more", path, number);
+        dme_print(wrong, "%s:%u: a delay is 0 or a number from %g to %g", path, number, DIST_MIN, DIST_MAX);
     else if (k != all)
         dme_print(wrong, "%s: %zu rows; %u sites need %u", path, k / delay->n, delay->n, delay->n);
     return k == all;
@@ -113,6 +113,18 @@ void delay_end(struct delay *delay)
 {
     free(delay->last);
     delay->last = NULL;
+}
+
+double delay_mean(const struct delay *delay)
+{
+    double min = INFINITY;
+
+    if (!delay->matrix)
+        return dist_mean(&delay->dist);
+    for (size_t k = 0; k < (size_t)delay->n * delay->n; k++)
+        if (delay->matrix[k] > 0)
+            min = fmin(min, delay->matrix[k]);
+    return isinf(min) ? 0 : min;
 }
 
 double delay_bound(const struct delay *delay)

@@ -23,6 +23,8 @@ void delay_begin(struct delay *delay, uint32_t n, bool fifo);
 void delay_end(struct delay *delay);
 void delay_free(struct delay *delay); /* what delay_parse took */
 
+/* The mean of the distribution, or the shortest time of a matrix that is not 0. */
+double delay_mean(const struct delay *delay);
 /* The largest delay, or infinity. */
 double delay_bound(const struct delay *delay);
 /* Do all messages take equally long? */

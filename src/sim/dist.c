@@ -1,6 +1,7 @@
 /* dist.c - see dist.h. */
 #include "dist.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,18 +38,39 @@ bool dist_parse(struct dist *dist, const char *text, struct dme_text *wrong)
     if (t < sizeof dist_types / sizeof dist_types[0]) {
         *dist = (struct dist){.type = (enum dist_type)t};
         if (dist_number(&at, dist_types[t].numbers == 2 ? ',' : 0, &dist->a) &&
-            (dist_types[t].numbers == 1 || dist_number(&at, 0, &dist->b)) && (t != DIST_UNIFORM || dist->a <= dist->b))
-            return true;
+            (dist_types[t].numbers == 1 || dist_number(&at, 0, &dist->b)) &&
+            (t != DIST_UNIFORM || dist->a <= dist->b)) {
+            if (dist_is_time(dist->a) && (t == DIST_LOGNORMAL ? dist->b <= 10 : dist_is_time(dist->b)))
+                return true;
+            dme_print(wrong, "\"%s\" is out of range; a time is 0 or from %g to %g, and SIGMA is at most 10", text,
+                      DIST_MIN, DIST_MAX);
+            return false;
+        }
     }
     dme_print(wrong, "\"%s\" is no time; it takes const:D, uniform:FROM,TO, exp:MEAN or lognormal:MEAN,SIGMA", text);
     return false;
 }
 
+void dist_print_number(double x, struct dme_text *text)
+{
+    char digits[40];
+
+    for (int precision = 6; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, x);
+        if (strtod(digits, NULL) == x)
+            break;
+    }
+    dme_print(text, "%s", digits);
+}
+
 void dist_print(const struct dist *dist, struct dme_text *text)
 {
-    dme_print(text, "%s:%g", dist_types[dist->type].name, dist->a);
-    if (dist_types[dist->type].numbers == 2)
-        dme_print(text, ",%g", dist->b);
+    dme_print(text, "%s:", dist_types[dist->type].name);
+    dist_print_number(dist->a, text);
+    if (dist_types[dist->type].numbers == 2) {
+        dme_print(text, ",");
+        dist_print_number(dist->b, text);
+    }
 }
 
 double dist_max(const struct dist *dist)

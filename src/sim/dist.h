@@ -13,8 +13,18 @@ struct dist {
     double a, b; /* const: a; uniform: a .. b; exp: mean a; lognormal: mean a, sigma b */
 };
 
+/* Times are 0 or within these: a run computes with sums and quotients of them. */
+#define DIST_MIN 1e-12
+#define DIST_MAX 1e12
+static inline bool dist_is_time(double x)
+{
+    return x == 0 || (x >= DIST_MIN && x <= DIST_MAX);
+}
+
 /* False and a line that names the mistake, if the text is not a distribution. */
 bool dist_parse(struct dist *dist, const char *text, struct dme_text *wrong);
+/* The shortest decimal number that reads back as x. */
+void dist_print_number(double x, struct dme_text *text);
 void dist_print(const struct dist *dist, struct dme_text *text);
 /* The largest value that can come, or infinity. */
 double dist_max(const struct dist *dist);

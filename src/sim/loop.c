@@ -1,25 +1,42 @@
 /* loop.c - the discrete-event loop: take what comes first, step one node, do what the node wants done.
  *
  * After every step the run checks, at constant cost, that the rule admits the sites inside together (dme_safe), that no
- * node faults, that fences grow, and that no site waits while everything is at rest. */
+ * node faults, that fences grow, and that no site waits while everything is at rest.
+ *
+ * Rounds measure progress in what is in flight, whatever the unit of time. A round ends when every message that was in
+ * flight at its beginning has arrived. */
 #include "base/memory.h"
 #include "core/wire.h"
 #include "state.h"
 
+#include <float.h>
 #include <stdio.h>
 
 /* Timers fire strictly later than a multiple of T, by this share. Sums of delays are rounded; this is more than that. */
 static const double sim_later = 1e-6;
 
-enum { SIM_STEPS_MAX = 1000000 }; /* without an entry; see sim_look_for_unrest */
+enum { SIM_STEPS_MAX = 1000000 };   /* without an entry; see sim_look_for_unrest */
+enum { SIM_ENTRIES_MAX = 4000000 }; /* in one round; see sim_look_at_scales */
 
 /* ----------------------------------------------------------------------------------------------------------- broken */
+
+/* The assumption of the algorithm that failures of the specification have broken; or empty. */
+static const char *sim_broken_need(const struct sim *s)
+{
+    if (!(s->conf.alg->needs & DME_ALIVE))
+        return "";
+    if (s->crashes_before + s->result->faults.crashes)
+        return "; it relies on \"alive\" (no site stops), and a site has crashed";
+    if (s->cuts_before + s->result->faults.cuts)
+        return "; it relies on \"reliable\" (every message arrives), and the network was cut";
+    return "";
+}
 
 static void sim_fail(struct sim *s, dme_id site, const char *what)
 {
     if (!s->done)
-        snprintf(s->result->failure, sizeof s->result->failure, "%s: site %u: %s (time %.6g, step %llu, seed %llu)",
-                 s->conf.alg->name, site, what, s->now, (unsigned long long)s->result->steps,
+        snprintf(s->result->failure, sizeof s->result->failure, "%s: site %u: %s%s (time %.6g, step %llu, seed %llu)",
+                 s->conf.alg->name, site, what, sim_broken_need(s), s->now, (unsigned long long)s->result->steps,
                  (unsigned long long)s->spec->seed);
     s->done = true;
 }
@@ -82,6 +99,12 @@ static void sim_send(struct sim *s, dme_id self)
     }
 }
 
+/* The share of T by which a timer fires later. A clock that shows a large time is coarse, and the share grows with it. */
+static double sim_timer_margin(const struct sim *s)
+{
+    return fmax(sim_later, 8 * s->now * DBL_EPSILON / s->bound);
+}
+
 static void sim_set_timers(struct sim *s, dme_id self)
 {
     for (unsigned t = 0; t < DME_TIMERS; t++) {
@@ -95,7 +118,7 @@ static void sim_set_timers(struct sim *s, dme_id self)
         *start += (*start & 1) + started;
         if (started)
             agenda_add(&s->agenda, &(struct agenda_item){
-                                       .at = s->now + (s->out->bounds[t] + sim_later) * s->bound,
+                                       .at = s->now + (s->out->bounds[t] + sim_timer_margin(s)) * s->bound,
                                        .order = s->order++,
                                        .type = AGENDA_TIMER,
                                        .site = self,
@@ -106,6 +129,23 @@ static void sim_set_timers(struct sim *s, dme_id self)
 }
 
 /* ------------------------------------------------------------------------------------------------------- in and out */
+
+static void sim_begin_round(struct sim *s)
+{
+    s->rounds++;
+    s->round_end = s->order;
+    s->round_left = s->flight.count;
+    s->round_entries = s->entries;
+}
+
+/* A message with this number has arrived. */
+static void sim_count_round(struct sim *s, uint64_t number)
+{
+    if (number < s->round_end)
+        s->round_left--;
+    if (s->round_left == 0)
+        sim_begin_round(s);
+}
 
 void sim_account(struct sim *s)
 {
@@ -122,11 +162,27 @@ void sim_measure(struct sim *s, bool at_rest)
     s->began_at_rest = at_rest;
     s->entries_before = s->entries;
     s->requests_before = s->requests;
+    s->crashes_before = s->result->faults.crashes;
+    s->cuts_before = s->result->faults.cuts;
     s->result->faults = (struct fault_result){0};
     for (dme_id i = 0; i < s->conf.n; i++)
         s->site[i].entries = 0;
     metrics_mark(s->metrics, s->now);
-    s->next_mark = s->batches ? s->spec->entries / METRICS_BATCHES : s->spec->entries;
+    s->next_mark = s->batches ? s->spec->entries / METRICS_PARTS : s->spec->entries;
+}
+
+/* Under a load without rest: has every request been served that waited after the first `warmup` entries? A site that is
+ * starved is not waited for. Looking takes n steps, so it is done after every n entries. */
+static bool sim_is_warm(const struct sim *s)
+{
+    uint64_t warmup = s->spec->warmup;
+
+    if (s->entries < 2 * warmup || (s->entries - 2 * warmup) % s->conf.n)
+        return false;
+    for (dme_id i = 0; i < s->conf.n; i++)
+        if (sim_node(s, i)->phase == DME_WAITING && s->site[i].entries_then < warmup && !sim_is_starved(s, i))
+            return false;
+    return true;
 }
 
 /* After an entry: does measuring begin, is a batch complete, is all measured? */
@@ -135,17 +191,18 @@ static void sim_mark(struct sim *s)
     uint64_t measured = s->entries - s->entries_before, all = s->spec->entries;
 
     if (!s->measuring) {
-        if (s->entries == 2 * s->spec->warmup)
+        if (sim_is_warm(s))
             sim_measure(s, false);
         return;
     }
     if (measured < s->next_mark || (measured == all && s->began_at_rest))
         return; /* the last mark is made when all is at rest again */
     metrics_mark(s->metrics, s->now);
-    if (s->spec->progress)
-        s->spec->progress(s->spec->user, s->metrics->marks - 1, s->batches ? METRICS_BATCHES : 1);
+    if (s->spec->progress && (!s->batches || (s->metrics->marks - 1) % METRICS_BATCH == 0))
+        s->spec->progress(s->spec->user, s->batches ? (s->metrics->marks - 1) / METRICS_BATCH : 1,
+                          s->batches ? METRICS_BATCHES : 1);
     s->done |= measured == all;
-    s->next_mark = s->batches ? all * s->metrics->marks / METRICS_BATCHES : all;
+    s->next_mark = s->batches ? all * s->metrics->marks / METRICS_PARTS : all;
 }
 
 static void sim_log_entry(struct sim *s, dme_id site, uint32_t mode)
@@ -177,6 +234,7 @@ static void sim_measure_entry(struct sim *s, const struct sim_site *site, uint32
     double wait = s->now - site->asked, sync = s->now - s->last_exit;
 
     m->sum[SUM_ENTRIES]++;
+    m->sum[SUM_ROUNDS] = (double)s->rounds;
     m->sum[SUM_WAIT] += wait;
     hist_add(&m->wait, wait);
     m->sum[SUM_OVERTAKES] += (double)overtakes;
@@ -209,6 +267,8 @@ static void sim_enter(struct sim *s, dme_id self)
     if (m->inside_max < ++s->inside)
         m->inside_max = s->inside;
     s->entries++;
+    if (!s->flight.count)
+        sim_begin_round(s);
     s->steps_then = s->result->steps;
     s->flight_most = 0;
     site->entries++;
@@ -226,7 +286,7 @@ static void sim_enter(struct sim *s, dme_id self)
 void sim_obey(struct sim *s, dme_id self)
 {
     if (s->out->fault)
-        sim_fail(s, self, s->out->fault);
+        sim_fail(s, self, *sim_broken_need(s) ? "what it receives contradicts its protocol" : s->out->fault);
     if (s->out->used)
         sim_send(s, self);
     if (s->out->started | s->out->stopped)
@@ -270,6 +330,7 @@ void sim_request(struct sim *s, dme_id self)
     site->asked = s->now;
     site->entries_then = s->entries;
     site->switches_then = s->switches;
+    site->rounds_then = s->rounds;
     site->waiting_then = s->waiting.waiting;
     s->requests++;
     order_join(&s->waiting, self);
@@ -326,6 +387,7 @@ static void sim_deliver(struct sim *s, flight_key key)
     dme_id self = m->to;
 
     s->now = flight_time(key);
+    sim_count_round(s, flight_order(key));
     if (self != DME_NONE)
         sim_receive(s, m, flight_order(key));
     flight_release(&s->flight, m);
@@ -381,7 +443,8 @@ static void sim_look_for_rest(struct sim *s)
     }
 }
 
-/* Many steps without an entry: messages circulate without end. If n sites request at once and each asks all others, n^2
+/* Many steps without an entry: messages circulate without end. Only steps count during which a waiting site could have
+ * been served: a site waits, none is inside, no site is absent and no network is cut. If n sites request at once and each asks all others, n^2
  * messages are in flight and have to arrive, with as many replies, before the next entry. So the limit grows with the
  * largest number of messages in flight since the last entry, which messages that circulate do not raise. */
 static void sim_look_for_unrest(struct sim *s)
@@ -390,12 +453,35 @@ static void sim_look_for_unrest(struct sim *s)
 
     if (s->flight_most < s->flight.count)
         s->flight_most = s->flight.count;
-    if (s->waiting.waiting == 0 ||
-        s->result->steps - s->steps_then < SIM_STEPS_MAX + 1000 * (uint64_t)s->conf.n + 4 * s->flight_most)
+    if (s->waiting.waiting == 0 || s->inside || s->planned || s->side) {
+        s->steps_then = s->result->steps;
+        s->flight_most = 0;
+    }
+    if (s->result->steps - s->steps_then < SIM_STEPS_MAX + 1000 * (uint64_t)s->conf.n + 4 * s->flight_most)
         return;
     while (s->site[site].asked < 0)
         site++;
     sim_fail(s, site, "waits, and no site has entered in a million steps");
+}
+
+/* Times that are too different for one run. If sites enter millions of times before a message arrives, no run is long
+ * enough. If the clock's steps, which grow with the time that it shows, are not small beside the times of the
+ * specification, those times are rounded away. */
+static void sim_look_at_scales(struct sim *s)
+{
+    double step = s->now * DBL_EPSILON;
+
+    if (s->flight.count && s->entries - s->round_entries > SIM_ENTRIES_MAX)
+        snprintf(s->refused, sizeof s->refused,
+                 "%d entries were made while the same messages were in flight: --hold and --think are too short beside "
+                 "--delay; take longer ones",
+                 SIM_ENTRIES_MAX);
+    else if (100 * step > s->finest)
+        snprintf(s->refused, sizeof s->refused,
+                 "at time %g the clock moves in steps of %.2g, which is too coarse for a time of %g; take fewer "
+                 "--entries, a higher rate or longer times",
+                 s->now, step, s->finest);
+    s->done |= s->refused[0] != 0;
 }
 
 /* Is no request being served? The messages of a restless algorithm go on all the same. */
@@ -419,9 +505,12 @@ void sim_loop(struct sim *s)
         }
         if (sim_idles(s))
             sim_look_for_rest(s);
-        if (s->result->steps % 1024 == 0)
+        if (s->result->steps % 1024 == 0) {
             sim_look_for_unrest(s);
+            sim_look_at_scales(s);
+        }
         if (s->order >= FLIGHT_ORDER_MAX - 4 * (uint64_t)s->conf.n)
             sim_fail(s, 0, "the run is too long: more than 2^36 events");
     }
+    sim_look_at_scales(s);
 }

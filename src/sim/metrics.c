@@ -20,7 +20,7 @@ const struct metrics_figure metrics_figures[FIGURES] = {
 
 void metrics_mark(struct metrics *m, double now)
 {
-    assert(m->marks <= METRICS_BATCHES);
+    assert(m->marks <= METRICS_PARTS);
     m->sum[SUM_TIME] = now;
     m->sum[SUM_MESSAGES] = 0;
     for (unsigned k = 0; k < FLIGHT_KINDS; k++)
@@ -52,20 +52,87 @@ double metrics_value(const struct metrics *m, enum metrics_figure_id figure)
     return under > 0 ? metrics_total(m, metrics_figures[figure].over) / under : NAN;
 }
 
+/* t(0.975) with this many degrees of freedom, by the expansion in their inverse (within 3% from 2 on). */
+static double metrics_t(double freedom)
+{
+    static const double z = 1.959964;
+    double f = fmax(freedom, 2), z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+
+    return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
+           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
+}
+
+/* The run in `count` pieces of equal numbers of entries: the sum of squares of the errors Y - R X of the pieces, and the
+ * correlation of successive errors, corrected for its bias in short series. */
+struct metrics_pieces {
+    double squares, correlation;
+};
+
+static struct metrics_pieces metrics_pieces(const struct metrics *m, enum metrics_figure_id figure, unsigned count)
+{
+    const struct metrics_figure *f = &metrics_figures[figure];
+    double value = metrics_value(m, figure), products = 0, last = 0, raw;
+    struct metrics_pieces p = {0, 0};
+    unsigned step = METRICS_PARTS / count;
+
+    for (unsigned k = 0; k < METRICS_PARTS; k += step) {
+        double e = metrics_growth(m, k, k + step, f->over) - value * metrics_growth(m, k, k + step, f->under);
+
+        p.squares += e * e;
+        products += e * last;
+        last = e;
+    }
+    raw = p.squares > 0 ? products / p.squares : 0;
+    p.correlation = (raw + 1.0 / count) / (1 - 4.0 / count);
+    return p;
+}
+
+/* The number of independent pieces that would say as much as these do, if the correlation decays exponentially. */
+static double metrics_effective(const struct metrics_pieces *p, unsigned count)
+{
+    double r = fmin(fmax(p->correlation, 0), 0.99);
+
+    return count * (1 - r) / (1 + r);
+}
+
 double metrics_half(const struct metrics *m, enum metrics_figure_id figure)
 {
-    static const double t = 2.093; /* t(0.975) with 19 degrees of freedom */
-    const struct metrics_figure *f = &metrics_figures[figure];
-    double value = metrics_value(m, figure), squares = 0;
+    double value = metrics_value(m, figure), effective, half, wider;
+    struct metrics_pieces batches, parts;
 
-    if (m->marks != METRICS_BATCHES + 1 || isnan(value))
+    if (m->marks != METRICS_PARTS + 1 || isnan(value))
         return NAN;
-    for (unsigned b = 0; b < METRICS_BATCHES; b++) {
-        double e = metrics_growth(m, b, b + 1, f->over) - value * metrics_growth(m, b, b + 1, f->under);
+    batches = metrics_pieces(m, figure, METRICS_BATCHES);
+    parts = metrics_pieces(m, figure, METRICS_PARTS);
+    effective = metrics_effective(&parts, METRICS_PARTS);
+    half = metrics_t(METRICS_BATCHES - 1) * sqrt(batches.squares / (METRICS_BATCHES - 1) * METRICS_BATCHES);
+    wider = metrics_t(effective - 1) * sqrt(parts.squares / (METRICS_PARTS - 1) / effective) * METRICS_PARTS;
+    /* Below that, a correlation may be chance; and where it is negative, as in a cycle, batches know better. */
+    return (parts.correlation > 0.15 ? fmax(half, wider) : half) / metrics_total(m, metrics_figures[figure].under);
+}
 
-        squares += e * e;
-    }
-    return t * sqrt(squares / (METRICS_BATCHES - 1) * METRICS_BATCHES) / metrics_total(m, f->under);
+bool metrics_is_correlated(const struct metrics *m, enum metrics_figure_id figure)
+{
+    struct metrics_pieces batches, parts;
+
+    if (m->marks != METRICS_PARTS + 1)
+        return false;
+    batches = metrics_pieces(m, figure, METRICS_BATCHES);
+    parts = metrics_pieces(m, figure, METRICS_PARTS);
+    /* Where nothing is random, the errors are those of rounding. */
+    if (sqrt(batches.squares * METRICS_BATCHES) <= 1e-9 * fabs(metrics_total(m, metrics_figures[figure].over)))
+        return false;
+    return batches.correlation > 0.5 || metrics_effective(&parts, METRICS_PARTS) < 30;
+}
+
+bool metrics_is_mixed(const struct metrics *m)
+{
+    if (m->marks != METRICS_PARTS + 1 || metrics_total(m, SUM_MESSAGES) == 0)
+        return true;
+    for (unsigned b = 0; b < METRICS_BATCHES; b++)
+        if (metrics_growth(m, b * METRICS_BATCH, (b + 1) * METRICS_BATCH, SUM_ROUNDS) < 1)
+            return false;
+    return true;
 }
 
 /* Mean of a figure over the batches from .. to-1, and the square of its standard error. */
@@ -76,7 +143,8 @@ static double metrics_part(const struct metrics *m, const struct metrics_figure 
     unsigned count = to - from;
 
     for (unsigned b = from; b < to; b++) {
-        double x = metrics_growth(m, b, b + 1, f->over) / fmax(metrics_growth(m, b, b + 1, f->under), 1);
+        unsigned k = b * METRICS_BATCH, next = k + METRICS_BATCH;
+        double x = metrics_growth(m, k, next, f->over) / fmax(metrics_growth(m, k, next, f->under), 1);
 
         sum += x;
         squares += x * x;
@@ -90,7 +158,7 @@ bool metrics_is_steady(const struct metrics *m, enum metrics_figure_id figure)
     const struct metrics_figure *f = &metrics_figures[figure];
     double early_error, late_error, early, late;
 
-    if (m->marks != METRICS_BATCHES + 1)
+    if (m->marks != METRICS_PARTS + 1)
         return true;
     early = metrics_part(m, f, 0, METRICS_BATCHES / 4, &early_error);
     late = metrics_part(m, f, METRICS_BATCHES / 2, METRICS_BATCHES, &late_error);

@@ -4,8 +4,13 @@
 #include "base/memory.h"
 #include "state.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Entries of the longest run that --precision makes. */
+static const uint64_t SIM_PRECISE_MAX = 200000000;
 
 static void sim_make_nodes(struct sim *s)
 {
@@ -120,7 +125,7 @@ static double sim_jain(const struct sim *s)
     return sum * sum / (squares * n);
 }
 
-/* Sites that asked before measuring began and wait still. No proof that they starve, but a reason to look. */
+/* Sites that asked before measuring began and wait still, while the others were served ten times and more. */
 static uint32_t sim_unserved(const struct sim *s)
 {
     uint32_t count = 0;
@@ -128,8 +133,21 @@ static uint32_t sim_unserved(const struct sim *s)
     if (s->result->entries < 10 * (uint64_t)s->conf.n)
         return 0;
     for (dme_id i = 0; i < s->conf.n; i++)
-        count += sim_node(s, i)->phase == DME_WAITING && s->site[i].entries_then <= s->entries_before;
+        count += sim_is_starved(s, i) && s->site[i].entries_then <= s->entries_before;
     return count;
+}
+
+static void sim_fail_unserved(struct sim *s)
+{
+    dme_id first = 0;
+
+    while (!sim_is_starved(s, first))
+        first++;
+    snprintf(s->result->failure, sizeof s->result->failure,
+             "%s: %u of %u sites wait for ever: site %u has waited since time %.6g, and %" PRIu64
+             " entries of others came before (time %.6g, step %" PRIu64 ", seed %" PRIu64 ")",
+             s->conf.alg->name, s->result->unserved, s->conf.n, first, s->site[first].asked,
+             s->entries - s->site[first].entries_then, s->now, s->result->steps, s->spec->seed);
 }
 
 static void sim_report(struct sim *s)
@@ -139,7 +157,7 @@ static void sim_report(struct sim *s)
 
     r->end = s->now;
     r->warmup = s->entries_before;
-    if (r->failure[0])
+    if (r->failure[0] || s->refused[0])
         return;
     r->entries = (uint64_t)metrics_total(m, SUM_ENTRIES);
     for (unsigned k = 0; k < FLIGHT_KINDS; k++) {
@@ -162,9 +180,12 @@ static void sim_report(struct sim *s)
     r->switches_max = m->switches_max;
     r->sync_max = m->sync_max;
     r->inside_max = m->inside_max;
-    r->steady = metrics_is_steady(m, FIG_WAIT);
+    r->steady = metrics_is_steady(m, FIG_WAIT) && metrics_is_mixed(m);
+    r->correlated = metrics_is_correlated(m, FIG_WAIT);
     r->jain = sim_jain(s);
     r->unserved = sim_unserved(s);
+    if (r->unserved)
+        sim_fail_unserved(s);
 }
 
 static void sim_end(struct sim *s)
@@ -183,16 +204,28 @@ static void sim_end(struct sim *s)
     free(s->node_at);
 }
 
-bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong)
+/* The shortest of the times that are not 0: of a message, inside, and from leaving to the next request. */
+static double sim_finest(const struct sim_spec *spec)
+{
+    double times[] = {delay_mean(&spec->delay), dist_mean(&spec->hold),
+                      spec->load.type == LOAD_CLOSED ? dist_mean(&spec->load.think) : 0};
+    double finest = INFINITY;
+
+    for (unsigned k = 0; k < sizeof times / sizeof times[0]; k++)
+        if (times[k] > 0 && times[k] < finest)
+            finest = times[k];
+    return finest;
+}
+
+static bool sim_run_once(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong)
 {
     struct sim s = {.spec = spec, .conf = spec->conf, .delay = spec->delay, .result = result};
 
     memset(result, 0, sizeof *result);
-    if (!sim_can_run(spec, wrong))
-        return false;
     s.bound = sim_bound(spec);
     if (isinf(s.bound))
         s.bound = 1; /* no algorithm that can run here relies on it, but a timer has to fire some time */
+    s.finest = sim_finest(spec);
     delay_begin(&s.delay, spec->conf.n, sim_is_fifo(spec));
     sim_begin(&s);
     sim_loop(&s);
@@ -200,7 +233,42 @@ bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_
         metrics_mark(s.metrics, s.last_exit);
     sim_report(&s);
     sim_end(&s);
-    return true;
+    if (s.refused[0])
+        dme_print(wrong, "%s", s.refused);
+    return !s.refused[0];
+}
+
+/* Is every interval that --precision is about narrow enough, and can it be trusted? */
+static bool sim_is_precise(const struct sim_spec *spec, const struct sim_result *r)
+{
+    static const enum metrics_figure_id figures[] = {FIG_MESSAGES, FIG_WAIT};
+
+    for (unsigned k = 0; k < sizeof figures / sizeof figures[0]; k++)
+        if (!(r->half[figures[k]] <= spec->precision * r->value[figures[k]]))
+            return false;
+    return r->steady && !r->correlated;
+}
+
+bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong)
+{
+    struct sim_spec longer = *spec;
+
+    memset(result, 0, sizeof *result);
+    if (!sim_can_run(spec, wrong))
+        return false;
+    for (;;) {
+        if (!sim_run_once(&longer, result, wrong))
+            return false;
+        result->precise = sim_is_precise(spec, result);
+        result->asked = longer.entries;
+        result->asked_warmup = longer.warmup;
+        if (spec->precision <= 0 || result->failure[0] || result->precise || spec->load.type == LOAD_SCRIPT ||
+            longer.entries > SIM_PRECISE_MAX / 2)
+            return true;
+        sim_result_free(result);
+        longer.entries *= 2;
+        longer.warmup *= 2;
+    }
 }
 
 void sim_result_free(struct sim_result *result)

@@ -6,7 +6,8 @@
  * What is measured. The system starts empty, so the first `warmup` entries are not measured. Measuring begins at the
  * next moment of rest (no site is inside or waits, no message is in flight); then exactly `entries` requests are made, and
  * measuring ends when all is at rest again: every message counts, and counts once. Under a load so heavy that there is
- * no rest within another `warmup` entries, measuring begins and ends with an entry while the load goes on. */
+ * no rest within another `warmup` entries, measuring begins and ends with an entry while the load goes on, and it does not
+ * begin before every request that waited after the first `warmup` entries has been served. */
 #ifndef DIBS_SIM_SIM_H
 #define DIBS_SIM_SIM_H
 
@@ -39,6 +40,7 @@ struct sim_spec {
     uint64_t entries; /* to measure; a script ends when it ends */
     uint64_t warmup;  /* entries before that, at least */
     uint64_t seed;
+    double precision; /* repeat with twice the entries until intervals are narrower than this share; 0: do not */
     bool log_entries;
 
     void (*observe)(void *user, const struct sim_event *event);             /* every step; or null */
@@ -53,13 +55,14 @@ struct sim_entry {
 };
 
 struct sim_result {
-    char failure[512]; /* empty; or which promise was broken, where and when */
-    uint64_t steps;    /* of nodes, the whole run */
-    double end;        /* simulated time */
-    uint64_t warmup;   /* entries before measuring began */
-    uint64_t entries;  /* measured */
-    uint32_t unserved; /* sites that waited all the time, in at least ten entries for each site */
-    uint64_t messages; /* measured */
+    char failure[512];            /* empty; or which promise was broken, where and when */
+    uint64_t steps;               /* of nodes, the whole run */
+    double end;                   /* simulated time */
+    uint64_t warmup;              /* entries before measuring began */
+    uint64_t asked, asked_warmup; /* of the specification; more than there if --precision has repeated the run */
+    uint64_t entries;             /* measured */
+    uint32_t unserved;            /* sites whose request is lost or starves: see sim_is_starved in state.h */
+    uint64_t messages;            /* measured */
     uint64_t by_kind[FLIGHT_KINDS];
     double value[FIGURES], half[FIGURES]; /* half the width of the 95% interval; NAN: unknown */
     double wait_p50, wait_p95, wait_p99, wait_max;
@@ -69,6 +72,8 @@ struct sim_result {
     double sync_max;
     uint32_t inside_max;
     bool steady;                /* the waiting times of the first batches are like those of the last */
+    bool correlated;            /* those of successive batches depend on each other: the run is too short */
+    bool precise;               /* the intervals are as narrow as the specification wants them */
     struct fault_result faults; /* measured */
     double jain;                /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
     struct sim_entry *log;      /* of the whole run, if asked for */
@@ -77,8 +82,9 @@ struct sim_result {
 
 /* False and a line for a person if the specification cannot run. */
 bool sim_can_run(const struct sim_spec *spec, struct dme_text *wrong);
-/* The same, or runs it. A broken promise is no such thing: it is told in
- * result->failure, and the figures are not to be used. */
+/* The same, or runs it. A run whose figures would be wrong, because its times are too different, cannot run either; that
+ * is noticed on the way. A broken promise is no such thing: it is told in result->failure, and the figures are not to
+ * be used. */
 bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong);
 void sim_result_free(struct sim_result *result);
 

@@ -11,6 +11,7 @@ struct sim_site {
     double asked;           /* the current request: when */
     uint64_t entries_then;  /* of all sites when it was made */
     uint64_t switches_then; /* of the mode, likewise */
+    uint64_t rounds_then;   /* of messages, likewise */
     uint32_t waiting_then;  /* other requests that waited */
     uint32_t backlog;       /* demands that queue at this site */
     uint64_t entries;       /* measured */
@@ -43,11 +44,18 @@ struct sim {
     uint32_t mode;     /* of those inside, or of the last who was */
     uint64_t requests; /* made */
     uint64_t entries;
-    uint64_t steps_then; /* at the last entry */
-    size_t flight_most;  /* messages in flight at once, the most since then */
-    uint64_t switches;   /* entries in another mode than the one before */
-    uint64_t fence;      /* of the last entry */
-    bool fences;         /* must they grow? */
+    uint64_t steps_then;    /* when a site last entered, was inside, or when no site waited; see sim_look_for_unrest */
+    size_t flight_most;     /* messages in flight at once, the most since then */
+    uint64_t rounds;        /* see sim_count_round */
+    uint64_t round_end;     /* the present round ends when all messages with lower numbers have arrived, */
+    size_t round_left;      /* and this many of them have not */
+    uint64_t round_entries; /* entries when it began */
+    double finest;          /* the shortest of the mean times of the specification; INFINITY: all are 0 */
+    uint64_t crashes_before, cuts_before; /* measuring began */
+    char refused[256];                    /* empty, or why the figures of this run would be wrong */
+    uint64_t switches;                    /* entries in another mode than the one before */
+    uint64_t fence;                       /* of the last entry */
+    bool fences;                          /* must they grow? */
     bool done;
 
     double changed; /* when `inside` last changed */
@@ -77,6 +85,17 @@ static inline struct dme_node *sim_node(const struct sim *s, dme_id site)
 static inline bool sim_is_closing(const struct sim *s)
 {
     return s->measuring && s->began_at_rest && s->requests - s->requests_before == s->spec->entries;
+}
+
+/* Has this site waited so long that its request is lost or starves? Ten times as many entries as there are sites have been
+ * made since, and the messages of 2n + 10 rounds have arrived: a site that enters again and again before any message
+ * can arrive is no evidence. */
+static inline bool sim_is_starved(const struct sim *s, dme_id i)
+{
+    const struct sim_site *site = &s->site[i];
+
+    return sim_node(s, i)->phase == DME_WAITING && s->entries - site->entries_then >= 10 * (uint64_t)s->conf.n &&
+           s->rounds - site->rounds_then >= 2 * (uint64_t)s->conf.n + 10;
 }
 
 /* Do what the node wants done after a step: send, start timers, enter. */
