@@ -17,7 +17,7 @@ fails() { # STATUS TEXT ARGUMENT...
 }
 
 fails 2 '--socket: that needs a value: --socket PATH' --socket ''
-fails 2 '--listen: without members nobody comes there' --listen 127.0.0.1:$base
+fails 2 '--listen: without members no process connects there' --listen 127.0.0.1:$base
 fails 2 '--join: which cluster?' --join
 fails 2 'ant and bee have the same address' --name ant --members ant=127.0.0.1:$base,bee=127.0.0.1:$base
 fails 1 'no/such/socket: its directory does not exist; choose another path' --socket "$dir/no/such/socket"

@@ -169,7 +169,7 @@ rejects 'is a key for clients only' --key "$dir/client.key"
 rejects 'cannot read' --key "$dir/no.key"
 cp examples/dibs.conf "$dir/no.key" && chmod 600 "$dir/no.key"
 rejects 'is not a key file; make one with dibs keygen' --key "$dir/no.key"
-rejects '--listen: 0.0.0.0 is not on loopback; without a key anybody could come' --listen 0.0.0.0:7400
+rejects '--listen: 0.0.0.0 is not on loopback; without a key any process could connect' --listen 0.0.0.0:7400
 "$DIBS" serve --name ant --members ant=192.0.2.1:7400 --listen 0.0.0.0:7400 --clients 0.0.0.0:7411 --key "$dir/key" --check-config >"$dir/out" &&
     grep -q '^clients .*0.0.0.0:7411, over TLS, with a key$' "$dir/out"
 tell $? "with a key, addresses beyond this machine are possible"
@@ -402,7 +402,7 @@ with() { # FILE
 rejects "without --ca it is of no use" --cert "$dir/ant.pem" --cert-key "$dir/ant.key"
 rejects "is not the private key of the certificate" --cert "$dir/ant.pem" --cert-key "$dir/bee.key" --ca "$dir/ours.pem"
 cp "$dir/ant.key" "$dir/public.key" && chmod 644 "$dir/public.key"
-rejects "everybody can read" --cert "$dir/ant.pem" --cert-key "$dir/public.key" --ca "$dir/ours.pem"
+rejects "every user can read" --cert "$dir/ant.pem" --cert-key "$dir/public.key" --ca "$dir/ours.pem"
 rejects "is not a certificate in PEM form" --cert "$dir/key" --cert-key "$dir/ant.key" --ca "$dir/ours.pem"
 
 works "certificates" "$(with @)"

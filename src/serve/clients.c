@@ -1,10 +1,10 @@
-/* clients.c - clients come in through a Unix socket that only its owner can open (mode 0600), or a group as well (0660), and
- * over TCP if that is configured.
+/* clients.c - the connections of clients: through a Unix socket that only its owner can open (mode 0600), or also a
+ * group (0660), and over TCP if that is configured.
  *
- * One client must not keep others waiting. So a turn of the loop is bounded (stream.h), and in it a client gets a credit
- * (client.h); what it has sent beyond that waits for the next turn, and no more is read from it meanwhile. And what the
- * daemon keeps for all clients together is bounded: beyond CLIENTS_MEMORY_MAX, or a quarter of --memory-max, those that need more than CLIENT_MEMORY_FAIR
- * are refused. */
+ * One client must not keep others waiting (I31). So a turn of the loop is bounded (stream.h), and a client has a credit
+ * for each turn (client.h). Commands beyond the credit wait for the next turn, and no more is read from the client
+ * meanwhile. The buffers of all clients together are bounded as well: beyond CLIENTS_MEMORY_MAX, or a quarter of
+ * --memory-max, clients that need more than CLIENT_MEMORY_FAIR are refused. */
 #include "serve.h"
 
 #include "base/memory.h"
@@ -27,20 +27,21 @@ enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
     struct ring in_serve, in_news, in_hungry;
-    size_t buffered;      /* as counted in the serve */
-    struct caller caller; /* until it has proved who it is, if that is asked for */
+    size_t buffered;      /* its share of serve.buffered */
+    struct caller caller; /* in use until the client has authenticated, if it has to */
     struct serve *serve;
     struct stream *stream;
     struct client *client;
 };
 
-/* It has proved who it is, or it goes. */
+/* The client has authenticated, or goes. */
 static void clients_known(struct serve_client *c)
 {
     door_leave(&c->serve->unknown, &c->caller);
 }
 
-/* Unless the client has said goodbye, it may not know: what was vouched for lingers. */
+/* Ends a connection. Unless the client itself has ended it, the client may not know: locks that were vouched for
+ * linger. */
 static void clients_part(struct serve_client *c)
 {
     clients_known(c);
@@ -56,14 +57,14 @@ static void clients_part(struct serve_client *c)
     free(c);
 }
 
-/* Something is to be done for this client. */
+/* There is something to do for this client. */
 static void clients_note(struct serve_client *c)
 {
     ring_cut(&c->in_news);
     ring_push(&c->serve->news, &c->in_news);
 }
 
-/* What it has asked for is done, as far as its credit and the turn go. */
+/* Executes the client's commands, as far as its credit and the turn allow. */
 static void clients_run(struct serve_client *c)
 {
     if (turn_touch(&c->serve->turn) > TURN_NS)
@@ -74,7 +75,7 @@ static void clients_run(struct serve_client *c)
     clients_note(c);
 }
 
-/* Of the buffers of all clients. */
+/* The bound for the buffers of all clients. */
 static size_t clients_memory_max(const struct serve *s)
 {
     uint64_t share = s->conf->memory_max / 4;
@@ -82,7 +83,8 @@ static size_t clients_memory_max(const struct serve *s)
     return share && share < CLIENTS_MEMORY_MAX ? share : CLIENTS_MEMORY_MAX;
 }
 
-/* What it keeps is counted. False: that is too much, and it is one of those who have most of it. */
+/* Counts the client's buffers. Returns false if there are too many bytes in all and this client has more than its
+ * share. */
 static bool clients_fit_memory(struct serve_client *c)
 {
     size_t now = client_memory(c->client) + stream_backlog(c->stream);
@@ -92,7 +94,7 @@ static bool clients_fit_memory(struct serve_client *c)
     return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= clients_memory_max(c->serve);
 }
 
-/* What it is told goes out. */
+/* Sends the client's answers. */
 static void clients_flush(struct serve_client *c)
 {
     static const char busy[] =
@@ -115,7 +117,7 @@ static void clients_flush(struct serve_client *c)
         stream_read(c->stream, !client_is_full(c->client) && ring_empty(&c->in_hungry));
 }
 
-/* Operators take locks away, and want to find out later who it was. */
+/* Logs that an operator has taken a lock away, and which one. */
 static void clients_log_force(const struct serve_client *c, const struct node_event *event)
 {
     const struct session *s = c->client->session;
@@ -125,7 +127,7 @@ static void clients_log_force(const struct serve_client *c, const struct node_ev
               event->name, event->fence, s->id, s->who, *s->who && *s->from ? ", " : "", s->from, event->why);
 }
 
-/* What has become of their locks is put down for them, before anything else is answered. */
+/* Passes all events to their clients, before any other answer. */
 static void clients_hear(struct serve *s)
 {
     struct node_event event;
@@ -146,7 +148,7 @@ void serve_clients_work(struct serve *s)
         struct serve_client *c = RING_OF(s->news.next, struct serve_client, in_news);
 
         ring_cut(&c->in_news);
-        clients_flush(c); /* it may part, and others get its locks */
+        clients_flush(c); /* it may end the connection, and so free locks for others */
     }
 }
 
@@ -160,7 +162,7 @@ void serve_clients_feed(struct serve *s)
 
         ring_cut(&c->in_hungry);
         c->client->credit = CLIENT_TURN;
-        clients_run(c); /* and is the last of the hungry, if that was not enough */
+        clients_run(c); /* if its credit runs out again, it goes to the end of the ring */
         if (was_last)
             break;
     }
@@ -168,8 +170,8 @@ void serve_clients_feed(struct serve *s)
 
 /* ----------------------------------------------------------------------------------------------------- what happens */
 
-/* It has proved who it is, if that is asked for: where does it come from, and is it an operator? Users are told by number:
- * their names may have to be asked for over a network. */
+/* The client has authenticated, if it has to: records where it comes from and whether it is an operator. Users are
+ * named by number, since looking up their names may need the network. */
 static void clients_meet(struct serve_client *c)
 {
     const struct tls *tls = c->stream->tls;
@@ -229,7 +231,7 @@ static void clients_room(struct stream *stream)
     serve_work(c->serve);
 }
 
-/* Over TCP. False: there is no memory for it, or it has gone. */
+/* Prepares a connection over TCP. Returns false if there is no memory for it, or it has ended. */
 static bool clients_greet(struct serve_client *c)
 {
     struct serve *s = c->serve;
@@ -238,7 +240,8 @@ static bool clients_greet(struct serve_client *c)
     uv_os_fd_t fd;
     unsigned silence_ms = SILENCE_MS;
 
-    /* A machine that vanishes says nothing: its waits must end all the same, whether or not something is under way to it. */
+    /* A machine that vanishes closes no connection. Its waits must end all the same, whether or not bytes are in flight
+     * to it. */
     uv_tcp_nodelay(&c->stream->uv.tcp, 1);
     uv_tcp_keepalive(&c->stream->uv.tcp, 1, KEEPALIVE_S);
     if (uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0)
@@ -278,7 +281,7 @@ bool serve_clients_patience(struct serve *s)
     return s->unknown.count;
 }
 
-/* Are there descriptors left for it, and memory? Else it is told so, and the operator is. */
+/* Are there descriptors and memory left for the client? If not, the client gets an error, and the log a line. */
 static bool clients_fits(struct serve_client *c)
 {
     bool tcp = c->stream->uv.any.type == UV_TCP;
@@ -330,14 +333,15 @@ static void clients_come(uv_stream_t *door, int status)
 
 /* ------------------------------------------------------------------------------------------------------- the socket */
 
-/* A socket file may have been left behind by a daemon that was killed: nobody answers there. False: somebody does. */
+/* Removes a socket file that a killed daemon has left behind: no process accepts connections there. Returns false if
+ * one does. */
 static bool clients_clear_path(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), answer;
     struct stat file;
 
-    memcpy(address.sun_path, path, strlen(path)); /* it fits: serve_clients_start has looked */
+    memcpy(address.sun_path, path, strlen(path)); /* it fits: serve_clients_start has checked that */
     answer = fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
     if (answer < 0 && errno == ECONNREFUSED && lstat(path, &file) == 0 && S_ISSOCK(file.st_mode))
         unlink(path);
@@ -355,7 +359,7 @@ static bool clients_has_directory(const char *path)
     return stat(dirname(dir), &file) == 0;
 }
 
-/* libuv tells less than is known. */
+/* The reason, where libuv's error is not specific enough. */
 static const char *clients_why(const char *path, int error)
 {
     if (error == UV_EADDRINUSE)
@@ -378,7 +382,7 @@ static bool clients_start_unix(struct serve *s)
         return false;
     }
     if (!clients_clear_path(path)) {
-        serve_log(s, "somebody serves %s already; stop it, or choose another path with --socket", path);
+        serve_log(s, "another process serves %s already; stop it, or choose another path with --socket", path);
         return false;
     }
     mask = umask(0177);

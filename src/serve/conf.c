@@ -1,4 +1,4 @@
-/* conf.c - settings, from the command line and from a file, and what they mean. See conf.h. */
+/* conf.c - reads settings from the command line and from a file. See conf.h. */
 #include "conf.h"
 
 #include "alg/list.h"
@@ -52,7 +52,7 @@ void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const cha
     va_start(args, format);
     vsnprintf(said.text + text.len, sizeof said.text - text.len, format, args);
     va_end(args);
-    for (char *c = said.text; *c; c++) /* it may quote what a terminal would obey */
+    for (char *c = said.text; *c; c++) /* it may quote control characters */
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
     for (; k > 0 && d->mistake[k - 1].line > said.line; k--)
@@ -86,7 +86,7 @@ static bool conf_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Without its comment, and the blanks at both ends. */
+/* Removes the comment, and the blanks at both ends. */
 static char *conf_trim(char *line)
 {
     char *end;
@@ -103,7 +103,7 @@ static char *conf_trim(char *line)
     return line;
 }
 
-/* One of those that may be repeated. */
+/* Adds a setting that may be repeated. */
 static void conf_add(struct conf_draft *d, struct conf_setting *list, uint32_t *count, uint32_t max,
                      struct conf_setting setting)
 {
@@ -177,7 +177,7 @@ void conf_begin(struct conf_draft *d)
 
 /* ---------------------------------------------------------------------------------------------------- what it means */
 
-/* Among all members, and among those that are left when some of them are away. */
+/* Can the algorithm run locks among all members, and among those that are left when some do not take part? */
 static bool conf_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme_text *why)
 {
     while (n && locks_can_run(alg, slots, n, why))
@@ -217,7 +217,7 @@ bool conf_is_secret(const struct conf_draft *d)
     return d->set[CONF_KEY].text || d->set[CONF_CERT].text;
 }
 
-/* A certificate is of use with its key and an authority only. */
+/* A certificate needs its key and an authority. */
 static void conf_certificates(struct conf_draft *d)
 {
     const struct conf_setting *given = NULL, *missing = NULL;
@@ -243,7 +243,7 @@ static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
                      CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
 }
 
-/* "512M" and the like. */
+/* Parses a size, such as "512M". */
 static void conf_memory(struct conf_draft *d, struct serve_conf *conf)
 {
     static const char units[] = "KMGT";
@@ -281,7 +281,8 @@ static void conf_socket(struct conf_draft *d, struct serve_conf *conf)
         conf->socket_gid = found->gr_gid;
 }
 
-/* A variable that is not set, perhaps. (In a file it is found at its line; an empty list of members, where it is read.) */
+/* Finds empty values on the command line, which may come from a shell variable that is not set. (In a file they are
+ * found at their lines, and an empty list of members where it is read.) */
 static void conf_empty(struct conf_draft *d)
 {
     for (unsigned k = 0; k < CONF_KEYS; k++)
@@ -289,13 +290,13 @@ static void conf_empty(struct conf_draft *d)
             conf_mistake(d, &d->set[k], "that needs a value: --%s %s", conf_keys[k].name, conf_keys[k].value);
 }
 
-/* What is of use among several only. */
+/* Finds settings that need a cluster of several members. */
 static void conf_alone(struct conf_draft *d, const struct serve_conf *conf)
 {
     if (d->set[CONF_LISTEN].text)
-        conf_mistake(d, &d->set[CONF_LISTEN], "without members nobody comes there; say who they are with --members");
+        conf_mistake(d, &d->set[CONF_LISTEN], "without members no process connects there; name them with --members");
     if (conf->join)
-        conf_mistake(d, NULL, "--join: which cluster? say who its members are with --members");
+        conf_mistake(d, NULL, "--join: which cluster? name its members with --members");
 }
 
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf)

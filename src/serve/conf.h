@@ -1,12 +1,12 @@
-/* conf.h - the configuration of a daemon: what an operator has written, and what it means.
+/* conf.h - the configuration of a daemon: the settings as an operator writes them, and as the daemon uses them.
  *
- * What is written comes from the command line or from lines of a file, and both are understood in the same place: a
- * mistake is told in the same words, behind the place where it was made ("--lease: ..." or "dibs.conf:7: ..."). All
- * mistakes are told, not only the first one. The command line wins over the file.
+ * Settings come from the command line or from the lines of a file. The same code reads both, so an error has the same
+ * words in both cases, after the place where the mistake was made ("--lease: ..." or "dibs.conf:7: ..."). All mistakes
+ * are reported, not only the first one. A setting on the command line overrides the file.
  *
- * The file has a line for each setting: a key, which is the name of an option without its dashes, and its value. There
- * are two keys more, and they may be repeated: `member`, once for each, and `policy`, of which the first one that
- * matches a name is used. What follows a # is a comment. examples/dibs.conf is a complete one. */
+ * The file has a line for each setting: a key, which is the name of an option without its dashes, and a value. There
+ * are two more keys, which may be repeated: `member`, one line for each member, and `policy`, of which the first that
+ * matches a name applies. A comment begins with #. examples/dibs.conf is a complete example. */
 #ifndef DIBS_SERVE_CONF_H
 #define DIBS_SERVE_CONF_H
 
@@ -20,14 +20,14 @@ struct tls_keys;
 enum { CONF_MEMORY_MIN = 1 << 23 };
 enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = 100, CONF_LEASE_MS_MAX = 60000 };
 
-/* A name and an address; or an address without a name, none if the port is 0. */
+/* A member's name and address; or an address without a name. Port 0: no address. */
 struct serve_member {
     char name[LINK_NAME_MAX + 1];
-    char host[64]; /* in numbers, or the name of a machine: see resolve.c */
+    char host[64]; /* an IP address, or the name of a machine: see resolve.c */
     int port;
 };
 
-/* The places of public keys that are trusted at the door of clients. */
+/* Indices of the keys that are trusted where clients connect. */
 enum { CONF_TRUST_CLIENTS, CONF_TRUST_OPERATORS };
 /* A certificate for this name is an operator's. */
 #define CONF_OPERATOR "operator.dibs"
@@ -35,22 +35,22 @@ enum { CONF_TRUST_CLIENTS, CONF_TRUST_OPERATORS };
 struct serve_conf {
     uint32_t n, self;
     struct serve_member member[NODE_MEMBERS_MAX]; /* in the order of their names */
-    struct serve_member listen;                   /* where this one listens, if not at its address in the list */
-    const char *socket;                           /* path, for clients of this machine */
-    const char *socket_group;                     /* who may use it as well; or null */
-    gid_t socket_gid;                             /* its number */
-    struct serve_member clients;                  /* where clients come in over TCP, if anywhere */
-    struct serve_member http;                     /* where metrics are served, if anywhere */
-    const char *data;                             /* directory, for what must outlive the process */
-    struct tls_keys *members_tls, *clients_tls;   /* see secrets.c; null: nothing is encrypted, all is on loopback */
-    bool has_key, has_cert;                       /* what they consist of */
-    bool join;                                    /* a cluster that is there already */
+    struct serve_member listen;                   /* where this member listens, if not at its address in the list */
+    const char *socket;                           /* path of the Unix socket for clients of this machine */
+    const char *socket_group;                     /* the group that may use the socket besides its owner; or null */
+    gid_t socket_gid;                             /* the number of that group */
+    struct serve_member clients;                  /* where clients connect over TCP; port 0: nowhere */
+    struct serve_member http;                     /* where metrics are served; port 0: nowhere */
+    const char *data;                             /* the data directory */
+    struct tls_keys *members_tls, *clients_tls;   /* see secrets.c; null: no encryption, and loopback only */
+    bool has_key, has_cert;                       /* which of the two the TLS keys are made from */
+    bool join;                                    /* join an existing cluster */
     uint64_t lease_ms;
     uint64_t memory_max; /* bytes; 0: no bound */
     const struct dme_alg *modes, *slots;
     struct lock_policy policy[LOCK_POLICIES_MAX];
     uint32_t policies;
-    char *summary; /* what must be the same on all members */
+    char *summary; /* the part that must be the same on all members, as text */
 };
 
 /* ----------------------------------------------------------------------------------------------- what is written */
@@ -81,7 +81,7 @@ struct conf_setting {
     unsigned line; /* of the file; 0: on the command line */
 };
 
-enum { CONF_MISTAKES_MAX = 20 }; /* that are kept: what is no configuration at all would have thousands */
+enum { CONF_MISTAKES_MAX = 20 }; /* mistakes that are kept: a file that is no configuration could have thousands */
 
 struct conf_said {
     unsigned line;
@@ -89,58 +89,58 @@ struct conf_said {
 };
 
 struct conf_draft {
-    const char *file; /* its name, or null if there is none */
+    const char *file; /* name of the file, or null if there is none */
     struct conf_setting set[CONF_KEYS];
     struct conf_setting member[NODE_MEMBERS_MAX];
     struct conf_setting policy[LOCK_POLICIES_MAX];
     uint32_t members, policies;
     struct conf_said mistake[CONF_MISTAKES_MAX]; /* in the order of their lines */
-    unsigned mistakes;                           /* all that there are */
+    unsigned mistakes;                           /* their number, including those that are not kept */
 };
 
-/* The command line's settings are to be filled in next: set[k].text. */
+/* Begins a draft. The caller then fills in the settings of the command line: set[k].text. */
 void conf_begin(struct conf_draft *d);
-/* The text of a file. It is cut into pieces, which stay in use. */
+/* Reads the text of a file. The text is cut into pieces, to which the draft points. */
 void conf_read(struct conf_draft *d, const char *file, char *text);
-/* What it means. False: there were mistakes. Settings that are not written stay what they are in conf: socket and data
- * should have a value there. */
+/* Turns the draft into a configuration. Returns false if there were mistakes. A setting that is not in the draft keeps
+ * its value in `conf`: socket and data should have one. */
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
-/* Names of machines become numbers, where it has to be known what they stand for. False: there were mistakes. */
+/* Looks up the names of machines where their addresses must be known. Returns false if there were mistakes. */
 bool conf_resolve(struct conf_draft *d, struct serve_conf *conf);
-/* Reads the files with keys and certificates that it names. False: there were mistakes. */
+/* Reads the files with keys and certificates that the configuration names. Returns false if there were mistakes. */
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
-/* The same again, as the files may be others now. False: there were mistakes, and all is as before. */
+/* Reads them again, since the files may have changed. Returns false if there were mistakes; then nothing changes. */
 bool conf_renew_secrets(struct conf_draft *d, struct serve_conf *conf);
-/* All mistakes, a line each. */
+/* Prints all mistakes, one line each. */
 void conf_tell(const struct conf_draft *d, FILE *to);
 void conf_free(struct serve_conf *conf);
-/* Who may come in, for a person. */
+/* Which members, or which clients, may connect over TCP: a phrase for people. */
 const char *conf_door(const struct serve_conf *conf, bool members);
-/* What a daemon would do, for a person. */
+/* Prints the configuration for people. */
 void conf_print(const struct serve_conf *conf, FILE *to);
 
 /* ------------------------------------------------------------------------------------------ between files: see there */
 
-/* At a setting; or, where there is none to point at, at the whole: null. */
+/* Reports a mistake in the setting `at`, or in the configuration as a whole if `at` is null. */
 void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* As conf_mistake: unknown WHAT "word"; did you mean ...? (remedy) */
+/* Like conf_mistake, with the text: unknown WHAT "word"; did you mean ...? (remedy) */
 void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const char *what, const char *word,
                   const char *const *names, const char *remedy);
-/* The algorithm of this name, if it can run locks; else null, and a mistake. */
+/* Returns the algorithm of this name if it can run locks among `n` members; else reports a mistake and returns null. */
 const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
                                      uint32_t n);
-bool conf_is_number(const char *host); /* else it is a name */
+bool conf_is_number(const char *host); /* an IP address, not a name */
 bool conf_is_on_loopback(const char *host);
 void conf_beyond_loopback(struct conf_draft *d, const struct conf_setting *at, const char *host); /* a mistake */
-/* Is there a key, or a certificate? */
+/* Does the draft have a key or a certificate? */
 bool conf_is_secret(const struct conf_draft *d);
 void conf_members(struct conf_draft *d, struct serve_conf *conf);
 void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text);
-/* "10.0.0.1:7400" and its parts. */
+/* Converts between "10.0.0.1:7400" and its parts. */
 void conf_split_address(struct serve_member *m, const char *text);
 void conf_join_address(const struct serve_member *m, char *text, size_t size);
-/* May somebody of this name be a member at this address? Null, or why not. */
+/* Returns null if a member may have this name and address, else why not. */
 const char *conf_objects(const struct serve_conf *conf, const char *name, const char *address);
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);

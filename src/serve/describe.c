@@ -1,4 +1,4 @@
-/* describe.c - a configuration as text: for other members, to compare, and for a person. See conf.h. */
+/* describe.c - a configuration as text: the summary that members compare, and a description for people. See conf.h. */
 #include "conf.h"
 
 #define XXH_INLINE_ALL
@@ -74,7 +74,7 @@ void conf_print(const struct serve_conf *conf, FILE *to)
     if (conf->http.port) {
         fprintf(to, "http       ");
         describe_address(&conf->http, to);
-        fprintf(to, ", for whoever asks\n");
+        fprintf(to, ", without authentication\n");
     }
     if (conf->memory_max)
         fprintf(to, "memory     at most %" PRIu64 " bytes\n", conf->memory_max);

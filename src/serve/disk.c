@@ -1,8 +1,9 @@
-/* disk.c - see disk.h. What is written is made durable: the data by fdatasync, a new file by its own sync, an atomic rename and
- * a sync of the directory.
+/* disk.c - see disk.h. fdatasync makes added records durable. A new file is made durable by its own sync, an atomic
+ * rename and a sync of the directory.
  *
- * Another user who could write to the directory could have the daemon write elsewhere, or take its journal away. So the
- * directory must be the daemon's own (or root's) and nobody else's to write to, and symbolic links are not followed. */
+ * Another user with write permission for the directory could make the daemon write elsewhere, or take its journal away.
+ * So the directory must belong to the daemon's user or root, no other user may have write permission, and symbolic
+ * links are not followed. */
 #include "disk.h"
 
 #include "base/pack.h"
@@ -55,7 +56,7 @@ static bool disk_write_anew(struct disk_file *d, const uint8_t *bytes, size_t le
     return true;
 }
 
-/* Of several records at the end of the file, the last makes all durable. */
+/* Writes the batch. One sync after the last of several added records makes all of them durable. */
 static bool disk_write_batch(struct disk_file *d)
 {
     struct unpack u = {.at = d->batch.at + d->batch.start, .end = d->batch.at + d->batch.end};
@@ -72,7 +73,7 @@ static bool disk_write_batch(struct disk_file *d)
     return good && (!dirty || fdatasync(d->file) == 0);
 }
 
-/* In the thread. */
+/* Runs in the thread. */
 static void disk_work(uv_work_t *work)
 {
     struct disk_file *d = work->data;
@@ -89,7 +90,7 @@ static void disk_done(uv_work_t *work, int status)
     struct disk_file *d = work->data;
     unsigned records = d->records;
 
-    (void)status; /* nobody cancels it */
+    (void)status; /* the work is never cancelled */
     d->busy = false;
     bytes_free(&d->batch);
     if (!d->error && d->waiting_records)
@@ -141,7 +142,7 @@ static enum disk_status disk_replace(void *user, const uint8_t *bytes, size_t le
     return disk_put(user, bytes, len, true);
 }
 
-/* The directory and those above it. Links on the way there are the business of whoever may make them. */
+/* Makes the directory and those above it. Symbolic links in the path above it are followed. */
 static int disk_make_dir(const char *dir)
 {
     char path[4096];
@@ -149,17 +150,17 @@ static int disk_make_dir(const char *dir)
 
     snprintf(path, sizeof path, "%s", dir);
     for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
-        path[len - 1] = '\0'; /* or a link in this place would be followed */
+        path[len - 1] = '\0'; /* without it, a symbolic link in this place would be followed */
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(path, 0755); /* if it cannot be made, the last one cannot either */
+        mkdir(path, 0755); /* if this fails, the last mkdir fails, too */
         *slash = '/';
     }
     mkdir(path, 0700);
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Null, or what is wrong with the directory or a file in it. */
+/* Returns null, or what is wrong with the directory or a file in it. */
 static const char *disk_objects(int fd, bool is_dir)
 {
     struct stat file;
@@ -190,7 +191,7 @@ static bool disk_read(struct disk_file *d)
     return len == 0;
 }
 
-/* False: it cannot be used. The reason, or null: errno has it. */
+/* Opens and locks the files. Returns false if that fails; the reason is in `*wrong`, or in errno if that is null. */
 static bool disk_take(struct disk_file *d, const char *dir, const char **wrong)
 {
     char lock[96];

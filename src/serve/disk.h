@@ -1,7 +1,8 @@
-/* disk.h - the journal of a member, as a file: DIR/NAME.journal. Whoever holds DIR/NAME.lock is the only one to write.
+/* disk.h - the journal of a member, as a file: DIR/NAME.journal. Only the process that holds the lock on DIR/NAME.lock
+ * writes it.
  *
- * Until it has a loop, a write is durable when the call returns. From then on writes are handed to a thread, in their order,
- * and the loop goes on meanwhile: records that come while the thread is busy are written together. */
+ * Before disk_use_loop, a write is durable when the call returns. After it, a thread does the writes, in their order,
+ * and the loop goes on meanwhile. Records that are added while the thread is busy are written together. */
 #ifndef DIBS_SERVE_DISK_H
 #define DIBS_SERVE_DISK_H
 
@@ -14,29 +15,29 @@ struct disk_file {
     struct disk disk;
     struct bytes content; /* of the journal, when it was opened */
     void *user;
-    /* The thread has finished these records, in this time; or it has not: an errno. 0 records: a write without a thread has
-     * failed. */
+    /* The thread has finished `records` records in `took_ms`; or it has failed, with `error`, an errno. 0 records: a
+     * write without a thread has failed. */
     void (*on_written)(void *user, unsigned records, uint64_t took_ms, int error);
     int lock, file, dir;
-    char name[96], next[96]; /* of the journal, and of the one that is about to replace it, in the directory */
+    char name[96], next[96]; /* file names of the journal, and of the file that will replace it */
 
     uv_loop_t *loop; /* null: there is none yet */
     uv_work_t work;
-    bool busy;            /* the thread is; these are its: */
-    struct bytes batch;   /* writes: whether the file is written anew, length, bytes */
-    unsigned records;     /* how many */
-    uint64_t took_ms;     /* all of them */
+    bool busy;            /* the thread runs, and owns the next four fields */
+    struct bytes batch;   /* writes: whether the file is replaced, length, bytes */
+    unsigned records;     /* their number */
+    uint64_t took_ms;     /* the time of all of them */
     int error;            /* an errno, or 0 */
     struct bytes waiting; /* writes for the next batch */
     unsigned waiting_records;
 };
 
-/* All zeroes but on_written and user. False, and a line in why. The directory is made if it is missing; only its owner may
- * use it. */
+/* Opens the journal. The caller has set on_written and user, and all other fields to zero. Returns false, with a line
+ * in `why`, if it fails. A missing directory is made; only its owner may use it. */
 bool disk_open(struct disk_file *d, const char *dir, const char *name, struct dme_text *why);
-/* From now on, writes are done by a thread, and this loop is told. */
+/* From now on a thread does the writes, and tells this loop when they are done. */
 void disk_use_loop(struct disk_file *d, uv_loop_t *loop);
-/* Nothing may be under way. */
+/* Closes the journal. No write may be in progress. */
 void disk_close(struct disk_file *d);
 
 #endif

@@ -33,7 +33,7 @@ static bool door_is_silent(const struct caller *c)
     return !c->stream || !c->stream->heard;
 }
 
-/* The one that has to go. */
+/* The caller that has to make room. */
 static struct caller *door_least(const struct door *d)
 {
     unsigned count[CROWDS] = {0}, most = 0;

@@ -1,9 +1,11 @@
-/* door.h - callers that have not proved who they are: how many of them there may be, and which one has to go.
+/* door.h - callers (accepted connections) that have not authenticated yet: how many there may be, and which one is
+ * closed when there are too many.
  *
- * Anybody who reaches a port can connect to it as often as they like. So a door has room for a fixed number of callers.
- * When one more comes, the daemon sends one away: a silent caller rather than one that has said something, one from the
- * address (of IPv6: the network, 64 bits) with most callers rather than another, and of those the oldest. A caller from
- * another address, or one that speaks at once, as every honest one does, is thus not sent away by a crowd. */
+ * Any process that reaches a port can connect to it as often as it likes. So a door has room for a fixed number of
+ * callers. When one more connects, the daemon closes one: a caller that has sent nothing rather than one that has,
+ * among those one from the address (for IPv6: the 64-bit network) with most callers, and of those the oldest. So a
+ * crowd cannot displace a caller from another address, nor one that sends its first bytes at once, as every honest
+ * caller does. */
 #ifndef DIBS_SERVE_DOOR_H
 #define DIBS_SERVE_DOOR_H
 
@@ -14,23 +16,23 @@
 
 struct caller {
     struct ring in_door;         /* oldest first */
-    const struct stream *stream; /* tells whether it has said something; or null */
+    const struct stream *stream; /* knows whether the caller has sent something; or null */
     uint64_t since_ms;
-    uint8_t crowd; /* its address, as a small number */
+    uint8_t crowd; /* a small hash of its address */
 };
 
 struct door {
     struct ring callers;
     unsigned count, room;
-    void (*send_away)(struct caller *c); /* it has left the door by then */
+    void (*send_away)(struct caller *c); /* closes a caller that has been taken out of the door */
 };
 
 void door_init(struct door *d, unsigned room, void (*send_away)(struct caller *c));
-/* One comes from this address. If there is no room, another one is sent away. */
+/* Adds a caller from this address. If there is no room, sends another one away. */
 void door_enter(struct door *d, struct caller *c, const struct sockaddr *address, uint64_t now_ms);
-/* It has proved who it is, or goes. Once more does nothing. */
+/* Takes out a caller that has authenticated or has gone. A second call does nothing. */
 void door_leave(struct door *d, struct caller *c);
-/* The oldest caller if it came at least this long ago, and it has left; or null. */
+/* If the oldest caller has been here for at least `patience_ms`, takes it out and returns it; else returns null. */
 struct caller *door_overdue(struct door *d, uint64_t now_ms, uint64_t patience_ms);
 
 #endif

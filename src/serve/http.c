@@ -1,17 +1,18 @@
-/* http.c - what others may read of a daemon: /metrics for Prometheus, /healthz for whoever restarts it, /status.json for
- * scripts. By libmicrohttpd, which parses and keeps connections.
+/* http.c - an HTTP server for /metrics (Prometheus), /healthz (a supervisor that restarts the daemon) and /status.json
+ * (scripts). libmicrohttpd parses requests and manages connections.
  *
- * It runs in the daemon's own loop: its epoll descriptor is one more thing that libuv watches, and when it is readable
- * libmicrohttpd does what there is to do. So there is no other thread, and nothing that could be read while it changes.
- * What is served is made from the node's counters in well under a millisecond.
+ * libmicrohttpd runs in the daemon's loop: libuv watches its epoll descriptor, and calls it when the descriptor is
+ * readable. So no other thread reads the node's state. An answer takes well under a millisecond, since it is made from
+ * the node's counters.
  *
- * Callers are strangers, so what they can cost is bounded. A connection has one request, and HTTP_PATIENCE_MS for all of
- * it. Of HTTP_CALLERS_MAX the one that has to make room is chosen by door.h. In one turn of the loop libmicrohttpd handles
- * each connection once; if it wants more at once, it gets that in the next turn, by an idle handle. (A timer of 0 would
- * not do: libuv runs one that a timer starts in the same turn, and would do nothing else for as long as there is input.)
+ * Callers are not authenticated, so their cost is bounded. A connection has one request, and HTTP_PATIENCE_MS for all
+ * of it. There are at most HTTP_CALLERS_MAX; door.h chooses the one that has to make room. In one turn of the loop
+ * libmicrohttpd handles each connection once. If it has more to do at once, an idle handle calls it in the next turn.
+ * (A timer of 0 ms would not do: libuv runs a timer that is started by a timer in the same turn, and would do nothing
+ * else as long as there is input.)
  *
- * The library is loaded by daemons that are told to serve HTTP, and by them alone: it brings GnuTLS and eight others along,
- * and every "dibs lock" would wait for them, a millisecond or two longer than for its lock. */
+ * Only daemons that serve HTTP load the library. It depends on GnuTLS and eight other libraries, and loading them would
+ * delay every "dibs lock" by a millisecond or two. */
 #include "http.h"
 
 #include "door.h"
@@ -36,7 +37,7 @@ typedef int http_result;
 
 enum {
     HTTP_CALLERS_MAX = 32,
-    HTTP_CONNECTIONS_MAX = 64, /* with those that have been sent away, and are not closed yet */
+    HTTP_CONNECTIONS_MAX = 64, /* including those that have been sent away and are not closed yet */
     HTTP_PATIENCE_MS = 5000,
     HTTP_IDLE_S = 10,
     HTTP_MEMORY = 16384
@@ -55,7 +56,7 @@ static struct {
     HTTP_FUNCTIONS(HTTP_POINTER)
 } mhd;
 
-/* False, and a line in the log: it is not installed. */
+/* Loads the library. Returns false, after a line in the log, if it is not installed. */
 static bool http_load(const struct serve *s)
 {
     void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
@@ -73,7 +74,7 @@ struct http {
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_timer_t timer;
-    uv_idle_t again; /* there is more to be done in the next turn */
+    uv_idle_t again; /* active: libmicrohttpd has more to do in the next turn */
     struct door door;
     int open; /* handles of libuv */
 };
@@ -86,7 +87,8 @@ struct http_caller {
 
 /* --------------------------------------------------------------------------------------------------------------- JSON */
 
-/* What the node says in version 3 of Redis' protocol, as JSON. It is our own: it is whole and right. */
+/* Converts a reply of the node, in version 3 of the Redis protocol, to JSON. It is our own reply, so it is complete and
+ * valid. */
 static const char *http_json(const char *at, FILE *to)
 {
     const char *end = strstr(at, "\r\n"), *rest = end + 2;
@@ -125,7 +127,7 @@ static const char *http_json(const char *at, FILE *to)
     }
 }
 
-/* Null: there is no memory for it. */
+/* Returns the status as JSON, or null if there is no memory. */
 static char *http_status(struct node *node, size_t *len)
 {
     struct session nobody = {.node = node};
@@ -152,7 +154,7 @@ static char *http_status(struct node *node, size_t *len)
 
 /* ------------------------------------------------------------------------------------------------------------ answers */
 
-/* Without memory for an answer the connection is closed. */
+/* Sends an answer. If there is no memory for it, the connection is closed. */
 static http_result http_send(struct MHD_Connection *to, unsigned status, const char *type, char *text, size_t len)
 {
     struct MHD_Response *r = text ? mhd.create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE) : NULL;
@@ -191,7 +193,7 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
 
     (void)version;
     (void)body;
-    if (!*seen || *body_len) { /* the head has come; what follows it is of no interest, and the answer comes after it */
+    if (!*seen || *body_len) { /* the head, or a part of the body, which is ignored; the answer comes after it */
         *seen = h;
         *body_len = 0;
         return MHD_YES;
@@ -217,7 +219,7 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
 
 /* ----------------------------------------------------------------------------------------------------------- the loop */
 
-/* libmicrohttpd notices, and closes it. */
+/* Shuts the connection down; libmicrohttpd notices that and closes it. */
 static void http_send_away(struct caller *caller)
 {
     shutdown(RING_OF(caller, struct http_caller, caller)->fd, SHUT_RDWR);
@@ -256,7 +258,8 @@ static void http_work(struct http *h)
     mhd.run(h->daemon);
     if (mhd.get_timeout(h->daemon, &ms) == MHD_YES && ms > HTTP_PATIENCE_MS / 5)
         ms = HTTP_PATIENCE_MS / 5;
-    /* At its limit libmicrohttpd does not listen. It begins to in the turn after the one in which a connection has gone. */
+    /* At its limit libmicrohttpd does not listen. It listens again in the turn after the one in which a connection was
+     * closed. */
     if (mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections < before)
         ms = 0;
     uv_timer_stop(&h->timer);

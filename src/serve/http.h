@@ -4,7 +4,8 @@
 
 #include "serve.h"
 
-/* True also if it is not asked for. False: a line was logged. */
+/* Returns true if the server was started, or is not configured. Returns false after a line in the log if it cannot
+ * start. */
 bool serve_http_start(struct serve *s);
 void serve_http_stop(struct serve *s);
 

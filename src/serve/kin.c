@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* An address and a port, as inet_diag has them. */
+/* An address and a port in the form of inet_diag. */
 static void kin_place(const struct sockaddr_storage *from, __be16 *port, __be32 *address)
 {
     struct sockaddr_in v4;
@@ -38,7 +38,7 @@ struct kin_answer {
     uint8_t rest[1024];
 };
 
-/* The socket with this place on its side, connected to the other one. False: it is not known. */
+/* Asks the kernel for the socket with these two ends. Returns false if the kernel knows none. */
 static bool kin_ask(const struct sockaddr_storage *there, const struct sockaddr_storage *here,
                     struct kin_answer *answer)
 {
@@ -59,7 +59,7 @@ static bool kin_ask(const struct sockaddr_storage *there, const struct sockaddr_
            answer->head.nlmsg_type == SOCK_DIAG_BY_FAMILY;
 }
 
-/* A socket that no process has open any more seems to be root's: its number tells. */
+/* The kernel reports root as the user of a socket that no process has open any more; its inode number is then 0. */
 const char *kin_objects(const struct stream *s)
 {
     struct sockaddr_storage here = {0}, there = {0};

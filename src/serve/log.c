@@ -24,7 +24,7 @@ static struct {
     char room[LOG_ROOM];
 } log_ = {.mutex = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .written = PTHREAD_COND_INITIALIZER};
 
-/* Waits for as long as it takes. What cannot be written at all is given up. */
+/* Writes all bytes and waits as long as that takes. After an error the rest is given up. */
 static void log_write(const char *bytes, size_t len)
 {
     while (len) {
@@ -75,7 +75,7 @@ void log_begin(void)
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK);
     pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the loop */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are delivered to the loop's thread */
     log_.runs = pthread_create(&thread, &small, log_run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&small);
@@ -83,7 +83,7 @@ void log_begin(void)
         atexit(log_end);
 }
 
-/* False: there is no room for it. */
+/* Returns false if the line does not fit. */
 static bool log_put(const char *line, size_t len)
 {
     if (len > LOG_ROOM - (log_.in - log_.out))

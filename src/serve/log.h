@@ -1,8 +1,8 @@
-/* log.h - the daemon's log: lines on standard error that no reader can hold up.
+/* log.h - the daemon's log: lines on standard error. A slow reader does not block the daemon.
  *
- * A pipe that nobody reads, a terminal that is stopped and a disk that hangs make a writer wait, and a daemon that waits
- * loses its lease. So the loop only puts lines into a buffer of LOG_ROOM bytes, and a thread of its own writes them. A line
- * that does not fit is dropped and counted, and the next line that fits is preceded by one that tells how many were. */
+ * A pipe without a reader, a stopped terminal or a disk that hangs makes a writer wait, and a daemon that waits loses
+ * its lease. So the loop only puts lines into a buffer of LOG_ROOM bytes, and a thread writes them. A line that does
+ * not fit is dropped and counted. The next line that fits is preceded by one that says how many lines were dropped. */
 #ifndef DIBS_SERVE_LOG_H
 #define DIBS_SERVE_LOG_H
 
@@ -11,13 +11,13 @@
 
 enum { LOG_ROOM = 1 << 16 };
 
-/* Until it has begun, and where a thread cannot be had, lines are written at once. */
+/* Starts the thread. Before that, and if no thread can be started, lines are written at once. */
 void log_begin(void);
-/* A whole line, with its newline. */
+/* Logs a whole line, newline included. */
 void log_line(const char *line, size_t len);
 /* How many lines were dropped so far. */
 uint64_t log_dropped(void);
-/* Waits until all of it is written, but not for long. exit() does so by itself. */
+/* Waits for a short time until all lines are written. exit() calls it. */
 void log_end(void);
 
 #endif

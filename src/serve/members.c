@@ -1,4 +1,4 @@
-/* members.c - the members of a cluster and their addresses, as a person writes them. See conf.h. */
+/* members.c - reads the members of a cluster and their addresses from settings. See conf.h. */
 #include "conf.h"
 
 #include <arpa/inet.h>
@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Without a cluster key nobody can tell a member from an intruder: only this machine may take part. */
+/* Without a cluster key a daemon cannot tell a member of another machine from an intruder: all members are on
+ * loopback. */
 bool conf_is_on_loopback(const char *host)
 {
     struct in_addr v4;
@@ -24,7 +25,7 @@ bool conf_is_number(const char *host)
     return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
 }
 
-/* The name of a machine has a letter behind its last dot, or it would be a mistaken number. */
+/* The name of a machine has a letter after its last dot. Otherwise it would be a mistyped IP address. */
 static bool members_is_address(const char *host)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -34,7 +35,7 @@ static bool members_is_address(const char *host)
            (host[0] != '.' && host[0] != '-' && !host[strspn(host, allowed)] && last[strspn(last, "0123456789")]);
 }
 
-/* One can listen there, but not call it. */
+/* Is it an address at which a daemon can listen, but to which no other can connect? */
 static bool members_is_everywhere(const char *host)
 {
     static const struct in6_addr nothing;
@@ -61,13 +62,14 @@ void conf_join_address(const struct serve_member *m, char *text, size_t size)
 
 void conf_beyond_loopback(struct conf_draft *d, const struct conf_setting *at, const char *host)
 {
-    conf_mistake(d, at,
-                 "%s is not on loopback; without a key anybody could come: make one with \"dibs keygen FILE\", and "
-                 "give it to all with --key FILE",
-                 host);
+    conf_mistake(
+        d, at,
+        "%s is not on loopback; without a key any process could connect: make a key with \"dibs keygen FILE\", "
+        "and give it to all members with --key FILE",
+        host);
 }
 
-/* "10.0.0.1:7400", "[fd00::1]:7400", "ant.example:7400" */
+/* Parses "10.0.0.1:7400", "[fd00::1]:7400" or "ant.example:7400". */
 void conf_address(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m, const char *text)
 {
     const char *colon = strrchr(text, ':');
@@ -96,7 +98,7 @@ void conf_address(struct conf_draft *d, const struct conf_setting *at, struct se
         conf_beyond_loopback(d, at, m->host);
 }
 
-/* It goes to logs and into file names. */
+/* A member's name appears in logs and in file names. */
 static bool members_is_name(const char *name, size_t len)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -124,7 +126,7 @@ const char *conf_objects(const struct serve_conf *conf, const char *name, const 
     return NULL;
 }
 
-/* It must not be mistaken for one of those before it. */
+/* Reports a member whose name or address is the same as that of a member before it. */
 static void members_compare_all(struct conf_draft *d, const struct conf_setting *at, const struct serve_conf *conf,
                                 const struct serve_member *m)
 {
@@ -141,7 +143,7 @@ static void members_compare_all(struct conf_draft *d, const struct conf_setting 
                      m->host, m->host, m->port);
 }
 
-/* "ant=10.0.0.1:7400" */
+/* Parses "ant=10.0.0.1:7400". */
 static void members_add(struct conf_draft *d, const struct conf_setting *at, struct serve_conf *conf, const char *text,
                         size_t len)
 {
@@ -181,7 +183,8 @@ static bool members_find(struct serve_conf *conf, const char *name)
     return false;
 }
 
-/* Which of them this is: as told; or the one with the name of this machine, so that all can have the same file. */
+/* Finds this member in the list: by --name, or by the name of this machine, so that all members can have the same
+ * file. */
 static void members_self(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *name = &d->set[CONF_NAME];
@@ -197,7 +200,7 @@ static void members_self(struct conf_draft *d, struct serve_conf *conf)
         return;
     host[strcspn(host, ".")] = '\0';
     if (!members_find(conf, host))
-        conf_mistake(d, NULL, "which of the members is this? say it with --name NAME");
+        conf_mistake(d, NULL, "which of the members is this? name it with --name NAME");
 }
 
 void conf_members(struct conf_draft *d, struct serve_conf *conf)
@@ -205,7 +208,7 @@ void conf_members(struct conf_draft *d, struct serve_conf *conf)
     const struct conf_setting *list = &d->set[CONF_MEMBERS], *name = &d->set[CONF_NAME];
 
     conf->n = 0;
-    if (list->text && !*list->text) /* a variable that is not set, perhaps */
+    if (list->text && !*list->text) /* perhaps from a shell variable that is not set */
         conf_mistake(d, list, "the list of members is empty; leave it out for a cluster of one");
     for (const char *text = list->text; text && *text;) {
         size_t len = strcspn(text, ",");

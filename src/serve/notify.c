@@ -1,8 +1,8 @@
-/* notify.c - tells the service manager that has started the daemon (systemd, Type=notify) how it is.
+/* notify.c - reports the daemon's state to the service manager that has started it (systemd, Type=notify).
  *
  * The protocol is one datagram for each message, to the socket that $NOTIFY_SOCKET names: lines "READY=1" (clients can
- * come in), "STOPPING=1", "STATUS=text". Without that variable nothing is sent, and if a message cannot be sent the daemon
- * goes on: the manager has limits of its own for how long it waits. */
+ * connect), "STOPPING=1", "STATUS=text". Without that variable nothing is sent. If a message cannot be sent, the daemon
+ * goes on: the manager has its own limits for how long it waits. */
 #include "serve.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* peers.c - the connections to the other members. Of two members the one whose name comes first calls the other, and
- * calls again when the connection has ended. Members come and go as the node's roster does.
+/* peers.c - the connections to the other members. Of two members, the one whose name comes first connects to the other,
+ * and connects again when the connection has ended. The peers follow the node's roster.
  *
- * A caller is a stranger until it has proved that it may speak (a key, a certificate, or, without these, its user: kin.h)
- * and its HELLO is the one that the member's link expects. Only then its connection takes the place of the one that there
- * is, if there is one: an impostor costs the member that it claims to be nothing. */
+ * An accepted connection belongs to a *stranger* until the other side has authenticated (by a key, a certificate or,
+ * without these, its user: kin.h) and has sent the HELLO that the member's link expects. Only then does the connection
+ * replace an existing one to that member. So an impostor does no harm to the member whose name it uses. */
 #include "serve.h"
 
 #include "kin.h"
@@ -30,7 +30,7 @@ static struct link *peers_link(const struct serve_peer *p)
     return &p->member->link;
 }
 
-/* What is new goes to the log: a few lines at once, and one a second. */
+/* Logs why a connection ended, if the reason is a new one: a few lines at once, and then one per second. */
 static void peers_tell(struct serve_peer *p, const char *reason)
 {
     enum { AT_ONCE = 10, EVERY_MS = 1000 };
@@ -52,7 +52,7 @@ static void peers_tell(struct serve_peer *p, const char *reason)
     serve_log(p->serve, "%s: %s", p->member->name, reason);
 }
 
-/* The connection is over. */
+/* The connection has ended. */
 static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
 {
     if (p->stream) {
@@ -66,8 +66,8 @@ static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
         uv_timer_start(&p->retry, peers_dial, retry_ms, 0);
 }
 
-/* Heartbeats come all the time, so a connection on which nothing comes is dead, whatever TCP thinks of it: that would try
- * more and more rarely, and once the network is whole again it would take as long as it was broken to find out. */
+/* Heartbeats arrive all the time, so a silent connection is broken, whatever TCP reports. TCP would retransmit more and
+ * more rarely: after the network is repaired, it would need as long as the outage lasted to notice. */
 static bool peers_is_silent(const struct serve_peer *p)
 {
     uint64_t lease_ms = p->serve->conf->lease_ms;
@@ -107,7 +107,7 @@ void serve_peers_flush(struct serve *s)
         peers_flush(RING_OF(r, struct serve_peer, in_serve));
 }
 
-/* A record of TLS, where a frame was expected; no first frame is so long. */
+/* Is this a TLS record where a frame was expected? No first frame has that length. */
 static bool peers_is_tls(const uint8_t *bytes, size_t len)
 {
     return len >= 2 && (bytes[0] == 0x15 || bytes[0] == 0x16) && bytes[1] == 3;
@@ -161,12 +161,12 @@ static void peers_room(struct stream *stream)
     serve_work(p->serve);
 }
 
-/* There is a connection, and we know to whom. */
+/* There is a connection, and the member at its other end is known. */
 static void peers_attach(struct serve_peer *p, struct stream *stream)
 {
     if (p->stream && p->stream != stream)
         stream_close(p->stream);
-    resolve_forget(p->asked); /* it was quicker */
+    resolve_forget(p->asked); /* the member has connected before its name was found */
     p->asked = NULL;
     uv_timer_stop(&p->retry);
     p->stream = stream;
@@ -176,7 +176,7 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
     stream->on_read = peers_read;
     stream->on_end = peers_end;
     stream->on_room = peers_room;
-    stream->comes_first = true; /* members do not wait for clients */
+    stream->comes_first = true; /* members are not delayed by clients */
     uv_tcp_nodelay(&stream->uv.tcp, 1);
     link_connected(peers_link(p));
 }
@@ -191,7 +191,7 @@ static void peers_answered(uv_connect_t *request, int status)
     struct tls *tls = NULL;
 
     free(request);
-    if (stream->closing) /* and its owner may be gone */
+    if (stream->closing) /* its owner may be gone, too */
         return;
     conf = p->serve->conf;
     if (status >= 0 && conf->members_tls) {
@@ -225,7 +225,7 @@ static void peers_connect(struct serve_peer *p, const struct sockaddr_storage *a
     }
 }
 
-/* Its name was looked up. Should those who know names be out of order, it may still be where it was. */
+/* The member's name was looked up. If the lookup failed, the last known address is tried. */
 static void peers_found(void *user, const struct sockaddr_storage *address, const char *why)
 {
     struct serve_peer *p = user;
@@ -249,7 +249,7 @@ static void peers_dial(uv_timer_t *timer)
     struct sockaddr_storage address;
     struct serve_member at;
 
-    /* A list of members that was agreed on may be another than that of the configuration, which was checked. */
+    /* The roster of the view may differ from the configuration, so its addresses have not been checked. */
     conf_split_address(&at, p->member->address);
     if (!conf_is_number(at.host)) {
         p->asked = resolve_start(p->serve, &at, p->calls++, peers_found, p);
@@ -265,18 +265,18 @@ static void peers_dial(uv_timer_t *timer)
 
 /* ----------------------------------------------------------------------------------------------------- being called */
 
-/* Somebody who has not yet said who it is. */
+/* An accepted connection whose other side has not authenticated or has not sent its HELLO. */
 struct stranger {
     struct caller caller;
     struct serve *serve;
     struct door *door;
     struct stream *stream;
-    bool refused; /* it has been told why, and hangs up when it has read that */
+    bool refused; /* it has been sent the reason, and closes the connection when it has read it */
     size_t len;
     uint8_t said[HELLO_ROOM];
 };
 
-/* Its stream goes on without it, or is closed. */
+/* Frees a stranger. Its stream is closed, or goes on as that of a member. */
 static void stranger_forget(struct stranger *x, bool close)
 {
     if (close)
@@ -301,7 +301,7 @@ static void stranger_end(struct stream *stream)
         stranger_forget(x, true);
 }
 
-/* We have nothing to say to it before it has said who it is. */
+/* Nothing is sent to a stranger before it has sent its HELLO. */
 static void stranger_room(struct stream *stream)
 {
     (void)stream;
@@ -318,9 +318,9 @@ static struct serve_peer *stranger_is(struct serve *s, const char *name, size_t 
     return NULL;
 }
 
-/* It is the member that it says it is, as far as can be known; but its HELLO does not fit: it is told why, and so are
- * the operators on both sides. The caller ends the connection. If this side did, the kernel could not tell the caller
- * any more whose process had the other end (kin.h), and the caller would not believe what it has read. */
+/* The stranger has authenticated as the member that it claims to be, but its HELLO is refused. It is sent the reason,
+ * which both sides log. The caller ends the connection. If this side did, the kernel could no longer tell the caller
+ * which user had this end (kin.h), and the caller would ignore the reason. */
 static void stranger_disagree(struct stranger *x, struct serve_peer *p, const char *reason)
 {
     uint8_t bytes[LINK_REFUSAL_MAX];
@@ -340,10 +340,11 @@ static void stranger_disagree(struct stranger *x, struct serve_peer *p, const ch
     }
 }
 
-/* Null: that is the member that it says it is, as far as can be known without its HELLO. */
+/* Returns null if the stranger may be the member `p` that it claims to be, as far as can be known without its HELLO;
+ * else why not. */
 static const char *stranger_objects(const struct stranger *x, const struct serve_peer *p)
 {
-    if (p && peers_dials(p)) /* else its connection would take the place of ours, and ours would come back */
+    if (p && peers_dials(p)) /* else both sides would connect, and each new connection would replace the other */
         return "says that it is a member that is called, and does not call";
     if (!p || peers_link(p)->banned)
         return !x->stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member";
@@ -408,7 +409,7 @@ static bool peers_same_host(const struct sockaddr_storage *a, const struct socka
                   sizeof(struct in6_addr)) == 0;
 }
 
-/* Strangers from elsewhere do not take the room of those who come from the address of a member. */
+/* Callers from the address of a member have a door of their own, so callers from elsewhere cannot take their room. */
 static struct door *peers_door_for(struct serve *s, const struct sockaddr_storage *from)
 {
     for (struct ring *r = s->peers.next; r != &s->peers; r = r->next) {
@@ -469,7 +470,7 @@ bool serve_peers_patience(struct serve *s)
             if (x->refused)
                 stranger_forget(x, true);
             else
-                stranger_refuse(x, "has not said in time who it is");
+                stranger_refuse(x, "has not authenticated in time");
         }
     return s->strangers.count || s->kin.count;
 }

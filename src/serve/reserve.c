@@ -1,14 +1,15 @@
-/* reserve.c - a daemon that has no memory left, or may not have more.
+/* reserve.c - a daemon that has no memory left, or may not allocate more.
  *
- * It must not die on a client's account: other clients hold locks. So some memory is kept in reserve (base/memory.h). When it
- * is needed, the daemon goes on with it, and refuses what clients want it to keep, until there is enough memory again:
- * requests for locks, questions, subscriptions, and new connections over TCP. UNLOCK and CONFIRM are never refused. Memory
- * that other members make it use, by names of locks and by letters, is not refused: if the reserve is used up, the daemon
- * ends, and says why.
+ * A client must not be able to crash the daemon by using up its memory, since other clients hold locks. So the daemon
+ * allocates a reserve (base/memory.h). When the reserve is needed, the daemon goes on with it and refuses, until there
+ * is enough memory again, what would need more: requests for locks, questions, subscriptions, and new connections over
+ * TCP. UNLOCK and CONFIRM are never refused. Memory for other members, for names of locks and letters, is not refused:
+ * if the reserve is used up, the daemon ends and says why.
  *
- * An operator may set a bound for what the daemon allocates (--memory-max). Beyond it clients are refused the same things.
- * What counts is the memory of the process that is no file's. The kernel is asked for it every LOOK_MS at most, so clients can
- * exceed the bound by what they allocate in between. (To ask the C library instead takes as long as there are free blocks.) */
+ * An operator can set a bound for the daemon's memory (--memory-max). Beyond it clients are refused the same things.
+ * The bound applies to the anonymous resident memory of the process. The daemon asks the kernel for it at most every
+ * LOOK_MS, so clients can exceed the bound by what they allocate in between. (The C library would need time in
+ * proportion to its free blocks.) */
 #include "serve.h"
 
 #include "base/memory.h"
@@ -22,8 +23,9 @@
 
 enum { RESERVE = 8 << 20, LOOK_MS = 10 };
 
-/* Libraries use the reserve, too. A member that cannot agree must end: so libraft, and what is between it and the node, get
- * memory, or the daemon says its last words. (Memory at aligned addresses is wanted by parts of libraft that are not used.) */
+/* libraft uses the reserve, too. A member that cannot take part in agreement must end: so an allocation for libraft
+ * either succeeds or ends the daemon with a message. (Only parts of libraft that are not used ask for aligned
+ * memory.) */
 static void *reserve_raft_new(void *data, size_t size)
 {
     (void)data;
@@ -87,7 +89,7 @@ const char *serve_is_short(void *user)
                           : NULL;
 }
 
-/* Bytes that are resident and no file's; 0 if the kernel does not tell. */
+/* The anonymous resident memory in bytes; 0 if the kernel does not tell. */
 static uint64_t reserve_used(void)
 {
     static int fd = -1;
@@ -118,7 +120,7 @@ static void reserve_look(struct serve *s)
     s->is_full = bound && s->node.stats.memory >= (s->is_full ? bound - bound / 16 : bound);
 }
 
-/* Clients are refused while memory is short, and the operator is told. */
+/* Decides whether clients are refused requests that need memory, and logs when that changes. */
 void serve_mind_memory(struct serve *s)
 {
     bool was_short = s->is_short, was_full = s->is_full;

@@ -1,9 +1,9 @@
-/* resolve.c - names of machines, where addresses may have them. See conf.h and serve.h.
+/* resolve.c - lookups of machine names in addresses. See conf.h and serve.h.
  *
- * Where this daemon listens is looked up once, before it starts, and is a number from then on. Where another member is,
- * is looked up whenever it is called, so a machine may change its address; and in the meantime the daemon goes on: libuv
- * has threads for that. A name proves nothing. Who answers is known by its key or certificate, and where there is none,
- * all that a name stands for must be on this machine. */
+ * The name at which this daemon listens is looked up once, before it starts. The name of another member is looked up
+ * each time this daemon connects to it, so a machine can change its address. libuv's threads do the lookup, and the
+ * daemon goes on meanwhile. A name proves nothing: a peer is authenticated by its key or certificate. Without these,
+ * all addresses of a name must be on loopback. */
 #include "serve.h"
 
 #include "base/memory.h"
@@ -27,7 +27,8 @@ static bool resolve_is_all_loopback(const struct addrinfo *found)
 
 /* ------------------------------------------------------------------------------------------------- before it starts */
 
-/* Of several addresses we listen at one; those who connect expect that of version 4, if there is one. */
+/* Of several addresses the daemon listens at one: an IPv4 address if there is one, since that is what clients
+ * expect. */
 static const struct addrinfo *resolve_choose(const struct addrinfo *found)
 {
     for (const struct addrinfo *a = found; a; a = a->ai_next)
@@ -36,7 +37,7 @@ static const struct addrinfo *resolve_choose(const struct addrinfo *found)
     return found;
 }
 
-/* All that it stands for, or null and a mistake. */
+/* Returns all addresses of the name; or reports a mistake and returns null. */
 static struct addrinfo *resolve_find(struct conf_draft *d, const struct conf_setting *at, const struct serve_member *m)
 {
     struct addrinfo *found = NULL;
@@ -55,7 +56,7 @@ static struct addrinfo *resolve_find(struct conf_draft *d, const struct conf_set
     return found;
 }
 
-/* Where we listen: the number. */
+/* Replaces the name at which the daemon listens by its address. */
 static void resolve_door(struct conf_draft *d, const struct conf_setting *at, struct serve_member *m)
 {
     struct addrinfo *found;
@@ -66,7 +67,7 @@ static void resolve_door(struct conf_draft *d, const struct conf_setting *at, st
     freeaddrinfo(found);
 }
 
-/* Where this member was written. */
+/* The setting that has this member. */
 static const struct conf_setting *resolve_place(const struct conf_draft *d, const struct serve_member *m)
 {
     size_t len = strlen(m->name);
@@ -103,7 +104,7 @@ struct resolve {
     struct serve *serve;
     char host[64];
     unsigned turn;
-    resolve_found *found; /* null: nobody wants to know any more */
+    resolve_found *found; /* null: the result is not needed any more */
     void *user;
 };
 
@@ -170,5 +171,5 @@ void resolve_forget(struct resolve *r)
     if (!r)
         return;
     r->found = NULL;
-    uv_cancel((uv_req_t *)&r->request); /* unless it has begun */
+    uv_cancel((uv_req_t *)&r->request); /* has no effect if it is running */
 }

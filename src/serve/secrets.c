@@ -1,7 +1,7 @@
 /* secrets.c - the files with keys and certificates that a configuration names. See conf.h.
  *
- * Members and clients have a door each, and what opens one does not open the other: see tls/key.h. Among members the key
- * is enough, and better than certificates: nobody else has it. Clients may have either, if both are there. */
+ * Members and clients connect at different ports, with different keys: see tls/key.h. If there are both a key and
+ * certificates, members use the key, which only members have. Clients can use either. */
 #include "conf.h"
 
 #include "tls/tls.h"
@@ -25,7 +25,7 @@ static struct tls_keys *secrets_load(struct conf_draft *d, struct tls_conf *conf
     return keys;
 }
 
-/* For the door of members, and that of clients: what follows from the cluster key. */
+/* Derives the keys for members and for clients from the cluster key. */
 static bool secrets_derive(const struct key *cluster, struct tls_conf *members, struct tls_conf *clients,
                            struct key *member, struct key *daemon)
 {
@@ -43,7 +43,7 @@ static bool secrets_derive(const struct key *cluster, struct tls_conf *members, 
     return good;
 }
 
-/* A group may be made for those who need the private key of a certificate; all the world is none. */
+/* A group may be able to read the private key of a certificate, but not every user. */
 static bool secrets_are_secret(struct conf_draft *d)
 {
     const struct conf_setting *file = &d->set[CONF_CERT_KEY];
@@ -51,7 +51,7 @@ static bool secrets_are_secret(struct conf_draft *d)
 
     if (!file->text || stat(file->text, &mode) != 0 || !(mode.st_mode & 07))
         return true;
-    conf_mistake(d, file, "everybody can read %s; take that away with chmod 600", file->text);
+    conf_mistake(d, file, "every user can read %s; change that with chmod 600", file->text);
     return false;
 }
 

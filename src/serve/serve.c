@@ -21,7 +21,7 @@
 
 enum { MEMORY_MUCH = 1 << 24, MEMORY_LOOK_MS = 1000 };
 
-/* A line, in one piece. What is in it may come from elsewhere. */
+/* Logs a line in one write. Its arguments may come from outside, so control characters are replaced. */
 void serve_log(const struct serve *s, const char *format, ...)
 {
     char line[8192];
@@ -110,7 +110,7 @@ bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at
     return !error;
 }
 
-/* Leases need a clock that no one sets, and that goes on while the machine sleeps. */
+/* Leases need a clock that cannot be set, and that goes on while the machine sleeps. */
 static uint64_t serve_now_ms(void)
 {
     struct timespec now;
@@ -130,7 +130,7 @@ static void serve_set_timer(struct serve *s)
 
     if (s->leave_by_ms && s->leave_by_ms < due)
         due = s->leave_by_ms;
-    if (s->memory_most >= MEMORY_MUCH && due > now + MEMORY_LOOK_MS) /* perhaps some can be given back by then */
+    if (s->memory_most >= MEMORY_MUCH && due > now + MEMORY_LOOK_MS) /* some memory may be free by then */
         due = now + MEMORY_LOOK_MS;
     uv_update_time(&s->loop);
     if (due == UINT64_MAX)
@@ -151,7 +151,7 @@ static void serve_tell_view(struct serve *s)
     for (uint32_t k = 0; k < view->count; k++)
         if (view->member[k].incarnation)
             dme_print(&text, " %s", view->member[k].name);
-    if (view->number) /* else it has not begun */
+    if (view->number) /* else there is no view yet */
         serve_log(s, "view %" PRIu64 ", in which %u of %u members take part:%s", view->number, view_taking_part(view),
                   view->count, line);
     s->view = view->number;
@@ -174,8 +174,8 @@ static void serve_tell_state(struct serve *s)
     s->state = state;
 }
 
-/* The C library keeps what was freed in between what is in use. When much has been freed, it is told to give that back. How much
- * is in use is estimated, as the C library would have to look at every free block. */
+/* The C library keeps freed memory between blocks that are in use. When much has been freed, it is told to give it back
+ * to the system. The memory in use is estimated, since the C library would have to visit every free block. */
 static void serve_give_back_memory(struct serve *s)
 {
     enum { NAME_SIZE = 256, HOLDER_SIZE = 512 };
@@ -189,7 +189,7 @@ static void serve_give_back_memory(struct serve *s)
     s->memory_most = used;
 }
 
-/* A turn that takes long keeps heartbeats and all clients waiting: whoever looks after the daemon shall know, and why. */
+/* A long turn delays heartbeats and all clients, so it is logged, with what was done in it. */
 static void serve_end_turn(struct serve *s)
 {
     enum { SOON_MS = 1000 };
@@ -213,7 +213,7 @@ static void serve_end_turn(struct serve *s)
     serve_give_back_memory(s);
 }
 
-/* What comes before is one turn, what comes with the poll another: it may wait in between. */
+/* libuv is about to wait for events. The turn ends here, and the events of the poll begin another one. */
 static void serve_before_poll(uv_prepare_t *prepare)
 {
     serve_end_turn(prepare->data);
@@ -236,7 +236,7 @@ static void serve_again(uv_idle_t *again)
     serve_work(s);
 }
 
-/* libuv lets nobody in behind a caller that is not accepted, until it is. */
+/* libuv reports no further caller at a socket until the first one has been accepted. */
 bool serve_lets_in(struct serve *s, uv_stream_t *door)
 {
     unsigned k = 0;
@@ -288,7 +288,7 @@ void serve_work(struct serve *s)
     turn_touch(&s->turn);
     serve_wake(s);
     node_pump(&s->node);
-    serve_clients_work(s); /* who has lost a lock hears of it before any peer can give it to others */
+    serve_clients_work(s); /* a client that has lost a lock is told before a peer can grant it to others (I17) */
     if (!ring_empty(&s->hungry) || watch_has_more(&s->node))
         serve_go_on(s);
     serve_peers_flush(s);
@@ -303,7 +303,8 @@ void serve_work(struct serve *s)
     }
 }
 
-/* In a cluster, the others are told first, so that they need not wait for the lease of this one to run out. */
+/* Ends the daemon. In a cluster, it tells the other members first, so that they need not wait for its lease to run
+ * out. */
 static void serve_stop(uv_signal_t *signal, int number)
 {
     struct serve *s = signal->data;
@@ -322,7 +323,7 @@ static void serve_stop(uv_signal_t *signal, int number)
     serve_work(s);
 }
 
-/* Connections that there are go on as they are; those to come use the new ones. */
+/* Reads keys and certificates again. Existing connections go on; new ones use the new keys. */
 static void serve_renew(uv_signal_t *signal, int number)
 {
     struct serve *s = signal->data;
@@ -344,7 +345,7 @@ static uint64_t serve_random(void *user)
     uint64_t x;
 
     (void)user;
-    if (getrandom(&x, sizeof x, 0) != sizeof x) /* no chance to be had: the clock will do */
+    if (getrandom(&x, sizeof x, 0) != sizeof x) /* no random numbers: use the clock */
         x = serve_now_ms() * 0x9e3779b97f4a7c15 + ++counter;
     return x;
 }
@@ -356,7 +357,7 @@ static const char *serve_objects(void *user, const char *name, const char *addre
     return conf_objects(s->conf, name, address);
 }
 
-/* The list of members, as a view before the first. */
+/* Makes the view before the first from the list of members. */
 static void serve_roster(const struct serve_conf *conf, struct view *view)
 {
     view_begin(view);
@@ -368,7 +369,7 @@ static void serve_roster(const struct serve_conf *conf, struct view *view)
     }
 }
 
-/* The journal knows better than the command line who the members are. */
+/* The members of the journal take precedence over those of the command line: logs if they differ. */
 static void serve_tell_roster(const struct serve *s, const struct view *roster)
 {
     const struct view *view = &s->node.view;
@@ -426,8 +427,8 @@ static bool serve_join_cluster(struct serve *s, const struct view *roster)
     return true;
 }
 
-/* One member, and no place where another one could reach it: nothing has to be agreed upon, and its fences are told from
- * those of former lives by the clock. */
+/* Starts the node. A single member without an address for others needs no agreement. Its fences begin at the calendar
+ * time, so they are larger than those of earlier incarnations. */
 static bool serve_begin(struct serve *s)
 {
     bool alone = s->conf->n == 1 && !s->conf->member[0].port;
@@ -477,14 +478,16 @@ static void serve_tell(const struct serve *s)
     notify_manager("READY=1\nSTATUS=serves %s", conf->socket);
     if (s->node.agree)
         serve_log(s, "talks to the other members %s", conf_door(conf, true));
-    /* Many machines know themselves by a name that is on loopback for them, and elsewhere for all others. */
+    /* On many machines the machine's own name is a loopback address, while other machines look up another address for
+     * it. */
     if (s->node.agree && conf->members_tls && !conf_is_number(self->host) && conf_is_on_loopback(conf->listen.host))
         serve_log(s, "listens on %s, as %s is here, and no other machine can come there; say where with --listen",
                   conf->listen.host, self->host);
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
     if (conf->http.port)
-        serve_log(s, "tells its metrics at http://%s:%d/metrics to whoever asks", conf->http.host, conf->http.port);
+        serve_log(s, "serves metrics at http://%s:%d/metrics, without authentication", conf->http.host,
+                  conf->http.port);
 }
 
 static void serve_count(uv_handle_t *handle, void *count)
@@ -493,7 +496,7 @@ static void serve_count(uv_handle_t *handle, void *count)
     ++*(unsigned *)count;
 }
 
-/* Nothing is left but names that are being looked up, and nobody waits for them. */
+/* Are lookups of names, whose results are not needed, all that is left? */
 static bool serve_is_over(struct serve *s)
 {
     unsigned handles = 0;
@@ -504,7 +507,7 @@ static bool serve_is_over(struct serve *s)
     return handles == 0;
 }
 
-/* Until there is nothing left that could happen. */
+/* Runs the loop until no event can happen any more. */
 static void serve_loop(struct serve *s)
 {
     struct spin spin = {0};
@@ -525,9 +528,9 @@ static void serve_loop(struct serve *s)
     }
 }
 
-/* Every client is a descriptor, and who sets limits leaves room for programs that need more. Some are kept from clients,
- * so that however many come there are enough for members, the journal and metrics. False, and a line: so few that it
- * makes no sense to begin. */
+/* Every client needs a descriptor, so the soft limit is raised to the hard limit. Some descriptors are kept from
+ * clients, so that there are always enough for members, the journal and metrics. Returns false, after a line in the
+ * log, if the limit is too low to start. */
 static bool serve_raise_limits(struct serve *s)
 {
     enum { LEAST = 48, KEPT = 128 };
@@ -596,7 +599,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     serve_loop(s);
     uv_loop_close(&s->loop);
     begun = s->status == 0;
-    if (s->resolving) { /* in threads that cannot be interrupted; exit() would wait for them */
+    if (s->resolving) { /* lookups run in threads that cannot be interrupted, and exit() would wait for them */
         log_end();
         _exit(s->status);
     }

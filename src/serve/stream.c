@@ -24,7 +24,7 @@ struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
     s->uv.any.data = s;
     s->turn = turn;
     s->turn_number = UINT64_MAX;
-    s->turn_round = turn->contended ? turn->round : UINT64_MAX; /* else a round in which callers come would not end */
+    s->turn_round = turn->contended ? turn->round : UINT64_MAX; /* else new callers would prolong a round */
     return s;
 }
 
@@ -36,9 +36,9 @@ static void stream_gone(uv_handle_t *handle)
     free(s);
 }
 
-/* On a Unix socket nobody else than the other process, or the kernel when that process ends, can end it. Over TCP with
- * TLS only close_notify proves that the other side has: anybody on the way can forge the end or the reset of a
- * connection. Over plain TCP, which is on loopback, its orderly end (UV_EOF) is believed, and no reset. */
+/* Only the other process can end a connection over a Unix socket, or the kernel when that process ends. Over TCP with
+ * TLS only close_notify proves that the other side has ended it: an attacker on the path can forge a FIN or a reset.
+ * Over plain TCP, which is on loopback, an orderly end (UV_EOF) counts as the other side's, and a reset does not. */
 static void stream_ended(struct stream *s, int error)
 {
     if (s->closing)
@@ -61,7 +61,7 @@ const char *stream_why(const struct stream *s)
 
 static void stream_written(uv_write_t *request, int status);
 
-/* Sends what it can at once, and the rest later. Not while it is sending. */
+/* Sends as many bytes as it can at once, and the rest later. Not to be called while s->sending. */
 static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
 {
     uv_buf_t buf = uv_buf_init((char *)bytes, (unsigned)len);
@@ -69,7 +69,7 @@ static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
     struct stream_rest *rest;
 
     if (sent < 0 && sent != UV_EAGAIN)
-        sent = 0; /* uv_write will say so, too, and in its own time */
+        sent = 0; /* uv_write will report the error later */
     if (sent == (int)len)
         return;
     sent = sent > 0 ? sent : 0;
@@ -81,13 +81,13 @@ static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
     s->backlog = len - (size_t)sent;
     buf = uv_buf_init((char *)rest->bytes, (unsigned)(len - (size_t)sent));
     if (uv_write(&rest->request, &s->uv.any, &buf, 1, stream_written) < 0) {
-        free(rest); /* the reading side will notice that it is broken */
+        free(rest); /* reading will report that the connection is broken */
         s->sending = false;
         s->backlog = 0;
     }
 }
 
-/* What TLS has to send. */
+/* Sends the records that TLS has made. */
 static void stream_flush(struct stream *s)
 {
     static uint8_t bytes[1 << 16];
@@ -118,7 +118,7 @@ void stream_write(struct stream *s, const uint8_t *bytes, size_t len)
     if (!s->tls)
         stream_send(s, bytes, len);
     else
-        tls_write(s->tls, bytes, len); /* if that is not possible any more, the reading side will notice */
+        tls_write(s->tls, bytes, len); /* if TLS has failed, reading will report it */
     stream_flush(s);
 }
 
@@ -158,7 +158,7 @@ void turn_end(struct turn *t)
     t->number++;
 }
 
-/* May it be read from now? */
+/* May this stream be read now? */
 static bool stream_has_turn(struct stream *s)
 {
     struct turn *t = s->turn;
@@ -175,17 +175,17 @@ static bool stream_has_turn(struct stream *s)
     return true;
 }
 
-/* libuv reads nothing if there is no room, and asks again in the next turn. */
+/* If libuv gets no buffer, it reads nothing and asks again in the next turn. */
 static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
-    static char space[1 << 16]; /* one read at a time, and it is copied at once */
+    static char space[1 << 16]; /* one read at a time, and its bytes are copied at once */
     struct stream *s = handle->data;
 
     (void)suggested;
     *buf = uv_buf_init(space, !stream_has_turn(s) ? 0 : s->comes_first ? sizeof space : TURN_PIECE);
 }
 
-/* Through TLS. What it wants to say itself (its part of the handshake, or why it ends) goes out first. */
+/* Decrypts bytes. The records that TLS itself has to send (the handshake, an alert) are sent first. */
 static void stream_decrypt(struct stream *s, const uint8_t *bytes, size_t len)
 {
     static uint8_t plain[1 << 14];

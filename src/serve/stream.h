@@ -1,6 +1,6 @@
-/* stream.h - a connection of libuv, as the daemon needs it: bytes in, bytes out, and it is gone. With TLS in between, if
- * it is asked for: what is read and written here is then what the other side means, and until it has proved who it is
- * there is nothing to read, and nothing may be written. */
+/* stream.h - a connection of libuv, as the daemon needs it: bytes in, bytes out, and its end. With TLS, the bytes that
+ * are read and written here are the plaintext. Until the other side has authenticated, there is nothing to read, and
+ * nothing may be written. */
 #ifndef DIBS_SERVE_STREAM_H
 #define DIBS_SERVE_STREAM_H
 
@@ -11,29 +11,30 @@
 
 #include <uv.h>
 
-/* A turn of the loop, in which many streams may have something to read. All that is read from clients and strangers in
- * it, and what follows from that, shall not take longer than TURN_NS; and each of them is read from once, a piece. The others
- * follow in the next turns: a round is over when all have been read from that had something to say. Strangers that have not
- * proved who they are get half of that time: TLS costs a daemon more than a caller, and there may always be a new one. */
-enum { TURN_NS = 5000000, TURN_PIECE = 1 << 14, TURN_CALLERS = 32 /* who are let in */ };
+/* A turn of the loop, in which many streams may have bytes to read (I31). Reading from clients and unauthenticated
+ * callers, with all that follows from it, takes about TURN_NS in a turn, and each stream is read once, at most
+ * TURN_PIECE bytes. The others follow in the next turns. A round is over when all streams that had bytes to read have
+ * been read. Unauthenticated callers get half of that time: a TLS handshake costs the daemon more than the caller, and
+ * there may always be a new caller. */
+enum { TURN_NS = 5000000, TURN_PIECE = 1 << 14, TURN_CALLERS = 32 /* accepted in one turn */ };
 struct turn {
-    uint64_t began_ns; /* 0: nothing has happened yet */
+    uint64_t began_ns; /* 0: no event yet */
     uint64_t began_cpu_ns;
     uint64_t number, round;
-    bool missed;             /* somebody has to wait for the next turn */
-    bool contended;          /* in this round */
+    bool missed;             /* a stream has to wait for the next turn */
+    bool contended;          /* a stream had to wait in this round */
     unsigned reads, callers; /* in this turn */
 };
-/* Something happens in this turn. How long it has been going on. */
+/* To be called at every event of the turn. Returns for how many nanoseconds the turn has been going on. */
 uint64_t turn_touch(struct turn *t);
-uint64_t turn_cpu_ns(void); /* of this thread */
-/* All that could be read has been. */
+uint64_t turn_cpu_ns(void); /* processor time of this thread */
+/* Ends the turn. */
 void turn_end(struct turn *t);
 
 struct stream {
     struct turn *turn;
-    bool comes_first;                 /* it does not wait for others; but a piece is all that it gets in a turn, too */
-    uint64_t turn_number, turn_round; /* in which it was last read from */
+    bool comes_first;                 /* it does not wait for other streams; it is also read once in a turn */
+    uint64_t turn_number, turn_round; /* when it was read last */
     union {
         uv_stream_t any;
         uv_pipe_t pipe;
@@ -41,31 +42,31 @@ struct stream {
     } uv;
     void *owner;
     void (*on_read)(struct stream *s, const uint8_t *bytes, size_t len);
-    void (*on_end)(struct stream *s);  /* the other side has closed, or it broke (`goodbye` tells); close it */
-    void (*on_room)(struct stream *s); /* what was written has gone out; or the other side is known now */
-    bool writing;                      /* something is on its way, or the other side is not known yet: write later */
+    void (*on_end)(struct stream *s);  /* the other side has closed it, or it broke (`goodbye`); close it */
+    void (*on_room)(struct stream *s); /* all bytes have been sent, or the other side has just authenticated */
+    bool writing;                      /* bytes are being sent, or the other side has not authenticated: write later */
     bool reading, closing;
-    bool heard;      /* something has come */
-    bool goodbye;    /* the other side has ended it, for sure: neither the network nor a stranger on the way has */
+    bool heard;      /* bytes have arrived */
+    bool goodbye;    /* the other side itself has ended it, not the network or an attacker in between */
     bool sending;    /* libuv has bytes to send */
-    size_t backlog;  /* how many */
+    size_t backlog;  /* the number of these bytes */
     struct tls *tls; /* or null */
 };
 
-/* A stream is freed by itself once it is closed. tcp: else a Unix socket. */
+/* Makes a stream for a TCP socket (`tcp`) or a Unix socket. It is freed when it has been closed. */
 struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp);
 void stream_close(struct stream *s);
-/* From now on there is TLS, and it is the stream's. */
+/* From now on the stream uses `tls`, and owns it. */
 void stream_secure(struct stream *s, struct tls *tls);
-/* Has the other side proved who it is? Without TLS nobody has to. */
+/* Has the other side authenticated? Always true without TLS. */
 bool stream_is_known(const struct stream *s);
-/* Why it has ended, as far as TLS knows, in words that go on from "it"; or "". */
+/* Why the stream has ended, as far as TLS knows, as a phrase that continues "it"; or "". */
 const char *stream_why(const struct stream *s);
-/* Takes all of it, and sends what it can at once. Not while it is writing. */
+/* Takes all bytes, and sends as many as it can at once. Not to be called while s->writing. */
 void stream_write(struct stream *s, const uint8_t *bytes, size_t len);
-/* Bytes that were written and have not gone out. */
+/* The number of bytes that were written and not sent yet. */
 size_t stream_backlog(const struct stream *s);
-/* Read, or let the other side feel that we do not. */
+/* Reads from now on; or stops reading, so that TCP slows the other side down. */
 void stream_read(struct stream *s, bool read);
 
 #endif
