@@ -84,7 +84,7 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(call obj,$(sor
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(sort $(LAB) $(NODE) $(SERVICE) $(CLI) $(CLIENT))) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(SUITE_BINS) $(B)/bench/growth $(addprefix $(B)/tests/,cutter hourglass knock doubter chaos_client)
+test: all $(SUITE_BINS) $(B)/bench/growth $(addprefix $(B)/tests/,cutter shorten_validity send_port idle_client chaos_client)
 	LDLIBS="$(LDLIBS)" tests/run $(MODE) $(SUITES)
 
 .SECONDARY: # keep the objects of tests

@@ -133,24 +133,24 @@ tell $? "fenced: who comes late with an old token is refused"
 # ------------------------------------------------------------------------------------------ a daemon that has stopped
 
 # This one takes as long as an answer may: what has become of it is told below.
-"build/$MODE/tests/hourglass" "$dir/stopped" "$dir/solo" 300 &
+"build/$MODE/tests/shorten_validity" "$dir/stopped" "$dir/solo" 300 &
 stopped=$!
 started="$started $stopped"
 until_true "$DIBS" status --socket "$dir/stopped"
-mkfifo "$dir/doubts"
-"build/$MODE/tests/doubter" "$dir/stopped" <"$dir/doubts" >"$dir/doubter.out" &
+mkfifo "$dir/idle.in"
+"build/$MODE/tests/idle_client" "$dir/stopped" <"$dir/idle.in" >"$dir/idle.out" &
 started="$started $!"
-exec 7>"$dir/doubts"
-until_true grep -q '^held' "$dir/doubter.out"
+exec 7>"$dir/idle.in"
+until_true grep -q '^held' "$dir/idle.out"
 kill -STOP $stopped
 sleep 1
 echo now >&7
 
-"build/$MODE/tests/hourglass" "$dir/glass" "$dir/solo" 3000 &
+"build/$MODE/tests/shorten_validity" "$dir/shortened" "$dir/solo" 3000 &
 glass=$!
 started="$started $glass"
-until_true "$DIBS" status --socket "$dir/glass" # it is there before it answers
-DIBS_SOCKET=$dir/glass
+until_true "$DIBS" status --socket "$dir/shortened" # it is there before it answers
+DIBS_SOCKET=$dir/shortened
 
 begin_loop vouched 8
 until_true grep -q '^held vouched' "$dir/vouched.out"
@@ -348,6 +348,6 @@ wait $waiter
 [ $? = 116 ]
 tell $? "dibs lock: so it is for who has waited all the while"
 
-until_true grep -q '^gone' "$dir/doubter.out" && grep -q '^lost quiet: .*vouch' "$dir/doubter.out"
+until_true grep -q '^gone' "$dir/idle.out" && grep -q '^lost quiet: .*vouch' "$dir/idle.out"
 tell $? "who waits without a limit for another lock is told, too, that the first one is lost"
 echo "1..$number"

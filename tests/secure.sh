@@ -201,8 +201,8 @@ works() { # NAME OPTIONS
 }
 
 works "a key" "--key $dir/key"
-"build/$MODE/tests/knock" $((base + 2)) <"$DIBS" >/dev/null &&
-    "build/$MODE/tests/knock" $((base + 2)) </dev/null >/dev/null && is_ready cat
+"build/$MODE/tests/send_port" $((base + 2)) <"$DIBS" >/dev/null &&
+    "build/$MODE/tests/send_port" $((base + 2)) </dev/null >/dev/null && is_ready cat
 tell $? "a key: neither garbage nor silence at the door of members does harm"
 grep -q "a connection from 127.0.0.1 was refused: it does not speak TLS" "$dir/cat.log"
 tell $? "a key: and it is told"
@@ -310,7 +310,7 @@ rm -f "$dir/ant.log" "$dir/bee.log"
 serve ant --name ant --members "$two"
 serve bee --name bee --members "$two"
 until_true is_ready ant && until_true is_ready bee
-cp "build/$MODE/tests/knock" "$dir/knock"
+cp "build/$MODE/tests/send_port" "$dir/send_port"
 hello() { # FROM TO: as a member begins, with a configuration, a cluster and a life that are all zero
     printf '\076\000\000\000\001dibs\002\003%s\003%s' "$1" "$2"
     head -c 48 /dev/zero
@@ -319,7 +319,7 @@ pretend() { # FROM TO PORT WORDS LOG [COMMAND...]: until the words are in the lo
     hello "$1" "$2" >"$dir/hello"
     words=$4 log=$5 port=$3
     shift 5
-    timeout 20 "$@" "$dir/knock" "$port" <"$dir/hello" >"$dir/out" && grep -q "$words" "$dir/$log"
+    timeout 20 "$@" "$dir/send_port" "$port" <"$dir/hello" >"$dir/out" && grep -q "$words" "$dir/$log"
 }
 stays() { # the connection between them is the first one
     is_ready ant && is_ready bee && [ "$(grep -c "ant: connected" "$dir/bee.log")" = 1 ] && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
@@ -329,7 +329,7 @@ tell $? "who pretends to be a member that would never call is refused"
 escape=$(printf '\033[1')
 until_true pretend ant "$escape" $((base + 1)) "wants to reach ?" bee.log && stays
 tell $? "a member's name does not do: who has it is refused, and the member's connection stays"
-hello ant "$escape" | "$dir/knock" $((base + 1)) 300 >/dev/null && stays && [ "$(wc -l <"$dir/bee.log")" -lt 40 ]
+hello ant "$escape" | "$dir/send_port" $((base + 1)) 300 >/dev/null && stays && [ "$(wc -l <"$dir/bee.log")" -lt 40 ]
 tell $? "however often, and the log stays short"
 ! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" "$dir/ant.log" "$dir/bee.log" &&
     ! "$DIBS" status --socket "$dir/bee" | LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')"
@@ -362,9 +362,9 @@ fi
 # Hundreds who say nothing, at both doors: who comes with the key is served all the same, and they do not stay for ever.
 serve ant --name ant --members "$two" --key "$dir/key" --clients "127.0.0.1:$((base + 3))"
 until_true test -S "$dir/ant"
-"build/$MODE/tests/knock" "$base" 200 </dev/null >/dev/null &
+"build/$MODE/tests/send_port" "$base" 200 </dev/null >/dev/null &
 silent=$!
-"build/$MODE/tests/knock" $((base + 3)) 400 </dev/null >/dev/null &
+"build/$MODE/tests/send_port" $((base + 3)) 400 </dev/null >/dev/null &
 silent="$silent $!"
 serve bee --name bee --members "$two" --key "$dir/key"
 until_true is_ready ant &&

@@ -1,5 +1,5 @@
-/* knock PORT [COUNT]: sends its input to a port of this machine, without an end; prints what comes back, until the other side
- * ends the connection. With a count, over so many connections. */
+/* send_port PORT [COUNT]: sends its standard input to a port of this machine, over COUNT connections (default 1), and
+ * leaves them open at the end of the input. Prints what comes back, until the other side has closed all connections. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     for (; open < count && open < MOST; open++) {
         polled[open] = (struct pollfd){.fd = socket(AF_INET, SOCK_STREAM, 0), .events = POLLIN};
         if (connect(polled[open].fd, (struct sockaddr *)&address, sizeof address) < 0) {
-            perror("knock");
+            perror("send_port");
             return 2;
         }
     }

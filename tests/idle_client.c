@@ -1,5 +1,6 @@
-/* doubter SOCKET: a program that has not called the library for a while, and then waits without a limit for another lock. Says
- * "held", waits for a line, and asks; then tells what it hears: "lost NAME", and how the waiting ended. */
+/* idle_client SOCKET: a client that does not call the library for a while and then waits without a limit for another
+ * lock. It prints "held", waits for a line of input, and requests the second lock. Then it prints "lost NAME" for each
+ * loss, and how the wait ended. */
 #include <dibs.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-/* Stands between clients and their daemon and makes its word last shorter: an hour of vouching becomes so many
- * milliseconds. Stop this process, and to its clients it is the daemon that has stopped.
+/* A proxy between clients and their daemon that shortens validities: an answer of an hour becomes MS milliseconds. If
+ * this process is stopped, its clients see a daemon that has stopped.
  *
- *   hourglass PATH DAEMON MS    until it is killed */
+ *   shorten_validity PATH DAEMON MS    until it is killed */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { PAIRS = 8 };
 
-static int hourglass_socket(const char *path, struct sockaddr_un *address)
+static int validity_socket(const char *path, struct sockaddr_un *address)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(address->sun_path, sizeof address->sun_path, "%s", path);
@@ -20,7 +20,7 @@ static int hourglass_socket(const char *path, struct sockaddr_un *address)
 }
 
 /* Passes on what has come at one end. False: it has ended. */
-static int hourglass_pass(int from, int to, const char *ms)
+static int validity_pass(int from, int to, const char *ms)
 {
     static const char hour[] = ":3600000\r\n";
     char bytes[1 << 16], *at;
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     memset(polled, 0xff, sizeof polled); /* descriptor -1: none */
     for (unsigned k = 0; k < 1 + 2 * PAIRS; k++)
         polled[k].events = POLLIN;
-    polled[0].fd = hourglass_socket(argv[1], &here);
+    polled[0].fd = validity_socket(argv[1], &here);
     if (bind(polled[0].fd, (struct sockaddr *)&here, sizeof here) < 0 || listen(polled[0].fd, PAIRS) < 0)
         return 1;
     while (poll(polled, 1 + 2 * PAIRS, -1) > 0) {
@@ -58,11 +58,11 @@ int main(int argc, char **argv)
             if (client->fd < 0 && polled[0].revents) {
                 polled[0].revents = 0;
                 client->fd = accept(polled[0].fd, NULL, NULL);
-                daemon->fd = hourglass_socket(argv[2], &there);
+                daemon->fd = validity_socket(argv[2], &there);
                 if (connect(daemon->fd, (struct sockaddr *)&there, sizeof there) < 0)
                     return 1;
-            } else if (client->fd >= 0 && ((client->revents && !hourglass_pass(client->fd, daemon->fd, NULL)) ||
-                                           (daemon->revents && !hourglass_pass(daemon->fd, client->fd, argv[3])))) {
+            } else if (client->fd >= 0 && ((client->revents && !validity_pass(client->fd, daemon->fd, NULL)) ||
+                                           (daemon->revents && !validity_pass(daemon->fd, client->fd, argv[3])))) {
                 close(client->fd);
                 close(daemon->fd);
                 client->fd = daemon->fd = -1;
