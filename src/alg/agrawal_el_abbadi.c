@@ -8,14 +8,14 @@
  * Messages. 3 for each member of the quorum but oneself at light load, 4 at full load; a quorum has log n members, or
  * up to (n+1)/2 if the wrong sites are down. The root arbitrates every claim.
  *
- * Invariant AE1. Any two quorums meet, whoever was taken to be down when they were formed.
+ * Invariant AE1. Any two quorums meet, whichever sites were taken to be down when they were formed.
  *
  * Departures from the paper. The paper's trees are complete. In others a site may have one child only; a path may not
- * end there, or it would not meet the path that replaces this site by its child. In agrawal-el-abbadi nobody stops while it
- * runs: `--set down=3` makes a site one that has stopped before, which all know. In agrawal-el-abbadi-robust sites may
- * stop at any moment, for good: a claim whose quorum loses a member goes on with another quorum. If no quorum is left,
- * claims wait for ever; the paper reports that. Clocks move on GRANT too; otherwise the
- * leaves, who hear of few claims, would stay behind, and win four times as often as others. */
+ * end there, or it would not meet the path that replaces this site by its child. In agrawal-el-abbadi no site crashes
+ * during a run: `--set down=3` makes site 3 one that has crashed before, which all sites know. In
+ * agrawal-el-abbadi-robust sites may crash at any moment, for good: a claim whose quorum loses a member goes on with
+ * another quorum. If no quorum is left, claims wait for ever; the paper reports that. Clocks move on GRANT too;
+ * otherwise the leaves, which hear of few claims, would stay behind, and win four times as often as others. */
 #include "quorum.h"
 
 #include "core/topology.h"
@@ -24,7 +24,7 @@ enum { OPTION_ARITY = QUORUM_OPTION_YIELD + 1, OPTION_DOWN };
 enum { DOWN_NOBODY };
 
 static const char *const ae_down[] = {
-    "nobody", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", NULL,
+    "none", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", NULL,
 };
 #define AE_ARITY                                                                                                       \
     {                                                                                                                  \
@@ -36,7 +36,7 @@ static const struct dme_option ae_options[] = {
     {.key = "down", .help = "who has stopped, as all know, and is not asked", .choices = ae_down},
     {0},
 };
-/* Where sites may stop at any moment, nobody needs to have stopped before. */
+/* If sites may crash at any moment, no site needs to have crashed before. */
 static const struct dme_option ae_robust_options[] = {QUORUM_YIELD, AE_ARITY, {0}};
 
 static void ae_init(struct dme *d, void *state)
@@ -62,7 +62,7 @@ static const char *ae_check(const struct dme_conf *conf)
 
 /* ------------------------------------------------------------------------------------------- where sites may stop */
 
-/* The quorum of those who are up; nobody, if none is left. */
+/* Forms a quorum of the sites that are up; the empty set, if there is none. */
 static bool ae_form(struct dme *d, struct quorum *s)
 {
     return topo_tree_quorum(d->n, (uint32_t)dme_option(d, OPTION_ARITY), d->self, &s->peer[0].down, &s->peer[0].member,

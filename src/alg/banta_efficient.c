@@ -6,23 +6,24 @@
  * what it has collected, names the last of the queue good, tells all sites that are not on the queue, and keeps the
  * token for a window of more than 2T. In the first T they all learn of it; what they sent to the old good site before
  * arrives in the second. Such late requests go on the queue, behind the good site: they are the first of the cycle
- * after this. So nothing is ever passed on, and whoever asks is asked for once.
+ * after this. So no request is ever passed on, and each is queued once.
  *
  * Messages. REQUEST to the good site, UPDATE(good) to n-1-m sites in a cycle that serves m, TOKEN(good, queue): with m
  * served in every cycle (n-1)/m + 1 per entry, from n at light load (0 if the token is here already) to 2 at full load.
  * The price is the window: the token rests for more than 2T in every cycle. With `--set hurry=yes` it goes at once if
- * there is nobody to tell, for then nobody can be late.
+ * there is no site to tell, since then no request can be late.
  *
- * Invariant BE1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
+ * Invariant BE1. There is one token, held or in flight. Its queue holds no site twice, and never the holder.
  * Invariant BE2. No UPDATE is in flight but from a site with an open window. So with the token, good is the good site
  * of its cycle, and it stands in the queue or is this site. Invariant BE3. A REQUEST arrives only where the token is,
  * or where it is waited for.
  *
  * Departures from the paper. The idle holder enters at once (as printed it sends a REQUEST to itself, and later to site
  * -1). While it is inside, requests are only collected. Appending empties the queue of collected requests. The window
- * is longer than 2T, not 2T long. What is printed can be watched in banta-efficient-as-published; that a shorter window
- * does not do, as the thesis says, in banta-efficient-tempting. With m requests in each cycle the thesis counts n/m + 1
- * messages; it includes an UPDATE of the good site to itself, which the printed loop sends and this one does not. Without a bound on delays BE3 breaks: the late REQUEST is a fault here, as it would be lost. */
+ * is longer than 2T, not 2T long. The printed version can be watched in banta-efficient-as-published; that a shorter
+ * window does not do, as the thesis says, in banta-efficient-tempting. With m requests in each cycle the thesis counts
+ * n/m + 1 messages; it includes an UPDATE of the good site to itself, which the printed loop sends and this one does
+ * not. Without a bound on delays BE3 breaks: the late REQUEST is a fault here, as it would be lost. */
 #include "core/alg.h"
 #include "core/line.h"
 
@@ -35,7 +36,7 @@ enum { WINDOW }; /* the timer */
 static const struct dme_kind be_kinds[] = {{"REQUEST", 0, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
 static const char *const be_hurry[] = {"no", "yes", NULL};
 static const struct dme_option be_options[] = {
-    {.key = "hurry", .help = "no window if nobody is told of the cycle", .choices = be_hurry},
+    {.key = "hurry", .help = "no window if no site has to be told of the cycle", .choices = be_hurry},
     {0},
 };
 static const struct dme_mistake be_mistakes[] = {
@@ -109,7 +110,7 @@ static void be_take(struct dme *d, struct be *s, const struct dme_msg *m)
     dme_enter(d);
 }
 
-/* Tells everyone who is not on the queue. Is there anyone? */
+/* Tells every site that is not on the queue. Returns whether there is one. */
 static bool be_announce(struct dme *d, struct be *s)
 {
     bool anyone = false;
@@ -286,7 +287,7 @@ const struct dme_alg banta_efficient = {
 
 const struct dme_alg banta_efficient_as_published = {
     .name = "banta-efficient-as-published",
-    .flaw = "the holder of the idle token asks nobody, and collected requests are queued again",
+    .flaw = "the holder of the idle token asks no site, and collected requests are queued again",
     .mistakes = be_mistakes,
     .mistaken = DME_PUBLISHED,
     BANTA_EFFICIENT,

@@ -10,7 +10,7 @@
  * queue), RELEASE from all but the good site: (n-2)/m + 2 per entry, from n at light load (0 if the token is here
  * already) to 3 - 1/(n-1) at full load.
  *
- * Invariant BK1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
+ * Invariant BK1. There is one token, held or in flight. Its queue holds no site twice, and never the holder.
  * Invariant BK2. Free slots, sites inside that do not have the token, and RELEASEs in flight or not used yet are k
  *     together. When the good site enters, all slots are free: it is alone.
  * Invariant BK3. No UPDATE is in flight but from a site with an open window. A REQUEST arrives only where the token is,
@@ -20,10 +20,9 @@
  * come if fewer than k sites stand before it), and frees them all (as printed it never does). RELEASE goes to the k-th
  * behind or the good site, whichever comes first in the queue, as the text says (the procedure writes min, which can be
  * read as the lower number: banta-k-tempting). The first two can be watched in banta-k-as-published; those of
- * banta-efficient are repaired here, too. What is
- * claimed is less than it seems: the good site enters alone. So at most min(k, n-2) sites are inside together, or one
- * where that is 0, and one at light load. The thesis counts n/m + 2 messages, with an UPDATE to oneself and a
- * RELEASE of the good site in each cycle that are not sent. */
+ * banta-efficient are repaired here, too. The claim is weaker than it seems: the good site enters alone. So at most
+ * min(k, n-2) sites are inside together, or one where that is 0, and one at light load. The thesis counts n/m + 2
+ * messages, with an UPDATE to oneself and a RELEASE of the good site in each cycle that are not sent. */
 #include "core/alg.h"
 #include "core/line.h"
 
@@ -96,7 +95,7 @@ static void bk_give(struct dme *d, struct bk *s)
     s->has = s->free = 0;
 }
 
-/* The k-th behind this site, but nobody beyond the good site. */
+/* The k-th site behind this one in the queue, but none behind the good site. */
 static dme_id bk_heir(struct dme *d, struct bk *s)
 {
     struct dme_line queue = bk_queue(d, s);

@@ -1,37 +1,37 @@
 /* Banta, "Distributed Mutual Exclusion Algorithms", M.S. thesis, University of Nevada, Las Vegas, 1993: the simple
  * algorithm of chapter 4, made free from starvation as in section 4.6.
  *
- * Idea. The token carries the queue of sites to serve. Whoever adds to the queue tells all sites that are not on it who
- * is last: that is the good site, to which they send their requests, and which will add them when the token has come to
- * it. A site that is asked when it is good no longer passes the request on, and keeps a copy: should the request run
- * after the token for ever, each site that it has passed will queue it as soon as the token comes by. The token
- * remembers what has been queued, so copies do no harm.
+ * Idea. The token carries the queue of sites to serve. A site that adds to the queue tells all sites that are not on it
+ * which site is last: that is the good site, to which they send their requests, and which will add them when the token
+ * has come to it. A site that is asked when it is good no longer passes the request on, and keeps a copy: should the
+ * request run after the token for ever, each site that it has passed will queue it as soon as the token comes by. The
+ * token remembers what has been queued, so copies do no harm.
  *
  * Messages. REQUEST(origin, number) to the good site, UPDATE(good, version) to the n-2 sites that are neither served
  * next nor the sender, TOKEN(queue, version, numbers queued): n at light load, 0 if the token is here already. At full
- * load all others are on the queue and nobody is told anything: 2, or a few more where delays vary. A request is passed
- * on at most n-1 times.
+ * load all others are on the queue and no site is told anything: 2, or a few more where delays vary. A request is
+ * passed on at most n-1 times.
  *
- * Invariant BS1. There is one token, held or in flight. Its queue holds nobody twice, and never the holder.
+ * Invariant BS1. There is one token, held or in flight. Its queue holds no site twice, and never the holder.
  * Invariant BS2. An idle site's good site is another one. A request that is passed on or waits for a waiting site moves
  *     to strictly higher versions, so no circle of sites wait for each other.
  * Invariant BS4. A request is passed on at most n-1 times.
  * Invariant BS3. No site and no token knows of a number above that of the latest request made.
  *
  * Departures from the paper. The idle holder enters at once (as printed it asks itself and waits for ever). UPDATEs
- * have a version, and an older one is ignored (without it a slow UPDATE can undo a newer one, and lead a request back to
- * its own site). The token remembers what was queued, not what was served (else a copy of a queued request is queued again). What is
- * announced is never the end of an empty queue. A request that returns to its origin, or comes twice, is dropped. Each
- * of the first four can be watched in banta-simple-as-published. What comes before section 4.6, which keeps no copies
- * and starves, is in banta_drafts.c. */
+ * have a version, and an older one is ignored (without it a slow UPDATE can undo a newer one, and lead a request back
+ * to its own site). The token remembers what was queued, not what was served (else a copy of a queued request is queued
+ * again). The end of an empty queue is never announced. A request that returns to its origin, or comes twice, is
+ * dropped. Each of the first four can be watched in banta-simple-as-published. The version before section 4.6, which
+ * keeps no copies and starves, is in banta_drafts.c. */
 #include "core/alg.h"
 #include "core/line.h"
 
 enum { REQUEST, UPDATE, TOKEN };
 enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY };
 
-/* The second ticket of a REQUEST says, as its clock, how often it was passed on. The token has a ticket for every site k: clock
- * is the number queued of site k, site is the k-th site of the queue. Before them goes one for the version. */
+/* The second ticket of a REQUEST says, as its clock, how often it was passed on. The token has a ticket for every site
+ * k: clock is the number queued of site k, site is the k-th site of the queue. Before them goes one for the version. */
 static const struct dme_kind bs_kinds[] = {{"REQUEST", 2, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
 static const struct dme_mistake bs_mistakes[] = {
     {.name = "no-versions",

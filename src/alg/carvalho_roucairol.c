@@ -1,17 +1,17 @@
 /* Carvalho and Roucairol, "On Mutual Exclusion in Computer Networks" (technical correspondence), CACM 26(2), 1983: an
  * improvement of Ricart and Agrawala's algorithm.
  *
- * Idea. A REPLY is a permission that lasts: whoever got it may go in again and again without asking, until it answers a
- * REQUEST of the one who gave it. So a site asks only those whose permission it does not hold.
+ * Idea. A REPLY is a permission that lasts: a site that has received it may enter again and again without asking, until
+ * it answers a REQUEST of the site that gave it. So a site asks only the sites whose permission it does not hold.
  *
- * Messages. REQUEST(claim) and REPLY: from 0, where nobody else has asked since, to 2(n-1), where everybody has; n-1 on
+ * Messages. REQUEST(claim) and REPLY: from 0, if no other site has asked since, to 2(n-1), if every site has; n-1 on
  * the average at light load. With `--set start=staircase` every site begins with the permissions of all sites above it,
  * which saves the first messages.
  *
  * Invariant CR1. Two sites never hold each other's permission.
  * Invariant CR2. While a site waits for a permission, its REQUEST or the REPLY is in flight, or it is deferred.
- * Invariant CR3. For one entry a site sends another at most one REQUEST: whoever has answered it has a later claim from
- *     then on.
+ * Invariant CR3. For one entry a site sends another at most one REQUEST: a site that has answered it has a later claim
+ *     from then on.
  *
  * Departures from the paper. None known. The heart of it is what a waiting site does that answers an older claim: by
  * that answer it loses the permission of that site, so if it held it, it must ask for it now, with the number that its
@@ -135,7 +135,7 @@ static void cr_receive(struct dme *d, void *state, const struct dme_msg *m)
         cr_asked(d, s, m->ticket[0]);
         break;
     case REPLY:
-        /* Nobody could tell the answer to a duplicate from another one. */
+        /* The sender of a duplicate could not tell the answer to it from another one. */
         DME_EXPECT(d, (dme_waiting(d) && !s->peer[m->from].held) || dme_mistake(d, ASKS_TWICE));
         s->peer[m->from].held = 1;
         if (dme_waiting(d))

@@ -55,7 +55,7 @@ void census_clear(struct dme *d, struct census_view v)
 static void census_begin(struct dme *d, struct census_view v, uint64_t number)
 {
     if (v.consult)
-        return; /* nobody looks for the token until a site has waited too long */
+        return; /* no site looks for the token until a site has waited too long */
     v.census->number = number;
     v.census->runs = 1;
     v.census->reported = 0;
@@ -74,7 +74,8 @@ static bool census_complete(const struct dme *d, struct census_view v)
     return true;
 }
 
-/* Who has the token, by the reports: a site; this one, because it is lost; or DME_NONE, because that cannot be known. */
+/* The site that has the token, by the reports; this site, if the token is lost; or DME_NONE, if that cannot be
+ * known. */
 static dme_id census_holder(const struct dme *d, struct census_view v)
 {
     dme_id holder = d->self;
@@ -172,8 +173,8 @@ void census_restart(struct dme *d, struct census_view v)
     census_recover_if_answered(d, v);
 }
 
-/* A site is back. The token may know more of it than this site does. If a census runs it was begun without that one, and is
- * begun again. */
+/* A site is back. The token may know more of it than this site does. If a census runs it was begun without that one,
+ * and is begun again. */
 static void census_returns(struct dme *d, struct census_view v, dme_id f, uint32_t life)
 {
     struct dme_msg *m = dme_send(d, f, RECOVERED);
@@ -223,7 +224,7 @@ bool census_receive(struct dme *d, struct census_view v, const struct dme_msg *m
     struct census_peer *p = census_peer(v, m->from);
 
     if (p->missing && m->kind != RECOVERING && m->kind != RECOVERED)
-        return true; /* sent to the former life, before that was known to have ended */
+        return true; /* sent to the earlier incarnation, before its end was known */
     switch (m->kind) {
     case FLUSH:
         p->flushed = dme_max(p->flushed, m->ticket[0].clock);

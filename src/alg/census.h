@@ -1,23 +1,25 @@
-/* census.h - what token algorithms that outlive failures share: is the token lost, and who is back?
+/* census.h - the recovery that robust token algorithms share: whether the token is lost, and how a site comes back.
  *
- * The census. Whenever a site hears that another is down, or beyond a cut, or back from there, it begins a *census*: it
- * numbers it above all that it knows of, stops passing the token on, and sends FLUSH to all that it can reach. Whoever
- * hears of a census with a higher number joins that. On FIFO channels a FLUSH is behind every token that was sent before,
- * so who has FLUSH of all others has all tokens that were ever to come, and reports to the coordinator, the lowest site
- * that it can reach, whether it has one. When all have reported and nobody has it, the token is lost, and the
- * coordinator makes a new one, unless somebody is beyond a cut: then it may be there. The verdict, who has the token,
- * sets all free again.
- *   Why that is safe: a holder keeps the token from its FLUSH to the verdict. A token that is on its way is in front of
- * its sender's FLUSH, hence with its receiver before that reports.
+ * The census. When a site hears that another is down, or across a cut, or back from there, it begins a *census*. It
+ * numbers the census above all that it knows of, stops passing the token on, and sends FLUSH to all sites that it can
+ * reach. A site that hears of a census with a higher number joins that one. Channels are FIFO, so a FLUSH arrives after
+ * every token that its sender has sent before. A site that has FLUSH from all others therefore has every token that was
+ * in flight to it. It then reports to the coordinator, the lowest site that it can reach, whether it has the token. If
+ * all sites have reported and none has the token, the token is lost, and the coordinator makes a new one, unless a site
+ * is across a cut: the token may be there. The verdict, which names the holder, ends the census.
  *
- * Recovery. A site that is back has forgotten the number of its last request, and would be taken for an old one if it
- * counted from 1 again. It asks all by RECOVERING, and asks for nothing else until they have answered. What comes from a
- * site before its answer was sent to the former life, and is thrown away: a token, too, for it was counted as lost.
+ * Why that is safe. A holder keeps the token from its FLUSH to the verdict. A token in flight is ahead of its sender's
+ * FLUSH, so its receiver has it before the receiver reports.
  *
- * The kinds of messages: the algorithm's own two, REQUEST and TOKEN, then these. FLUSH has the number of the census,
- * STATUS that, how it is with the sender, and all request numbers that it knows, VERDICT that and the holder. RECOVERED has
- * the number of the receiver's last request, and of the last census. The mode of RECOVERING and RECOVERED is the life of
- * the site that recovers. */
+ * Recovery. A site that has restarted has forgotten the number of its last request. If it counted from 1 again, its
+ * requests would be taken for outdated ones. It sends RECOVERING to all sites, and makes no request until they have
+ * answered. A message that comes from a site before its answer was sent to the earlier incarnation, and is discarded.
+ * That applies to a token, too, since it was counted as lost.
+ *
+ * The kinds of messages: the algorithm's own two, REQUEST and TOKEN, then these. FLUSH has the number of the census.
+ * STATUS has that number, the state of the sender, and all request numbers that the sender knows. VERDICT has that
+ * number and the holder. RECOVERED has the number of the receiver's last request, and that of the last census. The mode
+ * of RECOVERING and RECOVERED is the incarnation of the site that recovers. */
 #ifndef DIBS_ALG_CENSUS_H
 #define DIBS_ALG_CENSUS_H
 
@@ -46,18 +48,18 @@ struct census_peer {
     uint64_t number;   /* highest number known of its requests */
     uint64_t served;   /* with the token: what that knows of its requests */
     uint64_t flushed;  /* number of the census of its last FLUSH */
-    uint64_t reported; /* coordinator: its own number, or if it cannot be reached, the highest that anybody knows */
+    uint64_t reported; /* coordinator: its own number, or if it cannot be reached, the highest that any site knows */
     uint8_t down, cut; /* cannot be reached, for this reason */
     uint8_t beyond;    /* was beyond a cut that has healed, and it is not known yet on which side the token is */
     uint8_t missing;   /* recovering: its answer */
     uint8_t counted;   /* coordinator: it has reported; and what: */
-    uint8_t waits, has, incomplete /* somebody was beyond a cut */;
+    uint8_t waits, has, incomplete /* a site was across a cut */;
 };
 
 /* What an algorithm does at three moments. */
 struct census_user {
     void (*make)(struct dme *d, void *state); /* the token, from what was reported: it is lost */
-    void (*go_on)(struct dme *d, void *state, dme_id holder /* or DME_NONE: nobody knows */);
+    void (*go_on)(struct dme *d, void *state, dme_id holder /* or DME_NONE: not known */);
     void (*ask)(struct dme *d, void *state); /* for the first time after recovery */
 };
 
@@ -93,7 +95,7 @@ void census_clear(struct dme *d, struct census_view v);
 /* Recovering: asks those again that have not answered. */
 void census_recover_again(struct dme *d, struct census_view v);
 
-/* What is heard of another site: the handler of news. */
+/* The handler of news about another site. */
 void census_news(struct dme *d, struct census_view v, enum dme_news what, dme_id of);
 /* The site is back: all that the census knows is reset, but for the number of its own last request. */
 void census_restart(struct dme *d, struct census_view v);

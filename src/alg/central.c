@@ -1,12 +1,13 @@
 /* A coordinator: the baseline against which distributed algorithms are measured.
  *
- * Idea. Site 0 decides. Who wants in asks it, and tells it when leaving. It lets claims in strictly in the order in
- * which they reach it: as many as may be inside together, but none past an earlier one that has to wait.
+ * Idea. Site 0 is the coordinator. A site that wants to enter asks it, and tells it when it leaves. The coordinator
+ * grants claims strictly in the order in which they arrive: as many as may be inside together, but none before an
+ * earlier one that has to wait.
  *
  * Messages. REQUEST(mode), GRANT, RELEASE: 3 per entry, none where site 0 itself goes in; 3(n-1)/n on the average.
  *
  * Invariant C1. All grants that are out may be inside together. A grant is out until its RELEASE has arrived.
- * Invariant C2. If somebody queues, the first in the queue may not join those that are out.
+ * Invariant C2. If a claim queues, the first in the queue may not join those that are out.
  *
  * A site that leaves and asks again at once may have its REQUEST overtake its RELEASE. The coordinator then queues a
  * site whose grant is still out, or gives it a second one where the rule lets it join itself; hence grants are counted.

@@ -1,8 +1,8 @@
 /* Chang, Singhal and Liu, "A Dynamic Token-Based Distributed Mutual Exclusion Algorithm", IPCCC, 1991.
  *
- * Idea. As in suzuki-kasami, but a request goes only to those who may have the token, or get it first: the sites that
- * are known to have asked since this one had the token, its request set. Who waits and hears of somebody it has not
- * asked asks that one too.
+ * Idea. As in suzuki-kasami, but a request goes only to the sites that may have the token, or get it first: those that
+ * are known to have asked since this site had the token, its request set. A site that waits and hears of a site that it
+ * has not asked asks that one too.
  *
  * Messages. REQUEST(number) to the known sites and TOKEN(queue, served) once: 0 if the token is here, (n-1)/2 + (n-1)/n
  * on average at light load, never more than n.
@@ -13,10 +13,11 @@
  *     heard of a request of j that is not served.
  *
  * Departures from the paper, which was known to us from the description by Swaroop and Singh (2007). A request that was
- * served meanwhile is not thrown away: it comes from a site that may not know this one, and by now nobody else may tell
+ * served meanwhile is not discarded: it comes from a site that may not know this one, and by now no other site may tell
  * it. So its sender is remembered, or told of this site by a REQUEST, be it an old one. Requests that arrive where the
  * token is not are remembered until it comes, and the token says what was served. Each of these taken away, it is
- * chang-singhal-liu-tempting; whether the publication takes them away is not known to us. With `--set start=staircase` a site knows only the lower numbered ones at first. */
+ * chang-singhal-liu-tempting; whether the publication takes them away is not known to us. With `--set start=staircase`
+ * a site knows only the lower numbered ones at first. */
 #include "queue_token.h"
 
 enum { FULL, STAIRCASE };
@@ -154,7 +155,7 @@ static const char *csl_broken(const struct dme_moment *now)
             if (i == j)
                 continue;
             if (s->has && !csl_linked(now, j, i) && !qt_fresh(s, j))
-                return "CSL3: who has the token is known, or will be, or has heard of a request";
+                return "CSL3: the site with the token is known, or will be, or has heard of a request";
             if (!csl_linked(now, i, j) && !csl_linked(now, j, i))
                 return "CSL2: of two sites one knows the other, or a REQUEST is in flight";
         }

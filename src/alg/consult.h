@@ -1,15 +1,15 @@
 /* consult.h - is the token lost? By time-outs, as in section VI.A of Singhal's paper; see census.h for the other way.
  *
- * A site that has waited for the token for `patience` times T is late. It tells the coordinator, the lowest site that it
- * can reach, by LATE. The coordinator consults all sites that it can reach: CONSULT, and ANSWER from each, which says
- * whether the token is there, and whether the site waits, with the number of its request. A site that was consulted keeps
- * the token, if it has it or gets it, until RESUME.
+ * A site that has waited for the token for `patience` times T is late. It tells the coordinator, the lowest site that
+ * it can reach, by LATE. The coordinator consults all sites that it can reach: CONSULT, and ANSWER from each, which
+ * says whether the token is there, and whether the site waits, with the number of its request. A site that was
+ * consulted keeps the token, if it has it or gets it, until RESUME.
  *   If a site has the token, RESUME tells all where it is, and those who wait send their requests there once more. If
  * none has, it may be on its way: but from the last answer on no site sends it, so it arrives within T. After more than
  * that the coordinator consults all a second time. If again none has it, it is lost, and the coordinator makes it anew,
  * unless some site is beyond a cut.
- *   A site that is late is late again after the same time, so any message may get lost. A consultation that meets a site which
- * comes back, or another coordinator, is given up; its tag tells its answers from those of the next.
+ *   A site that is late is late again after the same time, so any message may get lost. A consultation that meets a
+ *   site which comes back, or another coordinator, is given up; its tag tells its answers from those of the next.
  *
  * The paper leaves open which site consults the others, and how they tell that the token is not on its way between two
  * of them. It asks that exactly one site make the new token, and leaves the election to others: here it is the
@@ -32,7 +32,7 @@ enum { DECLARES_AT_ONCE, CONSULTS_ONCE, KEEPS_OLD_TOKEN };
 
 struct consult {
     dme_id by;     /* while the token has to stay: the coordinator that said so */
-    uint8_t round; /* coordinator: enum in consult.c; 0: it consults nobody */
+    uint8_t round; /* coordinator: enum in consult.c; 0: no consultation */
     uint8_t tag;   /* of the consultation, modulo 4 */
     uint8_t zero[2];
 };

@@ -4,8 +4,8 @@
  * as followers the sites that asked for the same group after it, also those that would have to wait for an older claim
  * of another group. A captain defers other groups until its followers have left as well.
  *
- * Messages. REQUEST(claim) to all, REPLY(number of the claim) from all, and for a follower START(its claim) and COMPLETE:
- * 2(n-1) as a captain. A follower costs two more for each captain that takes it along, at most 4(n-1).
+ * Messages. REQUEST(claim) to all, REPLY(number of the claim) from all, and for a follower START(its claim) and
+ * COMPLETE: 2(n-1) as a captain. A follower costs two more for each captain that takes it along, at most 4(n-1).
  *
  * Invariant JR1. A captain counts every START from it and COMPLETE to it in flight, and every site inside that it took
  *     along.
@@ -14,10 +14,10 @@
  *     them, or the other site defers that claim.
  *
  * Based on the abstract of the paper alone. It tells that the second algorithm is more efficient than the first one
- * (joung-ra1), and highly concurrent. Reconstructed: captains and followers, which Swaroop and Singh have too, and their
- * messages. A captain takes along whoever has asked by the time it enters, and nobody later, so that no group can stay
- * inside for ever. A claim for the same group that is older than the captain's needs no START: the captain has waited for
- * every claim that such a claim waits for.
+ * (joung-ra1), and highly concurrent. Reconstructed: captains and followers, which Swaroop and Singh have too, and
+ * their messages. A captain takes along the sites that have asked by the time it enters, and none later, so that no
+ * group can stay inside for ever. A claim for the same group that is older than the captain's needs no START: the
+ * captain has waited for every claim that such a claim waits for.
  *
  * A follower enters without all replies, and may ask again before the last of them arrives. So a REPLY names the claim
  * that it answers, and of two claims of a site the older one is void, in whatever order they arrive. */

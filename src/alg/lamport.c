@@ -1,8 +1,8 @@
 /* Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 21(7), 1978.
  *
- * Idea. Everyone keeps the same queue of claims, ordered by logical time. A site goes in when its claim is the first of
- * its queue (L2) and it has heard something later than its claim from every other site (L1): on channels that keep the
- * order, no older claim can still be on its way.
+ * Idea. Every site keeps the same queue of claims, ordered by logical time. A site goes in when its claim is the first
+ * of its queue (L2) and it has heard something later than its claim from every other site (L1): on channels that keep
+ * the order, no older claim can still be on its way.
  *
  * Messages. REQUEST to all, REPLY from all, RELEASE to all: 3(n-1) per entry. With `--set omit=lecture` a site whose
  * own claim is pending and later than the one it receives does not reply, because its own REQUEST serves for L1:

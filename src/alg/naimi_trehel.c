@@ -14,8 +14,8 @@
  *
  * Departures from the paper. None. naimi-trehel-as-retold and naimi-trehel-tempting make one of these mistakes:
  *   holder-forwards    the survey by Banta: a site that does not request passes a request on. The idle holder of the
- *                      token has nobody to pass it to.
- *   overwrites-next    a site that requests makes whoever asks its next, even if it has one. */
+ *                      token has no site to pass it to.
+ *   overwrites-next    a site that requests makes any asking site its next, even if it has one. */
 #include "core/alg.h"
 
 enum { REQUEST, TOKEN };

@@ -2,8 +2,8 @@
  *
  * Idea. As in naimi-trehel, every site points to where it believes the last requester to be, and a request follows
  * these pointers and turns them round. But a site that waits or is inside does not pass requests on: it keeps them, and
- * when it leaves it adds them to the queue that the token carries. So a request comes to rest at the first site that
- * is busy itself, and at full load that is the first site it meets.
+ * when it leaves it adds them to the queue that the token carries. So a request comes to rest at the first site that is
+ * busy itself, and at full load that is the first site it meets.
  *
  * Messages. REQUEST(origin), forwarded, and TOKEN(queue): H(n-1) = 1 + 1/2 + .. + 1/(n-1) per entry on average at light
  * load, 2 at full load.
@@ -14,7 +14,7 @@
  *
  * Departures from the paper, which was known to us from surveys. They leave out what idle sites do with a request: the
  * one with the token gives it away, the others pass the request on. A site that has the token, or asks for it, points
- * nowhere: nobody would read its pointer. */
+ * nowhere: its pointer would never be read. */
 #include "core/alg.h"
 #include "core/line.h"
 

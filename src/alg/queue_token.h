@@ -70,8 +70,8 @@ static inline void qt_take(struct dme *d, struct qt *s, const struct dme_msg *m)
     dme_enter(d);
 }
 
-/* The holder leaves: its request is served, and whoever else has a fresh one joins the queue, from the right-hand
- * neighbour onwards. */
+/* The holder leaves: its request is served, and every other site with a fresh request joins the queue, from the
+ * right-hand neighbour onwards. */
 static inline void qt_served(struct dme *d, struct qt *s)
 {
     s->peer[d->self].served = s->peer[d->self].asked;

@@ -4,26 +4,26 @@
  *
  * Idea. A site asks only its quorum. Any two quorums share a site, and each site, as arbiter, gives its grant to one
  * claim at a time. Claims that hold some grants and wait for each other's would block for ever, so an arbiter that
- * receives an older claim asks its grant back (INQUIRE); whoever has been told to expect a delay (FAILED) gives it back
- * (YIELD), and is granted again later.
+ * receives an older claim asks its grant back (INQUIRE). A site that has been told to expect a delay (FAILED) gives it
+ * back (YIELD), and is granted again later.
  *
  * Messages. REQUEST, GRANT, RELEASE for every member of the quorum but oneself, 3(K-1) at light load for a quorum of K,
  * and a FAILED each at full load; at most 7(K-1) amortised.
  *
- * Invariant M1. An arbiter's grant is with one claim; nobody waits at an arbiter that has not granted.
+ * Invariant M1. An arbiter's grant is with one claim; no claim waits at an arbiter that has not granted.
  * Invariant M2. If the first of the waiting claims is older than the granted one, INQUIRE is out for it.
  * Invariant M3. Every claim that waits at an arbiter, but one that is older than the granted and all other waiting
  * ones, knows that it failed there, or a FAILED is on its way.
  *
- * So in a circle of waiting claims somebody holds a grant, has failed elsewhere, and is asked for the grant: it yields.
+ * So in a circle of waiting claims one holds a grant, has failed elsewhere, and is asked for the grant: it yields.
  *
  * Departures from the paper. FAILED goes also to a waiting claim that a newcomer overtakes (Sanders): as published the
  * algorithm deadlocks. Every message names the claim that it is about, and an INQUIRE that overtakes its GRANT is kept,
  * so FIFO channels are not needed. GRANT carries the arbiter's clock, so that sites that arbitrate little do not stay
- * behind and win. With `--set yield=at-once` there is no FAILED: whoever is inquired and not inside yields.
+ * behind and win. With `--set yield=at-once` there is no FAILED: a site that is inquired and not inside yields.
  *
- * Where sites may stop (quorum_lost), a claim whose quorum changes keeps its time, asks only who was not asked before, and
- * takes nothing back before its RELEASE; so an arbiter may hear of claims that are over, and of ones that it never
+ * Where sites may stop (quorum_lost), a claim whose quorum changes keeps its time, asks only who was not asked before,
+ * and takes nothing back before its RELEASE; so an arbiter may hear of claims that are over, and of ones that it never
  * granted.
  *
  * The mistakes are those of summaries of Maekawa's paper, and tempting ones; the paper itself was not at hand. */
@@ -227,7 +227,8 @@ static void quorum_fail(struct dme *d, struct dme_ticket claim)
         dme_send_ticket(d, claim.site, FAILED, claim);
 }
 
-/* A claim comes to wait; first has been the first until now. Who is not the first to be served any more must know. */
+/* A claim begins to wait; `first` was the first claim until now. A site whose claim is no longer the first must be
+ * told. */
 static void quorum_wait(struct dme *d, struct quorum *s, struct dme_ticket claim, struct dme_ticket first)
 {
     bool before_first = first.clock == 0 || dme_before(claim, first);
@@ -373,7 +374,7 @@ static const char *quorum_broken_at(const struct dme_moment *now, dme_id a)
     struct dme_ticket first = quorum_first(&d, s);
 
     if (first.clock && s->lock.clock == 0)
-        return "M1: nobody waits at an arbiter that has not granted";
+        return "M1: no claim waits at an arbiter that has not granted";
     if (first.clock && dme_before(first, s->lock) && !s->inquired)
         return "M2: if the first of the waiting claims is older than the granted one, INQUIRE is out";
     for (dme_id j = 0; j < now->conf->n && !quorum_yields_at_once(&d); j++)

@@ -7,7 +7,7 @@
  * Messages. REQUEST and TOKEN along the way: at light load twice the distance to the token, at full load 4(n-1)/n.
  *
  * Invariant RT1. There is one token, held or in flight.
- * Invariant RT2. A queue holds nobody twice, so degree + 1 slots are enough.
+ * Invariant RT2. A queue holds no site twice, so degree + 1 slots are enough.
  * Invariant RT3. Where the token is not: `asked` holds exactly if this site stands in the queue of `holder`, or its
  *     REQUEST to it or the TOKEN from it is in flight.
  *
@@ -57,7 +57,7 @@ static uint32_t raymond_slots(const struct dme_conf *conf, dme_id self)
     return topo_degree((enum topo_tree)conf->option[OPTION_TREE], conf->n, self) + 1;
 }
 
-/* Pass the token on, or go in; then ask for it, if somebody still wants it. */
+/* Passes the token on, or enters; then asks for the token, if a site in the queue still wants it. */
 static void raymond_act(struct dme *d, struct raymond *s)
 {
     if (s->holder == d->self && !dme_inside(d) && s->queued) {

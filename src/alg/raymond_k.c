@@ -4,7 +4,7 @@
  * replies come late, perhaps after the next claim; they are counted site by site, so that a late reply is never taken
  * for an answer to a newer claim.
  *
- * Messages. REQUEST(claim) to all; REPLY(count), which answers so many REQUESTs at once: 2n-k-1 to 2(n-1) per entry.
+ * Messages. REQUEST(claim) to all; REPLY(count), which answers `count` REQUESTs at once: 2n-k-1 to 2(n-1) per entry.
  *
  * Invariant RK1. owed_i[j] = REQUESTs i->j in flight + deferred_j[i] + the counts of REPLYs j->i in flight.
  *

@@ -1,8 +1,8 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981.
  *
- * Idea. To enter, number your claim above every number seen and ask everyone. A site answers at once unless its own
- * claim is older, or it is inside with it; then it answers when it leaves. When everyone has answered, nobody older is
- * left.
+ * Idea. To enter, a site numbers its claim above every number that it has seen, and asks all sites. A site answers at
+ * once unless its own claim is older, or it is inside with it; then it answers when it leaves. When all sites have
+ * answered, no older claim is left.
  *
  * Messages. REQUEST(claim) to all, REPLY from all: 2(n-1) per entry, always.
  *
@@ -10,9 +10,9 @@
  * Invariant RA2. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, or j defers i.
  *
  * Departures from the paper. Handlers are atomic: the report's three processes share one semaphore, and what is decided
- * under it may be recorded too late (records-late). The highest number seen covers the site's own claims. The paper's declaration says so but
- * its code does not; without it a site may overtake another for ever where messages overtake each other, and bounded
- * numbers are unsafe. Readers and writers and groups are one rule: compatible claims never
+ * under it may be recorded too late (records-late). The highest number seen covers the site's own claims. The paper's
+ * declaration says so but its code does not; without it a site may overtake another for ever where messages overtake
+ * each other, and bounded numbers are unsafe. Readers and writers and groups are one rule: compatible claims never
  * defer each other. They need unbounded numbers, which the paper does not say: a reader may stay inside while others
  * come and go and their numbers leave its own far behind. Options of numbers: ricart_agrawala.h.
  *

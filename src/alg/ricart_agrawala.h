@@ -23,15 +23,15 @@ enum { RA_MODULUS, RA_INCREMENT, RA_PRIORITY };
 
 #define RA_NUMBER_OPTIONS RA_NUMBER_OPTIONS_INITIALLY(1, 0)
 #define RA_NUMBER_OPTIONS_INITIALLY(most, sites)                                                                       \
-    {.key = "modulus", .help = "keep numbers modulo so much; 0 keeps them as they are", .max = UINT32_MAX},            \
+    {.key = "modulus", .help = "keep numbers modulo this; 0: unbounded", .max = UINT32_MAX},                           \
         {.key = "increment",                                                                                           \
-         .help = "a claim adds 1 to so much, at random",                                                               \
+         .help = "a claim adds a random number from 1 to this",                                                        \
          .initial = most,                                                                                              \
          .min = 1,                                                                                                     \
          .max = 1000000},                                                                                              \
     {                                                                                                                  \
-        .key = "priority", .help = "the last so many sites add 1, the others the whole increment", .initial = sites,   \
-        .max = DME_SITES_MAX                                                                                           \
+        .key = "priority", .help = "how many sites, the last ones, add 1; the others add the increment",               \
+        .initial = sites, .max = DME_SITES_MAX                                                                         \
     }
 
 struct ra_numbers {

@@ -1,12 +1,12 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a
  * broadcast medium.
  *
- * Idea. The algorithm of the same authors, but one transmission takes a REQUEST to everybody. Those who leave may
- * answer all whom they deferred by one transmission too, which lists them: whoever is not in the list must not take it
- * for an answer, even if it waits for one.
+ * Idea. The algorithm of the same authors, but one transmission takes a REQUEST to all sites. A site that leaves
+ * answers all claims that it has deferred by one transmission too, which lists their sites: a site that is not in the
+ * list must not take it for an answer, even if it waits for one.
  *
  * Messages. A broadcast counts as one. REQUEST(claim) to all, a REPLY from each that answers at once, and at the exit
- * one REPLIES(list) if anybody was deferred: n per entry at light load, 2 at full load. With `--set replies=each` the
+ * one REPLIES(list) if any claim was deferred: n per entry at light load, 2 at full load. With `--set replies=each` the
  * deferred get a REPLY each: n at any load.
  *
  * Invariant RB. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, be it a name in a list,
@@ -58,8 +58,8 @@ static void rab_request(struct dme *d, void *state)
         dme_send_ticket(d, DME_ALL, REQUEST, s->num.mine);
 }
 
-/* Is this an answer to the site? Without the list, against what the report says (section 6.2.2), a broadcast would seem to be
- * one to everybody who waits for its sender, also to a site whose claim the sender has not even received. */
+/* Is this an answer to the site? Without the list, against what the report says (section 6.2.2), a broadcast would seem
+ * to be one to every site that waits for its sender, also to a site whose claim the sender has not even received. */
 static bool rab_is_for_me(const struct dme *d, const struct rab *s, const struct dme_msg *m)
 {
     if (dme_mistake(d, IGNORES_LIST))

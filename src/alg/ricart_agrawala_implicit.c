@@ -1,17 +1,18 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: implicit
  * reply, alone and on a broadcast medium.
  *
- * Idea. Where no message takes longer than T, silence means consent. A site that would reply at once says nothing; one
- * that defers says so. Whoever has waited for more than 2T, time for a REQUEST to arrive and for an answer to come
- * back, and has heard nothing from a site, has its consent. From those that deferred a REPLY is awaited as ever.
+ * Idea. If no message takes longer than T, silence means consent. A site that would reply at once says nothing; one
+ * that defers says so. A site that has waited for more than 2T, time for a REQUEST to arrive and for an answer to come
+ * back, and has heard nothing from another site, has its consent. It waits for a REPLY from each site that has
+ * deferred, as ever.
  *
  * Messages. REQUEST(claim) to all, then DEFERRED and later REPLY from each of the d sites that defer: (n-1) + 2d per
  * entry, n-1 at light and 3(n-1) at full load. With broadcasts one REQUEST, d times DEFERRED, and at the exit one
- * REPLIES(list) if anybody was deferred: 1 at light and n+1 at full load.
+ * REPLIES(list) if any claim was deferred: 1 at light and n+1 at full load.
  *
  * Invariant RI1. When the timer fires, every site that has deferred the claim has been heard.
- * Invariant RI2. Whoever waits for j, or will when a DEFERRED in flight arrives, is deferred by j or has its REPLY in
- * flight, or has had it early.
+ * Invariant RI2. A site that waits for j, or will when a DEFERRED in flight arrives, is deferred by j or has its REPLY
+ * in flight, or has had it early.
  *
  * Departures from the paper. A REPLY may overtake its DEFERRED, which is then ignored; the paper is silent on this. The
  * paper counts 2(n-1) messages at most, but a site that says DEFERRED must REPLY too. Numbers: ricart_agrawala.h. */
@@ -38,7 +39,7 @@ static const struct dme_mistake rai_mistakes[] = {
 struct rai {
     struct ra_numbers num;
     uint32_t quiet_over; /* while waiting: the timer has fired */
-    uint32_t waits;      /* for so many sites */
+    uint32_t waits;      /* number of sites whose REPLY is missing */
     struct {
         uint8_t deferred;
         uint8_t awaited; /* it has said DEFERRED, and not yet REPLY */
@@ -162,7 +163,7 @@ static const char *rai_broken(const struct dme_moment *now)
             uint32_t waits = s->peer[j].awaited + dme_in_flight(now, DEFERRED, j, i);
 
             if (waits != (uint32_t)other->peer[i].deferred + rai_is_answered(now, j, i) + s->peer[j].early)
-                return "RI2: whoever waits is deferred, or the REPLY is in flight or came early";
+                return "RI2: a site that waits is deferred, or the REPLY is in flight or came early";
         }
     return NULL;
 }

@@ -1,4 +1,5 @@
-/* ricart_agrawala_members.c - ricart-agrawala-robust: who comes and goes. See ricart_agrawala_robust.c for the story. */
+/* ricart_agrawala_members.c - ricart-agrawala-robust: sites that join and leave. See ricart_agrawala_robust.c for the
+ * idea. */
 #include "ricart_agrawala_robust.h"
 
 /* ------------------------------------------------------------------------------------------------------- the sponsor */
@@ -36,7 +37,7 @@ void rr_send_list(struct dme *d, struct rr *s, dme_id to, uint64_t highest)
             m->ticket[2 + j] = rr_name(s, j, 0);
 }
 
-/* Everybody knows the new name. */
+/* All members know the new name. */
 void rr_admitted(struct dme *d, struct rr *s)
 {
     dme_id y = s->sponsee;
@@ -206,7 +207,7 @@ void rr_listen(struct dme *d, struct rr *s, dme_id j, uint64_t number)
         rr_in(d, s);
 }
 
-/* It has waited long enough; if it has heard nothing, anybody's number will do. */
+/* The site has waited long enough. If it has heard nothing, the number of any member will do. */
 void rr_waited(struct dme *d, struct rr *s)
 {
     for (dme_id j = 0; j < d->n && !s->highest; j++)
@@ -231,7 +232,7 @@ void rr_reset(struct dme *d, struct rr *s)
     }
 }
 
-/* Under a new name, from the beginning. What is inside stays inside until it leaves. */
+/* Begins again under a new name. A site that is inside stays inside until it leaves. */
 void rr_start_over(struct dme *d, struct rr *s)
 {
     s->forgotten = dme_inside(d);

@@ -12,10 +12,10 @@
  * its timer runs.
  *
  * Departures from the paper. As printed this blocks: a claim that is set aside may be older than the own one, so that
- * each waits for the other, or nobody may ever look at the pile again. Here (1) only what would be deferred anyway is
- * set aside; (2) a site whose next claim would not go before all of its pile acts on the pile first; (3) so does a site
- * that has not asked again some time after leaving. Hence a site enters at most (k - own) + 1 times more before a claim
- * k that it has set aside. Numbers are unbounded, for those on the pile lag behind. */
+ * each waits for the other, or the site may never look at its pile again. Here (1) only what would be deferred anyway
+ * is set aside; (2) a site whose next claim would not go before all of its pile acts on the pile first; (3) so does a
+ * site that has not asked again some time after leaving. Hence a site enters at most (k - own) + 1 times more before a
+ * claim k that it has set aside. Numbers are unbounded, for those on the pile lag behind. */
 #include "ricart_agrawala.h"
 
 enum { REQUEST, REPLY };

@@ -1,7 +1,7 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a ring.
  *
- * Idea. The REQUEST goes round, from each site to the next. Who would reply passes it on; who would defer it holds it
- * until it leaves. When it comes back, everybody has agreed.
+ * Idea. The REQUEST goes round, from each site to the next. A site that would reply passes it on; a site that would
+ * defer holds it until it leaves. When the REQUEST comes back, every site has agreed.
  *
  * Messages. REQUEST(claim), n times: n per entry, always. But a REQUEST that was held has the rest of its way to go:
  * the synchronization delay is T times the distance from the site that leaves to the one that enters next.
@@ -57,7 +57,7 @@ static void rar_receive(struct dme *d, void *state, const struct dme_msg *m)
     }
 }
 
-/* The claim that goes first of those that are held; of nobody, if none is. */
+/* The first of the claims that are held; a claim of DME_NONE, if none is. */
 static struct dme_ticket rar_first(const struct dme *d, const struct rar *s)
 {
     struct dme_ticket first = {.site = DME_NONE};

@@ -1,8 +1,8 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981: on a ring,
  * with notes.
  *
- * Idea. As on the ring, but nobody holds a REQUEST: who defers it makes a note on it and passes it on, and replies
- * directly on leaving. When it is back its notes say how many replies are to come.
+ * Idea. As on the ring, but no site holds a REQUEST: a site that defers it makes a note on it and passes it on, and
+ * replies directly when it leaves. When the REQUEST is back, its notes say how many replies are to come.
  *
  * Messages. REQUEST(claim, notes), n times, and a REPLY for every note: n per entry at light load, 2n-1 at full load.
  *

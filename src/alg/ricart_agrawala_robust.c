@@ -1,36 +1,38 @@
 /* Ricart and Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer Networks", CACM 24(1), 1981, sections on
  * inserting, removing and failing sites (and the longer text of the University of Maryland's report TR-869, 1980).
  *
- * Idea. Permission of everybody, as in ricart_agrawala.c, where everybody is the present group. A *name* is a site and
- * its life, so a site that failed and is back is somebody else; every message says from which name to which it goes, and
- * what is not meant for this life is thrown away.
- *   Join. A newcomer asks a member to be its sponsor. The sponsor enters the critical section itself, tells everybody
+ * Idea. A site needs the permission of all members of the present group, as in ricart_agrawala.c. A *name* is a site
+ * and its incarnation, so a site that has failed and is back has another name. Every message says from which name to
+ * which it goes. A message for an earlier incarnation is discarded.
+ *   Join. A newcomer asks a member to be its sponsor. The sponsor enters the critical section itself, tells all members
  *     the new name, waits for all acknowledgements, and hands the newcomer the list of names and the highest number.
  *   Leave. LEAVE to all, LEAVE_ACK from all; until then the site answers, but asks for nothing.
- *   Failure. An answer that is late is asked for again: ARE_YOU_THERE is a repeated REQUEST, and its answer YES_I_AM_HERE
- *     says "wait". Who does not answer that within 2T has failed: FAILED tells everybody, and its replies count as given.
- *   Return. A site that is back joins like a newcomer, after a restart interval if that is wanted. A site that lives and
- *     was forgotten is told so by RESTART, the answer to what it sends, and takes up a new life.
+ *   Failure. An answer that is late is asked for again: ARE_YOU_THERE is a repeated REQUEST, and its answer
+ *     YES_I_AM_HERE says "wait". A site that does not answer that within 2T has failed: FAILED tells all, and its
+ *     replies count as given.
+ *   Return. A site that is back joins like a newcomer, after a restart interval if that is wanted. A site that is up
+ *     and was forgotten is told so by RESTART, the answer to what it sends, and begins a new incarnation.
  *
- * Messages. 2(n-1) per entry as before. Join: 4(n-1) + 2. Leave: 2(n-1). A failure: at most 3(n-1) + 2 at whom waits.
+ * Messages. 2(n-1) per entry as before. Join: 4(n-1) + 2. Leave: 2(n-1). A failure: at most 3(n-1) + 2 for each site
+ * that waits.
  *
  * Why it is safe. A site that is inside was answered by every name that was a member when it asked and has not left or
- * failed. When a newcomer asks for the first time, every member counts it as one, and no number that a member has sent or
- * received by then is above the newcomer's own. (These speak of the past, so no state can be checked for them; what is
- * checked is that no two sites are inside, in every interleaving.)
+ * failed. When a newcomer asks for the first time, every member counts it as one, and no number that a member has sent
+ * or received by then is above the newcomer's own. (These speak of the past, so no state can be checked for them; what
+ * is checked is that no two sites are inside, in every interleaving.)
  *
- * Departures from the paper (ricart-agrawala-robust-as-published has the first three, and a broadcast without acknowledgements, as printed). A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
- * carries the request, which may have been lost or be late; new names are acknowledged before the sponsor leaves, or two
- * members that do not know of each other go in together; a leaver takes leave of names that it learns on the way. The
- * five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
+ * Departures from the paper (ricart-agrawala-robust-as-published has the first three, and a broadcast without
+ * acknowledgements, as printed). A REPLY names the request that it answers, for there may be two of them; ARE_YOU_THERE
+ * carries the request, which may have been lost or be late; new names are acknowledged before the sponsor leaves, or
+ * two members that do not know of each other go in together; a leaver takes leave of names that it learns on the way.
+ * The five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
  * needed, for the sponsor collects it. A newcomer that listens for it may hear nothing for ever, so it asks when its
  * patience ends. Sets of names take the place of counters. A newcomer that fails while it is let in, and returns, is
  * another name, and all have to acknowledge that one. If a bound is not kept and a site that lives is declared failed,
- * exclusion is lost: nothing can be done about that without votes. The report restarts the timer at every REPLY: that is
- * `--set timer=restarted`. Its second way to join is
- * `--set join=broadcast`: the newcomer takes a list from a member and asks all others to include it. Here each acknowledges
- * that with its own list, and the newcomer awaits all of whom it learns: so of two newcomers that come at once one awaits
- * the other. */
+ * exclusion is lost: nothing can be done about that without votes. The report restarts the timer at every REPLY: that
+ * is `--set timer=restarted`. Its second way to join is `--set join=broadcast`: the newcomer takes a list from a member
+ * and asks all others to include it. Here each acknowledges that with its own list, and the newcomer awaits all of whom
+ * it learns: so of two newcomers that come at once one awaits the other. */
 #include "ricart_agrawala_robust.h"
 
 /* From a name (with a number), to a name; and about a name, or about all. The life of a name is the ticket's mode. */
@@ -68,7 +70,7 @@ static const char *const rr_highest[] = {
     "acknowledged", "asked", "heard-all", "heard-span", "waited", "heard-four", NULL,
 };
 static const struct dme_option rr_options[] = {
-    {.key = "members", .help = "the first so many sites are members at first (0: all)", .max = DME_SITES_MAX},
+    {.key = "members", .help = "how many sites, the first ones, are members at first (0: all)", .max = DME_SITES_MAX},
     {.key = "highest",
      .help = "how a newcomer finds the highest number; heard-four needs FIFO channels",
      .choices = rr_highest},
@@ -88,7 +90,7 @@ static const struct dme_option rr_options[] = {
 
 /* ---------------------------------------------------------------------------------------- questions and their answers */
 
-/* What is under way: the same question goes to all whose answer is missing. */
+/* Asks site `j` the question of the present activity; `again`: because its answer is missing. */
 void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
 {
     if (s->role == LEAVING)
@@ -130,7 +132,8 @@ static void rr_ask_again(struct dme *d, struct rr *s)
     dme_start(d, TIMER_GONE, 2);
 }
 
-/* One at a time, for FAILED goes to everybody; when all are declared, it goes on without them. */
+/* Declares failed sites one at a time, since FAILED goes to all members. When all are declared, the activity goes on
+ * without them. */
 static void rr_declare(struct dme *d, struct rr *s)
 {
     for (dme_id f = 0; f < d->n; f++)
@@ -317,7 +320,7 @@ static void rr_timer(struct dme *d, void *state, unsigned timer)
     else if (s->role == SYNC && dme_option(d, OPTION_HIGHEST) == WAITED)
         rr_waited(d, s);
     else if (s->role == SYNC)
-        rr_put_all(d, s); /* nobody tells, so it asks */
+        rr_put_all(d, s); /* no member tells it, so it asks */
     else
         rr_join(d, s); /* the interval is over, or the sponsor is silent: another one */
 }
@@ -441,17 +444,16 @@ static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
     }
     if (m->kind != JOIN && m->kind != REFUSE &&
         !((m->kind == FAILED || m->kind == NEW) && m->ticket[2].site == m->from) && m->ticket[1].mode != d->node->life)
-        return; /* meant for a former life; a site that begins again does not know the lives of others */
+        return; /* for an earlier incarnation; a restarting site does not know the incarnations of others */
     if (!rr_is_present(s, m->ticket[0]))
-        return; /* a former life's */
+        return; /* from an earlier incarnation */
     if (m->kind <= YES_I_AM_HERE)
         rr_receive_claim(d, s, m);
     else if (m->kind == NEW || m->kind == NEW_ACK || m->kind == FAILED)
         rr_receive_about(d, s, m);
     else
         rr_receive_group(d, s, m);
-    rr_test(d,
-            s); /* a new life's first message ends the former one, and what was missing of that is as good as there */
+    rr_test(d, s); /* the first message of a new incarnation: an answer that the earlier one owed counts as given */
 }
 
 static void rr_show(const struct dme *d, const void *state, struct dme_text *text)

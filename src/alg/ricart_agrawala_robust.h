@@ -1,6 +1,6 @@
 /* ricart_agrawala_robust.h - the state of ricart-agrawala-robust, and names: what its two files share.
- * ricart_agrawala_robust.c tells the story, and has requests and failures; ricart_agrawala_members.c has those who come and
- * go. */
+ * ricart_agrawala_robust.c tells the story, and has requests and failures; ricart_agrawala_members.c has those who come
+ * and go. */
 #ifndef DIBS_ALG_RICART_AGRAWALA_ROBUST_H
 #define DIBS_ALG_RICART_AGRAWALA_ROBUST_H
 
@@ -55,7 +55,7 @@ struct rr {
         uint8_t member, removed;
         uint8_t missing; /* its answer to what is under way: REQUEST, NEW, LEAVE or QUERY */
         uint8_t probed;  /* it was asked once more and nothing was heard yet */
-        uint8_t sponsee, heard /* newcomer: so many REQUESTs */, zero[6];
+        uint8_t sponsee, heard /* newcomer: number of REQUESTs */, zero[6];
     } peer[];
 };
 
@@ -89,7 +89,8 @@ static inline void rr_forget(struct rr *s, dme_id j)
     s->peer[j].removed = 1;
 }
 
-/* Somebody speaks of a name, or as one. False if it is a former life of that site. A new life ends the former. */
+/* A message is from a name, or about one. Returns false if the name is an earlier incarnation of that site. A new
+ * incarnation replaces the earlier one. */
 static inline bool rr_is_present(struct rr *s, struct dme_ticket name)
 {
     if (name.mode < s->peer[name.site].life)

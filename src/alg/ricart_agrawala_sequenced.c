@@ -2,14 +2,15 @@
  * that sequences all broadcasts.
  *
  * Idea. If all sites, the sender too, see all transmissions in one order, that order is the queue, and no numbers are
- * needed: whose REQUEST is seen first goes in first, and the next when its REPLY, said on leaving, is seen.
+ * needed: the site whose REQUEST is seen first enters first, and the next one when the first one's REPLY, sent on
+ * leaving, is seen.
  *
  * Messages. REQUEST and REPLY, both to all: 2 per entry. A broadcast counts as one.
  *
  * Invariant RS. The lines of two sites that have seen equally many transmissions are equal.
  *
- * Departures from the paper. The paper can be read as if nobody need REPLY when nobody waits. It is needed always:
- * those who ask later have seen the REQUEST, and wait for the REPLY to it. */
+ * Departures from the paper. The paper can be read as if no site need REPLY when no site waits. The REPLY is needed
+ * always: sites that ask later have seen the REQUEST, and wait for the REPLY to it. */
 #include "core/line.h"
 #include "ricart_agrawala.h"
 
@@ -21,7 +22,7 @@ static const struct dme_mistake ras_mistakes[] = {
     {.name = "silent-if-alone",
      .kind = DME_TEMPTING,
      .where = "TR-869, section 6.2.1, pages 16-17, says two messages for each entry",
-     .what = "a site that leaves while nobody waits does not REPLY"},
+     .what = "a site that leaves while no site waits does not REPLY"},
     {0},
 };
 
@@ -90,7 +91,7 @@ const struct dme_alg ricart_agrawala_sequenced = {.name = "ricart-agrawala-seque
 
 const struct dme_alg ricart_agrawala_sequenced_tempting = {
     .name = "ricart-agrawala-sequenced-tempting",
-    .flaw = "a site that leaves while nobody waits says nothing, and later requesters wait for it for ever",
+    .flaw = "a site that leaves while no site waits says nothing, and later requesters wait for it for ever",
     .mistakes = ras_mistakes,
     .mistaken = DME_TEMPTING,
     RAS_COMMON,

@@ -1,9 +1,9 @@
 /* Ricart and Agrawala, "Author's Response to 'On Mutual Exclusion in Computer Networks'", CACM 26(2), 1983.
  *
- * Idea. Only the holder of the token goes in. Who wants it numbers the request and tells everyone. The token carries,
- * for every site, the number of its request that was served last. A holder that leaves looks round, from its right-hand
- * neighbour onwards, for a site that has asked more often than it was served. There is no queue: the order of the sites
- * is the order of service.
+ * Idea. Only the holder of the token enters. A site that wants the token numbers its request and tells all sites. The
+ * token carries, for every site, the number of its request that was served last. A holder that leaves looks round, from
+ * its right-hand neighbour onwards, for a site that has asked more often than it was served. There is no queue: the
+ * order of the sites is the order of service.
  *
  * Messages. REQUEST(number) to all and TOKEN(served) once: n per entry, or 0 if the token is here already.
  *

@@ -1,12 +1,12 @@
 /* Singhal, "A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems", ICDCS 1989; IEEE TPDS
  * 3(1), 1992.
  *
- * Idea. Every site keeps a set of those it must ask and a set of those it must answer on leaving. At first the sets
- * form a staircase, site i asks all sites below it, so that of any two sites exactly one asks the other; then they
- * follow who asks how often. A site that seldom asks is soon asked by nobody.
+ * Idea. Every site keeps a set of the sites that it must ask and a set of those that it must answer on leaving. At
+ * first the sets form a staircase: site i asks all sites below it, so of any two sites exactly one asks the other.
+ * Later the sets follow how often each site asks. A site that seldom asks is soon asked by no other.
  *
  * Messages. REQUEST(claim) and REPLY: n-1 on the average at light load, 2(n-1) at full load. (The author estimates
- * 3(n-1)/2 there, but if everybody asks all the time, everybody else has asked in between.)
+ * 3(n-1)/2 there, but if all sites ask all the time, every other site has asked in between.)
  *
  * Invariant SD1. Of two sites at least one must ask the other; both only while a REPLY between them is in flight.
  * Invariant SD2. An idle site owes no answer.
@@ -15,8 +15,8 @@
  * REQUEST that a waiting site sends behind its REPLY carries the time of its claim; the printed REQUEST(C, i) carries a
  * clock that has just moved past it. See singhal-dynamic-as-retold.
  *
- * Started from the same staircase, Carvalho and Roucairol's algorithm sends the same messages: whom it does not ask is
- * whose permission it holds. A test runs the two side by side. */
+ * Started from the same staircase, Carvalho and Roucairol's algorithm sends the same messages: a site does not ask
+ * those whose permission it holds. A test runs the two side by side. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY };

@@ -10,9 +10,9 @@
  * here, (n-1)/2 + (n-1)/n on average at light load, n at full load and never more.
  *
  * Invariant SH1. There is one token, held or in flight, and it is sent only to sites that wait.
- * Invariant SH2. Of any two sites one counts the other, or a REQUEST between them is in flight, or one is inside and its
- *     token counts the other. (As published, theorem 2 claims more, a staircase of guesses, which does not hold.)
- * Invariant SH3. The holder of an idle token counts nobody; so by SH2 all others count it, or will.
+ * Invariant SH2. Of any two sites one counts the other, or a REQUEST between them is in flight, or one is inside and
+ *     its token counts the other. (As published, theorem 2 claims more, a staircase of guesses, which does not hold.)
+ * Invariant SH3. The holder of an idle token counts no site; so by SH2 all others count it, or will.
  *
  * Departures from the paper. As published, an outdated request is thrown away. By then its sender may have ceased to
  * count the receiver, which does not count the sender either: the two have lost each other, and one may wait for ever
@@ -199,7 +199,7 @@ static void sh_receive(struct dme *d, void *state, const struct dme_msg *m)
     }
 }
 
-/* Whoever knows of the later request is right. Afterwards this site and the token agree. */
+/* Of this site and the token, the one that knows of the later request is right. Afterwards both agree. */
 static void sh_merge(struct dme *d, struct sh *s)
 {
     s->peer[d->self].token_waits = 0;
@@ -251,7 +251,7 @@ static const char *sh_broken(const struct dme_moment *now)
         tokens += s->has != 0;
         for (dme_id j = 0; j < now->conf->n; j++)
             if (s->has && now->node[i]->phase == DME_IDLE && (s->peer[j].requests || s->peer[j].token_waits))
-                return "SH3: the holder of an idle token counts nobody";
+                return "SH3: the holder of an idle token counts no site";
         for (dme_id j = 0; j < i; j++) {
             const struct sh *other = dme_state(now->node[j]);
 

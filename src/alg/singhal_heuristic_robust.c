@@ -8,7 +8,7 @@
  *       singhal-heuristic-time-outs    by a site that has waited too long, for which the others are consulted
  *                                      (consult.h, VI.A): that also finds lost messages, and needs a bound.
  *   It recovers. RECOVERING to all; they answer with the number of its last request, or it would count from 1 again,
- *     and be taken for outdated. It counts everybody; nobody needs to count it. A token that was sent to it before is
+ *     and be taken for outdated. It counts all sites; no site needs to count it. A token that was sent to it before is
  *     lost, also if it arrives now: others may have counted it as lost.
  *   The network is cut (VI.C). The side with the token is active, and goes on by itself. The other waits: it must not
  *     make a token, for it cannot know that there is none. When the cut heals, a census tells all where the token is.
@@ -18,19 +18,20 @@
  *     time-outs, a site that waits is late and is told where the token is.
  *
  * Messages. As before, while nothing fails. A failure costs at most n(n-1) FLUSH, n-1 STATUS, n-1 VERDICT, and n-1
- * REQUESTs if the token was lost; a recovery 2(n-1) and such a census. A site that is late costs a LATE, 2(n-1) messages
- * of a consultation, or 4(n-1) if the token was not found at once, n-1 RESUME, and a REQUEST of each that waits.
+ * REQUESTs if the token was lost; a recovery 2(n-1) and such a census. A site that is late costs a LATE, 2(n-1)
+ * messages of a consultation, or 4(n-1) if the token was not found at once, n-1 RESUME, and a REQUEST of each that
+ * waits.
  *
  * Invariant SR1. Among sites that are up there is at most one token, held or in flight.
  *
- * Departures from the paper. The -as-published versions have it as printed. A failed site is taken out of the token, too,
- * or the next merge would count it again and send the token there. The number of a recovering site is not reset. A token
- * that comes to a site which does not wait, because the token knew of a request from before a crash, is passed on; the
- * paper has no rule for that. What a new token contains and how others learn of it is not said in the paper. Sites that
- * wait on the inactive side send their request again, under a new number. RECOVERING_PART makes its receiver cease to
- * count its sender; here the sender counts the receiver from then on, or the two may lose each other. consult.h
- * says which site consults, and why a token on its way is not lost. A site of the inactive side that gets the token before it hears the verdict makes
- * itself known by requests instead. */
+ * Departures from the paper. The -as-published versions have it as printed. A failed site is taken out of the token,
+ * too, or the next merge would count it again and send the token there. The number of a recovering site is not reset. A
+ * token that comes to a site which does not wait, because the token knew of a request from before a crash, is passed
+ * on; the paper has no rule for that. What a new token contains and how others learn of it is not said in the paper.
+ * Sites that wait on the inactive side send their request again, under a new number. RECOVERING_PART makes its receiver
+ * cease to count its sender; here the sender counts the receiver from then on, or the two may lose each other.
+ * consult.h says which site consults, and why a token on its way is not lost. A site of the inactive side that gets the
+ * token before it hears the verdict makes itself known by requests instead. */
 #include "consult.h"
 
 enum { OPTION_ARBITRATION, OPTION_REINTEGRATION, OPTION_PATIENCE = OPTION_REINTEGRATION };
@@ -186,7 +187,7 @@ static void sr_give(struct dme *d, struct sr *s, dme_id to)
     }
 }
 
-/* Whoever knows of the later request is right. Afterwards this site and the token agree. */
+/* Of this site and the token, the one that knows of the later request is right. Afterwards both agree. */
 static void sr_merge(struct dme *d, struct sr *s)
 {
     s->peer[d->self].token_waits = 0;
@@ -215,7 +216,7 @@ static dme_id sr_next(const struct dme *d, const struct sr *s)
     return next;
 }
 
-/* From an idle holder to who is next, unless a census keeps the token here. */
+/* An idle holder passes the token to the next site, unless a census keeps the token here. */
 static void sr_pass(struct dme *d, struct sr *s)
 {
     dme_id next = sr_next(d, s);
@@ -280,7 +281,7 @@ static void sr_take(struct dme *d, struct sr *s, const struct dme_msg *m)
     }
     if (dme_waiting(d)) {
         dme_enter(d);
-    } else { /* the token still knew of a request of the former life */
+    } else { /* the token still knew of a request of the earlier incarnation */
         s->peer[d->self].census.number = dme_max(s->peer[d->self].census.number, s->peer[d->self].census.served);
         sr_release(d, s);
     }
@@ -321,7 +322,8 @@ static void sr_asked(struct dme *d, struct sr *s, dme_id j, uint64_t number)
 
 /* --------------------------------------------------------------------------------------------------------- the census */
 
-/* Nobody has it. A new token knows what all have reported; all are told who has it, by a request that may be old. */
+/* No site has the token. A new one is made from what all sites have reported. A request, which may be old, tells all
+ * sites which site has it. */
 static void sr_make(struct dme *d, void *state)
 {
     struct sr *s = state;
@@ -464,7 +466,7 @@ static void sr_news(struct dme *d, void *state, enum dme_news what, dme_id of)
         consult_without(d, sr_watch(d, s));
 }
 
-/* What it remembers is out of date, but for its own number. It counts everybody. */
+/* The memory of the site is out of date, except for its own number. It counts all sites. */
 static void sr_restart(struct dme *d, void *state, bool remembers)
 {
     struct sr *s = state;

@@ -1,8 +1,8 @@
 /* Suzuki and Kasami, "A Distributed Mutual Exclusion Algorithm", ACM TOCS 3(4), 1985.
  *
- * Idea. Only the holder of the token goes in. Who wants it numbers the request and tells everyone. The token carries a
- * queue of sites to serve and, for every site, the number of its request that was served last: that is how the holder
- * tells a fresh request from one that was merely slow.
+ * Idea. Only the holder of the token enters. A site that wants the token numbers its request and tells all sites. The
+ * token carries a queue of sites to serve and, for every site, the number of its request that was served last: that is
+ * how the holder tells a fresh request from one that was merely slow.
  *
  * Messages. REQUEST(number) to all and TOKEN(queue, served) once: n per entry, or 0 if the token is here already.
  *
@@ -12,9 +12,10 @@
  *
  * Departures from the paper. A leaving holder looks for new requests from its right-hand neighbour onwards instead of
  * from site 0, which is as good and gives a definite order. Numbers are not bounded; the paper's second half, which
- * bounds them with more messages, is not here. suzuki-kasami-as-retold and suzuki-kasami-tempting make one of these mistakes:
- *   numbers-wrap       the survey by Banta lets numbers run from 1 to n: a wrapped one looks old and is not served.
- *   gives-uncompared   an idle holder gives the token to whoever asks, without a look at what was served.
+ * bounds them with more messages, is not here. suzuki-kasami-as-retold and suzuki-kasami-tempting make one of these
+ *   mistakes: numbers-wrap       the survey by Banta lets numbers run from 1 to n: a wrapped one looks old and is not
+ *   served.
+ *   gives-uncompared   an idle holder gives the token to any site that asks, without a look at what was served.
  *   queues-twice       a leaving holder does not look whether a site is in the queue already. */
 #include "queue_token.h"
 
@@ -78,7 +79,7 @@ static void sk_release(struct dme *d, void *state)
     struct qt *s = state;
 
     for (dme_id j = 0; j < d->n && dme_mistake(d, QUEUES_TWICE); j++)
-        s->peer[j].stands = 0; /* as if nobody were in the queue */
+        s->peer[j].stands = 0; /* as if the queue were empty */
     qt_served(d, s);
     if (s->queued)
         qt_give(d, s, dme_line_pop(qt_queue(d, s)));

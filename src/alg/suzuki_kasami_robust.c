@@ -1,15 +1,16 @@
 /* Suzuki and Kasami, "A Distributed Mutual Exclusion Algorithm", ACM TOCS 3(4), 1985, among sites that fail and come
  * back, on a network that may be cut. The paper has no such thing: this is what the recovery of Singhal's algorithm
- * (singhal_heuristic_robust.c) becomes where everybody hears every request.
+ * (singhal_heuristic_robust.c) becomes where every site hears every request.
  *
- * Idea. Whether the token is lost, a census tells (census.h). A new token is made from what all report: of each site the
- * request that was served last is its latest one, or the one before if it waits. After every census, whoever waits asks
- * again, under the same number: that reaches those who were not there when it asked first, and is no news to others.
+ * Idea. Whether the token is lost, a census tells (census.h). A new token is made from what all report: of each site
+ * the request that was served last is its latest one, or the one before if it waits. After every census, a site that
+ * waits asks again, under the same number: that reaches the sites that did not get its first request, and is no news to
+ * others.
  *   A site that is back learns the number of its own last request from the others. The queue of the token is only what
  *   the holder will do next, so a site that cannot be reached is simply left out when its turn comes.
  *
- * Messages. As before, n or 0, while nothing fails. A failure costs at most n(n-1) FLUSH, n-1 STATUS, n-1 VERDICT and n-1
- * REQUESTs of each that waits; a recovery 2(n-1) and such a census.
+ * Messages. As before, n or 0, while nothing fails. A failure costs at most n(n-1) FLUSH, n-1 STATUS, n-1 VERDICT and
+ * n-1 REQUESTs of each that waits; a recovery 2(n-1) and such a census.
  *
  * Invariant KR1. Among sites that are up there is at most one token, held or in flight. */
 #include "census.h"
@@ -66,8 +67,8 @@ static void kr_give(struct dme *d, struct kr *s, dme_id to)
     }
 }
 
-/* An idle holder: whoever has a fresh request joins the queue, from the right-hand neighbour onwards, and the first that
- * can be reached gets the token, unless a census keeps it here. */
+/* An idle holder: every site with a fresh request joins the queue, from the right-hand neighbour onwards, and the first
+ * that can be reached gets the token, unless a census keeps the token here. */
 static void kr_pass(struct dme *d, struct kr *s)
 {
     if (!s->census.has || !dme_idle(d) || s->census.runs)
@@ -122,12 +123,12 @@ static void kr_take(struct dme *d, struct kr *s, const struct dme_msg *m)
     if (dme_waiting(d))
         dme_enter(d);
     else
-        kr_release(d, s); /* the token still knew of a request of the former life */
+        kr_release(d, s); /* the token still knew of a request of the earlier incarnation */
 }
 
 /* ----------------------------------------------------------------------------------------------------------- failures */
 
-/* A new token. Who waits has not been served with its latest number. */
+/* Makes a new token. A site that waits has not been served with its latest number. */
 static void kr_make(struct dme *d, void *state)
 {
     struct kr *s = state;

@@ -1,14 +1,15 @@
 /* Swaroop and Singh, "A Token-Based Fair Algorithm for Group Mutual Exclusion in Distributed Systems", Journal of
  * Computer Science 3(10), 2007, on the ground of Chang, Singhal and Liu, 1991 (chang-singhal-liu).
  *
- * Idea. Those who ask for the same session may be inside together. The holder of the token is the captain of a session.
- * Who asks it for that session follows it in at once (START) and reports when it leaves (COMPLETE), until somebody
- * wants another session: that one is queued, and from then on nobody is let in past it. When captain and followers have
- * left, the token goes to the first site of the next session in its queue, the new captain, and START to the others.
+ * Idea. Sites that ask for the same session may be inside together. The holder of the token is the captain of a
+ * session. A site that asks the captain for that session follows it in at once (START) and reports when it leaves
+ * (COMPLETE), until a site wants another session: that request is queued, and from then on no site enters before it.
+ * When captain and followers have left, the token goes to the first site of the next session in its queue, the new
+ * captain, and START to the others.
  *
- * A session is a mode. Mode 0 shares with nobody, so every claim in mode 0 is a session of its own, and `exclusive` is
- * the case in which all of them are. The token's queue is kept flat: neighbours of the same mode other than 0 are one
- * session.
+ * A session is a mode. Mode 0 shares with no claim, so every claim in mode 0 is a session of its own, and `exclusive`
+ * is the case in which all of them are. The token's queue is kept flat: neighbours of the same mode other than 0 are
+ * one session.
  *
  * Messages. REQUEST(number, session) to the sites known to have asked; then TOKEN, or START and COMPLETE: 0 where the
  * token is and for another entry to the open session, (n-1)(n+2)/2n on average at light load, never more than n+1.
@@ -17,14 +18,15 @@
  * Invariant SS2. Of two sites without the token one knows the other, or a REQUEST between them is in flight that is
  *     news.
  * Invariant SS3. Every site knows the holder, or a REQUEST of the holder to it is in flight that is news, or one
- *     of it to the holder, and the holder does not know it. (Who the token is on its way to counts as the holder.)
+ *     of it to the holder, and the holder does not know it. (The site to which the token is in flight counts as the
+ *     holder.)
  *
  * Departures from the paper. As printed it breaks its rule and deadlocks, in seven ways: swaroop-singh-as-published has
  * each of them alone. Repaired: the giver of an idle token ceases to be its holder; the session of an idle token is set
  * when it is given away, and is none while it is idle; a captain that leaves asks for its own followers, not those of
- * the session it has just opened; nobody sends TOKEN or START to itself; the token says which requests were granted;
- * requests that come before the token are kept until it comes, and so are COMPLETEs; a captain still knows whom it has
- * told, and a request that was granted long ago makes it tell its sender of itself. */
+ * the session it has just opened; no site sends TOKEN or START to itself; the token says which requests were granted;
+ * requests that come before the token are kept until it comes, and so are COMPLETEs; a captain still knows which sites
+ * it has told, and a request that was granted long ago makes it tell its sender of itself. */
 #include "core/alg.h"
 
 enum { REQUEST, START, COMPLETE, TOKEN };
@@ -82,8 +84,8 @@ static const struct dme_mistake ss_mistakes[] = {
 
 struct ss {
     uint32_t has;       /* the token is here: this site is captain, or was, or is idle */
-    uint32_t session;   /* with the token: the open one; 0: none, or one that nobody shares */
-    uint32_t followers; /* with the token: so many are inside, or on their way in */
+    uint32_t session;   /* with the token: the open one; 0: none, or one that cannot be shared */
+    uint32_t followers; /* with the token: number of followers inside, or on their way in */
     uint32_t early;     /* COMPLETEs that came before the token */
     uint32_t queued;    /* with the token: claims in its queue */
     uint32_t held;      /* claims that came while the token was elsewhere */
@@ -436,7 +438,7 @@ static bool ss_knows(const struct dme_moment *now, dme_id a, dme_id b)
     return s->peer[b].known;
 }
 
-/* Who has the token or will get it; DME_NONE unless there is exactly one. */
+/* The site that has the token or will get it; DME_NONE unless there is exactly one. */
 static dme_id ss_holder(const struct dme_moment *now)
 {
     dme_id holder = DME_NONE;
@@ -498,7 +500,7 @@ const struct dme_alg swaroop_singh = {.name = "swaroop-singh", SS_SHARED};
 
 const struct dme_alg swaroop_singh_as_published = {
     .name = "swaroop-singh-as-published",
-    .flaw = "breaks exclusion, deadlocks and grants what nobody asked for, as printed",
+    .flaw = "breaks exclusion, deadlocks and grants what no site asked for, as printed",
     .mistakes = ss_mistakes,
     .mistaken = DME_PUBLISHED,
     SS_SHARED,

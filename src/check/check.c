@@ -1,4 +1,5 @@
-/* check.c - see check.h. The search by one thread; parallel.c has that by several, fingerprint.c that with fingerprints. */
+/* check.c - see check.h. The search by one thread; parallel.c has that by several, fingerprint.c that with
+ * fingerprints. */
 #include "check.h"
 
 #include "base/memory.h"
@@ -12,7 +13,8 @@
 const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",  "error",      "starvation",
                                       "overtaking", "blocking",  "invariant", "unfinished", NULL};
 
-/* Where the states have no end, starvation is looked for whenever there are so many times more of them. */
+/* If the state space is infinite, the checker looks for starvation at CHECK_STARVE_FIRST states, and again whenever
+ * their number has grown by the factor CHECK_STARVE_AGAIN. */
 enum { CHECK_STARVE_FIRST = 10000, CHECK_STARVE_AGAIN = 8 };
 enum { CHECK_FAN = 16 };    /* new states that a state leads to, at most, as a rule */
 enum { CHECK_BATCH = 256 }; /* successors of a state that are looked up together, so that cache misses overlap */
@@ -158,7 +160,8 @@ static void check_search(struct check *c)
 
 /* ------------------------------------------------------------------------------------------------------ a whole run */
 
-/* Several threads share the search for what single states show. The rest looks at the states as one thread found them. */
+/* Several threads share the search for what single states show. The rest looks at the states as one thread found
+ * them. */
 static uint32_t check_threads(const struct check_task *task)
 {
     bool alone =

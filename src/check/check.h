@@ -15,9 +15,9 @@
 enum check_verdict {
     CHECK_HOLDS,
     CHECK_EXCLUSION,  /* incompatible holders are inside together */
-    CHECK_DEADLOCK,   /* nobody is inside, nothing is under way, and somebody waits */
+    CHECK_DEADLOCK,   /* no site is inside, no message is in flight, and a site waits */
     CHECK_ERROR,      /* a site received what contradicts the protocol, or entered without having asked */
-    CHECK_STARVATION, /* a site can be kept waiting for ever, though every message arrives and everyone leaves */
+    CHECK_STARVATION, /* a site can be kept waiting for ever, though every message arrives and every site leaves */
     CHECK_OVERTAKING, /* while a site waited, others entered more often than allowed */
     CHECK_BLOCKING,   /* a site waits for an exit although the rule would let it in */
     CHECK_INVARIANT,  /* an invariant of the algorithm does not hold */
@@ -66,7 +66,7 @@ struct check_coverage {
 struct check_result {
     enum check_verdict verdict;
     const char *fault; /* CHECK_ERROR: the fact that did not hold; CHECK_INVARIANT: which */
-    dme_id victim;     /* CHECK_STARVATION: who waits */
+    dme_id victim;     /* CHECK_STARVATION: the site that waits */
     uint64_t states, transitions;
     uint32_t print_bits; /* with fingerprints: bits of them that were 0 in one state and 1 in another */
     uint64_t runs;       /* check_random: the number of runs that were made */
@@ -91,7 +91,7 @@ bool check_reducible(const struct check_task *task);
 /* With fingerprints: the probability that any state was left out is at most that. */
 double check_omission(const struct check_result *result);
 
-/* For systems that are too large for that: so many random runs, from a seed, of the same task. Stops at a violation,
+/* For systems that are too large for that: `runs` random runs of the same task, from a seed. Stops at a violation,
  * whose trace is then the whole run. Starvation, overtaking and longest runs are not looked for. */
 void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, struct check_result *result);
 

@@ -109,7 +109,7 @@ static const struct paper_row banta_efficient_rows[] = {
     EQUALS("n=20, light load: n, less the share of the holder", "banta-efficient --sites 20 --rate 5e-05", FIG_MESSAGES,
            19, 0.02),
     CLAIM("section 5.11, page 60", "under heavy load that is near the optimum: a request and the token"),
-    OURS("n=10, a token that nobody asks for goes round: 1 message", "le-lann --closed", FIG_MESSAGES, 1, 0.002),
+    OURS("n=10, a token that no site asks for goes round: 1 message", "le-lann --closed", FIG_MESSAGES, 1, 0.002),
     CLAIM("abstract, page iii, and chapter 1, page 1", "an entry costs between 2 and n messages, in both algorithms"),
     AT_MOST("n=10, simple, two sites ask all the time", "banta-simple --sites 10 --closed --requesters 2", FIG_MESSAGES,
             10, 0.002),

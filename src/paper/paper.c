@@ -55,7 +55,7 @@ static bool paper_fits(const struct paper_row *row, double expected, double meas
 
 enum paper_verdict paper_judge(const struct paper_row *row, double measured, double half)
 {
-    /* What is true is an equation, also where a bound was published; or that there is no bound. */
+    /* The true value is compared as an equation, also where a bound was published; or there is no bound. */
     bool true_so = isinf(row->truth) || fabs(measured - row->truth) <= half + (row->tolerance + 1e-9) * row->truth;
 
     if (row->argued)

@@ -1,8 +1,8 @@
 /* paper.h - what was published, beside what is measured.
  *
- * An experiment is a list of claims of one publication. A claim says where it stands (section, page) and what it says, in
- * our own words. Behind it come its rows. A row is one piece of evidence: a simulation, a run of the checker (both are
- * command lines that anybody can repeat), a schedule, or a scenario file. The verdict on a row is one of:
+ * An experiment is a list of claims of one publication. A claim says where it stands (section, page) and what it says,
+ * in our own words. Behind it come its rows. A row is one piece of evidence: a simulation, a run of the checker (both
+ * are command lines that any reader can repeat), a schedule, or a scenario file. The verdict on a row is one of:
  *
  *   not tested     the claim is an argument that no run can test; the row says so
  *   shown          a scenario of the project plays it (tests/scenario plays all of them)
@@ -20,7 +20,7 @@
 #include "scatter.h"
 #include "sim/sim.h"
 
-/* What is measured: a figure of the simulator, or one of these. */
+/* The measured quantity: a figure of the simulator, or one of these. */
 enum paper_figure {
     PAPER_OVERTAKES_MAX = FIGURES,
     PAPER_SWITCHES_MAX,
@@ -54,7 +54,7 @@ struct paper_row {
     /* The evidence, one of: */
     const char *run;              /* the words behind "dibs sim" */
     const char *check;            /* the words behind "dibs check" */
-    double (*schedule)(unsigned); /* a schedule, step by step, of so many sites */
+    double (*schedule)(unsigned); /* a schedule, step by step; its argument is the number of sites */
     const char *scenario;         /* the name of a file in tests/scenario, without its ending */
     bool argued;                  /* an argument: `because` */
 
@@ -90,7 +90,7 @@ struct paper_row {
     PAPER_ROW_OF(what, run, figure, PAPER_AT_LEAST, published, tolerance, 0, NULL)
 #define OURS(what, run, figure, expected, tolerance)                                                                   \
     PAPER_ROW_OF(what, run, figure, PAPER_EQUALS, NAN, tolerance, expected, NULL)
-/* The publication counts so many messages of a site to itself for each entry. */
+/* The publication also counts `own_` messages of a site to itself for each entry. */
 #define WITH_OWN(what_, run_, published_, tolerance_, own_, truth_, because_)                                          \
     {                                                                                                                  \
         .what = what_, .run = run_, .figure = FIG_MESSAGES, .published = published_, .tolerance = tolerance_,          \

@@ -8,7 +8,7 @@ static const char ricart_agrawala_number[] = "the printed code (section 2.2, pag
 
 static const char ricart_agrawala_race[] =
     "the receiving process decides under the semaphore to defer a request and sets Reply_Deferred after it; the "
-    "leaving process takes no semaphore and may look in between: nobody replies";
+    "leaving process takes no semaphore and may look in between: the request is never answered";
 
 static const struct paper_row ricart_agrawala_rows[] = {
     CLAIM("section 1, page 1", "messages may arrive in another order than they were sent"),

@@ -4,9 +4,9 @@
 #include <math.h>
 
 static const char practice_join[] =
-    "nobody acknowledges the new name: a member that has not heard of it yet asks without it, and two are inside";
+    "no site acknowledges the new name: a member that has not heard of it yet asks without it, and two are inside";
 static const char practice_include[] =
-    "nobody acknowledges the newcomer: two that come at once are not on each other's lists, and each goes in when the "
+    "no site acknowledges the newcomer: two that come at once are not on each other's lists, and each goes in when the "
     "members have replied";
 static const char practice_reply[] = "the answer to a probe may be a second REPLY to one request, and a REPLY without "
                                      "a number is taken for an answer to "

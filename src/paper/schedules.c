@@ -1,4 +1,4 @@
-/* schedules.c - published worst cases, reached step by step: who hears of what, and when, is chosen here.
+/* schedules.c - published worst cases, reached step by step: this code chooses which message arrives next.
  *
  * Ricart and Agrawala's appendix: how many entries of others may come between a site's choice of a number and its
  * entry. The unlucky site is the last, n-1. */
@@ -52,7 +52,7 @@ static struct lab_world *ricart_agrawala_world(unsigned sites)
     return world_new(&conf);
 }
 
-/* Each hears of the one before, and of nobody else, and asks: site i asks with number i+1. */
+/* Each site hears of the one before, and of no other, and asks: site i asks with number i+1. */
 static void ask_in_a_chain(struct lab_world *w, dme_id last)
 {
     play(w, DME_REQUEST, 0);
@@ -86,8 +86,8 @@ double paper_overtaking_any(unsigned sites)
     struct lab_world *w = ricart_agrawala_world(sites);
 
     ask_in_a_chain(w, sites - 1);
-    /* The unlucky one has number n. Below that, whoever has been served asks again at once, with the next number; the
-     * unlucky one's answers overtake its own request. */
+    /* The unlucky site has number n. Below that, a site that has been served asks again at once, with the next number;
+     * the unlucky site's answers overtake its own request. */
     for (unsigned number = 1; number <= sites; number++)
         for (dme_id i = 0; i < number && i < sites - 1; i++) {
             serve(w, i, 0);
@@ -97,7 +97,7 @@ double paper_overtaking_any(unsigned sites)
     return finish(w, sites - 1);
 }
 
-/* The next message to anybody but that site, or, if there is none, to that site. */
+/* Delivers the next message to any site but `site`, or, if there is none, to `site`. */
 static void deliver_to_others_first(struct lab_world *w, dme_id site)
 {
     size_t next = 0;
@@ -138,7 +138,7 @@ double paper_overtaking_fifo(unsigned sites)
 
     ask_in_a_chain(w, sites - 2);
     deliver(w, ANY_SITE, sites - 1, REQUEST, DME_FIFO);
-    play(w, DME_REQUEST, sites - 1); /* number n; nobody hears of it yet */
+    play(w, DME_REQUEST, sites - 1); /* number n; no site hears of it yet */
     for (dme_id i = 0; i < sites - 1; i++) {
         deliver(w, i, ANY_SITE, REQUEST, DME_FIFO);
         for (dme_id j = 0; j < sites - 1; j++)
@@ -248,8 +248,8 @@ double paper_swaroop_follower(unsigned sites)
     return (double)sent;
 }
 
-/* Ricart and Agrawala's readers and writers: a writer is inside, a reader asks, another writer asks. The place in which the
- * second writer enters. */
+/* Ricart and Agrawala's readers and writers: a writer is inside, a reader asks, another writer asks. The place in which
+ * the second writer enters. */
 double paper_writer_place(unsigned sites)
 {
     enum { WRITER = 0, READER = 1 };

@@ -60,8 +60,8 @@ static const char singhal_told[] = "only SV is changed. TSV of the token still h
                                    "update copies it back; the token goes "
                                    "there, and costs a time-out";
 static const char singhal_old[] =
-    "a consultation that went on without that site may have found the token lost; a token that was sent to the former "
-    "life of a site must be thrown away";
+    "a consultation that went on without that site may have found the token lost; a token that was sent to an "
+    "earlier incarnation of a site must be discarded";
 static const char singhal_part[] =
     "the receiver ceases to count the sender, and the sender need not count the receiver: it has to do so from then on";
 

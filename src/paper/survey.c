@@ -1,5 +1,5 @@
-/* survey.c - what an entry costs, of the algorithms that everybody compares: as the thesis surveys them, and as they are
- * commonly quoted. The publications themselves were not at hand. */
+/* survey.c - what an entry costs in the algorithms that are usually compared: as the thesis surveys them, and as they
+ * are commonly quoted. The publications themselves were not at hand. */
 #include "paper.h"
 
 #include <math.h>

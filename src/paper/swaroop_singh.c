@@ -29,7 +29,7 @@ static const struct paper_row swaroop_singh_rows[] = {
                CHECK_HOLDS, CHECK_DEADLOCK, swaroop_early),
     OURS_CHECKS("repaired, 3 sites, 1 request each, 2 sessions", "swaroop-singh --rule group:2 --starvation",
                 CHECK_HOLDS),
-    CLAIM("correctness proof, page 832", "concurrent occupancy: nobody waits for an exit from its own session"),
+    CLAIM("correctness proof, page 832", "concurrent occupancy: no site waits for an exit from its own session"),
     CHECKS("repaired, 3 sites, 1 request each, 2 sessions", "swaroop-singh --rule group:2 --concurrency", CHECK_HOLDS),
     CLAIM("table 1, page 830", "six states of a process"),
     SCENARIO("a walk through all six", "swaroop-singh-states"),
