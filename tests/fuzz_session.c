@@ -13,17 +13,45 @@
 enum { MEMBERS = 3, CLIENTS = 6 };
 
 static const char *const fuzz_names[MEMBERS] = {"ant", "bee", "cat"};
-static const char *const fuzz_words[] = {
-    "LOCK x\n",       "LOCK x WAIT 0\n",  "LOCK x SHARED\n",  "LOCK x GROUP g\n",
-    "LOCK x TTL 5\n", "LOCK y WAIT 20\n", "LOCK s SLOTS 2\n", "UNLOCK x\n",
-    "UNLOCK y\n",     "UNLOCK s\n",       "CONFIRM\n",        "MEANWHILE UNLOCK x\n",
-    "HOLDERS x\n",    "WAITERS x\n",      "FORCE-UNLOCK x\n", "LOCKS *\n",
-    "SUBSCRIBE x\n",  "PSUBSCRIBE *\n",   "UNSUBSCRIBE\n",    "PUNSUBSCRIBE\n",
-    "HELLO 3\n",      "STATUS\n",         "RENEW x TTL 9\n",  "QUIT\n"};
+static const char *const fuzz_words[] = {"LOCK x\n",
+                                         "LOCK x WAIT 0\n",
+                                         "LOCK x SHARED\n",
+                                         "LOCK x GROUP g\n",
+                                         "LOCK x TTL 5\n",
+                                         "LOCK y WAIT 20\n",
+                                         "LOCK s SLOTS 2\n",
+                                         "UNLOCK x\n",
+                                         "UNLOCK y\n",
+                                         "UNLOCK s\n",
+                                         "CONFIRM\n",
+                                         "MEANWHILE UNLOCK x\n",
+                                         "HOLDERS x\n",
+                                         "WAITERS x\n",
+                                         "FORCE-UNLOCK x\n",
+                                         "LOCKS *\n",
+                                         "SUBSCRIBE x\n",
+                                         "PSUBSCRIBE *\n",
+                                         "UNSUBSCRIBE\n",
+                                         "PUNSUBSCRIBE\n",
+                                         "HELLO 3\n",
+                                         "STATUS\n",
+                                         "RENEW x TTL 9\n",
+                                         "QUIT\n",
+                                         "SESSION KEEP 1000\n",
+                                         "SESSION END\n",
+                                         "SESSION DETACH\n",
+                                         "SESSION RESUME "};
 static struct node node[MEMBERS];
 static struct client *client[CLIENTS];
 static struct view fuzz_view;
-static uint64_t fuzz_ms;
+static uint64_t fuzz_ms, fuzz_dice;
+static struct keep_id fuzz_id; /* of the session that was kept last */
+
+static uint64_t fuzz_random(void *user)
+{
+    (void)user;
+    return ++fuzz_dice * 0x9e3779b97f4a7c15u;
+}
 
 static struct link *fuzz_link(unsigned from, unsigned to)
 {
@@ -111,10 +139,12 @@ static void fuzz_begin(void)
     for (unsigned i = 0; i < MEMBERS; i++)
         members_start(
             &node[i],
-            (struct node_conf){.summary = "", .modes = alg_find("swaroop-singh"), .slots = alg_find("central")},
+            (struct node_conf){
+                .summary = "", .modes = alg_find("swaroop-singh"), .slots = alg_find("central"), .random = fuzz_random},
             fuzz_names, MEMBERS, i);
     fuzz_view = node[0].view;
-    fuzz_ms = 0;
+    fuzz_ms = fuzz_dice = 0;
+    fuzz_id = (struct keep_id){0, 0};
     for (unsigned k = 0; k < CLIENTS; k++) {
         client[k] = client_open(&node[k % MEMBERS], NULL);
         client[k]->session->user = client[k];
@@ -132,9 +162,16 @@ static void fuzz_say(unsigned k, uint8_t what)
 {
     const char *word = fuzz_words[what % (sizeof fuzz_words / sizeof fuzz_words[0])];
     struct client *c = client[k];
+    char id[40];
 
     client_input(c, (const uint8_t *)word, strlen(word));
+    if (!strchr(word, '\n')) {
+        snprintf(id, sizeof id, "%016llx%016llx\n", (unsigned long long)fuzz_id.high, (unsigned long long)fuzz_id.low);
+        client_input(c, (const uint8_t *)id, strlen(id));
+    }
     client_run(c);
+    if (c->session->kept)
+        fuzz_id = c->session->kept->id;
     bytes_consume(&c->out, bytes_len(&c->out));
     if (c->closing || what > 250) { /* it goes, with a word or without, and another one comes */
         if (c->goodbye)
@@ -166,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_say(which % CLIENTS, fuzz_take(&in));
             break;
         case 3:
-            fuzz_ms += which % 16;
+            fuzz_ms += which % 16 * (which >= 192 ? 100 : 1);
             for (unsigned j = 0; j < MEMBERS; j++) {
                 node_advance(&node[j], fuzz_ms);
                 fuzz_hear(j);

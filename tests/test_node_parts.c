@@ -620,7 +620,7 @@ static const char *name_at_home(uint32_t member, uint32_t n)
     return name;
 }
 
-/* ant asks cat before cat has met bee; as soon as it has, ant is answered, without waiting for anything else. */
+/* ant asks cat before cat has the digest of bee; as soon as it has, ant is answered, without waiting for anything else. */
 static void messages_on_hold_are_handled_when_all_have_met(void **state)
 {
     const char *name = name_at_home(2, 3);
@@ -634,11 +634,16 @@ static void messages_on_hold_are_handled_when_all_have_met(void **state)
     start(&c, 3, 2);
     meet(&a, &b);
     meet(&a, &c);
+    connect_to(&b, &c);
+    for (unsigned k = 0; k < 8 && b.keep.barrier; k++)
+        carry(k % 2 ? &c : &b, k % 2 ? &b : &c);
+    talk(&a, &b);
+    talk(&a, &c);
     assert_true(node_is_open(&a) && !node_is_open(&c));
     s = session_open(&a, NULL);
     lock_now(s, name, LOCK_ALONE, 0);
     talk(&a, &c);
-    meet(&b, &c);
+    talk(&b, &c);
     assert_true(node_is_open(&c));
     talk(&a, &c);
     talk(&a, &b);

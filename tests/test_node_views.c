@@ -92,6 +92,13 @@ static void install_all(uint64_t number)
         install(k, number);
 }
 
+/* What the others know of kept sessions comes to the first member, which then makes its digest. */
+static void bring_marks(void)
+{
+    while (carry(1, 0) + carry(2, 0))
+        ;
+}
+
 static void want(uint32_t k, const char *name, uint32_t slots)
 {
     struct session_wish wish = {
@@ -157,7 +164,8 @@ static void what_nobody_else_wants_is_not_told(void **state)
     letters = node[1].member[0]->link.received;
     install_all(2);
     settle();
-    assert_int_equal(node[1].member[0]->link.received - letters, 3); /* the view, its digest, that was all */
+    assert_int_equal(node[1].member[0]->link.received - letters,
+                     4); /* the view, no kept sessions, its digest, that was all */
     assert_int_equal(node[1].locks.count, 0);
     want(1, "other", 0);
     settle();
@@ -196,6 +204,7 @@ static void nothing_is_granted_before_all_digests_are_there(void **state)
     assert_true(granted(1) > 0);
     assert_true(session_unlock(client[1], "mine", 4, 0));
     install_all(2);
+    bring_marks();
     want(1, "mine", 0);
     for (unsigned k = 0; k < SOME / 2; k++) { /* half of the digest */
         assert_false(node[0].locks.told);
@@ -206,7 +215,8 @@ static void nothing_is_granted_before_all_digests_are_there(void **state)
     }
     assert_true(session_unlock(client[0], "some-7", 6, 0)); /* holders may leave meanwhile */
     install_all(3);
-    assert_int_equal(node[0].locks.undigested, SOME - 2);
+    bring_marks();
+    assert_in_range(node[0].locks.undigested, 1, SOME - 2);
     want(2, "some-0", 0);
     settle();
     assert_true(granted(1) > 0);

@@ -30,17 +30,23 @@ void old_tidy(struct lock *lock)
     }
 }
 
+void old_adopt(struct locks *l, struct lock *lock, struct claim *c)
+{
+    struct lock_old *old = old_of(l, lock);
+
+    ring_push(&old->holders, &c->in_lock);
+    c->site = LOCK_OLD;
+    old->mode = c->mode;
+    old->held++;
+}
+
 static void old_make_all(struct locks *l, struct lock *lock, struct ring *holders)
 {
     while (!ring_empty(holders)) {
         struct claim *c = RING_OF(holders->next, struct claim, in_lock);
-        struct lock_old *old = old_of(l, lock);
 
         ring_cut(&c->in_lock);
-        ring_push(&old->holders, &c->in_lock);
-        c->site = LOCK_OLD;
-        old->mode = c->mode;
-        old->held++;
+        old_adopt(l, lock, c);
     }
 }
 

@@ -32,6 +32,8 @@
 
 /* Begins a new view: all holders of the lock at this member are carried over, and nothing is known of other members. */
 void old_begin_view(struct locks *l, struct lock *lock);
+/* Client `c` of this member is one more carried-over holder of the lock. */
+void old_adopt(struct locks *l, struct lock *lock, struct claim *c);
 /* `count` clients of this member are no longer carried-over holders of the lock. */
 void old_freed(struct locks *l, struct lock *lock, uint32_t count);
 /* Frees lock->old if it has nothing left to say. */

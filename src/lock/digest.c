@@ -68,14 +68,18 @@ static void digest_init(struct lock_digest *d, uint32_t bits)
 
 /* ---------------------------------------------------------------------------------------------------------- this member's */
 
-void digest_begin(struct locks *l)
+void digest_forget(struct locks *l)
 {
-    uint64_t bits = l->held_count * (uint64_t)(l->conf.digest_bits ? l->conf.digest_bits : DIGEST_BITS);
-
     for (uint32_t j = 0; j < LOCK_MEMBERS_MAX; j++) {
         free(l->digest[j].at);
         l->digest[j] = (struct lock_digest){0};
     }
+}
+
+void digest_begin(struct locks *l)
+{
+    uint64_t bits = l->held_count * (uint64_t)(l->conf.digest_bits ? l->conf.digest_bits : DIGEST_BITS);
+
     l->undigested = l->view.n > 1 ? l->held_count : 0;
     l->told = l->undigested == 0;
     if (!l->told)

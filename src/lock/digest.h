@@ -29,6 +29,8 @@ void digest_gain(struct locks *l, struct claim *c);
 void digest_lose(struct locks *l, struct claim *c);
 
 /* Begins a view: frees the digests of the previous view. */
+void digest_forget(struct locks *l);
+/* Begins this member's digest: all its holders are there. */
 void digest_begin(struct locks *l);
 /* Adds at most `count` more holders to this member's digest. After the last holder, sends the digest. */
 void digest_go_on(struct locks *l, size_t count);

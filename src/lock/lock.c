@@ -28,7 +28,8 @@ const char *const loss_text[] = {"its TTL has run out",
                                  "the other members have excluded the daemon",
                                  "the daemon is about to end",
                                  "its client has not confirmed it in time",
-                                 "its connection has broken"};
+                                 "its connection has broken",
+                                 "its session was not resumed in time"};
 
 static struct claim *lock_first(const struct lock *lock)
 {
@@ -121,7 +122,7 @@ uint32_t lock_count_holders(const struct lock *lock)
 
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         count += lock->site[s].held;
-    return count;
+    return count - lock->withdrawn;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- serving */
@@ -399,7 +400,8 @@ static void locks_serve_all(struct locks *l)
  * a member is excluded only when everything it vouched for has run out (I18). */
 static void lock_lose_one(struct locks *l, struct claim *c)
 {
-    locks_take_away(l, c, l->loss);
+    if (!c->kept)
+        locks_take_away(l, c, l->loss);
     if (l->view.n == 0 && c->state == CLAIM_LINGERS) {
         lock_leave(l, c);
         c->state = CLAIM_LOST;
@@ -431,7 +433,7 @@ void locks_go_on(struct locks *l)
 {
     if (l->losing)
         locks_lose(l);
-    if (!l->told)
+    if (!l->told && l->complete)
         digest_go_on(l, lock_piece(l, LOCK_DIGEST));
     else if (!ring_empty(&l->served))
         locks_serve(l);
@@ -441,7 +443,7 @@ void locks_go_on(struct locks *l)
 
 bool locks_is_busy(const struct locks *l)
 {
-    return l->losing || l->put_off || !l->told || !ring_empty(&l->served) || l->swept < l->room;
+    return l->losing || l->put_off || (!l->told && l->complete) || !ring_empty(&l->served) || l->swept < l->room;
 }
 
 void locks_hear_fence(struct locks *l, uint64_t fence)
@@ -567,7 +569,7 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 /* The claim no longer waits and is no longer held. Returns false if it did not wait and was not held before. */
 static bool lock_leave(struct locks *l, struct claim *c)
 {
-    bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS;
+    bool held = c->state == CLAIM_HELD || c->state == CLAIM_LINGERS || c->state == CLAIM_WITHDRAWN;
 
     if (c->state == CLAIM_WAITING) {
         lock_unwait(l, c);
@@ -579,6 +581,7 @@ static bool lock_leave(struct locks *l, struct claim *c)
     digest_lose(l, c);
     lock_lose(l, c->lock);
     l->lingering -= c->state == CLAIM_LINGERS;
+    c->lock->withdrawn -= c->state == CLAIM_WITHDRAWN;
     ring_cut(&c->in_lock);
     if (c->site == LOCK_OLD)
         old_freed(l, c->lock, 1);
@@ -592,6 +595,16 @@ void locks_drop(struct locks *l, struct claim *c)
     ring_cut(&c->settled);
     if (lock_leave(l, c))
         lock_work(l, c->lock);
+}
+
+void locks_withdraw(struct locks *l, struct claim *c)
+{
+    assert(c->state == CLAIM_HELD || c->state == CLAIM_LINGERS);
+    ring_cut(&c->settled);
+    l->lingering -= c->state == CLAIM_LINGERS;
+    c->lock->withdrawn++;
+    c->state = CLAIM_WITHDRAWN;
+    lock_work(l, c->lock);
 }
 
 /* The claim is settled before lock_work() can grant the lock to another: the client that loses it is told first
@@ -611,7 +624,7 @@ void locks_time_out(struct locks *l, struct claim *c)
 
 void locks_take_away(struct locks *l, struct claim *c, enum loss why)
 {
-    if (c->state == CLAIM_LINGERS)
+    if (c->state == CLAIM_LINGERS || c->state == CLAIM_WITHDRAWN)
         return;
     c->loss = why;
     if (c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c)) {
@@ -629,7 +642,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
 
     /* Taking away one claim may grant another, and the lock may be removed with the last claim: collect them first. */
     for (struct claim *c = lock_next_holder(lock, NULL); c; c = lock_next_holder(lock, c)) {
-        if (c->fence > fence)
+        if (c->fence > fence || c->state == CLAIM_WITHDRAWN)
             continue;
         taken = mem_grow(taken, (count + 1) * sizeof *taken);
         taken[count++] = c;
@@ -642,7 +655,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
 
 void locks_begin_view(struct locks *l, const struct locks_view *view)
 {
-    l->open = false;
+    l->open = l->complete = l->told = false;
     while (l->view.n == 0 && view->n && l->losing) /* an excluded member comes back, and brings nothing with it */
         locks_lose(l);
     l->number++;
@@ -660,6 +673,29 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
         l->losing = l->held_count; /* what lingers goes, too */
         l->loss = LOSS_EXCLUDED;
     }
+    digest_forget(l);
+}
+
+void locks_adopt(struct locks *l, struct claim *c)
+{
+    struct lock *lock = locks_find(l, c->name, c->name_len);
+
+    assert(!l->complete);
+    if (!lock)
+        lock = names_add(l, c->name, c->name_len);
+    lock_enter_view(l, lock);
+    c->lock = lock;
+    c->state = CLAIM_HELD;
+    lock->slots = c->slots;
+    lock->known = 1;
+    lock_gain(l, lock);
+    digest_gain(l, c);
+    old_adopt(l, lock, c);
+}
+
+void locks_complete(struct locks *l)
+{
+    l->complete = true;
     digest_begin(l);
     digest_go_on(l, lock_piece(l, LOCK_DIGEST));
 }

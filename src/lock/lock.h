@@ -92,11 +92,21 @@ enum claim_state {
     CLAIM_TIMED_OUT,
     CLAIM_LOST,
     CLAIM_LINGERS, /* lost, but the client may still believe in it: the lock is granted to no other client yet */
+    CLAIM_WITHDRAWN, /* released, but other members have yet to hear that (node/keep.h): no other client is granted it yet */
 };
 
 /* Why a client has lost a lock. loss_text has the reason as text, to be printed after "it is lost:". */
 enum { LOSS_BY_MAX = 255 }; /* bytes: the name of the operator that has forced an unlock */
-enum loss { LOSS_TTL, LOSS_FORCED, LOSS_NO_MAJORITY, LOSS_EXCLUDED, LOSS_DAEMON_ENDS, LOSS_UNCONFIRMED, LOSS_BROKEN };
+enum loss {
+    LOSS_TTL,
+    LOSS_FORCED,
+    LOSS_NO_MAJORITY,
+    LOSS_EXCLUDED,
+    LOSS_DAEMON_ENDS,
+    LOSS_UNCONFIRMED,
+    LOSS_BROKEN,
+    LOSS_ABANDONED
+};
 extern const char *const loss_text[];
 
 /* One client's request for one lock, and then its possession of the lock. The session owns the claim. While the claim
@@ -115,6 +125,9 @@ struct claim {
     uint32_t site;        /* held: by which of the member's sites */
     uint32_t held_at;     /* held: its index in locks.held */
     bool tries;           /* the client does not want to wait for a holder */
+    bool freed;           /* kept: that letter withdraws the record */
+    uint64_t
+        kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */
     enum claim_state state;
     enum loss loss; /* lost, or lingering: why */
     char *by;       /* LOSS_FORCED: the operator's name; or null */
@@ -171,7 +184,8 @@ struct lock {
     struct lock_retire *retire;   /* or null: the home is not asking the members to freeze the lock (kind.h) */
     uint32_t epoch;               /* how often its kind has changed in this view */
     uint32_t tries;               /* number of waiters with claim.tries */
-    uint32_t claims;              /* claims of this member's clients that wait, are held or linger */
+    uint32_t claims;              /* claims of this member's clients that wait, are held, linger or are withdrawn */
+    uint32_t withdrawn;           /* claims in the state CLAIM_WITHDRAWN */
     uint32_t view;                /* the view to which this state belongs: locks.number, or an earlier one */
     uint8_t known;                /* the home, or a policy, has fixed the kind */
     uint8_t frozen;               /* no site requests until the home has said what the kind is */
@@ -224,6 +238,7 @@ struct locks {
     struct locks_view view;
     uint32_t number;            /* number of views that this member has begun */
     struct lock_policy *policy; /* the policies of the configuration, then one that matches all other names */
+    bool complete;              /* all claims that this member has in this view are there: its digest may be made */
     bool told;                  /* this member has sent its digest to all others */
     bool open;                  /* all members' digests have been received: instances may begin */
     bool grants;                /* this member may grant locks: its lease was valid when the time was told last */
@@ -270,9 +285,13 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
 
 void locks_init(struct locks *l, const struct locks_conf *conf);
 void locks_free(struct locks *l);
-/* Begins a new view. The member sends the others a digest of the names that its clients hold, now or in a later piece
- * of work (locks.told). If the member does not take part, its clients lose their locks. */
+/* Begins a new view. If the member does not take part, its clients lose their locks. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
+/* The claim was held in an earlier view, at another member. The caller has filled it in, but for its lock and its state. */
+void locks_adopt(struct locks *l, struct claim *c);
+/* All claims that are held since before this view are there. The member sends the others a digest of the names that its clients
+ * hold, now or in a later piece of work (locks.told). */
+void locks_complete(struct locks *l);
 /* Receives a letter with a part of the digest of member `from`. Returns null, or what is wrong with the letter. */
 const char *locks_hear_digest(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);
 bool locks_has_digest(const struct locks *l, uint32_t from); /* all parts */
@@ -290,7 +309,7 @@ bool locks_crowded(const struct locks *l);
 void locks_hear_fence(struct locks *l, uint64_t fence);
 /* Sets the bound below which this member grants fencing tokens. */
 void locks_set_fence_limit(struct locks *l, uint64_t limit);
-/* Says whether this member may grant locks. If it no longer may, its clients lose all locks, for the reason `why`; this call
+/* Says whether this member may grant locks. If it no longer may, its clients lose all locks that are not kept, for the reason `why`; this call
  * takes the first piece of them away. If it may grant again while some are still to be taken away, nothing is granted, and the
  * caller has to call again (locks_is_busy). */
 void locks_set_grants(struct locks *l, bool grants, enum loss why);
@@ -306,6 +325,8 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
 const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
 /* Gives up a claim that waits or is held. The struct lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
+/* The client gives up the claim, which is held or lingers. The claim keeps its place until it is dropped. */
+void locks_withdraw(struct locks *l, struct claim *c);
 /* Like locks_drop, but the claim is settled as CLAIM_TIMED_OUT. */
 void locks_time_out(struct locks *l, struct claim *c);
 /* Takes the lock away from the claim's client. The claim is settled as CLAIM_LOST or CLAIM_LINGERS. */
@@ -333,6 +354,7 @@ static inline const struct lock_policy *lock_policy(const struct locks *l, const
 /* Iterates over the claims of this member's clients that hold the lock: the one after `after`, or the first if `after`
  * is null. Returns null at the end. */
 struct claim *lock_next_holder(const struct lock *lock, const struct claim *after);
+/* How many of them have not released it. */
 uint32_t lock_count_holders(const struct lock *lock);
 /* Prints the lock's kind and how to request it: "jobs" is a lock with 3 slots; ask for it with SLOTS 3. */
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text);

@@ -36,6 +36,8 @@ static struct report report_own(const struct lock *lock, const struct claim *bef
 {
     const struct claim *c = lock_next_holder(lock, NULL);
 
+    while (c && c->state == CLAIM_WITHDRAWN)
+        c = lock_next_holder(lock, c);
     return (struct report){
         .held = lock_count_holders(lock), .held_mode = c ? c->mode : 0, .waits = report_waits(lock, before)};
 }

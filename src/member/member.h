@@ -46,6 +46,14 @@ struct member {
         uint64_t sent_ms, echo_ms, life;
     } span; /* an earlier heartbeat and its incarnation, from which we find out whether our clock has stood still */
 
+    /* Kept sessions, see node/keep.h. */
+    struct keep_peer {
+        uint64_t life;       /* the incarnation that all this is about */
+        uint64_t acked;      /* the number of the last letter of ours that it has acknowledged */
+        uint64_t seen, told; /* the same of its letters: the last that came, and the last that was acknowledged */
+        bool marked;         /* its MARK of this view has come */
+    } keep;
+
     /* The events of which its clients want to be told, see watch.h. */
     struct watch_interest {
         struct bytes list; /* pattern?, text; .. */

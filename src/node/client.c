@@ -32,6 +32,8 @@ static void client_free(struct client *c)
 
 void client_close(struct client *c)
 {
+    if (c->goodbye && !c->detaches)
+        keep_end(c->session);
     session_close(c->session);
     client_free(c);
 }
@@ -215,6 +217,10 @@ void client_hear(struct client *c, const struct node_event *event)
 {
     char line[CLIENT_WHY_MAX + 32], why[CLIENT_WHY_MAX];
 
+    if (event->keep) {
+        command_hear_session(c, event);
+        return;
+    }
     if (event->answered || event->watched) {
         client_hear_more(c, event);
         return;

@@ -45,6 +45,7 @@ struct client {
     bool losses_forgotten; /* there were more of them than are kept */
     bool closing;          /* what is in out is the last */
     bool goodbye;          /* closing, as the client wants it: it has said QUIT */
+    bool detaches;         /* goodbye, but its kept session stays */
     bool cut;              /* it does not read: close at once, whatever is in out */
 };
 

@@ -456,6 +456,7 @@ const struct command commands[] = {
     {"UNLOCK", 2, 3, command_unlock, "UNLOCK name [fence]", COMMAND_MEANWHILE},
     {"RENEW", 4, 5, command_renew, "RENEW name [fence] TTL ms", COMMAND_MEANWHILE},
     {"CONFIRM", 1, 3, command_confirm, "CONFIRM [name [fence]]", COMMAND_MEANWHILE},
+    {"SESSION", 2, 3, command_session, "SESSION KEEP ms | RESUME id | DETACH | END", 0},
     {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", 0},
     {"HOLDERS", 2, 2, command_holders, "HOLDERS name", COMMAND_COSTS | COMMAND_LOOKS},
     {"WAITERS", 2, 2, command_waiters, "WAITERS name", COMMAND_COSTS | COMMAND_LOOKS},

@@ -22,6 +22,11 @@ void command_force_unlock(struct client *c, const struct resp_request *r);
 /* Sends the client the answer to one of these commands. */
 void command_answer(struct client *c, const struct question *q);
 
+/* command_session.c */
+void command_session(struct client *c, const struct resp_request *r);
+/* What has become of its session. */
+void command_hear_session(struct client *c, const struct node_event *event);
+
 /* command_watch.c */
 void command_subscribe(struct client *c, const struct resp_request *r);
 void command_unsubscribe(struct client *c, const struct resp_request *r);

@@ -100,6 +100,7 @@ static void command_show_gap(struct client *c, const struct answer *a)
 static void command_show_claim(struct client *c, const struct answer *a, const struct claim_row *row, bool held)
 {
     static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
+    static const char *const states[ROW_STATES] = {"held", "lingers", "orphaned"};
 
     command_show_member(c, a, held ? 6 : 4);
     resp_text(&c->out, "client");
@@ -112,7 +113,7 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
         resp_text(&c->out, "fence");
         resp_integer(&c->out, row->fence);
         resp_text(&c->out, "state");
-        resp_text(&c->out, row->lingers ? "lingers" : "held");
+        resp_text(&c->out, states[row->state]);
     }
     resp_text(&c->out, "age_ms");
     resp_integer(&c->out, row->age_ms);

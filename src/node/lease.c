@@ -91,6 +91,7 @@ void lease_refresh(struct node *node)
         locks_set_fence_limit(&node->locks, fence_limit(&node->fence, node->view.fence, node->now_ms));
     if (!grants && node->locks.grants)
         node->lapses++;
+    keep_mind_lease(node, grants);
     locks_set_grants(&node->locks, grants,
                      node->leaves                         ? LOSS_DAEMON_ENDS
                      : node->takes_part && !node->dropped ? LOSS_NO_MAJORITY
@@ -130,7 +131,7 @@ static bool lease_is_bound(const struct node *node, uint32_t k)
 
 bool lease_gave_up(const struct node *node)
 {
-    return (node->leaves || node->dropped) && locks_gave_up(&node->locks);
+    return (node->leaves || node->dropped) && locks_gave_up(&node->locks) && !keep_is_believed(node);
 }
 
 static bool lease_owes_nothing(const struct node *node, uint32_t k)
@@ -148,7 +149,7 @@ static struct beat lease_beat(const struct node *node)
                         .drops = node->drops,
                         .leads = node->agree && agree_leads(node->agree),
                         .leaves = node->leaves && lease_gave_up(node),
-                        .crowded = locks_crowded(&node->locks) ||
+                        .crowded = locks_crowded(&node->locks) || keep_wants_view(node) ||
                                    fence_is_due(&node->fence, node->view.fence, node->locks.fence_granted),
                         .stray = node->agree && !agree_knows_itself(node->agree)};
 

@@ -42,6 +42,9 @@ static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes
             return false;
         m->letters_view = number;
         wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
+    } else if (type >= KEEP_LETTER && type < KEEP_LETTER + KEEP_LETTERS) {
+        if (!keep_hear(node, k, bytes, len, &wrong))
+            return false;
     } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
         return true; /* of an earlier view */
     } else if (type == LETTER_ANNOUNCED) {

@@ -114,6 +114,7 @@ void node_try_open(struct node *node)
     fence_open(&node->fence, node->view.fence, node->locks.fence, node->installed_ms, node->now_ms);
     lease_refresh(node);
     locks_open(&node->locks);
+    keep_open(node);
 }
 
 /* All others are told that they have this member's digest, if they do. */
@@ -147,6 +148,7 @@ static void node_begin_view(struct node *node)
         node->part[k] = view.n++;
     }
     locks_begin_view(&node->locks, &view);
+    keep_begin_view(node);
     node->announced = false;
     node_announce(node);
 }
@@ -173,6 +175,8 @@ void node_install(struct node *node, const struct view *view)
         fence_forget(&node->fence);
     lease_begin_view(node);
     lease_refresh(node); /* if this member was excluded, its clients hear of it before anything else happens */
+    if (took_part && !node->takes_part)
+        keep_forget_all(node);
     node_begin_view(node);
     if (took_part && !node->takes_part)
         node_begin_life(node);
@@ -215,6 +219,7 @@ void node_init(struct node *node, const struct node_conf *conf)
     ring_init(&node->confirming);
     ring_init(&node->tasks);
     talk_init(&node->talk);
+    keep_init(node);
 }
 
 static void node_send_agreement(void *user, uint64_t to, const uint8_t *bytes, size_t len)
@@ -266,6 +271,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
 
 void node_free(struct node *node)
 {
+    keep_free(node);
     session_forget_orphans(node);
     assert(ring_empty(&node->sessions));
     if (node->agree)
@@ -340,6 +346,7 @@ void node_leave(struct node *node)
     node->leaves = true;
     node->news = true;
     lease_refresh(node);
+    keep_leave(node);
     if (node->agree)
         lease_send_beats(node);
 }
@@ -359,6 +366,8 @@ uint64_t node_due_ms(const struct node *node)
     if (other < due)
         due = other;
     if ((other = session_lapse_ms(node)) < due)
+        due = other;
+    if ((other = keep_due_ms(node)) < due)
         due = other;
     if ((locks_is_busy(&node->locks) || !ring_empty(&node->tasks)) && node->now_ms + 1 < due)
         due = node->now_ms + 1;
@@ -424,6 +433,7 @@ void node_advance(struct node *node, uint64_t now_ms)
         agree_advance(node->agree, node->now_ms);
         node_keep_up(node);
     }
+    keep_go_on(node);
 }
 
 void node_pump(struct node *node)
@@ -456,6 +466,7 @@ void node_pump(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             mail_take_late(node, k);
+    keep_go_on(node);
 }
 
 void node_written(struct node *node, bool good)
@@ -466,6 +477,22 @@ void node_written(struct node *node, bool good)
     node_keep_up(node);
 }
 
+/* The next claim of which a client has to be told; or null. */
+static struct claim *node_settled(struct node *node)
+{
+    struct claim *c;
+
+    while ((c = locks_settled(&node->locks))) {
+        if (keep_holds_back(c))
+            continue;
+        if (!c->session->orphan)
+            return c;
+        node->losses += c->state >= CLAIM_LOST; /* there is no client to be told */
+        session_settle(c);
+    }
+    return keep_take_ready(node);
+}
+
 bool node_next(struct node *node, struct node_event *event)
 {
     struct claim *c;
@@ -474,10 +501,10 @@ bool node_next(struct node *node, struct node_event *event)
 
     event->watched = NULL;
     event->answered = NULL;
-    while ((c = locks_settled(&node->locks)) && c->session->orphan) { /* there is no client to be told */
-        node->losses += c->state >= CLAIM_LOST;
-        session_settle(c);
-    }
+    event->keep = KEEP_NOTHING;
+    if (keep_next(node, event))
+        return true;
+    c = node_settled(node);
     if (!c)
         return talk_next(node, event);
     event->session = c->session;

@@ -17,6 +17,7 @@
 #define DIBS_NODE_NODE_H
 
 #include "deadline.h"
+#include "keep.h"
 #include "lock/lock.h"
 #include "lock/stats.h"
 #include "member/agree.h"
@@ -58,6 +59,7 @@ struct node {
     struct locks locks;
     struct due due;
     struct talk talk;
+    struct keep keep;
     struct ring sessions;
     struct ring confirming; /* sessions that must go on to confirm, in the order in which they did */
     struct ring tasks;      /* sessions with many claims that are let go in pieces */
@@ -119,6 +121,7 @@ struct node_event {
     struct subscription *watched; /* something has happened to a lock, which the note tells */
     const struct watch_note *note;
     struct question *answered; /* what it asked about locks */
+    enum keep_news keep;       /* or, if not KEEP_NOTHING, what it is told of its session */
 };
 
 void node_init(struct node *node, const struct node_conf *conf);

@@ -12,6 +12,11 @@
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
 
+static enum row_state question_state(const struct claim *c)
+{
+    return c->state == CLAIM_LINGERS ? ROW_LINGERS : c->session->orphan ? ROW_ORPHANED : ROW_HELD;
+}
+
 static void question_add_claim(struct bytes *rows, const struct claim *c)
 {
     size_t len = strlen(c->session->who);
@@ -19,7 +24,7 @@ static void question_add_claim(struct bytes *rows, const struct claim *c)
 
     at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_WAITING ? 0 : c->fence, 8);
     at = pack_number(at, c->session->node->now_ms - c->since_ms, 8);
-    at = pack_number(pack_number(at, claim_mode(c), 1), c->state == CLAIM_LINGERS, 1);
+    at = pack_number(pack_number(at, claim_mode(c), 1), question_state(c), 1);
     pack_text(at, c->session->who, len);
 }
 
@@ -29,10 +34,10 @@ bool question_claim_row(struct unpack *u, struct claim_row *row)
     row->fence = unpack_number(u, 8);
     row->age_ms = unpack_number(u, 8);
     row->mode = (uint8_t)unpack_number(u, 1);
-    row->lingers = (uint8_t)unpack_number(u, 1);
+    row->state = (uint8_t)unpack_number(u, 1);
     row->who = unpack_text(u, &row->who_len);
     u->wrong |= !plain_text(row->who, row->who_len);
-    return !u->wrong && row->mode < LOCK_MODES && row->lingers <= 1 && row->who_len <= SESSION_WHO_MAX;
+    return !u->wrong && row->mode < LOCK_MODES && row->state < ROW_STATES && row->who_len <= SESSION_WHO_MAX;
 }
 
 static void question_add_lock(struct bytes *rows, const struct lock *lock)
@@ -69,7 +74,7 @@ static void question_list_claims(const struct lock *lock, bool holders, uint64_t
     uint32_t count = 0;
 
     for (const struct claim *c = holders ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (c->fence <= fence && count++ < QUESTION_ROWS_MAX)
+        if (c->fence <= fence && c->state != CLAIM_WITHDRAWN && count++ < QUESTION_ROWS_MAX)
             question_add_claim(&a->rows, c);
     for (const struct ring *r = lock->waiting.next; !holders && r != &lock->waiting; r = r->next)
         if (count++ < QUESTION_ROWS_MAX)

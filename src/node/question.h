@@ -27,6 +27,9 @@ enum {
     QUESTION_COST_MAX = 1 << 16, /* steps to find the locks of one answer: a fraction of a millisecond */
 };
 
+/* The state of a holder, as people see it: the session of an orphaned one is kept, and has no client (keep.h). */
+enum row_state { ROW_HELD, ROW_LINGERS, ROW_ORPHANED, ROW_STATES };
+
 enum question_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_ABOUTS };
 
 struct node;
@@ -59,7 +62,7 @@ struct claim_row {
     uint64_t client, fence;
     uint64_t age_ms; /* for how long the client has held the lock, or waited for it */
     uint8_t mode;
-    uint8_t lingers; /* the claim lingers (lock.h) */
+    uint8_t state; /* enum row_state */
     const char *who;
     size_t who_len;
 };

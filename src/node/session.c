@@ -24,6 +24,8 @@ struct session *session_open(struct node *node, void *user)
     s->id = ++node->session_count;
     ring_init(&s->in_confirming);
     ring_init(&s->in_task);
+    ring_init(&s->in_resuming);
+    ring_init(&s->in_news);
     ring_init(&s->claims);
     ring_init(&s->subscriptions);
     ring_push(&node->sessions, &s->in_node);
@@ -57,6 +59,8 @@ static void session_tell_grant(struct claim *c)
 
 static void session_free(struct session *s)
 {
+    ring_cut(&s->in_resuming);
+    ring_cut(&s->in_news);
     ring_cut(&s->in_confirming);
     ring_cut(&s->in_task);
     ring_cut(&s->in_node);
@@ -69,8 +73,8 @@ static uint32_t session_claims(const struct session *s)
     return s->held + (s->waiting != NULL);
 }
 
-/* Out of everything, and gone; an orphan goes with its last claim. Dropping it may grant other claims. */
-static void session_forget(struct claim *c)
+/* Out of its session. */
+static void session_take_out(struct claim *c)
 {
     struct session *s = c->session;
 
@@ -81,18 +85,69 @@ static void session_forget(struct claim *c)
         s->held--;
         s->node->stats.holders--;
         stats_add_time(&s->node->stats.hold, s->node->now_ms - c->since_ms);
-        if (c->state == CLAIM_HELD)
-            session_tell_release(c);
     }
     if (s->left > session_claims(s))
         s->left = session_claims(s);
     due_clear(&s->node->due, c);
     ring_cut(&c->in_session);
-    locks_drop(&s->node->locks, c);
+}
+
+/* Out of everything, and gone; an orphan that is not kept goes with its last claim. Dropping it may grant other claims. */
+static void session_forget(struct claim *c)
+{
+    struct session *s = c->session;
+
+    if (c != s->waiting && c->state == CLAIM_HELD)
+        session_tell_release(c);
+    session_take_out(c);
+    if (!keep_withdraws(c)) {
+        locks_drop(&s->node->locks, c);
+        free(c->by);
+        free(c);
+    }
+    if (s->orphan && !s->kept && ring_empty(&s->claims))
+        session_free(s);
+}
+
+void session_discard(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    session_take_out(c);
+    locks_drop(&node->locks, c);
     free(c->by);
     free(c);
-    if (s->orphan && ring_empty(&s->claims))
-        session_free(s);
+}
+
+void session_discard_all(struct session *s)
+{
+    while (!ring_empty(&s->claims))
+        session_discard(RING_OF(s->claims.next, struct claim, in_session));
+}
+
+void session_release_all(struct session *s)
+{
+    while (!ring_empty(&s->claims))
+        session_forget(RING_OF(s->claims.next, struct claim, in_session));
+}
+
+/* A kept session goes on without its client. What it has lost is over, or lingers if the client may still believe in it. */
+static void session_detach(struct session *s, bool proved)
+{
+    struct ring *r = s->claims.next;
+
+    if (proved)
+        s->vouched_ms = 0;
+    while (r != &s->claims) {
+        struct claim *c = RING_OF(r, struct claim, in_session);
+
+        r = r->next;
+        if (c->state != CLAIM_HELD && (c->state != CLAIM_LINGERS || !c->due_slot || proved))
+            session_forget(c);
+        else
+            ring_cut(&c->settled);
+    }
+    keep_lose_client(s);
 }
 
 /* Of one claim of a connection that has broken. True: it lingers. */
@@ -149,11 +204,16 @@ static void session_end(struct session *s, enum session_task task)
 {
     question_end(s);
     watch_end(s);
+    keep_part(s, task == SESSION_RELEASES);
     if (s->waiting)
         session_forget(s->waiting);
     s->user = NULL;
     s->orphan = true;
     ring_cut(&s->in_confirming);
+    if (s->kept) {
+        session_detach(s, task == SESSION_RELEASES);
+        return;
+    }
     s->task = task;
     s->left = session_claims(s);
     if (ring_empty(&s->claims))
@@ -172,14 +232,6 @@ void session_break(struct session *s)
     session_end(s, SESSION_BREAKS);
 }
 
-static void session_release_all(struct session *s)
-{
-    s->orphan = false;
-    while (!ring_empty(&s->claims))
-        session_forget(RING_OF(s->claims.next, struct claim, in_session));
-    session_free(s);
-}
-
 void session_forget_orphans(struct node *node)
 {
     struct ring *r = node->sessions.next;
@@ -188,9 +240,79 @@ void session_forget_orphans(struct node *node)
         struct session *s = RING_OF(r, struct session, in_node);
 
         r = r->next;
-        if (s->orphan)
+        if (s->orphan) {
+            s->orphan = false;
             session_release_all(s);
+            session_free(s);
+        }
     }
+}
+
+struct session *session_open_orphan(struct node *node)
+{
+    struct session *s = session_open(node, NULL);
+
+    s->orphan = true;
+    return s;
+}
+
+void session_end_orphan(struct session *s)
+{
+    if (ring_empty(&s->claims))
+        session_free(s);
+}
+
+struct claim *session_adopt(struct session *s, const char *name, size_t name_len)
+{
+    struct claim *c = mem_new(sizeof *c + name_len);
+
+    c->session = s;
+    c->name_len = (uint8_t)name_len;
+    memcpy(c->name, name, name_len);
+    c->since_ms = s->node->now_ms;
+    ring_init(&c->settled);
+    ring_push(&s->claims, &c->in_session);
+    s->held++;
+    s->node->stats.holders++;
+    return c;
+}
+
+void session_lose_all(struct session *s, enum loss why)
+{
+    for (struct ring *r = s->claims.next; r != &s->claims; r = r->next)
+        if (RING_OF(r, struct claim, in_session) != s->waiting)
+            locks_take_away(&s->node->locks, RING_OF(r, struct claim, in_session), why);
+}
+
+void session_pass_all(struct session *from, struct session *to)
+{
+    if (from->waiting)
+        session_forget(from->waiting);
+    while (!ring_empty(&from->claims)) {
+        struct claim *c = RING_OF(from->claims.next, struct claim, in_session);
+
+        ring_cut(&c->in_session);
+        ring_push(&to->claims, &c->in_session);
+        c->session = to;
+    }
+    to->held += from->held;
+    from->held = 0;
+    to->vouched_ms = from->vouched_ms;
+    from->vouched_ms = 0;
+    if (!*to->who)
+        memcpy(to->who, from->who, sizeof to->who);
+    ring_cut(&from->in_confirming);
+}
+
+bool session_has_kept(const struct session *s)
+{
+    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
+
+        if (c->kept && !c->freed)
+            return true;
+    }
+    return false;
 }
 
 /* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. What
@@ -251,6 +373,11 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         node_say_no_quorum(s->node, why);
         return "NOQUORUM";
     }
+    if (keep_is_full(s)) {
+        dme_print(why, "kept sessions hold too many locks: at most %d in one session, and %d at one member",
+                  KEEP_HELD_MAX, KEEP_CLAIMS_MAX);
+        return "BUSY";
+    }
     if (s->held >= SESSION_HELD_MAX) {
         dme_print(why, "this connection holds %d locks; it must release some first", SESSION_HELD_MAX);
         return "ERR";
@@ -282,7 +409,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
 /* From now on it has some time to confirm. */
 static void session_hear(struct session *s)
 {
-    if (!s->remote || !s->confirms)
+    if (!s->remote || !s->confirms || s->kept)
         return;
     s->heard_ms = s->node->now_ms;
     ring_cut(&s->in_confirming);
@@ -383,8 +510,12 @@ bool session_lingers(struct claim *c)
 {
     struct node *node = c->session->node;
 
+    if (c->kept) {
+        due_clear(&node->due, c);
+        keep_free_claim(c);
+    }
     if (c == c->session->waiting || c->session->vouched_ms <= node->now_ms)
-        return false;
+        return c->kept; /* until its record is withdrawn */
     c->due_ms = c->session->vouched_ms;
     if (!node->conf.lease_ms && !c->session->remote && c->due_ms > node->now_ms + LONE_LINGER_MS)
         c->due_ms = node->now_ms + LONE_LINGER_MS;
@@ -432,4 +563,14 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len, uin
             memcpy(c->by, by, strlen(by));
         }
     return lock ? locks_take_from_all(&node->locks, lock, fence, LOSS_FORCED) : 0;
+}
+
+void session_begin_ttls(struct session *s)
+{
+    for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+        struct claim *c = RING_OF(r, struct claim, in_session);
+
+        if (c->ttl_ms)
+            session_set_due(c, c->ttl_ms);
+    }
 }

@@ -34,9 +34,10 @@ enum session_task { SESSION_RELEASES, SESSION_BREAKS, SESSION_LAPSES };
 struct session {
     struct node *node;
     struct ring in_node;
-    struct ring in_confirming; /* see session_lapse */
-    uint64_t heard_ms;         /* remote: when its client last used CONFIRM, or was granted a lock */
-    struct ring claims;        /* held; and the one it waits for */
+    struct ring in_confirming;        /* see session_lapse */
+    struct ring in_resuming, in_news; /* see struct keep */
+    uint64_t heard_ms;                /* remote: when its client last used CONFIRM, or was granted a lock */
+    struct ring claims;               /* held; and the one it waits for */
     struct claim *waiting;
     struct question *question; /* to which it awaits the answer, or null */
     struct ring subscriptions;
@@ -51,6 +52,10 @@ struct session {
     uint64_t lapsed_ms;            /* SESSION_LAPSES: since when */
     uint32_t left;                 /* claims for which the task is to be done, the first; 0: there is none */
     struct ring in_task;           /* of the node: sessions that have some left */
+    struct keep_session *kept;     /* or null */
+    struct keep_id resumes, cut;   /* which session it waits for; which one has been taken from it, or 0 */
+    uint64_t asked_view, asked_ms; /* when the owner of the former was last asked */
+    enum keep_news keep_news;      /* what it has to be told */
     void *user;                    /* the driver's */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
     char from[64];                 /* set by the driver: the user or the address that it comes from, or "" */
@@ -75,7 +80,7 @@ void session_break(struct session *s);
 /* Does it await an answer, of a lock or of a question? */
 static inline bool session_is_busy(const struct session *s)
 {
-    return s->waiting || s->question;
+    return s->waiting || s->question || !ring_empty(&s->in_resuming);
 }
 
 /* Null: the answer comes as an event (node_next), also if it is given at once. Else no event comes: an error code (ERR,
@@ -106,6 +111,22 @@ void session_lapse(struct node *node);
 uint64_t session_lapse_ms(const struct node *node);
 /* For node.c: the client is about to be told of this claim. */
 void session_settle(struct claim *c);
+/* For keep.c: a session without a client; and its end. */
+struct session *session_open_orphan(struct node *node);
+void session_end_orphan(struct session *s);
+/* A claim of it that another member had; the caller fills in the rest. */
+struct claim *session_adopt(struct session *s, const char *name, size_t name_len);
+/* The claim is gone, and nobody is told. */
+void session_discard(struct claim *c);
+void session_discard_all(struct session *s);
+void session_release_all(struct session *s);
+void session_lose_all(struct session *s, enum loss why);
+/* All that one holds is the other's, what was vouched for included. */
+void session_pass_all(struct session *from, struct session *to);
+/* Do other members have a record of a claim of it? */
+bool session_has_kept(const struct session *s);
+/* The leases (TTL) of its claims begin. */
+void session_begin_ttls(struct session *s);
 /* For lock.c, see locks_conf. */
 bool session_lingers(struct claim *c);
 

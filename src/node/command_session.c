@@ -1,0 +1,118 @@
+/* command_session.c - kept sessions, as a client asks for them. See keep.h. */
+#include "command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ID_DIGITS = 32 };
+
+static bool command_id(struct resp_word word, struct keep_id *id)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t half[2] = {0, 0};
+
+    for (size_t k = 0; k < ID_DIGITS; k++) {
+        const char *at = k < word.len ? memchr(digits, word.at[k], sizeof digits - 1) : NULL;
+
+        if (!at)
+            return false;
+        half[k / 16] = half[k / 16] << 4 | (uint64_t)(at - digits);
+    }
+    *id = (struct keep_id){.high = half[0], .low = half[1]};
+    return word.len == ID_DIGITS;
+}
+
+static void command_keep(struct client *c, struct resp_word word)
+{
+    const char *code, *why = "KEEP takes milliseconds, from 1000 to 3600000";
+    char text[ID_DIGITS + 1];
+    uint64_t ms;
+
+    code = command_number(word, KEEP_MS_MAX, &ms) && ms >= KEEP_MS_MIN ? keep_begin(c->session, (uint32_t)ms, &why)
+                                                                       : "ERR";
+    if (code) {
+        resp_error(&c->out, code, why);
+        return;
+    }
+    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, c->session->kept->id.high, c->session->kept->id.low);
+    resp_text(&c->out, text);
+}
+
+static void command_resume(struct client *c, struct resp_word word)
+{
+    const char *code, *why = "the id of a session has 32 hexadecimal digits, as SESSION KEEP has told it";
+    struct keep_id id;
+
+    code = command_id(word, &id) ? keep_resume(c->session, id, &why) : "ERR";
+    if (code)
+        resp_error(&c->out, code, why);
+}
+
+void command_session(struct client *c, const struct resp_request *r)
+{
+    bool end = resp_is(r->word[1], "END"), detach = resp_is(r->word[1], "DETACH");
+
+    if (resp_is(r->word[1], "KEEP") && r->count == 3) {
+        command_keep(c, r->word[2]);
+    } else if (resp_is(r->word[1], "RESUME") && r->count == 3) {
+        command_resume(c, r->word[2]);
+    } else if ((end || detach) && r->count == 2 && !c->session->kept) {
+        resp_error(&c->out, "NOSESSION", "this connection has no kept session");
+    } else if (end && r->count == 2) {
+        keep_end(c->session);
+        resp_simple(&c->out, "OK");
+    } else if (detach && r->count == 2) {
+        resp_simple(&c->out, "OK");
+        c->closing = c->goodbye = c->detaches = true;
+    } else {
+        resp_error(&c->out, "ERR", "usage: SESSION KEEP ms | RESUME id | DETACH | END");
+    }
+}
+
+/* RESUMED, and the name and the fence of each lock that the session holds. */
+static void command_tell_resumed(struct client *c)
+{
+    const struct session *s = c->session;
+    size_t count = 0;
+
+    for (unsigned pass = 0; pass < 2; pass++) {
+        if (pass) {
+            resp_array(&c->out, 1 + 2 * count);
+            resp_text(&c->out, "RESUMED");
+        }
+        for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+            const struct claim *claim = RING_OF(r, struct claim, in_session);
+
+            if (claim->state != CLAIM_HELD || claim == s->waiting)
+                continue;
+            count++;
+            if (pass) {
+                resp_string(&c->out, claim->name, claim->name_len);
+                resp_integer(&c->out, claim->fence);
+            }
+        }
+    }
+}
+
+void command_hear_session(struct client *c, const struct node_event *event)
+{
+    switch (event->keep) {
+    case KEEP_RESUMED:
+        command_tell_resumed(c);
+        break;
+    case KEEP_UNKNOWN:
+        resp_error(&c->out, "NOSESSION", "no member knows this session: it has ended, or its keep time is over");
+        break;
+    case KEEP_NO_QUORUM:
+        resp_error(&c->out, "NOQUORUM", event->why);
+        break;
+    default: /* version 2 of the protocol has no news: the end of the connection tells it */
+        if (c->protocol == 3) {
+            resp_push(&c->out, 2);
+            resp_text(&c->out, "session");
+            resp_text(&c->out, "cut off: it was resumed by another connection, or has to be resumed at another member");
+        }
+        c->closing = true;
+    }
+}

@@ -1,0 +1,1104 @@
+/* keep.c - see keep.h and README.md. */
+#include "keep.h"
+
+#include "base/memory.h"
+#include "base/pack.h"
+#include "base/plain.h"
+#include "session.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum keep_type { GRANT = KEEP_LETTER, FREE, MOVE, SYNC, ACK, REPORT, MARK, ASK };
+enum { ID = 16, LOCK_MAX = 8 + 4 + 2 + 4 + 1 + LOCK_NAME_MAX, LETTER_MAX = 1 + 8 + ID + 4 + LOCK_MAX + 4 * 8 };
+enum { ASK_AGAIN_MS = 500, LOOK_AGAIN_MS = 50 };
+
+static uint64_t keep_earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the table */
+
+static struct keep_session *keep_find(const struct keep *k, struct keep_id id)
+{
+    struct keep_session *e = k->room ? k->table[id.low % k->room] : NULL;
+
+    while (e && (e->id.low != id.low || e->id.high != id.high))
+        e = e->next;
+    return e;
+}
+
+static void keep_link(struct keep *k, struct keep_session *e)
+{
+    struct keep_session **at = &k->table[e->id.low % k->room];
+
+    e->next = *at;
+    *at = e;
+}
+
+static void keep_grow(struct keep *k)
+{
+    struct keep_session **before = k->table;
+    size_t room = k->room;
+
+    k->room = room ? 2 * room : 64;
+    k->table = mem_new(k->room * sizeof(struct keep_session *));
+    for (size_t j = 0; j < room; j++)
+        while (before[j]) {
+            struct keep_session *e = before[j];
+
+            before[j] = e->next;
+            keep_link(k, e);
+        }
+    free(before);
+}
+
+static struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms)
+{
+    struct keep_session *e = mem_new(sizeof *e);
+
+    if (k->count == k->room)
+        keep_grow(k);
+    e->id = id;
+    e->keep_ms = keep_ms;
+    ring_init(&e->in_own);
+    ring_init(&e->records);
+    keep_link(k, e);
+    k->count++;
+    return e;
+}
+
+static void keep_forget_record(struct keep *k, struct keep_record *r)
+{
+    ring_cut(&r->in_session);
+    k->records--;
+    free(r);
+}
+
+static void keep_remove(struct keep *k, struct keep_session *e)
+{
+    struct keep_session **at = &k->table[e->id.low % k->room];
+
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    k->count--;
+    k->moving -= e->session && e->moves_to;
+    ring_cut(&e->in_own);
+    while (!ring_empty(&e->records))
+        keep_forget_record(k, RING_OF(e->records.next, struct keep_record, in_session));
+    free(e);
+}
+
+/* All sessions that are known, one after the other; the one after this may be removed meanwhile. */
+static struct keep_session *keep_each(const struct keep *k, size_t *at, struct keep_session **next)
+{
+    struct keep_session *e = *next;
+
+    while (!e && *at < k->room)
+        e = k->table[(*at)++];
+    *next = e ? e->next : NULL;
+    return e;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ members */
+
+static uint64_t keep_self(const struct node *node)
+{
+    return node->view.member[node->place].id;
+}
+
+/* The other member at this place, if it takes part as this one does; or null. */
+static struct member *keep_peer(const struct node *node, uint32_t k)
+{
+    return node->takes_part && node->view.member[k].incarnation ? node->member[k] : NULL;
+}
+
+static bool keep_takes_part(const struct node *node, uint64_t id, uint64_t life)
+{
+    uint32_t k = id ? view_find(&node->view, id) : VIEW_MEMBERS_MAX;
+
+    return k != VIEW_MEMBERS_MAX && node->view.member[k].incarnation &&
+           (!life || node->view.member[k].incarnation == life);
+}
+
+static void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id)
+{
+    e->owner = id;
+    e->owner_life = node->view.member[view_find(&node->view, id)].incarnation;
+}
+
+static bool keep_is_own(const struct node *node, const struct keep_session *e)
+{
+    return e->owner == keep_self(node) && e->owner_life == node->self.incarnation;
+}
+
+/* The same for all members that know this view. */
+static uint64_t keep_choose(const struct node *node, const struct keep_session *e)
+{
+    uint64_t nth = e->id.high % view_taking_part(&node->view);
+    uint32_t k = 0;
+
+    for (;; k++)
+        if (node->view.member[k].incarnation && nth-- == 0)
+            return node->view.member[k].id;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ letters */
+
+static uint8_t *keep_pack_id(uint8_t *at, struct keep_id id)
+{
+    return pack_number(pack_number(at, id.high, 8), id.low, 8);
+}
+
+static uint8_t *keep_pack_lock(uint8_t *at, uint64_t fence, uint64_t ttl_ms, uint32_t slots, uint32_t mode,
+                               const char *name, size_t len)
+{
+    at = pack_number(pack_number(at, fence, 8), ttl_ms, 4);
+    return pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, len);
+}
+
+static void keep_say(struct member *m, const uint8_t *bytes, const uint8_t *end)
+{
+    memcpy(link_send(&m->link, (size_t)(end - bytes)), bytes, (size_t)(end - bytes));
+}
+
+static void keep_say_all(struct node *node, const uint8_t *bytes, const uint8_t *end)
+{
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k))
+            keep_say(keep_peer(node, k), bytes, end);
+}
+
+static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_session *e, const struct claim *c)
+{
+    at = keep_pack_id(pack_number(pack_number(at, GRANT, 1), number, 8), e->id);
+    at = pack_number(at, e->keep_ms, 4);
+    return keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+}
+
+/* All others shall have a record of the claim. */
+static void keep_record_claim(struct claim *c)
+{
+    struct node *node = c->session->node;
+    uint8_t letter[LETTER_MAX];
+
+    c->kept = ++node->keep.made;
+    c->freed = false;
+    node->keep.claims++;
+    keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
+}
+
+void keep_free_claim(struct claim *c)
+{
+    struct node *node = c->session->node;
+    uint8_t letter[LETTER_MAX], *at = letter;
+
+    if (!c->kept || c->freed)
+        return;
+    c->freed = true;
+    c->kept = ++node->keep.made;
+    node->keep.claims--;
+    at = keep_pack_id(pack_number(pack_number(at, FREE, 1), c->kept, 8), c->session->kept->id);
+    at = pack_number(pack_text(at, c->name, c->name_len), c->fence, 8);
+    keep_say_all(node, letter, at);
+}
+
+/* Is the claim one of which other members have records? */
+static bool keep_is_recorded(const struct claim *c)
+{
+    return c->kept && !c->freed;
+}
+
+static void keep_say_number(struct member *m, enum keep_type type, uint64_t number)
+{
+    uint8_t letter[1 + 8];
+
+    keep_say(m, letter, pack_number(pack_number(letter, type, 1), number, 8));
+}
+
+/* To a member that has just begun to take part: all that the own sessions hold. */
+static void keep_send_all(struct node *node, struct member *m)
+{
+    uint8_t letter[LETTER_MAX];
+
+    for (struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
+        const struct keep_session *e = RING_OF(r, struct keep_session, in_own);
+
+        for (struct ring *i = e->session->claims.next; i != &e->session->claims; i = i->next)
+            if (keep_is_recorded(RING_OF(i, struct claim, in_session)))
+                keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(i, struct claim, in_session)));
+    }
+    keep_say_number(m, SYNC, node->keep.made);
+}
+
+/* All that this member knows of a session, to all others. */
+static void keep_report(struct node *node, const struct keep_session *e)
+{
+    uint8_t letter[LETTER_MAX];
+
+    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
+        const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+        uint8_t *at = keep_pack_id(pack_number(letter, REPORT, 1), e->id);
+
+        at = pack_number(at, e->keep_ms, 4);
+        at = keep_pack_lock(at, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+        at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_life, 8), e->chosen, 8);
+        at = pack_number(at, e->moves_to, 8);
+        keep_say_all(node, letter, at);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ own sessions */
+
+static void keep_tell(struct session *s, enum keep_news news)
+{
+    s->keep_news = news;
+    ring_cut(&s->in_news);
+    ring_push(&s->node->keep.news, &s->in_news);
+}
+
+static void keep_own(struct node *node, struct keep_session *e, struct session *s)
+{
+    e->session = s;
+    s->kept = e;
+    ring_cut(&e->in_own);
+    ring_push(&node->keep.own, &e->in_own);
+}
+
+/* It has no client from now on. */
+static void keep_begin_time(struct node *node, struct keep_session *e)
+{
+    e->due_ms = node->now_ms + node_stretch_ms(e->keep_ms);
+    if (e->due_ms < e->session->vouched_ms)
+        e->due_ms = e->session->vouched_ms;
+    if (node->keep.due_ms > e->due_ms)
+        node->keep.due_ms = e->due_ms;
+}
+
+const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why)
+{
+    struct node *node = s->node;
+    struct keep_id id;
+
+    *why = s->kept              ? "this connection has a kept session already"
+           : s->held            ? "a session is kept from its beginning: ask for that before the first lock"
+           : !node->conf.random ? "this member has no source of secrets"
+                                : NULL;
+    if (*why)
+        return "ERR";
+    do {
+        id.high = node->conf.random(node->conf.user);
+        id.low = node->conf.random(node->conf.user);
+    } while (keep_find(&node->keep, id));
+    keep_own(node, keep_add(&node->keep, id, keep_ms), s);
+    s->kept->owner = node->place < node->view.count ? keep_self(node) : 0;
+    s->kept->owner_life = node->self.incarnation;
+    ring_cut(&s->in_confirming);
+    return NULL;
+}
+
+bool keep_is_full(const struct session *s)
+{
+    return s->kept && (s->held >= KEEP_HELD_MAX || s->node->keep.claims >= KEEP_CLAIMS_MAX);
+}
+
+void keep_end(struct session *s)
+{
+    struct keep_session *e = s->kept;
+
+    if (!e)
+        return;
+    session_release_all(s);
+    s->kept = NULL;
+    keep_remove(&s->node->keep, e);
+    s->node->keep.stirred = true;
+}
+
+void keep_lose_client(struct session *s)
+{
+    keep_begin_time(s->node, s->kept);
+    s->node->keep.stirred = true;
+}
+
+/* The session goes on without its client, whose connection is told so and ends. */
+static void keep_cut_off(struct keep_session *e)
+{
+    struct session *s = e->session, *heir = session_open_orphan(s->node);
+
+    session_pass_all(s, heir);
+    s->kept = NULL;
+    keep_own(s->node, e, heir);
+    s->cut = e->id;
+    e->former = s;
+    keep_begin_time(s->node, e);
+    keep_tell(s, KEEP_CUT);
+}
+
+void keep_part(struct session *s, bool proved)
+{
+    struct keep_session *e;
+
+    ring_cut(&s->in_resuming);
+    ring_cut(&s->in_news);
+    if (!s->cut.high && !s->cut.low)
+        return;
+    e = keep_find(&s->node->keep, s->cut);
+    if (e && e->former == s) {
+        e->former = NULL;
+        if (proved)
+            e->session->vouched_ms = 0;
+        s->node->keep.stirred = true;
+    }
+}
+
+/* Nobody has resumed it in time. */
+static void keep_expire(struct node *node, struct keep_session *e)
+{
+    struct session *s = e->session;
+
+    session_lose_all(s, LOSS_ABANDONED);
+    s->kept = NULL;
+    keep_remove(&node->keep, e);
+    session_end_orphan(s);
+}
+
+/* The client's connection is attached to the session. */
+static void keep_attach(struct keep_session *e, struct session *s)
+{
+    struct session *before = e->session;
+
+    session_pass_all(before, s);
+    before->kept = NULL;
+    e->former = NULL;
+    e->wanted_by = 0;
+    keep_own(s->node, e, s);
+    session_end_orphan(before);
+    keep_tell(s, KEEP_RESUMED);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- resuming */
+
+const char *keep_resume(struct session *s, struct keep_id id, const char **why)
+{
+    *why = s->kept   ? "this connection has a kept session already"
+           : s->held ? "this connection holds locks; resume a session before the first lock"
+                     : NULL;
+    if (*why)
+        return "ERR";
+    s->resumes = id;
+    s->asked_view = 0;
+    ring_push(&s->node->keep.resuming, &s->in_resuming);
+    s->node->keep.stirred = true;
+    return NULL;
+}
+
+static void keep_answer(struct session *s, enum keep_news news)
+{
+    ring_cut(&s->in_resuming);
+    keep_tell(s, news);
+}
+
+/* The owner is asked, again and again: it may be that another connection comes first. */
+static void keep_ask(struct session *s, const struct keep_session *e)
+{
+    struct node *node = s->node;
+    uint32_t k = view_find(&node->view, e->owner);
+    uint8_t letter[1 + ID];
+
+    if ((s->asked_view == node->view.number && node->now_ms < s->asked_ms + ASK_AGAIN_MS) || k == VIEW_MEMBERS_MAX ||
+        !keep_peer(node, k))
+        return;
+    s->asked_view = node->view.number;
+    s->asked_ms = node->now_ms;
+    keep_say(node->member[k], letter, keep_pack_id(pack_number(letter, ASK, 1), e->id));
+}
+
+/* Nothing that was vouched for to the former client can be believed any more. */
+static bool keep_is_free(struct keep_session *e)
+{
+    if (!e->session->orphan)
+        keep_cut_off(e);
+    return e->session->vouched_ms <= e->session->node->now_ms;
+}
+
+static void keep_try_resume(struct session *s)
+{
+    struct node *node = s->node;
+    struct keep_session *e = keep_find(&node->keep, s->resumes);
+    enum node_state state = node_state(node);
+
+    if (state >= NODE_NO_QUORUM)
+        keep_answer(s, KEEP_NO_QUORUM);
+    else if (state != NODE_GRANTS)
+        return;
+    else if (!e)
+        keep_answer(s, KEEP_UNKNOWN);
+    else if (!e->session)
+        keep_ask(s, e);
+    else if (!e->unsure && !e->moves_to && keep_is_free(e)) {
+        ring_cut(&s->in_resuming);
+        keep_attach(e, s);
+    } else if (e->session->vouched_ms > node->now_ms) {
+        node->keep.due_ms = keep_earlier(node->keep.due_ms, e->session->vouched_ms);
+    }
+}
+
+/* The session is to move in the next view, to the member that wants it. */
+static void keep_begin_move(struct node *node, struct keep_session *e)
+{
+    uint8_t letter[LETTER_MAX], *at = letter;
+
+    e->moves_to = e->wanted_by;
+    e->wanted_by = 0;
+    node->keep.moving++;
+    at = keep_pack_id(pack_number(pack_number(at, MOVE, 1), ++node->keep.made, 8), e->id);
+    keep_say_all(node, letter, pack_number(at, e->moves_to, 8));
+    node->next_beat_ms = node->now_ms; /* the leader shall know at once that a new view is wanted */
+}
+
+bool keep_wants_view(const struct node *node)
+{
+    return node->keep.moving > 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- acknowledgements */
+
+/* What all others know. */
+static void keep_count_acks(struct node *node)
+{
+    struct keep *k = &node->keep;
+    uint64_t acked = k->made;
+
+    for (uint32_t j = 0; j < node->view.count; j++)
+        if (keep_peer(node, j) && keep_peer(node, j)->keep.acked < acked)
+            acked = keep_peer(node, j)->keep.acked;
+    k->acked = acked;
+    while (!ring_empty(&k->pending)) {
+        struct claim *c = RING_OF(k->pending.next, struct claim, settled);
+
+        if (c->kept > acked)
+            break;
+        ring_cut(&c->settled);
+        ring_push(&k->ready, &c->settled);
+    }
+    while (!ring_empty(&k->withdrawn)) {
+        struct claim *c = RING_OF(k->withdrawn.next, struct claim, in_session);
+
+        if (c->kept > acked)
+            break;
+        ring_cut(&c->in_session);
+        locks_drop(&node->locks, c);
+        free(c->by);
+        free(c);
+    }
+}
+
+bool keep_holds_back(struct claim *c)
+{
+    struct keep *k = &c->session->node->keep;
+
+    if (c->state != CLAIM_HELD || c != c->session->waiting || !c->session->kept)
+        return false;
+    if (!c->kept)
+        keep_record_claim(c);
+    ring_push(&k->pending, &c->settled);
+    keep_count_acks(c->session->node);
+    return true;
+}
+
+struct claim *keep_take_ready(struct node *node)
+{
+    struct claim *c;
+
+    if (ring_empty(&node->keep.ready) || !node->locks.grants)
+        return NULL;
+    c = RING_OF(node->keep.ready.next, struct claim, settled);
+    ring_cut(&c->settled);
+    return c;
+}
+
+bool keep_withdraws(struct claim *c)
+{
+    struct node *node = c->session->node;
+
+    keep_free_claim(c);
+    if (!c->kept || node->keep.over || (c->state != CLAIM_HELD && c->state != CLAIM_LINGERS))
+        return false;
+    keep_count_acks(node);
+    if (c->kept <= node->keep.acked)
+        return false;
+    c->session = NULL;
+    ring_push(&node->keep.withdrawn, &c->in_session);
+    locks_withdraw(&node->locks, c);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ between owners */
+
+/* A record that is not there yet; of one lock a session has one. */
+static void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x)
+{
+    struct keep_record *own;
+
+    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
+        const struct keep_record *y = RING_OF(r, struct keep_record, in_session);
+
+        if (y->fence == x->fence && y->name_len == x->name_len && memcmp(y->name, x->name, x->name_len) == 0)
+            return;
+    }
+    own = mem_new(sizeof *own + x->name_len);
+    memcpy(own, x, sizeof *x + x->name_len);
+    ring_push(&e->records, &own->in_session);
+    k->records++;
+}
+
+/* The session is made of its records: its locks are held since before this view. */
+static void keep_adopt(struct node *node, struct keep_session *e)
+{
+    struct session *s = session_open_orphan(node);
+
+    while (!ring_empty(&e->records)) {
+        struct keep_record *x = RING_OF(e->records.next, struct keep_record, in_session);
+        struct claim *c = session_adopt(s, x->name, x->name_len);
+
+        c->fence = x->fence;
+        c->ttl_ms = x->ttl_ms;
+        c->slots = x->slots;
+        c->mode = x->mode;
+        c->kept = 1; /* all others have the record: every member has the same ones now */
+        node->keep.claims++;
+        locks_adopt(&node->locks, c);
+        keep_forget_record(&node->keep, x);
+    }
+    e->due_ms = UINT64_MAX;
+    keep_own(node, e, s);
+}
+
+/* The opposite: another member is the owner, or may be. */
+static void keep_release(struct node *node, struct keep_session *e)
+{
+    struct session *s = e->session;
+    struct ring *r = s->claims.next;
+
+    assert(s->orphan);
+    while (r != &s->claims) {
+        struct claim *c = RING_OF(r, struct claim, in_session);
+
+        r = r->next;
+        if (c->state == CLAIM_HELD && keep_is_recorded(c)) {
+            struct keep_record *x = mem_new(sizeof *x + c->name_len);
+
+            *x = (struct keep_record){.fence = c->fence,
+                                      .ttl_ms = (uint32_t)c->ttl_ms,
+                                      .slots = c->slots,
+                                      .mode = c->mode,
+                                      .name_len = c->name_len};
+            memcpy(x->name, c->name, c->name_len);
+            ring_push(&e->records, &x->in_session);
+            node->keep.records++;
+            node->keep.claims--;
+            session_discard(c);
+        }
+    }
+    node->keep.moving -= e->moves_to != 0;
+    e->wanted_by = 0;
+    e->former = NULL;
+    e->session = NULL;
+    ring_cut(&e->in_own);
+    session_release_all(s);
+    s->kept = NULL;
+    session_end_orphan(s);
+}
+
+void keep_forget_all(struct node *node)
+{
+    struct keep *k = &node->keep;
+    struct keep_session *e, *next = NULL;
+    size_t at = 0;
+
+    while ((e = keep_each(k, &at, &next))) {
+        struct session *s = e->session;
+
+        if (s) {
+            session_discard_all(s);
+            s->kept = NULL;
+            if (s->orphan)
+                session_end_orphan(s);
+            else
+                keep_tell(s, KEEP_CUT);
+        }
+        keep_remove(k, e);
+    }
+    while (!ring_empty(&k->withdrawn)) {
+        struct claim *c = RING_OF(k->withdrawn.next, struct claim, in_session);
+
+        ring_cut(&c->in_session);
+        locks_drop(&node->locks, c);
+        free(c->by);
+        free(c);
+    }
+    k->claims = 0;
+    k->made = k->acked = k->passed = 0;
+    k->barrier = false;
+    for (uint32_t j = 0; j < node->view.count; j++)
+        if (node->member[j])
+            node->member[j]->keep.life = 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- views: the barrier */
+
+/* All reports of this view are there, and all members have the same: they choose the same owners. */
+static void keep_pass_barrier(struct node *node)
+{
+    struct keep *k = &node->keep;
+    struct keep_session *e, *next = NULL;
+    size_t at = 0;
+
+    k->barrier = false;
+    k->passed = node->view.number;
+    while ((e = keep_each(k, &at, &next))) {
+        bool moves = keep_takes_part(node, e->moves_to, 0);
+
+        if (e->orphaned || (moves && (!e->session || e->leaves))) {
+            keep_set_owner(node, e, moves ? e->moves_to : keep_choose(node, e));
+            e->chosen = node->view.number;
+            e->unsure = true;
+        }
+        if (e->session && !keep_is_own(node, e))
+            keep_release(node, e);
+        else if (!e->session && keep_is_own(node, e))
+            keep_adopt(node, e);
+        k->moving -= e->session && e->moves_to;
+        e->moves_to = 0;
+        e->orphaned = e->leaves = false;
+    }
+    locks_complete(&node->locks);
+}
+
+static void keep_try_barrier(struct node *node)
+{
+    if (!node->keep.barrier)
+        return;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k) && !keep_peer(node, k)->keep.marked)
+            return;
+    keep_pass_barrier(node);
+}
+
+/* Members that begin to take part are told all of the own sessions. */
+static void keep_greet(struct node *node)
+{
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        struct member *m = keep_peer(node, k);
+
+        if (!m)
+            continue;
+        if (m->keep.life != node->view.member[k].incarnation) {
+            m->keep = (struct keep_peer){.life = node->view.member[k].incarnation};
+            keep_send_all(node, m);
+        }
+        m->keep.marked = false;
+    }
+}
+
+void keep_begin_view(struct node *node)
+{
+    struct keep *k = &node->keep;
+    struct keep_session *e, *next = NULL;
+    size_t at = 0;
+
+    if (!node->takes_part) {
+        locks_complete(&node->locks);
+        return;
+    }
+    while ((e = keep_each(k, &at, &next)))
+        if (e->session && e->unsure)
+            keep_release(node, e);
+        else if (e->session)
+            keep_set_owner(node, e, keep_self(node)); /* at the very first */
+    keep_greet(node);
+    at = 0;
+    while ((e = keep_each(k, &at, &next))) {
+        e->leaves = e->session && e->moves_to && session_has_kept(e->session);
+        e->orphaned = !keep_takes_part(node, e->owner, e->owner_life);
+        if (e->orphaned || e->unsure)
+            keep_report(node, e);
+    }
+    for (uint32_t j = 0; j < node->view.count; j++)
+        if (keep_peer(node, j))
+            keep_say_number(keep_peer(node, j), MARK, node->view.number);
+    k->barrier = true;
+    keep_count_acks(node);
+    keep_try_barrier(node);
+}
+
+void keep_open(struct node *node)
+{
+    struct keep_session *e, *next = NULL;
+    size_t at = 0;
+
+    while ((e = keep_each(&node->keep, &at, &next))) {
+        if (e->unsure && e->session) {
+            keep_begin_time(node, e);
+            session_begin_ttls(e->session);
+        }
+        e->unsure = false;
+    }
+    node->keep.stirred = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- hearing */
+
+static struct keep_id keep_unpack_id(struct unpack *u)
+{
+    struct keep_id id = {.high = unpack_number(u, 8)};
+
+    id.low = unpack_number(u, 8);
+    return id;
+}
+
+/* The lock of a GRANT or a REPORT, in a buffer. False: it cannot be. */
+union keep_buffer {
+    struct keep_record record;
+    char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
+};
+
+static bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
+{
+    const char *name;
+    size_t len;
+
+    b->record = (struct keep_record){.fence = unpack_number(u, 8)};
+    b->record.ttl_ms = (uint32_t)unpack_number(u, 4);
+    b->record.slots = (uint32_t)unpack_number(u, 2);
+    b->record.mode = (uint32_t)unpack_number(u, 4);
+    name = unpack_text(u, &len);
+    if (u->wrong || len == 0 || !plain_text(name, len) || b->record.slots > LOCK_SLOTS_MAX)
+        return false;
+    b->record.name_len = (uint8_t)len;
+    memcpy(b->record.name, name, len);
+    return true;
+}
+
+static const char *const keep_nonsense = "a letter about a kept session that cannot be";
+
+static const char *keep_hear_grant(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep *k = &node->keep;
+    struct keep_id id = keep_unpack_id(u);
+    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
+    struct keep_session *e = keep_find(k, id);
+    union keep_buffer b;
+
+    if (!keep_unpack_lock(u, &b) || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
+        return keep_nonsense;
+    if (e && e->session) /* no member has the same one by chance */
+        return NULL;
+    if (!e)
+        e = keep_add(k, id, keep_ms);
+    keep_set_owner(node, e, node->view.member[place].id);
+    keep_add_record(k, e, &b.record);
+    return NULL;
+}
+
+static const char *keep_hear_free(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+    size_t len;
+    const char *name = unpack_text(u, &len);
+    uint64_t fence = unpack_number(u, 8);
+
+    if (u->wrong || u->at != u->end)
+        return keep_nonsense;
+    if (!e || e->session || e->owner != node->view.member[place].id)
+        return NULL; /* it belongs to another member since */
+    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
+        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        if (x->fence == fence && x->name_len == len && memcmp(x->name, name, len) == 0) {
+            keep_forget_record(&node->keep, x);
+            break;
+        }
+    }
+    if (ring_empty(&e->records))
+        keep_remove(&node->keep, e);
+    node->keep.stirred = true;
+    return NULL;
+}
+
+static const char *keep_hear_move(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+    uint64_t to = unpack_number(u, 8);
+
+    if (u->wrong || u->at != u->end)
+        return keep_nonsense;
+    if (e && !e->session && e->owner == node->view.member[place].id)
+        e->moves_to = to;
+    return NULL;
+}
+
+/* A record that another member has: its owner does not take part; or that member is not sure that all know the owner, which
+ * was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that view knows
+ * the owner, and hears from it what has become of the lock since. If some member has not, the view has opened nowhere, and the
+ * owner has not done anything yet. */
+static const char *keep_hear_report(struct node *node, struct unpack *u)
+{
+    struct keep *k = &node->keep;
+    struct keep_id id = keep_unpack_id(u);
+    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
+    struct keep_session *e = keep_find(k, id);
+    uint64_t owner, life, chosen, to;
+    union keep_buffer b;
+    bool orphaned;
+
+    if (!keep_unpack_lock(u, &b))
+        return keep_nonsense;
+    owner = unpack_number(u, 8);
+    life = unpack_number(u, 8);
+    chosen = unpack_number(u, 8);
+    to = unpack_number(u, 8);
+    if (u->wrong || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
+        return keep_nonsense;
+    orphaned = !keep_takes_part(node, owner, life);
+    if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->moves_to))
+        return NULL;
+    if (!e)
+        e = keep_add(k, id, keep_ms);
+    e->unsure = true;
+    e->orphaned |= orphaned;
+    if (e->session) /* of this member, which has not heard that it moved */
+        return NULL;
+    if (!e->owner || !orphaned) {
+        e->owner = owner;
+        e->owner_life = life;
+        e->chosen = chosen;
+    }
+    if (to && (!e->moves_to || to < e->moves_to))
+        e->moves_to = to;
+    keep_add_record(k, e, &b.record);
+    return NULL;
+}
+
+/* A client of another member resumes a session of this one. */
+static const char *keep_hear_ask(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+
+    if (u->wrong || u->at != u->end)
+        return keep_nonsense;
+    if (!e || !e->session || e->unsure || e->moves_to)
+        return NULL;
+    e->wanted_by = node->view.member[place].id;
+    node->keep.stirred = true;
+    return NULL;
+}
+
+static const char *keep_hear_ack(struct node *node, struct member *m, struct unpack *u)
+{
+    uint64_t number = unpack_number(u, 8);
+
+    if (u->wrong || u->at != u->end || number > node->keep.made || number < m->keep.acked)
+        return keep_nonsense;
+    m->keep.acked = number;
+    keep_count_acks(node);
+    return NULL;
+}
+
+static const char *keep_hear_mark(struct node *node, struct member *m, struct unpack *u)
+{
+    if (unpack_number(u, 8) != node->view.number || u->wrong || u->at != u->end || m->keep.marked)
+        return keep_nonsense;
+    m->keep.marked = true;
+    keep_try_barrier(node);
+    return NULL;
+}
+
+/* Of the stream. */
+static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type, struct unpack *u)
+{
+    struct member *m = node->member[k];
+    uint64_t number = unpack_number(u, 8);
+    const char *wrong = NULL;
+
+    if (u->wrong || (number && number < m->keep.seen) || (!number && type != GRANT && type != SYNC))
+        return keep_nonsense;
+    if (type == GRANT)
+        wrong = keep_hear_grant(node, k, u);
+    else if (type == FREE)
+        wrong = keep_hear_free(node, k, u);
+    else if (type == MOVE)
+        wrong = keep_hear_move(node, k, u);
+    else if (u->at != u->end)
+        wrong = keep_nonsense;
+    if (!wrong && number)
+        m->keep.seen = number;
+    return wrong;
+}
+
+bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong)
+{
+    struct member *m = node->member[k];
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t type = unpack_number(&u, 1);
+
+    *wrong = NULL;
+    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_life)
+        return true; /* of an incarnation that does not take part */
+    if (node->keep.barrier && m->keep.marked)
+        return false; /* it may be about an owner that is not known here yet */
+    if (type <= SYNC)
+        *wrong = keep_hear_stream(node, k, type, &u);
+    else if (type == ACK)
+        *wrong = keep_hear_ack(node, m, &u);
+    else if (m->letters_view != node->view.number)
+        return true;
+    else if (type == MARK)
+        *wrong = keep_hear_mark(node, m, &u);
+    else if (type == ASK)
+        *wrong = keep_hear_ask(node, k, &u);
+    else if (node->keep.barrier)
+        *wrong = keep_hear_report(node, &u);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- as it goes */
+
+void keep_init(struct node *node)
+{
+    struct keep *k = &node->keep;
+
+    ring_init(&k->own);
+    ring_init(&k->resuming);
+    ring_init(&k->news);
+    ring_init(&k->pending);
+    ring_init(&k->ready);
+    ring_init(&k->withdrawn);
+    k->due_ms = UINT64_MAX;
+}
+
+void keep_free(struct node *node)
+{
+    node->keep.over = true;
+    keep_forget_all(node);
+    free(node->keep.table);
+}
+
+void keep_mind_lease(struct node *node, bool grants)
+{
+    struct keep *k = &node->keep;
+
+    if (grants)
+        k->lapsed_ms = 0;
+    else if (node->locks.grants) {
+        k->lapsed_ms = node->lease_end_ms && node->lease_end_ms < node->now_ms ? node->lease_end_ms : node->now_ms;
+        k->due_ms = k->due_ms < k->lapsed_ms + KEEP_MS_MIN ? k->due_ms : k->lapsed_ms + KEEP_MS_MIN;
+    }
+}
+
+void keep_leave(struct node *node)
+{
+    for (struct ring *r = node->keep.own.next, *next; r != &node->keep.own; r = next) {
+        struct keep_session *e = RING_OF(r, struct keep_session, in_own);
+
+        next = r->next;
+        if (!e->session->orphan)
+            keep_cut_off(e); /* and is the last */
+    }
+}
+
+bool keep_is_believed(const struct node *node)
+{
+    for (struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next)
+        if (RING_OF(r, struct keep_session, in_own)->session->vouched_ms > node->now_ms)
+            return true;
+    return false;
+}
+
+/* One session, as time passes. When to look at it again. */
+static uint64_t keep_look_at(struct node *node, struct keep_session *e)
+{
+    uint64_t lost_ms = node->keep.lapsed_ms ? node->keep.lapsed_ms + e->keep_ms : UINT64_MAX, due = UINT64_MAX;
+
+    if (e->wanted_by && !session_has_kept(e->session))
+        e->wanted_by = 0; /* other members do not know it any more */
+    if (e->wanted_by && !node->keep.barrier && keep_is_free(e))
+        keep_begin_move(node, e);
+    if (e->wanted_by || node->leaves || node->dropped)
+        due = e->session->vouched_ms > node->now_ms ? e->session->vouched_ms : UINT64_MAX;
+    if (!e->session->orphan) {
+        /* Other members may have excluded this one since: then they keep the session for as long, counted from later. */
+        if (lost_ms <= node->now_ms)
+            session_lose_all(e->session, LOSS_NO_MAJORITY);
+        return keep_earlier(due, lost_ms > node->now_ms ? lost_ms : UINT64_MAX);
+    }
+    if (e->unsure || e->moves_to)
+        return due;
+    if (e->due_ms <= node->now_ms) {
+        keep_expire(node, e);
+        return UINT64_MAX;
+    }
+    return keep_earlier(due, e->due_ms);
+}
+
+static void keep_look(struct node *node)
+{
+    struct keep *k = &node->keep;
+
+    k->looked_ms = node->now_ms;
+    k->due_ms = UINT64_MAX;
+    for (struct ring *r = k->resuming.next, *next; r != &k->resuming; r = next) {
+        next = r->next;
+        keep_try_resume(RING_OF(r, struct session, in_resuming));
+    }
+    for (struct ring *r = k->own.next, *next; r != &k->own; r = next) {
+        next = r->next;
+        k->due_ms = keep_earlier(k->due_ms, keep_look_at(node, RING_OF(r, struct keep_session, in_own)));
+    }
+}
+
+bool keep_next(struct node *node, struct node_event *event)
+{
+    struct ring *news = &node->keep.news;
+
+    if (ring_empty(news))
+        return false;
+    event->session = RING_OF(news->next, struct session, in_news);
+    event->keep = event->session->keep_news;
+    ring_cut(&event->session->in_news);
+    if (event->keep == KEEP_NO_QUORUM) {
+        struct dme_text why;
+
+        dme_text_init(&why, event->why, sizeof event->why);
+        node_say_no_quorum(node, &why);
+    }
+    return true;
+}
+
+uint64_t keep_due_ms(const struct node *node)
+{
+    const struct keep *k = &node->keep;
+
+    return ring_empty(&k->resuming) ? k->due_ms : keep_earlier(k->due_ms, k->looked_ms + LOOK_AGAIN_MS);
+}
+
+void keep_go_on(struct node *node)
+{
+    struct keep *k = &node->keep;
+
+    for (uint32_t j = 0; j < node->view.count; j++) {
+        struct member *m = keep_peer(node, j);
+
+        if (m && m->keep.seen != m->keep.told) {
+            keep_say_number(m, ACK, m->keep.seen);
+            m->keep.told = m->keep.seen;
+        }
+    }
+    if (k->stirred || keep_due_ms(node) <= node->now_ms) {
+        k->stirred = false;
+        keep_look(node);
+    }
+}

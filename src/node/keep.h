@@ -1,0 +1,147 @@
+/* keep.h - kept sessions: what a client holds outlives its connection, and the daemon that it talks to.
+ *
+ * A client asks for a *kept* session (SESSION KEEP ms) and is told a secret *id* of 128 bits. When its connection breaks, the
+ * session stays without a client for its *keep time*. A client that shows the id to any member (SESSION RESUME id) is attached
+ * to the session. The *owner* of a session is the member (its incarnation) at which the session and its claims are. Every
+ * other member of the view has a *record* of each lock that a kept session holds. The README of this folder tells the rules
+ * and why they are safe (I33).
+ *
+ * Letters. GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other member. They are numbered by the owner, the
+ * same number for all receivers, which acknowledge them together (ACK: up to this number). They are not bound to a view: a
+ * member takes them from every incarnation that takes part in the view that it has installed. REPORT, MARK and ASK belong to
+ * the view in which they were sent. Numbers are as in pack.h.
+ *
+ *   GRANT   number, id, keep time, a lock     the session holds this lock; number 0: it is told to a member that is new
+ *   FREE    number, id, name, fence           the session holds it no longer
+ *   MOVE    number, id, member                in the next view that member shall be the owner
+ *   SYNC    number                            that was all that the owner's sessions hold
+ *   ACK     number                            of the receiver's stream
+ *   REPORT  id, keep time, a lock, owner, since, move   a record whose owner does not take part, or is not sure
+ *   MARK                                      those were all reports in this view
+ *   ASK     id                                a client of the sender resumes this session of the receiver
+ */
+#ifndef DIBS_NODE_KEEP_H
+#define DIBS_NODE_KEEP_H
+
+#include "base/ring.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    KEEP_MS_MIN = 1000,
+    KEEP_MS_MAX = 3600000,
+    KEEP_HELD_MAX = 1 << 12,    /* locks of one kept session */
+    KEEP_CLAIMS_MAX = 1 << 17,  /* of all kept sessions of a member, before it refuses others */
+    KEEP_RECORDS_MAX = 1 << 23, /* that other members may make this one keep */
+    KEEP_LETTER = 32,           /* the first type of letters, among those of mail.c */
+    KEEP_LETTERS = 8,           /* how many there are */
+};
+
+struct keep_id {
+    uint64_t high, low;
+};
+
+/* A lock that a session of another member holds. */
+struct keep_record {
+    struct ring in_session;
+    uint64_t fence;
+    uint32_t ttl_ms, slots, mode;
+    uint8_t name_len;
+    char name[];
+};
+
+struct keep_session {
+    struct keep_session *next; /* with the same place in the table */
+    struct ring in_own;
+    struct keep_id id;
+    uint32_t keep_ms;
+    uint64_t owner, owner_life; /* the id of the member, and its incarnation */
+    uint64_t moves_to;          /* the id of the member that shall be the owner in the next view; or 0 */
+    uint64_t wanted_by;         /* own: a member that has asked for it, and has to wait; or 0 */
+    uint64_t chosen;            /* the view in which its owner was chosen; or 0: where it began */
+    bool unsure;   /* its owner was chosen in a view that has not opened here: some members may not know that */
+    bool orphaned; /* its owner, as this member or a report says, does not take part in this view */
+    bool leaves;   /* own: it had claims, and a move, when this member sent MARK */
+    struct session *session; /* own: it, with or without a client; else null */
+    struct session *former;  /* own: the connection that was cut off, if it is still there; else null */
+    uint64_t due_ms;         /* own, without a client: when its time is over */
+    struct ring records;     /* of another member */
+};
+
+struct keep {
+    struct keep_session **table;
+    size_t room, count;
+    struct ring own;            /* sessions whose owner this member is */
+    struct ring resuming, news; /* connections that wait for a session; that have to be told something */
+    struct ring pending, ready; /* claims that are granted, and not known everywhere; and known, but not told */
+    struct ring withdrawn;      /* claims that are released, until that is known everywhere */
+    uint64_t made, acked; /* numbers of the own stream: of the last letter, and of the last that all others have */
+    uint64_t passed;      /* the last view whose MARKs had all come here; or 0 */
+    uint64_t looked_ms;   /* when those who resume were looked at last */
+    uint64_t lapsed_ms;   /* the lease was over then, and is not back; or 0 */
+    uint64_t due_ms;      /* when the time of a session is over, at the earliest */
+    size_t claims;        /* of the own sessions: those of which others have records */
+    size_t records;       /* of other members' sessions */
+    uint32_t moving;      /* own sessions with a move */
+    bool barrier;         /* in this view some MARK has not come */
+    bool stirred;         /* something has happened that those who resume may wait for */
+    bool over;
+};
+
+/* What a connection is told about its session. */
+enum keep_news { KEEP_NOTHING, KEEP_RESUMED, KEEP_UNKNOWN, KEEP_NO_QUORUM, KEEP_CUT };
+
+struct claim;
+struct member;
+struct node;
+struct node_event;
+struct session;
+
+/* ---- For command.c. */
+/* Null, or an error code. */
+const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why);
+const char *keep_resume(struct session *s, struct keep_id id, const char **why);
+/* The session ends, and what it holds is released. */
+void keep_end(struct session *s);
+
+/* ---- For session.c. */
+/* The connection of a kept session has gone. */
+void keep_lose_client(struct session *s);
+/* A connection that may have been cut off goes; it is proved that its client believes in nothing any more, or not. */
+void keep_part(struct session *s, bool proved);
+/* The record of the claim is withdrawn, if there is one. */
+void keep_free_claim(struct claim *c);
+/* The claim is out of its session. True: it stays in its lock until all members have forgotten its record. */
+bool keep_withdraws(struct claim *c);
+/* Are there too many of them? */
+bool keep_is_full(const struct session *s);
+
+/* ---- For node.c and its parts. */
+void keep_init(struct node *node);
+void keep_free(struct node *node);
+/* This member is about to be somebody else: all is forgotten, and connections of kept sessions are cut off. */
+void keep_forget_all(struct node *node);
+void keep_begin_view(struct node *node);
+void keep_open(struct node *node);
+/* The lease has run out, or is back. */
+void keep_mind_lease(struct node *node, bool grants);
+/* The member leaves: clients of kept sessions shall go elsewhere. */
+void keep_leave(struct node *node);
+/* May a client believe in a lock of a kept session, whatever happens? */
+bool keep_is_believed(const struct node *node);
+/* Sessions wait for the next view. */
+bool keep_wants_view(const struct node *node);
+/* A claim was settled. True: its client is not told yet. */
+bool keep_holds_back(struct claim *c);
+/* A claim whose client can be told now that it is granted; or null. */
+struct claim *keep_take_ready(struct node *node);
+bool keep_next(struct node *node, struct node_event *event);
+/* After letters have come, and when time has passed. */
+void keep_go_on(struct node *node);
+uint64_t keep_due_ms(const struct node *node);
+/* A letter of the member at place k, of a type from KEEP_LETTER on. False: it must wait. *wrong: what is wrong with it, or null. */
+bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong);
+
+#endif

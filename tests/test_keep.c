@@ -1,0 +1,554 @@
+/* Kept sessions among members (node/keep.h): what is known where before a client is told, and what becomes of a session when its
+ * connection, its member or the view goes. Views are installed by hand. */
+#include "test.h"
+
+#include "alg/list.h"
+#include "members.h"
+#include "node/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMBERS = 3, CLIENTS = 6 };
+
+static const char *const member_names[MEMBERS] = {"ant", "bee", "cat"};
+static struct node node[MEMBERS];
+static bool runs[MEMBERS];
+static struct client *client[CLIENTS]; /* client k is at member k % MEMBERS */
+static struct view now_view;
+static uint64_t dice, now_ms;
+static char id[33];
+
+static uint64_t chance(void *user)
+{
+    (void)user;
+    return test_random(&dice);
+}
+
+static void come(unsigned k)
+{
+    client[k] = client_open(&node[k % MEMBERS], NULL);
+    client[k]->session->user = client[k];
+}
+
+static void start_member(unsigned i, uint64_t incarnation)
+{
+    struct node_conf conf = {.summary = "same",
+                             .modes = alg_find("suzuki-kasami"),
+                             .slots = alg_find("central"),
+                             .incarnation = incarnation,
+                             .random = chance};
+
+    members_start(&node[i], conf, member_names, MEMBERS, i);
+    node_advance(&node[i], now_ms);
+    runs[i] = true;
+}
+
+static void connect_all(unsigned i)
+{
+    for (unsigned k = 0; k < MEMBERS; k++)
+        if (k != i && runs[k]) {
+            link_connected(&node[i].member[k]->link);
+            link_connected(&node[k].member[i]->link);
+        }
+}
+
+static void hear(unsigned i)
+{
+    struct node_event e;
+
+    while (node_next(&node[i], &e)) {
+        struct client *c = e.session->user;
+
+        client_hear(c, &e);
+        client_run(c);
+    }
+}
+
+static size_t carry(unsigned from, unsigned to)
+{
+    struct link *out = &node[from].member[to]->link;
+    size_t len;
+    const uint8_t *bytes = link_output(out, &len);
+
+    if (len) {
+        link_input(&node[to].member[from]->link, bytes, len);
+        link_wrote(out, len);
+        node_pump(&node[to]);
+        hear(to);
+    }
+    assert_false(node[to].member[from]->link.banned);
+    return len;
+}
+
+/* Until there is nothing left to say or to do. */
+static void settle(void)
+{
+    size_t done = 1;
+
+    while (done) {
+        done = 0;
+        for (unsigned i = 0; i < MEMBERS; i++) {
+            if (!runs[i])
+                continue;
+            if (locks_is_busy(&node[i].locks))
+                done++;
+            node_pump(&node[i]);
+            hear(i);
+            for (unsigned k = 0; k < MEMBERS; k++)
+                done += i != k && runs[k] ? carry(i, k) : 0;
+        }
+    }
+}
+
+static void pass(uint64_t ms)
+{
+    now_ms += ms;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (runs[i])
+            node_advance(&node[i], now_ms);
+    settle();
+}
+
+static void start(void)
+{
+    dice = now_ms = 1;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        start_member(i, i + 1);
+    now_view = node[0].view;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        for (unsigned k = 0; k < i; k++) {
+            link_connected(&node[i].member[k]->link);
+            link_connected(&node[k].member[i]->link);
+        }
+    for (unsigned k = 0; k < CLIENTS; k++)
+        come(k);
+    settle();
+}
+
+static void go(unsigned k)
+{
+    if (client[k])
+        client_close(client[k]);
+    client[k] = NULL;
+}
+
+static void kill_member(unsigned i)
+{
+    for (unsigned k = i; k < CLIENTS; k += MEMBERS)
+        go(k);
+    node_free(&node[i]);
+    runs[i] = false;
+    for (unsigned k = 0; k < MEMBERS; k++)
+        if (runs[k])
+            link_disconnected(&node[k].member[i]->link);
+}
+
+static void stop(void)
+{
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (runs[i])
+            kill_member(i);
+}
+
+/* The next view, which has those members that run. */
+static void install(void)
+{
+    now_view.number++;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        now_view.member[i].incarnation = runs[i] ? node[i].self.incarnation : 0;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (runs[i])
+            node_install(&node[i], &now_view);
+}
+
+static void say(unsigned k, const char *words)
+{
+    bytes_consume(&client[k]->out, bytes_len(&client[k]->out));
+    client_input(client[k], (const uint8_t *)words, strlen(words));
+    client_input(client[k], (const uint8_t *)"\n", 1);
+    client_run(client[k]);
+    node_pump(&node[k % MEMBERS]);
+    hear(k % MEMBERS);
+}
+
+/* What it was told since it last said something, and has not been read. */
+static const char *said(unsigned k)
+{
+    static char text[4096];
+    struct bytes *out = &client[k]->out;
+    size_t len = bytes_len(out);
+
+    assert_true(len < sizeof text);
+    memcpy(text, len ? out->at + out->start : (const uint8_t *)"", len);
+    text[len] = '\0';
+    bytes_consume(out, len);
+    return text;
+}
+
+static void keep(unsigned k, const char *words)
+{
+    const char *answer;
+
+    say(k, words);
+    answer = said(k);
+    assert_int_equal(strncmp(answer, "$32\r\n", 5), 0);
+    memcpy(id, answer + 5, 32);
+}
+
+static void resume(unsigned k)
+{
+    char words[80];
+
+    snprintf(words, sizeof words, "SESSION RESUME %s", id);
+    say(k, words);
+}
+
+/* The fence in the answer to a LOCK, or of the first lock of RESUMED. */
+static uint64_t fence_of(const char *answer)
+{
+    const char *at = strchr(answer, ':');
+
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* A kept session of this client holds x. */
+static uint64_t hold(unsigned k)
+{
+    uint64_t fence;
+
+    keep(k, "SESSION KEEP 10000");
+    say(k, "LOCK x");
+    settle();
+    fence = fence_of(said(k));
+    assert_true(fence > 0);
+    return fence;
+}
+
+/* Client k gets x, now that it is free. */
+static void assert_free(unsigned k, uint64_t fence)
+{
+    settle();
+    assert_true(fence_of(said(k)) > fence);
+}
+
+static void a_grant_is_told_when_all_others_know_it(void **state)
+{
+    (void)state;
+    start();
+    keep(0, "SESSION KEEP 10000");
+    say(0, "LOCK x");
+    while (carry(0, 1) + carry(1, 0)) /* bee knows, cat does not */
+        ;
+    settle();
+    assert_true(fence_of(said(0)) > 0);
+    say(0, "LOCK y");
+    settle();
+    say(0, "UNLOCK y");
+    settle();
+    say(0, "LOCK y"); /* ant is inside at once: it was the last there */
+    assert_string_equal(said(0), "");
+    while (carry(0, 1) + carry(1, 0))
+        ;
+    assert_string_equal(said(0), "");
+    settle();
+    assert_true(fence_of(said(0)) > 0);
+    stop();
+}
+
+static void a_session_outlives_its_member(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    say(1, "LOCK x");
+    settle();
+    kill_member(0);
+    install();
+    settle();
+    assert_string_equal(said(1), "");
+    resume(2);
+    settle();
+    if (fence_of(said(2)) == 0) { /* bee has it: in the next view it moves */
+        install();
+        settle();
+    }
+    say(2, "CONFIRM x");
+    assert_int_equal(said(2)[0], ':');
+    say(2, "HOLDERS x");
+    settle();
+    assert_int_equal(fence_of(strstr(said(2), "fence")), fence);
+    assert_string_equal(said(1), "");
+    say(2, "UNLOCK x");
+    assert_string_equal(said(2), "+OK\r\n");
+    assert_free(1, fence);
+    stop();
+}
+
+static void a_session_that_nobody_resumes_ends(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    say(1, "LOCK x");
+    kill_member(0);
+    install();
+    settle();
+    pass(10000);
+    assert_string_equal(said(1), "");
+    pass(2000); /* clocks may differ */
+    assert_free(1, fence);
+    resume(2);
+    settle();
+    assert_non_null(strstr(said(2), "-NOSESSION "));
+    stop();
+}
+
+static void a_connection_that_breaks_leaves_the_session(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    client_break(client[0]);
+    say(1, "LOCK x");
+    settle();
+    assert_string_equal(said(1), "");
+    come(0);
+    resume(0);
+    assert_int_equal(fence_of(said(0)), fence);
+    say(0, "QUIT"); /* the session ends with it */
+    assert_true(client[0]->goodbye);
+    go(0);
+    assert_free(1, fence);
+    stop();
+}
+
+static void a_session_moves_to_another_member(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    say(0, "LOCK y");
+    settle();
+    assert_true(fence_of(said(0)) > 0);
+    resume(1);
+    settle();
+    assert_true(client[0]->closing);
+    assert_true(keep_wants_view(&node[0]));
+    assert_string_equal(said(1), "");
+    install();
+    settle();
+    assert_int_equal(strncmp(said(1), "*5\r\n$7\r\nRESUMED\r\n", 16), 0);
+    assert_false(keep_wants_view(&node[0]));
+    say(2, "LOCK x");
+    say(1, "UNLOCK x");
+    assert_free(2, fence);
+    kill_member(1); /* and it has another home again */
+    install();
+    settle();
+    resume(5);
+    settle();
+    install();
+    settle();
+    assert_non_null(strstr(said(5), "RESUMED"));
+    stop();
+}
+
+/* What was vouched for to the first connection must be over before the second one is told anything. */
+static void the_later_connection_waits_until_the_earlier_believes_in_nothing(void **state)
+{
+    (void)state;
+    start();
+    hold(0);
+    client[0]->session->remote = true;
+    say(0, "CONFIRM");
+    assert_int_equal(said(0)[0], ':'); /* ten seconds */
+    resume(3);
+    settle();
+    assert_true(client[0]->closing);
+    client_break(client[0]);
+    client[0] = NULL;
+    pass(5000);
+    assert_string_equal(said(3), "");
+    pass(7000);
+    assert_non_null(strstr(said(3), "RESUMED"));
+    say(3, "CONFIRM");
+    come(0);
+    resume(0);
+    assert_true(client[3]->closing);
+    assert_string_equal(said(0), "");
+    go(3); /* it is proved that it has heard */
+    pass(0);
+    assert_non_null(strstr(said(0), "RESUMED"));
+    stop();
+}
+
+static void nothing_is_handed_on_before_all_have_withdrawn_the_record(void **state)
+{
+    (void)state;
+    start();
+    hold(0);
+    say(1, "LOCK x");
+    settle();
+    say(0, "UNLOCK x");
+    assert_string_equal(said(0), "+OK\r\n");
+    while (carry(0, 1) + carry(1, 0)) /* cat does not know */
+        ;
+    assert_string_equal(said(1), "");
+    settle();
+    assert_true(fence_of(said(1)) > 0);
+    stop();
+}
+
+static void a_member_that_comes_is_told_all(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    kill_member(1);
+    install();
+    settle();
+    start_member(1, 10);
+    node[1].view = now_view;
+    connect_all(1);
+    now_view = node[0].view;
+    install();
+    settle();
+    assert_true(node_is_open(&node[1]));
+    kill_member(0);
+    kill_member(2);
+    come(1);
+    install();
+    settle();
+    resume(1);
+    settle();
+    assert_int_equal(fence_of(said(1)), fence);
+    stop();
+}
+
+static void what_a_client_may_ask(void **state)
+{
+    static const char *const wrong[] = {"SESSION KEEP 5",
+                                        "SESSION KEEP 3600001",
+                                        "SESSION KEEP x",
+                                        "SESSION RESUME 12",
+                                        "SESSION RESUME 0123456789abcdef0123456789abcdeg",
+                                        "SESSION WHAT",
+                                        "SESSION END 1"};
+
+    (void)state;
+    start();
+    for (unsigned k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        say(0, wrong[k]);
+        assert_int_equal(strncmp(said(0), "-ERR ", 5), 0);
+    }
+    say(0, "SESSION END");
+    assert_int_equal(strncmp(said(0), "-NOSESSION ", 11), 0);
+    say(0, "SESSION RESUME 0123456789abcdef0123456789abcdef");
+    assert_int_equal(strncmp(said(0), "-NOSESSION ", 11), 0);
+    say(0, "LOCK y");
+    settle();
+    said(0);
+    say(0, "SESSION KEEP 10000");
+    assert_int_equal(strncmp(said(0), "-ERR ", 5), 0);
+    hold(1);
+    say(1, "SESSION KEEP 10000");
+    assert_int_equal(strncmp(said(1), "-ERR ", 5), 0);
+    say(1, "SESSION END");
+    assert_string_equal(said(1), "+OK\r\n");
+    settle();
+    say(2, "LOCK x");
+    assert_free(2, 1);
+    stop();
+}
+
+static void the_end_of_time_and_force_end_what_is_kept(void **state)
+{
+    (void)state;
+    start();
+    keep(0, "SESSION KEEP 10000");
+    say(0, "LOCK x TTL 50");
+    settle();
+    said(0);
+    say(1, "LOCK x");
+    settle();
+    pass(60);
+    assert_free(1, 1);
+    say(0, "LOCK y");
+    settle();
+    said(0);
+    client_break(client[0]);
+    client[0] = NULL;
+    say(2, "LOCK y");
+    settle();
+    client[5]->operates = true;
+    say(5, "FORCE-UNLOCK y");
+    settle();
+    assert_free(2, 1);
+    come(0);
+    resume(0);
+    assert_string_equal(said(0), "*1\r\n$7\r\nRESUMED\r\n");
+    stop();
+}
+
+/* A view that begins before the former one has opened: owners that were chosen there are chosen again, by all alike. */
+static void views_that_do_not_open_lose_nothing(void **state)
+{
+    for (unsigned steps = 0; steps < 24; steps++) {
+        uint64_t fence;
+
+        (void)state;
+        start();
+        fence = hold(0);
+        say(1, "LOCK x");
+        settle();
+        kill_member(0);
+        install();
+        for (unsigned k = 0; k < steps; k++)
+            carry(1 + k % 2, 2 - k % 2);
+        install();
+        for (unsigned k = 0; k < steps / 2; k++)
+            carry(2 - k % 2, 1 + k % 2);
+        install();
+        settle();
+        assert_string_equal(said(1), "");
+        assert_int_equal((keep_wants_view(&node[1]) || keep_wants_view(&node[2])), 0);
+        assert_int_equal(node[1].keep.claims + node[2].keep.claims, 1);
+        assert_int_equal(node[1].keep.records + node[2].keep.records, 1);
+        resume(4);
+        settle();
+        install();
+        settle();
+        assert_int_equal(fence_of(said(4)), fence);
+        stop();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_grant_is_told_when_all_others_know_it),
+        cmocka_unit_test(a_session_outlives_its_member),
+        cmocka_unit_test(a_session_that_nobody_resumes_ends),
+        cmocka_unit_test(a_connection_that_breaks_leaves_the_session),
+        cmocka_unit_test(a_session_moves_to_another_member),
+        cmocka_unit_test(the_later_connection_waits_until_the_earlier_believes_in_nothing),
+        cmocka_unit_test(nothing_is_handed_on_before_all_have_withdrawn_the_record),
+        cmocka_unit_test(a_member_that_comes_is_told_all),
+        cmocka_unit_test(what_a_client_may_ask),
+        cmocka_unit_test(the_end_of_time_and_force_end_what_is_kept),
+        cmocka_unit_test(views_that_do_not_open_lose_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
