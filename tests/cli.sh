@@ -23,7 +23,7 @@ answers 0 "dibs 0." --version
 answers 0 "usage: dibs list" list --help
 answers 0 "ricart-agrawala" list
 answers 0 '"name": "ricart-agrawala"' list --format json
-answers 0 "CACM 24(1), 1981" list ricart-agrawala
+answers 0 "mutual exclusion in computer networks, CACM 24(1)," list ricart-agrawala
 
 answers 0 "2. Every interleaving" demo
 answers 0 "8 messages for 2 entries" demo

@@ -15,16 +15,20 @@ for file in tests/scenario/*.txt; do
 done
 
 # Every mistake that dibs list --all names has its story, and a published one has its place.
-missing=$("$DIBS" list --all | awk '/^[a-z]/ { name = $1 }
-    /^      [a-z-]+ \(/ { print name "-" $1 }' | while read -r story; do
+# Lines "ALGORITHM-MISTAKE KIND: PLACE".
+mistakes=$("$DIBS" list --all --format json | python3 -c '
+import json, sys
+for a in json.load(sys.stdin):
+    for m in a["mistakes"]:
+        print("%s-%s %s: %s" % (a["name"], m["name"], a["mistaken"], m["where"]))')
+missing=$(echo "$mistakes" | while read -r story _; do
     ls tests/scenario/"$story"*.txt >/dev/null 2>&1 || echo "$story"
 done)
 number=$((number + 1))
 [ -z "$missing" ] || echo "# without a scenario: $missing"
 [ -z "$missing" ] && echo "ok $number - every mistake has a scenario" || echo "not ok $number - every mistake has a scenario"
 number=$((number + 1))
-if "$DIBS" list --all | awk '/^    published mistake: / { published = 1; next } /^[a-z]/ { published = 0 }
-    published && !/section|figure/ { print; bad = 1 } END { exit bad }'; then
+if [ -n "$mistakes" ] && ! echo "$mistakes" | grep ' published mistake: ' | grep -v 'section\|figure'; then
     echo "ok $number - every published mistake has its place"
 else
     echo "not ok $number - every published mistake has its place"

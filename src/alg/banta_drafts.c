@@ -1,6 +1,9 @@
 /* Banta, "Distributed Mutual Exclusion Algorithms", M.S. thesis, University of Nevada, Las Vegas, 1993: the way to the
  * simple algorithm of banta_simple.c, in three steps. None of them serves every site, and the thesis says so of each.
  *
+ * Idea. The token carries the queue of sites to serve; the three drafts differ in who is asked for it, and in what becomes of
+ * a request that finds the token elsewhere.
+ *
  * banta-first-draft (section 3.4, pages 25-30). A request goes to all others. A site that holds the idle token sends it to
  *     the one who asks; any other site ignores the request. A request that finds the token in use or on its way is lost.
  * banta-basic (section 3.4, pages 25-30). A request goes to one site, the last of the token's queue as far as its sender

@@ -13,6 +13,17 @@
  * The price is the window: the token rests for more than 2T in every cycle. With `--set hurry=yes` it goes at once if
  * there is no site to tell, since then no request can be late.
  *
+ * Algorithm. Site i:
+ *     request                if the token is here and no window is open: enter; else send REQUEST to the good site
+ *     on REQUEST             if my window is open: append it to the token's queue; else collect it, and if I hold the
+ *                            idle token, start a cycle: send UPDATE as below
+ *     on UPDATE(good)        requests go to the good site from now on
+ *     on TOKEN(good, queue)  enter
+ *     release                if I am not the good site: send TOKEN to the first of the queue; else if there are
+ *                            requests, start a cycle: append what was collected to the queue; the good site is its
+ *                            last; send UPDATE(good) to all that are not on it; open a window of 2T
+ *     timer                  the window is over: send TOKEN to the first of the queue
+ *
  * Invariant BE1. There is one token, held or in flight. Its queue holds no site twice, and never the holder.
  * Invariant BE2. No UPDATE is in flight but from a site with an open window. So with the token, good is the good site
  * of its cycle, and it stands in the queue or is this site. Invariant BE3. A REQUEST arrives only where the token is,

@@ -10,6 +10,22 @@
  * queue), RELEASE from all but the good site: (n-2)/m + 2 per entry, from n at light load (0 if the token is here
  * already) to 3 - 1/(n-1) at full load.
  *
+ * Algorithm. Site i:
+ *     request                      if the token is here and no window is open: enter; else send REQUEST to the good
+ *                                  site
+ *     on REQUEST                   if my window is open: append it to the token's queue; else collect it, and if I
+ *                                  hold the idle token, start a cycle: send UPDATE(good) to all that are not on the
+ *                                  queue; open a window of 2T
+ *     on UPDATE(good)              requests go to the good site from now on
+ *     on TOKEN(good, free, queue)  the good site: keep it, and enter when all slots are free. Another site: note the
+ *                                  k-th site behind me, but no site beyond the good one; take a slot if one is free;
+ *                                  send TOKEN to the first of the queue; enter if I have a slot, or one was released
+ *                                  to me already
+ *     on RELEASE                   enter if the token has passed by, or, at the good site, if all slots are free
+ *     release                      send RELEASE to the site that I noted; the good site: if there are requests, start
+ *                                  a cycle: send UPDATE, as above
+ *     timer                        the window is over: send TOKEN to the first of the queue
+ *
  * Invariant BK1. There is one token, held or in flight. Its queue holds no site twice, and never the holder.
  * Invariant BK2. Free slots, sites inside that do not have the token, and RELEASEs in flight or not used yet are k
  *     together. When the good site enters, all slots are free: it is alone.

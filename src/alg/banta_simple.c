@@ -12,6 +12,19 @@
  * load all others are on the queue and no site is told anything: 2, or a few more where delays vary. A request is
  * passed on at most n-1 times.
  *
+ * Algorithm. Site i:
+ *     request                         if the token is here: enter; else number my request; send REQUEST(origin,
+ *                                     number, hops) to the good site
+ *     on REQUEST(origin, number, hops)  if it is old: ignore it; else keep it. If I neither wait nor have the token:
+ *                                     send the REQUEST on to my good site. If I hold the idle token: queue what was
+ *                                     kept; send UPDATE(last of the queue, version) to all that are not on the queue;
+ *                                     send TOKEN to its first site
+ *     on UPDATE(good, version)        if the version is newer: the good site is good
+ *     on TOKEN(queue, version, taken)  enter
+ *     release                         queue what was kept and not queued elsewhere; if there was any: send UPDATE to
+ *                                     all that are not on the queue; if the queue is not empty: send TOKEN to its
+ *                                     first site
+ *
  * Invariant BS1. There is one token, held or in flight. Its queue holds no site twice, and never the holder.
  * Invariant BS2. An idle site's good site is another one. A request that is passed on or waits for a waiting site moves
  *     to strictly higher versions, so no circle of sites wait for each other.

@@ -8,6 +8,14 @@
  * the average at light load. With `--set start=staircase` every site begins with the permissions of all sites above it,
  * which saves the first messages.
  *
+ * Algorithm. Site i:
+ *     request           number my claim; send REQUEST(number, i) to all whose permission I do not have; enter if
+ *                       there are none
+ *     on REQUEST(k, j)  highest := max(highest, k); if I am inside, or wait with an older claim: defer j; else I lose
+ *                       the permission of j: send REPLY to j, and if I wait and had it, send my REQUEST to j
+ *     on REPLY          I have the permission of the sender; enter if I have all permissions
+ *     release           I lose the permission of all that are deferred; send REPLY to them
+ *
  * Invariant CR1. Two sites never hold each other's permission.
  * Invariant CR2. While a site waits for a permission, its REQUEST or the REPLY is in flight, or it is deferred.
  * Invariant CR3. For one entry a site sends another at most one REQUEST: a site that has answered it has a later claim

@@ -6,6 +6,15 @@
  *
  * Messages. REQUEST(mode), GRANT, RELEASE: 3 per entry, none where site 0 itself goes in; 3(n-1)/n on the average.
  *
+ * Algorithm. Site i:
+ *     request           send REQUEST(mode) to site 0
+ *     on REQUEST(mode)  site 0: append it to the queue; while the first of the queue may join those that are out,
+ *                       send it a GRANT and count it as out
+ *     on GRANT          enter
+ *     release           send RELEASE to site 0
+ *     on RELEASE        site 0: the sender is out no more; send a GRANT to the first of the queue while it may join
+ *                       those that are out
+ *
  * Invariant C1. All grants that are out may be inside together. A grant is out until its RELEASE has arrived.
  * Invariant C2. If a claim queues, the first in the queue may not join those that are out.
  *

@@ -7,6 +7,16 @@
  * Messages. REQUEST(number) to the known sites and TOKEN(queue, served) once: 0 if the token is here, (n-1)/2 + (n-1)/n
  * on average at light load, never more than n.
  *
+ * Algorithm. Site i:
+ *     request                  if the token is here: enter; else number my request; send REQUEST(number) to the
+ *                              request set
+ *     on REQUEST(k) from j     asked[j] := max(asked[j], k); put j into the request set; if I hold the idle token and
+ *                              the request is fresh: send TOKEN to j. If I wait, or the request is old, and j does
+ *                              not know of me: send my REQUEST to j
+ *     on TOKEN(served, queue)  enter
+ *     release                  my request is served; append all sites with fresh requests to the queue; if it is not
+ *                              empty: send TOKEN to its first site
+ *
  * Invariant CSL1. There is one token, held or in flight.
  * Invariant CSL2. Of any two sites i and j: i knows j, or j knows i, or a REQUEST between them is in flight.
  * Invariant CSL3. For a site i with the token and any j: j knows i, or a REQUEST between them is in flight, or i has

@@ -7,6 +7,20 @@
  * Messages. REQUEST(claim) to all, REPLY(number of the claim) from all, and for a follower START(its claim) and
  * COMPLETE: 2(n-1) as a captain. A follower costs two more for each captain that takes it along, at most 4(n-1).
  *
+ * Algorithm. Site i:
+ *     request        number my claim above all numbers sent or received; send REQUEST(claim) to all others; await all
+ *                    of them; enter as a captain if there are none
+ *     on REQUEST(c)  if c is for another group, and my claim is older or I await followers: defer it; else send
+ *                    REPLY(number of c). If I wait for the same group with an older claim, remember c as younger
+ *     on REPLY(k)    if k is the number of my claim, the sender is awaited no more; if no site is awaited, and I
+ *                    await no followers of another group: enter as a captain, and send START to each younger claim
+ *                    that would have to wait for a deferred one
+ *     on START(c)    if I still wait with claim c: enter as a follower of the sender; else send COMPLETE to it
+ *     release        a follower: send COMPLETE to its captain. Send REPLY to all that there is no reason to defer any
+ *                    more
+ *     on COMPLETE    one follower less; if it was the last: send REPLY to all that there is no reason to defer any
+ *                    more; enter as a captain if no site is awaited, as on the last reply
+ *
  * Invariant JR1. A captain counts every START from it and COMPLETE to it in flight, and every site inside that it took
  *     along.
  * Invariant JR2. Two sites that are captains, inside or awaiting followers, are so for the same group.

@@ -9,6 +9,16 @@
  * between 2(n-1) and 3(n-1). With `--set omit=all` it does not reply while any claim of its own is pending: where its
  * claim is the earlier one, its RELEASE serves for L1.
  *
+ * Algorithm. Site i:
+ *     request           clock := clock + 1; put (clock, i) into the queue; send REQUEST(clock, i) to all others;
+ *                       enter if there are none
+ *     on REQUEST(t, j)  clock := max(clock, t) + 1; put (t, j) into the queue; send REPLY(clock) to j; if the time is
+ *                       later than my claim, j has been heard; enter if L1 and L2 hold
+ *     on REPLY(t)       clock := max(clock, t) + 1; if the sender's time is later than my claim, it has been heard;
+ *                       enter if all have been heard (L1) and my claim is the first of the queue (L2)
+ *     release           take my claim out of the queue; send RELEASE(clock) to all others
+ *     on RELEASE(t)     take the sender's claim out of the queue; it has been heard; enter if L1 and L2 hold
+ *
  * Invariant L. Sites enter in the order of their claims (time, site).
  *
  * Departures from the paper. The largest time received from a site need not be kept: what was received before the claim

@@ -6,6 +6,11 @@
  * Messages. TOKEN, from each site to the next: 1 per entry at full load, without bound at light load, since the token
  * also travels while no site asks. A request waits for n/2 hops on average when the ring is idle.
  *
+ * Algorithm. Site i:
+ *     request   wait for the token; enter if there is no other site
+ *     on TOKEN  if I wait: enter; else send TOKEN to the next site
+ *     release   send TOKEN to the next site
+ *
  * Invariant LL1. There is one token, and no other message. A site has it exactly while it is inside; else the token is
  * in flight.
  *

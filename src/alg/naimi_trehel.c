@@ -8,6 +8,13 @@
  * Messages. REQUEST(origin), forwarded, and TOKEN: H(n-1) = 1 + 1/2 + .. + 1/(n-1) per entry on average at light load,
  * O(log n) amortised for any load, n at worst.
  *
+ * Algorithm. Site i:
+ *     request             if I have no father: enter; else send REQUEST(i) to my father; father := none
+ *     on REQUEST(origin)  if I have a father: send the REQUEST on to it; else if I hold the idle token: send TOKEN to
+ *                         the origin; else next := origin. father := origin
+ *     on TOKEN            enter
+ *     release             if next is a site: send TOKEN to it; next := none
+ *
  * Invariant NT1. There is one token, held or in flight.
  * Invariant NT2. Fathers form no cycle. A site without a father that does not request holds the token.
  * Invariant NT3. While a site requests, it has a father exactly if it has a next.

@@ -8,6 +8,14 @@
  * Messages. REQUEST(origin), forwarded, and TOKEN(queue): H(n-1) = 1 + 1/2 + .. + 1/(n-1) per entry on average at light
  * load, 2 at full load.
  *
+ * Algorithm. Site i:
+ *     request             if I hold the token: enter; else send REQUEST(i) to the root; root := me
+ *     on REQUEST(origin)  if I wait or am inside: keep it; else if I hold the idle token: send TOKEN to the origin;
+ *                         else send the REQUEST on to the root; root := origin
+ *     on TOKEN(queue)     enter
+ *     release             append what was kept to the queue; if it is not empty: root := its last site; send
+ *                         TOKEN(rest of the queue) to its first site
+ *
  * Invariant NQ1. There is one token, held or in flight.
  * Invariant NQ2. Every waiting site is in exactly one place: in the queue of one site, in that of the token, in a
  *     REQUEST in flight, or the destination of the TOKEN in flight.

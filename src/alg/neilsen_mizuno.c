@@ -10,6 +10,13 @@
  * Messages. REQUEST(site) from neighbour to neighbour, TOKEN directly: at most D + 1 per entry on a tree of diameter D, 3
  * on a star; 0 where the token is.
  *
+ * Algorithm. Site i:
+ *     request                    if I hold the token: enter; else send REQUEST(i) to LAST; LAST := none
+ *     on REQUEST(origin) from j  if LAST is a site: send the REQUEST on to it; else if I hold the idle token: send
+ *                                TOKEN to the origin; else FOLLOW := origin. LAST := j
+ *     on TOKEN                   enter
+ *     release                    if FOLLOW is a site: send TOKEN to it; FOLLOW := none
+ *
  * Invariant NM1. There is one token, held or in flight.
  * Invariant NM2. An edge points one way, or a REQUEST is under way on it: of two neighbours not both point to each other.
  *

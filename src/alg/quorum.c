@@ -10,6 +10,21 @@
  * Messages. REQUEST, GRANT, RELEASE for every member of the quorum but oneself, 3(K-1) at light load for a quorum of K,
  * and a FAILED each at full load; at most 7(K-1) amortised.
  *
+ * Algorithm. Site i:
+ *     request        number my claim; send REQUEST(claim) to all arbiters of my quorum; enter once all have granted
+ *     on REQUEST(c)  if my grant is free: send GRANT to c. Else c waits; if it is older than the granted claim and
+ *                    all that wait, send INQUIRE to the granted claim, if that was not done; else send FAILED to c. A
+ *                    waiting claim that c overtakes is told FAILED, too
+ *     on GRANT       the sender has granted; enter if all arbiters have. An INQUIRE of it that came before is
+ *                    answered now: YIELD if I have failed somewhere
+ *     on FAILED      I have failed there: send YIELD to each arbiter that has inquired
+ *     on INQUIRE     if I have failed somewhere and am not inside: send YIELD to the arbiter; else remember it until
+ *                    I fail, or leave
+ *     on YIELD       the claim waits again; send GRANT to the oldest waiting claim, and FAILED to the one that
+ *                    yielded if it does not know
+ *     release        send RELEASE to all arbiters of my quorum
+ *     on RELEASE     my grant is free; send GRANT to the oldest waiting claim
+ *
  * Invariant M1. An arbiter's grant is with one claim; no claim waits at an arbiter that has not granted.
  * Invariant M2. If the first of the waiting claims is older than the granted one, INQUIRE is out for it.
  * Invariant M3. Every claim that waits at an arbiter, but one that is older than the granted and all other waiting

@@ -6,6 +6,15 @@
  *
  * Messages. REQUEST and TOKEN along the way: at light load twice the distance to the token, at full load 4(n-1)/n.
  *
+ * Algorithm. Site i:
+ *     request            put myself into the queue; if I hold the idle token: enter; else if I have not asked: send
+ *                        REQUEST to the holder side
+ *     on REQUEST from j  put j into the queue; if I hold the idle token: send TOKEN to the first of the queue, else
+ *                        if I have not asked: send REQUEST to the holder side
+ *     on TOKEN           take the first off the queue: if it is me, enter; else send TOKEN to it, and REQUEST behind
+ *                        it if others are left in the queue
+ *     release            if the queue is not empty: send TOKEN to its first, and REQUEST behind it if others are left
+ *
  * Invariant RT1. There is one token, held or in flight.
  * Invariant RT2. A queue holds no site twice, so degree + 1 slots are enough.
  * Invariant RT3. Where the token is not: `asked` holds exactly if this site stands in the queue of `holder`, or its

@@ -6,6 +6,14 @@
  *
  * Messages. REQUEST(claim) to all; REPLY(count), which answers `count` REQUESTs at once: 2n-k-1 to 2(n-1) per entry.
  *
+ * Algorithm. Site i:
+ *     request           number my claim; each other site owes one more reply; send REQUEST(number, i) to all others;
+ *                       enter if k > n-1
+ *     on REQUEST(t, j)  highest := max(highest, t); if I am inside, or wait with an older claim: defer j, and count
+ *                       how often; else send REPLY(1) to j
+ *     on REPLY(count)   the sender owes count replies less; enter if I wait and at most k-1 sites owe me replies
+ *     release           send REPLY(count) to all that are deferred
+ *
  * Invariant RK1. owed_i[j] = REQUESTs i->j in flight + deferred_j[i] + the counts of REPLYs j->i in flight.
  *
  * Departures from the paper. None known: replies owed and deferred are both counted, site by site. Reproductions

@@ -6,6 +6,14 @@
  *
  * Messages. REQUEST(claim) to all, REPLY from all: 2(n-1) per entry, always.
  *
+ * Algorithm. Site i:
+ *     request           number my claim above all numbers sent or received; send REQUEST(number, i) to all others;
+ *                       await all of them; enter if there are none
+ *     on REQUEST(k, j)  highest := max(highest, k); if I wait or am inside, my claim is older and the modes are
+ *                       incompatible: defer j; else send REPLY to j
+ *     on REPLY          the sender is awaited no more; enter if no site is awaited
+ *     release           send REPLY to all that are deferred
+ *
  * Invariant RA1. Two sites never defer each other. Of two sites that claim in incompatible modes, one awaits the other.
  * Invariant RA2. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, or j defers i.
  *

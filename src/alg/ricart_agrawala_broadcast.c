@@ -9,6 +9,13 @@
  * one REPLIES(list) if any claim was deferred: n per entry at light load, 2 at full load. With `--set replies=each` the
  * deferred get a REPLY each: n at any load.
  *
+ * Algorithm. Site i:
+ *     request           number my claim; broadcast REQUEST(number, i); await all others; enter if there are none
+ *     on REQUEST(k, j)  highest := max(highest, k); if my claim is older: defer j; else send REPLY to j
+ *     on REPLY          the sender is awaited no more; enter if no site is awaited
+ *     on REPLIES(list)  if I am on the list: the sender is awaited no more; enter if no site is awaited
+ *     release           if sites are deferred: broadcast REPLIES(their list)
+ *
  * Invariant RB. Site i awaits site j exactly while a REQUEST i->j or a REPLY j->i is in flight, be it a name in a list,
  * or j defers i.
  *

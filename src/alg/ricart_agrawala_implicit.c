@@ -10,6 +10,16 @@
  * entry, n-1 at light and 3(n-1) at full load. With broadcasts one REQUEST, d times DEFERRED, and at the exit one
  * REPLIES(list) if any claim was deferred: 1 at light and n+1 at full load.
  *
+ * Algorithm. Site i:
+ *     request                    number my claim; start a timer of 2T; send REQUEST(number, i) to all others; enter
+ *                                if there are none
+ *     on REQUEST(k, j)           highest := max(highest, k); if my claim is older: defer j and send DEFERRED to j;
+ *                                else say nothing
+ *     on DEFERRED                await a reply of the sender, unless it has come already
+ *     on REPLY or REPLIES(list)  the sender is awaited no more; enter if the timer is over and no site is awaited
+ *     timer                      enter if no site is awaited
+ *     release                    send REPLY to all that are deferred, or broadcast REPLIES(their list)
+ *
  * Invariant RI1. When the timer fires, every site that has deferred the claim has been heard.
  * Invariant RI2. A site that waits for j, or will when a DEFERRED in flight arrives, is deferred by j or has its REPLY
  * in flight, or has had it early.

@@ -8,6 +8,16 @@
  *
  * Messages. REQUEST(claim) to all, REPLY from all: 2(n-1) per entry, always.
  *
+ * Algorithm. Site i:
+ *     request           if claims were set aside and my new number would not be below them: treat them as REQUESTs
+ *                       now, and send REPLY where I do not defer. Number my claim; send REQUEST(number, i) to all
+ *                       others; enter if there are none
+ *     on REQUEST(k, j)  if I have priority over j and j's claim is younger: set it aside; else if my claim is older:
+ *                       defer j; else send REPLY to j
+ *     on REPLY          the sender is awaited no more; enter if no site is awaited
+ *     release           send REPLY to all that are deferred; if claims are set aside, start the timer
+ *     timer             treat the claims that were set aside as REQUESTs: send REPLY to each
+ *
  * Invariant RP. A claim on the pile is younger than the claim of the site that set it aside, or that site is idle and
  * its timer runs.
  *

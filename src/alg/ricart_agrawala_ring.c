@@ -6,6 +6,12 @@
  * Messages. REQUEST(claim), n times: n per entry, always. But a REQUEST that was held has the rest of its way to go:
  * the synchronization delay is T times the distance from the site that leaves to the one that enters next.
  *
+ * Algorithm. Site i:
+ *     request            number my claim; send REQUEST(claim) to the next site
+ *     on REQUEST(claim)  if it is mine: enter; else if my claim is older: keep it; else send the REQUEST on to the
+ *                        next site
+ *     release            send each REQUEST that was kept on to the next site, the oldest claim first
+ *
  * Invariant RR. A claim that waits has one REQUEST, in flight or held; no other claim has any.
  *
  * Departures from the paper. The highest number seen covers the site's own claims. Numbers: ricart_agrawala.h. */

@@ -6,6 +6,14 @@
  *
  * Messages. REQUEST(claim, notes), n times, and a REPLY for every note: n per entry at light load, 2n-1 at full load.
  *
+ * Algorithm. Site i:
+ *     request                   number my claim; send REQUEST(claim) without notes to the next site
+ *     on REQUEST(claim, notes)  if it is mine: the notes tell who owes a reply; enter if all of those have come.
+ *                               Else, if my claim is older, defer it and add a note; send the REQUEST on to the next
+ *                               site
+ *     on REPLY                  one reply less is owed; enter if my claim is back and none is owed
+ *     release                   send REPLY to all that are deferred
+ *
  * Invariant RN. The replies owed to a site and the notes on its REQUEST, if that is not back yet, add up to the sites
  * that defer it and the REPLYs in flight to it.
  *

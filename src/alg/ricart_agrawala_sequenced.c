@@ -7,6 +7,12 @@
  *
  * Messages. REQUEST and REPLY, both to all: 2 per entry. A broadcast counts as one.
  *
+ * Algorithm. Site i:
+ *     request     broadcast REQUEST
+ *     on REQUEST  append the sender, which may be me, to the queue; enter if I am the first and it is my own
+ *     on REPLY    take the sender off the head of the queue; enter if I am the first now
+ *     release     broadcast REPLY
+ *
  * Invariant RS. The lines of two sites that have seen equally many transmissions are equal.
  *
  * Departures from the paper. The paper can be read as if no site need REPLY when no site waits. The REPLY is needed

@@ -7,6 +7,14 @@
  *
  * Messages. REQUEST(number) to all and TOKEN(served) once: n per entry, or 0 if the token is here already.
  *
+ * Algorithm. Site i:
+ *     request               if the token is here: enter; else number my request; send REQUEST(number) to all others
+ *     on REQUEST(k) from j  requested[j] := max(requested[j], k); if I hold the idle token and requested[j] >
+ *                           granted[j]: send TOKEN to j
+ *     on TOKEN(granted)     enter
+ *     release               granted[i] := requested[i]; going round from i+1, send TOKEN to the first j with
+ *                           requested[j] > granted[j], if there is one
+ *
  * Invariant RAT1. There is one token, held or in flight.
  * Invariant RAT2. The number of a site's latest request is the one served last, or the next.
  *

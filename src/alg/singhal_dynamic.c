@@ -8,6 +8,14 @@
  * Messages. REQUEST(claim) and REPLY: n-1 on the average at light load, 2(n-1) at full load. (The author estimates
  * 3(n-1)/2 there, but if all sites ask all the time, every other site has asked in between.)
  *
+ * Algorithm. Site i:
+ *     request           clock := clock + 1; send REQUEST(clock, i) to the request set; enter if it is empty
+ *     on REQUEST(t, j)  clock := max(clock, t); if I am inside, or wait with an older claim: put j into the inform
+ *                       set; else send REPLY to j, and if I wait and have not asked j, send my REQUEST to j; put j
+ *                       into the request set
+ *     on REPLY          take the sender out of the request set; enter if it is empty
+ *     release           send REPLY to the inform set, and move it into the request set
+ *
  * Invariant SD1. Of two sites at least one must ask the other; both only while a REPLY between them is in flight.
  * Invariant SD2. An idle site owes no answer.
  *

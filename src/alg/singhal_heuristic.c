@@ -9,6 +9,16 @@
  * Messages. REQUEST(number) to the sites counted as requesting and TOKEN(numbers, who waits) once: 0 if the token is
  * here, (n-1)/2 + (n-1)/n on average at light load, n at full load and never more.
  *
+ * Algorithm. Site i:
+ *     request               if the token is here: enter; else SN[i] := SN[i] + 1; send REQUEST(SN[i]) to each j with
+ *                           SV[j] = R
+ *     on REQUEST(k) from j  SN[j] := max(SN[j], k). Not requesting: SV[j] := R. Requesting: if SV[j] was not R, send
+ *                           my REQUEST to j; SV[j] := R. Inside: SV[j] := R. Holding the idle token: send TOKEN to j,
+ *                           or, if the request is old, tell j of me by a REQUEST
+ *     on TOKEN(TSN, TSV)    enter
+ *     release               merge SN, SV with TSN, TSV by the higher number; send TOKEN to the nearest j with SV[j] =
+ *                           R; if there is none, hold it
+ *
  * Invariant SH1. There is one token, held or in flight, and it is sent only to sites that wait.
  * Invariant SH2. Of any two sites one counts the other, or a REQUEST between them is in flight, or one is inside and
  *     its token counts the other. (As published, theorem 2 claims more, a staircase of guesses, which does not hold.)

@@ -6,6 +6,13 @@
  *
  * Messages. REQUEST(number) to all and TOKEN(queue, served) once: n per entry, or 0 if the token is here already.
  *
+ * Algorithm. Site i:
+ *     request               if the token is here: enter; else RN[i] := RN[i] + 1; send REQUEST(RN[i]) to all others
+ *     on REQUEST(k) from j  RN[j] := max(RN[j], k); if I hold the idle token and RN[j] > LN[j]: send TOKEN to j
+ *     on TOKEN(LN, Q)       enter
+ *     release               LN[i] := RN[i]; append each j with RN[j] > LN[j] that is not in Q; if Q is not empty:
+ *                           send TOKEN(LN, Q) to its first site
+ *
  * Invariant SK1. There is one token, held or in flight.
  * Invariant SK2. A site is at most once in the token's queue; the queue of an idle holder is empty.
  * Invariant SK3. The number of a site's latest request is the one served last, or the next.

@@ -14,6 +14,24 @@
  * Messages. REQUEST(number, session) to the sites known to have asked; then TOKEN, or START and COMPLETE: 0 where the
  * token is and for another entry to the open session, (n-1)(n+2)/2n on average at light load, never more than n+1.
  *
+ * Algorithm. Site i:
+ *     request                         if the token is here and idle, or the queue is empty and the session is mine:
+ *                                     enter as captain; else number my request, and send REQUEST(number, session) to
+ *                                     the request set, or put it into the queue if the token is here
+ *     on REQUEST(k, X) from j         if it is old, ignore it, but tell j of me by a REQUEST if it may not know. If I
+ *                                     wait and have not told j: send my REQUEST to j. With the token: idle: send
+ *                                     TOKEN to j; the session is X and the queue is empty: send START to j; else
+ *                                     queue it
+ *     on TOKEN(session, followers, queue)  enter as captain; queue the requests that came before it, and send START to
+ *                                     those that may join
+ *     on START(captain)               enter as a follower
+ *     release                         a follower: send COMPLETE to its captain. A captain: if no followers are left
+ *                                     and the queue is not empty, open the next session: send TOKEN to the first of
+ *                                     the queue, and START to those behind it that want the same session
+ *     on COMPLETE                     one follower less; if it was the last, I have left and the queue is not empty:
+ *                                     open the next session, as above: send TOKEN and START, or enter if I am its
+ *                                     captain
+ *
  * Invariant SS1. There is one token, held or in flight.
  * Invariant SS2. Of two sites without the token one knows the other, or a REQUEST between them is in flight that is
  *     news.

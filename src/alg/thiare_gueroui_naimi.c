@@ -9,6 +9,20 @@
  * ASK(server), forwarded, and TOKEN between servers, once for every session that is opened: from 0, where the token is
  * already, to m; O(log m) on average, for m servers.
  *
+ * Algorithm. Site i:
+ *     request              send REQUEST(session) to the server of the session
+ *     on REQUEST(session)  server: queue it. If its session is open and no other server or session waits: send START
+ *                          to the client. If the server does not want the token: want it, and send ASK(server) to the
+ *                          father, or open the session if the token is here
+ *     on START             enter
+ *     release              send COMPLETE to the server
+ *     on COMPLETE          server: one client less; if it was the last: send TOKEN to the next server, if there is
+ *                          one, and ASK for it again if clients wait; else open the next session: send START to its
+ *                          clients
+ *     on ASK(origin)       send the ASK on to the father; without a father: send TOKEN to the origin if it is idle
+ *                          here, else next := origin. father := origin
+ *     on TOKEN             open the session of the first client that waits: send START to all clients of that session
+ *
  * Invariant TG1. There is one token, held or in flight.
  * Invariant TG2. A server counts those of its clients that are inside, and every START to and COMPLETE from them in
  *     flight. It counts some only while it has the token, and they share one session.

@@ -119,6 +119,7 @@ void json_real(struct cli_json *j, double value); /* what is not finite is writt
 void json_bool(struct cli_json *j, bool value);
 
 int cmd_list(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_scenario(int argc, char **argv);

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "core/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* The names of the bits that are set, one after the other. */
@@ -17,70 +18,107 @@ static const char *list_bits(uint32_t bits, const char *(*name)(unsigned), const
     return buf;
 }
 
-/* Three lines: name and needs; messages and cost; source. The needs that all algorithms share (messages arrive, sites
- * do not crash) are left out. */
+/* A text below the name, wrapped. */
+static void list_below(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void list_below(const char *format, ...)
+{
+    char line[2048] = "\t";
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line + 1, sizeof line - 1, format, args);
+    va_end(args);
+    cli_help_text(stdout, line);
+}
+
+/* Name, family and rules; messages and cost; needs; source. The needs that all algorithms share (messages arrive, sites
+ * do not crash) are left out. No line is wider than the terminal. */
 static void list_lines(const struct dme_alg *a)
 {
     uint32_t special = a->needs & ~(uint32_t)(DME_RELIABLE | DME_ALIVE);
-    char rules[64], needs[64];
+    char buf[256];
+    struct dme_text kinds;
 
-    printf("%-40s %-10s  %-28s %s%s\n   ", a->name, dme_family_name(a->family),
-           list_bits(a->rules, dme_rule_name, " ", rules, sizeof rules), special ? "needs " : "",
-           list_bits(special, dme_need_name, " ", needs, sizeof needs));
+    printf("%-41s%-11s%s\n", a->name, dme_family_name(a->family),
+           list_bits(a->rules, dme_rule_name, " ", buf, sizeof buf));
+    dme_text_init(&kinds, buf, sizeof buf);
     for (const struct dme_kind *k = a->kinds; k->name; k++)
-        printf(" %s", k->name);
-    printf("; %s\n    %s\n", a->cost, a->paper);
+        dme_print(&kinds, "%s%s", kinds.len ? " " : "", k->name);
+    list_below("%s; %s", buf, a->cost);
+    if (special)
+        list_below("needs %s", list_bits(special, dme_need_name, " ", buf, sizeof buf));
+    list_below("%s", a->paper);
     if (a->flaw)
-        printf("    %s: %s\n", dme_mistake_kind_name(a->mistaken), a->flaw);
+        list_below("%s: %s", dme_mistake_kind_name(a->mistaken), a->flaw);
     for (unsigned m = 0; a->mistakes && a->mistakes[m].name; m++)
         if (dme_makes(a, m))
-            printf("      %s (%s): %s\n", a->mistakes[m].name, a->mistakes[m].where, a->mistakes[m].what);
+            list_below("- %s (%s): %s", a->mistakes[m].name, a->mistakes[m].where, a->mistakes[m].what);
 }
 
 /* The first one is made unless told otherwise. */
 static void list_mistakes(const struct dme_alg *a)
 {
+    char left[128], right[1024];
+
     for (unsigned m = 0; a->mistakes && a->mistakes[m].name; m++)
-        if (dme_makes(a, m))
-            printf("  --set     mistake=%s\n            %s: %s\n", a->mistakes[m].name, a->mistakes[m].where,
-                   a->mistakes[m].what);
+        if (dme_makes(a, m)) {
+            snprintf(left, sizeof left, "--set mistake=%s", a->mistakes[m].name);
+            snprintf(right, sizeof right, "%s: %s", a->mistakes[m].where, a->mistakes[m].what);
+            cli_help_item(stdout, left, right);
+        }
+}
+
+static void list_options(const struct dme_alg *a)
+{
+    for (const struct dme_option *o = a->options; o && o->key; o++) {
+        char left[256], right[512];
+        struct dme_text text;
+
+        dme_text_init(&text, left, sizeof left);
+        dme_print(&text, "--set %s=", o->key);
+        if (o->choices)
+            for (unsigned c = 0; o->choices[c]; c++)
+                dme_print(&text, "%s%s", c ? "|" : "", o->choices[c]);
+        else
+            dme_print(&text, "%llu..%llu", (unsigned long long)o->min, (unsigned long long)o->max);
+        if (o->choices)
+            snprintf(right, sizeof right, "%s (default %s)", o->help, o->choices[o->initial]);
+        else
+            snprintf(right, sizeof right, "%s (default %llu)", o->help, (unsigned long long)o->initial);
+        cli_help_item(stdout, left, right);
+    }
 }
 
 static void list_page(const struct dme_alg *a)
 {
-    char buf[128];
+    char buf[1024];
+    struct dme_text kinds;
 
     printf("%s (%s)\n", a->name, dme_family_name(a->family));
-    printf("  paper     %s\n", a->paper);
-    if (a->flaw)
-        printf("  flaw      %s: %s\n", dme_mistake_kind_name(a->mistaken), a->flaw);
-    printf("  cost      %s\n", a->cost);
-    printf("  rules     %s\n", list_bits(a->rules, dme_rule_name, ", ", buf, sizeof buf));
-    printf("  needs     %s\n", list_bits(a->needs, dme_need_name, ", ", buf, sizeof buf));
-    printf("  messages ");
+    cli_help_item(stdout, "paper", a->paper);
+    if (a->flaw) {
+        snprintf(buf, sizeof buf, "%s: %s", dme_mistake_kind_name(a->mistaken), a->flaw);
+        cli_help_item(stdout, "flaw", buf);
+    }
+    cli_help_item(stdout, "cost", a->cost);
+    cli_help_item(stdout, "rules", list_bits(a->rules, dme_rule_name, ", ", buf, sizeof buf));
+    cli_help_item(stdout, "needs", list_bits(a->needs, dme_need_name, ", ", buf, sizeof buf));
+    dme_text_init(&kinds, buf, sizeof buf);
     for (const struct dme_kind *k = a->kinds; k->name; k++) {
-        printf(" %s", k->name);
+        dme_print(&kinds, "%s", k->name);
         if (k->fixed && k->per_site)
-            printf("[%u + %u per site]", k->fixed, k->per_site);
+            dme_print(&kinds, "[%u + %u per site] ", k->fixed, k->per_site);
         else if (k->per_site)
-            printf("[%u per site]", k->per_site);
+            dme_print(&kinds, "[%u per site] ", k->per_site);
         else if (k->fixed)
-            printf("[%u]", k->fixed);
+            dme_print(&kinds, "[%u] ", k->fixed);
+        else
+            dme_print(&kinds, " ");
     }
-    printf(" (in brackets the number of tickets)\n");
+    dme_print(&kinds, "(in brackets the number of tickets)");
+    cli_help_item(stdout, "messages", buf);
     list_mistakes(a);
-    for (const struct dme_option *o = a->options; o && o->key; o++) {
-        printf("  --set     %s=", o->key);
-        if (o->choices)
-            for (unsigned c = 0; o->choices[c]; c++)
-                printf("%s%s", c ? "|" : "", o->choices[c]);
-        else
-            printf("%llu..%llu", (unsigned long long)o->min, (unsigned long long)o->max);
-        if (o->choices)
-            printf("  %s (%s)\n", o->help, o->choices[o->initial]);
-        else
-            printf("  %s (%llu)\n", o->help, (unsigned long long)o->initial);
-    }
+    list_options(a);
 }
 
 static void list_json_mistakes(struct cli_json *j, const struct dme_alg *a)

@@ -21,6 +21,7 @@ const struct cli_command cli_commands[] = {
     {"demo", "show a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo,
      "The laboratory:"},
     {"list", "list the algorithms with their rules, needs, messages, costs and papers", cmd_list, NULL},
+    {"explain", "explain an algorithm: idea, rules, invariants, costs, mistakes", cmd_explain, NULL},
     {"check", "check every interleaving of a small system", cmd_check, NULL},
     {"sim", "run an algorithm in simulated time and measure what it costs", cmd_sim, NULL},
     {"sweep", "run many simulations on all cores and make a table of them", cmd_sweep, NULL},
