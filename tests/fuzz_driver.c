@@ -68,7 +68,7 @@ static int driver_file(const char *path)
     return LLVMFuzzerTestOneInput(input, len);
 }
 
-/* How many there are; -1: one of them cannot be read. */
+/* How many there are, which must be some; -1: one of them cannot be read. */
 static int driver_corpus(const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -124,6 +124,6 @@ int main(int argc, char **argv)
     free(input);
     kept = driver_corpus(argv[0]);
     printf("ok 1 - %llu inputs\n%sok 2 - %d inputs that are kept\n1..2\n", (unsigned long long)runs,
-           kept < 0 ? "not " : "", kept);
-    return kept < 0;
+           kept <= 0 ? "not " : "", kept);
+    return kept <= 0;
 }

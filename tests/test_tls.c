@@ -65,6 +65,43 @@ static void who_has_the_key_is_understood(void **state)
     tls_keys_free(keys);
 }
 
+/* Several records come at once, the reader takes them in small pieces, and the last record comes in two. */
+static void all_that_has_come_can_be_read(void **state)
+{
+    enum { RECORDS = 5, LONG = 3000 };
+    struct key key;
+    struct tls_keys *keys;
+    struct tls *a, *b;
+    uint8_t said[LONG], heard[LONG], bytes[2 * LONG];
+    size_t len, got = 0;
+
+    (void)state;
+    assert_true(key_make(&key));
+    keys = keys_of(TLS_MEMBERS, &key);
+    a = tls_call(keys, NULL);
+    b = tls_answer(keys);
+    talk(a, b);
+    for (size_t k = 0; k < LONG; k++)
+        said[k] = (uint8_t)(k / 7);
+    for (size_t k = 0; k < RECORDS; k++)
+        assert_true(tls_write(a, said + k * LONG / RECORDS, LONG / RECORDS));
+    len = tls_output(a, bytes, sizeof bytes);
+    assert_true(tls_input(b, bytes, len - 10));
+    while ((len = tls_read(b, heard + got, got + 7 < LONG ? 7 : LONG - got)))
+        got += len;
+    assert_int_equal(got, LONG - LONG / RECORDS);
+    assert_int_equal(tls_read(b, heard + got, 7), 0);
+    assert_false(tls_is_over(b));
+    len = LONG + RECORDS * 22; /* each has a head of 5 bytes, a byte for its type and a tag of 16 */
+    assert_true(tls_input(b, bytes + len - 10, 10));
+    assert_int_equal(tls_read(b, heard + got, LONG - got), LONG / RECORDS); /* as much as there is room for */
+    assert_int_equal(tls_read(b, bytes, sizeof bytes), 0);
+    assert_memory_equal(heard, said, LONG);
+    tls_free(a);
+    tls_free(b);
+    tls_keys_free(keys);
+}
+
 static void expect_refusal(struct tls_keys *caller, struct tls_keys *called, const char *callers, const char *calleds)
 {
     struct tls *a = tls_call(caller, NULL), *b = tls_answer(called);
@@ -254,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_the_key_is_understood),
+        cmocka_unit_test(all_that_has_come_can_be_read),
         cmocka_unit_test(keys_for_one_door_do_not_open_the_other),
         cmocka_unit_test(a_client_and_an_operator_are_told_apart),
         cmocka_unit_test(a_client_cannot_pose_as_a_daemon),

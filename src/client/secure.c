@@ -111,17 +111,23 @@ ssize_t secure_recv(struct secure *s, int fd, char *bytes, size_t room)
 {
     uint8_t raw[1 << 14];
     size_t got = secure_take(s, bytes, room);
+    bool more = true;
 
-    while (got < room && !tls_is_over(s->tls)) {
+    while (got < room && more && !tls_is_over(s->tls)) {
         ssize_t len = recv(fd, raw, sizeof raw, 0);
 
         if (len <= 0 && got == 0)
             return len;
         if (len <= 0)
-            break; /* it will be so the next time, too */
+            break;                /* it will be so the next time, too */
+        more = len == sizeof raw; /* else the socket is empty, or was a moment ago */
         tls_input(s->tls, raw, (size_t)len);
         got += secure_take(s, bytes + got, room - got);
         secure_flush(s, fd);
+    }
+    if (got == 0 && !tls_is_over(s->tls)) {
+        errno = EAGAIN;
+        return -1;
     }
     if (got == 0 && *tls_why(s->tls)) {
         errno = EPROTO;

@@ -14,7 +14,8 @@
 
 /* clang-format off */
 #define OPENSSL_FUNCTIONS(F) \
-    F(ASN1_INTEGER_set) F(BIO_free) F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(CRYPTO_memcmp) \
+    F(ASN1_INTEGER_set) F(BIO_clear_flags) F(BIO_free) F(BIO_get_data) F(BIO_meth_new) \
+    F(BIO_meth_set_ctrl) F(BIO_meth_set_read) F(BIO_meth_set_write) F(BIO_new) F(BIO_set_data) F(BIO_set_flags) F(BIO_set_init) F(CRYPTO_memcmp) \
     F(ERR_clear_error) F(ERR_peek_error) F(ERR_reason_error_string) F(EVP_PKEY_free) F(EVP_PKEY_get_id) \
     F(EVP_PKEY_get_raw_public_key) F(EVP_PKEY_new_raw_private_key) F(EVP_sha256) F(HMAC) F(RAND_priv_bytes) \
     F(SSL_CIPHER_find) F(SSL_CTX_callback_ctrl) F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_get_ex_data) \
@@ -48,11 +49,17 @@ bool openssl_load(void);
 
 #ifndef OPENSSL_KEEP_NAMES
 #define ASN1_INTEGER_set openssl.ASN1_INTEGER_set
+#define BIO_clear_flags openssl.BIO_clear_flags
 #define BIO_free openssl.BIO_free
+#define BIO_get_data openssl.BIO_get_data
+#define BIO_meth_new openssl.BIO_meth_new
+#define BIO_meth_set_ctrl openssl.BIO_meth_set_ctrl
+#define BIO_meth_set_read openssl.BIO_meth_set_read
+#define BIO_meth_set_write openssl.BIO_meth_set_write
 #define BIO_new openssl.BIO_new
-#define BIO_read openssl.BIO_read
-#define BIO_s_mem openssl.BIO_s_mem
-#define BIO_write openssl.BIO_write
+#define BIO_set_data openssl.BIO_set_data
+#define BIO_set_flags openssl.BIO_set_flags
+#define BIO_set_init openssl.BIO_set_init
 #define CRYPTO_memcmp openssl.CRYPTO_memcmp
 #define ERR_clear_error openssl.ERR_clear_error
 #define ERR_peek_error openssl.ERR_peek_error

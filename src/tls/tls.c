@@ -1,7 +1,7 @@
 /* tls.c - see tls.h. */
 #include "tls.h"
 
-#include "openssl.h"
+#include "buffers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,12 @@ struct tls_keys {
 };
 
 struct tls {
-    SSL *ssl;      /* whose application data this is */
-    BIO *in, *out; /* the ssl's */
+    SSL *ssl;                   /* whose application data this is */
+    struct tls_buffers buffers; /* between the ssl and the network */
     struct tls_keys *keys;
     bool up, ended;
-    int proved; /* see tls_proved */
+    bool drained; /* nothing has come since all that can be read was read */
+    int proved;   /* see tls_proved */
     char why[200];
 };
 
@@ -225,21 +226,18 @@ void tls_keys_free(struct tls_keys *keys)
 static struct tls *tls_open(struct tls_keys *keys)
 {
     struct tls *t = calloc(1, sizeof *t);
-    BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+    BIO *bio = t ? buffers_bio(&t->buffers) : NULL;
 
-    if (t && in && out && (t->ssl = SSL_new(keys->context))) {
+    if (bio && (t->ssl = SSL_new(keys->context))) {
         t->keys = keys;
         keys->users++;
-        t->in = in;
-        t->out = out;
         t->proved = -1;
         SSL_set_app_data(t->ssl, t);
-        SSL_set_bio(t->ssl, in, out);
+        SSL_set_bio(t->ssl, bio, bio);
         return t;
     }
+    BIO_free(bio);
     free(t);
-    BIO_free(in);
-    BIO_free(out);
     return NULL;
 }
 
@@ -274,6 +272,7 @@ void tls_free(struct tls *t)
     if (!t)
         return;
     SSL_free(t->ssl);
+    buffers_free(&t->buffers);
     tls_keys_free(t->keys);
     free(t);
 }
@@ -368,7 +367,8 @@ bool tls_input(struct tls *t, const uint8_t *bytes, size_t len)
 
     if (tls_is_over(t))
         return false;
-    if (len && BIO_write(t->in, bytes, (int)len) != (int)len) {
+    t->drained = false;
+    if (len && !buffer_add(&t->buffers.in, bytes, len)) {
         snprintf(t->why, sizeof t->why, "sends more than there is memory for");
         return false;
     }
@@ -386,9 +386,7 @@ bool tls_input(struct tls *t, const uint8_t *bytes, size_t len)
 
 size_t tls_output(struct tls *t, uint8_t *bytes, size_t room)
 {
-    int len = BIO_read(t->out, bytes, (int)room);
-
-    return len > 0 ? (size_t)len : 0;
+    return buffer_take(&t->buffers.out, bytes, room);
 }
 
 bool tls_is_up(const struct tls *t)
@@ -400,13 +398,16 @@ size_t tls_read(struct tls *t, uint8_t *bytes, size_t room)
 {
     size_t len = 0;
 
-    if (!t->up || tls_is_over(t))
+    if (!t->up || t->drained || tls_is_over(t))
         return 0;
     ERR_clear_error();
-    if (SSL_read_ex(t->ssl, bytes, room, &len) == 1)
-        return len;
-    tls_goes_on(t, 0);
-    return 0;
+    if (SSL_read_ex(t->ssl, bytes, room, &len) != 1) {
+        t->drained = tls_goes_on(t, 0);
+        return 0;
+    }
+    /* OpenSSL reads no byte beyond the record that it needs, and gives as much of the record as there is room for. */
+    t->drained = len < room && buffer_len(&t->buffers.in) == 0;
+    return len;
 }
 
 bool tls_write(struct tls *t, const uint8_t *bytes, size_t len)
