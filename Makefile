@@ -4,6 +4,7 @@
 #   make test [MODE=asan]     all tests; make test SUITES="cli test_step": these suites only
 #   make bench                how fast it is, alone and beside its peers
 #   make MODE=debug|asan|tsan|cover
+#   make coverage             how much of the service the tests run; make docs/coverage.md: the same as a document
 #   make fmt                  format the sources as .clang-format says
 
 MODE ?= release
@@ -41,7 +42,7 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: all test nightly purity fuzz coverage bench bench-short extra fmt install clean
+.PHONY: FORCE all test nightly purity fuzz coverage bench bench-short extra fmt install clean
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
 $(B)/dibs: $(call obj,$(sort src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
@@ -106,10 +107,14 @@ extra:
 nightly: $(B)/dibs $(TEST_BINS) $(B)/tests/chaos_client
 	tests/nightly
 
-# Which branches of the algorithms no checked run takes: docs/coverage.md.
+# How much of the service its tests run, as a table; and docs/coverage.md, which also has the branches of the algorithms that
+# no checked run takes.
 coverage:
-	$(MAKE) MODE=cover all
-	docs/make-coverage >docs/coverage.md
+	tests/coverage
+docs/coverage.md: FORCE
+	docs/make-coverage >$@.new
+	mv $@.new $@
+FORCE:
 
 # How fast the checker, the simulator and the service are on this machine, and how much the service remembers; the
 # service also beside others of its kind.
