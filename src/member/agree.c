@@ -30,7 +30,7 @@ struct agree {
     struct view view;     /* the newest view that is agreed */
     struct view shown;    /* the newest view that the caller may see */
     uint64_t view_record; /* when the disk has this record, `view` may be shown */
-    uint64_t life_record; /* when the disk has this record, the incarnation may be used */
+    uint64_t life_record; /* when the disk has this record, other members may learn who this one is */
     uint64_t next_change_ms;
     struct raft_apply apply;
     struct raft_change change;
@@ -236,6 +236,7 @@ bool agree_join(struct agree *a, const struct view *roster, uint64_t id, struct 
         dme_print(why, "the journal cannot be written to");
         return false;
     }
+    a->life_record = a->io.journal.made;
     return agree_init_raft(a, why);
 }
 
@@ -254,6 +255,7 @@ bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct
     if (!error)
         error = raft_bootstrap(&a->raft, &servers);
     raft_configuration_close(&servers);
+    a->life_record = a->io.journal.made;
     if (error)
         dme_print(why, "the cluster cannot be founded: %s", raft_strerror(error));
     return !error;

@@ -42,7 +42,8 @@ const struct journal *agree_journal(const struct agree *a);
 /* Begins a new incarnation of this member. Returns its number, which is larger than every earlier one and at least
  * `least`. */
 uint64_t agree_begin_life(struct agree *a, uint64_t least);
-/* Is the incarnation's number durable? Before that, no other member may learn it. */
+/* Are the number of the incarnation and the identity of the data directory durable? Before that, no other member may
+ * learn them: a member that crashes in between begins with others. */
 bool agree_life_is_durable(const struct agree *a);
 /* Founds a cluster with this roster (a view with number 0), in which this member has the id `id`. All founders must
  * found the same cluster. */

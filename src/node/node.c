@@ -261,6 +261,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
         known = agree_found(node->agree, roster, roster->member[place].id, why);
         if (!known)
             return false;
+        node->self.mute = !agree_life_is_durable(node->agree);
     }
     node_install(node, known ? agree_view(node->agree) : roster);
     if (!known)

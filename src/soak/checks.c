@@ -1,5 +1,6 @@
 /* checks.c - what must be true of all machines together, whatever their disks forget (I23, I25, I26 of ARCHITECTURE.md): a term
- * has one leader, a view of a number is the same for all, and no two processes use the same incarnation. */
+ * has one leader, a view of a number is the same for all, no two processes use the same incarnation, and a data directory
+ * that nobody has wiped keeps the identity that other members were told. */
 #include "world.h"
 
 #define XXH_INLINE_ALL
@@ -56,8 +57,17 @@ void checks_tell(struct world *w, uint32_t i)
     if (m->node.self.incarnation == w->seen.told[i].incarnation && m->process != w->seen.told[i].process)
         world_fail(w, "%s says that it is incarnation %llu, as another process has said before it", m->name,
                    (unsigned long long)m->node.self.incarnation);
+    if (m->node.self.disk && w->seen.told[i].disk && m->node.self.disk != w->seen.told[i].disk)
+        world_fail(w, "%s tells another identity of its data directory than before", m->name);
+    if (m->node.self.disk)
+        w->seen.told[i].disk = m->node.self.disk;
     w->seen.told[i].incarnation = m->node.self.incarnation;
     w->seen.told[i].process = m->process;
+}
+
+void checks_wipe(struct world *w, uint32_t i)
+{
+    w->seen.told[i].disk = 0;
 }
 
 void checks_begin(struct world *w)

@@ -269,6 +269,7 @@ static void faults_prepare(struct world *w, uint32_t k)
     else if (was_absent && !m->absent)
         world_plan(w, world_below(w, 1000 * SOAK_LEASE_MS), SOAK_START, k, 0);
     bytes_free(&m->disk);
+    checks_wipe(w, k);
     m->joins = true;
     if (m->absent)
         world_trace(w, "%s is not started", m->name);

@@ -207,6 +207,7 @@ struct soak_seen {
     } term[SOAK_TERMS_KEPT];
     struct {
         uint64_t incarnation, process; /* the highest that was ever told, and by which process */
+        uint64_t disk; /* the identity of the data directory that was told last; 0: none, or it was wiped */
     } told[SOAK_MEMBERS_MAX];
 };
 
@@ -276,6 +277,8 @@ bool machine_has_left(const struct world *w, uint32_t i);
 void checks_look(struct world *w, uint32_t i);
 /* Something goes out to another machine, and so does its incarnation. */
 void checks_tell(struct world *w, uint32_t i);
+/* An operator has wiped the disk of this machine. */
+void checks_wipe(struct world *w, uint32_t i);
 /* Another cluster begins. */
 void checks_begin(struct world *w);
 
