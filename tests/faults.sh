@@ -18,7 +18,7 @@ survives() { # NAME SIM-ARGUMENT...
     bad=
     for seed in $seeds; do
         (cd "$dir" && "$DIBS" sim "$@" --entries 3000 --seed "$seed" --format json) >"$dir/json" 2>"$dir/err" &&
-            [ "$(figure entries <"$dir/json")" = 3000 ] &&
+            [ "$(figure measured <"$dir/json")" = 3000 ] &&
             [ $(($(figure crashes <"$dir/json") + $(figure cuts <"$dir/json") + $(figure leaves <"$dir/json"))) -gt 9 ] ||
             bad="$bad $seed"
     done
@@ -65,7 +65,7 @@ printf '40 crash 0\n200 crash 5\n' >"$dir/faults"
 bad=
 for seed in $seeds; do
     (cd "$dir" && "$DIBS" sim agrawal-el-abbadi-robust --sites 7 --closed --think 2 --delay exp:1 --faults faults --entries 3000 --warmup 0 \
-        --seed "$seed" --format json) >"$dir/json" 2>"$dir/err" && [ "$(figure entries <"$dir/json")" = 3000 ] &&
+        --seed "$seed" --format json) >"$dir/json" 2>"$dir/err" && [ "$(figure measured <"$dir/json")" = 3000 ] &&
         [ "$(figure crashes <"$dir/json")" = 2 ] || bad="$bad $seed"
 done
 [ -z "$bad" ]

@@ -36,7 +36,7 @@ if [ "$MODE" = release ]; then
 fi
 
 # While a site is inside for long, or while no site waits, other messages go on. No waiting site could have been served.
-"$DIBS" sim ricart-agrawala-robust --sites 100 --closed --hold 600 --entries 20 --warmup 1 >"$dir/out" 2>"$dir/err"
+"$DIBS" sim ricart-agrawala-robust --sites 100 --closed --hold 600 --entries 3 --warmup 0 >"$dir/out" 2>"$dir/err"
 tell $? "a long stay inside is not taken for messages that circulate"
 "$DIBS" sim le-lann --sites 1000 --rate 3e-10 --entries 3 --warmup 0 --seed 2 >"$dir/out" 2>"$dir/err"
 tell $? "steps made while no site waits are not taken for messages that circulate"
@@ -67,6 +67,39 @@ sim >"$dir/out" && grep -q '^Successive waiting times depend on each other' "$di
     sim --precision 5% >"$dir/out" && ! grep -q 'too short' "$dir/out" && grep -q '^[0-9]*000 entries measured' "$dir/out" &&
     ! grep -q '^2000 entries' "$dir/out"
 tell $? "a run that is too short for its intervals says so, and --precision lengthens it"
+
+# The result says everything that was run, in every format.
+run() { "$DIBS" sim raymond --set tree=star --sites 6 --rate 0.02 --zipf 1.5 --burst 5,20 --order fifo --delay uniform:0,2 --hold exp:0.2 --bound 3 \
+    --entries 300 --warmup 7 --seed 5 "$@"; }
+run >"$dir/out" && grep -q '^raymond, 6 sites, exclusive; load rate:0.02, delay uniform:0,2, hold exp:0.2, seed 5$' "$dir/out" &&
+    grep -q '^with options tree=star, spread zipf:1.5, burst 5,20, order fifo, bound 3$' "$dir/out" && run --format json >"$dir/json" &&
+    for pair in options:'"tree=star"' sites:6 rate:0.02 spread:'"zipf:1.5"' burst:'"5,20"' order:'"fifo"' bound:3 entries:300 warmup:7 seed:5; do
+        grep -q "\"${pair%%:*}\": ${pair#*:},\$" "$dir/json" || break
+    done && run --format csv | sed -n 2p | grep -q '^raymond,tree=star,6,exclusive,open,0.02,zipf:1.5,"5,20",,,,,"uniform:0,2",fifo,3,exp:0.2,,,,,,,,,300,7,,5,'
+tell $? "the result says what was run"
+
+# Outputs: devices, pipes and links are written through, - is standard output, and the umask decides.
+draw() { "$DIBS" sim raymond --sites 3 --closed --entries 5 --warmup 0 "$@"; }
+draw --svg "$dir/plain.svg" >"$dir/out"
+if mknod "$dir/null" c 1 3 2>/dev/null; then # only root may make a device
+    draw --svg "$dir/null" >"$dir/out" && [ -c "$dir/null" ]
+    tell $? "a device stays a device"
+fi
+draw --svg - 2>"$dir/err" | cmp - "$dir/plain.svg" && grep -q 'messages per entry' "$dir/err" && draw --svg /dev/stdout 2>"$dir/err" | grep -q '</svg>'
+tell $? "- and /dev/stdout are standard output"
+mkfifo "$dir/pipe" && { cat "$dir/pipe" >"$dir/piped" & } && draw --svg "$dir/pipe" >"$dir/out" && wait && cmp "$dir/piped" "$dir/plain.svg" && [ -p "$dir/pipe" ]
+tell $? "a pipe is written through"
+: >"$dir/real.svg" && chmod 640 "$dir/real.svg" && ln -s real.svg "$dir/link.svg" && ln -s new.svg "$dir/dangling.svg" && draw --svg "$dir/link.svg" >"$dir/out" &&
+    [ -L "$dir/link.svg" ] && cmp "$dir/real.svg" "$dir/plain.svg" && [ "$(stat -c %a "$dir/real.svg")" = 640 ] &&
+    draw --svg "$dir/dangling.svg" >"$dir/out" && cmp "$dir/new.svg" "$dir/plain.svg"
+tell $? "links are followed, and a file keeps its mode"
+(umask 027 && draw --save "$dir/new.txt" >"$dir/out") && [ "$(stat -c %a "$dir/new.txt")" = 640 ]
+tell $? "a new file has the mode that the umask leaves"
+for command in "sim raymond --closed --entries 1000M --svg" "sim raymond --closed --entries 1000M --save" "sweep raymond --closed --entries 1000M --out" \
+    "check ricart-agrawala --sites 5 --requests 5 --save"; do
+    # shellcheck disable=SC2086 # a list of words
+    rejects "${command##* } $dir/no/where: No such file or directory" $command "$dir/no/where"
+done
 
 # What cannot be is said in one line, with status 2, and nothing else happens.
 printf '0 1\n1 9\n' >"$dir/bad.script"
@@ -103,7 +136,7 @@ rejects "ricart-agrawala-implicit relies on a bound on delays; take const:D or u
     sim ricart-agrawala-implicit --closed --delay exp:1
 rejects "--log $dir/no/where: No such file or directory" sim raymond --closed --log "$dir/no/where"
 rejects "--entries 0 is not possible; it takes a whole number from 1 to 1000000000000000" sim raymond --closed --entries 0
-rejects "what is the load? One of --rate LIST and --closed" sweep raymond
+rejects "what is the load? One of --rate LIST, --rates FILE and --closed" sweep raymond
 rejects "--rate 1..0.1/3 is not possible; it takes A,B,C or FROM..TO/STEPS, as in 0.001..1/10" sweep raymond --rate 1..0.1/3
 rejects "unknown experiment \"singal-limits\"; did you mean \"singhal-limits\"? (dibs paper list shows all)" paper singal-limits
 echo "1..$number"

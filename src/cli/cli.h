@@ -96,8 +96,15 @@ const char *cli_rule_text(const struct dme_conf *conf);
 
 /* All of a text file ("-": standard input), to be freed. */
 char *cli_read_file(const char *path);
-/* Whole or not at all: a temporary file takes the other's place. */
+/* "-" is standard output. Devices, pipes and links that lead to no file yet are written through. A regular file, also behind
+ * links, is replaced whole or not at all, and keeps its mode; a new one has the mode that the umask leaves. */
 void cli_write_file(const char *path, const char *text);
+void cli_write_bytes(const char *path, const void *data, size_t len);
+/* Before the work: cli_die if the path, unless it is null, cannot be written to. */
+void cli_check_output(const char *option, const char *path);
+enum { CLI_PATH_MAX = 4096 };
+/* Can the path be replaced, being a regular file or none? Then `real` is it without links. */
+bool cli_is_replaceable(const char *path, char real[CLI_PATH_MAX]);
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
@@ -115,7 +122,8 @@ void json_end(struct cli_json *j, char bracket); /* '}' or ']' */
 void json_key(struct cli_json *j, const char *key);
 void json_text(struct cli_json *j, const char *value); /* null is written as null */
 void json_count(struct cli_json *j, uint64_t value);
-void json_real(struct cli_json *j, double value); /* what is not finite is written as null */
+void json_number(struct cli_json *j, const char *digits); /* as written */
+void json_real(struct cli_json *j, double value);         /* what is not finite is written as null */
 void json_bool(struct cli_json *j, bool value);
 
 int cmd_list(int argc, char **argv);

@@ -104,6 +104,8 @@ int cmd_check(int argc, char **argv)
                          states_all(w->states));
     if (strcmp(name, "mistakes") == 0)
         return check_all_mistakes(states_all(w->states));
+    cli_check_output("--save", w->save);
+    cli_check_output("--svg", w->svg);
     task = check_task_of(name);
     if (!check_chooses_mistake(&task.conf))
         return check_mistakes_of(task.conf.alg);

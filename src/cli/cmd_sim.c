@@ -117,21 +117,20 @@ int cmd_sim(int argc, char **argv)
     static unsigned format;
     static const struct cli_option options[] = {
         SPEC_OPTIONS_WHERE(w),
-        {"--rates", CLI_TEXT, &w.rates, "FILE",
-         "open load: read the rate of each site from FILE, one number for each site (no default)", 0, 0, NULL},
+        SPEC_OPTION_RATES(w),
         SPEC_OPTIONS_LOAD(w),
         SPEC_OPTIONS_REQUESTERS(w),
-        {"--script", CLI_TEXT, &w.script, "FILE",
-         "scripted load: read the requests from FILE, one in a line: TIME SITE [MODE] (no default)", 0, 0, NULL},
+        SPEC_OPTION_SCRIPT(w),
         SPEC_OPTIONS(w),
         SPEC_OPTIONS_FAULTS(w),
         {"--log", CLI_TEXT, &log, "FILE",
          "write every step into FILE as JSON lines; the word \"entries\" prints every entry instead (default: neither)",
          0, 0, NULL},
         {"--save", CLI_TEXT, &save, "FILE",
-         "write a short run into FILE as a scenario, which dibs trace draws (default: do not)", 0, 0, NULL},
-        {"--svg", CLI_TEXT, &svg, "FILE", "draw a short run into FILE as a space-time diagram (default: do not)", 0, 0,
-         NULL},
+         "write a short run into FILE (- is standard output) as a scenario, which dibs trace draws (default: do not)",
+         0, 0, NULL},
+        {"--svg", CLI_TEXT, &svg, "FILE",
+         "draw a short run into FILE (- is standard output) as a space-time diagram (default: do not)", 0, 0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, cli_formats},
         {0},
     };
@@ -153,6 +152,7 @@ int cmd_sim(int argc, char **argv)
     struct sim_spec spec;
     struct sim_result result;
     int status = CLI_OK;
+    bool taken; /* standard output, by another output than the report */
 
     if (!cli_parse(argc, argv, &usage, &algorithm, 1))
         cli_die("which algorithm? (usage: %s)", usage.line);
@@ -164,12 +164,18 @@ int cmd_sim(int argc, char **argv)
         cli_die("--precision repeats the run; leave out --log, --save and --svg");
     if (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))
         spec.progress = sim_show_progress;
+    taken = (save && strcmp(save, "-") == 0) + (svg && strcmp(svg, "-") == 0);
+    if (taken && save && svg && strcmp(save, svg) == 0)
+        cli_die("--save - and --svg - are two outputs for one standard output; name a file for one of them");
+    cli_check_output("--log", log);
+    cli_check_output("--save", save);
+    cli_check_output("--svg", svg);
     result = sim_run_logged(spec, log);
     if (result.failure[0]) {
         sim_tell_failure(&spec, &result, log);
         status = CLI_FAILED;
     } else {
-        report_print(stdout, (enum cli_format)format, &spec, &result);
+        report_print(taken ? stderr : stdout, (enum cli_format)format, &spec, &result);
     }
     if (save || svg)
         sim_draw(spec, save, svg);

@@ -13,7 +13,7 @@ int cmd_trace(int argc, char **argv)
          .type = CLI_TEXT,
          .value = &svg,
          .metavar = "FILE",
-         .help = "write a picture into FILE instead of printing text (default: text)"},
+         .help = "write a picture into FILE (- is standard output) instead of printing text (default: text)"},
         {0},
     };
     static const struct cli_usage usage = {
@@ -33,6 +33,7 @@ int cmd_trace(int argc, char **argv)
 
     if (cli_parse(argc, argv, &usage, &path, 1) != 1)
         cli_die("trace needs a scenario file, as in \"dibs trace tests/scenario/ricart-agrawala.txt\"");
+    cli_check_output("--svg", svg);
     text = cli_read_file(path);
     if (!scenario_run(path, text, &run, &error))
         cli_die("%s:%u: %s", path, error.line, error.text);

@@ -103,6 +103,12 @@ void json_count(struct cli_json *j, uint64_t value)
     fprintf(j->to, "%llu", (unsigned long long)value);
 }
 
+void json_number(struct cli_json *j, const char *digits)
+{
+    json_comma(j);
+    fputs(digits, j->to);
+}
+
 void json_real(struct cli_json *j, double value)
 {
     json_comma(j);

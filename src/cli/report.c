@@ -1,8 +1,11 @@
 /* report.c - see report.h. */
 #include "report.h"
 
+#include "spec.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char *report_load(const struct sim_spec *spec, char *buf, size_t size)
 {
@@ -11,11 +14,8 @@ static const char *report_load(const struct sim_spec *spec, char *buf, size_t si
     dme_text_init(&text, buf, size);
     switch (spec->load.type) {
     case LOAD_OPEN:
-        dme_print(&text, "rate:%g", spec->load.rate);
-        if (spec->load.weight)
-            dme_print(&text, " uneven");
-        if (spec->load.burst > 1)
-            dme_print(&text, " burst:%g,%g", spec->load.burst, spec->load.burst_length);
+        dme_print(&text, "rate:");
+        dist_print_number(spec->load.rate, &text);
         break;
     case LOAD_CLOSED:
         dme_print(&text, "closed:");
@@ -39,9 +39,22 @@ static const char *report_dist(const struct dist *dist, char *buf, size_t size)
     return buf;
 }
 
+static void report_column(const struct spec_column *column, const struct sim_spec *spec, char *buf, size_t size)
+{
+    struct dme_text text;
+
+    dme_text_init(&text, buf, size);
+    column->print(spec, &text);
+}
+
 static const char *report_delay(const struct sim_spec *spec, char *buf, size_t size)
 {
-    return spec->delay.matrix ? "matrix" : report_dist(&spec->delay.dist, buf, size);
+    const struct spec_column *c = spec_columns;
+
+    while (strcmp(c->name, "delay") != 0)
+        c++;
+    report_column(c, spec, buf, size);
+    return buf;
 }
 
 /* Figures that every run has; the others only where several may be inside. */
@@ -84,6 +97,31 @@ static void report_faults(FILE *to, const struct sim_spec *spec, const struct si
         fprintf(to, "  %-26s %12.5g\n", "recovery messages, each", (double)report_upkeep(spec, r) / (double)failures);
 }
 
+/* What else was asked for: columns that apply and that the first line does not have. */
+static void report_rest(FILE *to, const struct sim_spec *spec)
+{
+    static const char *const said[] = {"algorithm", "sites",      "rule", "load", "rate",    "think",
+                                       "delay",     "requesters", "hold", "seed", "version", NULL};
+    const char *between = "with ";
+    char value[256];
+
+    for (const struct spec_column *c = spec_columns; c->name; c++) {
+        unsigned k = 0;
+
+        while (said[k] && strcmp(said[k], c->name) != 0)
+            k++;
+        report_column(c, spec, value, sizeof value);
+        if (said[k] || !*value || (strcmp(c->name, "order") == 0 && spec->order == SIM_AS_NEEDED) ||
+            (strcmp(c->name, "popularity") == 0 && spec->load.popularity == 0) ||
+            (strcmp(c->name, "entries") == 0 && spec->precision <= 0) || strcmp(c->name, "warmup") == 0)
+            continue;
+        fprintf(to, "%s%s %s", between, c->name, value);
+        between = ", ";
+    }
+    if (*between == ',')
+        fprintf(to, "\n");
+}
+
 static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_result *r)
 {
     const struct dme_kind *kinds = spec->conf.alg->kinds;
@@ -92,6 +130,7 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     fprintf(to, "%s, %u sites, %s; load %s, delay %s, hold %s, seed %" PRIu64 "\n", spec->conf.alg->name, spec->conf.n,
             cli_rule_text(&spec->conf), report_load(spec, load, sizeof load), report_delay(spec, delay, sizeof delay),
             report_dist(&spec->hold, hold, sizeof hold), spec->seed);
+    report_rest(to, spec);
     fprintf(to, "%" PRIu64 " entries measured after %" PRIu64 " to warm up; time %g\n\n", r->entries, r->warmup,
             r->end);
     for (unsigned k = 0; k < FIGURES; k++) {
@@ -148,18 +187,21 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
 {
     const struct dme_kind *kinds = spec->conf.alg->kinds;
     struct cli_json j = {.to = to};
-    char buf[96];
+    char value[256];
 
     json_object(&j);
-    json_key(&j, "algorithm"), json_text(&j, spec->conf.alg->name);
-    json_key(&j, "sites"), json_count(&j, spec->conf.n);
-    json_key(&j, "rule"), json_text(&j, cli_rule_text(&spec->conf));
-    json_key(&j, "load"), json_text(&j, report_load(spec, buf, sizeof buf));
-    json_key(&j, "delay"), json_text(&j, report_delay(spec, buf, sizeof buf));
-    json_key(&j, "hold"), json_text(&j, report_dist(&spec->hold, buf, sizeof buf));
-    json_key(&j, "seed"), json_count(&j, spec->seed);
-    json_key(&j, "warmup"), json_count(&j, r->warmup);
-    json_key(&j, "entries"), json_count(&j, r->entries);
+    for (const struct spec_column *c = spec_columns; c->name; c++) {
+        report_column(c, spec, value, sizeof value);
+        json_key(&j, c->name);
+        if (!*value)
+            json_text(&j, NULL);
+        else if (c->number)
+            json_number(&j, value);
+        else
+            json_text(&j, value);
+    }
+    json_key(&j, "measured_from"), json_count(&j, r->warmup);
+    json_key(&j, "measured"), json_count(&j, r->entries);
     json_key(&j, "messages"), json_count(&j, r->messages);
     json_key(&j, "by_kind");
     json_object(&j);
@@ -210,35 +252,26 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
 
 void report_csv_head(FILE *to)
 {
-    fprintf(to, "algorithm,options,sites,rule,load,rate,delay,hold,seed,entries,warmup,messages");
+    for (const struct spec_column *c = spec_columns; c->name; c++)
+        fprintf(to, "%s,", c->name);
+    fprintf(to, "measured_from,measured,messages");
     for (unsigned k = 0; k < FIGURES; k++)
         fprintf(to, ",%s,%s_ci95", metrics_figures[k].name, metrics_figures[k].name);
-    fprintf(to, ",wait_p50,wait_p95,wait_p99,wait_max,overtakes_max,concurrency_max,jain\n");
+    fprintf(to,
+            ",wait_p50,wait_p95,wait_p99,wait_max,response_p50,response_p95,response_p99,response_max,overtakes_max,"
+            "concurrency_max,jain,settled\n");
 }
 
 void report_csv_key(const struct sim_spec *spec, struct dme_text *text)
 {
-    char load[96], delay[96], hold[96];
-    const struct dme_conf *conf = &spec->conf;
-    const struct dme_option *o = conf->alg->options;
-    const char *between = "";
+    for (const struct spec_column *c = spec_columns; c->name; c++) {
+        char value[256];
+        const char *quote;
 
-    dme_print(text, "%s,", conf->alg->name);
-    for (unsigned k = 0; o && o[k].key; k++) {
-        if (conf->option[k] == o[k].initial)
-            continue;
-        dme_print(text, "%s%s=", between, o[k].key);
-        if (o[k].choices)
-            dme_print(text, "%s", o[k].choices[conf->option[k]]);
-        else
-            dme_print(text, "%" PRIu64, conf->option[k]);
-        between = " ";
+        report_column(c, spec, value, sizeof value);
+        quote = strchr(value, ',') ? "\"" : "";
+        dme_print(text, "%s%s%s%s", c == spec_columns ? "" : ",", quote, value, quote);
     }
-    dme_print(text, ",%u,%s,\"%s\",", conf->n, cli_rule_text(conf), report_load(spec, load, sizeof load));
-    if (spec->load.type == LOAD_OPEN)
-        dme_print(text, "%.10g", spec->load.rate);
-    dme_print(text, ",\"%s\",\"%s\",%" PRIu64 ",%" PRIu64, report_delay(spec, delay, sizeof delay),
-              report_dist(&spec->hold, hold, sizeof hold), spec->seed, spec->entries);
 }
 
 static void report_csv_real(FILE *to, double x)
@@ -251,7 +284,7 @@ static void report_csv_real(FILE *to, double x)
 
 void report_csv_values(FILE *to, const struct sim_result *r)
 {
-    fprintf(to, ",%" PRIu64 ",%" PRIu64, r->warmup, r->messages);
+    fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, r->warmup, r->entries, r->messages);
     for (unsigned k = 0; k < FIGURES; k++) {
         report_csv_real(to, r->value[k]);
         report_csv_real(to, r->half[k]);
@@ -260,9 +293,13 @@ void report_csv_values(FILE *to, const struct sim_result *r)
     report_csv_real(to, r->wait_p95);
     report_csv_real(to, r->wait_p99);
     report_csv_real(to, r->wait_max);
+    report_csv_real(to, r->response_p50);
+    report_csv_real(to, r->response_p95);
+    report_csv_real(to, r->response_p99);
+    report_csv_real(to, r->response_max);
     fprintf(to, ",%" PRIu64 ",%u", r->overtakes_max, r->inside_max);
     report_csv_real(to, r->jain);
-    fprintf(to, "\n");
+    fprintf(to, r->steady && !r->correlated ? ",yes\n" : ",no\n");
 }
 
 static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_result *r)

@@ -41,13 +41,20 @@ static void spec_open(struct sim_spec *spec, const struct spec_words *w)
         cli_die("one of --rates, --zipf and --hot says how demands are spread over the sites, not two");
     if (w->rates)
         spec_insist(load_read_rates(&spec->load, w->rates, n, &wrong), "--rates", line);
-    if (w->zipf > 0)
+    if (w->zipf > 0) {
+        struct dme_text spread;
+
         spec->load.weight = pick_zipf(n, w->zipf);
+        dme_text_init(&spread, spec->load.spread, sizeof spec->load.spread);
+        dme_print(&spread, "zipf:");
+        dist_print_number(w->zipf, &spread);
+    }
     if (w->hot) {
         if (!spec_pair(w->hot, &share, &hot) || share < 0 || share > 1 || hot < 1 || hot != floor(hot) || hot >= n)
             cli_die("--hot %s is not possible; it takes SHARE,SITES, as in 0.5,1, with fewer sites than there are",
                     w->hot);
         load_hot_spot(&spec->load, n, share, (uint32_t)hot);
+        snprintf(spec->load.spread, sizeof spec->load.spread, "hot:%.40s", w->hot);
     }
     if (w->burst && (!spec_pair(w->burst, &spec->load.burst, &spec->load.burst_length) || spec->load.burst <= 1 ||
                      spec->load.burst_length <= 0))
@@ -142,24 +149,40 @@ struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
     return spec;
 }
 
-struct sim_spec spec_parse(const char *line)
+static struct spec_words spec_words;
+
+const struct cli_option *spec_options(void)
+{
+    static const struct cli_option options[] = {SPEC_OPTIONS_WHERE(spec_words),  SPEC_OPTION_RATES(spec_words),
+                                                SPEC_OPTIONS_LOAD(spec_words),   SPEC_OPTIONS_REQUESTERS(spec_words),
+                                                SPEC_OPTION_SCRIPT(spec_words),  SPEC_OPTIONS(spec_words),
+                                                SPEC_OPTIONS_FAULTS(spec_words), {0}};
+
+    return options;
+}
+
+struct sim_spec spec_parse_words(int argc, char **argv)
 {
     static const struct spec_words defaults = SPEC_DEFAULTS;
-    static struct spec_words w;
-    static const struct cli_option options[] = {
-        SPEC_OPTIONS_WHERE(w), SPEC_OPTIONS_LOAD(w), SPEC_OPTIONS_REQUESTERS(w), SPEC_OPTIONS(w), {0}};
-    static const struct cli_usage usage = {.line = "dibs sim", .about = "", .options = options};
-    char words[512], *argv[64], *save;
+    const struct cli_usage usage = {.line = "dibs sim", .about = "", .options = spec_options()};
     const char *algorithm = NULL;
+
+    spec_words = defaults;
+    if (!cli_parse(argc, argv, &usage, &algorithm, 1))
+        cli_die("no algorithm is named");
+    return spec_of(algorithm, &spec_words);
+}
+
+struct sim_spec spec_parse(const char *line)
+{
+    char words[512], *argv[64], *save;
     int argc = 1;
 
-    w = defaults;
+    argv[0] = NULL; /* the command's name, which is not read */
     snprintf(words, sizeof words, "%s", line);
     for (char *word = strtok_r(words, " ", &save); word && argc < 64; word = strtok_r(NULL, " ", &save))
         argv[argc++] = word;
-    if (!cli_parse(argc, argv, &usage, &algorithm, 1))
-        cli_die("\"%s\" names no algorithm", line);
-    return spec_of(algorithm, &w);
+    return spec_parse_words(argc, argv);
 }
 
 void spec_free(struct sim_spec *spec)

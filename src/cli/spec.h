@@ -35,6 +35,12 @@ extern const char *const spec_orders[];
     {"--rate", CLI_REAL, &(w).rate, "R", \
      "open load: each site makes R requests per unit of time on average, as a Poisson process (no default)", 1e-12, 1e12, NULL}, \
     {"--seed", CLI_COUNT, &(w).seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL}
+#define SPEC_OPTION_RATES(w) \
+    {"--rates", CLI_TEXT, &(w).rates, "FILE", \
+     "open load: read the rate of each site from FILE, one number for each site (no default)", 0, 0, NULL}
+#define SPEC_OPTION_SCRIPT(w) \
+    {"--script", CLI_TEXT, &(w).script, "FILE", \
+     "scripted load: read the requests from FILE, one in a line: TIME SITE [MODE] (no default)", 0, 0, NULL}
 #define SPEC_OPTIONS_REQUESTERS(w) \
     {"--requesters", CLI_COUNT, &(w).requesters, "R", \
      "closed load: only the first R sites make requests (default: all sites)", 1, DME_SITES_MAX, NULL}
@@ -105,8 +111,20 @@ extern const char *const spec_orders[];
 
 /* The specification, or cli_die. */
 struct sim_spec spec_of(const char *algorithm, const struct spec_words *words);
-/* The same from one line, the words after "dibs sim". */
+/* The same from the words of "dibs sim", of which argv[0] is "sim"; and from one line, the words after "dibs sim". */
+struct sim_spec spec_parse_words(int argc, char **argv);
 struct sim_spec spec_parse(const char *line);
+/* The options that these understand; ends with a null name. */
+const struct cli_option *spec_options(void);
+
+/* Everything that determines the result of a run, one value each, in the order of the table that dibs sweep makes. Print
+ * writes nothing where the value does not apply. */
+struct spec_column {
+    const char *name;
+    bool number;
+    void (*print)(const struct sim_spec *spec, struct dme_text *text);
+};
+extern const struct spec_column spec_columns[]; /* ends with a null name */
 void spec_free(struct sim_spec *spec);
 
 #endif

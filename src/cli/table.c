@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts one cell off the line and returns it; quotes are taken away. The line becomes null behind the last cell. */
-static char *table_cut(char **line)
+char *table_cut(char **line)
 {
     char *from = *line, *to = from, *cell = from;
     bool quoted = false;
@@ -96,6 +95,14 @@ void table_free(struct table *t)
         free(t->name[k]);
     free(t->cell);
     free(t->name);
+}
+
+bool table_has(const struct table *t, const char *name)
+{
+    for (size_t k = 0; k < t->columns; k++)
+        if (strcmp(t->name[k], name) == 0)
+            return true;
+    return false;
 }
 
 size_t table_column(const struct table *t, const char *name)

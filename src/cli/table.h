@@ -2,6 +2,7 @@
 #ifndef DIBS_CLI_TABLE_H
 #define DIBS_CLI_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct table {
@@ -14,6 +15,10 @@ struct table {
 void table_read(struct table *t, const char *path);
 void table_free(struct table *t);
 
+/* Cuts one cell off a line of CSV and returns it, without its quotes. The line becomes null behind the last cell. */
+char *table_cut(char **line);
+/* Is there a column of this name? */
+bool table_has(const struct table *t, const char *name);
 /* The column of this name, or cli_die. */
 size_t table_column(const struct table *t, const char *name);
 const char *table_text(const struct table *t, size_t row, size_t column);

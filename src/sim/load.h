@@ -27,6 +27,7 @@ struct load_spec {
     enum load_type type;
     double rate;            /* open: demands of a site per time, on the average over sites */
     double *weight;         /* open: what part of them each site has; null: all the same */
+    char spread[64];        /* how the user said that; or empty */
     double burst;           /* open: how many times faster demands come in a burst; 0: no bursts */
     double burst_length;    /* mean */
     struct dist think;      /* closed */

@@ -43,7 +43,7 @@ static double sim_bound(const struct sim_spec *spec)
     return spec->bound > 0 ? spec->bound : delay_bound(&spec->delay);
 }
 
-static bool sim_is_fifo(const struct sim_spec *spec)
+bool sim_is_fifo(const struct sim_spec *spec)
 {
     return spec->order == SIM_FIFO || spec->conf.alg->needs & DME_FIFO;
 }

@@ -86,6 +86,8 @@ bool sim_can_run(const struct sim_spec *spec, struct dme_text *wrong);
  * is noticed on the way. A broken promise is no such thing: it is told in result->failure, and the figures are not to
  * be used. */
 bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_text *wrong);
+/* Do channels keep the order of messages? */
+bool sim_is_fifo(const struct sim_spec *spec);
 void sim_result_free(struct sim_result *result);
 
 #endif
