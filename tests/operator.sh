@@ -183,6 +183,12 @@ echo garbage >"$dir/ant.pem"
 kill -HUP "$(cat "$dir/ant.pid")"
 until_true grep -q "is not a certificate in PEM form" "$dir/ant.log" && grep -q "SIGHUP: keys and certificates stay" "$dir/ant.log"
 tell $? "one that is none is told, and the old one stays"
+rm "$dir/ant.pem" && mkfifo -m 600 "$dir/ant.pem" # a file that takes its time
+kill -HUP "$(cat "$dir/ant.pid")"
+# shellcheck disable=SC2016 # for the other shell
+timeout 30 sh -c 'exec 7>"$1/ant.pem" && "$2" lock --socket "$1/ant" meanwhile --wait 10 -- true' sh "$dir" "$DIBS"
+tell $? "while a daemon reads its certificate, clients are served"
+rm "$dir/ant.pem"
 certificate ant 34
 kill -HUP "$(cat "$dir/ant.pid")"
 until_true shows_serial 22 && "$DIBS" holders kept --socket "$dir/bee" | grep -q sleep

@@ -109,8 +109,13 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
 bool conf_resolve(struct conf_draft *d, struct serve_conf *conf);
 /* Reads the files with keys and certificates that the configuration names. Returns false if there were mistakes. */
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
-/* Reads them again, since the files may have changed. Returns false if there were mistakes; then nothing changes. */
-bool conf_renew_secrets(struct conf_draft *d, struct serve_conf *conf);
+/* The same in two steps, for files that may have changed. The first, which may run in a thread of its own, reads them; it
+ * returns false if there were mistakes. The second uses what was read. */
+struct secrets {
+    struct tls_keys *members, *clients;
+};
+bool conf_read_secrets(struct conf_draft *d, struct secrets *fresh);
+void conf_use_secrets(struct serve_conf *conf, const struct secrets *fresh);
 /* Prints all mistakes, one line each. */
 void conf_tell(const struct conf_draft *d, FILE *to);
 void conf_free(struct serve_conf *conf);

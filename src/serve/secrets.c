@@ -55,20 +55,25 @@ static bool secrets_are_secret(struct conf_draft *d)
     return false;
 }
 
-bool conf_renew_secrets(struct conf_draft *d, struct serve_conf *conf)
+bool conf_read_secrets(struct conf_draft *d, struct secrets *fresh)
 {
-    struct serve_conf fresh = {.n = 0};
+    struct serve_conf conf = {.n = 0};
+    bool good;
 
     d->mistakes = 0;
-    if (!conf_secrets(d, &fresh)) {
-        tls_keys_free(fresh.members_tls);
-        return false;
-    }
+    good = conf_secrets(d, &conf);
+    if (!good)
+        tls_keys_free(conf.members_tls);
+    *fresh = (struct secrets){.members = good ? conf.members_tls : NULL, .clients = good ? conf.clients_tls : NULL};
+    return good;
+}
+
+void conf_use_secrets(struct serve_conf *conf, const struct secrets *fresh)
+{
     tls_keys_free(conf->members_tls);
     tls_keys_free(conf->clients_tls);
-    conf->members_tls = fresh.members_tls;
-    conf->clients_tls = fresh.clients_tls;
-    return true;
+    conf->members_tls = fresh->members;
+    conf->clients_tls = fresh->clients;
 }
 
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)

@@ -183,7 +183,8 @@ static void serve_give_back_memory(struct serve *s)
 
     if (used > s->memory_most)
         s->memory_most = used;
-    if (s->memory_most < MEMORY_MUCH || used > s->memory_most / 2)
+    /* While names are being forgotten, what is free is in many small blocks, each of which would be looked at. */
+    if (s->memory_most < MEMORY_MUCH || used > s->memory_most / 2 || locks_is_busy(&s->node.locks))
         return;
     malloc_trim(0);
     s->memory_most = used;
@@ -321,22 +322,6 @@ static void serve_stop(uv_signal_t *signal, int number)
     serve_wake(s);
     node_leave(&s->node);
     serve_work(s);
-}
-
-/* Reads keys and certificates again. Existing connections go on; new ones use the new keys. */
-static void serve_renew(uv_signal_t *signal, int number)
-{
-    struct serve *s = signal->data;
-
-    (void)number;
-    if (!s->conf->members_tls)
-        serve_log(s, "SIGHUP: there are no keys and certificates to be read again");
-    else if (conf_renew_secrets(s->draft, s->conf))
-        serve_log(s, "SIGHUP: keys and certificates were read again, for connections to come");
-    else
-        serve_log(s, "SIGHUP: keys and certificates stay as they were, because of this:");
-    for (unsigned k = 0; k < s->draft->mistakes && k < CONF_MISTAKES_MAX; k++)
-        serve_log(s, "%s", s->draft->mistake[k].text);
 }
 
 static uint64_t serve_random(void *user)
@@ -501,7 +486,7 @@ static bool serve_is_over(struct serve *s)
 {
     unsigned handles = 0;
 
-    if (!s->stopping || !s->resolving || s->disk.busy)
+    if (!s->stopping || !(s->resolving || s->renewing) || s->disk.busy)
         return false;
     uv_walk(&s->loop, serve_count, &handles);
     return handles == 0;
@@ -599,7 +584,8 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     serve_loop(s);
     uv_loop_close(&s->loop);
     begun = s->status == 0;
-    if (s->resolving) { /* lookups run in threads that cannot be interrupted, and exit() would wait for them */
+    if (s->resolving ||
+        s->renewing) { /* lookups run in threads that cannot be interrupted, and exit() would wait for them */
         log_end();
         _exit(s->status);
     }

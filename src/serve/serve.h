@@ -65,8 +65,15 @@ struct serve {
     struct door unknown;  /* clients that have not authenticated yet */
     uint64_t descriptors; /* file descriptors for clients have smaller numbers than this */
     struct serve_refusals refusals;
-    struct http *http;     /* or null */
-    unsigned resolving;    /* lookups of names in progress */
+    struct http *http;  /* or null */
+    unsigned resolving; /* lookups of names in progress */
+    bool renewing;      /* keys and certificates are being read (renew.c) */
+    struct {
+        uv_work_t work;
+        struct secrets fresh; /* what was read */
+        bool good;            /* all of it could be read */
+        bool again;           /* SIGHUP has come meanwhile: read once more */
+    } renewal;
     uint64_t works;        /* number of calls of serve_work() */
     uint64_t view;         /* the view that was logged last */
     enum node_state state; /* the state that was logged last */
@@ -84,6 +91,8 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft);
 /* reserve.c: allocates a reserve of memory. serve_is_short returns why clients are refused requests that need memory
  * (see struct node_conf), or null. serve_mind_memory measures the memory again. */
 void serve_keep_memory(void);
+/* renew.c: what SIGHUP does. */
+void serve_renew(uv_signal_t *signal, int number);
 const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
 /* Tells the node the time. This must come before anything else that is done for a client: see node.h. */
