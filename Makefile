@@ -29,6 +29,10 @@ CPPFLAGS := -Isrc -Iinclude -D_GNU_SOURCE -DDIBS_VERSION='"$(VERSION)"'
 CFLAGS := -std=c11 $(CFLAGS_$(MODE)) $(WARN)
 LDFLAGS := $(CFLAGS_$(MODE)) -pthread
 LDLIBS := -lm -luv -lraft
+# dibs itself has libuv and libraft in it, where their archives are installed: `dibs lock` would spend a tenth of its time on
+# loading them. (libraft may be linked so: its licence has an exception for that.)
+archive = $(firstword $(filter /%,$(foreach name,$(1),$(shell $(CC) -print-file-name=$(name)))) $(2))
+DIBS_LDLIBS := $(call archive,libraft.a,-lraft) $(call archive,libuv_a.a libuv.a,-luv) -lm
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 BASE := $(wildcard src/base/*.c)
@@ -46,7 +50,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
 $(B)/dibs: $(call obj,$(sort src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(DIBS_LDLIBS)
 
 # The pure part, alone: what the checker checks, the simulator counts and the service runs.
 $(B)/libdme.a: $(call obj,$(PURE))

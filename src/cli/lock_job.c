@@ -82,19 +82,38 @@ static int job_sweep(struct job *j)
 
 /* ------------------------------------------------------------------------------------------------------ the command */
 
+/* If the keeper is dead, the pipe that tells so is read next. */
+static void guard_tell(const struct job *j, int kind, int32_t value)
+{
+    const struct job_news news = {.kind = kind, .value = value};
+
+    if (write(j->news, &news, sizeof news) != sizeof news)
+        return;
+}
+
+/* What the command finds in its environment. */
+static void job_set_environment(const struct lock_run *run)
+{
+    char fence[24];
+
+    snprintf(fence, sizeof fence, "%" PRIu64, run->fence);
+    setenv("DIBS_FENCE", fence, 1);
+    setenv("DIBS_LOCK", run->name, 1);
+}
+
+/* In the child of vfork(), which shares the memory of the guard and changes none of it. The guard does not run before the
+ * command does. So the child itself tells the keeper its number: should the child be stopped, or the file of the command be on
+ * a network that does not answer, the keeper still hears signals and the daemon. */
 static void job_exec(const struct job *j, pid_t parent)
 {
     const struct lock_run *run = j->run;
-    char fence[24];
     int error;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(LOCK_CANNOT_RUN);
-    snprintf(fence, sizeof fence, "%" PRIu64, run->fence);
-    setenv("DIBS_FENCE", fence, 1);
-    setenv("DIBS_LOCK", run->name, 1);
+    guard_tell(j, JOB_STARTED, getpid());
     if (j->given) /* a process that reads from it before that is stopped */
         tcsetpgrp(STDIN_FILENO, getpid());
     signal(SIGTTOU, SIG_DFL);
@@ -108,15 +127,6 @@ static void job_exec(const struct job *j, pid_t parent)
 }
 
 /* -------------------------------------------------------------------------------------------------------- the guard */
-
-/* If the keeper is dead, the pipe that tells so is read next. */
-static void guard_tell(const struct job *j, int kind, int32_t value)
-{
-    const struct job_news news = {.kind = kind, .value = value};
-
-    if (write(j->news, &news, sizeof news) != sizeof news)
-        return;
-}
 
 /* Children that have ended or stopped. The command is one of them; the others' parents have ended. */
 static void guard_reap(struct job *j)
@@ -164,7 +174,7 @@ static void guard_watch(struct job *j, int alive)
 
 static void guard_be(struct job *j, const int *alive)
 {
-    pid_t self = getpid();
+    pid_t self = getpid(), child;
 
     close(alive[1]);
     setpgid(0, 0);
@@ -173,13 +183,13 @@ static void guard_be(struct job *j, const int *alive)
     j->sweep.root = self;
     if (j->wrap.background == WRAP_END)
         j->wrap.background = WRAP_WAIT;
-    j->child = fork();
-    if (j->child == 0)
+    job_set_environment(j->run);
+    child = vfork(); /* no page is copied for a process that runs another program at once */
+    if (child == 0)
         job_exec(j, self);
-    if (j->child < 0)
+    if (child < 0)
         _exit(LOCK_CANNOT_RUN);
-    setpgid(j->child, j->child); /* before a process sends it a signal; or the child is first */
-    guard_tell(j, JOB_STARTED, j->child);
+    j->child = child;
     guard_watch(j, alive[0]);
 }
 
