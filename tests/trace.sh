@@ -31,10 +31,73 @@ nothing_is_half_written() {
     [ ! -e "$dir/no" ]
 }
 
+# Of the labels of a picture: none leaves it, and no two are in the same place. (A letter is at least 6 wide, and a line 11 high.)
+labels_are_apart() { # FILE
+    awk '/<svg/ { match($0, /width="[0-9]+"/); width = substr($0, RSTART + 7, RLENGTH - 8) + 0 }
+        /class="label"/ {
+            split($0, part, "\""); x = part[4] + 0; y = part[6] + 0
+            text = $0; sub(/^[^>]*>/, "", text); sub(/<.*/, "", text); gsub(/&#[0-9]+;/, "x", text)
+            x2 = x + 6 * length(text)
+            if (x < 0 || x2 > width) bad = bad " " text
+            for (k = 0; k < n; k++)
+                if (x < X2[k] && X[k] < x2 && y < Y[k] + 11 && Y[k] < y + 11) bad = bad " " text "/" T[k]
+            X[n] = x; X2[n] = x2; Y[n] = y; T[n++] = text
+        }
+        END { if (bad) print FILENAME ":" bad; exit bad != "" }' "$1"
+}
+
+all_labels_are_apart() {
+    for file in tests/scenario/*.txt; do
+        "$DIBS" trace "$file" --svg "$dir/picture.svg" && labels_are_apart "$dir/picture.svg" || return 1
+    done
+    for name in ricart-agrawala maekawa suzuki-kasami raymond lamport; do
+        "$DIBS" sim "$name" --sites 5 --closed --entries 9 --warmup 0 --delay exp:1 --svg "$dir/picture.svg" && labels_are_apart "$dir/picture.svg" || return 1
+    done
+}
+
+# Up to eight sites a diagram fits into 80 columns, and no label is cut off.
+fits_a_terminal() {
+    for file in tests/scenario/*.txt; do
+        "$DIBS" trace "$file" | awk 'length($0) > 80 && !/in flight:/ { print; exit 1 }' || return 1
+    done
+    for name in ricart-agrawala maekawa suzuki-kasami; do
+        "$DIBS" sim "$name" --sites 8 --closed --entries 9 --warmup 0 --save "$dir/eight.txt" && "$DIBS" trace "$dir/eight.txt" >"$dir/eight" || return 1
+        ! grep -q '.\{81\}' "$dir/eight" && grep -q 'ENTERS$' "$dir/eight" || return 1
+    done
+    grep -q '^   ........................*0\.- 0\.-' "$dir/eight" # the long label of a token goes on in the next row
+}
+
+# A run of the simulator has a clock; its picture has an axis. Shapes that occur are explained, and no others.
+explains_itself() {
+    "$DIBS" sim ricart-agrawala --rule shared --sites 4 --closed --entries 12 --warmup 0 --delay exp:1 --svg "$dir/picture.svg" || return 1
+    for text in time waits 'inside, reading' 'ricart-agrawala, 4 sites'; do
+        grep -q ">$text</text>" "$dir/picture.svg" || return 1
+    done
+    ! grep -q '>down</text>' "$dir/picture.svg" || return 1
+    "$DIBS" trace tests/scenario/suzuki-kasami-crash.txt --svg "$dir/picture.svg" && grep -q '>down</text>' "$dir/picture.svg" &&
+        grep -q 'class="caption".*The token is at 0, which stops' "$dir/picture.svg" && ! grep -q '>time</text>' "$dir/picture.svg"
+}
+
+tells_deadlock() {
+    "$DIBS" check ricart-agrawala --sites 2 --lose 1 --save "$dir/stuck.txt" >"$dir/checked"
+    "$DIBS" trace "$dir/stuck.txt" | grep -q 'DEADLOCK: a site waits' && "$DIBS" trace "$dir/stuck.txt" --format svg | grep -q '>deadlock</text>'
+}
+
+other_tools() {
+    "$DIBS" trace tests/scenario/maekawa.txt --format mermaid --out "$dir/m" && grep -q '^    S2->>S0: REQUEST\[1.2\]$' "$dir/m" && [ "$(head -n 1 "$dir/m")" = sequenceDiagram ] &&
+        "$DIBS" trace tests/scenario/maekawa.txt --format shiviz >"$dir/m" && grep -q '^site2 {"site0":1, "site2":2}$' "$dir/m" &&
+        "$DIBS" trace tests/scenario/maekawa.txt --format tikz >"$dir/m" && tail -n 1 "$dir/m" | grep -q 'end{tikzpicture}'
+}
+
 test_that "a broken rule, saved" saved_plays_again "EXCLUSION BROKEN" lamport --sites 2 --without fifo
 test_that "a row for each move" rows_are_moves "$dir/saved.txt"
 test_that "a lost message, saved" saved_plays_again "IS LOST" ricart-agrawala-implicit --lose 1
 test_that "a message that comes twice, saved" saved_plays_again "IS DUPLICATED" suzuki-kasami --duplicate 1
 test_that "every scenario can be drawn" all_can_be_drawn
 test_that "a picture is written whole or not at all" nothing_is_half_written
+test_that "labels neither collide nor leave the picture" all_labels_are_apart
+test_that "a diagram of eight sites fits into 80 columns" fits_a_terminal
+test_that "a picture explains its shapes, and has a time axis if there is time" explains_itself
+test_that "a deadlock is shown" tells_deadlock
+test_that "TikZ, Mermaid and ShiViz" other_tools
 echo "1..$number"

@@ -34,7 +34,7 @@ void check_save(const struct check_task *task, const struct check_result *r, con
 void check_draw(const struct check_task *task, const struct check_result *r, const char *path)
 {
     struct moves run = check_moves(task, r);
-    char *svg = diagram_svg(&run);
+    char *svg = diagram_make(diagram_svg, &run);
 
     cli_write_file(path, svg);
     free(svg);

@@ -79,7 +79,7 @@ static void sim_draw(struct sim_spec spec, const char *save, const char *svg)
         free(text);
     }
     if (svg) {
-        text = diagram_svg(&run);
+        text = diagram_make(diagram_svg, &run);
         cli_write_file(svg, text);
         free(text);
     }

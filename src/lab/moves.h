@@ -11,7 +11,9 @@ struct moves {
     bool fifo;
     const struct world_move *move;
     uint32_t count;
-    uint32_t loop; /* from this move on the run goes round for ever; count: it ends */
+    const double *time;  /* of each move; or null: the run has no clock */
+    const char *caption; /* a sentence for a picture; or null */
+    uint32_t loop;       /* from this move on the run goes round for ever; count: it ends */
 };
 
 /* One line a move: its number, the move, and what it did. */

@@ -12,6 +12,7 @@ void record_begin(struct record *r, const struct dme_conf *conf)
     memset(r, 0, sizeof *r);
     r->world = world_new(conf);
     r->move = mem_new(RECORD_MOVES_MAX * sizeof *r->move);
+    r->time = mem_new(RECORD_MOVES_MAX * sizeof *r->time);
     r->room = r->world->sent;
     r->sent = r->room ? mem_new(r->room * sizeof *r->sent) : NULL;
     for (size_t k = 0; k < r->room; k++)
@@ -22,6 +23,7 @@ void record_end(struct record *r)
 {
     world_free(r->world);
     free(r->move);
+    free(r->time);
     free(r->sent);
 }
 
@@ -73,11 +75,13 @@ void record_observe(void *record, const struct sim_event *e)
     objection = world_move(w, &move);
     assert(!objection && w->out->used == e->out->used && memcmp(w->out->bytes, e->out->bytes, e->out->used) == 0);
     (void)objection;
+    r->time[r->count] = e->at;
     r->move[r->count++] = move;
     record_numbers(r, e, first);
 }
 
 struct moves record_moves(const struct record *r, bool fifo)
 {
-    return (struct moves){.conf = r->world->conf, .fifo = fifo, .move = r->move, .count = r->count, .loop = r->count};
+    return (struct moves){
+        .conf = r->world->conf, .fifo = fifo, .move = r->move, .time = r->time, .count = r->count, .loop = r->count};
 }

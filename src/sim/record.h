@@ -12,6 +12,7 @@ enum { RECORD_MOVES_MAX = 20000 };
 struct record {
     struct lab_world *world;
     struct world_move *move;
+    double *time; /* of each move */
     uint32_t count;
     bool full;      /* there were more moves than it takes */
     uint64_t *sent; /* number of a message in the run: its number in the world */
