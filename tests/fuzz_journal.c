@@ -42,7 +42,7 @@ static void fuzz_journal(const uint8_t *data, size_t size)
         journal_append(&j, j.term, RAFT_COMMAND, data, size);
         FUZZ_EXPECT(!journal_open(&again, &disk, file.at + file.start, bytes_len(&file)), "it does not read again");
         FUZZ_EXPECT(again.term == j.term && again.vote == 7 && again.count == j.count && again.start == j.start &&
-                        again.life == j.life && again.snapshot.index == 3,
+                        again.incarnation == j.incarnation && again.snapshot.index == 3,
                     "it reads otherwise");
         journal_close(&again);
         bytes_free(&snapshot.conf);

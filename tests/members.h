@@ -4,7 +4,7 @@
 
 #include "node/node.h"
 
-/* Member k of the view is in its life number k + 1. */
+/* Member k of the view has incarnation k + 1. */
 static inline void members_start(struct node *node, struct node_conf conf, const char *const *names, uint32_t n,
                                  uint32_t self)
 {

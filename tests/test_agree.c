@@ -120,7 +120,7 @@ static void a_journal_does_not_grow_without_end(void **state)
     s->disk = (struct disk){s, agreement_append, agreement_replace};
     assert_null(journal_open(&j, &s->disk, NULL, 0));
     journal_identify(&j, 7, 1, (const uint8_t *)"view", 4);
-    assert_true(journal_found(&j, "servers", 7) && journal_live(&j, 9));
+    assert_true(journal_found(&j, "servers", 7) && journal_begin_incarnation(&j, 9));
     for (raft_term term = 2; term < 40000; term++) {
         assert_true(journal_vote(&j, term, 3));
         most = most < bytes_len(&s->journal) ? bytes_len(&s->journal) : most;
@@ -128,7 +128,8 @@ static void a_journal_does_not_grow_without_end(void **state)
     assert_in_range(most, 1, 1 << 19);
     journal_close(&j);
     assert_null(journal_open(&j, &s->disk, s->journal.at + s->journal.start, bytes_len(&s->journal)));
-    assert_true(j.term == 39999 && j.vote == 3 && j.life == 9 && j.disk_id == 7 && j.member == 1 && j.count == 1);
+    assert_true(j.term == 39999 && j.vote == 3 && j.incarnation == 9 && j.disk_id == 7 && j.member == 1 &&
+                j.count == 1);
     journal_close(&j);
     bytes_free(&s->journal);
 }

@@ -80,11 +80,11 @@ static void toy_timer(struct dme *d, void *state, unsigned timer)
     dme_enter(d);
 }
 
-/* Restarting, it greets with its life; it counts the news. */
+/* When it restarts, it sends as many messages as its incarnation; it counts the news. */
 static void toy_restart(struct dme *d, void *state, bool remembers)
 {
     ((struct toy *)state)->rang = remembers ? 100 : 200;
-    for (uint32_t k = 0; k < d->node->life; k++)
+    for (uint32_t k = 0; k < d->node->incarnation; k++)
         dme_send(d, 1, HELLO);
 }
 
@@ -375,7 +375,7 @@ static void a_crash_ends_the_request_and_a_restart_is_another_life(void **state)
     assert_true(t->node->down);
     step(t, DME_RESTART, 1);
     assert_false(t->node->down);
-    assert_int_equal(t->node->life, 1);
+    assert_int_equal(t->node->incarnation, 1);
     assert_int_equal(t->state->greetings, 7);
     assert_int_equal(t->state->rang, 100);
     assert_int_equal(sends(t), 1);
@@ -391,7 +391,7 @@ static void without_its_memory_a_site_knows_nothing_but_its_life(void **state)
     step(t, DME_RESTART, 1);
     dme_crash(t->node);
     step(t, DME_RESTART, 0);
-    assert_int_equal(t->node->life, 2);
+    assert_int_equal(t->node->incarnation, 2);
     assert_int_equal(t->node->fence, 0);
     assert_int_equal(t->state->greetings, 0);
     assert_int_equal(t->state->seen, 0);

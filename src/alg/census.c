@@ -150,7 +150,7 @@ static void census_recover_if_answered(struct dme *d, struct census_view v)
 
 static void census_ask_for_number(struct dme *d, dme_id j)
 {
-    dme_send(d, j, RECOVERING)->ticket[0].mode = d->node->life;
+    dme_send(d, j, RECOVERING)->ticket[0].mode = d->node->incarnation;
 }
 
 void census_recover_again(struct dme *d, struct census_view v)
@@ -175,13 +175,13 @@ void census_restart(struct dme *d, struct census_view v)
 
 /* A site is back. The token may know more of it than this site does. If a census runs it was begun without that one,
  * and is begun again. */
-static void census_returns(struct dme *d, struct census_view v, dme_id f, uint32_t life)
+static void census_returns(struct dme *d, struct census_view v, dme_id f, uint32_t incarnation)
 {
     struct dme_msg *m = dme_send(d, f, RECOVERED);
     struct census_peer *p = census_peer(v, f);
 
     m->ticket[0].clock = dme_max(p->number, p->served);
-    m->ticket[0].mode = life;
+    m->ticket[0].mode = incarnation;
     m->ticket[1].clock = v.census->number;
     p->down = p->cut = 0;
     if (v.census->runs)
@@ -192,7 +192,7 @@ static void census_answered(struct dme *d, struct census_view v, const struct dm
 {
     struct census_peer *me = census_peer(v, d->self), *p = census_peer(v, m->from);
 
-    if (!p->missing || m->ticket[0].mode != d->node->life)
+    if (!p->missing || m->ticket[0].mode != d->node->incarnation)
         return;
     me->number = dme_max(me->number, m->ticket[0].clock);
     v.census->answered = dme_max(v.census->answered, m->ticket[1].clock);

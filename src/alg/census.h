@@ -99,7 +99,8 @@ void census_recover_again(struct dme *d, struct census_view v);
 void census_news(struct dme *d, struct census_view v, enum dme_news what, dme_id of);
 /* The site is back: all that the census knows is reset, but for the number of its own last request. */
 void census_restart(struct dme *d, struct census_view v);
-/* Receives the message if it is one of those above but REQUEST and TOKEN, or is to be thrown away. */
+/* Receives the message if it is one of those above but REQUEST and TOKEN, or is to be discarded. Returns whether it
+ * did. */
 bool census_receive(struct dme *d, struct census_view v, const struct dme_msg *m);
 
 /* How many tokens there are at sites that are up, or on their way to such. */

@@ -238,7 +238,7 @@ void rr_start_over(struct dme *d, struct rr *s)
     s->forgotten = dme_inside(d);
     if (s->forgotten)
         return;
-    d->node->life++;
+    d->node->incarnation++;
     rr_reset(d, s);
     rr_done(d);
     rr_join(d, s);

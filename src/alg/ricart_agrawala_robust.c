@@ -28,14 +28,15 @@
  * The five ways of the paper to find the highest number are there (`--set highest=..`): with acknowledged names none is
  * needed, for the sponsor collects it. A newcomer that listens for it may hear nothing for ever, so it asks when its
  * patience ends. Sets of names take the place of counters. A newcomer that fails while it is let in, and returns, is
- * another name, and all have to acknowledge that one. If a bound is not kept and a site that lives is declared failed,
+ * another name, and all have to acknowledge that one. If a bound is not kept and a site that is up is declared failed,
  * exclusion is lost: nothing can be done about that without votes. The report restarts the timer at every REPLY: that
  * is `--set timer=restarted`. Its second way to join is `--set join=broadcast`: the newcomer takes a list from a member
  * and asks all others to include it. Here each acknowledges that with its own list, and the newcomer awaits all of whom
  * it learns: so of two newcomers that come at once one awaits the other. */
 #include "ricart_agrawala_robust.h"
 
-/* From a name (with a number), to a name; and about a name, or about all. The life of a name is the ticket's mode. */
+/* From a name (with a number), to a name; and about a name, or about all. The incarnation of a name is the ticket's
+ * mode. */
 static const struct dme_kind rr_kinds[] = {
     {"REQUEST", 2, 0}, {"REPLY", 2, 0},  {"ARE_YOU_THERE", 2, 0}, {"YES_I_AM_HERE", 2, 0},
     {"JOIN", 2, 0},    {"REFUSE", 2, 0}, {"NEW", 3, 0},           {"NEW_ACK", 3, 0},
@@ -98,7 +99,7 @@ void rr_put(struct dme *d, struct rr *s, dme_id j, bool again)
     else if (s->role == SYNC)
         rr_send(d, s, j, QUERY, 0);
     else if (s->role == INCLUDING)
-        rr_send_about(d, s, j, NEW, (struct dme_ticket){.mode = d->node->life, .site = d->self});
+        rr_send_about(d, s, j, NEW, (struct dme_ticket){.mode = d->node->incarnation, .site = d->self});
     else if (s->granted)
         rr_send_about(d, s, j, NEW, rr_name(s, s->sponsee, 0));
     else
@@ -305,7 +306,7 @@ static void rr_restart(struct dme *d, void *state, bool remembers)
     /* Section 7.2.1: first it tells the others that it has failed, in case they do not know; then it waits. */
     for (dme_id j = 0; j < d->n; j++)
         if (j != d->self)
-            rr_send_about(d, s, j, FAILED, (struct dme_ticket){.mode = d->node->life - 1, .site = d->self});
+            rr_send_about(d, s, j, FAILED, (struct dme_ticket){.mode = d->node->incarnation - 1, .site = d->self});
     dme_start(d, TIMER_OUT, (uint32_t)dme_option(d, OPTION_INTERVAL));
 }
 
@@ -343,7 +344,7 @@ static void rr_receive_claim(struct dme *d, struct rr *s, const struct dme_msg *
     case REQUEST:
     case ARE_YOU_THERE:
         if (s->peer[m->from].removed) {
-            rr_send(d, s, m->from, RESTART, number); /* it lives, and was forgotten */
+            rr_send(d, s, m->from, RESTART, number); /* it is up, and was forgotten */
             return;
         }
         rr_requested(d, s, m->from, number, m->kind == ARE_YOU_THERE);
@@ -420,12 +421,13 @@ static void rr_receive_about(struct dme *d, struct rr *s, const struct dme_msg *
     if (m->kind == NEW) {
         rr_named(d, s, m->from, name);
     } else if (m->kind == NEW_ACK) {
-        if (s->activity != ADMIN || !s->granted || name.site != s->sponsee || name.mode != s->peer[name.site].life)
+        if (s->activity != ADMIN || !s->granted || name.site != s->sponsee ||
+            name.mode != s->peer[name.site].incarnation)
             return;
         s->best = dme_max(s->best, name.clock);
         rr_answered(d, s, m->from, true);
     } else if (name.site == d->self) {
-        if (name.mode == d->node->life)
+        if (name.mode == d->node->incarnation)
             rr_start_over(d, s);
     } else if (rr_is_present(s, name)) {
         rr_remove(d, s, name.site);
@@ -443,7 +445,8 @@ static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
         return;
     }
     if (m->kind != JOIN && m->kind != REFUSE &&
-        !((m->kind == FAILED || m->kind == NEW) && m->ticket[2].site == m->from) && m->ticket[1].mode != d->node->life)
+        !((m->kind == FAILED || m->kind == NEW) && m->ticket[2].site == m->from) &&
+        m->ticket[1].mode != d->node->incarnation)
         return; /* for an earlier incarnation; a restarting site does not know the incarnations of others */
     if (!rr_is_present(s, m->ticket[0]))
         return; /* from an earlier incarnation */
@@ -461,7 +464,7 @@ static void rr_show(const struct dme *d, const void *state, struct dme_text *tex
     static const char *const roles[] = {"out", "joining", "sync", "in", "leaving", "gone", "including"};
     const struct rr *s = state;
 
-    dme_print(text, "%s life=%u highest=%llu claim=%llu%s ", roles[s->role], d->node->life,
+    dme_print(text, "%s incarnation=%u highest=%llu claim=%llu%s ", roles[s->role], d->node->incarnation,
               (unsigned long long)s->highest, (unsigned long long)s->own,
               s->activity == ADMIN ? " for a newcomer" : "");
     dme_print_set(text, "members", &s->peer[0].member, sizeof s->peer[0], d->n);

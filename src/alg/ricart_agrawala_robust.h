@@ -46,12 +46,12 @@ struct rr {
     uint64_t best;         /* sponsor: of the acknowledgements. Newcomer: the first number heard */
     uint8_t role;
     uint8_t activity; /* for whom the critical section is asked for, or held */
-    uint8_t granted, resigns /* wants to leave */, forgotten /* lives, but others believe not */, zero[3];
+    uint8_t granted, resigns /* wants to leave */, forgotten /* it is up, but others believe it is not */, zero[3];
     dme_id sponsor; /* newcomer: whom it asked last */
     dme_id sponsee; /* sponsor: whom it lets in */
     struct {
         uint64_t deferred; /* number of the request that is not answered yet; 0: none */
-        uint32_t life;
+        uint32_t incarnation;
         uint8_t member, removed;
         uint8_t missing; /* its answer to what is under way: REQUEST, NEW, LEAVE or QUERY */
         uint8_t probed;  /* it was asked once more and nothing was heard yet */
@@ -63,14 +63,14 @@ struct rr {
 
 static inline struct dme_ticket rr_name(const struct rr *s, dme_id j, uint64_t number)
 {
-    return (struct dme_ticket){.clock = number, .mode = s->peer[j].life, .site = j};
+    return (struct dme_ticket){.clock = number, .mode = s->peer[j].incarnation, .site = j};
 }
 
 static inline struct dme_msg *rr_send(struct dme *d, struct rr *s, dme_id to, uint8_t kind, uint64_t number)
 {
     struct dme_msg *m = dme_send(d, to, kind);
 
-    s->peer[d->self].life = d->node->life;
+    s->peer[d->self].incarnation = d->node->incarnation;
     m->ticket[0] = rr_name(s, d->self, number);
     m->ticket[1] = rr_name(s, to, 0);
     return m;
@@ -93,12 +93,12 @@ static inline void rr_forget(struct rr *s, dme_id j)
  * incarnation replaces the earlier one. */
 static inline bool rr_is_present(struct rr *s, struct dme_ticket name)
 {
-    if (name.mode < s->peer[name.site].life)
+    if (name.mode < s->peer[name.site].incarnation)
         return false;
-    if (name.mode > s->peer[name.site].life) {
+    if (name.mode > s->peer[name.site].incarnation) {
         rr_forget(s, name.site);
         s->peer[name.site].removed = 0;
-        s->peer[name.site].life = name.mode;
+        s->peer[name.site].incarnation = name.mode;
     }
     return true;
 }
@@ -153,7 +153,7 @@ void rr_waited(struct dme *d, struct rr *s);
 void rr_in(struct dme *d, struct rr *s);
 bool rr_heard_enough(const struct dme *d, const struct rr *s);
 void rr_start_over(struct dme *d, struct rr *s);
-/* Forgets all others and what was under way, but for the highest number and what lives the others have. */
+/* Forgets all others and the activity in progress, but not the highest number and the incarnations of the others. */
 void rr_reset(struct dme *d, struct rr *s);
 /* Leaver. */
 void rr_leave_group(struct dme *d, struct rr *s);

@@ -24,7 +24,7 @@
  *     its token counts the other. (As published, theorem 2 claims more, a staircase of guesses, which does not hold.)
  * Invariant SH3. The holder of an idle token counts no site; so by SH2 all others count it, or will.
  *
- * Departures from the paper. As published, an outdated request is thrown away. By then its sender may have ceased to
+ * Departures from the paper. As published, an outdated request is discarded. By then its sender may have ceased to
  * count the receiver, which does not count the sender either: the two have lost each other, and one may wait for ever
  * while the other holds the idle token. So an outdated request makes its receiver count the sender, or tell it of
  * itself; `told` keeps this to one REQUEST for each number and site. FIFO channels are then not needed. Guesses are
@@ -299,7 +299,7 @@ const struct dme_alg singhal_heuristic = {.name = "singhal-heuristic", SH_SHARED
 
 const struct dme_alg singhal_heuristic_as_published = {
     .name = "singhal-heuristic-as-published",
-    .flaw = "deadlocks: an outdated request is thrown away, and two sites lose each other",
+    .flaw = "deadlocks: an outdated request is discarded, and two sites lose each other",
     .mistakes = sh_mistakes,
     .mistaken = DME_PUBLISHED,
     SH_SHARED,

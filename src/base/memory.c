@@ -13,7 +13,7 @@ static struct {
     const char *last_words;
 } reserve = {.last_words = "try fewer sites or requests"};
 
-/* False: there is none, or it is in use already. */
+/* Begins to use the reserve. Returns false if there is none, or it is in use already. */
 static bool mem_use_reserve(void)
 {
     bool there = reserve.block;

@@ -1,5 +1,5 @@
-/* lock.h - `dibs lock`, in three parts: the wait for the lock (lock_wait.c), the command and its processes (lock_job.c), and
- * the options (cmd_lock.c). */
+/* lock.h - `dibs lock`, in three parts: the wait for the lock (lock_wait.c), the command and its processes
+ * (lock_job.c), and the options (cmd_lock.c). */
 #ifndef DIBS_CLI_LOCK_H
 #define DIBS_CLI_LOCK_H
 
@@ -9,9 +9,10 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* The exit statuses of `dibs lock`: the one table, from which the help is made, and which docs/failures.md repeats. They are
- * none of those of timeout(1), env(1) and xargs(1) (123 to 127, 137), of the shell (126, 127, from 128 on), of sysexits.h
- * (64 to 78), of flock(1) and of most commands (1, 2, ..), of Python (120), of daemontools (100, 111) and of curl (up to 101). */
+/* The exit statuses of `dibs lock`: the one table, from which the help is made, and which docs/failures.md repeats.
+ * They are none of those of timeout(1), env(1) and xargs(1) (123 to 127, 137), of the shell (126, 127, from 128 on), of
+ * sysexits.h (64 to 78), of flock(1) and of most commands (1, 2, ..), of Python (120), of daemontools (100, 111) and of
+ * curl (up to 101). */
 #define LOCK_STATUSES(X)                                                                                               \
     X(LOCK_NOT_GRANTED, 112, "the lock was not granted in time; --exit-status sets another one")                       \
     X(LOCK_LOST, 113, "the lock was lost, and COMMAND was ended")                                                      \
@@ -48,16 +49,16 @@ struct lock_run {
 uint64_t lock_now_ms(void);
 /* A signal that came, or 0. */
 int lock_signal(const struct lock_run *run);
-/* We stop, with all that the shell has started together with us, until the user lets us go on. If no shell is there to do
- * that, the system stops nothing. */
+/* We stop, with all that the shell has started together with us, until the user lets us go on. If no shell is there to
+ * do that, the system stops nothing. */
 void lock_suspend(void);
 
-/* ---- lock_wait.c: connects and waits until the lock is held. False: there is an exit status, and a
- * line on stderr. */
+/* ---- lock_wait.c: connects and waits until the lock is held. Returns false, with an exit status and a line on stderr,
+ * if that fails. */
 bool lock_wait(struct lock_run *run, int *status);
 
-/* ---- lock_job.c: runs the command while the lock is held. When this returns, nothing that the command has started runs, but
- * with --background leave. Returns the exit status. */
+/* ---- lock_job.c: runs the command while the lock is held. When this returns, nothing that the command has started
+ * runs, but with --background leave. Returns the exit status. */
 int lock_job(struct lock_run *run);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 
 /* ------------------------------------------------------------------------------------------------------------- /proc */
 
-/* As much of a file as there is room for, and a zero byte. False: it is not there, or cannot be read. */
+/* Reads as much of a file as there is room for, and adds a zero byte. Returns false if the file cannot be read. */
 static bool tree_read(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -172,7 +172,8 @@ enum paper_verdict paper_text(const struct paper *paper, const struct paper_sour
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* The name of what a run or a check finds, in the JSON of "dibs sim" and "dibs check". Null: no figure of theirs. */
+/* The name of what a run or a check finds, in the JSON of "dibs sim" and "dibs check". Returns null if it is no figure
+ * of theirs. */
 static const char *paper_figure_name(const struct paper_row *row)
 {
     static const char *const names[] = {

@@ -13,14 +13,15 @@
  * no pointer.
  *
  * Errors. What the driver does wrong (a request at a site that already waits) is an assertion. What a message does
- * wrong (a grant without a request) is a *fault*, told in out->fault: the node is then not to be used any further.
- * A published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
+ * wrong (a grant without a request) is a *fault*, told in out->fault: the node is then not to be used any further. A
+ * published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
  *
  * Failures. A driver may stop a site (dme_crash) and let it begin again (DME_RESTART), and may cut the network in two.
  * What there is to know of other sites comes to a node as *news*: messages of kinds that no site sends, from a failure
  * detector that belongs to the driver. An algorithm that has no handler for such things is never told of them.
  *
- * This header is for drivers and algorithms; alg.h adds the functions that only the handlers of an algorithm may call. */
+ * This header is for drivers and algorithms; alg.h adds the functions that only the handlers of an algorithm may
+ * call. */
 #ifndef DIBS_CORE_DME_H
 #define DIBS_CORE_DME_H
 
@@ -97,7 +98,7 @@ struct dme_node {
     uint32_t mode;  /* of the claim while waiting or inside, else 0 */
     dme_id self;
     uint8_t phase, armed /* bit t: timer t runs */, down /* the site has stopped */, zero;
-    uint32_t life; /* how often it has begun again: all that a site never forgets */
+    uint32_t incarnation; /* how often the site has restarted: all that it never forgets */
 };
 
 /* ------------------------------------------------------------------------------------------------------- algorithms */
@@ -146,8 +147,8 @@ struct dme_alg {
     const char *flaw; /* null; or what is wrong with it: such an algorithm is kept to be watched, and hidden in lists */
     const struct dme_kind *kinds;     /* ends with a null name */
     const struct dme_option *options; /* ends with a null key; or null */
-    /* Null; or, with a flaw: a table that ends with a null name. The algorithm makes those of one kind, `mistaken`, and
-     * conf->mistake is the one made. */
+    /* With a flaw: a table that ends with a null name; else null. The algorithm makes those of one kind, `mistaken`,
+     * and conf->mistake is the one made. */
     const struct dme_mistake *mistakes;
     uint32_t family, rules /* bit r: dme_rule r */, needs /* dme_need, or-ed */;
     uint32_t variant; /* one file may hold several algorithms that differ in few rules */
@@ -169,8 +170,8 @@ struct dme_alg {
     void (*release)(struct dme *d, void *state);
     void (*timer)(struct dme *d, void *state, unsigned timer);
 
-    /* Handlers of an algorithm that tolerates failures; null in all others. A site that restarts has its old state, or a
-     * zeroed state and the number of its incarnation (`life`). It is idle, and no timer runs. */
+    /* Handlers of an algorithm that tolerates failures; null in all others. A site that restarts has its old state, or
+     * a zeroed state and the number of its incarnation. It is idle, and no timer runs. */
     void (*restart)(struct dme *d, void *state, bool remembers);
     void (*news)(struct dme *d, void *state, enum dme_news what, dme_id of);
     void (*join)(struct dme *d, void *state);  /* the user wants this site to be a member */

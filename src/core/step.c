@@ -131,7 +131,7 @@ static void step_restart(struct dme *d, void *state, bool remembers)
 
     assert(node->down);
     node->down = 0;
-    node->life++;
+    node->incarnation++;
     if (!remembers) {
         node->fence = 0;
         memset(state, 0, dme_node_size(d->conf, d->self) - sizeof *node);

@@ -14,8 +14,8 @@
  *     crash 0          restart 0 (knowing nothing)  resume 0 (knowing what it knew)       join 0      leave 0
  *     cut 0 1 (these two from all others)           heal           suspect 0 (others are told that it is down)
  *
- * failure.h says what each failure loses and what the failure detector reports. Reports (news) are in flight like messages,
- * from the site that they are about. */
+ * failure.h says what each failure loses and what the failure detector reports. Reports (news) are in flight like
+ * messages, from the site that they are about. */
 #ifndef DIBS_LAB_WORLD_H
 #define DIBS_LAB_WORLD_H
 
@@ -97,13 +97,13 @@ bool world_may_return(const struct lab_world *w, dme_id site);
 bool world_safe(const struct lab_world *w);
 /* The invariant of the algorithm that does not hold, or null. */
 const char *world_broken(const struct lab_world *w);
-/* Deadlock: a site waits although no site is inside, no message is in flight and no timer runs. (False while the network
- * is cut: a site on the wrong side waits for the cut to heal.) */
+/* Deadlock: a site waits although no site is inside, no message is in flight and no timer runs. (False while the
+ * network is cut: a site on the wrong side waits for the cut to heal.) */
 bool world_stuck(const struct lab_world *w);
 
 /* "deliver 1 0 REPLY". */
 void world_print_move(const struct lab_world *w, const struct world_move *move, struct dme_text *text);
-/* Makes the move and tells what it did: "0 <- 1 REPLY  ENTERS  -> 2 TOKEN". Null, or why it cannot be made. */
+/* Makes the move and tells what it did: "0 <- 1 REPLY  ENTERS  -> 2 TOKEN". Returns null, or why it cannot be made. */
 const char *world_play(struct lab_world *w, const struct world_move *move, struct dme_text *text);
 
 #endif

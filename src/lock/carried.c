@@ -171,7 +171,7 @@ const char *old_hear(struct locks *l, struct lock *lock, uint32_t from, const st
     bool more = m->type == INSTANCE_ENCUMBERED;
 
     if (more ? old->of[from].held > 0 || m->count == 0 : old->of[from].held < m->count)
-        return "holders of a former view that cannot be";
+        return "an impossible number of carried-over holders";
     if (more && old->held + old->elsewhere && old->mode != m->mode)
         return "a lock that was held in two ways at once";
     old->mode = m->mode;

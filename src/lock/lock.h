@@ -46,10 +46,9 @@
  *
  * Losing. A lock that is taken away from a client can be granted to another client at once, unless the member has
  * vouched for the lock for some time to come (session_confirm). In that case the claim *lingers*: the lock is granted
- * to no other client until the client has acknowledged the loss or its validity is over.
- * A member that may grant no more (locks_set_grants) takes all locks away from its clients, in pieces. Until the last piece
- * is done, the member grants nothing, vouches for nothing, and does not tell other members that it has given up its locks
- * (locks_gave_up).
+ * to no other client until the client has acknowledged the loss or its validity is over. A member that may grant no
+ * more (locks_set_grants) takes all locks away from its clients, in pieces. Until the last piece is done, the member
+ * grants nothing, vouches for nothing, and does not tell other members that it has given up its locks (locks_gave_up).
  *
  * This code does no I/O and reads no clock. It writes messages into links, from which a driver takes the bytes. A claim
  * whose state has changed (granted, refused, timed out or lost) is in the ring `locks.settled` until locks_settled
@@ -214,8 +213,8 @@ struct locks_conf {
     size_t names_max;                    /* names to remember; 0: LOCK_NAMES_MAX */
     uint32_t piece;                      /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
     uint32_t digest_bits;                /* bits for each holder; 0: DIGEST_BITS */
-    /* Called before the held claim `c` is taken away. True: `c` lingers, since the member has vouched for it for some
-     * time to come. If the pointer is null, no claim lingers. */
+    /* Called before the held claim `c` is taken away. Returns true if `c` lingers, since the member has vouched for it
+     * for some time to come. If the pointer is null, no claim lingers. */
     bool (*lingers)(struct claim *c);
 };
 
@@ -287,10 +286,11 @@ void locks_init(struct locks *l, const struct locks_conf *conf);
 void locks_free(struct locks *l);
 /* Begins a new view. If the member does not take part, its clients lose their locks. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
-/* The claim was held in an earlier view, at another member. The caller has filled it in, but for its lock and its state. */
+/* The claim was held in an earlier view, at another member. The caller has filled it in, but for its lock and its
+ * state. */
 void locks_adopt(struct locks *l, struct claim *c);
-/* All claims that are held since before this view are there. The member sends the others a digest of the names that its clients
- * hold, now or in a later piece of work (locks.told). */
+/* All claims that are held since before this view are there. The member sends the others a digest of the names that its
+ * clients hold, now or in a later piece of work (locks.told). */
 void locks_complete(struct locks *l);
 /* Receives a letter with a part of the digest of member `from`. Returns null, or what is wrong with the letter. */
 const char *locks_hear_digest(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);
@@ -309,9 +309,9 @@ bool locks_crowded(const struct locks *l);
 void locks_hear_fence(struct locks *l, uint64_t fence);
 /* Sets the bound below which this member grants fencing tokens. */
 void locks_set_fence_limit(struct locks *l, uint64_t limit);
-/* Says whether this member may grant locks. If it no longer may, its clients lose all locks that are not kept, for the reason `why`; this call
- * takes the first piece of them away. If it may grant again while some are still to be taken away, nothing is granted, and the
- * caller has to call again (locks_is_busy). */
+/* Says whether this member may grant locks. If it no longer may, its clients lose all locks that are not kept, for the
+ * reason `why`; this call takes the first piece of them away. If it may grant again while some are still to be taken
+ * away, nothing is granted, and the caller has to call again (locks_is_busy). */
 void locks_set_grants(struct locks *l, bool grants, enum loss why);
 /* True if no client of this member believes in a lock that was taken away, or is still to be taken away. */
 bool locks_gave_up(const struct locks *l);

@@ -51,8 +51,9 @@ const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, s
     return slots ? policy->slots : policy->modes;
 }
 
-/* The table grows by one place at a time, so that no name has to wait until all have moved (Litwin, "Linear Hashing", VLDB
- * 1980). There are `half` to 2 * `half` - 1 places. The next one, at `room`, gets its share of the names at `room - half`. */
+/* The table grows by one place at a time, so that no name has to wait until all have moved (Litwin, "Linear Hashing",
+ * VLDB 1980). There are `half` to 2 * `half` - 1 places. The next one, at `room`, gets its share of the names at `room
+ * - half`. */
 static void names_grow(struct locks *l)
 {
     size_t room = l->table_room ? 2 * l->table_room : 64;
@@ -65,7 +66,7 @@ static void names_grow(struct locks *l)
         l->table = table;
         l->table_room = room;
     }
-    if (l->swept == l->room) /* there is no name of a former view in the new place, either */
+    if (l->swept == l->room) /* the new place has no name of an earlier view, either */
         l->swept++;
     l->table[l->room++] = NULL;
     if (l->room == 1) {

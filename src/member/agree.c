@@ -176,9 +176,9 @@ const struct journal *agree_journal(const struct agree *a)
 
 uint64_t agree_begin_life(struct agree *a, uint64_t least)
 {
-    journal_live(&a->io.journal, least); /* if it cannot be written, the journal is broken */
+    journal_begin_incarnation(&a->io.journal, least); /* if it cannot be written, the journal is broken */
     a->life_record = a->io.journal.made;
-    return a->io.journal.life;
+    return a->io.journal.incarnation;
 }
 
 bool agree_life_is_durable(const struct agree *a)

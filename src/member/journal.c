@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { IDENTITY = 1, LIFE, VOTE, ENTRY, TRUNCATE, SNAPSHOT };
+enum { IDENTITY = 1, INCARNATION, VOTE, ENTRY, TRUNCATE, SNAPSHOT };
 enum { HEAD = 4 + 4 + 4 /* the length, its complement, the checksum */, ADDED_MAX = 1 << 18 };
 
 /* ------------------------------------------------------------------------------------------------ what is remembered */
@@ -112,7 +112,7 @@ static void journal_write_life(const struct journal *j, struct bytes *b)
 {
     size_t head;
 
-    pack_number(journal_record(b, &head, LIFE, 8), j->life, 8);
+    pack_number(journal_record(b, &head, INCARNATION, 8), j->incarnation, 8);
     journal_seal(b, head);
 }
 
@@ -160,8 +160,8 @@ static bool journal_replay(struct journal *j, struct unpack *u)
         j->disk_id = unpack_number(u, 8);
         j->member = unpack_number(u, 8);
         journal_set_bytes(&j->view, u->at, (size_t)(u->end - u->at));
-    } else if (type == LIFE) {
-        j->life = unpack_number(u, 8);
+    } else if (type == INCARNATION) {
+        j->incarnation = unpack_number(u, 8);
     } else if (type == VOTE) {
         j->term = unpack_number(u, 8);
         j->vote = unpack_number(u, 8);
@@ -289,11 +289,11 @@ bool journal_join(struct journal *j)
     return journal_flush(j, &b, false);
 }
 
-bool journal_live(struct journal *j, uint64_t least)
+bool journal_begin_incarnation(struct journal *j, uint64_t least)
 {
     struct bytes b = {0};
 
-    j->life = j->life + 1 > least ? j->life + 1 : least;
+    j->incarnation = j->incarnation + 1 > least ? j->incarnation + 1 : least;
     journal_write_life(j, &b);
     return journal_flush(j, &b, false);
 }

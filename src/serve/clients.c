@@ -275,7 +275,7 @@ bool serve_clients_patience(struct serve *s)
     while ((late = door_overdue(&s->unknown, uv_now(&s->loop), SERVE_PATIENCE_MS))) {
         struct serve_client *c = RING_OF(late, struct serve_client, caller);
 
-        serve_log_refusal(s, c->stream, "has not proved in time who it is");
+        serve_log_refusal(s, c->stream, "has not authenticated in time");
         clients_part(c);
     }
     return s->unknown.count;

@@ -15,7 +15,7 @@ struct agenda_item {
     uint32_t
         start; /* of a timer: which start of it this is; a later start or a stop makes the item void. Of a fault: its
                        argument; of news: about whom */
-    uint32_t lives; /* the site's life then; another makes the item void */
+    uint32_t incarnation; /* of the site; if it is another one by then, the item is void */
 };
 
 struct agenda {

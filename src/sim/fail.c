@@ -100,7 +100,7 @@ static void sim_fail_tell(void *user, enum dme_news what, dme_id of, dme_id to)
                                                  .site = to,
                                                  .timer = what,
                                                  .start = of,
-                                                 .lives = sim_node(s, to)->life});
+                                                 .incarnation = sim_node(s, to)->incarnation});
 }
 
 static double sim_fail_detect(const struct sim *s)
@@ -136,7 +136,7 @@ void sim_fail_hear(struct sim *s, const struct agenda_item *item)
     struct dme_msg m = {.from = item->start, .to = item->site, .kind = (uint8_t)item->timer};
 
     s->planned--;
-    if (!sim_node(s, item->site)->down && item->lives == sim_node(s, item->site)->life)
+    if (!sim_node(s, item->site)->down && item->incarnation == sim_node(s, item->site)->incarnation)
         sim_receive(s, &m, 0), sim_obey(s, m.to);
 }
 

@@ -278,7 +278,7 @@ static void sim_enter(struct sim *s, dme_id self)
                                                  .order = s->order++,
                                                  .type = AGENDA_EXIT,
                                                  .site = self,
-                                                 .lives = node->life});
+                                                 .incarnation = node->incarnation});
     sim_mark(s);
 }
 
@@ -407,7 +407,7 @@ static void sim_do(struct sim *s, const struct agenda_item *item)
         sim_demand(s, item->site);
         break;
     case AGENDA_EXIT:
-        if (!sim_node(s, item->site)->down && sim_node(s, item->site)->life == item->lives)
+        if (!sim_node(s, item->site)->down && sim_node(s, item->site)->incarnation == item->incarnation)
             sim_exit(s, item->site);
         break;
     case AGENDA_FAULT:

@@ -30,14 +30,14 @@ struct key {
 
 enum key_purpose { KEY_MEMBERS, KEY_DAEMONS, KEY_OPERATORS, KEY_CLIENTS };
 
-/* False, and a sentence, if there is no key, or others may have read it. */
+/* Reads a key. Returns false, with a sentence in `why`, if there is no key in the file or other users can read it. */
 bool key_read(struct key *k, const char *path, char *why, size_t size);
-/* A new cluster key. False: there are no random numbers, or no OpenSSL. */
+/* Makes a new cluster key. Returns false if there are no random numbers, or no OpenSSL. */
 bool key_make(struct key *k);
 void key_write(const struct key *k, FILE *to);
 /* Of a cluster key. */
 struct key key_derive(const struct key *cluster, enum key_purpose purpose);
-/* The public key of what was derived for signing. False: out of memory. */
+/* The public key that belongs to a key that was derived for signing. Returns false if there is no memory. */
 bool key_public(const struct key *k, uint8_t *public_key);
 /* What a client key file has. */
 bool key_for_clients(const struct key *cluster, struct key *client);

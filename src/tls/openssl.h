@@ -1,6 +1,6 @@
-/* openssl.h - the functions of OpenSSL that are used, looked up when they are first needed. A process that links libssl and
- * libcrypto spends milliseconds on loading them, and most commands of dibs use no TLS. Used by the files of this directory
- * alone. */
+/* openssl.h - the functions of OpenSSL that are used, looked up when they are first needed. A process that links libssl
+ * and libcrypto spends milliseconds on loading them, and most commands of dibs use no TLS. Used by the files of this
+ * directory alone. */
 #ifndef DIBS_TLS_OPENSSL_H
 #define DIBS_TLS_OPENSSL_H
 
@@ -43,7 +43,8 @@ extern struct openssl {
 } openssl;
 /* clang-format on */
 
-/* To be called, and to be true, before any of them is. False: OpenSSL 3 is not installed. */
+/* Must be called, and return true, before any of these functions is called. Returns false if OpenSSL 3 is not
+ * installed. */
 bool openssl_load(void);
 #define OPENSSL_MISSING "TLS needs OpenSSL 3: install the package libssl3"
 

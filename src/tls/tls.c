@@ -322,7 +322,7 @@ static void tls_explain(struct tls *t)
     snprintf(t->why, sizeof t->why, "does not keep to TLS: %s", error ? ERR_reason_error_string(error) : "it ended");
 }
 
-/* What a call of OpenSSL has come to. True: it just wants more. */
+/* Handles the result of a call of OpenSSL. Returns true if OpenSSL only needs more bytes. */
 static bool tls_goes_on(struct tls *t, int result)
 {
     int error = SSL_get_error(t->ssl, result);

@@ -33,7 +33,7 @@ struct tls_conf {
 };
 
 struct tls_keys;
-/* Null, and a sentence, if the files are not what they should be. The configuration is not kept. */
+/* Returns null, with a sentence in `why`, if the files are not what they should be. The configuration is not kept. */
 struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t size);
 /* Or null. Connections that use them may go on. */
 void tls_keys_free(struct tls_keys *keys);
@@ -45,7 +45,8 @@ struct tls *tls_call(struct tls_keys *keys, const char *name);
 struct tls *tls_answer(struct tls_keys *keys);
 void tls_free(struct tls *t); /* or null */
 
-/* Bytes that came. False: it is over; tls_why says why. There may be a last word to send, all the same. */
+/* Bytes from the other side. Returns false if the connection is over; tls_why says why. There may still be an alert to
+ * send. */
 bool tls_input(struct tls *t, const uint8_t *bytes, size_t len);
 /* Bytes to be sent, as many as there is room for; 0: none. */
 size_t tls_output(struct tls *t, uint8_t *bytes, size_t room);
@@ -53,7 +54,7 @@ size_t tls_output(struct tls *t, uint8_t *bytes, size_t room);
 bool tls_is_up(const struct tls *t);
 /* What the other side has said, as much as there is room for; 0: nothing, or it is over. */
 size_t tls_read(struct tls *t, uint8_t *bytes, size_t room);
-/* All of it. False: it is over. */
+/* Encrypts all bytes. Returns false if the connection is over. */
 bool tls_write(struct tls *t, const uint8_t *bytes, size_t len);
 /* Our last word, so that the other side knows that nothing was cut off. */
 void tls_end(struct tls *t);

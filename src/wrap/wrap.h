@@ -1,29 +1,29 @@
 /* wrap.h - what `dibs lock` decides about the processes of its command.
  *
- * There is no I/O here: src/cli/lock_job.c drives these functions with real processes, src/soak/wrapper.c with simulated
- * ones.
+ * There is no I/O here: src/cli/lock_job.c drives these functions with real processes, src/soak/wrapper.c with
+ * simulated ones.
  *
  * Terms. The *keeper* is the process `dibs lock`: it holds the lock. The *guard* is its child, and the command is the
- * child of the guard. Both are child subreapers: a process whose parent has ended becomes a child of the guard, or of the
- * keeper if the guard has been killed. So all that the command starts stays below the keeper, whatever process group and
- * session it moves to. The *tree* is the command and all that is below it.
+ * child of the guard. Both are child subreapers: a process whose parent has ended becomes a child of the guard, or of
+ * the keeper if the guard has been killed. So all that the command starts stays below the keeper, whatever process
+ * group and session it moves to. The *tree* is the command and all that is below it.
  *
  * Both processes run this machine, each for itself. The guard waits and, if the keeper dies, kills; the keeper decides.
  *
  * Rules, which `dibs soak` checks:
- *   W1. The keeper and the guard let go of the lock when the tree is empty, not before. The exception is asked for: with
- *       WRAP_LEAVE they let go when the command has ended.
+ *   W1. The keeper and the guard let go of the lock when the tree is empty, not before. The exception is asked for:
+ *       with WRAP_LEAVE they let go when the command has ended.
  *   W2. When the lock is lost, all of the tree gets SIGTERM and, when the grace is over, SIGKILL until it is empty.
  *   W3. When the keeper or the guard is killed, the other one kills all of the tree at once.
- *   W4. When the command has ended and the tree is not empty, the keeper waits for the rest (WRAP_WAIT). It ends the rest as
- *       in W2 if that was asked for (WRAP_END), if the command was ended by a signal, or if a signal told the keeper to end,
- *       before or meanwhile.
+ *   W4. When the command has ended and the tree is not empty, the keeper waits for the rest (WRAP_WAIT). It ends the
+ *       rest as in W2 if that was asked for (WRAP_END), if the command was ended by a signal, or if a signal told the
+ *       keeper to end, before or meanwhile.
  *   W5. A process that is not below the keeper gets no signal.
  *
- * To kill a tree that goes on forking. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep goes
- * through the tree from the root downwards, stops every process as soon as it sees it, and only then looks for its
- * children. It does so again until it has seen no new process; then it kills all. Sweeps follow each other until the tree is
- * empty: the system tells that without a race, as a process that has no children left has no descendants. */
+ * To kill a tree that goes on forking. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep
+ * goes through the tree from the root downwards, stops every process as soon as it sees it, and only then looks for its
+ * children. It does so again until it has seen no new process; then it kills all. Sweeps follow each other until the
+ * tree is empty: the system tells that without a race, as a process that has no children left has no descendants. */
 #ifndef DIBS_WRAP_WRAP_H
 #define DIBS_WRAP_WRAP_H
 
@@ -76,8 +76,8 @@ enum wrap_action wrap_step(struct wrap *w, enum wrap_event event, int signal, ui
 
 enum { WRAP_SEEN_MAX = 4096 };
 
-/* A process, as the system tells of it. A number may be given to another process when its own has ended; together with the
- * time of its start it is unique. */
+/* A process, as the system tells of it. A number may be given to another process when its own has ended; together with
+ * the time of its start it is unique. */
 struct wrap_process {
     int32_t pid, parent, group;
     bool stopped, ended; /* ended: only its parent has yet to hear of it */
@@ -94,9 +94,9 @@ struct wrap_seen {
     bool told;    /* the user was told that it does not end */
 };
 
-/* A pass through the tree. The driver shows the children of the process that wrap_next names, and sends the signal to each
- * of them for which wrap_see says so, at once. If there are more processes than a sweep can remember, those beyond get
- * SIGKILL or nothing: a later sweep sees what they leave behind. */
+/* A pass through the tree. The driver shows the children of the process that wrap_next names, and sends the signal to
+ * each of them for which wrap_see says so, at once. If there are more processes than a sweep can remember, those beyond
+ * get SIGKILL or nothing: a later sweep sees what they leave behind. */
 struct wrap_sweep {
     int32_t root;  /* the process that sweeps: the tree is below it */
     int32_t spare; /* the guard: below the root, and gets no signal; or 0 */
@@ -110,14 +110,16 @@ struct wrap_sweep {
 
 /* Signal 0: the pass only looks. */
 void wrap_begin(struct wrap_sweep *s, int signal, int32_t group);
-/* The process whose children are to be shown next. False: there is none, and the pass is over. Its number may belong to
- * another process by now: the driver asks for its children and then whether its start is still this one (0: no need). */
+/* The process whose children are to be shown next. Returns false if there is none: the pass is over. Its number may
+ * belong to another process by now: the driver asks for its children and then whether its start is still this one (0:
+ * no need). */
 bool wrap_next(struct wrap_sweep *s, struct wrap_process *p);
 /* Is this process to get the signal? */
 bool wrap_see(struct wrap_sweep *s, const struct wrap_process *p);
 /* The system has refused that. */
 void wrap_refuse(struct wrap_sweep *s, int32_t pid);
-/* Forgets processes that are gone. True: there was something new, so the tree may have changed behind the sweep's back. */
+/* Forgets processes that are gone. Returns true if there was something new, so that the tree may have changed during
+ * the sweep. */
 bool wrap_finish(struct wrap_sweep *s);
 
 #endif
