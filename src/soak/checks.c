@@ -1,6 +1,6 @@
 /* checks.c - what must be true of all machines together, whatever their disks forget (I23, I25, I26 of ARCHITECTURE.md): a term
  * has one leader, a view of a number is the same for all, no two processes use the same incarnation, and a data directory
- * that nobody has wiped keeps the identity that other members were told. */
+ * that was not wiped keeps the identity that other members were told. */
 #include "world.h"
 
 #define XXH_INLINE_ALL
