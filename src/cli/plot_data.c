@@ -279,7 +279,7 @@ static void plot_place(struct plot *p, unsigned figure, size_t row)
     plot_average(p, &new, &p->figure[figure]);
     if (!new.count)
         return;
-    p->has_bars |= new.half > 0;
+    p->has_bars |= new.half > 1e-3 * fabs(new.y); /* else they are too short to be seen */
     *dot = mem_grow(*dot, (*dots + 1) * sizeof **dot);
     (*dot)[(*dots)++] = new;
 }

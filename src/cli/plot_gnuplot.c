@@ -33,9 +33,10 @@ static void gnuplot_styles(FILE *to, const struct plot *p)
     static const char *const dashes[] = {"1", "(8,3)", "(2,2)", "(9,2,2,2)"};
     static const unsigned points[] = {7, 5, 9, 13, 6, 4, 8, 12};
 
+    /* Later lines are thinner: where two are the same, both are seen. */
     for (unsigned k = 0; k < p->lines; k++)
-        fprintf(to, "set style line %u lc rgb '%s' dt %s lw 1.6 pt %u ps 0.45\n", k + 1, plot_colours[k % COLOURS],
-                dashes[k / COLOURS % 4], points[(k + k / COLOURS) % 8]);
+        fprintf(to, "set style line %u lc rgb '%s' dt %s lw %.2g pt %u ps 0.45\n", k + 1, plot_colours[k % COLOURS],
+                dashes[k / COLOURS % 4], 1.4 + 2.0 * (p->lines - 1 - k) / p->lines, points[(k + k / COLOURS) % 8]);
 }
 
 static void gnuplot_data(FILE *to, const struct plot *p)
@@ -57,6 +58,9 @@ static struct gnuplot_page gnuplot_page(const struct plot *p)
 {
     double width = LEFT + p->panels * (p->width + GAP) - GAP + (p->lines > 1 ? RIGHT : 30);
     double top = BELOW + p->figures * (p->height + GAP) - GAP;
+
+    if (p->title && width < LEFT + 9.4 * (double)strlen(p->title)) /* a letter of the title is some 9 wide */
+        width = LEFT + 9.4 * (double)strlen(p->title);
 
     return (struct gnuplot_page){width, top + ABOVE + (p->title ? TITLE : 0), top};
 }
@@ -172,7 +176,7 @@ static void gnuplot_panel(FILE *to, const struct plot *p, const struct gnuplot_p
 /* The names of the lines, in a panel of their own on the right. */
 static void gnuplot_legend(FILE *to, const struct plot *p, const struct gnuplot_page *page)
 {
-    gnuplot_frame(to, page, page->width - RIGHT + 15, BELOW, RIGHT - 20, page->top - BELOW);
+    gnuplot_frame(to, page, LEFT + p->panels * (p->width + GAP) - GAP + 15, BELOW, RIGHT - 20, page->top - BELOW);
     fprintf(to, "unset logscale\nunset title\nunset xlabel\nunset ylabel\nunset border\n"
                 "unset grid\nunset tics\nset key at graph 0, graph 1 left top Left reverse spacing 1.1 samplen 2.5\n"
                 "set xrange [0:1]\nset yrange [0:1]\nplot ");
