@@ -3,14 +3,14 @@
 #include "test.h"
 
 #include "alg/list.h"
-#include "members.h"
-#include "node/client.h"
+#include "cluster.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static struct node node;
-static struct client *client[3];
+static struct cluster solo = {.n = 1, .node = &node};
+static struct cluster_client user[3];
 static char heard[8192];
 static size_t heard_len;
 
@@ -22,41 +22,28 @@ static int start(void **state)
     (void)state;
     members_start(&node, (struct node_conf){.summary = "", .modes = alg, .slots = alg, .fence = 99}, names, 1, 0);
     for (unsigned k = 0; k < 3; k++)
-        client[k] = client_open(&node, NULL);
-    for (unsigned k = 0; k < 3; k++)
-        client[k]->session->user = client[k];
-    client[1]->operates = client[2]->operates = true;
+        cluster_come(&solo, &user[k], 0);
+    user[0].end->operates = false;
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
+    cluster_end(&solo);
     for (unsigned k = 0; k < 3; k++)
-        if (client[k])
-            client_close(client[k]);
-    node_free(&node);
+        bytes_free(&user[k].heard);
     return 0;
 }
 
 /* Everything that can happen happens; then what the clients got is collected, \r\n as ' '. */
 static const char *settle(void)
 {
-    struct node_event e;
-
-    for (unsigned k = 0; k < 3; k++)
-        if (client[k])
-            client_run(client[k]);
-    while (node_next(&node, &e)) {
-        client_hear(e.session->user, &e);
-        for (unsigned k = 0; k < 3; k++)
-            if (client[k])
-                client_run(client[k]);
-    }
+    cluster_tell(&solo, 0, (struct node_input){.type = NODE_TIME});
     heard_len = 0;
     for (unsigned k = 0; k < 3; k++)
-        if (client[k] && bytes_len(&client[k]->out)) {
-            struct bytes *out = &client[k]->out;
+        if (bytes_len(&user[k].heard)) {
+            struct bytes *out = &user[k].heard;
 
             heard_len += (size_t)snprintf(heard + heard_len, sizeof heard - heard_len, "%s%c: %.*s",
                                           heard_len ? "\n" : "", 'a' + k, (int)bytes_len(out), out->at + out->start);
@@ -78,22 +65,20 @@ static const char *settle(void)
 
 static const char *say(char who, const char *text)
 {
-    client_input(client[who - 'a'], (const uint8_t *)text, strlen(text));
+    cluster_say(&solo, &user[who - 'a'], text);
     return settle();
 }
 
 static const char *part(char who)
 {
-    client_close(client[who - 'a']);
-    client[who - 'a'] = NULL;
+    cluster_go(&solo, &user[who - 'a'], true);
     return settle();
 }
 
 /* Its connection breaks. */
 static const char *sever(char who)
 {
-    client_break(client[who - 'a']);
-    client[who - 'a'] = NULL;
+    cluster_go(&solo, &user[who - 'a'], false);
     return settle();
 }
 
@@ -128,9 +113,9 @@ static void a_wait_has_an_end(void **state)
         say('a', "WAITERS x\n"),
         "a: *2 *10 $6 member $4 solo $6 client :2 $3 who $0  $4 mode $9 exclusive $6 age_ms :0 *10 $6 member $4 solo "
         "$6 client :3 $3 who $0  $4 mode $9 exclusive $6 age_ms :0");
-    node_advance(&node, 50);
+    cluster_pass(&solo, 50);
     assert_string_equal(settle(), "b: *-1");
-    node_advance(&node, 60);
+    cluster_pass(&solo, 60);
     assert_string_equal(settle(), "c: _");
 }
 
@@ -141,9 +126,9 @@ static void a_lease_runs_out_and_is_told(void **state)
     assert_string_equal(say('a', "LOCK x TTL 10\n"), "a: *2 $1 x :100");
     assert_string_equal(say('a', "RENEW x TTL 20\n"), "a: +OK");
     assert_string_equal(say('b', "LOCK x TTL 10\n"), "");
-    node_advance(&node, 20);
+    cluster_pass(&solo, 20);
     assert_string_equal(settle(), "a: >4 $4 lost $1 x :100 $19 its TTL has run out\nb: *2 $1 x :102");
-    node_advance(&node, 30);
+    cluster_pass(&solo, 30);
     assert_string_equal(settle(), ""); /* version 2 has no news; the holder finds out when it asks */
     assert_string_equal(say('b', "RENEW x TTL 20\n"), "b: -LOST \"x\" (fence 102) is lost: its TTL has run out");
 }
@@ -155,7 +140,7 @@ static void a_confirmation_does_not_pass_over_a_loss(void **state)
     say('a', "LOCK x TTL 10\nLOCK y\nLOCK z\n");
     assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
     say('b', "FORCE-UNLOCK z\n");
-    node_advance(&node, 10);
+    cluster_pass(&solo, 10);
     assert_string_equal(say('a', "CONFIRM\n"),
                         "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock (at member solo)");
     assert_string_equal(say('a', "CONFIRM x\n"), "a: -LOST \"x\" (fence 100) is lost: its TTL has run out");
@@ -164,7 +149,7 @@ static void a_confirmation_does_not_pass_over_a_loss(void **state)
                         "a: -LOST \"z\" (fence 100) is lost: it was taken away by force-unlock (at member solo)");
     assert_string_equal(say('a', "CONFIRM\n"), "a: -LOST \"x\" (fence 100) is lost: its TTL has run out");
     assert_string_equal(say('a', "LOCK x\n"), ""); /* another thread of the client may still believe in it */
-    node_advance(&node, 2010);
+    cluster_pass(&solo, 2010);
     assert_string_equal(settle(), "a: *2 $1 x :102");
     assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
     assert_string_equal(say('a', "CONFIRM z\n"), "a: -NOTHELD this connection does not hold \"z\"");
@@ -179,14 +164,14 @@ static void nobody_makes_us_keep_endless_losses(void **state)
         snprintf(line, sizeof line, "LOCK x%u TTL 1\n", k);
         say('a', line);
     }
-    node_advance(&node, 1);
+    cluster_pass(&solo, 1);
     settle();
-    assert_int_equal(client[0]->loss_count, CLIENT_LOSSES_MAX);
+    assert_int_equal(user[0].end->loss_count, CLIENT_LOSSES_MAX);
     for (unsigned k = 0; k <= CLIENT_LOSSES_MAX; k++) {
         snprintf(line, sizeof line, "UNLOCK x%u\n", k);
         say('a', line);
     }
-    assert_int_equal(client[0]->loss_count, 0);
+    assert_int_equal(user[0].end->loss_count, 0);
     assert_string_equal(say('a', "CONFIRM\n"),
                         "a: -LOST more locks are lost than this connection is told of; close it");
     say('a', "LOCK y\n");
@@ -198,7 +183,7 @@ static void a_fence_says_which_lock_is_meant(void **state)
 {
     (void)state;
     assert_string_equal(say('a', "LOCK x TTL 10\n"), "a: *2 $1 x :100");
-    node_advance(&node, 10);
+    cluster_pass(&solo, 10);
     settle();
     assert_string_equal(say('a', "LOCK x\n"), "a: *2 $1 x :102");
     assert_string_equal(say('a', "UNLOCK x 100\n"), "a: -NOTHELD this connection does not hold \"x\" with fence 100");
@@ -221,7 +206,7 @@ static void what_is_lost_lingers_until_its_client_knows(void **state)
     say('a', "LOCK x TTL 8\nLOCK y TTL 9\nLOCK z TTL 10\nCONFIRM\n");
     assert_string_equal(say('b', "LOCK x\n"), "");
     assert_string_equal(say('c', "LOCK y\n"), "");
-    node_advance(&node, 10);
+    cluster_pass(&solo, 10);
     assert_string_equal(settle(),
                         "a: >4 $4 lost $1 x :100 $19 its TTL has run out >4 $4 lost $1 y :100 $19 its TTL has run out "
                         ">4 $4 lost $1 z :100 $19 its TTL has run out");
@@ -240,20 +225,20 @@ static void what_is_lost_does_not_linger_for_ever(void **state)
     say('a', "LOCK x\nCONFIRM\n");
     assert_string_equal(say('b', "LOCK x\n"), "");
     say('c', "CLIENT SETNAME c\n");
-    memcpy(client[2]->session->from, "user 7", 7);
+    memcpy(user[2].end->session->from, "user 7", 7);
     say('c', "FORCE-UNLOCK x\n");
     assert_non_null(strstr(say('c', "HOLDERS x\n"), "$5 state $7 lingers")); /* nobody else gets it yet */
-    node_advance(&node, 1999);
+    cluster_pass(&solo, 1999);
     assert_string_equal(settle(), "");
-    node_advance(&node, 2000);
+    cluster_pass(&solo, 2000);
     assert_string_equal(settle(), "b: *2 $1 x :102");
     assert_string_equal(
         say('a', "UNLOCK x\n"),
         "a: -LOST \"x\" (fence 100) is lost: it was taken away by force-unlock (c, user 7, at member solo)");
     /* What it was never told to be held, it does not believe in. */
     say('b', "CONFIRM\n");
-    client_input(client[0], (const uint8_t *)"LOCK y\n", 7);
-    client_run(client[0]);
+    client_input(user[0].end, (const uint8_t *)"LOCK y\n", 7);
+    client_run(user[0].end);
     assert_int_equal(session_evict(&node, "y", 1, UINT64_MAX, ""), 1);
     assert_int_equal(node.locks.lingering, 0);
     assert_string_equal(settle(), "a: -LOST it was lost at once: it was taken away by force-unlock");
@@ -264,7 +249,7 @@ static void what_was_vouched_for_lingers_when_a_connection_breaks(void **state)
 {
     (void)state;
     say('a', "LOCK x\nLOCK y TTL 1\nCONFIRM\n");
-    node_advance(&node, 1); /* y lingers already, and x will */
+    cluster_pass(&solo, 1); /* y lingers already, and x will */
     assert_string_equal(say('b', "LOCK x\n"), "");
     assert_string_equal(say('c', "LOCK y\n"), "");
     assert_string_equal(sever('a'), "");
@@ -272,9 +257,9 @@ static void what_was_vouched_for_lingers_when_a_connection_breaks(void **state)
     assert_string_equal(sever('c'), ""); /* a wait is withdrawn at once */
     assert_int_equal(node.stats.waiters, 1);
     assert_string_equal(say('b', "MEANWHILE PING\n"), "");
-    node_advance(&node, 2000);
+    cluster_pass(&solo, 2000);
     assert_string_equal(settle(), "");
-    node_advance(&node, 2001);
+    cluster_pass(&solo, 2001);
     assert_string_equal(settle(), "b: *2 $1 x :102 -ERR MEANWHILE is answered by news, which version 3 of the protocol "
                                   "has: HELLO 3");
     assert_int_equal(node.locks.lingering, 0);
@@ -288,7 +273,7 @@ static void what_was_not_vouched_for_is_released_when_a_connection_breaks(void *
     assert_string_equal(sever('a'), "b: *2 $1 x :102");
     say('b', "CONFIRM\n");
     assert_string_equal(say('c', "LOCK x\n"), "");
-    node_advance(&node, 4000000); /* an hour by any clock is over */
+    cluster_pass(&solo, 4000000); /* an hour by any clock is over */
     assert_string_equal(sever('b'), "c: *2 $1 x :104");
     say('c', "CONFIRM\n");
     assert_string_equal(sever('c'), ""); /* and the node ends meanwhile */
@@ -299,21 +284,21 @@ static void a_remote_client_that_does_not_confirm_loses_its_locks(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < 2; k++)
-        client[k]->session->remote = true;
+        user[k].end->session->remote = true;
     say('a', "HELLO 3\n");
     say('a', "LOCK x\nCONFIRM\n");
     say('c', "LOCK y\nCONFIRM\n");
     assert_string_equal(say('b', "CONFIRM\nLOCK x\n"), "b: :10000");
-    node_advance(&node, 5000);
+    cluster_pass(&solo, 5000);
     assert_string_equal(say('a', "CONFIRM x\n"), "a: :10000");
-    node_advance(&node, 16053); /* ten seconds by any clock */
+    cluster_pass(&solo, 16053); /* ten seconds by any clock */
     assert_string_equal(settle(), "");
-    node_advance(&node, 16054);
+    cluster_pass(&solo, 16054);
     assert_string_equal(settle(), "a: >4 $4 lost $1 x :100 $39 its client has not confirmed it in time\n"
                                   "b: *2 $1 x :102");
-    node_advance(&node, node.now_ms + 11053); /* counted from the grant */
+    cluster_pass(&solo, node.now_ms + 11053); /* counted from the grant */
     assert_string_equal(settle(), "");
-    node_advance(&node, node.now_ms + 1);
+    cluster_pass(&solo, node.now_ms + 1);
     settle();
     assert_string_equal(say('b', "CONFIRM x\n"),
                         "b: -LOST \"x\" (fence 102) is lost: its client has not confirmed it in time");
@@ -323,7 +308,7 @@ static void a_remote_client_that_does_not_confirm_loses_its_locks(void **state)
     assert_string_equal(say('c', "CONFIRM y\n"), "c: :3600000"); /* it is not remote */
     say('a', "LOCK z\nCONFIRM\n");
     sever('a');
-    node_advance(&node, node.now_ms + 20000);
+    cluster_pass(&solo, node.now_ms + 20000);
     assert_int_equal(node.locks.lingering, 0);
 }
 
@@ -359,18 +344,100 @@ static void what_takes_an_operator_is_refused_to_others(void **state)
     assert_string_equal(say('b', "UNLOCK x\n"), "b: +OK");
 }
 
+/* One turn executes so many commands of a client; no more is read from it until the rest has had its turn. */
 static void what_a_client_has_no_credit_for_waits(void **state)
 {
+    struct node_input in = {.type = NODE_CLIENT_BYTES, .client = user[0].end};
+    struct node_output out;
+    uint8_t pings[5 * (CLIENT_TURN + 2)];
+
     (void)state;
-    client[0]->credit = 2;
-    assert_string_equal(say('a', "PING\nPING\nPING\nLOCKS\nPING\n"), "a: +PONG +PONG");
-    assert_true(client_has_more(client[0]));
-    client[0]->credit = 2; /* LOCKS is more than that, but one command is always possible */
-    assert_string_equal(settle(), "a: +PONG *2 :0 *0");
-    assert_true(client_has_more(client[0]));
-    client[0]->credit = CLIENT_TURN;
-    assert_string_equal(settle(), "a: +PONG");
-    assert_false(client_has_more(client[0]));
+    for (size_t k = 0; k < sizeof pings; k++)
+        pings[k] = (uint8_t) "PING\n"[k % 5];
+    in.bytes = pings;
+    in.len = sizeof pings;
+    node_step(&node, &in);
+    assert_int_equal(node_wants_turns(&node), 1);
+    assert_true(node_next_output(&node, &out));
+    assert_int_equal(out.len, 7 * CLIENT_TURN);
+    assert_false(out.reads);
+    node_did(&node, &out);
+    assert_false(node_next_output(&node, &out));
+    node_step(&node, &(struct node_input){.type = NODE_GO_ON});
+    assert_int_equal(node_wants_turns(&node), 0);
+    assert_true(node_next_output(&node, &out));
+    assert_int_equal(out.len, 7 * 2);
+    assert_true(out.reads);
+    node_did(&node, &out);
+    in.late = true; /* the driver is behind: everything waits for the next turn */
+    node_step(&node, &in);
+    assert_int_equal(node_wants_turns(&node), 1);
+    assert_int_equal(bytes_len(&user[0].end->out), 0);
+}
+
+/* Two clients have more than one turn takes: they take turns. */
+static void clients_that_have_much_to_ask_take_turns(void **state)
+{
+    struct node_input in = {.type = NODE_CLIENT_BYTES};
+    uint8_t pings[5 * 3 * CLIENT_TURN];
+
+    (void)state;
+    for (size_t k = 0; k < sizeof pings; k++)
+        pings[k] = (uint8_t) "PING\n"[k % 5];
+    in.bytes = pings;
+    in.len = sizeof pings;
+    for (unsigned k = 0; k < 2; k++) {
+        in.client = user[k].end;
+        node_step(&node, &in);
+        assert_int_equal(bytes_len(&user[k].end->out), 7 * CLIENT_TURN);
+    }
+    for (unsigned turn = 2; turn <= 3; turn++) {
+        assert_int_equal(node_wants_turns(&node), 2);
+        for (unsigned k = 0; k < 2; k++) {
+            node_step(&node, &(struct node_input){.type = NODE_GO_ON});
+            assert_int_equal(bytes_len(&user[k].end->out), 7 * turn * CLIENT_TURN);
+        }
+    }
+    assert_int_equal(node_wants_turns(&node), 0);
+}
+
+/* A client that has lost a lock is told before the one that gets it, whoever had something to say first (I17). */
+static void a_loser_is_told_before_a_winner(void **state)
+{
+    struct node_output out;
+
+    (void)state;
+    say('c', "HELLO 3\n");
+    say('c', "LOCK x TTL 5\n");
+    say('a', "LOCK y TTL 5\n");
+    assert_string_equal(say('b', "LOCK x\n"), "");
+    node_step(&node, &(struct node_input){.type = NODE_CLIENT_BYTES,
+                                          .now_ms = 5,
+                                          .client = user[1].end,
+                                          .bytes = (const uint8_t *)"PING\n",
+                                          .len = 5});
+    assert_true(node_next_output(&node, &out));
+    assert_ptr_equal(out.client, user[2].end);
+    node_did(&node, &out);
+    for (unsigned k = 0; k < 2; k++) {
+        assert_true(node_next_output(&node, &out));
+        assert_ptr_not_equal(out.client, user[2].end);
+        node_did(&node, &out);
+    }
+}
+
+/* What does not go out at once waits, and the last words of a connection do, too. */
+static void a_destination_that_is_blocked_gets_no_more(void **state)
+{
+    (void)state;
+    user[0].stuck = true;
+    assert_string_equal(say('a', "PING\n"), "");
+    assert_string_equal(say('a', "PING\nQUIT\n"), "");
+    assert_non_null(user[0].end);
+    user[0].stuck = false;
+    cluster_tell(&solo, 0, (struct node_input){.type = NODE_CLIENT_ROOM, .client = user[0].end});
+    assert_string_equal(settle(), "a: +PONG +PONG +OK");
+    assert_null(user[0].end);
 }
 
 static void buffers_that_are_empty_are_freed(void **state)
@@ -380,14 +447,14 @@ static void buffers_that_are_empty_are_freed(void **state)
     (void)state;
     memset(text, 'x', 4000);
     for (unsigned k = 0; k < 10; k++) {
-        client_input(client[0], (const uint8_t *)"PING ", 5);
-        client_input(client[0], (const uint8_t *)text, 4000);
-        client_input(client[0], (const uint8_t *)"\n", 1);
+        client_input(user[0].end, (const uint8_t *)"PING ", 5);
+        client_input(user[0].end, (const uint8_t *)text, 4000);
+        client_input(user[0].end, (const uint8_t *)"\n", 1);
     }
-    client_run(client[0]);
-    assert_in_range(client_memory(client[0]), 40000, 200000);
-    bytes_consume(&client[0]->out, bytes_len(&client[0]->out));
-    assert_in_range(client_memory(client[0]), 0, 8192);
+    client_run(user[0].end);
+    assert_in_range(client_memory(user[0].end), 40000, 200000);
+    bytes_consume(&user[0].end->out, bytes_len(&user[0].end->out));
+    assert_in_range(client_memory(user[0].end), 0, 8192);
 }
 
 static void holders_are_shown_and_evicted(void **state)
@@ -419,7 +486,7 @@ static void some_things_are_done_while_a_lock_waits(void **state)
     say('a', "LOCK y TTL 10\n");
     assert_string_equal(say('a', "LOCK x\nMEANWHILE CONFIRM\nMEANWHILE RENEW y TTL 20\nPING\nMEANWHILE UNLOCK y\n"),
                         "a: >2 $9 meanwhile :3600000 >2 $9 meanwhile +OK"); /* PING does not say MEANWHILE */
-    node_advance(&node, 10);
+    cluster_pass(&solo, 10);
     assert_string_equal(settle(), "");
     assert_string_equal(say('b', "UNLOCK x\n"), "a: *2 $1 x :102 +PONG >2 $9 meanwhile +OK\nb: +OK");
     assert_string_equal(say('a', "MEANWHILE LOCK z\n"),
@@ -438,7 +505,7 @@ static void subscribers_hear_what_happens(void **state)
     assert_string_equal(say('b', "LOCK x TTL 5\n"),
                         "a: *3 $7 message $1 x $32 granted solo 2 100 exclusive bob\nb: *2 $1 x :100");
     assert_string_equal(say('c', "LOCK x\n"), "a: *3 $7 message $1 x $29 waiting solo 3 0 exclusive cy");
-    node_advance(&node, 5);
+    cluster_pass(&solo, 5);
     assert_string_equal(settle(), "a: *3 $7 message $1 x $29 lost solo 2 100 exclusive bob *3 $7 message $1 x $31 "
                                   "granted solo 3 102 exclusive cy\nc: *2 $1 x :102");
     assert_string_equal(say('c', "UNLOCK x\n"), "a: *3 $7 message $1 x $32 released solo 3 102 exclusive cy\nc: +OK");
@@ -466,21 +533,17 @@ static void patterns_and_news_of_version_3(void **state)
 
 static void a_subscriber_that_does_not_read_is_cut_off(void **state)
 {
-    struct node_event e;
+    size_t most = 0;
 
     (void)state;
     say('a', "PSUBSCRIBE *\n");
-    for (unsigned k = 0; k < 20000 && !client[0]->cut; k++) {
-        client_input(client[1], (const uint8_t *)"LOCK x\nUNLOCK x\n", 16);
-        client_run(client[1]);
-        while (node_next(&node, &e)) {
-            client_hear(e.session->user, &e);
-            client_run(client[1]);
-        }
-        bytes_free(&client[1]->out);
+    user[0].stuck = true;
+    for (unsigned k = 0; k < 20000 && user[0].end; k++) {
+        most = bytes_len(&user[0].end->out);
+        say('b', "LOCK x\nUNLOCK x\n");
     }
-    assert_true(client[0]->cut);
-    assert_in_range(bytes_len(&client[0]->out), CLIENT_NEWS_MAX, CLIENT_NEWS_MAX + 512);
+    assert_null(user[0].end);
+    assert_in_range(most, CLIENT_NEWS_MAX - 512, CLIENT_NEWS_MAX + 512);
 }
 
 static void clients_have_names(void **state)
@@ -512,11 +575,11 @@ static void mistakes_are_named(void **state)
     assert_string_equal(say('a', "HELLO 4\n"), "a: -NOPROTO this server speaks versions 2 and 3 of the protocol");
     assert_string_equal(say('a', "*2\r\n$4\r\nLOCK\r\n$0\r\n\r\n"), "a: -ERR a name has 1 to 255 bytes");
     assert_string_equal(say('a', "PING\n"), "a: +PONG"); /* none of these ends the connection */
-    assert_false(client[0]->closing);
+    assert_non_null(user[0].end);
     assert_string_equal(say('a', "*1\r\n:4\r\n"), "a: -ERR a request is an array of strings");
-    assert_true(client[0]->closing);
+    assert_null(user[0].end);
     assert_string_equal(say('b', "*99\r\n"), "b: -ERR a request has at most 16 words");
-    assert_true(client[1]->closing);
+    assert_null(user[1].end);
 }
 
 static void say_with_name(const char *format, const char *name, size_t len)
@@ -526,7 +589,11 @@ static void say_with_name(const char *format, const char *name, size_t len)
 
     memcpy(text + head, name, len);
     memcpy(text + head + len, "\r\n", 3);
-    client_input(client[0], (const uint8_t *)text, (size_t)head + len + 2);
+    cluster_tell(&solo, 0,
+                 (struct node_input){.type = NODE_CLIENT_BYTES,
+                                     .client = user[0].end,
+                                     .bytes = (const uint8_t *)text,
+                                     .len = (size_t)head + len + 2});
     settle();
 }
 
@@ -585,7 +652,7 @@ static void a_long_name_of_a_client_is_cut_between_characters(void **state)
         strcat(line, "\xc3\xbc");
     strcat(line, "\n");
     assert_string_equal(say('a', line), "a: +OK");
-    assert_int_equal(strlen(client[0]->session->who), SESSION_WHO_MAX - 1);
+    assert_int_equal(strlen(user[0].end->session->who), SESSION_WHO_MAX - 1);
 }
 
 /* As Redis does: a page in a browser could otherwise send commands in the body of a form. */
@@ -593,7 +660,7 @@ static void a_browser_is_hung_up_on(void **state)
 {
     (void)state;
     assert_string_equal(say('a', "POST / HTTP/1.1\r\nX: y\r\n\r\nLOCK x\r\n"), "");
-    assert_true(client[0]->closing);
+    assert_null(user[0].end);
     assert_string_equal(say('b', "LOCKS\n"), "b: *2 :0 *0");
 }
 
@@ -605,7 +672,7 @@ static void nobody_makes_us_keep_an_endless_request(void **state)
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[RESP_REQUEST_MAX] = '\0';
     assert_string_equal(say('a', long_text), "a: -ERR a request has at most 4096 bytes");
-    assert_true(client[0]->closing);
+    assert_null(user[0].end);
     assert_string_equal(say('b', "*2\r\n$4\r\nPING\r\n$4096\r\n"), "");
     assert_string_equal(say('b', long_text), "b: -ERR a request has at most 4096 bytes");
 }
@@ -621,7 +688,7 @@ static void nobody_makes_us_keep_endless_requests(void **state)
     many[4095] = '\0';
     say('a', "LOCK x\n");
     say('b', "LOCK x\n");
-    while (!client[1]->closing && sent++ < 1000)
+    while (user[1].end && sent++ < 1000)
         say('b', many);
     assert_string_equal(heard, "b: -ERR too much was sent behind a command that waits");
     assert_in_range(sent, CLIENT_INPUT_MAX / 4096, CLIENT_INPUT_MAX / 4096 + 2);
@@ -645,6 +712,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(kinds_do_not_mix, start, stop),
         cmocka_unit_test_setup_teardown(what_takes_an_operator_is_refused_to_others, start, stop),
         cmocka_unit_test_setup_teardown(what_a_client_has_no_credit_for_waits, start, stop),
+        cmocka_unit_test_setup_teardown(clients_that_have_much_to_ask_take_turns, start, stop),
+        cmocka_unit_test_setup_teardown(a_loser_is_told_before_a_winner, start, stop),
+        cmocka_unit_test_setup_teardown(a_destination_that_is_blocked_gets_no_more, start, stop),
         cmocka_unit_test_setup_teardown(buffers_that_are_empty_are_freed, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),

@@ -2,8 +2,7 @@
 #include "test.h"
 
 #include "alg/list.h"
-#include "members.h"
-#include "node/client.h"
+#include "cluster.h"
 #include "node/metrics.h"
 
 #include <stdio.h>
@@ -12,46 +11,28 @@
 enum { MEMBERS = 3 };
 
 static struct node node[MEMBERS];
-static struct client *client[MEMBERS]; /* one at each */
-static bool cut[MEMBERS];              /* its connections are broken, though it does not know it yet */
+static struct cluster all = {.n = MEMBERS, .node = node};
+static struct cluster_client user[MEMBERS]; /* one at each */
+static bool cut[MEMBERS];                   /* its connections are broken, though it does not know it yet */
 
-/* The link from member k to member j, or null: one is not in the other's roster. */
 static struct link *link_to(unsigned k, unsigned j)
 {
-    uint32_t place = view_find_name(&node[k].view, node[j].conf.name, strlen(node[j].conf.name));
+    struct member *m = cluster_member(&all, k, j);
 
-    return place < node[k].view.count && node[k].member[place] ? &node[k].member[place]->link : NULL;
+    return m ? &m->link : NULL;
 }
 
 /* Whatever the members have to say arrives, and clients are told, until nothing happens any more. */
 static void settle(void)
 {
-    struct node_event e;
-    bool again = true;
-
-    while (again) {
-        again = false;
-        for (unsigned k = 0; k < MEMBERS; k++) {
-            client_run(client[k]);
-            while (node_next(&node[k], &e)) {
-                client_hear(e.session->user, &e);
-                client_run(client[k]);
-            }
-            for (unsigned j = 0; j < MEMBERS; j++) {
-                size_t len = 0;
-                struct link *there = link_to(k, j), *back = link_to(j, k);
-                const uint8_t *bytes = there ? link_output(there, &len) : NULL;
-
-                if (!len)
-                    continue;
-                if (!cut[k] && !cut[j] && back)
-                    link_input(back, bytes, len);
-                link_wrote(there, len);
-                node_pump(&node[j]);
-                again = true;
-            }
-        }
-    }
+    for (unsigned k = 0; k < MEMBERS; k++)
+        cluster_tell(&all, k, (struct node_input){.type = NODE_TIME});
+    do
+        for (unsigned k = 0; k < MEMBERS; k++)
+            for (unsigned j = 0; j < MEMBERS; j++)
+                if (cut[k] || cut[j])
+                    bytes_free(&all.pipe[k][j]);
+    while (cluster_carry_all(&all));
 }
 
 static int start(void **state)
@@ -63,15 +44,10 @@ static int start(void **state)
         members_start(&node[k],
                       (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
                       names, MEMBERS, k);
-        client[k] = client_open(&node[k], NULL);
-        client[k]->session->user = client[k];
-        client[k]->operates = true;
+        cluster_come(&all, &user[k], k);
         cut[k] = false;
     }
-    for (uint32_t k = 0; k < MEMBERS; k++)
-        for (uint32_t j = 0; j < MEMBERS; j++)
-            if (j != k)
-                link_connected(&node[k].member[j]->link);
+    cluster_connect_all(&all);
     settle();
     return 0;
 }
@@ -79,38 +55,27 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    for (unsigned k = 0; k < MEMBERS; k++) {
-        client_close(client[k]);
-        node_free(&node[k]);
-    }
+    cluster_end(&all);
+    for (unsigned k = 0; k < MEMBERS; k++)
+        bytes_free(&user[k].heard);
     return 0;
 }
 
 /* What a client is told from now on, \r\n as ' '. */
 static const char *hear(unsigned k)
 {
-    static char text[1 << 16];
-    struct bytes *out = &client[k]->out;
-    size_t len = 0;
-
-    for (size_t i = out->start; i < out->end && len < sizeof text - 1; i++)
-        if (out->at[i] != '\r')
-            text[len++] = out->at[i] == '\n' ? ' ' : (char)out->at[i];
-    text[len] = '\0';
-    bytes_consume(out, bytes_len(out));
-    return text;
+    return cluster_heard(&user[k]);
 }
 
 static void say(unsigned k, const char *line)
 {
-    client_input(client[k], (const uint8_t *)line, strlen(line));
+    cluster_say(&all, &user[k], line);
     settle();
 }
 
 static void pass_time(uint64_t now_ms)
 {
-    for (unsigned k = 0; k < MEMBERS; k++)
-        node_advance(&node[k], now_ms);
+    cluster_pass(&all, now_ms);
     settle();
 }
 
@@ -164,7 +129,7 @@ static void force_unlock_evicts_at_every_member(void **state)
     say(2, "LOCK x SHARED\n");
     hear(1);
     hear(2);
-    memcpy(client[0]->session->from, "10.0.0.9", 9);
+    memcpy(user[0].end->session->from, "10.0.0.9", 9);
     say(0, "FORCE-UNLOCK x\n");
     assert_memory_equal(hear(0), "*2 *14 $6 member $3 bee", 23);
     assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
@@ -269,10 +234,10 @@ static void a_client_that_leaves_takes_its_question_with_it(void **state)
     (void)state;
     cut[2] = true;
     say(0, "HOLDERS x\n");
-    client_close(client[0]);
+    client_close(user[0].end);
     cut[2] = false;
-    client[0] = client_open(&node[0], NULL);
-    client[0]->session->user = client[0];
+    user[0].end = client_open(&node[0], NULL);
+    user[0].end->session->user = user[0].end;
     pass_time(2 * QUESTION_MS);
     assert_string_equal(hear(0), "");
 }
@@ -335,12 +300,14 @@ static void an_event_is_told_as_far_as_the_credit_of_a_turn_goes(void **state)
     say(0, "PSUBSCRIBE *a*a*a*b *c *\n");
     hear(0);
     node[0].talk.watch.credit = 0;
+    all.one_turn = true;
     say(0, "LOCK aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n");
     assert_memory_equal(hear(0), "*2 ", 3); /* it is granted, whoever wants to know */
-    for (; watch_has_more(&node[0]); turns++) {
+    for (; node_wants_turns(&node[0]); turns++) {
         node[0].talk.watch.credit = 1;
         settle();
     }
+    all.one_turn = false;
     assert_in_range(turns, 2, 10);
     assert_non_null(strstr(hear(0), "granted ant"));
 }
@@ -356,7 +323,7 @@ static void interest_that_is_not_repeated_is_forgotten(void **state)
     assert_non_null(strstr(hear(0), "released bee"));
     node_advance(&node[1], 60000);
     noted = bytes_len(&node[1].member[0]->link.notes);
-    watch_tell(&node[1], WATCH_LOST, &(struct claim){.session = client[1]->session});
+    watch_tell(&node[1], WATCH_LOST, &(struct claim){.session = user[1].end->session});
     assert_int_equal(bytes_len(&node[1].member[0]->link.notes), noted);
 }
 

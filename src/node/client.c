@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,25 @@ struct client *client_open(struct node *node, void *user)
     struct client *c = mem_new(sizeof *c);
 
     c->session = session_open(node, user);
+    c->session->client = c;
     c->protocol = 2;
-    c->credit = UINT_MAX;
+    c->credit = CLIENT_TURN;
     ring_init(&c->losses);
+    ring_init(&c->in_news);
+    ring_init(&c->in_hungry);
+    ring_push(&node->turn.clients, &c->in_node);
     return c;
 }
 
-static void client_free(struct client *c)
+static void client_free(struct node *node, struct client *c)
 {
     while (c->loss_count)
         client_forget_loss(c, RING_OF(c->losses.next, struct client_loss, in_client));
+    if (!ring_empty(&c->in_hungry))
+        node->turn.hungry_count--;
+    ring_cut(&c->in_node);
+    ring_cut(&c->in_news);
+    ring_cut(&c->in_hungry);
     bytes_free(&c->in);
     bytes_free(&c->out);
     free(c);
@@ -32,16 +40,22 @@ static void client_free(struct client *c)
 
 void client_close(struct client *c)
 {
+    struct node *node = c->session->node;
+
     if (c->goodbye && !c->detaches)
         keep_end(c->session);
+    c->session->client = NULL;
     session_close(c->session);
-    client_free(c);
+    client_free(node, c);
 }
 
 void client_break(struct client *c)
 {
+    struct node *node = c->session->node;
+
+    c->session->client = NULL;
     session_break(c->session);
-    client_free(c);
+    client_free(node, c);
 }
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len)

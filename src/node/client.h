@@ -7,8 +7,8 @@
  * (client_is_full), until it does; and one that has subscribed to events and lets more than CLIENT_NEWS_MAX bytes pile up is
  * cut off.
  *
- * A driver that serves many clients in turn gives each of them a credit for its turn. Every command costs some of it, and
- * when it is used up the rest waits for the client's next turn (client_has_more).
+ * Clients are served in turn, and each of them has a credit for its turn (step.h). Every command costs some of it, and when it
+ * is used up the rest waits for the client's next turn (client_has_more).
  *
  * Losses. In version 3 of the protocol a client is told at once, by news, that it has lost a lock. Version 2 has no news: the
  * loss is kept until the client asks. Until it has said UNLOCK for that lock, or asks for it anew, a CONFIRM for all its
@@ -36,9 +36,14 @@ struct client_loss {
 
 struct client {
     struct session *session;
+    struct ring in_node;   /* all clients of the node */
+    struct ring in_news;   /* there may be an output for it (step.h) */
+    struct ring in_hungry; /* its credit was used up, and it has more commands: it goes on in a later turn */
+    bool lost;             /* among in_news: it has lost a lock, and is told before others are */
+    bool blocked;          /* its connection takes no more bytes for now */
     struct bytes in, out;
     unsigned protocol; /* 2 or 3 */
-    unsigned credit;   /* for what it may still do in this turn; at first without limit */
+    unsigned credit;   /* for what it may still do in this turn */
     bool operates;     /* it has proved that it may do what takes an operator; the driver knows */
     struct ring losses;
     unsigned loss_count;
@@ -66,8 +71,10 @@ struct command {
 };
 extern const struct command commands[];
 
+/* There is a connection. What the driver knows of its client, it writes down: session->remote, session->from, operates. */
 struct client *client_open(struct node *node, void *user);
-/* As session_close and session_break: the client has said goodbye, or it may not know that the connection is gone. */
+/* For step.c and node.c, as session_close and session_break: the client has said goodbye, or it may not know that the
+ * connection is gone. */
 void client_close(struct client *c);
 void client_break(struct client *c);
 /* The driver's, as given to client_open. */

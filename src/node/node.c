@@ -3,10 +3,10 @@
 #include "node.h"
 
 #include "base/memory.h"
+#include "client.h"
 #include "lease.h"
 #include "mail.h"
 #include "roster.h"
-#include "session.h"
 
 #define XXH_INLINE_ALL
 #include <assert.h>
@@ -35,9 +35,9 @@ static void node_free_member(struct member *m)
 
 void node_forget_retired(struct node *node)
 {
-    while (node->retired) {
-        struct member *m = node->retired;
+    struct member *m = node->retired;
 
+    if (m) {
         node->retired = m->next_retired;
         node_free_member(m);
     }
@@ -215,6 +215,11 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .piece = conf->piece,
                                                   .digest_bits = conf->digest_bits,
                                                   .lingers = session_lingers});
+    ring_init(&node->turn.clients);
+    ring_init(&node->turn.losers);
+    ring_init(&node->turn.news);
+    ring_init(&node->turn.hungry);
+    node->turn.state = NODE_STARTS;
     ring_init(&node->sessions);
     ring_init(&node->confirming);
     ring_init(&node->tasks);
@@ -272,6 +277,8 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
 
 void node_free(struct node *node)
 {
+    while (!ring_empty(&node->turn.clients))
+        client_close(RING_OF(node->turn.clients.next, struct client, in_node));
     keep_free(node);
     session_forget_orphans(node);
     assert(ring_empty(&node->sessions));
@@ -281,7 +288,9 @@ void node_free(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k])
             node_free_member(node->member[k]);
-    node_forget_retired(node);
+    while (node->retired)
+        node_forget_retired(node);
+    bytes_free(&node->turn.log);
     due_free(&node->due);
     talk_free(&node->talk);
 }

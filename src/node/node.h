@@ -27,6 +27,8 @@
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
 
+struct client;
+
 struct node_conf {
     const char *name;    /* it and the summary outlive the node */
     const char *summary; /* the configuration as text; it must be the same on all members */
@@ -48,13 +50,33 @@ struct node_conf {
     const char *(*is_short)(void *user);
     /* May a member be there? Null, or why not. A null function: anywhere. */
     const char *(*objects)(void *user, const char *name, const char *address);
+    /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it waits for
+     * this lock since then, or null. */
+    void (*told)(void *user, struct client *c, const struct node_event *event);
+    void (*ran)(void *user, struct client *c, const struct claim *asked);
 };
 
 /* Why locks are not granted. */
 enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_LEAVES };
 
+/* What is to be done next (step.h). */
+struct node_turn {
+    struct ring clients;      /* all of them */
+    struct ring losers, news; /* those for which there may be an output: they have lost a lock; all others */
+    struct ring hungry;       /* those that go on in a later turn, the one that has waited for longest first */
+    uint32_t hungry_count;
+    uint32_t place;          /* of the member to which bytes go next */
+    uint64_t roster_version; /* that the driver knows */
+    bool late;               /* see struct node_input */
+    bool pending;            /* an output has been given, and is not carried out yet */
+    struct bytes log;        /* lines to be logged, each with a zero byte at its end */
+    uint64_t view, stills;   /* as logged last */
+    enum node_state state;
+};
+
 struct node {
     struct node_conf conf;
+    struct node_turn turn;
     struct link_self self;
     struct locks locks;
     struct due due;
@@ -162,7 +184,7 @@ const char *node_broken(const struct node *node);
 void node_leave(struct node *node);
 bool node_has_left(const struct node *node);
 
-/* The driver is done with those who are no longer in the roster. */
+/* The driver is done with the one that was retired last. */
 void node_forget_retired(struct node *node);
 /* A member shall be added to the roster, or removed. Null, or what is wrong. It takes its time; look at the view. (roster.h) */
 const char *node_change_roster(struct node *node, const struct node_wish *wish);

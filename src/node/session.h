@@ -57,6 +57,7 @@ struct session {
     uint64_t asked_view, asked_ms; /* when the owner of the former was last asked */
     enum keep_news keep_news;      /* what it has to be told */
     void *user;                    /* the driver's */
+    struct client *client;         /* whose connection it is; null: an orphan, or a test of this file */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
     char from[64];                 /* set by the driver: the user or the address that it comes from, or "" */
 };

@@ -21,7 +21,7 @@ void watch_init(struct watch *w)
 {
     ring_init(&w->notes);
     ring_init(&w->all);
-    w->credit = UINT64_MAX;
+    w->credit = WATCH_TURN;
 }
 
 static void watch_drop_note(struct watch *w, struct watch_note *note)

@@ -60,7 +60,7 @@ struct watch {
      * them, the subscription to look at next; null: the first. */
     unsigned stage;
     struct ring *next;
-    uint64_t credit; /* steps that may still be made in this turn; the driver refills it, if it bounds its turns */
+    uint64_t credit; /* steps that may still be made in this turn (step.h) */
     uint32_t count, note_count;
     bool changed;     /* since the others were told */
     uint64_t tell_ms; /* when the others are told again, at the latest */

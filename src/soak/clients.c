@@ -225,44 +225,29 @@ static int clients_find_name(const char *text, size_t len)
     return name;
 }
 
-/* What the node has to tell goes to the daemons' ends of the connections. */
-void clients_take_events(struct world *w, uint32_t i)
+void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct node_event *e)
 {
-    struct node_event e;
-
-    while (node_next(&w->machine[i].node, &e)) {
-        struct soak_conn *x = e.session->user;
-
-        if (!x) {
-            hoards_hear(w, i, &e);
-            continue;
-        }
-        if (e.answers && strcmp(clients_names[x->name], e.name) != 0)
-            world_fail(w, "client %u hears of %s, and did not ask", x->client, e.name);
-        if (e.answers)
-            clients_check_try(w, x, &e);
-        world_trace(w, "client %u of %s: %s %s, fence %llu", x->client, w->machine[i].name, e.name,
-                    e.state == CLAIM_HELD   ? "held"
-                    : e.state == CLAIM_LOST ? "lost"
-                                            : "not held",
-                    (unsigned long long)e.fence);
-        if (e.state == CLAIM_HELD) {
-            w->report->grants++;
-            clients_check_fence(w, x, e.fence);
-            clients_check_overtaking(w, x);
-            x->holds = true;
-            x->held_us = w->now_us;
-        }
-        if (e.state == CLAIM_LOST) {
-            w->report->losses++;
-            rolling_check_loss(w, i, e.name);
-            x->holds = x->holds && e.answers;
-            clients_abandon_name(w, clients_find_name(e.name, strlen(e.name)));
-        }
-        client_hear(x->end, &e);
-        conns_run(w, x);
-        if (x->instant) /* a loss is heard before any other client hears of a grant */
-            conns_say_back(w, x);
+    if (e->answers && strcmp(clients_names[x->name], e->name) != 0)
+        world_fail(w, "client %u hears of %s, and did not ask", x->client, e->name);
+    if (e->answers)
+        clients_check_try(w, x, e);
+    world_trace(w, "client %u of %s: %s %s, fence %llu", x->client, w->machine[i].name, e->name,
+                e->state == CLAIM_HELD   ? "held"
+                : e->state == CLAIM_LOST ? "lost"
+                                         : "not held",
+                (unsigned long long)e->fence);
+    if (e->state == CLAIM_HELD) {
+        w->report->grants++;
+        clients_check_fence(w, x, e->fence);
+        clients_check_overtaking(w, x);
+        x->holds = true;
+        x->held_us = w->now_us;
+    }
+    if (e->state == CLAIM_LOST) {
+        w->report->losses++;
+        rolling_check_loss(w, i, e->name);
+        x->holds = x->holds && e->answers;
+        clients_abandon_name(w, clients_find_name(e->name, strlen(e->name)));
     }
 }
 
@@ -447,11 +432,11 @@ void clients_evict(struct world *w, uint32_t i)
 {
     const char *name = clients_names[w->mix.slots ? 3 : world_below(w, SOAK_NAMES)];
 
-    world_wake(w, i);
+    world_step_node(w, i, (struct node_input){.type = NODE_TIME});
     world_trace(w, "%u clients of %s are evicted from %s",
                 session_evict(&w->machine[i].node, name, strlen(name), UINT64_MAX, "the soak"), w->machine[i].name,
                 name);
-    world_settle(w, i);
+    world_deliver(w, i, (struct node_input){.type = NODE_TIME});
 }
 
 void clients_act(struct world *w, uint32_t k)

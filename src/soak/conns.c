@@ -89,31 +89,18 @@ void conns_say_nonsense(struct world *w, struct soak_conn *x)
     conns_send(w, x, SOAK_SAY, (const uint8_t *)"*1\r\n:4\r\n", 8);
 }
 
-void conns_run(struct world *w, struct soak_conn *x)
+void conns_ran(struct world *w, struct soak_conn *x, const struct claim *asked)
 {
-    const struct session *s = x->end->session;
-    const struct claim *before = s->waiting;
+    const char *name;
 
-    client_run(x->end);
-    if (s->waiting && s->waiting != before)
-        clients_asked(w, x, s->waiting);
-    x->holds = x->holds && session_holds(s, clients_names[x->name], strlen(clients_names[x->name]), 0);
+    if (asked)
+        clients_asked(w, x, asked);
+    name = clients_names[x->name];
+    x->holds = x->holds && session_holds(x->end->session, name, strlen(name), 0);
     x->dazed |= w->alone || w->machine[x->machine].stills;
 }
 
 /* ------------------------------------------------------------------------------------------------------ both its ends */
-
-/* The daemon's end is closed. */
-static void conns_part(struct world *w, struct soak_conn *x, bool goodbye)
-{
-    clients_abandon(w, x);
-    if (goodbye)
-        client_close(x->end);
-    else
-        client_break(x->end);
-    x->end = NULL;
-    conns_forget(x);
-}
 
 void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
 {
@@ -152,7 +139,6 @@ void conns_drop_process(struct world *w, uint32_t i)
         if (!x->id || x->machine != i || !x->end)
             continue;
         clients_abandon(w, x);
-        client_close(x->end);
         x->end = NULL;
         if (x->open && x->instant)
             conns_lose(w, x);
@@ -168,8 +154,6 @@ void conns_drop_process(struct world *w, uint32_t i)
 void conns_end(struct world *w)
 {
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
-        if (w->conn[k].end)
-            client_close(w->conn[k].end);
         bytes_free(&w->conn[k].in);
         w->conn[k] = (struct soak_conn){0};
     }
@@ -185,47 +169,35 @@ static struct soak_conn *conns_of(struct world *w, const struct soak_event *e)
     return w->conn[e->a].id == e->life ? &w->conn[e->a] : NULL;
 }
 
-/* The daemon of this machine is about to do something for a client. False: it has just crashed. */
-static bool conns_wake(struct world *w, struct soak_conn *x, const struct soak_event *e)
-{
-    struct soak_machine *m = &w->machine[x->machine];
-
-    world_wake(w, x->machine);
-    if (!m->doomed)
-        return true;
-    world_settle(w, x->machine);
-    free(e->bytes);
-    return false;
-}
-
 void conns_arrive(struct world *w, const struct soak_event *e)
 {
     struct soak_conn *x = conns_of(w, e);
 
-    if (!x || !x->end || x->severed) {
-        free(e->bytes);
-        return;
-    }
-    if (!conns_wake(w, x, e))
-        return;
-    clients_take_events(w, x->machine); /* first it is told what has become of its locks, as daemons do */
-    client_input(x->end, e->bytes, e->len);
-    conns_run(w, x);
+    if (x && x->end && !x->severed)
+        world_deliver(
+            w, x->machine,
+            (struct node_input){.type = NODE_CLIENT_BYTES, .client = x->end, .bytes = e->bytes, .len = e->len});
     free(e->bytes);
-    world_settle(w, x->machine);
 }
 
 void conns_hang_up(struct world *w, const struct soak_event *e)
 {
     struct soak_conn *x = conns_of(w, e);
     uint32_t i = x ? x->machine : 0;
+    struct node_input in = {.type = e->b ? NODE_CLIENT_CLOSED : NODE_CLIENT_BROKEN};
 
-    if (!x || !x->end || !conns_wake(w, x, e))
+    if (!x || !x->end)
         return;
-    clients_take_events(w, i);
-    world_trace(w, "%s %s client %u", w->machine[i].name, e->b ? "hears the goodbye of" : "has lost the connection of",
-                x->client);
-    conns_part(w, x, e->b);
+    world_step_node(w, i, (struct node_input){.type = NODE_TIME}); /* it may have lost its lock before */
+    if (!w->machine[i].doomed) {
+        world_trace(w, "%s %s client %u", w->machine[i].name,
+                    e->b ? "hears the goodbye of" : "has lost the connection of", x->client);
+        clients_abandon(w, x);
+        in.client = x->end;
+        x->end = NULL; /* it is gone before others get its locks */
+        world_step_node(w, i, in);
+        conns_forget(x);
+    }
     world_settle(w, i);
 }
 
@@ -248,39 +220,53 @@ void conns_closed(struct world *w, const struct soak_event *e)
         conns_lose(w, x);
 }
 
-void conns_say_back(struct world *w, struct soak_conn *x)
+/* What the daemon says goes out. */
+static void conns_say_back(struct world *w, struct soak_conn *x, const struct node_output *out)
 {
-    struct bytes *out = &x->end->out;
-
-    if (!bytes_len(out))
-        return;
-    if (!x->instant)
-        conns_send(w, x, SOAK_HEAR, out->at + out->start, bytes_len(out));
-    else if (x->open)
-        memcpy(bytes_add(&x->in, bytes_len(out)), out->at + out->start, bytes_len(out));
-    bytes_consume(out, bytes_len(out));
-    if (x->instant && x->open)
+    if (!x->instant) {
+        conns_send(w, x, SOAK_HEAR, out->bytes, out->len);
+    } else if (x->open) {
+        memcpy(bytes_add(&x->in, out->len), out->bytes, out->len);
         clients_take_replies(w, x);
+    }
 }
 
-bool conns_flush(struct world *w, uint32_t i)
+/* The daemon ends the connection. */
+static void conns_hang_up_on(struct world *w, struct soak_conn *x)
 {
-    bool parted = false;
+    if (x->open && x->instant)
+        conns_lose(w, x);
+    else if (x->open && !x->severed)
+        conns_plan(w, x, SOAK_CLOSED, conns_arrival(w, x, &x->back_us));
+    clients_abandon(w, x);
+    x->end = NULL;
+    conns_forget(x);
+}
 
-    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
-        struct soak_conn *x = &w->conn[k];
+void conns_do(struct world *w, const struct node_output *out)
+{
+    struct soak_conn *x = client_user(out->client);
 
-        if (!x->id || !x->end || x->machine != i)
-            continue;
-        conns_say_back(w, x);
-        if (!x->end->closing)
-            continue;
-        if (x->open && x->instant)
-            conns_lose(w, x);
-        else if (x->open && !x->severed)
-            conns_plan(w, x, SOAK_CLOSED, conns_arrival(w, x, &x->back_us));
-        conns_part(w, x, x->end->goodbye);
-        parted = true;
-    }
-    return parted;
+    if (!x) /* it reads nothing: an operator, or one that holds many locks */
+        return;
+    if (out->type == NODE_CLOSE_CLIENT)
+        conns_hang_up_on(w, x);
+    else if (out->len)
+        conns_say_back(w, x, out);
+}
+
+const char *conns_operate(struct world *w, uint32_t i, const char *line)
+{
+    static char text[256];
+    struct client *c = client_open(&w->machine[i].node, NULL);
+
+    c->operates = true;
+    world_step_node(w, i,
+                    (struct node_input){
+                        .type = NODE_CLIENT_BYTES, .client = c, .bytes = (const uint8_t *)line, .len = strlen(line)});
+    snprintf(text, sizeof text, "%.*s", (int)strcspn((const char *)c->out.at + c->out.start, "\r"),
+             (const char *)c->out.at + c->out.start);
+    world_step_node(w, i, (struct node_input){.type = NODE_CLIENT_CLOSED, .client = c});
+    world_settle(w, i);
+    return text[0] == '-' ? text + 1 : NULL;
 }

@@ -280,19 +280,20 @@ static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
 {
     struct soak_machine *at = &w->machine[i], *m = &w->machine[k];
     bool add = !world_is_member(w, k);
-    struct node_wish wish = {.add = add, .force = world_below(w, 8) == 0};
+    bool force = world_below(w, 8) == 0;
+    char line[96];
     const char *wrong;
 
     if (!at->runs || world_is_stopped(w, i) || !world_view(w) || at->node.view.number != world_view(w)->number ||
         (add && m->added_us &&
          w->now_us - m->added_us < (w->conf->focus ? 2000000 : 15000000))) /* it may still be under way */
         return false;
-    world_wake(w, i);
-    memcpy(wish.name, m->name, strlen(m->name));
-    memcpy(wish.address, m->address, add ? strlen(m->address) : 0);
-    wrong = node_change_roster(&at->node, &wish);
+    snprintf(line, sizeof line, "MEMBER %s %s %s\n", add ? "ADD" : "REMOVE", m->name,
+             add     ? m->address
+             : force ? "FORCE"
+                     : "");
+    wrong = conns_operate(w, i, line);
     world_trace(w, "%s shall be %s: %s", m->name, add ? "added" : "removed", wrong ? wrong : "asked for");
-    world_settle(w, i);
     m->added_us = add ? w->now_us : 0;
     if (add && !wrong && i != k)
         faults_prepare(w, k);

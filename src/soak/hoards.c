@@ -18,14 +18,12 @@ void hoards_open(struct world *w, uint32_t i)
     *h = (struct soak_hoard){0};
     if (!w->mix.hoard)
         return;
-    h->session = session_open(&w->machine[i].node, NULL);
+    h->end = client_open(&w->machine[i].node, NULL);
     hoards_plan(w, i);
 }
 
 void hoards_close(struct world *w, uint32_t i)
 {
-    if (w->hoard[i].session)
-        session_close(w->hoard[i].session);
     w->hoard[i] = (struct soak_hoard){0};
 }
 
@@ -34,21 +32,19 @@ static size_t hoards_name(uint32_t k, char *name, size_t size)
     return (size_t)snprintf(name, size, "hoard-%u", k);
 }
 
-/* It takes a lock, or lets go of one. */
-static void hoards_choose(struct world *w, struct soak_hoard *h)
+/* It takes a lock, or lets go of one, or does nothing. */
+static void hoards_choose(struct world *w, struct soak_hoard *h, char *line, size_t size)
 {
     uint32_t k = (uint32_t)world_below(w, SOAK_HOARD_MAX);
     uint64_t wait_ms = world_below(w, 2) ? 0 : world_below(w, 1000);
-    char name[24], line[256];
-    size_t len = hoards_name(k, name, sizeof name);
-    struct dme_text why;
+    char name[24];
 
-    dme_text_init(&why, line, sizeof line);
-    if (!h->since_us[k])
-        session_lock(h->session, &(struct session_wish){.name = name, .name_len = len, .wait_ms = wait_ms}, &why);
-    else if (world_below(w, 3) == 0) {
+    hoards_name(k, name, sizeof name);
+    if (!h->since_us[k]) {
+        snprintf(line, size, "LOCK %s WAIT %llu\n", name, (unsigned long long)wait_ms);
+    } else if (world_below(w, 3) == 0) {
         h->since_us[k] = 0;
-        session_unlock(h->session, name, len, 0);
+        snprintf(line, size, "UNLOCK %s\n", name);
     }
 }
 
@@ -56,16 +52,20 @@ void hoards_act(struct world *w, const struct soak_event *e)
 {
     struct soak_machine *m = &w->machine[e->a];
     struct soak_hoard *h = &w->hoard[e->a];
+    char line[64] = "";
 
     if (!m->runs || m->process != e->life || w->calm)
         return;
-    world_wake(w, e->a);
-    if (!m->doomed) {
-        clients_take_events(w, e->a); /* what has become of its locks */
-        if (!session_is_busy(h->session))
-            hoards_choose(w, h);
+    world_step_node(w, e->a, (struct node_input){.type = NODE_TIME}); /* what has become of its locks */
+    if (!m->doomed && !session_is_busy(h->end->session))
+        hoards_choose(w, h, line, sizeof line);
+    if (!m->doomed)
         hoards_plan(w, e->a);
-    }
+    if (*line)
+        world_step_node(
+            w, e->a,
+            (struct node_input){
+                .type = NODE_CLIENT_BYTES, .client = h->end, .bytes = (const uint8_t *)line, .len = strlen(line)});
     world_settle(w, e->a);
 }
 

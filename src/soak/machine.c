@@ -136,17 +136,39 @@ void machine_written(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
     struct soak_write *write;
 
-    world_wake(w, i);
+    world_step_node(w, i, (struct node_input){.type = NODE_TIME});
     if (!m->doomed) { /* else it crashes, and the write may be torn */
         write = machine_take_write(m);
         machine_put(m, write->bytes, write->len, write->anew);
         free(write);
-        node_written(&m->node, true);
+        world_step_node(w, i, (struct node_input){.type = NODE_WRITTEN, .writes = 1});
     }
     world_settle(w, i);
 }
 
 /* --------------------------------------------------------------------------------------------------------- processes */
+
+/* What a process does after its disk has failed, within the same event, no other process gets to know. */
+static void machine_told(void *user, struct client *c, const struct node_event *event)
+{
+    struct soak_machine *m = user;
+    uint32_t i = (uint32_t)(m - m->world->machine);
+
+    if (m->doomed)
+        return;
+    if (c == m->world->hoard[i].end)
+        hoards_hear(m->world, i, event);
+    else
+        clients_told(m->world, i, client_user(c), event);
+}
+
+static void machine_ran(void *user, struct client *c, const struct claim *asked)
+{
+    struct soak_machine *m = user;
+
+    if (!m->doomed && client_user(c))
+        conns_ran(m->world, client_user(c), asked);
+}
 
 /* The first machine runs a daemon alone: without members, agreement or lease. */
 static void machine_start_alone(struct world *w, struct soak_machine *m)
@@ -202,7 +224,9 @@ void machine_start(struct world *w, uint32_t i)
                             .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
                             .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
                             .user = m,
-                            .random = machine_random});
+                            .random = machine_random,
+                            .told = machine_told,
+                            .ran = machine_ran});
     world_trace(w, "%s starts", m->name);
     if (bytes_len(&m->disk))
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
@@ -226,7 +250,7 @@ void machine_start(struct world *w, uint32_t i)
             wires_dial(w, k, i);
     }
     hoards_open(w, i);
-    world_settle(w, i);
+    world_deliver(w, i, (struct node_input){.type = NODE_TIME});
 }
 
 /* All daemons are ended, and a new cluster is founded on empty disks, when an operator has waited for long enough. */
@@ -270,10 +294,8 @@ void machine_leave(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
 
     world_trace(w, "%s is told to end", m->name);
-    world_wake(w, i);
-    m->leave_by_ms = m->node.now_ms + SOAK_LEASE_MS / 4;
-    node_leave(&m->node);
-    world_settle(w, i);
+    m->leave_by_ms = world_clock_ms(w, i, w->now_us) + SOAK_LEASE_MS / 4;
+    world_deliver(w, i, (struct node_input){.type = NODE_LEAVE});
 }
 
 bool machine_has_left(const struct world *w, uint32_t i)

@@ -1,22 +1,32 @@
 /* wires.c - the network of a soak. A connection carries bytes in order, each piece in its own time. It can break at any
  * moment: what is under way is lost, and either side may find out much later. A blocked direction keeps what is sent into
  * it until it is healed, as a sender that repeats itself would. A call may go unheard; as in TCP it is made again a second
- * later. As the daemon does, a process hangs up when it has heard nothing for a while: else a connection of which only one
- * side knows would last for ever. */
+ * later. A process hangs up when it has heard nothing for a while (node/step.c): else a connection of which only one side
+ * knows would last for ever. */
 #include "world.h"
 
 #include <stdlib.h>
 
 enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000, LOST_CALL_US = 1000000, SILENT_US = 1000 * SOAK_LEASE_MS };
 
-static struct link *wires_link(struct world *w, uint32_t i, uint32_t k)
+/* Machine k, as the process of machine i knows it; null: it is no member there. */
+static struct member *wires_member(struct world *w, uint32_t i, uint32_t k)
 {
     struct node *node = &w->machine[i].node;
 
     for (uint32_t p = 0; p < node->view.count; p++)
         if (node->member[p] && strcmp(node->member[p]->name, w->machine[k].name) == 0)
-            return &node->member[p]->link;
+            return node->member[p];
     return NULL;
+}
+
+static uint32_t wires_machine(const struct world *w, const struct member *m)
+{
+    uint32_t k = 0;
+
+    while (strcmp(w->machine[k].name, m->name) != 0)
+        k++;
+    return k;
 }
 
 static uint64_t wires_delay(struct world *w)
@@ -67,38 +77,32 @@ void wires_dial(struct world *w, uint32_t i, uint32_t k)
 /* a is connected to b, as far as it knows. */
 void wires_connected(struct world *w, const struct soak_event *e)
 {
-    struct link *link;
+    struct member *m;
 
     if (!w->machine[e->a].runs || w->machine[e->a].process != e->len || w->pipe[e->b][e->a].connection > e->life)
         return;
-    link = wires_link(w, e->a, e->b);
-    if (!link) { /* it does not know it: it hangs up */
+    m = wires_member(w, e->a, e->b);
+    if (!m) { /* it does not know it: it hangs up */
         world_plan(w, wires_delay(w), SOAK_BROKEN, e->b, e->a)->life = e->life;
         wires_redial(w, e->a, e->b, REDIAL_US);
         return;
     }
-    world_wake(w, e->a);
     w->pipe[e->b][e->a].connection = e->life;
-    w->pipe[e->b][e->a].heard_ms = world_clock_ms(w, e->a, w->now_us);
-    link_connected(link);
     if (!w->machine[e->b].runs) /* it has crashed meanwhile */
         world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
-    world_settle(w, e->a);
+    world_deliver(w, e->a, (struct node_input){.type = NODE_PEER_OPENED, .member = m});
 }
 
 void wires_broken(struct world *w, const struct soak_event *e)
 {
-    struct link *link;
+    struct member *m;
 
     if (!w->machine[e->a].runs || w->pipe[e->b][e->a].connection != e->life)
         return;
     w->pipe[e->b][e->a].connection = 0;
-    link = wires_link(w, e->a, e->b);
-    if (link)
-        link_disconnected(link);
+    m = wires_member(w, e->a, e->b);
     wires_redial(w, e->a, e->b, REDIAL_US);
-    world_wake(w, e->a);
-    world_settle(w, e->a);
+    world_deliver(w, e->a, (struct node_input){.type = m ? NODE_PEER_CLOSED : NODE_TIME, .member = m});
 }
 
 /* The connection is gone. Each side finds out in its own time. */
@@ -134,7 +138,7 @@ void wires_drop_process(struct world *w, uint32_t i)
 void wires_arrive(struct world *w, struct soak_event *e)
 {
     struct soak_pipe *p = &w->pipe[e->a][e->b];
-    struct link *link;
+    struct member *m;
 
     if (!w->machine[e->b].runs || p->connection != e->life) {
         if (e->life) /* no process is there: the sender is told, or concludes it from the silence, as the daemon does */
@@ -148,13 +152,11 @@ void wires_arrive(struct world *w, struct soak_event *e)
         p->last_us = w->now_us + BLOCKED_AGAIN_US;
         return;
     }
-    world_wake(w, e->b);
-    p->heard_ms = world_clock_ms(w, e->b, w->now_us);
-    link = wires_link(w, e->b, e->a);
-    if (link)
-        link_input(link, e->bytes, e->len);
+    m = wires_member(w, e->b, e->a);
+    if (m)
+        world_deliver(w, e->b,
+                      (struct node_input){.type = NODE_PEER_BYTES, .member = m, .bytes = e->bytes, .len = e->len});
     free(e->bytes);
-    world_settle(w, e->b);
 }
 
 static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *bytes, size_t len)
@@ -174,42 +176,28 @@ static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *
 }
 
 /* i hangs up, and k finds out. */
-static void wires_hang_up(struct world *w, uint32_t i, uint32_t k, struct link *link, uint64_t in_us)
+static void wires_hang_up(struct world *w, uint32_t i, uint32_t k, uint64_t in_us)
 {
     uint64_t life = w->pipe[k][i].connection;
 
-    if (link)
-        link_disconnected(link);
     w->pipe[k][i].connection = 0;
     world_plan(w, in_us, SOAK_BROKEN, k, i)->life = life;
     wires_redial(w, i, k, REDIAL_US);
 }
 
-void wires_flush(struct world *w, uint32_t i)
+void wires_do(struct world *w, uint32_t i, const struct node_output *out)
 {
-    for (uint32_t k = 0; k < w->n; k++) {
-        struct link *link = k == i ? NULL : wires_link(w, i, k);
-        const struct soak_pipe *p = &w->pipe[k][i];
-        const uint8_t *bytes;
-        uint64_t last_us;
-        size_t len;
+    uint32_t k = wires_machine(w, out->member);
+    uint64_t last_us = w->pipe[i][k].last_us;
 
-        if (p->connection && k != i && (!link || link->state == LINK_DOWN)) /* no longer a member, or another one */
-            wires_hang_up(w, i, k, NULL, wires_delay(w));
-        else if (p->connection && k != i && world_clock_ms(w, i, w->now_us) - p->heard_ms >= SOAK_LEASE_MS)
-            wires_hang_up(w, i, k, link, wires_delay(w));
-        if (!link || link->state == LINK_DOWN)
-            continue;
-        while ((bytes = link_output(link, &len)) && len) {
-            checks_tell(w, i);
-            wires_write(w, i, k, bytes, len);
-            link_wrote(link, len);
-        }
-        if (link->state == LINK_ENDING) { /* behind what was written last */
-            last_us = w->pipe[i][k].last_us;
-            world_trace(w, "%s ends the connection to %s: %s", w->machine[i].name, w->machine[k].name, link->reason);
-            wires_hang_up(w, i, k, link, last_us > w->now_us ? last_us - w->now_us + 1 : 1);
-        }
+    if (out->type == NODE_TO_PEER) {
+        checks_tell(w, i);
+        wires_write(w, i, k, out->bytes, out->len);
+    } else if (out->type == NODE_MEMBER_WENT && w->pipe[k][i].connection) {
+        wires_hang_up(w, i, k, wires_delay(w));
+    } else if (out->type == NODE_CLOSE_PEER) { /* behind what was written last */
+        world_trace(w, "%s ends the connection to %s: %s", w->machine[i].name, w->machine[k].name, out->text);
+        wires_hang_up(w, i, k, last_us > w->now_us ? last_us - w->now_us + 1 : 1);
     }
 }
 
@@ -219,7 +207,8 @@ void wires_tell(struct world *w)
 
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t k = 0; k < w->n; k++) {
-            const struct link *link = w->machine[i].runs && i != k ? wires_link(w, i, k) : NULL;
+            const struct member *m = w->machine[i].runs && i != k ? wires_member(w, i, k) : NULL;
+            const struct link *link = m ? &m->link : NULL;
 
             if (link && (link->state != LINK_UP || w->pipe[k][i].connection != w->pipe[i][k].connection))
                 world_trace(w, "%s to %s: %s %s, connection %llu, there %llu%s", w->machine[i].name, w->machine[k].name,

@@ -132,9 +132,16 @@ bool world_is_stopped(const struct world *w, uint32_t i)
     return w->now_us < w->machine[i].thaws_us;
 }
 
-void world_wake(struct world *w, uint32_t i)
+void world_step_node(struct world *w, uint32_t i, struct node_input in)
 {
-    node_advance(&w->machine[i].node, world_clock_ms(w, i, w->now_us));
+    in.now_ms = world_clock_ms(w, i, w->now_us);
+    node_step(&w->machine[i].node, &in);
+}
+
+void world_deliver(struct world *w, uint32_t i, struct node_input in)
+{
+    world_step_node(w, i, in);
+    world_settle(w, i);
 }
 
 static void world_set_timer(struct world *w, uint32_t i)
@@ -208,22 +215,41 @@ static void world_check_standstill(struct world *w, uint32_t i)
     m->stills = 0;
 }
 
+static void world_do(struct world *w, uint32_t i)
+{
+    struct node_output out;
+
+    while (node_next_output(&w->machine[i].node, &out)) {
+        switch (out.type) {
+        case NODE_TO_CLIENT:
+        case NODE_CLOSE_CLIENT:
+            conns_do(w, &out);
+            break;
+        case NODE_LOG:
+            world_trace(w, "%s logs: %s", w->machine[i].name, out.text);
+            break;
+        default:
+            wires_do(w, i, &out);
+        }
+        node_did(&w->machine[i].node, &out);
+    }
+}
+
 void world_settle(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
 
-    if (!m->doomed)
-        node_pump(&m->node);
     world_check_standstill(w, i);
+    while (!m->doomed) {
+        world_do(w, i);
+        if (!node_wants_turns(&m->node))
+            break;
+        world_step_node(w, i, (struct node_input){.type = NODE_GO_ON});
+    }
     if (m->doomed) {
         machine_crash(w, i);
         return;
     }
-    do
-        clients_take_events(w, i);
-    while (conns_flush(w, i));
-    wires_flush(w, i);
-    node_forget_retired(&m->node);
     world_watch_views(w, i);
     checks_look(w, i);
     world_tell_leader(w, i);
@@ -243,8 +269,7 @@ static void world_timer(struct world *w, const struct soak_event *e)
     if (!m->runs || m->process != e->life || m->timer_us > e->at_us)
         return;
     m->timer_us = 0;
-    world_wake(w, e->a);
-    world_settle(w, e->a);
+    world_deliver(w, e->a, (struct node_input){.type = NODE_TIME});
 }
 
 /* What concerns a process that is stopped, a daemon or a client, waits for it: until then. */

@@ -2,7 +2,7 @@
 #ifndef DIBS_SOAK_WORLD_H
 #define DIBS_SOAK_WORLD_H
 
-#include "node/client.h"
+#include "node/step.h"
 #include "soak.h"
 
 #include <string.h>
@@ -73,7 +73,6 @@ struct soak_machine {
 struct soak_pipe {
     uint64_t connection; /* that the receiver takes for alive; 0: none */
     uint64_t last_us;    /* nothing arrives before what was sent before */
-    uint64_t heard_ms;   /* by the receiver's clock: when something arrived last, or the connection began */
     bool blocked;
     bool dialing;
     bool unheard; /* the last call */
@@ -158,7 +157,7 @@ struct soak_client {
 };
 
 struct soak_hoard {
-    struct session *session;
+    struct client *end;                /* the daemon's */
     uint64_t since_us[SOAK_HOARD_MAX]; /* it holds the lock; 0: it does not */
     bool dazed[SOAK_HOARD_MAX];        /* see soak_conn */
 };
@@ -251,9 +250,10 @@ void world_repeat(struct world *w, const struct soak_event *e, uint64_t in_us);
 uint64_t world_clock_ms(const struct world *w, uint32_t i, uint64_t at_us);
 uint64_t world_when_us(const struct world *w, uint32_t i, uint64_t clock_ms);
 bool world_is_stopped(const struct world *w, uint32_t i);
-/* The time is told to the node, before anything else is. */
-void world_wake(struct world *w, uint32_t i);
-/* And after it: its messages go out, its clients hear, its timer is set. */
+/* The process of this machine is told of an event, and does what comes of it. It may crash meanwhile. */
+void world_deliver(struct world *w, uint32_t i, struct node_input in);
+/* The same in two steps, for those that look at the node in between. */
+void world_step_node(struct world *w, uint32_t i, struct node_input in);
 void world_settle(struct world *w, uint32_t i);
 
 /* The newest view that any process has ever installed; or null. It is what an operator goes by: one who asks a member that was
@@ -289,15 +289,16 @@ void wires_connected(struct world *w, const struct soak_event *e);
 void wires_broken(struct world *w, const struct soak_event *e);
 void wires_break(struct world *w, uint32_t i, uint32_t k);
 void wires_drop_process(struct world *w, uint32_t i);
-void wires_flush(struct world *w, uint32_t i);
+/* Bytes for another machine, or the end of a connection to it. */
+void wires_do(struct world *w, uint32_t i, const struct node_output *out);
 /* Writes to the trace which members are not connected, as each of them knows it. */
 void wires_tell(struct world *w);
 
 /* ---- conns.c */
 int conns_open(struct world *w, uint32_t client); /* -1: there are too many */
 void conns_say(struct world *w, struct soak_conn *x, const char *const *words, size_t count);
-/* The daemon executes the commands that have arrived over this connection. */
-void conns_run(struct world *w, struct soak_conn *x);
+/* The daemon has executed commands that have arrived over this connection. */
+void conns_ran(struct world *w, struct soak_conn *x, const struct claim *asked);
 void conns_say_bytes(struct world *w, struct soak_conn *x, const char *bytes, size_t len);
 void conns_say_nonsense(struct world *w, struct soak_conn *x);
 /* By the client; of a remote one the daemon knows only by a goodbye that the client has let go. */
@@ -309,10 +310,10 @@ void conns_arrive(struct world *w, const struct soak_event *e);
 void conns_hear(struct world *w, const struct soak_event *e);
 void conns_hang_up(struct world *w, const struct soak_event *e);
 void conns_closed(struct world *w, const struct soak_event *e);
-/* What the daemon says on this connection goes out. */
-void conns_say_back(struct world *w, struct soak_conn *x);
-/* What the daemon of a machine says goes out. True: it has ended connections, and others may have got locks. */
-bool conns_flush(struct world *w, uint32_t i);
+/* What a daemon says to a client, or the end of its connection. */
+void conns_do(struct world *w, const struct node_output *out);
+/* An operator says a line to the daemon of this machine. Null; or the error that is answered, valid until the next call. */
+const char *conns_operate(struct world *w, uint32_t i, const char *line);
 
 /* ---- clients.c */
 extern const char *const clients_names[SOAK_NAMES];
@@ -326,7 +327,8 @@ void clients_leave(struct world *w, uint32_t c, bool goodbye);
 void clients_be_gone(struct world *w, uint32_t c);
 void clients_act(struct world *w, uint32_t c);
 void clients_confirm(struct world *w, uint32_t c);
-void clients_take_events(struct world *w, uint32_t i);
+/* A client of this machine is about to be told of something. */
+void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct node_event *e);
 /* A daemon has begun to deal with a request for a lock. */
 void clients_asked(struct world *w, struct soak_conn *x, const struct claim *c);
 /* A daemon's end of a connection is about to be closed. */

@@ -1,0 +1,380 @@
+/* step.c - see step.h. */
+#include "step.h"
+
+#include "lease.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SILENT_MS_MIN = 1000 };
+
+/* -------------------------------------------------------------------------------------------------------------- log */
+
+static void step_log(struct node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void step_log(struct node *node, const char *format, ...)
+{
+    char line[8192];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    memcpy(bytes_add(&node->turn.log, strlen(line) + 1), line, strlen(line) + 1);
+}
+
+/* Operators take locks away, and want to find out later who it was. */
+static void step_log_force(struct node *node, const struct node_event *event)
+{
+    const struct session *s = event->session;
+
+    step_log(node, "lock \"%s\" (fence %" PRIu64 ") of client %" PRIu64 " (%s%s%s) was taken away by force-unlock (%s)",
+             event->name, event->fence, s->id, s->who, *s->who && *s->from ? ", " : "", s->from, event->why);
+}
+
+static void step_log_view(struct node *node)
+{
+    const struct view *view = &node->view;
+    char line[NODE_MEMBERS_MAX * (LINK_NAME_MAX + 2) + 1];
+    struct dme_text text;
+
+    node->turn.view = view->number;
+    dme_text_init(&text, line, sizeof line);
+    for (uint32_t k = 0; k < view->count; k++)
+        if (view->member[k].incarnation)
+            dme_print(&text, " %s", view->member[k].name);
+    if (view->number) /* else it has not begun */
+        step_log(node, "view %" PRIu64 ", in which %u of %u members take part:%s", view->number, view_taking_part(view),
+                 view->count, line);
+}
+
+/* What an operator should know, since the last time. */
+static void step_log_changes(struct node *node)
+{
+    enum node_state state = node_state(node);
+
+    if (!node->agree)
+        return;
+    if (node->turn.view != node->view.number)
+        step_log_view(node);
+    if (node->turn.stills != node->stills)
+        step_log(node, "the clock of this machine has stood still, or is too slow by a tenth; all locks of its clients "
+                       "are lost. Was this virtual machine saved or moved?");
+    node->turn.stills = node->stills;
+    if (node->turn.state == state)
+        return;
+    node->turn.state = state;
+    if (state == NODE_GRANTS)
+        step_log(node, "locks are granted");
+    else if (state != NODE_STARTS)
+        step_log(node, "locks are not granted: %s", node_why_not(node));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- clients */
+
+/* There may be an output for this client. It comes behind those for which there was one before, as one of them may have lost
+ * the lock that this one has got; but a client that has lost a lock itself keeps its place among those that have. */
+static void step_note(struct client *c, bool lost)
+{
+    struct node_turn *turn = &c->session->node->turn;
+
+    if (c->lost && !lost)
+        return;
+    ring_cut(&c->in_news);
+    ring_push(lost ? &turn->losers : &turn->news, &c->in_news);
+    c->lost = lost;
+}
+
+/* What it has asked for is done, as far as its credit goes. */
+static void step_run(struct client *c)
+{
+    const struct session *s = c->session;
+    struct node *node = s->node;
+    const struct claim *before = s->waiting;
+
+    if (node->turn.late)
+        c->credit = 0;
+    client_run(c);
+    if (client_has_more(c) && ring_empty(&c->in_hungry)) {
+        ring_push(&node->turn.hungry, &c->in_hungry);
+        node->turn.hungry_count++;
+    }
+    if (node->conf.ran)
+        node->conf.ran(node->conf.user, c, s->waiting != before ? s->waiting : NULL);
+    step_note(c, false);
+}
+
+/* Clients are told what there is to tell, and then go on. */
+static void step_hear(struct node *node)
+{
+    struct node_event event;
+
+    while (node_next(node, &event)) {
+        struct client *c = event.session->client;
+        bool lost = !event.watched && !event.answered && !event.keep && event.state == CLAIM_LOST;
+
+        if (lost && event.loss == LOSS_FORCED)
+            step_log_force(node, &event);
+        if (node->conf.told)
+            node->conf.told(node->conf.user, c, &event);
+        client_hear(c, &event);
+        if (lost && !c->lost)
+            step_note(c, true);
+        step_run(c);
+    }
+}
+
+/* The one that has waited for longest goes on; and is the last of those that wait, if that was not enough. */
+static void step_go_on(struct node *node)
+{
+    struct client *c;
+
+    node->talk.watch.credit = WATCH_TURN;
+    if (ring_empty(&node->turn.hungry))
+        return;
+    c = RING_OF(node->turn.hungry.next, struct client, in_hungry);
+    ring_cut(&c->in_hungry);
+    node->turn.hungry_count--;
+    c->credit = CLIENT_TURN;
+    step_run(c);
+}
+
+uint32_t node_wants_turns(const struct node *node)
+{
+    return node->turn.hungry_count ? node->turn.hungry_count : watch_has_more(node);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+static void step_peer(struct node *node, const struct node_input *in)
+{
+    struct member *m = in->member;
+
+    switch (in->type) {
+    case NODE_PEER_OPENED:
+        m->carried_ms = node->now_ms;
+        m->blocked = false;
+        link_connected(&m->link);
+        break;
+    case NODE_PEER_BYTES:
+        m->carried_ms = node->now_ms;
+        link_input(&m->link, in->bytes, in->len);
+        break;
+    case NODE_PEER_CLOSED:
+        link_disconnected(&m->link);
+        m->blocked = false;
+        break;
+    default:
+        m->blocked = false;
+    }
+}
+
+static void step_client(const struct node_input *in)
+{
+    struct client *c = in->client;
+
+    switch (in->type) {
+    case NODE_CLIENT_BYTES:
+        c->credit = CLIENT_TURN;
+        client_input(c, in->bytes, in->len);
+        step_run(c);
+        break;
+    case NODE_CLIENT_ROOM:
+        c->blocked = false;
+        step_run(c);
+        break;
+    default:
+        if (in->type == NODE_CLIENT_CLOSED || c->goodbye)
+            client_close(c);
+        else
+            client_break(c);
+    }
+}
+
+static void step_take(struct node *node, const struct node_input *in)
+{
+    switch (in->type) {
+    case NODE_TIME:
+        break;
+    case NODE_PEER_OPENED:
+    case NODE_PEER_BYTES:
+    case NODE_PEER_ROOM:
+    case NODE_PEER_CLOSED:
+        step_peer(node, in);
+        break;
+    case NODE_CLIENT_BYTES:
+    case NODE_CLIENT_ROOM:
+    case NODE_CLIENT_CLOSED:
+    case NODE_CLIENT_BROKEN:
+        assert(in->client->session->node == node);
+        step_client(in);
+        break;
+    case NODE_WRITTEN:
+        for (unsigned k = 0; k < in->writes; k++)
+            node_written(node, !in->failed);
+        break;
+    case NODE_LEAVE:
+        node_leave(node);
+        break;
+    case NODE_GO_ON:
+        step_go_on(node);
+    }
+}
+
+void node_step(struct node *node, const struct node_input *in)
+{
+    assert(!node->turn.pending);
+    node->turn.late = in->late;
+    node->turn.place = 0;
+    node_advance(node, in->now_ms);
+    step_hear(node);
+    step_take(node, in);
+    node_pump(node);
+    step_hear(node);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- outputs */
+
+static bool step_client_output(struct node *node, struct node_output *out)
+{
+    struct ring *from = !ring_empty(&node->turn.losers) ? &node->turn.losers : &node->turn.news;
+    struct client *c;
+
+    if (ring_empty(from))
+        return false;
+    c = RING_OF(from->next, struct client, in_news);
+    ring_cut(&c->in_news);
+    c->lost = false;
+    out->type = NODE_TO_CLIENT;
+    out->client = c;
+    out->reads = !client_is_full(c) && ring_empty(&c->in_hungry);
+    if (c->cut || (c->closing && !c->blocked && bytes_len(&c->out) == 0)) {
+        out->type = NODE_CLOSE_CLIENT;
+    } else if (!c->blocked && bytes_len(&c->out)) {
+        out->bytes = c->out.at + c->out.start;
+        out->len = out->taken = bytes_len(&c->out);
+    }
+    out->blocked = c->blocked;
+    return true;
+}
+
+/* Members that went come first: one that came may have the name of one that went. */
+static bool step_roster_output(struct node *node, struct node_output *out)
+{
+    if (node->turn.roster_version == node->roster_version)
+        return false;
+    if (node->retired) {
+        out->type = NODE_MEMBER_WENT;
+        out->member = node->retired;
+        return true;
+    }
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k] && !node->member[k]->introduced) {
+            out->type = NODE_MEMBER_CAME;
+            out->member = node->member[k];
+            out->member->introduced = true;
+            return true;
+        }
+    node->turn.roster_version = node->roster_version;
+    return false;
+}
+
+/* Heartbeats come all the time, so a connection on which nothing comes is dead, whatever TCP thinks of it: that would try
+ * more and more rarely, and once the network is whole again it would take as long as it was broken to find out. */
+static bool step_is_silent(const struct node *node, const struct member *m)
+{
+    uint64_t lease_ms = node->conf.lease_ms;
+
+    return lease_ms && m->link.state != LINK_DOWN &&
+           node->now_ms - m->carried_ms >= (lease_ms > SILENT_MS_MIN ? lease_ms : SILENT_MS_MIN);
+}
+
+static bool step_peer_output(struct node *node, struct node_output *out)
+{
+    for (; node->turn.place < node->view.count; node->turn.place++) {
+        struct member *m = node->member[node->turn.place];
+        bool silent = m && step_is_silent(node, m);
+
+        if (!m || m->link.state == LINK_DOWN)
+            continue;
+        out->type = NODE_TO_PEER;
+        out->member = m;
+        if (!silent && !m->blocked && (out->bytes = link_output(&m->link, &out->len)) && out->len) {
+            out->taken = out->len;
+            return true;
+        }
+        if (silent || m->link.state == LINK_ENDING) {
+            out->type = NODE_CLOSE_PEER;
+            out->text = silent ? "does not answer" : m->link.reason;
+            out->anew = silent || m->link.anew;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool step_log_output(struct node *node, struct node_output *out)
+{
+    step_log_changes(node);
+    if (bytes_len(&node->turn.log) == 0)
+        return false;
+    out->type = NODE_LOG;
+    out->text = (const char *)node->turn.log.at + node->turn.log.start;
+    return true;
+}
+
+bool node_next_output(struct node *node, struct node_output *out)
+{
+    assert(!node->turn.pending);
+    *out = (struct node_output){0};
+    node->turn.pending = step_client_output(node, out) || step_roster_output(node, out) ||
+                         step_peer_output(node, out) || step_log_output(node, out);
+    return node->turn.pending;
+}
+
+/* A client that said its last word is done with when that has gone out. */
+static void step_did_client(struct client *c, const struct node_output *out)
+{
+    bytes_consume(&c->out, out->taken);
+    c->blocked = out->blocked || out->taken < out->len;
+    if (c->closing && !c->blocked)
+        step_note(c, false);
+}
+
+void node_did(struct node *node, const struct node_output *out)
+{
+    struct member *m = out->member;
+
+    assert(node->turn.pending && out->taken <= out->len);
+    node->turn.pending = false;
+    switch (out->type) {
+    case NODE_TO_CLIENT:
+        step_did_client(out->client, out);
+        break;
+    case NODE_CLOSE_CLIENT:
+        if (out->client->goodbye)
+            client_close(out->client);
+        else
+            client_break(out->client);
+        step_hear(node); /* others may have got its locks */
+        break;
+    case NODE_MEMBER_CAME:
+        break;
+    case NODE_MEMBER_WENT:
+        node_forget_retired(node);
+        break;
+    case NODE_TO_PEER:
+        link_wrote(&m->link, out->taken);
+        m->blocked = out->blocked || out->taken < out->len;
+        break;
+    case NODE_CLOSE_PEER:
+        link_disconnected(&m->link);
+        m->blocked = false;
+        break;
+    case NODE_LOG:
+        bytes_consume(&node->turn.log, strlen(out->text) + 1);
+    }
+}
