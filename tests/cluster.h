@@ -113,7 +113,7 @@ static inline bool cluster_carry_all(struct cluster *c)
     bool some = false;
 
     for (uint32_t i = 0; i < c->n; i++) {
-        if (locks_is_busy(&c->node[i].locks)) {
+        if (locks_is_busy(&c->node[i].locks) || !ring_empty(&c->node[i].tasks)) {
             cluster_tell(c, i, (struct node_input){.type = NODE_TIME});
             some = true;
         }
@@ -197,11 +197,11 @@ static inline const char *cluster_heard(struct cluster_client *me)
 
 static inline void cluster_end(struct cluster *c)
 {
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n; i++)
         node_free(&c->node[i]);
-        for (uint32_t k = 0; k < c->n; k++)
+    for (uint32_t i = 0; i < CLUSTER_MAX; i++)
+        for (uint32_t k = 0; k < CLUSTER_MAX; k++)
             bytes_free(&c->pipe[i][k]);
-    }
 }
 
 #endif

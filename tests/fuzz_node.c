@@ -5,8 +5,7 @@
 
 #include "alg/list.h"
 #include "base/pack.h"
-#include "members.h"
-#include "node/session.h"
+#include "cluster.h"
 
 #include <string.h>
 
@@ -18,33 +17,22 @@ static void fuzz_start(struct node *node, uint32_t self, const struct dme_alg *m
                   self);
 }
 
-/* A real HELLO of a real peer. */
-static void fuzz_meet(struct node *a, const struct dme_alg *modes)
+/* A real peer says a real HELLO, and what its clients hold; and is gone, though the other side does not know. */
+static void fuzz_meet(struct cluster *c, const struct dme_alg *modes)
 {
-    struct node b;
-    const uint8_t *bytes;
-    size_t len;
-
-    fuzz_start(&b, 1, modes);
-    link_connected(&b.member[0]->link);
-    link_connected(&a->member[1]->link);
-    for (unsigned k = 0; k < 4; k++) { /* both say hello, and what their clients hold */
-        bytes = link_output(&b.member[0]->link, &len);
-        link_input(&a->member[1]->link, bytes, len);
-        link_wrote(&b.member[0]->link, len);
-        node_pump(a);
-        bytes = link_output(&a->member[1]->link, &len);
-        link_input(&b.member[0]->link, bytes, len);
-        link_wrote(&a->member[1]->link, len);
-        node_pump(&b);
-    }
-    FUZZ_EXPECT(node_is_open(a), "%s", a->member[1]->link.reason);
-    node_free(&b);
+    fuzz_start(&c->node[1], 1, modes);
+    c->n = 2;
+    cluster_connect_all(c);
+    cluster_settle(c);
+    FUZZ_EXPECT(node_is_open(&c->node[0]), "%s", c->node[0].member[1]->link.reason);
+    node_free(&c->node[1]);
+    c->n = 1;
 }
 
 /* A frame whose head is right and whose body is the fuzzer's, or bytes as they are. */
-static void fuzz_feed(struct node *a, struct fuzz_input *in)
+static void fuzz_feed(struct cluster *c, struct fuzz_input *in)
 {
+    struct node *a = &c->node[0];
     uint8_t frame[300], type = fuzz_take(in) % 8, *at = frame;
     size_t body = fuzz_take(in) % 64;
 
@@ -70,8 +58,8 @@ static void fuzz_feed(struct node *a, struct fuzz_input *in)
     for (const uint8_t *from = frame; from < at;) {
         size_t some = 1 + fuzz_take(in) % (size_t)(at - from);
 
-        link_input(&a->member[1]->link, from, some);
-        node_pump(a);
+        cluster_tell(c, 0,
+                     (struct node_input){.type = NODE_PEER_BYTES, .member = a->member[1], .bytes = from, .len = some});
         from += some;
     }
 }
@@ -80,32 +68,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, data + size};
     const struct dme_alg *modes = alg_find(fuzz_take(&in) % 2 ? "suzuki-kasami" : "central");
-    struct node a;
-    struct session *s;
-    struct node_event e;
-    char line[256];
-    struct dme_text why;
-    size_t len;
+    struct node node[2], *a = &node[0];
+    struct cluster c = {.node = node, .deaf = true};
+    struct cluster_client user[3];
+    static const char *const said[3] = {"LOCK x WAIT 10\n", "WAITERS x\n",
+                                        "PSUBSCRIBE *\n"}; /* a question: its id is 1 */
 
-    fuzz_start(&a, 0, modes);
-    s = session_open(&a, NULL);
-    fuzz_meet(&a, modes);
-    dme_text_init(&why, line, sizeof line);
-    session_lock(s, &(struct session_wish){.name = "x", .name_len = 1, .wait_ms = 10}, &why);
-    question_ask(s, ASK_WAITERS, "x", 1, 0, 0); /* the first: its id is 1 */
-    watch_subscribe(s, true, "*", 1);
-    while (in.at < in.end && a.member[1]->link.state == LINK_UP) {
-        fuzz_feed(&a, &in);
-        while (node_next(&a, &e))
-            ;
-        link_output(&a.member[1]->link, &len);
-        link_wrote(&a.member[1]->link, len);
+    fuzz_start(a, 0, modes);
+    fuzz_meet(&c, modes);
+    for (unsigned k = 0; k < 3; k++) {
+        cluster_come(&c, &user[k], 0);
+        cluster_say(&c, &user[k], said[k]);
     }
-    FUZZ_EXPECT(a.member[1]->link.state == LINK_UP || a.member[1]->link.reason[0], "no reason given");
-    node_advance(&a, 20);
-    while (node_next(&a, &e))
-        ;
-    session_close(s);
-    node_free(&a);
+    while (in.at < in.end && a->member[1]->link.state == LINK_UP)
+        fuzz_feed(&c, &in);
+    FUZZ_EXPECT(a->member[1]->link.state == LINK_UP || a->member[1]->link.reason[0], "no reason given");
+    cluster_pass(&c, 20);
+    cluster_end(&c);
     return 0;
 }

@@ -3,8 +3,7 @@
 #include "fuzz.h"
 
 #include "alg/list.h"
-#include "members.h"
-#include "node/client.h"
+#include "cluster.h"
 
 #include <string.h>
 
@@ -68,30 +67,25 @@ static struct bytes fuzz_talk(const uint8_t *script, size_t len, size_t piece)
 {
     static const char *const names[] = {"a"};
     struct node node;
-    struct client *c;
-    struct node_event e;
-    struct bytes said = {0};
+    struct cluster c = {.n = 1, .node = &node};
+    struct cluster_client me;
 
     members_start(&node, (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
                   names, 1, 0);
-    c = client_open(&node, NULL);
-    c->operates = true;
-    for (size_t at = 0; at < len && !c->closing; at += piece) {
-        client_input(c, script + at, len - at < piece ? len - at : piece);
-        client_run(c);
-        while (node_next(&node, &e)) {
-            client_hear(c, &e);
-            client_run(c);
-        }
-        FUZZ_EXPECT(c->closing || c->session->waiting || bytes_len(&c->in) < RESP_REQUEST_MAX, "%zu bytes kept",
-                    bytes_len(&c->in));
+    cluster_come(&c, &me, 0);
+    for (size_t at = 0; at < len && me.end; at += piece) {
+        cluster_tell(&c, 0,
+                     (struct node_input){.type = NODE_CLIENT_BYTES,
+                                         .client = me.end,
+                                         .bytes = script + at,
+                                         .len = len - at < piece ? len - at : piece});
+        FUZZ_EXPECT(!me.end || me.end->session->waiting || bytes_len(&me.end->in) < RESP_REQUEST_MAX, "%zu bytes kept",
+                    bytes_len(&me.end->in));
     }
-    said = c->out;
-    c->out = (struct bytes){0};
-    client_close(c);
-    FUZZ_EXPECT(node.locks.count == 0, "locks are left behind");
-    node_free(&node);
-    return said;
+    cluster_go(&c, &me, true);
+    FUZZ_EXPECT(node.locks.count == 0 || node.locks.lingering, "locks are left behind");
+    cluster_end(&c);
+    return me.heard;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

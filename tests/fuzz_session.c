@@ -4,9 +4,7 @@
 #include "fuzz.h"
 
 #include "alg/list.h"
-#include "members.h"
-#include "node/client.h"
-#include "node/session.h"
+#include "cluster.h"
 
 #include <string.h>
 
@@ -42,35 +40,16 @@ static const char *const fuzz_words[] = {"LOCK x\n",
                                          "SESSION DETACH\n",
                                          "SESSION RESUME "};
 static struct node node[MEMBERS];
-static struct client *client[CLIENTS];
+static struct cluster three = {.n = MEMBERS, .node = node, .deaf = true};
+static struct cluster_client user[CLIENTS];
 static struct view fuzz_view;
 static uint64_t fuzz_ms, fuzz_dice;
 static struct keep_id fuzz_id; /* of the session that was kept last */
 
-static uint64_t fuzz_random(void *user)
+static uint64_t fuzz_random(void *nothing)
 {
-    (void)user;
+    (void)nothing;
     return ++fuzz_dice * 0x9e3779b97f4a7c15u;
-}
-
-static struct link *fuzz_link(unsigned from, unsigned to)
-{
-    uint32_t place = view_find_name(&node[from].view, fuzz_names[to], 3);
-
-    return place == VIEW_MEMBERS_MAX || !node[from].member[place] ? NULL : &node[from].member[place]->link;
-}
-
-static void fuzz_hear(unsigned i)
-{
-    struct node_event e;
-
-    while (node_next(&node[i], &e)) {
-        struct client *c = e.session->user;
-
-        client_hear(c, &e);
-        client_run(c);
-        bytes_consume(&c->out, bytes_len(&c->out));
-    }
 }
 
 /* No two clients, at whatever members, hold this lock in ways that exclude each other. */
@@ -92,30 +71,20 @@ static void fuzz_check(const char *name)
 /* Some of the bytes that one has for the other, or all. */
 static void fuzz_carry(unsigned from, unsigned to, uint8_t piece)
 {
-    struct link *out = fuzz_link(from, to), *in = fuzz_link(to, from);
-    const uint8_t *bytes;
-    size_t len;
+    const struct member *m = cluster_member(&three, to, from);
 
-    if (!out || !in || out->state == LINK_DOWN || in->state == LINK_DOWN)
-        return;
-    bytes = link_output(out, &len);
-    if (piece && piece < len)
-        len = piece;
-    link_input(in, bytes, len);
-    link_wrote(out, len);
-    FUZZ_EXPECT(!in->banned, "%s refuses %s: %s", fuzz_names[to], fuzz_names[from], in->reason);
-    node_pump(&node[to]);
-    fuzz_hear(to);
+    while (cluster_carry(&three, from, to, piece ? piece : SIZE_MAX) && !piece)
+        ;
+    FUZZ_EXPECT(!m || !m->link.banned, "%s refuses %s: %s", fuzz_names[to], fuzz_names[from], m->link.reason);
 }
 
 static void fuzz_connect(unsigned i, unsigned k)
 {
-    if (fuzz_link(i, k) && fuzz_link(k, i)) {
-        link_disconnected(fuzz_link(i, k));
-        link_disconnected(fuzz_link(k, i));
-        link_connected(fuzz_link(i, k));
-        link_connected(fuzz_link(k, i));
-    }
+    for (unsigned side = 0; side < 2; side++)
+        cluster_tell(&three, side ? k : i,
+                     (struct node_input){.type = NODE_PEER_CLOSED,
+                                         .member = cluster_member(&three, side ? k : i, side ? i : k)});
+    cluster_connect(&three, i, k);
 }
 
 /* The next view, in which one member takes part or not, is installed by all: those that leave it first, as only they could still
@@ -130,7 +99,7 @@ static void fuzz_install(unsigned who)
         for (unsigned i = 0; i < MEMBERS; i++)
             if ((fuzz_view.member[i].incarnation == 0) == (pass == 0)) {
                 node_install(&node[i], &fuzz_view);
-                fuzz_hear(i);
+                cluster_tell(&three, i, (struct node_input){.type = NODE_TIME});
             }
 }
 
@@ -145,46 +114,33 @@ static void fuzz_begin(void)
     fuzz_view = node[0].view;
     fuzz_ms = fuzz_dice = 0;
     fuzz_id = (struct keep_id){0, 0};
-    for (unsigned k = 0; k < CLIENTS; k++) {
-        client[k] = client_open(&node[k % MEMBERS], NULL);
-        client[k]->session->user = client[k];
-        client[k]->operates = true;
-    }
-    for (unsigned i = 0; i < MEMBERS; i++)
-        for (unsigned k = i + 1; k < MEMBERS; k++)
-            fuzz_connect(i, k);
+    for (unsigned k = 0; k < CLIENTS; k++)
+        cluster_come(&three, &user[k], k % MEMBERS);
+    cluster_connect_all(&three);
     for (unsigned k = 0; k < 3 * MEMBERS * MEMBERS; k++)
         if (k % MEMBERS != k / MEMBERS % MEMBERS)
             fuzz_carry(k % MEMBERS, k / MEMBERS % MEMBERS, 0);
 }
 
+/* A client says something. It may go, with a word or without; then another one comes. */
 static void fuzz_say(unsigned k, uint8_t what)
 {
     const char *word = fuzz_words[what % (sizeof fuzz_words / sizeof fuzz_words[0])];
-    struct client *c = client[k];
     char id[40];
 
-    client_input(c, (const uint8_t *)word, strlen(word));
+    cluster_say(&three, &user[k], word);
     if (!strchr(word, '\n')) {
         snprintf(id, sizeof id, "%016llx%016llx\n", (unsigned long long)fuzz_id.high, (unsigned long long)fuzz_id.low);
-        client_input(c, (const uint8_t *)id, strlen(id));
+        cluster_say(&three, &user[k], id);
     }
-    client_run(c);
-    if (c->session->kept)
-        fuzz_id = c->session->kept->id;
-    bytes_consume(&c->out, bytes_len(&c->out));
-    if (c->closing || what > 250) { /* it goes, with a word or without, and another one comes */
-        if (c->goodbye)
-            client_close(c);
-        else
-            client_break(c);
-        client[k] = client_open(&node[k % MEMBERS], NULL);
-        client[k]->session->user = client[k];
-        client[k]->session->remote = what % 2;
-        client[k]->operates = true;
+    if (user[k].end && user[k].end->session->kept)
+        fuzz_id = user[k].end->session->kept->id;
+    if (what > 250)
+        cluster_go(&three, &user[k], false);
+    if (!user[k].end) {
+        cluster_come(&three, &user[k], k % MEMBERS);
+        user[k].end->session->remote = what % 2;
     }
-    node_pump(&node[k % MEMBERS]);
-    fuzz_hear(k % MEMBERS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -204,10 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         case 3:
             fuzz_ms += which % 16 * (which >= 192 ? 100 : 1);
-            for (unsigned j = 0; j < MEMBERS; j++) {
-                node_advance(&node[j], fuzz_ms);
-                fuzz_hear(j);
-            }
+            cluster_pass(&three, fuzz_ms);
             break;
         case 4:
             if (what >= 128)
@@ -223,9 +176,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check("x");
         fuzz_check("y");
     }
-    for (unsigned k = 0; k < CLIENTS; k++)
-        client_close(client[k]);
-    for (unsigned i = 0; i < MEMBERS; i++)
-        node_free(&node[i]);
+    cluster_end(&three);
     return 0;
 }

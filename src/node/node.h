@@ -1,10 +1,7 @@
 /* node.h - a member of the cluster, without I/O: links to the others, views, leases, locks, sessions, and the time.
  *
- * A driver (the daemon, or a simulation of a whole cluster) feeds it: bytes into links, calls of clients into sessions,
- * the time into node_advance. After each of these it calls node_pump, and then does what is left to be done: bytes in
- * links to be written (link_output), events for sessions (node_next). The time must be told *before* anything else that
- * happened is: a process that was stopped for a while has to find out, before it grants or confirms anything, that it
- * has lost its locks. The disk works on its own (struct disk); when it has finished a write, the driver says so.
+ * A driver (the daemon, or a simulation of a whole cluster) tells it of events, and carries out what comes of them: step.h. The
+ * disk works on its own (struct disk); when it has finished a write, that is an event, too.
  *
  * The algorithms assume that channels are reliable and that sites live. Views and leases earn that:
  * src/member/README.md has the model, and the argument why no two clients hold a lock that excludes each other (I18, I28).

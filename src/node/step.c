@@ -282,8 +282,8 @@ static bool step_roster_output(struct node *node, struct node_output *out)
     return false;
 }
 
-/* Heartbeats come all the time, so a connection on which nothing comes is dead, whatever TCP thinks of it: that would try
- * more and more rarely, and once the network is whole again it would take as long as it was broken to find out. */
+/* Heartbeats arrive all the time, so a silent connection is broken, whatever TCP reports. TCP would retransmit more and
+ * more rarely: after the network is repaired, it would need as long as the outage lasted to notice. */
 static bool step_is_silent(const struct node *node, const struct member *m)
 {
     uint64_t lease_ms = node->conf.lease_ms;
@@ -297,19 +297,20 @@ static bool step_peer_output(struct node *node, struct node_output *out)
     for (; node->turn.place < node->view.count; node->turn.place++) {
         struct member *m = node->member[node->turn.place];
         bool silent = m && step_is_silent(node, m);
+        const uint8_t *bytes;
+        size_t len;
 
         if (!m || m->link.state == LINK_DOWN)
             continue;
-        out->type = NODE_TO_PEER;
-        out->member = m;
-        if (!silent && !m->blocked && (out->bytes = link_output(&m->link, &out->len)) && out->len) {
-            out->taken = out->len;
+        if (!silent && !m->blocked && (bytes = link_output(&m->link, &len)) && len) {
+            *out = (struct node_output){.type = NODE_TO_PEER, .member = m, .bytes = bytes, .len = len, .taken = len};
             return true;
         }
         if (silent || m->link.state == LINK_ENDING) {
-            out->type = NODE_CLOSE_PEER;
-            out->text = silent ? "does not answer" : m->link.reason;
-            out->anew = silent || m->link.anew;
+            *out = (struct node_output){.type = NODE_CLOSE_PEER,
+                                        .member = m,
+                                        .text = silent ? "does not answer" : m->link.reason,
+                                        .anew = silent || m->link.anew};
             return true;
         }
     }

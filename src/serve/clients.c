@@ -1,10 +1,9 @@
 /* clients.c - the connections of clients: through a Unix socket that only its owner can open (mode 0600), or also a
  * group (0660), and over TCP if that is configured.
  *
- * One client must not keep others waiting (I31). So a turn of the loop is bounded (stream.h), and a client has a credit
- * for each turn (client.h). Commands beyond the credit wait for the next turn, and no more is read from the client
- * meanwhile. The buffers of all clients together are bounded as well: beyond CLIENTS_MEMORY_MAX, or a quarter of
- * --memory-max, clients that need more than CLIENT_MEMORY_FAIR are refused. */
+ * One client must not keep others waiting (I31). So a turn of the loop is bounded (stream.h), and so are the commands of one
+ * client that are executed in it (node/step.h). The buffers of all clients together are bounded as well: beyond
+ * CLIENTS_MEMORY_MAX, or a quarter of --memory-max, clients that need more than CLIENT_MEMORY_FAIR are refused. */
 #include "serve.h"
 
 #include "base/memory.h"
@@ -26,7 +25,7 @@ enum { BACKLOG = 512, KEEPALIVE_S = 15, SILENCE_MS = 25000, UNKNOWN_MAX = 256 };
 enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
-    struct ring in_serve, in_news, in_hungry;
+    struct ring in_serve;
     size_t buffered;      /* its share of serve.buffered */
     struct caller caller; /* in use until the client has authenticated, if it has to */
     struct serve *serve;
@@ -40,39 +39,23 @@ static void clients_known(struct serve_client *c)
     door_leave(&c->serve->unknown, &c->caller);
 }
 
-/* Ends a connection. Unless the client itself has ended it, the client may not know: locks that were vouched for
- * linger. */
-static void clients_part(struct serve_client *c)
+/* Closes a connection of which the node knows no more. */
+static void clients_forget(struct serve_client *c)
 {
     clients_known(c);
     ring_cut(&c->in_serve);
-    ring_cut(&c->in_news);
-    ring_cut(&c->in_hungry);
     c->serve->buffered -= c->buffered;
-    if (c->stream->goodbye || c->client->goodbye)
-        client_close(c->client);
-    else
-        client_break(c->client);
     stream_close(c->stream);
     free(c);
 }
 
-/* There is something to do for this client. */
-static void clients_note(struct serve_client *c)
+/* Ends a connection. Unless the client itself has ended it, the client may not know: locks that were vouched for
+ * linger. The caller calls serve_do() afterwards. */
+static void clients_part(struct serve_client *c)
 {
-    ring_cut(&c->in_news);
-    ring_push(&c->serve->news, &c->in_news);
-}
-
-/* Executes the client's commands, as far as its credit and the turn allow. */
-static void clients_run(struct serve_client *c)
-{
-    if (turn_touch(&c->serve->turn) > TURN_NS)
-        c->client->credit = 0;
-    client_run(c->client);
-    if (client_has_more(c->client) && ring_empty(&c->in_hungry))
-        ring_push(&c->serve->hungry, &c->in_hungry);
-    clients_note(c);
+    serve_step(c->serve, (struct node_input){.type = c->stream->goodbye ? NODE_CLIENT_CLOSED : NODE_CLIENT_BROKEN,
+                                             .client = c->client});
+    clients_forget(c);
 }
 
 /* The bound for the buffers of all clients. */
@@ -94,78 +77,30 @@ static bool clients_fit_memory(struct serve_client *c)
     return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= clients_memory_max(c->serve);
 }
 
-/* Sends the client's answers. */
-static void clients_flush(struct serve_client *c)
+void serve_clients_do(struct serve *s, struct node_output *out)
 {
     static const char busy[] =
         "-BUSY the buffers of this daemon are full, and this connection has its share of them\r\n";
-    struct bytes *out = &c->client->out;
+    struct serve_client *c = client_user(out->client);
 
-    if (!c->stream->writing && bytes_len(out)) {
-        stream_write(c->stream, out->at + out->start, bytes_len(out));
-        bytes_consume(out, bytes_len(out));
+    if (out->type == NODE_CLOSE_CLIENT) {
+        clients_forget(c);
+        node_did(&s->node, out);
+        return;
     }
-    if (!clients_fit_memory(c)) {
-        if (!c->stream->writing)
-            stream_write(c->stream, (const uint8_t *)busy, sizeof busy - 1);
-        serve_log_refusal(c->serve, c->stream, "is a client whose buffers do not fit; it does not read its answers");
-        c->client->cut = true;
-    }
-    if (c->client->cut || (c->client->closing && !c->stream->writing))
-        clients_part(c);
-    else
-        stream_read(c->stream, !client_is_full(c->client) && ring_empty(&c->in_hungry));
-}
-
-/* Logs that an operator has taken a lock away, and which one. */
-static void clients_log_force(const struct serve_client *c, const struct node_event *event)
-{
-    const struct session *s = c->client->session;
-
-    serve_log(c->serve,
-              "lock \"%s\" (fence %" PRIu64 ") of client %" PRIu64 " (%s%s%s) was taken away by force-unlock (%s)",
-              event->name, event->fence, s->id, s->who, *s->who && *s->from ? ", " : "", s->from, event->why);
-}
-
-/* Passes all events to their clients, before any other answer. */
-static void clients_hear(struct serve *s)
-{
-    struct node_event event;
-
-    while (node_next(&s->node, &event)) {
-        struct serve_client *c = event.session->user;
-
-        if (!event.watched && !event.answered && event.state == CLAIM_LOST && event.loss == LOSS_FORCED)
-            clients_log_force(c, &event);
-        client_hear(c->client, &event);
-        clients_run(c);
-    }
-}
-
-void serve_clients_work(struct serve *s)
-{
-    for (clients_hear(s); !ring_empty(&s->news); clients_hear(s)) {
-        struct serve_client *c = RING_OF(s->news.next, struct serve_client, in_news);
-
-        ring_cut(&c->in_news);
-        clients_flush(c); /* it may end the connection, and so free locks for others */
-    }
-}
-
-void serve_clients_feed(struct serve *s)
-{
-    serve_wake(s);
-    clients_hear(s);
-    for (struct ring *last = s->hungry.prev; !ring_empty(&s->hungry) && turn_touch(&s->turn) < TURN_NS;) {
-        struct serve_client *c = RING_OF(s->hungry.next, struct serve_client, in_hungry);
-        bool was_last = &c->in_hungry == last;
-
-        ring_cut(&c->in_hungry);
-        c->client->credit = CLIENT_TURN;
-        clients_run(c); /* if its credit runs out again, it goes to the end of the ring */
-        if (was_last)
-            break;
-    }
+    if (c->stream->writing)
+        out->taken = 0;
+    else if (out->len)
+        stream_write(c->stream, out->bytes, out->len);
+    out->blocked = c->stream->writing;
+    stream_read(c->stream, out->reads);
+    node_did(&s->node, out);
+    if (clients_fit_memory(c))
+        return;
+    if (!c->stream->writing)
+        stream_write(c->stream, (const uint8_t *)busy, sizeof busy - 1);
+    serve_log_refusal(s, c->stream, "is a client whose buffers do not fit; it does not read its answers");
+    clients_part(c);
 }
 
 /* ----------------------------------------------------------------------------------------------------- what happens */
@@ -199,14 +134,10 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
 {
     struct serve_client *c = stream->owner;
 
-    serve_wake(c->serve);
-    clients_hear(c->serve);
     if (!ring_empty(&c->caller.in_door))
         clients_meet(c);
-    c->client->credit = CLIENT_TURN;
-    client_input(c->client, bytes, len);
-    clients_run(c);
-    serve_work(c->serve);
+    serve_tell(c->serve,
+               (struct node_input){.type = NODE_CLIENT_BYTES, .client = c->client, .bytes = bytes, .len = len});
 }
 
 static void clients_end(struct stream *stream)
@@ -217,18 +148,15 @@ static void clients_end(struct stream *stream)
     if (!stream_is_known(stream) && *stream_why(stream))
         serve_log_refusal(s, stream, stream_why(stream));
     clients_part(c);
-    serve_work(s);
+    serve_do(s);
 }
 
 static void clients_room(struct stream *stream)
 {
     struct serve_client *c = stream->owner;
 
-    serve_wake(c->serve);
-    clients_hear(c->serve);
     clients_meet(c);
-    clients_run(c);
-    serve_work(c->serve);
+    serve_tell(c->serve, (struct node_input){.type = NODE_CLIENT_ROOM, .client = c->client});
 }
 
 /* Prepares a connection over TCP. Returns false if there is no memory for it, or it has ended. */
@@ -277,6 +205,7 @@ bool serve_clients_patience(struct serve *s)
 
         serve_log_refusal(s, c->stream, "has not authenticated in time");
         clients_part(c);
+        serve_do(s);
     }
     return s->unknown.count;
 }
@@ -311,8 +240,6 @@ static void clients_come(uv_stream_t *door, int status)
         return;
     c = mem_new(sizeof *c);
     c->serve = s;
-    ring_init(&c->in_news);
-    ring_init(&c->in_hungry);
     ring_init(&c->caller.in_door);
     c->stream = stream_new(&s->loop, &s->turn, tcp);
     c->stream->owner = c;
@@ -329,6 +256,7 @@ static void clients_come(uv_stream_t *door, int status)
             clients_meet(c);
         stream_read(c->stream, true);
     }
+    serve_do(s); /* a caller may have been sent away, and the node was told the time */
 }
 
 /* ------------------------------------------------------------------------------------------------------- the socket */
@@ -408,8 +336,8 @@ bool serve_clients_start(struct serve *s)
 
 void serve_clients_stop(struct serve *s)
 {
-    while (!ring_empty(&s->clients))
-        clients_part(RING_OF(s->clients.next, struct serve_client, in_serve));
+    while (!ring_empty(&s->clients)) /* the node ends, too */
+        clients_forget(RING_OF(s->clients.next, struct serve_client, in_serve));
     uv_close((uv_handle_t *)&s->clients_door, NULL); /* libuv removes the file */
     if (s->clients_tcp_door.loop)
         uv_close((uv_handle_t *)&s->clients_tcp_door, NULL);

@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, SILENT_MS_MIN = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
+enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, CALL_MS_MIN = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
 
 static void peers_dial(uv_timer_t *timer);
-static void peers_follow_roster(struct serve *s);
 
 static bool peers_dials(const struct serve_peer *p)
 {
@@ -52,8 +51,8 @@ static void peers_tell(struct serve_peer *p, const char *reason)
     serve_log(p->serve, "%s: %s", p->member->name, reason);
 }
 
-/* The connection has ended. */
-static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
+/* Closes the connection, or ends the attempt to make one. */
+static void peers_drop(struct serve_peer *p, uint64_t retry_ms)
 {
     if (p->stream) {
         stream_close(p->stream);
@@ -61,50 +60,74 @@ static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
     }
     resolve_forget(p->asked);
     p->asked = NULL;
-    link_disconnected(peers_link(p));
     if (peers_dials(p) && !peers_link(p)->banned && !p->serve->stopping)
         uv_timer_start(&p->retry, peers_dial, retry_ms, 0);
 }
 
-/* Heartbeats arrive all the time, so a silent connection is broken, whatever TCP reports. TCP would retransmit more and
- * more rarely: after the network is repaired, it would need as long as the outage lasted to notice. */
-static bool peers_is_silent(const struct serve_peer *p)
+/* The connection has ended, and the node is told so. */
+static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
+{
+    struct serve *s = p->serve;
+    struct member *m = p->member;
+
+    peers_drop(p, retry_ms);
+    serve_tell(s, (struct node_input){.type = NODE_PEER_CLOSED, .member = m});
+}
+
+static void peers_add(struct serve *s, struct member *m);
+static void peers_remove(struct serve_peer *p);
+
+void serve_peers_do(struct serve *s, struct node_output *out)
+{
+    struct serve_peer *p = out->member->user;
+
+    switch (out->type) {
+    case NODE_MEMBER_CAME:
+        if (s->node.agree)
+            peers_add(s, out->member);
+        break;
+    case NODE_MEMBER_WENT:
+        if (!p)
+            break;
+        serve_log(s, "%s is no longer a member", out->member->name);
+        peers_remove(p);
+        break;
+    case NODE_TO_PEER:
+        if (p->stream->writing)
+            out->taken = 0;
+        else
+            stream_write(p->stream, out->bytes, out->len);
+        out->blocked = p->stream->writing;
+        break;
+    default:
+        peers_tell(p, out->text);
+        peers_drop(p, out->anew ? RETRY_MS : REFUSED_RETRY_MS);
+    }
+}
+
+/* Has an attempt to connect taken too long? (The node ends connections on which nothing arrives.) */
+static bool peers_is_unanswered(const struct serve_peer *p)
 {
     uint64_t lease_ms = p->serve->conf->lease_ms;
 
-    return p->stream && uv_now(&p->serve->loop) - p->heard_ms >= (lease_ms > SILENT_MS_MIN ? lease_ms : SILENT_MS_MIN);
+    return p->stream && peers_link(p)->state == LINK_DOWN &&
+           uv_now(&p->serve->loop) - p->called_ms >= (lease_ms > CALL_MS_MIN ? lease_ms : CALL_MS_MIN);
 }
 
-static void peers_flush(struct serve_peer *p)
+void serve_peers_mind(struct serve *s)
 {
-    struct link *k = peers_link(p);
-    const uint8_t *bytes;
-    size_t len;
+    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next) {
+        struct serve_peer *p = RING_OF(r, struct serve_peer, in_serve);
 
-    if (peers_is_silent(p)) {
-        peers_tell(p, "does not answer");
-        peers_hang_up(p, RETRY_MS);
+        if (peers_is_unanswered(p)) {
+            peers_tell(p, "does not answer");
+            peers_drop(p, RETRY_MS);
+        }
+        if (peers_link(p)->state == LINK_UP)
+            peers_tell(p, "connected");
+        if (p->stream)
+            stream_read(p->stream, !link_is_full(peers_link(p)));
     }
-    while (p->stream && !p->stream->writing && (bytes = link_output(k, &len)) && len) {
-        stream_write(p->stream, bytes, len);
-        link_wrote(k, len);
-    }
-    if (k->state == LINK_UP)
-        peers_tell(p, "connected");
-    if (p->stream && k->state == LINK_ENDING) {
-        peers_tell(p, k->reason);
-        peers_hang_up(p, k->anew ? RETRY_MS : REFUSED_RETRY_MS);
-    }
-    if (p->stream)
-        stream_read(p->stream, !link_is_full(k));
-}
-
-void serve_peers_flush(struct serve *s)
-{
-    if (s->node.roster_version != s->roster_version)
-        peers_follow_roster(s);
-    for (struct ring *r = s->peers.next; r != &s->peers; r = r->next)
-        peers_flush(RING_OF(r, struct serve_peer, in_serve));
 }
 
 /* Is this a TLS record where a frame was expected? No first frame has that length. */
@@ -119,7 +142,6 @@ static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct serve_peer *p = stream->owner;
 
-    p->heard_ms = uv_now(&p->serve->loop);
     if (!stream->tls && peers_link(p)->state == LINK_OPENING && peers_is_tls(bytes, len)) {
         peers_tell(p, peers_no_key);
         peers_hang_up(p, REFUSED_RETRY_MS);
@@ -135,8 +157,7 @@ static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
         }
         p->is_kin = true;
     }
-    link_input(peers_link(p), bytes, len);
-    serve_work(p->serve);
+    serve_tell(p->serve, (struct node_input){.type = NODE_PEER_BYTES, .member = p->member, .bytes = bytes, .len = len});
 }
 
 static void peers_end(struct stream *stream)
@@ -158,7 +179,7 @@ static void peers_room(struct stream *stream)
 {
     struct serve_peer *p = stream->owner;
 
-    serve_work(p->serve);
+    serve_tell(p->serve, (struct node_input){.type = NODE_PEER_ROOM, .member = p->member});
 }
 
 /* There is a connection, and the member at its other end is known. */
@@ -171,14 +192,13 @@ static void peers_attach(struct serve_peer *p, struct stream *stream)
     uv_timer_stop(&p->retry);
     p->stream = stream;
     p->is_kin = false;
-    p->heard_ms = uv_now(&p->serve->loop);
     stream->owner = p;
     stream->on_read = peers_read;
     stream->on_end = peers_end;
     stream->on_room = peers_room;
     stream->comes_first = true; /* members are not delayed by clients */
     uv_tcp_nodelay(&stream->uv.tcp, 1);
-    link_connected(peers_link(p));
+    serve_tell(p->serve, (struct node_input){.type = NODE_PEER_OPENED, .member = p->member});
 }
 
 /* ---------------------------------------------------------------------------------------------------------- calling */
@@ -206,7 +226,6 @@ static void peers_answered(uv_connect_t *request, int status)
     if (tls)
         stream_secure(stream, tls);
     peers_attach(p, stream);
-    serve_work(p->serve);
 }
 
 static void peers_connect(struct serve_peer *p, const struct sockaddr_storage *address)
@@ -216,7 +235,7 @@ static void peers_connect(struct serve_peer *p, const struct sockaddr_storage *a
 
     p->stream = stream_new(&p->serve->loop, &p->serve->turn, true);
     p->stream->owner = p;
-    p->heard_ms = uv_now(&p->serve->loop);
+    p->called_ms = uv_now(&p->serve->loop);
     error = uv_tcp_connect(request, &p->stream->uv.tcp, (const struct sockaddr *)address, peers_answered);
     if (error) {
         free(request);
@@ -360,7 +379,9 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
     size_t some = len < HELLO_ROOM - x->len ? len : HELLO_ROOM - x->len;
     struct serve_peer *p = NULL;
     char buf[LINK_REASON_MAX];
+    uint8_t said[HELLO_ROOM];
     const char *name, *wrong;
+    size_t said_len;
     int name_len;
 
     if (x->refused)
@@ -380,12 +401,15 @@ static void stranger_read(struct stream *stream, const uint8_t *bytes, size_t le
         stranger_disagree(x, p, wrong);
         return;
     }
+    memcpy(said, x->said, x->len);
+    said_len = x->len;
+    stranger_forget(x, false);
     peers_attach(p, stream);
     p->is_kin = true;
-    link_input(peers_link(p), x->said, x->len);
-    link_input(peers_link(p), bytes + some, len - some);
-    stranger_forget(x, false);
-    serve_work(s);
+    if (!stream->closing) /* each of these may end the connection, or the daemon */
+        peers_read(stream, said, said_len);
+    if (!stream->closing && len > some)
+        peers_read(stream, bytes + some, len - some);
 }
 
 static void stranger_send_away(struct caller *caller)
@@ -498,27 +522,11 @@ static void peers_freed(uv_handle_t *timer)
 
 static void peers_remove(struct serve_peer *p)
 {
-    peers_hang_up(p, 0);
+    peers_drop(p, 0);
     ring_cut(&p->in_serve);
     p->member->user = NULL;
     uv_timer_stop(&p->retry);
     uv_close((uv_handle_t *)&p->retry, peers_freed);
-}
-
-static void peers_follow_roster(struct serve *s)
-{
-    struct node *node = &s->node;
-
-    for (struct member *m = node->retired; m; m = m->next_retired)
-        if (m->user) {
-            serve_log(s, "%s is no longer a member", m->name);
-            peers_remove(m->user);
-        }
-    node_forget_retired(node);
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (node->member[k] && !node->member[k]->user)
-            peers_add(s, node->member[k]);
-    s->roster_version = node->roster_version;
 }
 
 bool serve_peers_start(struct serve *s)
@@ -530,7 +538,6 @@ bool serve_peers_start(struct serve *s)
         uv_close((uv_handle_t *)&s->peers_door, NULL);
         return false;
     }
-    peers_follow_roster(s);
     return true;
 }
 

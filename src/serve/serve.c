@@ -67,7 +67,6 @@ static void serve_look_at_doors(uv_timer_t *timer)
 
     if (peers || clients)
         serve_be_patient(s);
-    serve_work(s);
 }
 
 void serve_be_patient(struct serve *s)
@@ -121,7 +120,7 @@ static uint64_t serve_now_ms(void)
 
 static void serve_due(uv_timer_t *timer)
 {
-    serve_work(timer->data);
+    serve_tell(timer->data, (struct node_input){.type = NODE_TIME});
 }
 
 static void serve_set_timer(struct serve *s)
@@ -137,41 +136,6 @@ static void serve_set_timer(struct serve *s)
         uv_timer_stop(&s->due);
     else
         uv_timer_start(&s->due, serve_due, due > now ? due - now : 0, 0);
-}
-
-static void serve_tell_view(struct serve *s)
-{
-    const struct view *view = &s->node.view;
-    char line[NODE_MEMBERS_MAX * (LINK_NAME_MAX + 2) + 1];
-    struct dme_text text;
-
-    if (view->number == s->view)
-        return;
-    dme_text_init(&text, line, sizeof line);
-    for (uint32_t k = 0; k < view->count; k++)
-        if (view->member[k].incarnation)
-            dme_print(&text, " %s", view->member[k].name);
-    if (view->number) /* else there is no view yet */
-        serve_log(s, "view %" PRIu64 ", in which %u of %u members take part:%s", view->number, view_taking_part(view),
-                  view->count, line);
-    s->view = view->number;
-}
-
-static void serve_tell_state(struct serve *s)
-{
-    enum node_state state = node_state(&s->node);
-
-    if (s->node.stills != s->stills)
-        serve_log(s, "the clock of this machine has stood still, or is too slow by a tenth; all locks of its clients "
-                     "are lost. Was this virtual machine saved or moved?");
-    s->stills = s->node.stills;
-    if (state == s->state || !s->node.agree)
-        return;
-    if (state == NODE_GRANTS)
-        serve_log(s, "locks are granted");
-    else if (state != NODE_STARTS)
-        serve_log(s, "locks are not granted: %s", node_why_not(&s->node));
-    s->state = state;
 }
 
 /* The C library keeps freed memory between blocks that are in use. When much has been freed, it is told to give it back
@@ -210,7 +174,6 @@ static void serve_end_turn(struct serve *s)
         s->slow_ms = uv_now(&s->loop);
     }
     s->turn.began_ns = s->turn.reads = s->turn.callers = 0;
-    s->node.talk.watch.credit = WATCH_TURN;
     serve_give_back_memory(s);
 }
 
@@ -230,11 +193,13 @@ static void serve_again(uv_idle_t *again)
         uv_stream_t *door = s->kept[k];
 
         s->kept[k] = NULL;
-        if (door)
+        if (door && !s->stopping)
             door->connection_cb(door, 0);
     }
-    serve_clients_feed(s);
-    serve_work(s);
+    /* Every client that has commands left gets one turn; what does not fit into the time waits for the next call. */
+    for (uint32_t left = node_wants_turns(&s->node); left && turn_touch(&s->turn) < TURN_NS; left--)
+        serve_step(s, (struct node_input){.type = NODE_GO_ON});
+    serve_do(s);
 }
 
 /* libuv reports no further caller at a socket until the first one has been accepted. */
@@ -275,33 +240,50 @@ static void serve_end(struct serve *s, int status)
     uv_close((uv_handle_t *)&s->hangup, NULL);
 }
 
-void serve_wake(struct serve *s)
-{
-    serve_mind_memory(s);
-    node_advance(&s->node, serve_now_ms());
-}
-
-void serve_work(struct serve *s)
+void serve_step(struct serve *s, struct node_input in)
 {
     if (s->stopping)
         return;
-    s->works++;
-    turn_touch(&s->turn);
-    serve_wake(s);
-    node_pump(&s->node);
-    serve_clients_work(s); /* a client that has lost a lock is told before a peer can grant it to others (I17) */
-    if (!ring_empty(&s->hungry) || watch_has_more(&s->node))
+    s->events++;
+    serve_mind_memory(s);
+    in.late = turn_touch(&s->turn) > TURN_NS;
+    in.now_ms = serve_now_ms();
+    node_step(&s->node, &in);
+}
+
+void serve_do(struct serve *s)
+{
+    struct node_output out;
+
+    if (s->stopping)
+        return;
+    while (node_next_output(&s->node, &out)) {
+        if (out.client) {
+            serve_clients_do(s, &out);
+            continue;
+        }
+        if (out.member)
+            serve_peers_do(s, &out);
+        else
+            serve_log(s, "%s", out.text);
+        node_did(&s->node, &out);
+    }
+    serve_peers_mind(s);
+    if (node_wants_turns(&s->node))
         serve_go_on(s);
-    serve_peers_flush(s);
     serve_set_timer(s);
-    serve_tell_view(s);
-    serve_tell_state(s);
     if (node_broken(&s->node)) {
         serve_log(s, "cannot go on: %s", node_broken(&s->node));
         serve_end(s, 1);
     } else if (s->leave_by_ms && (node_has_left(&s->node) || serve_now_ms() >= s->leave_by_ms)) {
         serve_end(s, 0);
     }
+}
+
+void serve_tell(struct serve *s, struct node_input in)
+{
+    serve_step(s, in);
+    serve_do(s);
 }
 
 /* Ends the daemon. In a cluster, it tells the other members first, so that they need not wait for its lease to run
@@ -319,9 +301,7 @@ static void serve_stop(uv_signal_t *signal, int number)
         return;
     }
     s->leave_by_ms = serve_now_ms() + s->conf->lease_ms / 4;
-    serve_wake(s);
-    node_leave(&s->node);
-    serve_work(s);
+    serve_tell(s, (struct node_input){.type = NODE_LEAVE});
 }
 
 static uint64_t serve_random(void *user)
@@ -386,12 +366,8 @@ static void serve_written(void *user, unsigned records, uint64_t took_ms, int er
                   " ms to write some bytes; the cluster waits for it when its members "
                   "change: see to the disk",
                   s->conf->data, took_ms);
-    if (s->stopping || !records)
-        return;
-    serve_wake(s);
-    for (unsigned k = 0; k < records; k++)
-        node_written(&s->node, !error);
-    serve_work(s);
+    if (records)
+        serve_tell(s, (struct node_input){.type = NODE_WRITTEN, .writes = records, .failed = error != 0});
 }
 
 static bool serve_join_cluster(struct serve *s, const struct view *roster)
@@ -439,7 +415,6 @@ static bool serve_begin(struct serve *s)
         return serve_join_cluster(s, &roster);
     roster.number = roster.member[0].incarnation = 1;
     node_install(&s->node, &roster);
-    s->view = 1;
     return true;
 }
 
@@ -454,7 +429,7 @@ static void serve_watch(struct serve *s)
     uv_signal_start(&s->interrupt, serve_stop, SIGINT);
 }
 
-static void serve_tell(const struct serve *s)
+static void serve_introduce(const struct serve *s)
 {
     const struct serve_conf *conf = s->conf;
     const struct serve_member *self = &conf->member[conf->self];
@@ -496,19 +471,19 @@ static bool serve_is_over(struct serve *s)
 static void serve_loop(struct serve *s)
 {
     struct spin spin = {0};
-    uint64_t works = s->works;
+    uint64_t events = s->events;
     bool awake = false;
 
     while (!serve_is_over(s) && uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
         serve_end_turn(s);
         turn_end(&s->turn);
-        if (s->works == works) {
+        if (s->events == events) {
             awake = spin_on(&spin);
             continue;
         }
         spin_end(&spin);
         spin_begin(&spin);
-        works = s->works;
+        events = s->events;
         awake = true;
     }
 }
@@ -542,12 +517,9 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     s = mem_new(sizeof *s);
     s->conf = conf;
     s->draft = draft;
-    s->state = NODE_STARTS;
     s->disk.file = s->disk.lock = s->disk.dir = -1;
     ring_init(&s->peers);
     ring_init(&s->clients);
-    ring_init(&s->news);
-    ring_init(&s->hungry);
     serve_peers_init(s);
     serve_clients_init(s);
     signal(SIGPIPE, SIG_IGN);
@@ -569,8 +541,8 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     if (begun && serve_clients_start(s) && serve_http_start(s) && serve_peers_start(s)) {
         s->status = 0;
         serve_watch(s);
-        serve_tell(s);
-        serve_work(s);
+        serve_introduce(s);
+        serve_tell(s, (struct node_input){.type = NODE_TIME});
     } else {
         s->stopping = true;
         serve_http_stop(s);

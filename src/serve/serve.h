@@ -1,14 +1,14 @@
 /* serve.h - the daemon: a node of src/node on libuv. All I/O, the clock and the signals are in this directory.
  *
- * Every event (bytes from a peer or a client, a timer) is fed to the node. Then serve_work() handles messages, passes
- * events to clients, writes bytes and sets the next timer. */
+ * The node is told of every event (bytes from a peer or a client, a timer). Then its outputs are carried out: bytes are
+ * written, connections closed, lines logged, and the next timer is set (serve_tell, node/step.h). */
 #ifndef DIBS_SERVE_SERVE_H
 #define DIBS_SERVE_SERVE_H
 
 #include "conf.h"
 #include "disk.h"
 #include "door.h"
-#include "node/client.h"
+#include "node/step.h"
 #include "stream.h"
 
 enum { SERVE_PATIENCE_MS = 5000 };
@@ -23,7 +23,7 @@ struct serve_peer {
     struct resolve *asked;         /* the lookup of its name that is in progress, or null */
     unsigned calls;                /* how often this daemon has tried to connect to it */
     struct sockaddr_storage found; /* its last known address, in case its name cannot be looked up any more */
-    uint64_t heard_ms;             /* when the connection began, or when the last bytes arrived on it */
+    uint64_t called_ms;            /* when the last attempt to connect began */
     bool is_kin;                   /* the peer is authenticated: by kin.h, or by TLS */
     char told[LINK_REASON_MAX];    /* the reason that was logged last, or was left out */
     uint64_t quiet_ms, untold;     /* log lines: until when the allowance is used up; how many were left out */
@@ -46,17 +46,15 @@ struct serve {
     bool is_full;            /* --memory-max is reached */
     uint64_t memory_look_ns; /* when the memory is measured again */
     struct ring peers;
-    uint64_t roster_version; /* the version of the roster to which `peers` belongs */
-    uv_tcp_t peers_door;     /* where peers connect */
+    uv_tcp_t peers_door; /* where peers connect */
     uv_pipe_t clients_door;
     uv_tcp_t clients_tcp_door;
     uv_timer_t due, patience;
     uv_signal_t term, interrupt, hangup;
     struct door strangers, kin; /* unauthenticated peers: from other addresses; from the addresses of members */
-    struct ring clients, news;  /* all clients; the clients for which there is something to do */
-    struct ring hungry;         /* clients whose credit was used up: they continue in the next turn */
-    uv_idle_t again;            /* active: there is something to do in the next turn */
-    uv_stream_t *kept[3];       /* listening sockets at which a caller waits for the next turn, or null */
+    struct ring clients;
+    uv_idle_t again;      /* active: there is something to do in the next turn */
+    uv_stream_t *kept[3]; /* listening sockets at which a caller waits for the next turn, or null */
     uv_prepare_t before_poll;
     struct turn turn;
     size_t buffered;      /* bytes in the buffers of all clients */
@@ -74,12 +72,9 @@ struct serve {
         bool good;            /* all of it could be read */
         bool again;           /* SIGHUP has come meanwhile: read once more */
     } renewal;
-    uint64_t works;        /* number of calls of serve_work() */
-    uint64_t view;         /* the view that was logged last */
-    enum node_state state; /* the state that was logged last */
-    uint64_t stills;       /* the node.stills that was logged last */
-    uint64_t leave_by_ms;  /* the daemon has been told to end, and ends then at the latest; 0: not told */
-    int status;            /* the exit status */
+    uint64_t events;      /* number of events that the node was told of */
+    uint64_t leave_by_ms; /* the daemon has been told to end, and ends then at the latest; 0: not told */
+    int status;           /* the exit status */
     bool stopping;
 };
 
@@ -95,9 +90,12 @@ void serve_keep_memory(void);
 void serve_renew(uv_signal_t *signal, int number);
 const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
-/* Tells the node the time. This must come before anything else that is done for a client: see node.h. */
-void serve_wake(struct serve *s);
-void serve_work(struct serve *s);
+/* Tells the node of an event, with the time, and carries out the node's outputs. The daemon may end meanwhile: then all
+ * connections are closed, and what belonged to them is freed. */
+void serve_tell(struct serve *s, struct node_input in);
+/* The two halves of it, for several events in a row. */
+void serve_step(struct serve *s, struct node_input in);
+void serve_do(struct serve *s);
 /* Listens at this address, which the option `option` has set. Returns false after a line in the log if that fails. In
  * both cases the caller closes the handle. */
 bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at, const char *option,
@@ -119,16 +117,18 @@ void serve_log(const struct serve *s, const char *format, ...) __attribute__((fo
 void serve_peers_init(struct serve *s);
 void serve_clients_init(struct serve *s);
 bool serve_peers_start(struct serve *s);
-void serve_peers_flush(struct serve *s);
+/* Carries out an output for a member; the caller calls node_did(). */
+void serve_peers_do(struct serve *s, struct node_output *out);
+/* After all outputs: logs new connections, gives up attempts to connect that take too long. */
+void serve_peers_mind(struct serve *s);
 void serve_peers_stop(struct serve *s);
 bool serve_peers_patience(struct serve *s); /* closes callers that took too long; returns whether others are left */
 bool serve_clients_patience(struct serve *s);
 /* The address at the other end. Returns false if the connection has ended. */
 bool serve_peer_address(const struct stream *stream, struct sockaddr_storage *address);
 bool serve_clients_start(struct serve *s);
-void serve_clients_work(struct serve *s);
-/* Continues with the hungry clients, as far as this turn allows. */
-void serve_clients_feed(struct serve *s);
+/* Carries out an output for a client, and calls node_did(). */
+void serve_clients_do(struct serve *s, struct node_output *out);
 /* There is more to do than fits into this turn: asks for another turn. */
 void serve_go_on(struct serve *s);
 /* A caller waits at this listening socket. Returns false if no more are accepted in this turn; the socket's callback
