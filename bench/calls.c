@@ -2,8 +2,9 @@
  * the TOP most frequent of them. Three members, with agreement and leases, in one process; what one sends arrives at once.
  *
  * All is compiled with -finstrument-functions (bench/calls does that), which counts functions that are inlined, too. */
+#include "../tests/cluster.h"
+
 #include "alg/list.h"
-#include "node/client.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ enum { MEMBERS = 3, LEASE_MS = 1000, FUNCTIONS_MAX = 4096 };
 
 static const char *const names[MEMBERS] = {"ant", "bee", "cat"};
 static struct node node[MEMBERS];
-static struct client *client[MEMBERS];
+static struct cluster cluster = {.n = MEMBERS, .node = node, .deaf = true};
+static struct cluster_client client[MEMBERS];
 static uint64_t now_ms = 1, dice = 1;
 
 /* ---------------------------------------------------------------------------------------------------------- counting */
@@ -111,42 +113,6 @@ static void start(unsigned k)
     }
 }
 
-/* As a driver does: clients hear what has become of their locks, and what they have asked for is done. */
-static void hear(unsigned k)
-{
-    struct node_event event;
-
-    while (node_next(&node[k], &event)) {
-        client_hear(client[k], &event);
-        client_run(client[k]);
-    }
-}
-
-/* All that is to be sent arrives, and all that comes of it. */
-static void settle(void)
-{
-    bool again = true;
-
-    while (again) {
-        again = false;
-        for (unsigned i = 0; i < MEMBERS; i++)
-            for (unsigned j = 0; j < MEMBERS; j++) {
-                size_t len = 0;
-                const uint8_t *bytes = i == j ? NULL : link_output(&node[i].member[j]->link, &len);
-
-                if (len == 0)
-                    continue;
-                node_advance(&node[j], now_ms);
-                link_input(&node[j].member[i]->link, bytes, len);
-                link_wrote(&node[i].member[j]->link, len);
-                node_pump(&node[j]);
-                hear(j);
-                node_due_ms(&node[j]);
-                again = true;
-            }
-    }
-}
-
 static bool all_open(void)
 {
     for (unsigned k = 0; k < MEMBERS; k++)
@@ -159,32 +125,22 @@ static void found(void)
 {
     for (unsigned k = 0; k < MEMBERS; k++)
         start(k);
-    for (unsigned i = 0; i < MEMBERS; i++) {
-        client[i] = client_open(&node[i], NULL);
-        for (unsigned j = 0; j < MEMBERS; j++)
-            if (i != j)
-                link_connected(&node[i].member[j]->link);
-    }
+    for (unsigned i = 0; i < MEMBERS; i++)
+        cluster_come(&cluster, &client[i], i);
+    cluster_connect_all(&cluster);
     for (unsigned step = 0; step < 10000 && !(all_open() && step % 100 == 0); step++) {
         now_ms += 10;
-        for (unsigned k = 0; k < MEMBERS; k++)
-            node_advance(&node[k], now_ms);
-        settle();
+        cluster_pass(&cluster, now_ms);
+        cluster_settle(&cluster);
     }
-    settle();
+    cluster_settle(&cluster);
 }
 
 static void say(unsigned k, const char *text)
 {
-    node_advance(&node[k], now_ms);
-    hear(k);
-    client_input(client[k], (const uint8_t *)text, strlen(text));
-    client_run(client[k]);
-    node_pump(&node[k]);
-    hear(k);
+    cluster_say(&cluster, &client[k], text);
     node_due_ms(&node[k]);
-    settle();
-    bytes_consume(&client[k]->out, bytes_len(&client[k]->out));
+    cluster_settle(&cluster);
 }
 
 int main(int argc, char **argv)

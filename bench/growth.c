@@ -1,16 +1,15 @@
 /* growth [DIVISOR [LIMIT]]: what an operation costs while names, held locks, waiters, connections and subscriptions grow.
  *
- * Three members run without I/O in this process; bytes go from link to link at once. All clients are at one member and use its
+ * Three members run without I/O in this process (tests/cluster.h). All clients are at one member and use its
  * protocol. A row has the number there is of something; what it took to add one, for those since the row before; and what it
  * then takes another client to lock and unlock a name of its own: in processor time of all three members together, and as a
  * multiple of the first row. Cost that does not depend on the number has a multiple of about 1; where each one more makes all
  * others dearer, it is the multiple of the numbers, 100. With a LIMIT, the status is 1 if a multiple is larger.
  *
  * The numbers are those of the table below, divided by DIVISOR. */
-#include "../tests/members.h"
+#include "../tests/cluster.h"
 
 #include "alg/list.h"
-#include "node/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,57 +20,26 @@ enum { MEMBERS = 3, STEPS = 3, ROUNDS = 2000, CLIENTS_MAX = 10100, PER_CLIENT = 
 
 static const char *const names[MEMBERS] = {"ant", "bee", "cat"};
 static struct node node[MEMBERS];
-static struct client *client[CLIENTS_MAX]; /* the first one is the other client */
+static struct cluster cluster = {.n = MEMBERS, .node = node, .deaf = true};
+static struct cluster_client client[CLIENTS_MAX]; /* the first one is the other client */
 static unsigned clients;
 static uint64_t now_ms;
 
-/* All that is to be sent arrives, and clients are told what there is to tell. */
-static void settle(void)
+static void say(struct cluster_client *c, const char *text)
 {
-    struct node_event event;
-    bool again = true;
-
-    while (again) {
-        again = false;
-        for (uint32_t i = 0; i < MEMBERS; i++) {
-            while (node_next(&node[i], &event)) {
-                struct client *c = event.session->user;
-
-                client_hear(c, &event);
-                bytes_consume(&c->out, bytes_len(&c->out));
-                client_run(c);
-                again = true;
-            }
-            for (uint32_t j = 0; j < MEMBERS; j++) {
-                size_t len = 0;
-                const uint8_t *bytes = i == j ? NULL : link_output(&node[i].member[j]->link, &len);
-
-                if (len == 0)
-                    continue;
-                link_input(&node[j].member[i]->link, bytes, len);
-                link_wrote(&node[i].member[j]->link, len);
-                node_pump(&node[j]);
-                again = true;
-            }
-        }
-    }
+    cluster_tell(&cluster, 0,
+                 (struct node_input){.type = NODE_CLIENT_BYTES,
+                                     .now_ms = ++now_ms / 100,
+                                     .client = c->end,
+                                     .bytes = (const uint8_t *)text,
+                                     .len = strlen(text)});
+    cluster_settle(&cluster);
 }
 
-static void say(struct client *c, const char *text)
+static struct cluster_client *come(void)
 {
-    node_advance(&node[0], ++now_ms / 100);
-    client_input(c, (const uint8_t *)text, strlen(text));
-    client_run(c);
-    bytes_consume(&c->out, bytes_len(&c->out));
-    settle();
-}
-
-static struct client *come(void)
-{
-    struct client *c = client_open(&node[0], NULL);
-
-    c->session->user = c;
-    return client[clients++] = c;
+    cluster_come(&cluster, &client[clients], 0);
+    return &client[clients++];
 }
 
 static void begin(void)
@@ -80,21 +48,15 @@ static void begin(void)
 
     for (uint32_t i = 0; i < MEMBERS; i++)
         members_start(&node[i], (struct node_conf){.summary = "", .modes = modes, .slots = slots}, names, MEMBERS, i);
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        for (uint32_t j = 0; j < MEMBERS; j++)
-            if (i != j)
-                link_connected(&node[i].member[j]->link);
-    settle();
+    cluster_connect_all(&cluster);
+    cluster_settle(&cluster);
     come();
 }
 
 static void end(void)
 {
-    while (clients)
-        client_close(client[--clients]);
-    settle();
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        node_free(&node[i]);
+    cluster_end(&cluster);
+    clients = 0;
 }
 
 static double cpu_us(void)
@@ -114,7 +76,7 @@ static void add_name(unsigned k)
     if (k == 0)
         come();
     snprintf(text, sizeof text, "LOCK n%u\nUNLOCK n%u\n", k, k);
-    say(client[1], text);
+    say(&client[1], text);
 }
 
 static void add_held(unsigned k)
@@ -122,7 +84,7 @@ static void add_held(unsigned k)
     char text[32];
 
     snprintf(text, sizeof text, "LOCK h%u\n", k);
-    say(k % PER_CLIENT ? client[clients - 1] : come(), text);
+    say(k % PER_CLIENT ? &client[clients - 1] : come(), text);
 }
 
 static void add_waiter(unsigned k)
@@ -143,7 +105,7 @@ static void add_subscription(unsigned k)
     char text[64];
 
     snprintf(text, sizeof text, k % 2 ? "SUBSCRIBE s%u\n" : "PSUBSCRIBE s%u*\n", k);
-    say(k % SUBSCRIPTIONS_PER_CLIENT ? client[clients - 1] : come(), text);
+    say(k % SUBSCRIPTIONS_PER_CLIENT ? &client[clients - 1] : come(), text);
 }
 
 static const struct {
@@ -165,7 +127,7 @@ static double other_us(void)
         double from = cpu_us(), took;
 
         for (unsigned i = 0; i < ROUNDS / 5; i++)
-            say(client[0], "LOCK other\nUNLOCK other\n");
+            say(&client[0], "LOCK other\nUNLOCK other\n");
         took = (cpu_us() - from) / (ROUNDS / 5);
         best = took < best ? took : best;
     }

@@ -1,13 +1,11 @@
 /* memory NAMES: how many bytes a member keeps for a lock that nobody uses any more, in a cluster of five.
  *
- * The members are real, without I/O; bytes go from link to link at once. Each name is taken and released once, by a member
+ * The members are real, without I/O (tests/cluster.h). Each name is taken and released once, by a member
  * chosen at random; then once by every member, in random order. What is counted is what malloc has handed out, with its
  * own overhead, beyond what there was before: locks, the state of their algorithms, and the table of names. */
-#include "../tests/members.h"
+#include "../tests/cluster.h"
 
 #include "alg/list.h"
-#include "core/text.h"
-#include "node/session.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -18,7 +16,8 @@ enum { MEMBERS = 5 };
 
 static const char *const names[MEMBERS] = {"ant", "bee", "cat", "dog", "elk"};
 static struct node node[MEMBERS];
-static struct session *session[MEMBERS];
+static struct cluster cluster = {.n = MEMBERS, .node = node, .deaf = true};
+static struct cluster_client client[MEMBERS];
 static uint64_t state = 1;
 
 static uint32_t below(uint32_t limit)
@@ -27,65 +26,34 @@ static uint32_t below(uint32_t limit)
     return (uint32_t)((state >> 33) % limit);
 }
 
-/* All that is to be sent arrives, and all that this makes them send. */
-static void settle(void)
-{
-    struct node_event event;
-    bool again = true;
-
-    while (again) {
-        again = false;
-        for (uint32_t i = 0; i < MEMBERS; i++)
-            for (uint32_t j = 0; j < MEMBERS; j++) {
-                size_t len = 0;
-                const uint8_t *bytes = i == j ? NULL : link_output(&node[i].member[j]->link, &len);
-
-                if (len == 0)
-                    continue;
-                link_input(&node[j].member[i]->link, bytes, len);
-                link_wrote(&node[i].member[j]->link, len);
-                node_pump(&node[j]);
-                again = true;
-            }
-    }
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        while (node_next(&node[i], &event))
-            ;
-}
-
 static void begin(const struct dme_alg *modes, const struct dme_alg *slots)
 {
-    for (uint32_t i = 0; i < MEMBERS; i++)
+    for (uint32_t i = 0; i < MEMBERS; i++) {
         members_start(&node[i], (struct node_conf){.summary = "all the same", .modes = modes, .slots = slots}, names,
                       MEMBERS, i);
-    for (uint32_t i = 0; i < MEMBERS; i++) {
-        session[i] = session_open(&node[i], NULL);
-        for (uint32_t j = 0; j < MEMBERS; j++)
-            if (i != j)
-                link_connected(&node[i].member[j]->link);
+        cluster_come(&cluster, &client[i], i);
     }
-    settle();
+    cluster_connect_all(&cluster);
+    cluster_settle(&cluster);
+}
+
+static void say(uint32_t member, const char *what, uint32_t number)
+{
+    char line[64];
+
+    snprintf(line, sizeof line, "%s name-%u\n", what, number);
+    cluster_say(&cluster, &client[member], line);
+    cluster_settle(&cluster);
 }
 
 static void use(uint32_t member, uint32_t number)
 {
-    struct session_wish wish = {.wait_ms = SESSION_FOREVER};
-    struct dme_text why;
-    char name[32], line[256];
-
-    wish.name = name;
-    wish.name_len = (size_t)snprintf(name, sizeof name, "name-%u", number);
-    dme_text_init(&why, line, sizeof line);
-    if (session_lock(session[member], &wish, &why)) {
-        fprintf(stderr, "memory: %s\n", line);
+    say(member, "LOCK", number);
+    if (client[member].end->session->held != 1) {
+        fprintf(stderr, "memory: name-%u was not granted\n", number);
         exit(1);
     }
-    settle();
-    if (!session_unlock(session[member], name, wish.name_len, 0)) {
-        fprintf(stderr, "memory: %s was not granted\n", name);
-        exit(1);
-    }
-    settle();
+    say(member, "UNLOCK", number);
 }
 
 static void use_by_all(uint32_t number)
