@@ -49,6 +49,7 @@ labels_are_apart() { # FILE
 all_labels_are_apart() {
     for file in tests/scenario/*.txt; do
         "$DIBS" trace "$file" --svg "$dir/picture.svg" && labels_are_apart "$dir/picture.svg" || return 1
+        "$DIBS" trace "$file" --svg "$dir/picture.svg" --vertical && labels_are_apart "$dir/picture.svg" || return 1
     done
     for name in ricart-agrawala maekawa suzuki-kasami raymond lamport; do
         "$DIBS" sim "$name" --sites 5 --closed --entries 9 --warmup 0 --delay exp:1 --svg "$dir/picture.svg" && labels_are_apart "$dir/picture.svg" || return 1
@@ -100,4 +101,6 @@ test_that "a diagram of eight sites fits into 80 columns" fits_a_terminal
 test_that "a picture explains its shapes, and has a time axis if there is time" explains_itself
 test_that "a deadlock is shown" tells_deadlock
 test_that "TikZ, Mermaid and ShiViz" other_tools
+rejects "--vertical goes with --format svg; text and Mermaid are vertical, TikZ is not" trace tests/scenario/maekawa.txt --vertical
+rejects "--svg FILE is --format svg --out FILE; leave out the others" trace tests/scenario/maekawa.txt --svg x --format tikz
 echo "1..$number"

@@ -39,12 +39,14 @@ static char *trace_caption(const char *text)
 int cmd_trace(int argc, char **argv)
 {
     static const char *svg, *out;
+    static bool vertical;
     static unsigned format;
     static const struct cli_option options[] = {
         {"--format", CLI_CHOICE, &format, "F",
          "draw in this format: text for a terminal, svg, tikz for LaTeX, mermaid, or a log for ShiViz (default text)",
          0, 0, trace_formats},
         {"--out", CLI_TEXT, &out, "FILE", "write into FILE (default: standard output)", 0, 0, NULL},
+        {"--vertical", CLI_FLAG, &vertical, NULL, "svg: time goes down (default: to the right)", 0, 0, NULL},
         {"--svg", CLI_TEXT, &svg, "FILE", "the same as --format svg --out FILE (default: text)", 0, 0, NULL},
         {0},
     };
@@ -70,13 +72,15 @@ int cmd_trace(int argc, char **argv)
         format = 1;
         out = svg;
     }
+    if (vertical && format != 1)
+        cli_die("--vertical goes with --format svg; text and Mermaid are vertical, TikZ is not");
     cli_check_output(svg ? "--svg" : "--out", out);
     text = cli_read_file(path);
     if (!scenario_run(path, text, &run, &error))
         cli_die("%s:%u: %s", path, error.line, error.text);
     caption = trace_caption(text);
     run.caption = caption;
-    picture = diagram_make(trace_forms[format], &run);
+    picture = diagram_make(vertical ? diagram_svg_down : trace_forms[format], &run);
     cli_write_file(out ? out : "-", picture);
     free(picture);
     free(caption);

@@ -1,6 +1,6 @@
 /* diagram_svg.c - see diagram.h: the diagram as a picture, for browsers (SVG) and for LaTeX (TikZ).
  *
- * Time goes to the right: to scale if the run has times, else a step for each move. A label stands on its arrow, at the first
+ * Time goes to the right, or down: to scale if the run has times, else a step for each move. A label stands on its arrow, at the first
  * of several places where it covers no other label and does not leave the picture. If there is none, the lines of the sites
  * move apart; if that does not help either, the arrow has a number, and the label is listed below the picture. */
 #include "base/memory.h"
@@ -33,6 +33,7 @@ struct svg_label {
 
 struct svg {
     struct diagram d;
+    bool down;                         /* time goes down, and sites stand side by side */
     double lane, scale;                /* scale: pixels per time; 0: a step for each move */
     double top, width, height, bottom; /* bottom: of the lanes */
     struct svg_label *label;
@@ -45,37 +46,50 @@ struct svg {
     unsigned captions;
 };
 
-static double svg_x(const struct svg *s, uint32_t k)
+/* Where a move is along the lines of the sites, and where the line of a site is across them. */
+static double svg_along(const struct svg *s, uint32_t k)
 {
     const struct moves *run = s->d.run;
+    double begin = s->down ? s->top + 44 : LEFT + 12;
 
     if (s->scale > 0)
-        return LEFT + 12 +
-               s->scale * (k < run->count ? run->time[k] - run->time[0]
-                                          : run->time[run->count - 1] - run->time[0] + STEP / s->scale);
-    return LEFT + STEP / 2.0 + k * STEP;
+        return begin + s->scale * (k < run->count ? run->time[k] - run->time[0]
+                                                  : run->time[run->count - 1] - run->time[0] + STEP / s->scale);
+    return begin + (s->down ? STEP / 2.0 : STEP) * k;
 }
 
-static double svg_y(const struct svg *s, dme_id i)
+static double svg_across(const struct svg *s, dme_id i)
 {
-    return s->top + 24 + i * s->lane;
+    return (s->down ? 100 : s->top + 24) + i * s->lane;
+}
+
+/* The end of the lines. */
+static double svg_far(const struct svg *s)
+{
+    return s->down ? s->bottom - 8 : s->width - 20;
+}
+
+/* A point of the picture, given along and across. */
+static struct svg_box svg_turn(const struct svg *s, double along1, double across1, double along2, double across2)
+{
+    return s->down ? (struct svg_box){across1, along1, across2, along2}
+                   : (struct svg_box){along1, across1, along2, across2};
 }
 
 /* The ends of an arrow. Of a message that is lost, or still in flight at the end, it does not reach the receiver. */
 static struct svg_box svg_ends(const struct svg *s, const struct diagram_arrow *a)
 {
     uint32_t end = a->received == UINT32_MAX ? s->d.run->count : a->received;
-    double share = a->received == UINT32_MAX || a->lost ? 0.7 : 1;
-    struct svg_box e = {svg_x(s, a->sent), svg_y(s, a->from), svg_x(s, end), svg_y(s, a->to)};
+    double share = a->received == UINT32_MAX || a->lost ? 0.7 : 1, from = svg_across(s, a->from);
+    double sent = svg_along(s, a->sent), received = svg_along(s, end);
     unsigned same = 0;
 
-    for (const struct diagram_arrow *b = a; b > s->d.arrow && svg_x(s, b[-1].sent) == e.x1; b--)
+    for (const struct diagram_arrow *b = a; b > s->d.arrow && svg_along(s, b[-1].sent) == sent; b--)
         same += b[-1].from == a->from && b[-1].to == a->to &&
-                svg_x(s, b[-1].received == UINT32_MAX ? s->d.run->count : b[-1].received) == e.x2;
-    e.x2 = e.x1 + share * (e.x2 - e.x1) + 5 * same; /* arrows of one time lie side by side */
-    e.x1 += 5 * same;
-    e.y2 = e.y1 + share * (e.y2 - e.y1);
-    return e;
+                svg_along(s, b[-1].received == UINT32_MAX ? s->d.run->count : b[-1].received) == received;
+    /* Arrows of one time lie side by side. */
+    return svg_turn(s, sent + 5 * same, from, sent + share * (received - sent) + 5 * same,
+                    from + share * (svg_across(s, a->to) - from));
 }
 
 /* --------------------------------------------------------------------------------------------------------------- labels */
@@ -86,7 +100,7 @@ static bool svg_is_free(const struct svg *s, const struct svg_box *b)
     if (b->x1 < 40 || b->x2 > s->width - 2 || b->y1 < s->top || b->y2 > s->bottom)
         return false;
     for (dme_id i = 0; i < s->d.n; i++) /* the lines of the sites have their bands */
-        if (b->y1 < svg_y(s, i) + 8 && svg_y(s, i) - 8 < b->y2)
+        if ((s->down ? b->x1 : b->y1) < svg_across(s, i) + 8 && svg_across(s, i) - 8 < (s->down ? b->x2 : b->y2))
             return false;
     for (size_t strip = (size_t)b->x1 / STRIP; strip <= (size_t)b->x2 / STRIP; strip++)
         for (size_t at = s->first[strip]; at; at = s->next[at]) {
@@ -176,30 +190,42 @@ static void svg_wrap(struct svg *s, const char *text)
     }
 }
 
-static void svg_begin(struct svg *s, const struct moves *run)
+/* The size of the picture, for lines of the sites that are this far apart. */
+static void svg_measure(struct svg *s, double lane)
+{
+    s->lane = s->down ? 1.6 * lane : lane;
+    if (s->down) {
+        s->width = fmax(480, svg_across(s, s->d.n - 1) + 90);
+        s->bottom = svg_along(s, s->d.run->count) + 20;
+    } else {
+        s->width = fmax(480, svg_along(s, s->d.run->count) + RIGHT);
+        s->bottom = svg_across(s, s->d.n - 1) + 24;
+    }
+    s->first = mem_grow(s->first, ((size_t)s->width / STRIP + 2) * sizeof *s->first);
+}
+
+static void svg_begin(struct svg *s, const struct moves *run, bool down)
 {
     static const double lanes[] = {80, 110, 150, 210, 290};
+    enum { LANES = sizeof lanes / sizeof lanes[0] };
 
     memset(s, 0, sizeof *s);
+    s->down = down;
     diagram_read(&s->d, run);
     if (run->time && run->count > 1 && run->time[run->count - 1] > run->time[0])
-        s->scale = STEP * (double)run->count / (run->time[run->count - 1] - run->time[0]);
-    s->width = svg_x(s, run->count) + RIGHT;
-    if (s->width < 480)
-        s->width = 480;
+        s->scale = (down ? STEP / 2.0 : STEP) * run->count / (run->time[run->count - 1] - run->time[0]);
+    svg_measure(s, lanes[0]);
     svg_wrap(s, run->caption);
     s->top = TOP + LINE * s->captions;
     s->label = mem_new((s->d.arrows + 1) * sizeof *s->label);
     s->box = mem_new((s->d.arrows + 2) * sizeof *s->box);
     s->next = mem_new((s->d.arrows + 2) * STRIPS_MAX * sizeof *s->next);
-    s->first = mem_new(((size_t)s->width / STRIP + 2) * sizeof *s->first);
-    for (unsigned k = 0; k < sizeof lanes / sizeof lanes[0]; k++) {
-        s->lane = lanes[k];
-        s->bottom = svg_y(s, s->d.n - 1) + 24;
-        if (svg_place_all(s, k + 1 == sizeof lanes / sizeof lanes[0]))
+    for (unsigned k = 0; k < LANES; k++) {
+        svg_measure(s, lanes[k]);
+        if (svg_place_all(s, k + 1 == LANES))
             break;
     }
-    s->height = s->bottom + (s->scale > 0 ? 34 : 6) + 34 + LINE * s->listed;
+    s->height = s->bottom + (s->scale > 0 && !down ? 34 : 6) + 34 + LINE * s->listed;
 }
 
 static void svg_end(struct svg *s)
@@ -222,6 +248,15 @@ static uint32_t svg_until(const struct diagram *d, uint32_t k, dme_id i)
     while (end < d->run->count && diagram_phase(d, end, i) == diagram_phase(d, k, i))
         end++;
     return end;
+}
+
+/* The band of the phase that begins with move k. */
+static struct svg_box svg_band(const struct svg *s, uint32_t k, dme_id i)
+{
+    uint32_t until = svg_until(&s->d, k, i);
+    double begin = svg_along(s, k), end = until < s->d.run->count ? svg_along(s, until) : svg_far(s);
+
+    return svg_turn(s, begin, svg_across(s, i) - 7, fmax(end, begin + 1), svg_across(s, i) + 7);
 }
 
 /* A round number of time units for the marks of the axis, about 100 pixels apart. */
@@ -275,20 +310,22 @@ static void svg_head(FILE *to, const struct svg *s)
 /* The site's line, with a band for each time it waits or is inside. */
 static void svg_lane(FILE *to, const struct svg *s, dme_id i)
 {
+    double across = svg_across(s, i);
+    struct svg_box name = svg_turn(s, s->down ? s->top + 16 : 20, across + (s->down ? -5 : 5), 0, 0);
+    struct svg_box line = svg_turn(s, s->down ? s->top + 26 : LEFT, across, svg_far(s), across);
     char number[16];
 
     snprintf(number, sizeof number, "%u", i);
-    svg_text(to, "site", 20, svg_y(s, i) + 5, number);
-    fprintf(to, "<line class=\"lane\" x1=\"%d\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", LEFT, svg_y(s, i),
-            s->width - 20, svg_y(s, i));
+    svg_text(to, "site", name.x1, name.y1, number);
+    fprintf(to, "<line class=\"lane\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", line.x1, line.y1, line.x2,
+            line.y2);
     for (uint32_t k = 0; k < s->d.run->count; k = svg_until(&s->d, k, i)) {
         const char *class = svg_classes[diagram_phase(&s->d, k, i)];
-        uint32_t end = svg_until(&s->d, k, i);
+        struct svg_box b = svg_band(s, k, i);
 
         if (class)
-            fprintf(to, "<rect class=\"%s\" x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"14\" rx=\"3\"/>\n", class,
-                    svg_x(s, k), svg_y(s, i) - 7,
-                    fmax(1, (end < s->d.run->count ? svg_x(s, end) : s->width - 20) - svg_x(s, k)));
+            fprintf(to, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"3\"/>\n", class,
+                    b.x1, b.y1, b.x2 - b.x1, b.y2 - b.y1);
     }
 }
 
@@ -322,39 +359,45 @@ static void svg_remarks(FILE *to, const struct svg *s)
     while (k < s->d.run->count && !s->d.broken[k])
         k++;
     if (k < s->d.run->count)
-        svg_text(to, "broken\" text-anchor=\"end", fmin(svg_x(s, k) + STEP, s->width - 4), s->top - 2,
-                 "the rule is broken");
+        svg_text(to, "broken\" text-anchor=\"end", s->down ? s->width - 4 : fmin(svg_along(s, k) + STEP, s->width - 4),
+                 s->down ? svg_along(s, k) + 16 : s->top - 2, "the rule is broken");
     else if (s->d.stuck)
-        svg_text(to, "broken\" text-anchor=\"end", s->width - 4, s->top - 2, "deadlock");
+        svg_text(to, "broken\" text-anchor=\"end", s->width - 4, s->down ? svg_far(s) : s->top - 2, "deadlock");
     if (loop < s->d.run->count) {
-        double x = svg_x(s, loop) - (s->scale > 0 ? 0 : STEP / 2.0);
+        double at = svg_along(s, loop) - (s->scale > 0 ? 0 : STEP / 4.0);
+        struct svg_box b = svg_turn(s, at, s->down ? 60 : s->top, at, s->down ? s->width - 4 : s->bottom);
 
-        fprintf(to, "<line class=\"loop\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", x, s->top, x,
-                s->bottom);
-        svg_text(to, "note", fmin(x, s->width - 160), s->top - 2, "from here round and round");
+        fprintf(to, "<line class=\"loop\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", b.x1, b.y1, b.x2, b.y2);
+        svg_text(to, "note", s->down ? 4 : fmin(at, s->width - 160), s->down ? at - 4 : s->top - 2,
+                 "from here round and round");
     }
 }
 
 static void svg_axis(FILE *to, const struct svg *s)
 {
-    double y = s->bottom + 6, tick = svg_tick(s), from = s->d.run->time[0];
+    double across = s->down ? 48 : s->bottom + 6, tick = svg_tick(s), from = s->d.run->time[0], begin = svg_along(s, 0);
+    struct svg_box line = svg_turn(s, begin - 12, across, svg_far(s), across);
 
-    fprintf(to, "<line class=\"axis\" x1=\"%d\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", LEFT, y, s->width - 20, y);
-    for (double t = ceil(from / tick) * tick; LEFT + 12 + s->scale * (t - from) < s->width - 30; t += tick) {
-        double x = LEFT + 12 + s->scale * (t - from);
+    fprintf(to, "<line class=\"axis\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", line.x1, line.y1, line.x2,
+            line.y2);
+    for (double t = ceil(from / tick) * tick; begin + s->scale * (t - from) < svg_far(s) - 10; t += tick) {
+        double along = begin + s->scale * (t - from);
+        struct svg_box mark = svg_turn(s, along, across, along, across + (s->down ? -5 : 5));
         char number[32];
 
         snprintf(number, sizeof number, "%.6g", fabs(t) < tick / 1e6 ? 0 : t);
-        fprintf(to, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\"/>\n", x, y, x, y + 5);
-        svg_text(to, "tick\" text-anchor=\"middle", x, y + 18, number);
+        fprintf(to, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", mark.x1, mark.y1,
+                mark.x2, mark.y2);
+        svg_text(to, s->down ? "tick\" text-anchor=\"end" : "tick\" text-anchor=\"middle", s->down ? across - 8 : along,
+                 s->down ? along + 4 : across + 18, number);
     }
-    svg_text(to, "tick", 16, y + 18, "time");
+    svg_text(to, "tick", 16, s->down ? s->top + 16 : across + 18, "time");
 }
 
 /* A sample of every shape that occurs, with its meaning. */
 static void svg_legend(FILE *to, const struct svg *s)
 {
-    double x = 20, y = s->bottom + (s->scale > 0 ? 34 : 6) + 18;
+    double x = 20, y = s->bottom + (s->scale > 0 && !s->down ? 34 : 6) + 18;
     bool lost = false, flies = false;
 
     for (unsigned k = 1; k < DIAGRAM_PHASES; k++)
@@ -391,12 +434,12 @@ static void svg_legend(FILE *to, const struct svg *s)
         }
 }
 
-void diagram_svg(FILE *to, const struct moves *run)
+static void svg_draw(FILE *to, const struct moves *run, bool down)
 {
     struct svg s;
     char title[128];
 
-    svg_begin(&s, run);
+    svg_begin(&s, run, down);
     svg_head(to, &s);
     snprintf(title, sizeof title, "%s, %u sites", run->conf.alg->name, run->conf.n);
     svg_text(to, "site", 20, 22, title);
@@ -416,6 +459,16 @@ void diagram_svg(FILE *to, const struct moves *run)
     svg_end(&s);
 }
 
+void diagram_svg(FILE *to, const struct moves *run)
+{
+    svg_draw(to, run, false);
+}
+
+void diagram_svg_down(FILE *to, const struct moves *run)
+{
+    svg_draw(to, run, true);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ TikZ */
 
 static void svg_tikz_text(FILE *to, const char *text)
@@ -433,20 +486,19 @@ void diagram_tikz(FILE *to, const struct moves *run)
     static const char *const fills[] = {NULL, "yellow!40!orange!40", "green!50!black!60", "gray!25", "cyan!30"};
     struct svg s;
 
-    svg_begin(&s, run);
+    svg_begin(&s, run, false);
     fprintf(to,
             "%% needs: \\usepackage{tikz}\n\\begin{tikzpicture}[x=0.02cm, y=-0.02cm, >=latex, font=\\scriptsize]\n");
     for (dme_id i = 0; i < s.d.n; i++) {
-        fprintf(to, "\\node at (20,%.0f) {\\textbf{%u}};\n\\draw[gray] (%d,%.0f) -- (%.0f,%.0f);\n", svg_y(&s, i), i,
-                LEFT, svg_y(&s, i), s.width - 20, svg_y(&s, i));
+        fprintf(to, "\\node at (20,%.0f) {\\textbf{%u}};\n\\draw[gray] (%d,%.0f) -- (%.0f,%.0f);\n", svg_across(&s, i),
+                i, LEFT, svg_across(&s, i), s.width - 20, svg_across(&s, i));
         for (uint32_t k = 0; k < run->count; k = svg_until(&s.d, k, i)) {
             unsigned phase = diagram_phase(&s.d, k, i);
-            uint32_t end = svg_until(&s.d, k, i);
+            struct svg_box b = svg_band(&s, k, i);
 
             if (fills[phase])
-                fprintf(to, "\\filldraw[fill=%s, draw=gray] (%.1f,%.0f) rectangle (%.1f,%.0f);\n", fills[phase],
-                        svg_x(&s, k), svg_y(&s, i) - 7, end < run->count ? svg_x(&s, end) : s.width - 20,
-                        svg_y(&s, i) + 7);
+                fprintf(to, "\\filldraw[fill=%s, draw=gray] (%.1f,%.0f) rectangle (%.1f,%.0f);\n", fills[phase], b.x1,
+                        b.y1, b.x2, b.y2);
         }
     }
     for (size_t k = 0; k < s.d.arrows; k++) {
