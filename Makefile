@@ -14,8 +14,8 @@ ABI := 0# of the client library
 
 CC ?= cc
 CFLAGS_release := -O2 -g
-CFLAGS_debug := -O0 -g3
-CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_debug := -O0 -g3 -DDIBS_CHECKED
+CFLAGS_asan := -O1 -g -DDIBS_CHECKED -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS_tsan := -O1 -g -fsanitize=thread
 CFLAGS_cover := -O0 -g --coverage
 ifeq ($(CFLAGS_$(MODE)),)

@@ -5,6 +5,7 @@
 
 #include "alg/list.h"
 #include "base/pack.h"
+#include "node/inside.h"
 #include "node/node.h"
 #include "node/session.h"
 #include "test.h"

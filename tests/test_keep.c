@@ -5,6 +5,7 @@
 #include "alg/list.h"
 #include "members.h"
 #include "node/client.h"
+#include "node/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -440,6 +440,27 @@ static void a_destination_that_is_blocked_gets_no_more(void **state)
     assert_null(user[0].end);
 }
 
+/* Answers that fill the buffer stop a client; when they have gone out, it goes on by itself. */
+static void a_client_goes_on_when_its_answers_have_gone_out(void **state)
+{
+    static char text[5 + 4000 + 2];
+    size_t heard_bytes = 0;
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    memcpy(text, "PING ", 5);
+    text[sizeof text - 2] = '\n';
+    user[0].stuck = true;
+    for (unsigned k = 0; k < 100; k++)
+        cluster_say(&solo, &user[0], text);
+    assert_true(client_is_full(user[0].end));
+    user[0].stuck = false;
+    cluster_tell(&solo, 0, (struct node_input){.type = NODE_CLIENT_ROOM, .client = user[0].end});
+    heard_bytes = bytes_len(&user[0].heard);
+    assert_in_range(heard_bytes, 100 * 4000, 100 * 4100);
+    bytes_free(&user[0].heard);
+}
+
 static void buffers_that_are_empty_are_freed(void **state)
 {
     static char text[4001];
@@ -715,6 +736,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(clients_that_have_much_to_ask_take_turns, start, stop),
         cmocka_unit_test_setup_teardown(a_loser_is_told_before_a_winner, start, stop),
         cmocka_unit_test_setup_teardown(a_destination_that_is_blocked_gets_no_more, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_goes_on_when_its_answers_have_gone_out, start, stop),
         cmocka_unit_test_setup_teardown(buffers_that_are_empty_are_freed, start, stop),
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "core/alg.h"
 #include "members.h"
+#include "node/inside.h"
 #include "node/session.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
 
 #include "alg/list.h"
 #include "members.h"
+#include "node/inside.h"
 #include "node/session.h"
 
 #include <string.h>

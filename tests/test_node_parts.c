@@ -4,7 +4,9 @@
 #include "alg/list.h"
 #include "lock/dormant.h"
 #include "members.h"
+#include "node/inside.h"
 #include "node/session.h"
+#include "node/step.h"
 
 #include <string.h>
 

@@ -321,7 +321,7 @@ static void interest_that_is_not_repeated_is_forgotten(void **state)
     say(0, "SUBSCRIBE x\n");
     say(1, "LOCK x\nUNLOCK x\n");
     assert_non_null(strstr(hear(0), "released bee"));
-    node_advance(&node[1], 60000);
+    node_step(&node[1], &(struct node_input){.type = NODE_TIME, .now_ms = 60000});
     noted = bytes_len(&node[1].member[0]->link.notes);
     watch_tell(&node[1], WATCH_LOST, &(struct claim){.session = user[1].end->session});
     assert_int_equal(bytes_len(&node[1].member[0]->link.notes), noted);

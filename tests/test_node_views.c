@@ -7,8 +7,10 @@
 #include "lock/instance.h"
 #include "lock/names.h"
 #include "members.h"
+#include "node/inside.h"
 #include "node/lease.h"
 #include "node/session.h"
+#include "node/step.h"
 
 #include <stdlib.h>
 #include <string.h>

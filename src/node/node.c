@@ -3,10 +3,11 @@
 #include "node.h"
 
 #include "base/memory.h"
-#include "client.h"
+#include "inside.h"
 #include "lease.h"
 #include "mail.h"
 #include "roster.h"
+#include "step.h"
 
 #define XXH_INLINE_ALL
 #include <assert.h>

@@ -154,15 +154,6 @@ void node_install(struct node *node, const struct view *view);
 bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journal, size_t len,
                 const struct view *roster, bool joins, uint64_t now_ms, struct dme_text *why);
 
-void node_advance(struct node *node, uint64_t now_ms);
-/* When node_advance should be called at the latest; UINT64_MAX: not for its own sake. */
-uint64_t node_due_ms(const struct node *node);
-/* Messages that came are handled. */
-void node_pump(struct node *node);
-/* The disk has finished its oldest write, or has failed (struct disk). */
-void node_written(struct node *node, bool good);
-bool node_next(struct node *node, struct node_event *event);
-
 enum node_state node_state(const struct node *node);
 const char *node_why_not(const struct node *node); /* "": locks are granted */
 /* It will never grant a lock again: it leaves, or has been removed. */
@@ -177,12 +168,8 @@ uint64_t node_vouches_ms(const struct node *node);
 uint64_t node_stretch_ms(uint64_t ms);
 /* Null; or why the process must end: the disk has failed. */
 const char *node_broken(const struct node *node);
-/* All locks are given up, and the others are told, so that they need not wait. */
-void node_leave(struct node *node);
 bool node_has_left(const struct node *node);
 
-/* The driver is done with the one that was retired last. */
-void node_forget_retired(struct node *node);
 /* A member shall be added to the roster, or removed. Null, or what is wrong. It takes its time; look at the view. (roster.h) */
 const char *node_change_roster(struct node *node, const struct node_wish *wish);
 /* It has been removed from the cluster, and will not be let in again. */

@@ -1,12 +1,14 @@
 /* step.c - see step.h. */
 #include "step.h"
 
-#include "lease.h"
+#include "inside.h"
+#include "invariants.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SILENT_MS_MIN = 1000 };
@@ -234,6 +236,12 @@ void node_step(struct node *node, const struct node_input *in)
     step_take(node, in);
     node_pump(node);
     step_hear(node);
+#ifdef DIBS_CHECKED
+    if (node_check(node)) {
+        fprintf(stderr, "%s\n", node_check(node));
+        abort();
+    }
+#endif
 }
 
 /* ---------------------------------------------------------------------------------------------------------- outputs */
@@ -336,13 +344,21 @@ bool node_next_output(struct node *node, struct node_output *out)
     return node->turn.pending;
 }
 
-/* A client that said its last word is done with when that has gone out. */
+/* A client that said its last word is done with when that has gone out. One that had too many answers waiting goes on. */
 static void step_did_client(struct client *c, const struct node_output *out)
 {
+    bool was_full = client_is_full(c);
+
     bytes_consume(&c->out, out->taken);
     c->blocked = out->blocked || out->taken < out->len;
     if (c->closing && !c->blocked)
         step_note(c, false);
+    if (was_full && !client_is_full(c)) {
+        struct node *node = c->session->node;
+
+        step_run(c);
+        step_hear(node);
+    }
 }
 
 void node_did(struct node *node, const struct node_output *out)

@@ -3,6 +3,7 @@
 
 #include "alg/list.h"
 #include "base/memory.h"
+#include "node/invariants.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -134,8 +135,12 @@ bool world_is_stopped(const struct world *w, uint32_t i)
 
 void world_step_node(struct world *w, uint32_t i, struct node_input in)
 {
+    const char *wrong;
+
     in.now_ms = world_clock_ms(w, i, w->now_us);
     node_step(&w->machine[i].node, &in);
+    if (!w->machine[i].doomed && (wrong = node_check(&w->machine[i].node)))
+        world_fail(w, "%s: %s", w->machine[i].name, wrong);
 }
 
 void world_deliver(struct world *w, uint32_t i, struct node_input in)

@@ -1,0 +1,122 @@
+/* invariants.c - see invariants.h. Everything that is counted is counted again. */
+#include "invariants.h"
+
+#include "carried.h"
+
+/* The claims of all locks together. */
+struct claims_seen {
+    size_t names, used, waiting, holding, lingering;
+};
+
+/* A claim that holds, lingers or is withdrawn, of this site or (LOCK_OLD) of none. */
+static const char *invariants_lock_holder(const struct locks *l, const struct lock *lock, const struct claim *c,
+                                          uint32_t site, struct claims_seen *n)
+{
+    n->holding++;
+    n->lingering += c->state == CLAIM_LINGERS;
+    if (c->state != CLAIM_HELD && c->state != CLAIM_LINGERS && c->state != CLAIM_WITHDRAWN)
+        return "I3: a claim is among the holders, and has been settled otherwise";
+    if (c->lock != lock || c->site != site)
+        return "I3: a holder is in another place than it says";
+    if (c->held_at >= l->held_count || l->held[c->held_at].claim != c || l->held[c->held_at].hash != lock->hash)
+        return "I24: a holder is not among those of which a digest is made";
+    if (c->slots != lock->slots)
+        return "I16: a claim of another kind than its lock holds it";
+    return NULL;
+}
+
+static const char *invariants_lock_site(const struct locks *l, const struct lock *lock, uint32_t s,
+                                        struct claims_seen *n)
+{
+    const struct lock_site *site = &lock->site[s];
+    uint32_t held = 0;
+    const char *wrong;
+
+    for (const struct ring *r = site->holders.next; r != &site->holders; r = r->next, held++) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_lock);
+
+        if ((wrong = invariants_lock_holder(l, lock, c, s, n)))
+            return wrong;
+        if (!lock->slots && c->mode != site->node->mode)
+            return "I4: a claim of another mode than its site's holds the lock";
+    }
+    if (held != site->held)
+        return "I3: a site has miscounted its holders";
+    if (held && site->node->phase != DME_INSIDE)
+        return "I3: a client holds a lock, and its site is not inside";
+    if (held > 1 && (lock->slots || site->node->mode == LOCK_ALONE))
+        return "I4: two clients hold what can be held by one";
+    return NULL;
+}
+
+static const char *invariants_lock_holders(const struct locks *l, const struct lock *lock, struct claims_seen *n)
+{
+    const struct lock_old *old = lock->old;
+    uint32_t held = 0;
+    const char *wrong;
+
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        if ((wrong = invariants_lock_site(l, lock, s, n)))
+            return wrong;
+    for (const struct ring *r = old ? old->holders.next : NULL; old && r != &old->holders; r = r->next, held++)
+        if ((wrong = invariants_lock_holder(l, lock, RING_OF((struct ring *)r, struct claim, in_lock), LOCK_OLD, n)))
+            return wrong;
+    return old && held != old->held ? "I24: a lock has miscounted its carried-over holders" : NULL;
+}
+
+static const char *invariants_lock_waiters(const struct lock *lock, struct claims_seen *n)
+{
+    uint32_t waiters = 0, tries = 0;
+
+    for (const struct ring *r = lock->waiting.next; r != &lock->waiting; r = r->next) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_lock);
+
+        if (c->state != CLAIM_WAITING || c->lock != lock)
+            return "I3: a claim is in a queue, and does not wait";
+        waiters++;
+        tries += c->tries;
+    }
+    n->waiting += waiters;
+    return waiters != lock->waiters || tries != lock->tries ? "I3: a lock has miscounted its waiters" : NULL;
+}
+
+/* I5, as far as one member can see it: if its clients wait, and nothing is in the way, one of its sites has requested. */
+static const char *invariants_lock_asks(const struct locks *l, const struct lock *lock)
+{
+    if (!l->open || !l->grants || locks_is_busy(l) || l->fences_are_out || !lock->waiters || !lock->known ||
+        lock->frozen || lock->view != l->number || lock->old)
+        return NULL;
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        if (lock->site[s].node->phase != DME_IDLE)
+            return NULL;
+    return "I5: a client waits, and its member has not requested the lock";
+}
+
+const char *locks_check(const struct locks *l)
+{
+    struct claims_seen n = {0};
+    const char *wrong;
+    size_t waiting = 0;
+
+    for (size_t place = 0; place < l->room; place++)
+        for (const struct lock *lock = l->table[place]; lock; lock = lock->next) {
+            size_t before = n.waiting + n.holding;
+
+            n.names++;
+            n.used += lock->claims > 0;
+            if ((wrong = invariants_lock_waiters(lock, &n)) || (wrong = invariants_lock_holders(l, lock, &n)) ||
+                (wrong = invariants_lock_asks(l, lock)))
+                return wrong;
+            if (n.waiting + n.holding - before != lock->claims)
+                return "I3: a lock has miscounted its claims";
+        }
+    for (const struct ring *r = l->waiting.next; r != &l->waiting; r = r->next)
+        waiting += r != &l->served;
+    if (n.names != l->count || n.used != l->used)
+        return "I19: a member has miscounted the names that it remembers";
+    if (waiting != n.waiting)
+        return "I5: a claim waits, and is not in the line in which waiting claims are served";
+    if (n.holding != l->held_count || n.lingering != l->lingering)
+        return "I24: a member has miscounted the claims that its clients hold";
+    return NULL;
+}

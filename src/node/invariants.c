@@ -1,0 +1,123 @@
+/* invariants.c - see invariants.h. */
+#include "invariants.h"
+
+#include "client.h"
+#include "lock/invariants.h"
+
+/* I18, I20: the member grants and vouches only while its lease is valid, and clients hold nothing when it is not. */
+static const char *invariants_of_lease(const struct node *node)
+{
+    const struct locks *l = &node->locks;
+    uint64_t acked_ms = node->acked_ms < node->now_ms ? node->acked_ms : node->now_ms;
+
+    if (l->grants && (!node->takes_part || node->leaves || node->dropped))
+        return "I18: a member grants locks, and does not take part any more";
+    if (l->grants && node->conf.lease_ms &&
+        (node->now_ms >= node->lease_end_ms || node->lease_end_ms > acked_ms + node->conf.lease_ms))
+        return "I18: a member grants locks, and its lease is not valid";
+    for (size_t k = 0; !l->grants && !l->losing && !l->put_off && k < l->held_count; k++)
+        if (l->held[k].claim->state == CLAIM_HELD && !l->held[k].claim->kept)
+            return "I18: a client holds a lock, and its member may grant none";
+    return NULL;
+}
+
+/* I24, I29: nothing is granted before all members have announced what their clients hold, nor a token beyond the limit. */
+static const char *invariants_of_view(const struct node *node)
+{
+    const struct locks *l = &node->locks;
+
+    if (l->open && (!node->takes_part || !node->announced || !l->told))
+        return "I24: locks are open, and this member has not announced what its clients hold";
+    for (uint32_t k = 0; l->open && k < node->view.count; k++)
+        if (node->member[k] && node->view.member[k].incarnation && !node->member[k]->announced)
+            return "I24: locks are open, and a member has not announced what its clients hold";
+    if (node->agree && l->open && l->grants && l->fence_granted >= l->fence_limit)
+        return "I29: a fencing token was granted that is beyond the limit";
+    if (node->agree && node->self.mute != !agree_life_is_durable(node->agree))
+        return "I26: a member speaks in an incarnation that its disk does not have, or is silent in one that it has";
+    return NULL;
+}
+
+/* I3: the claims of a session are those that it counts, and it waits for one of them at most. */
+static const char *invariants_of_session(const struct node *node, const struct session *s, uint64_t *waiters,
+                                         uint64_t *holders)
+{
+    uint32_t claims = 0;
+    bool waits = !s->waiting;
+
+    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
+
+        claims++;
+        waits |= c == s->waiting;
+        if (c->session != s)
+            return "I3: a claim is in another session than it says";
+        if (c->state == CLAIM_WAITING && c != s->waiting)
+            return "I3: a session waits for two locks";
+        if (c->due_slot && (c->due_slot > node->due.count || node->due.heap[c->due_slot] != c))
+            return "I20: a claim has a deadline, and is not among those that have";
+        if (c->state == CLAIM_LINGERS && !c->due_slot && ring_empty(&c->settled))
+            return "I20: a claim lingers without end";
+    }
+    if (!waits || claims != s->held + (s->waiting != NULL))
+        return "I3: a session has miscounted its claims";
+    if (s->client && s->client->session != s)
+        return "I3: a session belongs to another client than it says";
+    if (node->conf.lease_ms && s->vouched_ms > node->now_ms + node_stretch_ms(node->conf.lease_ms))
+        return "I20: a client was vouched for locks beyond any lease";
+    *waiters += s->waiting != NULL;
+    *holders += s->held;
+    return NULL;
+}
+
+static const char *invariants_of_sessions(const struct node *node)
+{
+    uint64_t waiters = 0, holders = 0;
+    const char *wrong;
+
+    for (const struct ring *r = node->sessions.next; r != &node->sessions; r = r->next)
+        if ((wrong =
+                 invariants_of_session(node, RING_OF((struct ring *)r, struct session, in_node), &waiters, &holders)))
+            return wrong;
+    if (waiters != node->stats.waiters || holders != node->stats.holders)
+        return "I3: a member has miscounted the claims of its clients";
+    for (size_t k = 2; k <= node->due.count; k++)
+        if (node->due.heap[k / 2]->due_ms > node->due.heap[k]->due_ms)
+            return "I20: deadlines are not in order";
+    return ring_empty(&node->locks.settled) ? NULL : "I17: a claim is settled, and its client was not told";
+}
+
+/* I31: what waits for a later turn is counted, so that there is one. */
+static const char *invariants_of_turn(const struct node *node)
+{
+    const struct node_turn *turn = &node->turn;
+    uint32_t hungry = 0;
+
+    for (const struct ring *r = turn->hungry.next; r != &turn->hungry; r = r->next)
+        hungry++;
+    for (const struct ring *r = turn->losers.next; r != &turn->losers; r = r->next)
+        if (!RING_OF((struct ring *)r, struct client, in_news)->lost)
+            return "I17: a client is told before others, and has lost nothing";
+    for (const struct ring *r = turn->clients.next; r != &turn->clients; r = r->next) {
+        const struct client *c = RING_OF((struct ring *)r, struct client, in_node);
+
+        if (client_has_more(c) && ring_empty(&c->in_hungry))
+            return "I31: a client has commands left, and gets no turn";
+        if (c->lost && ring_empty(&c->in_news))
+            return "I17: a client has lost a lock, and is not told";
+    }
+    return hungry == turn->hungry_count ? NULL : "I31: a member has miscounted the clients that wait for a turn";
+}
+
+const char *node_check(const struct node *node)
+{
+    const char *wrong = locks_check(&node->locks);
+
+    if (!wrong)
+        wrong = invariants_of_lease(node);
+    if (!wrong)
+        wrong = invariants_of_view(node);
+    if (!wrong)
+        wrong = invariants_of_sessions(node);
+    return wrong ? wrong : invariants_of_turn(node);
+}
