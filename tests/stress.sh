@@ -32,7 +32,7 @@ run_line() { # NUMBER ALGORITHM RULE BOUND
     json=$("$DIBS" sim "$2" --sites 25 --rule "$3" --script "$dir/${3%:*}" --delay uniform:0.05,2 --hold exp:0.3 --warmup 0 \
         --seed 7 --format json 2>&1)
     status=$?
-    entries=$(echo "$json" | figure entries)
+    entries=$(echo "$json" | figure measured)
     messages=$(echo "$json" | figure messages_per_entry)
     if [ $status = 0 ] && [ "$entries" = "$demands" ] &&
         awk -v m="$messages" -v bound="$4" 'BEGIN { exit !(m != "" && m <= bound) }'; then

@@ -14,8 +14,8 @@ saved_plays_again() { # EXPECTED-LAST-LINE CHECK-ARGUMENT...
 
 rows_are_moves() { # FILE
     moves=$("$DIBS" check lamport --sites 2 --without fifo --format json | sed -n '/"trace"/,$p' | grep -c '^    "')
-    rows=$("$DIBS" trace "$1" | grep -c '^ *[0-9][0-9]* ')
-    [ "$rows" = "$((moves + 1))" ] # and the row of site numbers
+    rows=$("$DIBS" trace "$1" | grep -c '^ \{1,4\}[0-9][0-9]* ')
+    [ "$rows" = "$moves" ]
 }
 
 all_can_be_drawn() {
@@ -84,6 +84,12 @@ tells_deadlock() {
     "$DIBS" trace "$dir/stuck.txt" | grep -q 'DEADLOCK: a site waits' && "$DIBS" trace "$dir/stuck.txt" --format svg | grep -q '>deadlock</text>'
 }
 
+# The comments of a scenario tell its story beside the moves.
+tells_the_story() {
+    "$DIBS" trace tests/scenario/maekawa.txt >"$dir/rows" && sed -n 1p "$dir/rows" | grep -q '^        The run that deadlocks the algorithm as it was published' &&
+        grep -A 1 '^        Each site first gets its own grant; that costs no message.$' "$dir/rows" | grep -q '^    1 .* 1 asks$' && "$DIBS" trace tests/scenario/maekawa.txt --format mermaid | grep -q '^    Note over S0,S3: Each site first gets'
+}
+
 other_tools() {
     "$DIBS" trace tests/scenario/maekawa.txt --format mermaid --out "$dir/m" && grep -q '^    S2->>S0: REQUEST\[1.2\]$' "$dir/m" && [ "$(head -n 1 "$dir/m")" = sequenceDiagram ] &&
         "$DIBS" trace tests/scenario/maekawa.txt --format shiviz >"$dir/m" && grep -q '^site2 {"site0":1, "site2":2}$' "$dir/m" &&
@@ -100,6 +106,7 @@ test_that "labels neither collide nor leave the picture" all_labels_are_apart
 test_that "a diagram of eight sites fits into 80 columns" fits_a_terminal
 test_that "a picture explains its shapes, and has a time axis if there is time" explains_itself
 test_that "a deadlock is shown" tells_deadlock
+test_that "comments are told before the moves" tells_the_story
 test_that "TikZ, Mermaid and ShiViz" other_tools
 rejects "--vertical goes with --format svg; text and Mermaid are vertical, TikZ is not" trace tests/scenario/maekawa.txt --vertical
 rejects "--svg FILE is --format svg --out FILE; leave out the others" trace tests/scenario/maekawa.txt --svg x --format tikz

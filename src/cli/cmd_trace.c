@@ -84,7 +84,7 @@ int cmd_trace(int argc, char **argv)
     cli_write_file(out ? out : "-", picture);
     free(picture);
     free(caption);
-    free((void *)run.move);
+    scenario_run_free(&run);
     free(text);
     return CLI_OK;
 }

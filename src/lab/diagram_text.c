@@ -184,6 +184,28 @@ static void text_legend(FILE *to, const struct diagram *d)
     fprintf(to, "\n");
 }
 
+/* A text in lines of at most 80 columns. */
+static void text_print_wrapped(FILE *to, const char *text)
+{
+    while (*text) {
+        size_t room = TEXT_WIDTH - TEXT_LEFT, cut = strlen(text);
+
+        if (cut > room)
+            for (cut = room; cut > 1 && text[cut] != ' '; cut--)
+                ;
+        fprintf(to, "%*s%.*s\n", TEXT_LEFT, "", (int)cut, text);
+        text += cut + (text[cut] == ' ');
+    }
+}
+
+/* What the scenario says before move k. */
+static void text_remarks(FILE *to, const struct moves *run, uint32_t k)
+{
+    for (uint32_t r = 0; r < run->remarks; r++)
+        if (run->remark[r].before == k)
+            text_print_wrapped(to, run->remark[r].text);
+}
+
 void diagram_text(FILE *to, const struct moves *run)
 {
     struct diagram d;
@@ -191,6 +213,7 @@ void diagram_text(FILE *to, const struct moves *run)
 
     diagram_read(&d, run);
     l = text_layout(&d);
+    text_print_wrapped(to, run->caption ? run->caption : "");
     fprintf(to, "%*s", (int)l.left, "");
     for (dme_id i = 0; i < d.n; i++)
         fprintf(to, "%-*u", i + 1 < d.n ? (int)l.column : 0, i);
@@ -198,8 +221,10 @@ void diagram_text(FILE *to, const struct moves *run)
     for (uint32_t k = 0; k < run->count; k++) {
         if (k == run->loop)
             fprintf(to, "      and from here round and round:\n");
+        text_remarks(to, run, k);
         text_print_row(to, &d, &l, k);
     }
+    text_remarks(to, run, run->count);
     for (size_t a = 0; a < d.arrows; a++)
         if (d.arrow[a].received == UINT32_MAX)
             fprintf(to, "      in flight: %u -> %u %s\n", d.arrow[a].from, d.arrow[a].to, d.arrow[a].label);
@@ -230,6 +255,12 @@ void diagram_mermaid(FILE *to, const struct moves *run)
         const struct world_move *move = &run->move[k];
         const struct diagram_arrow *a = diagram_received(&d, k);
 
+        for (uint32_t r = 0; r < run->remarks; r++)
+            if (run->remark[r].before == k) {
+                fprintf(to, d.n > 1 ? "    Note over S0,S%u: " : "    Note over S%u: ", d.n - 1);
+                text_mermaid(to, run->remark[r].text);
+                fprintf(to, "\n");
+            }
         if (k == run->loop)
             fprintf(to, "    Note over S0: from here round and round\n");
         if (a) {

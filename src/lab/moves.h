@@ -6,14 +6,22 @@
 
 #include <stdio.h>
 
+/* What a comment of a scenario says before a move. */
+struct moves_remark {
+    uint32_t before;
+    char *text; /* one line */
+};
+
 struct moves {
     struct dme_conf conf;
     bool fifo;
     const struct world_move *move;
     uint32_t count;
-    const double *time;  /* of each move; or null: the run has no clock */
-    const char *caption; /* a sentence for a picture; or null */
-    uint32_t loop;       /* from this move on the run goes round for ever; count: it ends */
+    const double *time;                /* of each move; or null: the run has no clock */
+    const char *caption;               /* a sentence for a picture; or null */
+    const struct moves_remark *remark; /* by growing move */
+    uint32_t remarks;
+    uint32_t loop; /* from this move on the run goes round for ever; count: it ends */
 };
 
 /* One line a move: its number, the move, and what it did. */

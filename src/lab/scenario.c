@@ -22,6 +22,9 @@ struct play {
     bool faulted;
     struct world_move *moves; /* so far */
     uint32_t moved;
+    bool commanded; /* a command has been seen */
+    struct moves_remark *remark;
+    uint32_t remarks;
     unsigned words;
     char *word[WORDS_MAX];
     struct scenario_error *error;
@@ -444,6 +447,29 @@ static void play_end_block(struct play *p, bool dashes, FILE *to)
     p->output = open_memstream(&p->block, &p->len);
 }
 
+/* A comment between commands is a remark about what comes next. Lines of one comment become one line. */
+static void play_remark(struct play *p, const char *line)
+{
+    struct moves_remark *last = p->remarks ? &p->remark[p->remarks - 1] : NULL;
+    size_t len = last ? strlen(last->text) : 0;
+
+    line += strspn(line, "# \t");
+    if (!last || last->before != p->moved) {
+        p->remark = mem_grow(p->remark, (p->remarks + 1) * sizeof *p->remark);
+        p->remark[p->remarks++] = (struct moves_remark){p->moved, strdup(line)};
+        return;
+    }
+    last->text = mem_grow(last->text, len + strlen(line) + 2);
+    sprintf(last->text + len, " %s", line);
+}
+
+static void play_free_remarks(struct moves_remark *remark, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        free(remark[k].text);
+    free(remark);
+}
+
 static bool play_line(struct play *p, const char *line, bool *expected, FILE *to)
 {
     bool empty = line[strspn(line, " \t\r")] == 0, dashes = strcmp(line, "----") == 0, fine = true;
@@ -456,8 +482,12 @@ static bool play_line(struct play *p, const char *line, bool *expected, FILE *to
     if (dashes)
         return true;
     fprintf(to, "%s\n", line);
+    if (*line == '#' && p->commanded)
+        play_remark(p, line);
     if (!empty && *line != '#') {
         char *words = strdup(line);
+
+        p->commanded = true;
 
         fine = play_command(p, words);
         free(words);
@@ -507,6 +537,7 @@ bool scenario_play(const char *path, const char *text, char **played, struct sce
     bool fine = play_all(&p, path, text, played);
 
     free(p.moves);
+    play_free_remarks(p.remark, p.remarks);
     if (!fine) {
         free(*played);
         *played = NULL;
@@ -521,10 +552,21 @@ bool scenario_run(const char *path, const char *text, struct moves *run, struct 
     bool fine = play_all(&p, path, text, &played);
 
     free(played);
+    *run = (struct moves){.conf = p.conf,
+                          .fifo = p.promises & DME_FIFO,
+                          .move = p.moves,
+                          .count = p.moved,
+                          .remark = p.remark,
+                          .remarks = p.remarks,
+                          .loop = p.moved};
     if (!fine)
-        free(p.moves);
-    else
-        *run = (struct moves){
-            .conf = p.conf, .fifo = p.promises & DME_FIFO, .move = p.moves, .count = p.moved, .loop = p.moved};
+        scenario_run_free(run);
     return fine;
+}
+
+void scenario_run_free(struct moves *run)
+{
+    free((void *)run->move);
+    play_free_remarks((struct moves_remark *)run->remark, run->remarks);
+    *run = (struct moves){0};
 }

@@ -43,7 +43,8 @@ struct scenario_error {
  * to be freed: if the two are equal, all is as expected. False if a line makes no sense: see error. */
 bool scenario_play(const char *path, const char *text, char **played, struct scenario_error *error);
 
-/* The same, for the run: its moves are to be freed. */
+/* The same, for the run: its moves, and its remarks, which are the comments behind the first command. */
 bool scenario_run(const char *path, const char *text, struct moves *run, struct scenario_error *error);
+void scenario_run_free(struct moves *run);
 
 #endif
