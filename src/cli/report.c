@@ -57,6 +57,12 @@ static const char *report_delay(const struct sim_spec *spec, char *buf, size_t s
     return buf;
 }
 
+/* Are the intervals to be trusted, and as narrow as was asked for? */
+static bool report_is_settled(const struct sim_result *r)
+{
+    return r->steady && !r->correlated && r->precise;
+}
+
 /* Figures that every run has; the others only where several may be inside. */
 static bool report_wants(const struct sim_spec *spec, unsigned figure)
 {
@@ -159,7 +165,7 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     else if (r->correlated)
         fprintf(to, "\nSuccessive waiting times depend on each other over much of the run: it is too short for its "
                     "intervals.\nTake more --entries, or --precision.\n");
-    if (spec->precision > 0 && !r->precise)
+    if (!r->precise)
         fprintf(to, "\nThe precision of %g%% was not reached in the longest run that dibs makes.\n",
                 100 * spec->precision);
     for (size_t k = 0; k < r->logged; k++)
@@ -230,6 +236,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "jain"), json_real(&j, r->jain);
     json_key(&j, "steady"), json_bool(&j, r->steady);
     json_key(&j, "correlated"), json_bool(&j, r->correlated);
+    json_key(&j, "settled"), json_bool(&j, report_is_settled(r));
     if (fault_happens(&spec->faults)) {
         json_key(&j, "crashes"), json_count(&j, r->faults.crashes);
         json_key(&j, "returns"), json_count(&j, r->faults.returns);
@@ -299,7 +306,7 @@ void report_csv_values(FILE *to, const struct sim_result *r)
     report_csv_real(to, r->response_max);
     fprintf(to, ",%" PRIu64 ",%u", r->overtakes_max, r->inside_max);
     report_csv_real(to, r->jain);
-    fprintf(to, r->steady && !r->correlated ? ",yes\n" : ",no\n");
+    fprintf(to, report_is_settled(r) ? ",yes\n" : ",no\n");
 }
 
 static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_result *r)

@@ -259,10 +259,10 @@ bool sim_run(const struct sim_spec *spec, struct sim_result *result, struct dme_
     for (;;) {
         if (!sim_run_once(&longer, result, wrong))
             return false;
-        result->precise = sim_is_precise(spec, result);
+        result->precise = spec->precision <= 0 || sim_is_precise(spec, result);
         result->asked = longer.entries;
         result->asked_warmup = longer.warmup;
-        if (spec->precision <= 0 || result->failure[0] || result->precise || spec->load.type == LOAD_SCRIPT ||
+        if (result->failure[0] || result->precise || spec->load.type == LOAD_SCRIPT ||
             longer.entries > SIM_PRECISE_MAX / 2)
             return true;
         sim_result_free(result);

@@ -73,7 +73,7 @@ struct sim_result {
     uint32_t inside_max;
     bool steady;                /* the waiting times of the first batches are like those of the last */
     bool correlated;            /* those of successive batches depend on each other: the run is too short */
-    bool precise;               /* the intervals are as narrow as the specification wants them */
+    bool precise;               /* the intervals are as narrow as the specification wants them, if it does */
     struct fault_result faults; /* measured */
     double jain;                /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
     struct sim_entry *log;      /* of the whole run, if asked for */
