@@ -437,6 +437,68 @@ static void a_member_that_comes_is_told_all(void **state)
     stop();
 }
 
+/* A session is to move from ant to bee, and the view in which it does has a cat that is new: cat hears of the move, too. */
+static void a_member_that_comes_is_told_of_moves(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    kill_member(2);
+    install();
+    settle();
+    resume(1);
+    settle();
+    assert_true(keep_wants_view(&node[0]));
+    start_member(2, 10);
+    node[2].view = now_view;
+    connect_all(2);
+    install();
+    settle();
+    assert_int_equal(fence_of(said(1)), fence);
+    say(1, "UNLOCK x");
+    settle();
+    assert_int_equal(node[2].keep.records, 0);
+    assert_int_equal(node[0].keep.records, 0);
+    stop();
+}
+
+/* ant is excluded, hears nothing of that view, and takes part in the next one as the same incarnation: it is not the owner of the
+ * session any more. */
+static void a_member_that_was_excluded_unawares_owns_nothing(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = hold(0);
+    now_view.number++;
+    now_view.member[0].incarnation = 0;
+    for (unsigned i = 1; i < MEMBERS; i++)
+        node_install(&node[i], &now_view);
+    settle();
+    assert_int_equal(node[1].keep.claims + node[2].keep.claims, 1);
+    now_view.number++;
+    now_view.member[0].incarnation = node[0].self.incarnation;
+    now_view.member[0].since = now_view.number;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        node_install(&node[i], &now_view);
+    settle();
+    assert_true(client[0]->closing);
+    assert_int_equal(node[0].keep.claims, 0);
+    assert_int_equal(node[1].keep.claims + node[2].keep.claims, 1);
+    resume(3);
+    settle();
+    assert_true(keep_wants_view(&node[1]) || keep_wants_view(&node[2]));
+    now_view.number++;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        node_install(&node[i], &now_view);
+    settle();
+    assert_int_equal(fence_of(said(3)), fence);
+    stop();
+}
+
 static void what_a_client_may_ask(void **state)
 {
     static const char *const wrong[] = {"SESSION KEEP 5",
@@ -546,6 +608,8 @@ int main(void)
         cmocka_unit_test(the_later_connection_waits_until_the_earlier_believes_in_nothing),
         cmocka_unit_test(nothing_is_handed_on_before_all_have_withdrawn_the_record),
         cmocka_unit_test(a_member_that_comes_is_told_all),
+        cmocka_unit_test(a_member_that_comes_is_told_of_moves),
+        cmocka_unit_test(a_member_that_was_excluded_unawares_owns_nothing),
         cmocka_unit_test(what_a_client_may_ask),
         cmocka_unit_test(the_end_of_time_and_force_end_what_is_kept),
         cmocka_unit_test(views_that_do_not_open_lose_nothing),

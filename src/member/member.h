@@ -51,8 +51,8 @@ struct member {
 
     /* Kept sessions, see node/keep.h. */
     struct keep_peer {
-        uint64_t life;       /* the incarnation that all this is about */
-        uint64_t acked;      /* the number of the last letter of ours that it has acknowledged */
+        uint64_t tenure; /* a number for the time in which it takes part without a break, and which all this is about */
+        uint64_t acked;  /* the number of the last letter of ours that it has acknowledged */
         uint64_t seen, told; /* the same of its letters: the last that came, and the last that was acknowledged */
         bool marked;         /* its MARK of this view has come */
     } keep;

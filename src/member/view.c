@@ -119,9 +119,9 @@ void view_encode(const struct view *v, struct bytes *to)
         const struct view_member *m = &v->member[k];
         size_t name = strlen(m->name), address = strlen(m->address);
 
-        at = bytes_add(to, 3 * 8 + 1 + 2 + name + address);
-        at = pack_number(pack_number(pack_number(at, m->id, 8), m->incarnation, 8), m->disk, 8);
-        at = pack_number(at, m->standing, 1);
+        at = bytes_add(to, 4 * 8 + 1 + 2 + name + address);
+        at = pack_number(pack_number(pack_number(at, m->id, 8), m->incarnation, 8), m->since, 8);
+        at = pack_number(pack_number(at, m->disk, 8), m->standing, 1);
         pack_text(pack_text(at, m->name, name), m->address, address);
     }
 }
@@ -156,11 +156,13 @@ bool view_decode(struct view *v, const uint8_t *bytes, size_t len)
 
         m->id = unpack_number(&u, 8);
         m->incarnation = unpack_number(&u, 8);
+        m->since = unpack_number(&u, 8);
         m->disk = unpack_number(&u, 8);
         standing = unpack_number(&u, 1);
         m->standing = (enum view_standing)standing;
         if (!view_decode_text(&u, m->name, LINK_NAME_MAX) || !view_decode_text(&u, m->address, VIEW_ADDRESS_MAX) ||
-            standing > VIEW_REMOVED || m->id == 0 || m->id > v->last_id || (k && m->id <= v->member[k - 1].id))
+            standing > VIEW_REMOVED || m->id == 0 || m->id > v->last_id || m->since > v->number ||
+            (k && m->id <= v->member[k - 1].id))
             return false;
         for (uint32_t i = 0; i < k; i++)
             if (strcmp(v->member[i].name, m->name) == 0)

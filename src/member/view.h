@@ -31,6 +31,7 @@ enum view_standing {
 struct view_member {
     uint64_t id;          /* 1, 2, ..; never used again */
     uint64_t incarnation; /* of the process that takes part; 0: none */
+    uint64_t since;       /* the number of the view from which on it has taken part without a break */
     uint64_t disk;        /* the random number that identifies its data directory; 0: it has never taken part */
     enum view_standing standing;
     char name[LINK_NAME_MAX + 1];

@@ -103,6 +103,11 @@ static struct keep_session *keep_each(const struct keep *k, size_t *at, struct k
     return e;
 }
 
+bool keep_knows(const struct node *node, struct keep_id id)
+{
+    return keep_find(&node->keep, id) != NULL;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ members */
 
 static uint64_t keep_self(const struct node *node)
@@ -116,23 +121,30 @@ static struct member *keep_peer(const struct node *node, uint32_t k)
     return node->takes_part && node->view.member[k].incarnation ? node->member[k] : NULL;
 }
 
-static bool keep_takes_part(const struct node *node, uint64_t id, uint64_t life)
+/* A number for the time in which an incarnation takes part without a break. It may have been excluded for a view or two and not
+ * have noticed; then it is not the owner of anything any more. */
+static uint64_t keep_tenure(const struct view_member *m)
+{
+    return m->incarnation * 0x9e3779b97f4a7c15 + m->since;
+}
+
+static bool keep_takes_part(const struct node *node, uint64_t id, uint64_t tenure)
 {
     uint32_t k = id ? view_find(&node->view, id) : VIEW_MEMBERS_MAX;
 
     return k != VIEW_MEMBERS_MAX && node->view.member[k].incarnation &&
-           (!life || node->view.member[k].incarnation == life);
+           (!tenure || keep_tenure(&node->view.member[k]) == tenure);
 }
 
 static void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id)
 {
     e->owner = id;
-    e->owner_life = node->view.member[view_find(&node->view, id)].incarnation;
+    e->owner_tenure = keep_tenure(&node->view.member[view_find(&node->view, id)]);
 }
 
 static bool keep_is_own(const struct node *node, const struct keep_session *e)
 {
-    return e->owner == keep_self(node) && e->owner_life == node->self.incarnation;
+    return e->owner == keep_self(node) && e->owner_tenure == keep_tenure(&node->view.member[node->place]);
 }
 
 /* The same for all members that know this view. */
@@ -219,7 +231,14 @@ static void keep_say_number(struct member *m, enum keep_type type, uint64_t numb
     keep_say(m, letter, pack_number(pack_number(letter, type, 1), number, 8));
 }
 
-/* To a member that has just begun to take part: all that the own sessions hold. */
+static void keep_say_id(struct member *m, enum keep_type type, uint64_t number, struct keep_id id, uint64_t to)
+{
+    uint8_t letter[1 + 8 + ID + 8];
+
+    keep_say(m, letter, pack_number(keep_pack_id(pack_number(pack_number(letter, type, 1), number, 8), id), to, 8));
+}
+
+/* To a member that has just begun to take part: all that the own sessions hold, and where they are to move. */
 static void keep_send_all(struct node *node, struct member *m)
 {
     uint8_t letter[LETTER_MAX];
@@ -230,6 +249,8 @@ static void keep_send_all(struct node *node, struct member *m)
         for (struct ring *i = e->session->claims.next; i != &e->session->claims; i = i->next)
             if (keep_is_recorded(RING_OF(i, struct claim, in_session)))
                 keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(i, struct claim, in_session)));
+        if (e->moves_to)
+            keep_say_id(m, MOVE, 0, e->id, e->moves_to);
     }
     keep_say_number(m, SYNC, node->keep.made);
 }
@@ -245,7 +266,7 @@ static void keep_report(struct node *node, const struct keep_session *e)
 
         at = pack_number(at, e->keep_ms, 4);
         at = keep_pack_lock(at, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
-        at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_life, 8), e->chosen, 8);
+        at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_tenure, 8), e->chosen, 8);
         at = pack_number(at, e->moves_to, 8);
         keep_say_all(node, letter, at);
     }
@@ -295,7 +316,7 @@ const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why)
     } while (keep_find(&node->keep, id));
     keep_own(node, keep_add(&node->keep, id, keep_ms), s);
     s->kept->owner = node->place < node->view.count ? keep_self(node) : 0;
-    s->kept->owner_life = node->self.incarnation;
+    s->kept->owner_tenure = node->takes_part ? keep_tenure(&node->view.member[node->place]) : 0;
     ring_cut(&s->in_confirming);
     return NULL;
 }
@@ -449,13 +470,14 @@ static void keep_try_resume(struct session *s)
 /* The session is to move in the next view, to the member that wants it. */
 static void keep_begin_move(struct node *node, struct keep_session *e)
 {
-    uint8_t letter[LETTER_MAX], *at = letter;
+    uint64_t number = ++node->keep.made;
 
     e->moves_to = e->wanted_by;
     e->wanted_by = 0;
     node->keep.moving++;
-    at = keep_pack_id(pack_number(pack_number(at, MOVE, 1), ++node->keep.made, 8), e->id);
-    keep_say_all(node, letter, pack_number(at, e->moves_to, 8));
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k))
+            keep_say_id(keep_peer(node, k), MOVE, number, e->id, e->moves_to);
     node->next_beat_ms = node->now_ms; /* the leader shall know at once that a new view is wanted */
 }
 
@@ -603,7 +625,6 @@ static void keep_release(struct node *node, struct keep_session *e)
             session_discard(c);
         }
     }
-    node->keep.moving -= e->moves_to != 0;
     e->wanted_by = 0;
     e->former = NULL;
     e->session = NULL;
@@ -645,7 +666,7 @@ void keep_forget_all(struct node *node)
     k->barrier = false;
     for (uint32_t j = 0; j < node->view.count; j++)
         if (node->member[j])
-            node->member[j]->keep.life = 0;
+            node->member[j]->keep.tenure = 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- views: the barrier */
@@ -671,10 +692,10 @@ static void keep_pass_barrier(struct node *node)
             keep_release(node, e);
         else if (!e->session && keep_is_own(node, e))
             keep_adopt(node, e);
-        k->moving -= e->session && e->moves_to;
         e->moves_to = 0;
         e->orphaned = e->leaves = false;
     }
+    k->moving = 0;
     locks_complete(&node->locks);
 }
 
@@ -696,8 +717,8 @@ static void keep_greet(struct node *node)
 
         if (!m)
             continue;
-        if (m->keep.life != node->view.member[k].incarnation) {
-            m->keep = (struct keep_peer){.life = node->view.member[k].incarnation};
+        if (m->keep.tenure != keep_tenure(&node->view.member[k])) {
+            m->keep = (struct keep_peer){.tenure = keep_tenure(&node->view.member[k])};
             keep_send_all(node, m);
         }
         m->keep.marked = false;
@@ -723,7 +744,7 @@ void keep_begin_view(struct node *node)
     at = 0;
     while ((e = keep_each(k, &at, &next))) {
         e->leaves = e->session && e->moves_to && session_has_kept(e->session);
-        e->orphaned = !keep_takes_part(node, e->owner, e->owner_life);
+        e->orphaned = !keep_takes_part(node, e->owner, e->owner_tenure);
         if (e->orphaned || e->unsure)
             keep_report(node, e);
     }
@@ -851,19 +872,19 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     struct keep_id id = keep_unpack_id(u);
     uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
     struct keep_session *e = keep_find(k, id);
-    uint64_t owner, life, chosen, to;
+    uint64_t owner, tenure, chosen, to;
     union keep_buffer b;
     bool orphaned;
 
     if (!keep_unpack_lock(u, &b))
         return keep_nonsense;
     owner = unpack_number(u, 8);
-    life = unpack_number(u, 8);
+    tenure = unpack_number(u, 8);
     chosen = unpack_number(u, 8);
     to = unpack_number(u, 8);
     if (u->wrong || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
-    orphaned = !keep_takes_part(node, owner, life);
+    orphaned = !keep_takes_part(node, owner, tenure);
     if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->moves_to))
         return NULL;
     if (!e)
@@ -874,7 +895,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
         return NULL;
     if (!e->owner || !orphaned) {
         e->owner = owner;
-        e->owner_life = life;
+        e->owner_tenure = tenure;
         e->chosen = chosen;
     }
     if (to && (!e->moves_to || to < e->moves_to))
@@ -924,7 +945,7 @@ static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type
     uint64_t number = unpack_number(u, 8);
     const char *wrong = NULL;
 
-    if (u->wrong || (number && number < m->keep.seen) || (!number && type != GRANT && type != SYNC))
+    if (u->wrong || (number && number < m->keep.seen) || (!number && type == FREE))
         return keep_nonsense;
     if (type == GRANT)
         wrong = keep_hear_grant(node, k, u);
@@ -946,8 +967,9 @@ bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, 
     uint64_t type = unpack_number(&u, 1);
 
     *wrong = NULL;
-    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_life)
-        return true; /* of an incarnation that does not take part */
+    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_life ||
+        m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
+        return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
     if (node->keep.barrier && m->keep.marked)
         return false; /* it may be about an owner that is not known here yet */
     if (type <= SYNC)
@@ -994,7 +1016,8 @@ void keep_mind_lease(struct node *node, bool grants)
     if (grants)
         k->lapsed_ms = 0;
     else if (node->locks.grants) {
-        k->lapsed_ms = node->lease_end_ms && node->lease_end_ms < node->now_ms ? node->lease_end_ms : node->now_ms;
+        /* It was valid when the time was told last; and no member excludes this one before it is over. */
+        k->lapsed_ms = node->lease_end_ms > node->granted_ms ? node->lease_end_ms : node->granted_ms;
         k->due_ms = k->due_ms < k->lapsed_ms + KEEP_MS_MIN ? k->due_ms : k->lapsed_ms + KEEP_MS_MIN;
     }
 }

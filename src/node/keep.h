@@ -11,9 +11,9 @@
  * member takes them from every incarnation that takes part in the view that it has installed. REPORT, MARK and ASK belong to
  * the view in which they were sent. Numbers are as in pack.h.
  *
- *   GRANT   number, id, keep time, a lock     the session holds this lock; number 0: it is told to a member that is new
+ *   GRANT   number, id, keep time, a lock     the session holds this lock; number 0: to a member that is new
  *   FREE    number, id, name, fence           the session holds it no longer
- *   MOVE    number, id, member                in the next view that member shall be the owner
+ *   MOVE    number, id, member                in the next view that member shall be the owner; number 0: as above
  *   SYNC    number                            that was all that the owner's sessions hold
  *   ACK     number                            of the receiver's stream
  *   REPORT  id, keep time, a lock, owner, since, move   a record whose owner does not take part, or is not sure
@@ -57,13 +57,14 @@ struct keep_session {
     struct ring in_own;
     struct keep_id id;
     uint32_t keep_ms;
-    uint64_t owner, owner_life; /* the id of the member, and its incarnation */
-    uint64_t moves_to;          /* the id of the member that shall be the owner in the next view; or 0 */
-    uint64_t wanted_by;         /* own: a member that has asked for it, and has to wait; or 0 */
-    uint64_t chosen;            /* the view in which its owner was chosen; or 0: where it began */
-    bool unsure;   /* its owner was chosen in a view that has not opened here: some members may not know that */
-    bool orphaned; /* its owner, as this member or a report says, does not take part in this view */
-    bool leaves;   /* own: it had claims, and a move, when this member sent MARK */
+    uint64_t owner,
+        owner_tenure;   /* the id of the member, and a number for the time for which it takes part without a break */
+    uint64_t moves_to;  /* the id of the member that shall be the owner in the next view; or 0 */
+    uint64_t wanted_by; /* own: a member that has asked for it, and has to wait; or 0 */
+    uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
+    bool unsure;        /* its owner was chosen in a view that has not opened here: some members may not know that */
+    bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
+    bool leaves;        /* own: it had claims, and a move, when this member sent MARK */
     struct session *session; /* own: it, with or without a client; else null */
     struct session *former;  /* own: the connection that was cut off, if it is still there; else null */
     uint64_t due_ms;         /* own, without a client: when its time is over */
@@ -105,6 +106,9 @@ const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why);
 const char *keep_resume(struct session *s, struct keep_id id, const char **why);
 /* The session ends, and what it holds is released. */
 void keep_end(struct session *s);
+
+/* Does this member have the session, or a record of it? */
+bool keep_knows(const struct node *node, struct keep_id id);
 
 /* ---- For session.c. */
 /* The connection of a kept session has gone. */

@@ -370,6 +370,7 @@ static void lease_let_in(const struct node *node, const struct plan *p, struct v
             m->incarnation = 0;
         if (p->come & plan_bit(k)) {
             m->incarnation = k == node->place ? node->self.incarnation : node->member[k]->link.peer_incarnation;
+            m->since = next->number;
             m->disk = k == node->place ? node->self.disk : node->member[k]->link.disk_seen;
         }
     }

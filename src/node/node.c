@@ -163,6 +163,7 @@ bool node_is_removed(const struct node *node)
 void node_install(struct node *node, const struct view *view)
 {
     bool took_part = node->takes_part, next = view->number == node->view.number + 1;
+    uint64_t before = node->view.number;
 
     if (view->counted_since != node->view.counted_since)
         node->settled_ms = 0;
@@ -176,8 +177,8 @@ void node_install(struct node *node, const struct view *view)
         fence_forget(&node->fence);
     lease_begin_view(node);
     lease_refresh(node); /* if this member was excluded, its clients hear of it before anything else happens */
-    if (took_part && !node->takes_part)
-        keep_forget_all(node);
+    if (took_part && (!node->takes_part || view->member[node->place].since > before))
+        keep_forget_all(node); /* it was excluded, perhaps in a view that is over, too */
     node_begin_view(node);
     if (took_part && !node->takes_part)
         node_begin_life(node);

@@ -32,6 +32,8 @@ void clients_begin(struct world *w)
         w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
         if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* at a slow one: see faults_squeeze */
             w->client[k].machine = k % 2;
+        if (w->mix.kept && k % 3 == 0)
+            kept_begin(w, k);
         clients_think(w, k);
     }
 }
@@ -92,7 +94,8 @@ void clients_check_belief(struct world *w, uint32_t me, int name)
         world_fail(w, "%s has %u holders, and %u slots", clients_names[name], together, mine.slots);
 }
 
-/* Claims of one lock at one member, by its fence: a client names its own by that. */
+/* Claims of one lock at one member, by its fence: a client names its own by that. Kept sessions that came from another member
+ * may have the same number in a mode that is shared. */
 static uint32_t clients_count_fence(const struct world *w, const struct soak_conn *x, uint64_t fence)
 {
     const char *name = clients_names[x->name];
@@ -100,7 +103,7 @@ static uint32_t clients_count_fence(const struct world *w, const struct soak_con
     uint32_t count = 0;
 
     for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        count += c->fence == fence;
+        count += c->fence == fence && (c->session == x->end->session || !(c->session && c->session->kept));
     return count;
 }
 
@@ -171,10 +174,10 @@ static void clients_check_overtaking(struct world *w, const struct soak_conn *me
     }
 }
 
-/* A client that tried has not got the lock, and no client was in its way. */
+/* A client that tried has not got the lock, and no client was in its way. (A kept session may be, without a client.) */
 static void clients_check_try(struct world *w, const struct soak_conn *x, const struct node_event *e)
 {
-    if (x->tries && !x->rivalled && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
+    if (x->tries && !x->rivalled && !w->mix.kept && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
         w->now_us < x->asked_us + 2 * SOAK_LEASE_MS * 1000)
         world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[x->name],
                    w->machine[x->machine].name);
@@ -216,7 +219,7 @@ void clients_abandon(struct world *w, const struct soak_conn *me)
             clients_abandon_name(w, name);
 }
 
-static int clients_find_name(const char *text, size_t len)
+int clients_find_name(const char *text, size_t len)
 {
     int name = 0;
 
@@ -227,18 +230,21 @@ static int clients_find_name(const char *text, size_t len)
 
 void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct node_event *e)
 {
+    if (e->keep)
+        return;
     if (e->answers && strcmp(clients_names[x->name], e->name) != 0)
         world_fail(w, "client %u hears of %s, and did not ask", x->client, e->name);
     if (e->answers)
         clients_check_try(w, x, e);
-    world_trace(w, "client %u of %s: %s %s, fence %llu", x->client, w->machine[i].name, e->name,
+    world_trace(w, "client %u of %s: %s %s%s, fence %llu", x->client, w->machine[i].name, e->name,
                 e->state == CLAIM_HELD   ? "held"
-                : e->state == CLAIM_LOST ? "lost"
+                : e->state == CLAIM_LOST ? "lost: "
                                          : "not held",
-                (unsigned long long)e->fence);
+                e->state == CLAIM_LOST ? loss_text[e->loss] : "", (unsigned long long)e->fence);
     if (e->state == CLAIM_HELD) {
         w->report->grants++;
         clients_check_fence(w, x, e->fence);
+        kept_check_grant(w, x);
         clients_check_overtaking(w, x);
         x->holds = true;
         x->held_us = w->now_us;
@@ -253,8 +259,7 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
 
 /* ------------------------------------------------------------------------------------------------------------- saying */
 
-static void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words,
-                        size_t count)
+void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words, size_t count)
 {
     assert(c->conn >= 0 && c->awaited < SOAK_AWAITED_MAX);
     c->await[c->awaited++] = (struct soak_awaited){.to = to, .asked_us = w->now_us, .fence = c->fence};
@@ -271,7 +276,7 @@ static void clients_ask_confirm(struct world *w, struct soak_client *c)
     clients_say(w, c, SOAK_TO_CONFIRM, words, c->holds ? 1 + world_below(w, 3) : 1);
 }
 
-static void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost)
+void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost)
 {
     char text[24];
     const char *words[3] = {"UNLOCK", clients_names[name], text};
@@ -311,7 +316,7 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = w->mix.squeeze || w->mix.reborn || world_below(w, 4);
+    c->confirms = c->kept || w->mix.squeeze || w->mix.reborn || world_below(w, 4);
     c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
     c->confirm_us = (w->mix.squeeze || w->mix.reborn || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || world_below(w, 4) == 0;
@@ -322,6 +327,11 @@ static void clients_connect(struct world *w, uint32_t k)
         world_below(w, 4) == 0) /* it is busy with other things */
         x->jitter_us = world_below(w, SOAK_LEASE_MS * 1000);
     x->end->session->remote = !x->local;
+    if (c->kept) {
+        clients_say(w, c, SOAK_TO_HELLO, hello, 2);
+        kept_connect(w, k);
+        return;
+    }
     if (c->confirms && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0) {
         library_begin(w, k);
         return;
@@ -358,7 +368,7 @@ static void clients_ask(struct world *w, uint32_t k)
         words[count++] = wait;
     }
     c->greedy = world_below(w, 5) == 0;
-    if (c->greedy && world_below(w, 2) && !w->conf->rolling) {
+    if (c->greedy && !c->kept && world_below(w, 2) && !w->conf->rolling) {
         snprintf(ttl, sizeof ttl, "%llu", (unsigned long long)(1 + world_below(w, 3000)));
         words[count++] = "TTL";
         words[count++] = ttl;
@@ -377,11 +387,23 @@ void clients_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
-    library_forget(c);
-    c->conn = -1;
-    c->waits = c->holds = false;
-    c->name = -1;
+    if (c->kept) {
+        kept_be_gone(w, k);
+    } else {
+        library_forget(c);
+        c->conn = -1;
+        c->waits = c->holds = false;
+        c->name = -1;
+    }
     clients_think(w, k);
+}
+
+void clients_hang_up(struct world *w, uint32_t k)
+{
+    if (w->conn[w->client[k].conn].local)
+        w->client[k].believes_to_us = 0; /* its end proves that */
+    conns_close(w, &w->conn[w->client[k].conn], false);
+    clients_be_gone(w, k);
 }
 
 void clients_leave(struct world *w, uint32_t k, bool goodbye)
@@ -389,6 +411,7 @@ void clients_leave(struct world *w, uint32_t k, bool goodbye)
     struct soak_client *c = &w->client[k];
 
     world_trace(w, "client %u ends its connection%s", k, goodbye ? " and says goodbye" : "");
+    kept_die(&w->client[k]);
     conns_close(w, &w->conn[c->conn], goodbye);
     clients_be_gone(w, k);
 }
@@ -430,8 +453,10 @@ void clients_disturb(struct world *w, uint32_t k)
 
 void clients_evict(struct world *w, uint32_t i)
 {
-    const char *name = clients_names[w->mix.slots ? 3 : world_below(w, SOAK_NAMES)];
+    int number = w->mix.slots ? 3 : (int)world_below(w, SOAK_NAMES);
+    const char *name = clients_names[number];
 
+    w->history[number].evicted_us = w->now_us;
     world_step_node(w, i, (struct node_input){.type = NODE_TIME});
     world_trace(w, "%u clients of %s are evicted from %s",
                 session_evict(&w->machine[i].node, name, strlen(name), UINT64_MAX, "the soak"), w->machine[i].name,
@@ -451,9 +476,11 @@ void clients_act(struct world *w, uint32_t k)
         clients_plan(w, k, 100 + world_below(w, 500));
     } else if (c->library) {
         library_act(w, k);
+    } else if (c->kept && (c->waits || kept_act(w, k))) {
+        return;
     } else if (c->holds) {
         world_trace(w, "client %u releases %s", k, clients_names[c->name]);
-        if (world_below(w, 8))
+        if (c->kept || world_below(w, 8))
             clients_let_go(w, k, false);
         else
             clients_leave(w, k, true);
@@ -486,6 +513,7 @@ static uint64_t clients_greed(struct world *w)
 static void clients_lose(struct world *w, uint32_t k)
 {
     if (w->client[k].holds) {
+        kept_check_loss(w, k);
         world_trace(w, "client %u hears that it has lost %s", k, clients_names[w->client[k].name]);
         clients_let_go(w, k, true);
     }
@@ -502,10 +530,15 @@ static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_
             strncmp(r->word[0].at, "NOTHELD ", 8) != 0)
             world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
         c->vouched_us = 0;
-        if (a->fence == c->fence)
+        if (c->kept && c->holds && strncmp(r->word[0].at, "NOQUORUM ", 9) == 0)
+            c->believes_to_us = 0; /* it is in doubt, and asks again */
+        else if (a->fence == c->fence)
             clients_lose(w, k);
         return;
     }
+    if (kept_is_detached(c))
+        return;
+    kept_attached(c, a);
     until_us = a->asked_us + (c->slow ? ms * 20000 / 19 : ms * 1000);
     if (c->vouched_us < until_us)
         c->vouched_us = until_us;
@@ -536,6 +569,7 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
         clients_say_unlock(w, c, c->stale_name, c->stale_fence, true);
     c->stale_fence = 0;
     c->fence = r->word[1].number;
+    kept_granted(c);
     c->since_us = w->conn[c->conn].held_us;
     c->dazed = w->conn[c->conn].dazed;
     c->believes_to_us = c->confirms ? c->vouched_us : UINT64_MAX;
@@ -582,6 +616,9 @@ static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_r
         break;
     case SOAK_TO_UNLOCK:
         clients_hear_unlock(w, k, &a, r);
+        break;
+    default:
+        kept_hear(w, k, &a, r);
     }
 }
 
@@ -637,8 +674,11 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
             if (c->fence == r.word[2].number)
                 clients_lose(w, k);
             c->lost_fence = r.word[2].number;
+        } else if (c->kept && r.word[0].len == 7 && memcmp(r.word[0].at, "session", 7) == 0) {
+            c->believes_to_us = 0; /* another connection has its session */
         }
-        bytes_consume(&x->in, len);
+        if (c->conn == (int)(x - w->conn))
+            bytes_consume(&x->in, len);
     }
 }
 
@@ -653,11 +693,13 @@ bool clients_at_rest(struct world *w)
 
         if (c->conn >= 0 && !world_is_member(w, c->machine))
             clients_die(w, k); /* its daemon has been removed, and serves no client any more */
+        if (c->kept && c->conn < 0)
+            kept_die(c);
         if (c->holds && c->greedy) {
             c->greedy = false;
             clients_plan(w, k, 0);
         }
-        rest = rest && !c->waits && !c->holds && (!c->library || library_is_at_rest(c));
+        rest = rest && (!c->waits || (c->kept && c->conn < 0)) && !c->holds && (!c->library || library_is_at_rest(c));
     }
     return rest;
 }

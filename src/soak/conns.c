@@ -157,8 +157,10 @@ void conns_end(struct world *w)
         bytes_free(&w->conn[k].in);
         w->conn[k] = (struct soak_conn){0};
     }
-    for (uint32_t k = 0; k < w->clients; k++)
+    for (uint32_t k = 0; k < w->clients; k++) {
         library_forget(&w->client[k]);
+        kept_end(&w->client[k]);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------- what arrives where */

@@ -205,7 +205,7 @@ void machine_start(struct world *w, uint32_t i)
     m->opens = bytes_len(&m->disk) > 0; /* when a journal is opened, it is written anew at once */
     m->thaws_us = 0;
     m->leave_by_ms = 0;
-    m->led_ms = m->drops = m->stills = m->view = 0;
+    m->led_ms = m->drops = m->stills = m->view = m->incarnation = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
     node_init(&m->node, &(struct node_conf){
                             .name = m->name,
@@ -257,6 +257,7 @@ void machine_start(struct world *w, uint32_t i)
 void machines_found(struct world *w)
 {
     world_trace(w, "a new cluster is founded");
+    kept_excuse_all(w);
     checks_begin(w);
     w->alone = false;
     w->founders = w->n;
@@ -276,6 +277,7 @@ void machine_crash(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
 
     world_trace(w, "%s %s", m->name, m->leave_by_ms ? "ends" : "crashes");
+    kept_forgotten(w, i);
     m->runs = false;
     m->leave_by_ms = 0;
     conns_drop_process(w, i);

@@ -17,6 +17,8 @@
  *   - that a client that loses a lock is told before another client is granted it, unless its daemon was stopped;
  *   - that after the faults have ended every client that waits is served, and all members take part;
  *   - that no daemon takes a message of another for nonsense;
+ *   - that a client whose session is kept (kept.c) loses a lock only when its keep time is over, an operator took the lock away, or
+ *     every process that had a record of it is gone; and that all members know of such a lock before the client does;
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
  * In some seeds each machine also has a client that holds many locks at once (hoards.c), and views change in pieces of one to

@@ -183,8 +183,10 @@ static void world_watch_views(struct world *w, uint32_t i)
         if (node->member[k] && node->member[k]->link.banned)
             world_fail(w, "%s refuses %s for good: %s", node->conf.name, node->member[k]->name,
                        node->member[k]->link.reason);
-    if (node->view.number > w->newest.number)
+    if (node->view.number > w->newest.number) {
+        kept_follow(w, &node->view);
         w->newest = node->view;
+    }
     if (node->view.number > w->report->views) {
         w->report->views = node->view.number;
         world_trace(w, "%s installs view %llu, in which take part:%s", node->conf.name,
@@ -257,6 +259,7 @@ void world_settle(struct world *w, uint32_t i)
     }
     world_watch_views(w, i);
     checks_look(w, i);
+    kept_look(w, i);
     world_tell_leader(w, i);
     world_set_timer(w, i);
     if (node_broken(&m->node))

@@ -63,6 +63,8 @@ struct soak_machine {
     uint64_t random;
     uint64_t led_ms, drops; /* of the node, as last told in the trace */
     uint64_t view;          /* its number, as last looked at */
+    struct view before;     /* as last looked at by kept.c, and the incarnation */
+    uint64_t incarnation;
     struct bytes disk;
     struct disk disk_calls;
     struct world *world;
@@ -104,7 +106,15 @@ struct soak_conn {
 enum soak_break { SOAK_BREAK_DAEMON, SOAK_BREAK_CLIENT, SOAK_BREAK_BOTH }; /* who notices soon */
 
 /* What a client awaits the answer to. */
-enum soak_answer { SOAK_TO_HELLO, SOAK_TO_LOCK, SOAK_TO_CONFIRM, SOAK_TO_UNLOCK };
+enum soak_answer {
+    SOAK_TO_HELLO,
+    SOAK_TO_LOCK,
+    SOAK_TO_CONFIRM,
+    SOAK_TO_UNLOCK,
+    SOAK_TO_KEEP,
+    SOAK_TO_RESUME,
+    SOAK_TO_END
+};
 struct soak_awaited {
     enum soak_answer to;
     uint64_t asked_us;
@@ -134,6 +144,7 @@ struct soak_use {
 struct soak_client {
     uint32_t machine;
     struct soak_library *library; /* it uses libdibs (library.c), and of what follows only conn, life, slow, thaws_us */
+    struct soak_kept *kept;       /* its session is kept (kept.c); or null */
     uint64_t life;
     int conn; /* its connection, or -1 */
     unsigned protocol;
@@ -164,6 +175,7 @@ struct soak_hoard {
 
 struct soak_history {
     uint64_t highest, highest_alone;
+    uint64_t evicted_us;   /* when an operator last took it from clients of a machine */
     uint64_t abandoned_us; /* when it was last not released in the usual way: it may stay held for a while */
 };
 
@@ -181,6 +193,7 @@ struct soak_mix {
     bool standstill;  /* nothing but machines that stop together with their clocks */
     bool absent;      /* some members are added and never started */
     bool squeeze;     /* nothing but that: see faults_squeeze */
+    bool kept;        /* some clients have kept sessions */
     bool hoard;       /* each machine has a client that holds many locks */
     bool bursts;      /* one fault brings others, within a lease or two */
     bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
@@ -341,6 +354,34 @@ void clients_disturb(struct world *w, uint32_t c);
 /* One of the locks is taken away from all clients of this machine. */
 void clients_evict(struct world *w, uint32_t i);
 bool clients_at_rest(struct world *w);
+
+/* Says it, and awaits the answer. */
+void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words, size_t count);
+void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost);
+int clients_find_name(const char *text, size_t len);
+/* It ends its connection, and connects anew. */
+void clients_hang_up(struct world *w, uint32_t c);
+
+/* ---- kept.c: clients with kept sessions */
+void kept_begin(struct world *w, uint32_t c);
+void kept_end(struct soak_client *c);
+void kept_connect(struct world *w, uint32_t c);
+void kept_be_gone(struct world *w, uint32_t c);
+void kept_die(struct soak_client *c);
+bool kept_act(struct world *w, uint32_t c);
+bool kept_is_detached(const struct soak_client *c);
+void kept_granted(struct soak_client *c);
+void kept_attached(struct soak_client *c, const struct soak_awaited *a);
+void kept_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
+void kept_check_loss(struct world *w, uint32_t c);
+void kept_check_grant(struct world *w, const struct soak_conn *x);
+/* The process of this machine is about to end; it may have begun to be another one. */
+void kept_forgotten(struct world *w, uint32_t i);
+void kept_look(struct world *w, uint32_t i);
+/* A view follows the newest one: if no process is in both, all is lost. */
+void kept_follow(struct world *w, const struct view *next);
+/* All locks may be lost. */
+void kept_excuse_all(struct world *w);
 
 /* ---- hoards.c: each process has one, while it runs */
 void hoards_open(struct world *w, uint32_t i);

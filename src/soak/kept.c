@@ -1,0 +1,347 @@
+/* kept.c - the clients of a soak whose sessions are kept (node/keep.h). They speak the protocol themselves, as those of clients.c
+ * do, and confirm their locks.
+ *
+ * A kept client whose connection ends goes on believing in its lock for as long as it was vouched for. It connects anew, at any
+ * machine, shows the id of its session, and goes on holding what RESUMED lists. Such clients also detach, end their sessions,
+ * die, and now and then one of them shows the id of another one, as a second process of the same program would: then both
+ * want the same session.
+ *
+ * Checks, besides those of clients.c: a lock that a client was told of is lost only if the keep time has passed since the client
+ * last knew that its session had a connection; or if an operator took the lock away; or if every process that should have had
+ * a record has crashed or was excluded. And when a client is told of a lock, every process in the view of its daemon knows of it. */
+#include "world.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+enum { KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000 };
+
+struct soak_kept {
+    char id[33];
+    bool known;    /* it has an id */
+    bool shared;   /* another client has the id as well: the lock may be gone because of that */
+    bool expects;  /* a lock, of the session that it has taken from another client */
+    bool detached; /* it has said so, and believes in nothing until it has resumed */
+    bool excused;
+    uint32_t keep_ms;
+    uint64_t attached_us; /* then its session had a connection, for sure */
+};
+
+static bool kept_parse_id(const char *text, struct keep_id *id)
+{
+    char half[17] = "";
+
+    memcpy(half, text, 16);
+    id->high = strtoull(half, NULL, 16);
+    memcpy(half, text + 16, 16);
+    id->low = strtoull(half, NULL, 16);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- checks */
+
+/* Does this process take part in the view? */
+static bool kept_is_in_view(const struct world *w, uint32_t j, const struct view *view)
+{
+    uint32_t place = view_find_name(view, w->machine[j].name, strlen(w->machine[j].name));
+
+    return w->machine[j].runs && place != VIEW_MEMBERS_MAX &&
+           view->member[place].incarnation == w->machine[j].node.self.incarnation;
+}
+
+/* Does this process know that the session holds something? */
+static bool kept_knows(const struct world *w, uint32_t i, const struct soak_kept *q)
+{
+    struct keep_id id;
+
+    kept_parse_id(q->id, &id);
+    return kept_is_in_view(w, i, &w->newest) && keep_knows(&w->machine[i].node, id);
+}
+
+/* A daemon is about to tell a client that it is granted a lock. */
+void kept_check_grant(struct world *w, const struct soak_conn *x)
+{
+    const struct node *node = &w->machine[x->machine].node;
+
+    if (!x->end->session->kept || w->mix.wild_clocks)
+        return;
+    for (uint32_t j = 0; j < w->n; j++)
+        if (kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
+            w->machine[j].node.view.number == node->view.number &&
+            !keep_knows(&w->machine[j].node, x->end->session->kept->id))
+            world_fail(w, "client %u of %s is told of a lock of its kept session, and %s does not know", x->client,
+                       w->machine[x->machine].name, w->machine[j].name);
+}
+
+/* It is lost if no other process knows it. */
+static void kept_excuse(struct world *w, uint32_t i, struct soak_kept *q)
+{
+    bool known = false;
+
+    for (uint32_t j = 0; j < w->n; j++)
+        known |= j != i && kept_knows(w, j, q);
+    q->excused |= !known;
+}
+
+/* A process is about to end: the sessions of which no other process knows may be lost, if no other
+ * process should have known. */
+void kept_forgotten(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+    bool expected = false;
+
+    for (uint32_t j = 0; j < w->n; j++)
+        expected |= j != i && kept_is_in_view(w, j, &node->view);
+    for (uint32_t k = 0; k < w->clients; k++) {
+        struct soak_kept *q = w->client[k].kept;
+
+        if (q && q->known && !(expected && node->locks.open && kept_knows(w, i, q)))
+            kept_excuse(w, i, q);
+    }
+}
+
+/* The same for a process that has been excluded, and has forgotten all sessions. Those that were in its view before, and are in the
+ * view that excludes it, should know them. */
+void kept_look(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    bool expected = false;
+
+    if (m->incarnation != m->node.self.incarnation && m->incarnation) {
+        for (uint32_t j = 0; j < w->n; j++) {
+            uint32_t place = view_find_name(&m->before, w->machine[j].name, strlen(w->machine[j].name));
+
+            expected |= j != i && kept_is_in_view(w, j, &m->node.view) && place != VIEW_MEMBERS_MAX &&
+                        m->before.member[place].incarnation == w->machine[j].node.self.incarnation;
+        }
+        for (uint32_t k = 0; k < w->clients && !expected; k++)
+            if (w->client[k].kept && w->client[k].kept->known)
+                kept_excuse(w, i, w->client[k].kept);
+    }
+    m->incarnation = m->node.self.incarnation;
+    if (m->before.number != m->node.view.number)
+        m->before = m->node.view;
+}
+
+void kept_follow(struct world *w, const struct view *next)
+{
+    for (uint32_t k = 0; k < next->count; k++) {
+        uint32_t place = view_find(&w->newest, next->member[k].id);
+
+        if (next->member[k].incarnation && place != VIEW_MEMBERS_MAX &&
+            w->newest.member[place].incarnation == next->member[k].incarnation)
+            return;
+    }
+    kept_excuse_all(w);
+}
+
+void kept_excuse_all(struct world *w)
+{
+    for (uint32_t k = 0; k < w->clients; k++)
+        if (w->client[k].kept)
+            w->client[k].kept->excused = true;
+}
+
+/* The client hears that it has lost its lock. */
+void kept_check_loss(struct world *w, uint32_t k)
+{
+    const struct soak_client *c = &w->client[k];
+    const struct soak_kept *q = c->kept;
+
+    if (!q || !c->holds || q->excused || q->shared || c->dazed || w->mix.wild_clocks || w->mix.standstill || w->alone)
+        return;
+    if (w->now_us < q->attached_us + 950 * (uint64_t)q->keep_ms && w->history[c->name].evicted_us < c->since_us)
+        world_fail(w, "client %u has lost %s, which its session should have kept", k, clients_names[c->name]);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- doing */
+
+void kept_begin(struct world *w, uint32_t k)
+{
+    w->client[k].kept = mem_new(sizeof *w->client[k].kept);
+}
+
+void kept_end(struct soak_client *c)
+{
+    free(c->kept);
+    c->kept = NULL;
+}
+
+/* The session is no longer its own. */
+static void kept_forget(struct soak_client *c)
+{
+    *c->kept = (struct soak_kept){0};
+    c->holds = false;
+    c->name = -1;
+}
+
+/* It has a connection, and asks for its session, or for a new one. */
+void kept_connect(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    char ms[24];
+    const char *keep[] = {"SESSION", "KEEP", ms}, *resume[] = {"SESSION", "RESUME", c->kept->id};
+
+    c->waits = true;
+    c->kept->detached = false;
+    if (c->kept->known) {
+        world_trace(w, "client %u resumes its session at %s", k, w->machine[c->machine].name);
+        clients_say(w, c, SOAK_TO_RESUME, resume, 3);
+        return;
+    }
+    c->kept->keep_ms = KEEP_FIRST_MS + (uint32_t)world_below(w, KEEP_MORE_MS);
+    snprintf(ms, sizeof ms, "%u", c->kept->keep_ms);
+    clients_say(w, c, SOAK_TO_KEEP, keep, 3);
+}
+
+/* Its connection is gone, or it has ended it. */
+void kept_be_gone(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+
+    c->conn = -1;
+    c->waits = false;
+    if (!c->kept->known || w->calm)
+        kept_forget(c);
+    if (world_below(w, 2))
+        c->machine = (uint32_t)world_below(w, w->n);
+}
+
+/* The program ends. */
+void kept_die(struct soak_client *c)
+{
+    if (c->kept)
+        kept_forget(c);
+}
+
+/* Another client's session is wanted. */
+static bool kept_steal(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k], *other = &w->client[world_below(w, w->clients)];
+
+    if (other == c || !other->kept || !other->kept->known || !other->holds || c->holds)
+        return false;
+    world_trace(w, "client %u takes the session of client %u", k, (uint32_t)(other - w->client));
+    other->kept->shared = true;
+    *c->kept = *other->kept;
+    c->kept->expects = true;
+    c->name = other->name;
+    c->mode = other->mode;
+    c->slots = other->slots;
+    c->fence = other->fence;
+    c->believes_to_us = 0;
+    clients_hang_up(w, k);
+    return true;
+}
+
+/* It has a connection and a session, and holds a lock or not. False: it does what all clients do. */
+bool kept_act(struct world *w, uint32_t k)
+{
+    static const char *const end[] = {"SESSION", "END"}, *const detach[] = {"SESSION", "DETACH"};
+    struct soak_client *c = &w->client[k];
+
+    if (!c->holds)
+        return world_below(w, 8) == 0 && kept_steal(w, k);
+    if (world_below(w, 8) == 0) {
+        world_trace(w, "client %u ends its session", k);
+        clients_say(w, c, SOAK_TO_END, end, 2);
+        c->holds = false;
+        c->name = -1;
+        c->waits = true;
+        return true;
+    }
+    if (world_below(w, 6) == 0 && !w->calm) {
+        world_trace(w, "client %u detaches", k);
+        c->believes_to_us = 0;
+        c->kept->detached = true;
+        clients_say(w, c, SOAK_TO_END, detach, 2);
+        c->waits = true;
+        return true;
+    }
+    return false;
+}
+
+/* It is told of another lock: it has not been lost yet. */
+void kept_granted(struct soak_client *c)
+{
+    if (c->kept)
+        c->kept->excused = c->kept->shared;
+}
+
+/* Does it heed confirmations? */
+bool kept_is_detached(const struct soak_client *c)
+{
+    return c->kept && c->kept->detached;
+}
+
+/* Its daemon has confirmed that the session has this connection. */
+void kept_attached(struct soak_client *c, const struct soak_awaited *a)
+{
+    if (c->kept && c->kept->attached_us < a->asked_us)
+        c->kept->attached_us = a->asked_us;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- hearing */
+
+static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+    bool found = false;
+
+    kept_attached(c, a);
+    for (size_t j = 1; j + 1 < r->count; j += 2) {
+        int name = clients_find_name(r->word[j].at, r->word[j].len);
+
+        if (c->name == name && c->fence == r->word[j + 1].number && (c->holds || c->kept->expects))
+            found = true;
+        else /* it has released it before, or was never told of it */
+            clients_say_unlock(w, c, name, r->word[j + 1].number, true);
+    }
+    world_trace(w, "client %u has its session again, and %s", k,
+                found      ? "its lock"
+                : c->holds ? "not its lock"
+                           : "no lock");
+    if (!found)
+        kept_check_loss(w, k);
+    if (found && !c->holds)
+        c->since_us = w->now_us;
+    c->life++;
+    c->kept->expects = false;
+    c->waits = false;
+    c->holds = found;
+    if (!found)
+        c->name = -1;
+    if (found)
+        world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
+    clients_plan(w, k, world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
+}
+
+void kept_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+
+    if (a->to == SOAK_TO_KEEP && r->kind == '$') {
+        memcpy(c->kept->id, r->word[0].at, 32);
+        c->kept->known = true;
+        c->waits = false;
+        kept_attached(c, a);
+        clients_plan(w, k, 0);
+    } else if (a->to == SOAK_TO_RESUME && r->kind == '*') {
+        kept_resumed(w, k, a, r);
+    } else if (r->kind == '-' && strncmp(r->word[0].at, "NOSESSION ", 10) == 0) {
+        kept_check_loss(w, k);
+        kept_forget(c);
+        clients_hang_up(w, k);
+    } else if (r->kind == '-' && strncmp(r->word[0].at, "NOQUORUM ", 9) == 0) {
+        clients_hang_up(w, k);
+    } else if (a->to == SOAK_TO_END && r->kind == '+') {
+        if (!c->holds) /* else it has detached, and the connection is about to end */
+            kept_forget(c);
+        clients_hang_up(w, k);
+    } else if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) != 0) {
+        clients_hang_up(w, k);
+    } else {
+        world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
+    }
+}
