@@ -1,16 +1,7 @@
 #!/bin/sh
-# Comments, documents and help are in plain technical English: none of the patterns of tests/prose.txt is in them. Files
-# in tests/prose.pending are not looked at yet.
+# Comments, documents and help are in plain technical English: none of the patterns of tests/prose.txt is in them.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
-
-sed 's/#.*//; s/ *$//; /^$/d' tests/prose.pending >"$dir/pending"
-is_pending() { # FILE
-    while read -r entry; do
-        case $1 in "$entry" | "$entry"/*) return 0 ;; esac
-    done <"$dir/pending"
-    return 1
-}
 
 # Files of the project, in a copy without git, too.
 find src include docs examples README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md -type f \
@@ -18,11 +9,8 @@ find src include docs examples README.md ARCHITECTURE.md CONTRIBUTING.md CHANGEL
 [ "$(wc -l <"$dir/files")" -gt 100 ]
 tell $? "there are files to look at"
 
-while read -r file; do
-    is_pending "$file" || echo "$file"
-done <"$dir/files" >"$dir/ready"
 # shellcheck disable=SC2046 # a list of files
-tests/prose $(cat "$dir/ready") >"$dir/out"
+tests/prose $(cat "$dir/files") >"$dir/out"
 tell $? "comments and documents name their actors and use the words of the glossary"
 rm -f "$dir/out"
 
@@ -54,12 +42,4 @@ tests/prose "$dir/bad.md" >"$dir/out"
 [ $? = 1 ] && [ "$(wc -l <"$dir/out")" = 1 ] && grep -q ':11: ' "$dir/out"
 tell $? "the lint leaves headings and code of documents alone"
 
-# The list gets shorter: a line that has become superfluous is named.
-while read -r entry; do
-    # shellcheck disable=SC2046 # a list of files
-    if [ -z "$(awk -v entry="$entry" '$0 == entry || index($0, entry "/") == 1' "$dir/files")" ] ||
-        tests/prose $(awk -v entry="$entry" '$0 == entry || index($0, entry "/") == 1' "$dir/files") >/dev/null; then
-        echo "# tests/prose.pending: $entry can be left out"
-    fi
-done <"$dir/pending"
 echo "1..$number"

@@ -1,12 +1,12 @@
-/* belief.h - the decisions of libdibs, without I/O: what a connection asks its daemon, what it believes about its locks, and
- * what it tells the program that uses the library.
+/* belief.h - the decisions of libdibs, without I/O: what a connection asks its daemon, what it believes about its
+ * locks, and what it tells the program that uses the library.
  *
- * A driver owns the socket and the clock: conn.c in the library, src/soak in the simulator. The driver passes in calls of
- * the program, bytes of the daemon (belief_room, belief_received), the end of the connection (belief_end) and the time.
- * It takes out bytes to send (belief_output, belief_sent), the time of the next deadline (belief_due_ms), the answer to
- * the call that the program waits for (belief_answer), and news for the program (belief_next). Nothing in here makes a
- * system call, reads a clock or has a variable outside struct belief. Times are milliseconds of one clock that never
- * goes back and is not at 0.
+ * A driver owns the socket and the clock: conn.c in the library, src/soak in the simulator. The driver passes in calls
+ * of the program, bytes of the daemon (belief_room, belief_received), the end of the connection (belief_end) and the
+ * time. It takes out bytes to send (belief_output, belief_sent), the time of the next deadline (belief_due_ms), the
+ * answer to the call that the program waits for (belief_answer), and news for the program (belief_next). Nothing in
+ * here makes a system call, reads a clock or has a variable outside struct belief. Times are milliseconds of one clock
+ * that never goes back and is not at 0.
  *
  * A turn of the driver:
  *   1. pass in a call, or bytes;
@@ -20,15 +20,15 @@
  * says.
  *
  * Replies. The daemon replies in order, and a LOCK that waits holds up what comes behind it. So there is at most one
- * request of that kind under way (`await`). Everything that must not wait is sent as MEANWHILE: the daemon executes it at
- * once and replies by a push message. Those replies are in order as well (`aside`).
+ * request of that kind under way (`await`). Everything that must not wait is sent as MEANWHILE: the daemon executes it
+ * at once and replies by a push message. Those replies are in order as well (`aside`).
  *
  * Validity. The daemon's reply to CONFIRM is the number of milliseconds for which it vouches for all locks of the
  * connection, counted from the moment in which the library sent the question (invariant I20). One CONFIRM is under way
  * at a time, so that a reply is never counted from a later question. The next one is sent when a third of the validity
- * has passed. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while the
- * connection holds no lock and waits for none. A grant that comes while no validity is known is not told to the program
- * before a CONFIRM has been answered. */
+ * has passed. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while
+ * the connection holds no lock and waits for none. A grant that comes while no validity is known is not told to the
+ * program before a CONFIRM has been answered. */
 #ifndef DIBS_CLIENT_BELIEF_H
 #define DIBS_CLIENT_BELIEF_H
 
@@ -129,8 +129,8 @@ int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms);
 int belief_confirm(struct belief *b, const char *name, uint64_t now_ms);
 int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms);
 uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms);
-/* DIBS_WAITING; else, once, the result of the call. DIBS_OK of belief_lock: the fence is in b->fence; of belief_ask: the
- * reply is in b->answer, and the caller takes it. */
+/* DIBS_WAITING; else, once, the result of the call. DIBS_OK of belief_lock: the fence is in b->fence; of belief_ask:
+ * the reply is in b->answer, and the caller takes it. */
 int belief_answer(struct belief *b);
 
 /* ---- The connection. */
@@ -142,7 +142,7 @@ void belief_end(struct belief *b, const char *why);
 /* The bytes that are to be sent; and a note that the first len of them have been sent, or never will be. */
 const char *belief_output(const struct belief *b, size_t *len);
 void belief_sent(struct belief *b, size_t len);
-/* Understands replies until there is something to tell the program. False: there is nothing more to tell. */
+/* Handles replies until there is something to tell the program. Returns false if there is nothing more to tell. */
 bool belief_next(struct belief *b, struct belief_news *news, uint64_t now_ms);
 
 /* ---- Time. */

@@ -68,7 +68,7 @@ static bool belief_hear_event(const char *lock, char *line, struct belief_news *
     return true;
 }
 
-/* A push message. True: it is news for the program. */
+/* Handles a push message. Returns true if it is news for the program. */
 static bool belief_hear_push(struct belief *b, const struct dibs_reply *r, struct belief_news *news, uint64_t now_ms)
 {
     const char *what = r->count ? r->item[0]->text : NULL;
@@ -121,7 +121,7 @@ static void belief_hear_reply(struct belief *b)
     }
 }
 
-/* The next complete reply is in b->reply. False: there is none. */
+/* Parses the next complete reply into b->reply. Returns false if there is none. */
 static bool belief_parse(struct belief *b, bool *push)
 {
     long len;

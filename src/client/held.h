@@ -1,7 +1,7 @@
 /* held.h - the locks of a connection, by name: what a program holds, and what it has lost and not yet unlocked.
  *
- * A table with a chain in each place, at most one lock in a chain on average: to take, find and forget a lock costs the same
- * however many there are. If there is no memory for a larger table, the chains grow instead. */
+ * A table with a chain in each place, at most one lock in a chain on average: to take, find and forget a lock costs the
+ * same however many there are. If there is no memory for a larger table, the chains grow instead. */
 #ifndef DIBS_CLIENT_HELD_H
 #define DIBS_CLIENT_HELD_H
 
@@ -25,7 +25,7 @@ struct held {
 };
 
 struct conn_lock *held_find(const struct held *h, const char *name);
-/* Null: out of memory. It is not there yet. */
+/* Adds a lock that is not there yet. Returns null if there is no memory. */
 struct conn_lock *held_add(struct held *h, const char *name, uint64_t fence);
 void held_lose(struct held *h, struct conn_lock *lock);
 void held_remove(struct held *h, const struct conn_lock *lock); /* null: nothing */

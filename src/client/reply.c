@@ -67,7 +67,7 @@ static bool reply_text(struct reply_cursor *c, struct dibs_reply *r, const char 
     return true;
 }
 
-/* Parses the bytes behind the type. False: they are incomplete, or wrong. */
+/* Parses the bytes after the type. Returns false if they are incomplete or wrong. */
 static bool reply_body(struct reply_cursor *c, struct dibs_reply *r, char type, unsigned depth)
 {
     size_t len;

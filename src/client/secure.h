@@ -8,7 +8,7 @@
 
 struct secure;
 
-/* With the key in this file. Null, and a sentence, if it cannot be. */
+/* Makes a TLS connection with the key in this file. Returns null, with a sentence in `why`, if that fails. */
 struct secure *secure_new(const char *key_path, char *why, size_t size);
 /* Says good-bye on the socket, if there is one (not -1). It may be null. */
 void secure_free(struct secure *s, int fd);

@@ -2,7 +2,7 @@
 #ifndef DIBS_LAB_EXPLAINED_H
 #define DIBS_LAB_EXPLAINED_H
 
-/* Paragraphs are lines; LABEL<tab>TEXT is an item of a list. Null: the head has no such part. */
+/* Paragraphs are lines; LABEL<tab>TEXT is an item of a list. A part that the head does not have is null. */
 struct explained {
     const char *name;
     const char *idea, *messages;

@@ -69,7 +69,7 @@ bool client_is_full(const struct client *c)
     return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
 }
 
-/* Null; or why the member has no memory for what this client wants it to keep. */
+/* Returns null, or why the member has no memory for the client's request. */
 static const char *client_is_too_much(const struct client *c)
 {
     const struct node_conf *conf = &c->session->node->conf;

@@ -1,18 +1,18 @@
 /* client.h - a client's connection without I/O: bytes in, commands executed on a session, bytes out.
  *
- * Commands are answered in order. One that waits (LOCK) holds up those behind it, whose bytes stay in the buffer; but
- * for MEANWHILE, which is done at once, and answered by news that say so (version 3 of the protocol only). A
- * driver goes on reading meanwhile, or it would not notice that the client has died; a client that sends more than
- * CLIENT_INPUT_MAX behind a command that waits is cut off. One that does not read its answers is not read from, either
- * (client_is_full), until it does; and one that has subscribed to events and lets more than CLIENT_NEWS_MAX bytes pile up is
- * cut off.
+ * Commands are answered in order. A command that waits (LOCK) delays the commands after it, whose bytes stay in the
+ * buffer. The exception is MEANWHILE, which is executed at once and answered by a push message (version 3 of the
+ * protocol only). The driver goes on reading meanwhile, since it would not notice the end of the client otherwise. A
+ * client that sends more than CLIENT_INPUT_MAX bytes after a command that waits is disconnected. While a client does
+ * not read its answers, the driver reads nothing from it (client_is_full). A client that has subscribed to events and
+ * leaves more than CLIENT_NEWS_MAX bytes of them unread is disconnected.
  *
  * Clients are served in turn, and each of them has a credit for its turn (step.h). Every command costs some of it, and when it
  * is used up the rest waits for the client's next turn (client_has_more).
  *
- * Losses. In version 3 of the protocol a client is told at once, by news, that it has lost a lock. Version 2 has no news: the
- * loss is kept until the client asks. Until it has said UNLOCK for that lock, or asks for it anew, a CONFIRM for all its
- * locks is refused, with an error that names the lock. */
+ * Losses. In version 3 of the protocol a push message tells a client at once that it has lost a lock. Version 2 has no
+ * push messages: the loss is kept until the client asks. Until the client sends UNLOCK for that lock, or requests the
+ * lock again, a CONFIRM of all its locks is refused, with an error that names the lock. */
 #ifndef DIBS_NODE_CLIENT_H
 #define DIBS_NODE_CLIENT_H
 
@@ -20,16 +20,16 @@
 #include "session.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
-enum { CLIENT_TURN = 256 }; /* a fair credit: commands, of which those that look at much count more */
+enum { CLIENT_TURN = 256 }; /* the credit for one turn, in commands; a command with COMMAND_LOOKS counts as 16 */
 
 enum { CLIENT_WHY_MAX = LOSS_BY_MAX + 96 };
 
-/* A loss of which a client that has no news has not been told. */
+/* A loss of which a client without push messages has not been told. */
 struct client_loss {
     struct ring in_client;
     uint64_t fence;
     enum loss why;
-    char by[LOSS_BY_MAX + 1]; /* LOSS_FORCED: who has asked for it, or "" */
+    char by[LOSS_BY_MAX + 1]; /* LOSS_FORCED: the operator, or "" */
     uint8_t name_len;
     char name[];
 };
@@ -47,21 +47,21 @@ struct client {
     bool operates;     /* it has proved that it may do what takes an operator; the driver knows */
     struct ring losses;
     unsigned loss_count;
-    bool losses_forgotten; /* there were more of them than are kept */
-    bool closing;          /* what is in out is the last */
-    bool goodbye;          /* closing, as the client wants it: it has said QUIT */
+    bool losses_forgotten; /* there were more losses than are kept */
+    bool closing;          /* the connection ends when the bytes in `out` have been sent */
+    bool goodbye;          /* closing at the client's request: it has sent QUIT */
     bool detaches;         /* goodbye, but its kept session stays */
-    bool cut;              /* it does not read: close at once, whatever is in out */
+    bool cut;              /* the client does not read: close at once, whatever is in `out` */
 };
 
 enum command_when {
-    COMMAND_MEANWHILE = 1,  /* it may be done while a LOCK waits */
-    COMMAND_SUBSCRIBED = 2, /* it is understood from a client that has subscribed, in version 2 of the protocol */
-    COMMAND_COSTS = 4,      /* the daemon keeps something for it, and refuses it when there is no memory */
-    COMMAND_LOOKS = 8       /* it looks at more than one lock, and counts as 16 others */
+    COMMAND_MEANWHILE = 1,  /* allowed after MEANWHILE, while a LOCK waits */
+    COMMAND_SUBSCRIBED = 2, /* allowed from a client that has subscribed, in version 2 of the protocol */
+    COMMAND_COSTS = 4,      /* needs memory that is kept; refused when memory is short */
+    COMMAND_LOOKS = 8       /* looks at more than one lock, and counts as 16 commands */
 };
 
-/* What a client may say. The table ends with a null name. */
+/* A command of clients. The table ends with a null name. */
 struct command {
     const char *name;
     size_t least, most; /* words, its name included */
@@ -83,26 +83,27 @@ static inline void *client_user(const struct client *c)
     return c->session->user;
 }
 
-/* The command of this name, or the one that ends the table. */
+/* The command of this name, or the entry that ends the table. */
 const struct command *command_find(struct resp_word name);
-/* Does what is asked for, or tells how to ask. */
+/* Executes a command, or answers with an error. */
 void client_execute(struct client *c, const struct resp_request *r);
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len);
 bool client_is_full(const struct client *c);
-/* There are commands that could be executed, had it credit. */
+/* Are there commands that only wait for credit? */
 bool client_has_more(const struct client *c);
-/* What it keeps, in bytes. Buffers that are empty, and large, are freed. */
+/* The number of bytes in its buffers. Frees large buffers that are empty. */
 size_t client_memory(struct client *c);
-/* Executes what has come, as far as possible. To be called after input, after output, and after events. */
+/* Executes the commands that have arrived, as far as possible. To be called after input, after output, and after
+ * events. */
 void client_run(struct client *c);
-/* The loss of this lock, with this fence or (0) any, that is kept; or null. */
+/* The kept loss of this lock, with this fence or (0) any; or null. */
 struct client_loss *client_loss(const struct client *c, const char *name, size_t name_len, uint64_t fence);
-/* Why it was lost, for a person. */
+/* Writes why a lock was lost, for people. */
 void client_tell_why(enum loss why, const char *by, char text[CLIENT_WHY_MAX]);
-/* The client knows of it now; or null. */
+/* The client knows of the loss now. `loss` may be null. */
 void client_forget_loss(struct client *c, struct client_loss *loss);
-/* An event of its session goes to the client, in its words. */
+/* Sends the client an event of its session, in the client's version of the protocol. */
 void client_hear(struct client *c, const struct node_event *event);
 
 #endif

@@ -24,7 +24,7 @@ void command_answer(struct client *c, const struct question *q);
 
 /* command_session.c */
 void command_session(struct client *c, const struct resp_request *r);
-/* What has become of its session. */
+/* Tells the client about its kept session. */
 void command_hear_session(struct client *c, const struct node_event *event);
 
 /* command_watch.c */

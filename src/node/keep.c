@@ -375,7 +375,7 @@ void keep_part(struct session *s, bool proved)
     }
 }
 
-/* Nobody has resumed it in time. */
+/* No client has resumed the session in time. */
 static void keep_expire(struct node *node, struct keep_session *e)
 {
     struct session *s = e->session;
@@ -781,7 +781,7 @@ static struct keep_id keep_unpack_id(struct unpack *u)
     return id;
 }
 
-/* The lock of a GRANT or a REPORT, in a buffer. False: it cannot be. */
+/* The lock of a GRANT or a REPORT, in a buffer. keep_unpack_lock returns false if the bytes are not valid. */
 union keep_buffer {
     struct keep_record record;
     char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
@@ -862,10 +862,10 @@ static const char *keep_hear_move(struct node *node, uint32_t place, struct unpa
     return NULL;
 }
 
-/* A record that another member has: its owner does not take part; or that member is not sure that all know the owner, which
- * was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that view knows
- * the owner, and hears from it what has become of the lock since. If some member has not, the view has opened nowhere, and the
- * owner has not done anything yet. */
+/* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
+ * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
+ * view knows the owner, and hears from it what has become of the lock since. If some member has not, the view has
+ * opened nowhere, and the owner has not done anything yet. */
 static const char *keep_hear_report(struct node *node, struct unpack *u)
 {
     struct keep *k = &node->keep;
@@ -1053,7 +1053,8 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
     if (e->wanted_by || node->leaves || node->dropped)
         due = e->session->vouched_ms > node->now_ms ? e->session->vouched_ms : UINT64_MAX;
     if (!e->session->orphan) {
-        /* Other members may have excluded this one since: then they keep the session for as long, counted from later. */
+        /* Other members may have excluded this one since: then they keep the session for as long, counted from
+         * later. */
         if (lost_ms <= node->now_ms)
             session_lose_all(e->session, LOSS_NO_MAJORITY);
         return keep_earlier(due, lost_ms > node->now_ms ? lost_ms : UINT64_MAX);

@@ -1,15 +1,15 @@
 /* keep.h - kept sessions: what a client holds outlives its connection, and the daemon that it talks to.
  *
- * A client asks for a *kept* session (SESSION KEEP ms) and is told a secret *id* of 128 bits. When its connection breaks, the
- * session stays without a client for its *keep time*. A client that shows the id to any member (SESSION RESUME id) is attached
- * to the session. The *owner* of a session is the member (its incarnation) at which the session and its claims are. Every
- * other member of the view has a *record* of each lock that a kept session holds. The README of this folder tells the rules
- * and why they are safe (I33).
+ * A client asks for a *kept* session (SESSION KEEP ms) and is told a secret *id* of 128 bits. When its connection
+ * breaks, the session stays without a client for its *keep time*. A client that shows the id to any member (SESSION
+ * RESUME id) is attached to the session. The *owner* of a session is the member (its incarnation) at which the session
+ * and its claims are. Every other member of the view has a *record* of each lock that a kept session holds. The README
+ * of this folder tells the rules and why they are safe (I33).
  *
- * Letters. GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other member. They are numbered by the owner, the
- * same number for all receivers, which acknowledge them together (ACK: up to this number). They are not bound to a view: a
- * member takes them from every incarnation that takes part in the view that it has installed. REPORT, MARK and ASK belong to
- * the view in which they were sent. Numbers are as in pack.h.
+ * Letters. GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other member. They are numbered by the
+ * owner, the same number for all receivers, which acknowledge them together (ACK: up to this number). They are not
+ * bound to a view: a member takes them from every incarnation that takes part in the view that it has installed.
+ * REPORT, MARK and ASK belong to the view in which they were sent. Numbers are as in pack.h.
  *
  *   GRANT   number, id, keep time, a lock     the session holds this lock; number 0: to a member that is new
  *   FREE    number, id, name, fence           the session holds it no longer
@@ -18,8 +18,7 @@
  *   ACK     number                            of the receiver's stream
  *   REPORT  id, keep time, a lock, owner, since, move   a record whose owner does not take part, or is not sure
  *   MARK                                      those were all reports in this view
- *   ASK     id                                a client of the sender resumes this session of the receiver
- */
+ *   ASK     id                                a client of the sender resumes this session of the receiver */
 #ifndef DIBS_NODE_KEEP_H
 #define DIBS_NODE_KEEP_H
 
@@ -101,7 +100,7 @@ struct node_event;
 struct session;
 
 /* ---- For command.c. */
-/* Null, or an error code. */
+/* Each returns null, or an error code for programs, with a line in `why` for people. */
 const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why);
 const char *keep_resume(struct session *s, struct keep_id id, const char **why);
 /* The session ends, and what it holds is released. */
@@ -117,7 +116,7 @@ void keep_lose_client(struct session *s);
 void keep_part(struct session *s, bool proved);
 /* The record of the claim is withdrawn, if there is one. */
 void keep_free_claim(struct claim *c);
-/* The claim is out of its session. True: it stays in its lock until all members have forgotten its record. */
+/* The claim has left its session. Returns true if it stays in its lock until all members have forgotten its record. */
 bool keep_withdraws(struct claim *c);
 /* Are there too many of them? */
 bool keep_is_full(const struct session *s);
@@ -125,7 +124,7 @@ bool keep_is_full(const struct session *s);
 /* ---- For node.c and its parts. */
 void keep_init(struct node *node);
 void keep_free(struct node *node);
-/* This member is about to be somebody else: all is forgotten, and connections of kept sessions are cut off. */
+/* This member begins a new incarnation: all is forgotten, and connections of kept sessions are cut off. */
 void keep_forget_all(struct node *node);
 void keep_begin_view(struct node *node);
 void keep_open(struct node *node);
@@ -137,7 +136,7 @@ void keep_leave(struct node *node);
 bool keep_is_believed(const struct node *node);
 /* Sessions wait for the next view. */
 bool keep_wants_view(const struct node *node);
-/* A claim was settled. True: its client is not told yet. */
+/* A claim was settled. Returns true if its client is not told yet. */
 bool keep_holds_back(struct claim *c);
 /* A claim whose client can be told now that it is granted; or null. */
 struct claim *keep_take_ready(struct node *node);
@@ -145,7 +144,8 @@ bool keep_next(struct node *node, struct node_event *event);
 /* After letters have come, and when time has passed. */
 void keep_go_on(struct node *node);
 uint64_t keep_due_ms(const struct node *node);
-/* A letter of the member at place k, of a type from KEEP_LETTER on. False: it must wait. *wrong: what is wrong with it, or null. */
+/* A letter of the member at place k, of a type from KEEP_LETTER on. Returns false if it must wait. *wrong becomes what
+ * is wrong with it, or null. */
 bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong);
 
 #endif

@@ -92,7 +92,8 @@ static void session_take_out(struct claim *c)
     ring_cut(&c->in_session);
 }
 
-/* Out of everything, and gone; an orphan that is not kept goes with its last claim. Dropping it may grant other claims. */
+/* Out of everything, and gone; an orphan that is not kept goes with its last claim. Dropping it may grant other
+ * claims. */
 static void session_forget(struct claim *c)
 {
     struct session *s = c->session;
@@ -131,7 +132,8 @@ void session_release_all(struct session *s)
         session_forget(RING_OF(s->claims.next, struct claim, in_session));
 }
 
-/* A kept session goes on without its client. What it has lost is over, or lingers if the client may still believe in it. */
+/* A kept session goes on without its client. What it has lost is over, or lingers if the client may still believe in
+ * it. */
 static void session_detach(struct session *s, bool proved)
 {
     struct ring *r = s->claims.next;
@@ -150,7 +152,7 @@ static void session_detach(struct session *s, bool proved)
     keep_lose_client(s);
 }
 
-/* Of one claim of a connection that has broken. True: it lingers. */
+/* Ends one claim of a connection that has broken. Returns true if the claim lingers. */
 static bool session_orphan_claim(struct claim *c)
 {
     struct node *node = c->session->node;
@@ -315,8 +317,8 @@ bool session_has_kept(const struct session *s)
     return false;
 }
 
-/* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. What
- * the client has not been told is held, it does not hold. */
+/* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null.
+ * What the client has not been told is held, it does not hold. */
 static struct claim *session_find(const struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
     const struct lock *lock = locks_find(&s->node->locks, name, name_len);
@@ -348,8 +350,8 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
     }
 }
 
-/* A client that tries is answered when it is known whether a holder is in its way, which takes a round of messages, or a
- * change of the view if a member has just failed. */
+/* A client that tries is answered when it is known whether a holder is in its way, which takes a round of messages, or
+ * a change of the view if a member has just failed. */
 static uint64_t session_try_ms(const struct node *node)
 {
     return node->conf.lease_ms ? 3 * node->conf.lease_ms : node->view.count > 1 ? SESSION_FOREVER : 0;
@@ -484,9 +486,10 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
     return true;
 }
 
-/* Clocks of clients are no better than those of members. A member without a lease, alone in the world, gives nothing away by
- * itself. It vouches for long to the clients of its own machine, whose connections cannot break. When it is told to take a
- * lock away (FORCE-UNLOCK, TTL), it does not wait all that time for a client that is stopped, but LONE_LINGER_MS. */
+/* Clocks of clients are no better than those of members. A member without a lease, alone in the world, gives nothing
+ * away by itself. It vouches for long to the clients of its own machine, whose connections cannot break. When it is
+ * told to take a lock away (FORCE-UNLOCK, TTL), it does not wait all that time for a client that is stopped, but
+ * LONE_LINGER_MS. */
 uint64_t session_confirm(struct session *s)
 {
     uint64_t ms = node_vouches_ms(s->node), until;

@@ -1,26 +1,27 @@
-/* session.h - a client's connection: the locks it holds, and the one it waits for.
+/* session.h - a client's session: the locks that the client holds, and the one that it waits for.
  *
- * A session waits for one lock at a time, as its client reads one answer after the other. It holds as many as it likes,
- * each in its own name and once. A lock may be held on a lease (TTL): it is lost when that runs out, unless it is renewed
- * before. A client may be told for how long its locks are surely held (CONFIRM, `vouched_ms`); what it loses before that
- * time is over lingers (lock.h) until it gives it up (UNLOCK) or says goodbye, as it has heard by then; or until the time
- * is over. If the client asks for it anew before, that request waits as any other does: a connection may be shared by
- * threads, of which another one held it.
+ * A session waits for one lock at a time, since its client reads one answer after the other. It can hold many locks,
+ * each name once. A lock can have a TTL: the client loses the lock when the TTL runs out, unless it renews the lock
+ * before. By CONFIRM a client learns for how long it surely holds its locks, their validity; `vouched_ms` is the end of
+ * it. A lock that the client loses before vouched_ms lingers (lock.h) until the client gives it up (UNLOCK) or ends the
+ * session, since it knows of the loss by then; or until vouched_ms. If the client requests the lock again before, the
+ * request waits like any other: threads may share a connection, and another thread may have held the lock.
  *
- * A session ends in one of two manners. The client has said goodbye (session_close): all its locks are released. Or the
- * connection has broken (session_break), and the client may not know: the wait is withdrawn, and what the client was told
- * that it holds lingers until vouched_ms. For that long the session stays behind as an *orphan*, which no driver knows.
+ * A session ends in one of two ways. If the client has ended it (session_close), all its locks are released. If the
+ * connection has broken (session_break), the client may not know it: its wait is withdrawn, and the locks that it was
+ * told it holds linger until vouched_ms. Until then the session remains as an *orphan*, which no driver knows.
  *
- * A remote client, over TCP, that uses CONFIRM must go on to do so: if it has not for longer than any answer to it is good
- * for, counted also from the last grant, it believes in no lock any more, and they are lost (session_lapse). Thus a client
- * whose machine has vanished without a word does not keep its locks, nor what it is granted afterwards. Clients over a
- * Unix socket need not: that they have ended is always noticed, and one that is stopped shall keep its locks.
+ * A remote client (over TCP) that has used CONFIRM must use it again and again. If it has not done so for longer than
+ * any answer to CONFIRM is valid, also counted from the last grant, it believes in no lock any more, and it loses its
+ * locks (session_lapse). So a client whose machine has vanished silently does not keep its locks, nor the ones it is
+ * granted afterwards. This does not apply to clients over a Unix socket: the kernel always reports their end, and a
+ * client that is stopped keeps its locks.
  *
- * A session with many claims ends, or loses them, in pieces: SESSION_PIECE of them at once, and as many in each turn that
- * follows (session_go_on). Until then the claims are held as before: no other client is granted their locks. A client that
- * confirms while session_lapse has not taken all its locks away keeps the others.
+ * A session with many claims ends, or loses them, in pieces: SESSION_PIECE of them at once, and as many in each turn
+ * that follows (session_go_on). Until then the claims are held as before: no other client is granted their locks. A
+ * client that confirms while session_lapse has not taken all its locks away keeps the others.
  *
- * What happens to claims is told to whoever watches (watch.h). */
+ * Events of claims are reported to subscribers (watch.h). */
 #ifndef DIBS_NODE_SESSION_H
 #define DIBS_NODE_SESSION_H
 
@@ -44,9 +45,9 @@ struct session {
     uint32_t subscribed; /* how many */
     uint64_t id;
     uint32_t held;
-    uint64_t vouched_ms; /* until then its client may believe in its locks, whatever happens: it has been told so */
+    uint64_t vouched_ms; /* until then its client may believe in its locks: the end of the validity it was told */
     bool confirms;       /* its client has used CONFIRM */
-    bool remote;         /* set by the driver: its connection may break without either side noticing (TCP) */
+    bool remote;         /* set by the driver: the connection can break without either side noticing (TCP) */
     bool orphan;         /* its connection has ended; it ends with the last of its claims */
     enum session_task task;
     uint64_t lapsed_ms;            /* SESSION_LAPSES: since when */
@@ -64,50 +65,52 @@ struct session {
 
 #define SESSION_FOREVER UINT64_MAX
 
-/* What a client asks for. */
+/* A client's request for a lock. */
 struct session_wish {
     const char *name;
     size_t name_len;
     uint32_t slots, mode;
-    uint64_t wait_ms; /* SESSION_FOREVER; 0: now or not at all */
-    uint64_t ttl_ms;  /* 0: as long as the session */
+    uint64_t wait_ms; /* how long to wait; SESSION_FOREVER; 0: only try */
+    uint64_t ttl_ms;  /* 0: held as long as the session lasts */
 };
 
 struct session *session_open(struct node *node, void *user);
-/* The client has said goodbye, or has ended for sure: it believes in no lock any more. */
+/* The client has ended the session, or its process has ended for certain: it believes in no lock any more. */
 void session_close(struct session *s);
 /* The connection has broken, and the client may not have noticed. */
 void session_break(struct session *s);
-/* Does it await an answer, of a lock or of a question? */
+/* Does the session wait for a lock, or for the answer to a question? */
 static inline bool session_is_busy(const struct session *s)
 {
     return s->waiting || s->question || !ring_empty(&s->in_resuming);
 }
 
-/* Null: the answer comes as an event (node_next), also if it is given at once. Else no event comes: an error code (ERR,
- * WRONGKIND, BUSY, NOQUORUM) for programs, and a line in why for people. */
+/* Requests a lock. Returns null if the answer comes as an event (node_next), even if the lock is granted at once.
+ * Otherwise no event comes: returns an error code (ERR, WRONGKIND, BUSY, NOQUORUM) for programs, and `why` gets a line
+ * for people. */
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
-/* False: this session does not hold it; or, if the fence is not 0, not with this fence. What lingers is given up by
- * session_unlock, all the same. */
+/* Each returns false if this session does not hold the lock, or if `fence` is not 0, not with this fence.
+ * session_unlock also gives up a lock that lingers. */
 bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms);
 bool session_holds(const struct session *s, const char *name, size_t name_len, uint64_t fence);
-/* For the returned number of milliseconds, counted from the question, the client may believe in the locks that it holds and in those that
- * it is granted meanwhile. 0: this member cannot vouch for any. */
+/* Returns a validity in milliseconds, counted from the client's question: for that time the client may believe in the
+ * locks that it holds and in those that it is granted meanwhile. Returns 0 if this member cannot vouch for any lock. */
 uint64_t session_confirm(struct session *s);
-/* Who this is, for a person: what the client calls itself, where it comes from, and its member. */
+/* Describes the client for people: the name that it gave itself, where it comes from, and its member. */
 void session_describe(const struct session *s, char text[LOSS_BY_MAX + 1]);
-/* Takes the lock away from all clients of this member that hold it with this fence or a smaller one; they get an event that
- * tells who has asked for it. How many there were. */
+/* Takes the lock away from all clients of this member that hold it with this fence or a smaller one. They get an event
+ * with `by`, the operator. Returns their number. */
 uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence, const char *by);
 
-/* For node.c: the node ends, and its orphans with it. */
+/* For node.c: frees the orphans when the node ends. */
 void session_forget_orphans(struct node *node);
 /* For node.c: the next piece of what there is to do for many claims. */
 void session_go_on(struct node *node);
 /* For node.c: claims whose time is over, a piece of them. */
 void session_all_due(struct node *node);
-/* For node.c: remote clients that have not confirmed in time lose their locks; and when that has to be looked at. */
+/* For node.c: remote clients that have not confirmed in time lose their locks; session_lapse_ms is when the next one
+ * may. */
 void session_lapse(struct node *node);
 uint64_t session_lapse_ms(const struct node *node);
 /* For node.c: the client is about to be told of this claim. */
@@ -117,7 +120,7 @@ struct session *session_open_orphan(struct node *node);
 void session_end_orphan(struct session *s);
 /* A claim of it that another member had; the caller fills in the rest. */
 struct claim *session_adopt(struct session *s, const char *name, size_t name_len);
-/* The claim is gone, and nobody is told. */
+/* Frees the claim without telling its client. */
 void session_discard(struct claim *c);
 void session_discard_all(struct session *s);
 void session_release_all(struct session *s);

@@ -67,7 +67,7 @@ static bool watch_go_on(struct watch *w, const struct watch_note *note)
     return false;
 }
 
-/* The next subscription that wants to know of the first note. Null: there is none, or no credit. */
+/* Returns the next subscription that matches the first note, or null if there is none or the credit is used up. */
 static struct subscription *watch_find_next(struct watch *w, const struct watch_note *note)
 {
     do {

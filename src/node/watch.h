@@ -1,15 +1,15 @@
-/* watch.h - what happens to locks, told to clients that want to know.
+/* watch.h - events of locks, for the clients that have subscribed to them.
  *
- * A client subscribes to names or to patterns of names. Events of all members' clients are told: a member with
- * subscribers says so to the others, again and again (INTEREST), and they tell it the events that match. They forget it
- * when they have not heard it for a while.
+ * A client subscribes to names or to patterns of names. It receives the events of all members' clients: a member with
+ * subscribers announces their subscriptions to the other members, again and again (INTEREST), and these send it the
+ * events that match. A member forgets an announcement that it has not received again for a while.
  *
- * Subscriptions are found by name: those to a name by the name itself, those to a pattern by the bytes that all its names
- * begin with. So an event costs what it concerns, and subscriptions to other names cost it nothing. Events wait in line
- * until all who want to know have been told; what that costs in one turn of the driver is bounded (credit).
+ * Subscriptions to a name are found by the name, those to a pattern by the pattern's prefix: the bytes with which all
+ * its names begin. So subscriptions to other names cost an event nothing. Events wait in a queue until all their
+ * subscribers have been told. The work for that in one turn is bounded (`credit`).
  *
- * Nobody waits for a subscriber. What it does not read in time is its loss (see client.h), and events that come faster
- * than a connection between members takes them are left out. */
+ * No lock waits for a subscriber. A subscriber that does not read its events in time is disconnected (client.h). Events
+ * that come faster than a connection between members takes them are dropped. */
 #ifndef DIBS_NODE_WATCH_H
 #define DIBS_NODE_WATCH_H
 
@@ -22,8 +22,8 @@ extern const char *const watch_event_name[];
 enum {
     WATCH_PER_SESSION_MAX = 256, /* subscriptions */
     WATCH_MAX = 1 << 18,         /* subscriptions of all sessions */
-    WATCH_NOTES_MAX = 1 << 14,   /* events that are not told yet */
-    WATCH_TURN = 1 << 17,        /* steps to find those who want to know: about a millisecond */
+    WATCH_NOTES_MAX = 1 << 14,   /* events in the queue */
+    WATCH_TURN = 1 << 17,        /* steps of the search for subscribers in one turn: about a millisecond */
 };
 
 struct node;
@@ -31,7 +31,7 @@ struct node_event;
 struct session;
 struct unpack;
 
-/* What has happened. Texts end with a zero byte. */
+/* An event of a lock. Texts end with a zero byte. */
 struct watch_note {
     struct ring in_watch;
     enum watch_event event;
@@ -45,8 +45,8 @@ struct subscription {
     struct ring in_watch, in_session, in_all;
     struct session *session;
     bool pattern;
-    uint8_t prefix;   /* pattern: the length of what all its names begin with */
-    uint8_t text_len; /* and a zero byte behind it */
+    uint8_t prefix;   /* pattern: the length of its prefix */
+    uint8_t text_len; /* without the zero byte after it */
     char text[];
 };
 
@@ -56,26 +56,26 @@ struct watch {
     struct ring all; /* subscriptions */
     uint32_t prefixes[256]; /* how many patterns have a prefix of this length */
     struct ring notes;
-    /* How far the first note has been told: to those of its name, or to patterns with a prefix of a length; and among
-     * them, the subscription to look at next; null: the first. */
+    /* How far the search for the subscribers of the first note has come. Stage 0: subscriptions to its name; stage k +
+     * 1: patterns with a prefix of length k. `next` is the subscription to look at next; null: the first. */
     unsigned stage;
     struct ring *next;
     uint64_t credit; /* steps that may still be made in this turn (step.h) */
     uint32_t count, note_count;
-    bool changed;     /* since the others were told */
-    uint64_t tell_ms; /* when the others are told again, at the latest */
-    uint64_t heed_ms; /* until then somebody else has subscribers */
+    bool changed;     /* subscriptions have changed since the last announcement */
+    uint64_t tell_ms; /* when they are announced again, at the latest */
+    uint64_t heed_ms; /* until then another member has subscribers */
 };
 
 void watch_init(struct watch *w);
 void watch_free(struct watch *w);
 
-/* This has happened to a claim of a client of this member. */
+/* Adds an event of claim `c`, of a client of this member. */
 void watch_tell(struct node *node, enum watch_event event, const struct claim *c);
 
-/* Null; or why not. To subscribe twice is to subscribe once. */
+/* Subscribes. Returns null, or why not. A second subscription to the same text has no effect. */
 const char *watch_subscribe(struct session *s, bool pattern, const char *text, size_t len);
-/* The first of this sort, or null; and it is no more. */
+/* The session's first subscription to a pattern, or to a name; or null. */
 struct subscription *watch_first(const struct session *s, bool pattern);
 void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t len);
 void watch_end(struct session *s); /* all of them */
@@ -86,7 +86,7 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
 void watch_advance(struct node *node);
 uint64_t watch_due_ms(const struct node *node);
 bool watch_next(struct node *node, struct node_event *event);
-/* There are events that have not been told to all, for want of credit. */
+/* Are there events whose subscribers have not all been told because the credit is used up? */
 bool watch_has_more(const struct node *node);
 
 #endif

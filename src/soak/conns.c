@@ -1,9 +1,9 @@
-/* conns.c - the connections between clients and daemons of a soak: bytes in order, each piece in its own time, between what
- * a client says (clients.c) and the daemon's end of it, which is real (node/client.h).
+/* conns.c - the connections between clients and daemons of a soak: bytes in order, each piece in its own time, between
+ * what a client says (clients.c) and the daemon's end of it, which is real (node/client.h).
  *
- * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client has let go. Or it is remote:
- * it may break for one side only, or for each in its own time, and what proves that the client has let go is a goodbye. A
- * local connection may be *instant*: what the daemon says is heard at once. */
+ * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client has let go. Or it is
+ * remote: it may break for one side only, or for each in its own time, and what proves that the client has let go is a
+ * goodbye. A local connection may be *instant*: what the daemon says is heard at once. */
 #include "world.h"
 
 #include <stdlib.h>
@@ -110,8 +110,8 @@ void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
     conns_forget(x);
 }
 
-/* It breaks. Each side finds out in its own time: a daemon that hears nothing asks whether the other side is still there, and
- * so may a client. */
+/* It breaks. Each side finds out in its own time: a daemon that hears nothing asks whether the other side is still
+ * there, and so may a client. */
 void conns_break(struct world *w, struct soak_conn *x, enum soak_break how)
 {
     static const char *const names[] = {"the daemon", "the client", "both"};

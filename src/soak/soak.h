@@ -2,11 +2,11 @@
  * clocks, disks and clients, and with faults of all kinds.
  *
  * Real are the code of the members (src/base to src/node), the protocol of clients included, libraft, and what libdibs
- * decides for the programs that use it (client/belief.h). Simulated are
- * connections that carry bytes with delays and break, also for one side only; clocks that run at different speeds,
- * disks that keep what was written, processes that crash, stop and start again, machines that freeze, partitions, and
- * clients that speak either version of the protocol, ask, hold, let go, die, hang, hear late and talk nonsense. Some
- * clients are programs that use libdibs (library.c); the others stand for clients of Redis (clients.c).
+ * decides for the programs that use it (client/belief.h). Simulated are connections that carry bytes with delays and
+ * break, also for one side only; clocks that run at different speeds, disks that keep what was written, processes that
+ * crash, stop and start again, machines that freeze, partitions, and clients that speak either version of the protocol,
+ * ask, hold, let go, die, hang, hear late and talk nonsense. Some clients are programs that use libdibs (library.c);
+ * the others stand for clients of Redis (clients.c).
  *
  * The checkers stand outside and know the true time. They watch
  *   - that two clients never hold a lock in conflicting modes. A client holds a lock until it has been told of the loss
@@ -21,8 +21,8 @@
  *     every process that had a record of it is gone; and that all members know of such a lock before the client does;
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
- * In some seeds each machine also has a client that holds many locks at once (hoards.c), and views change in pieces of one to
- * three locks.
+ * In some seeds each machine also has a client that holds many locks at once (hoards.c), and views change in pieces of
+ * one to three locks.
  *
  * Before the cluster begins, every seed also runs `dibs lock` over simulated processes (wrapper.c).
  *
@@ -67,7 +67,7 @@ struct soak_report {
     uint64_t crashes, pauses, cuts, breaks, excluded;
 };
 
-/* False: a promise was broken. */
+/* Runs a soak. Returns false if a promise was broken. */
 bool soak_run(const struct soak_conf *conf, struct soak_report *report);
 
 #endif

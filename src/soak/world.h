@@ -93,7 +93,8 @@ struct soak_conn {
     uint64_t delay_us, jitter_us;
     uint64_t there_us, back_us; /* nothing arrives before what was sent before */
     struct bytes in;            /* what the client has not understood yet */
-    /* What the daemon knows: the lock that was asked for last, and that it has granted and not taken away, if it holds. */
+    /* What the daemon knows: the lock that was asked for last, and that it has granted and not taken away, if it
+     * holds. */
     int name;
     uint32_t mode, slots;
     bool holds;
@@ -269,8 +270,8 @@ void world_deliver(struct world *w, uint32_t i, struct node_input in);
 void world_step_node(struct world *w, uint32_t i, struct node_input in);
 void world_settle(struct world *w, uint32_t i);
 
-/* The newest view that any process has ever installed; or null. It is what an operator goes by: one who asks a member that was
- * removed long ago, while all others are down, is told of a cluster that does not exist any more. */
+/* The newest view that any process has ever installed; or null. It is what an operator goes by: one who asks a member
+ * that was removed long ago, while all others are down, is told of a cluster that does not exist any more. */
 const struct view *world_view(const struct world *w);
 bool world_is_member(const struct world *w, uint32_t i);
 /* All members take part and grant locks, and no member is about to join or leave. */

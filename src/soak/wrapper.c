@@ -200,7 +200,7 @@ static void wrapper_term(struct wrapper *r, struct soak_process *p)
     p->ends_ms = r->now_ms + wrapper_below(r, 50); /* it tidies up */
 }
 
-/* False: the system does not allow it. */
+/* Sends a signal. Returns false if the system does not allow it. */
 static bool wrapper_send(struct wrapper *r, struct soak_process *p, int signal)
 {
     if (!p->tree)

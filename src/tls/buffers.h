@@ -1,6 +1,6 @@
-/* buffers.h - the bytes between OpenSSL and the network: those that have come and OpenSSL has not read, and those that it wants
- * to send. OpenSSL's own memory BIOs do the same, and cost several calls for each record; here the caller sees without a call
- * whether there is anything. Used by tls.c alone. */
+/* buffers.h - the bytes between OpenSSL and the network: those that have come and OpenSSL has not read, and those that
+ * it wants to send. OpenSSL's own memory BIOs do the same, and cost several calls for each record; here the caller sees
+ * without a call whether there is anything. Used by tls.c alone. */
 #ifndef DIBS_TLS_BUFFERS_H
 #define DIBS_TLS_BUFFERS_H
 
@@ -22,7 +22,7 @@ static inline size_t buffer_len(const struct tls_buffer *b)
     return b->end - b->start;
 }
 
-/* False: there is no memory. */
+/* Adds bytes. Returns false if there is no memory. */
 bool buffer_add(struct tls_buffer *b, const uint8_t *bytes, size_t len);
 /* Takes as many bytes as there are and as there is room for. Returns their number. */
 size_t buffer_take(struct tls_buffer *b, uint8_t *bytes, size_t room);

@@ -380,7 +380,7 @@ bool tls_input(struct tls *t, const uint8_t *bytes, size_t len)
         return tls_goes_on(t, result);
     t->up = tls_knows(t);
     if (!t->up)
-        snprintf(t->why, sizeof t->why, "has not proved who it is");
+        snprintf(t->why, sizeof t->why, "has not authenticated");
     return t->up;
 }
 
