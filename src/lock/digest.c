@@ -128,7 +128,7 @@ const char *locks_hear_digest(struct locks *l, uint32_t from, const uint8_t *byt
     len = (size_t)(u.end - u.at);
     if (u.wrong || type != DIGEST_LETTER || len == 0 || bits == 0 || bits % 8 || bits > DIGEST_BITS_MAX ||
         (d->bits && d->bits != bits) || len > bits / 8 - d->heard)
-        return "a digest that cannot be";
+        return "an invalid digest";
     if (!d->bits)
         digest_init(d, bits);
     memcpy(d->at + d->heard, u.at, len);

@@ -157,8 +157,8 @@ static uint32_t instance_node_size(const struct lock_kind *kind, dme_id self)
     return kind->fresh && kind->fresh[self].node ? kind->fresh[self].size : (uint32_t)dme_node_size(&kind->conf, self);
 }
 
-/* The initial state of a site, with an arbitrary fence; valid until the next call. `talks`, if not null, is set to whether the
- * site begins by sending messages. */
+/* The initial state of a site, with an arbitrary fence; valid until the next call. `talks`, if not null, is set to
+ * whether the site begins by sending messages. */
 static const struct dme_node *instance_fresh(struct locks *l, const struct lock_kind *kind, dme_id self, bool *talks)
 {
     const struct dme_conf *conf = &kind->conf;
@@ -275,7 +275,7 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
         return "a message about a lock that is cut short or of no known type";
     if (m->name_len == 0 || m->slots > LOCK_SLOTS_MAX || (m->type == INSTANCE_ASK && m->number > LOCK_SLOTS_MAX) ||
         (m->slots && (m->from >= m->slots || m->to >= m->slots)))
-        return "a message about a lock that cannot be";
+        return "an invalid message about a lock";
     return NULL;
 }
 
@@ -387,8 +387,8 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 _Static_assert(offsetof(struct dme_node, fence) == 0, "the fence of a node is its first field");
 enum { INSTANCE_FENCE = sizeof(uint64_t) };
 
-/* Starts one site: as it was put away, which is what `rest` points at; or, if that is null, as at first. Returns the end of
- * what it has read. */
+/* Starts one site: as it was put away, which is what `rest` points at; or, if that is null, as at first. Returns the
+ * end of what it has read. */
 static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, const struct lock_kind *kind,
                                           struct lock_site *site, dme_id self, const uint8_t *rest)
 {

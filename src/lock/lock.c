@@ -396,8 +396,8 @@ static void locks_serve_all(struct locks *l)
     locks_serve(l);
 }
 
-/* Takes one claim away. If this member has been excluded, the claim does not linger: no client believes in it any more, since
- * a member is excluded only when everything it vouched for has run out (I18). */
+/* Takes one claim away. If this member has been excluded, the claim does not linger: no client believes in it any more,
+ * since a member is excluded only when everything it vouched for has run out (I18). */
 static void lock_lose_one(struct locks *l, struct claim *c)
 {
     if (!c->kept)
@@ -408,8 +408,8 @@ static void lock_lose_one(struct locks *l, struct claim *c)
     }
 }
 
-/* Takes the next piece of claims away, from the end of the array to its beginning. When a claim leaves the array, the last
- * claim moves to its place: that one has been taken away before, and lingers. */
+/* Takes the next piece of claims away, from the end of the array to its beginning. When a claim leaves the array, the
+ * last claim moves to its place: that one has been taken away before, and lingers. */
 static void locks_lose(struct locks *l)
 {
     if (l->losing > l->held_count)
@@ -732,7 +732,7 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
         return wrong;
     lock = locks_find(l, m.name, m.name_len);
     if (!lock && !plain_text(m.name, m.name_len))
-        return "a lock with a name that cannot be";
+        return "a lock with an invalid name";
     if (!lock && m.type != INSTANCE_INQUIRE)
         lock = names_add(l, m.name, m.name_len);
     if (lock)

@@ -1,9 +1,10 @@
 /* lease.c - see lease.h and member/README.md. The leader's decision which members take part next is a function of its
  * own, plan.h.
  *
- * When the roster changes. A lease rests on a majority of the members that were counted when it was given. Two changes
- * within a lease would make a majority of which no member has promised anything to its holder. So the leader waits
- * between two changes of the counted set until all leases of the set before have run out.
+ * When the roster changes. A lease rests on a majority of the members that were counted when it was given. After two
+ * changes within the time of a lease there could be a majority of which no member has given the lease's holder a
+ * promise. So the leader waits between two changes of the counted set until all leases of the previous set have run out
+ * (I28).
  *
  * A member that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its
  * clients, and grants again when its lease is back. A member that was excluded begins a new incarnation and waits to be
@@ -40,10 +41,10 @@ void lease_begin_view(struct node *node)
     lease_count_acks(node);
 }
 
-/* The newest time such that this member had sent, by then, heartbeats which a majority has acknowledged; 0: there is
- * none. The lease counts from it. A member that has acknowledged a heartbeat keeps its promise, also if it does not
- * take part any more: in a rolling restart, a member does not lose its lease because others that acknowledged its
- * heartbeats have just gone. */
+/* Returns the latest time T such that a majority has acknowledged heartbeats that this member sent at T or later; 0 if
+ * there is none. The lease counts from T. A member that has acknowledged a heartbeat keeps its promise even if it no
+ * longer takes part: so, in a rolling restart, a member does not lose its lease because members that acknowledged its
+ * heartbeats have just left. */
 static uint64_t lease_majority_acked_ms(const struct node *node)
 {
     uint64_t sorted[NODE_MEMBERS_MAX];
@@ -107,7 +108,7 @@ static bool lease_hears(const struct node *node, uint32_t k)
     return k == node->place || (m->heard_ms && node->now_ms - m->heard_ms <= node->conf.lease_ms / 2);
 }
 
-/* Has half a lease passed since? */
+/* Has half a lease passed since `ms`? */
 static bool lease_is_long_ago(const struct node *node, uint64_t ms)
 {
     return node->now_ms - ms > node->conf.lease_ms / 2;
@@ -193,8 +194,9 @@ static void lease_bind(struct node *node, uint32_t k)
 
 /* Has the clock of this machine stood still, as that of a virtual machine does while it is saved or moved? The peer
  * sent an earlier heartbeat, `span`, after it had received the one of ours that `span` acknowledges, and it sent this
- * one before now. So between the two its clock cannot have advanced by more than ours has since we sent what `span`
- * acknowledges, times the ratio of the fastest clock to the slowest. Delays make no difference. */
+ * one before now. So between the two its clock cannot have advanced by more than ours has advanced since we sent the
+ * heartbeat that `span` acknowledges, times the ratio of the fastest clock to the slowest. Message delays make no
+ * difference. */
 static bool lease_has_stood_still(const struct node *node, const struct member *m, const struct beat *beat)
 {
     return m->span.echo_ms && m->span.life == m->link.peer_incarnation && beat->sent_ms > m->span.sent_ms &&
@@ -212,8 +214,8 @@ static void lease_set_span(const struct node *node, struct member *m, const stru
     }
 }
 
-/* The lease has run out by the clocks of the others, though not by ours: it begins anew, with heartbeats that are sent
- * from now on. */
+/* The lease has run out by the clocks of the others, though not by ours. The lease is given up, and heartbeats that are
+ * sent from now on begin a new one. */
 static void lease_lapse(struct node *node)
 {
     node->stills++;
@@ -268,7 +270,7 @@ uint64_t lease_due_ms(const struct node *node)
 /* ---------------------------------------------------------------------------------------------------------- the leader
  */
 
-/* What the leader knows of all members. Its own heartbeat goes into `own`, as the plan refers to it. */
+/* Collects what the leader knows of all members. Its own heartbeat is in `own`, to which the result points. */
 static struct plan_in lease_look(const struct node *node, struct beat *own)
 {
     struct plan_in in = {
@@ -337,8 +339,8 @@ static bool lease_change_roster(struct node *node, const struct plan_in *in, con
     return roster_grant_wish(node, next);
 }
 
-/* A new view is wanted, with the same members: some member remembers too many names, or the fences of this view are
- * used up. In a view that has just begun neither is so, hence this does not happen again and again. */
+/* Is a new view with the same members due, because a member remembers too many names or has used half of the view's
+ * fences? Neither is the case in a view that has just begun, so this does not repeat itself at once. */
 static bool lease_is_used_up(const struct node *node, const struct plan_in *in, const struct plan *p)
 {
     bool crowded = false;
@@ -351,8 +353,8 @@ static bool lease_is_used_up(const struct node *node, const struct plan_in *in, 
     return crowded && lease_is_long_ago(node, node->installed_ms);
 }
 
-/* Above all fencing tokens of this view and those before. The calendar helps where nothing else is known; this clock
- * may be too fast by a twentieth, and fences are not to overtake the calendar. */
+/* Returns a fence base above all fencing tokens of this view and of earlier ones (fence.h). If no ceiling is known, the
+ * calendar time may be higher. This clock may be too fast by a twentieth, and fences must not overtake the calendar. */
 static uint64_t lease_next_fence(const struct node *node)
 {
     uint64_t base = fence_next_base(&node->fence, node->view.fence, node->now_ms);
@@ -411,7 +413,7 @@ void lease_lead(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (p.leave & plan_bit(k) && !(node->drops & plan_bit(k))) {
             node->drops |= plan_bit(k);
-            node->next_beat_ms = node->now_ms; /* all shall know at once */
+            node->next_beat_ms = node->now_ms; /* the heartbeat tells all members at once */
             lease_bind(node, k);
         }
     if (p.leave ? !plan_is_due(&in, &p) : p.come && lease_waits_for_more(node, &p))

@@ -1,5 +1,5 @@
-/* node.c - see node.h. Here views are installed; lease.c decides who takes part, mail.c has what members tell each
- * other. */
+/* node.c - see node.h. This file installs views. lease.c decides which members take part; mail.c has the messages
+ * between members. */
 #include "node.h"
 
 #include "base/memory.h"
@@ -44,7 +44,7 @@ void node_forget_retired(struct node *node)
     }
 }
 
-/* The members of this roster, known ones as they are known. */
+/* Makes the members of this roster. A member that was in the roster before keeps its state. */
 static void node_set_roster(struct node *node, const struct view *view)
 {
     struct member *before[NODE_MEMBERS_MAX];
@@ -100,7 +100,7 @@ void node_begin_life(struct node *node)
         if (node->member[k]) {
             link_begin_anew(&node->member[k]->link);
             node->member[k]->acked_ms = 0;
-            node->member[k]->heard_ms = 0; /* it is let in only when it hears all others anew */
+            node->member[k]->heard_ms = 0; /* the new incarnation is let in only when it hears all others again */
         }
     lease_count_acks(node);
 }
@@ -118,7 +118,7 @@ void node_try_open(struct node *node)
     keep_open(node);
 }
 
-/* All others are told that they have this member's digest, if they do. */
+/* If the whole digest of this member has been sent, announces that to all others. */
 static void node_announce(struct node *node)
 {
     if (node->announced || !node->takes_part || !node->locks.told)
@@ -188,7 +188,7 @@ void node_install(struct node *node, const struct view *view)
     for (uint32_t k = 0; node->takes_part && k < view->count; k++)
         if (node->member[k] && view->member[k].standing == VIEW_REMOVED && !view->member[k].incarnation)
             mail_send_roster(node, k);
-    node->next_beat_ms = node->now_ms; /* the others want to know that it is installed */
+    node->next_beat_ms = node->now_ms; /* the next heartbeat tells the others that the view is installed */
 }
 
 /* ----------------------------------------------------------------------------------------------- begin and the end */
@@ -272,7 +272,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
     }
     node_install(node, known ? agree_view(node->agree) : roster);
     if (!known)
-        node->self.cluster = 0; /* the others will tell */
+        node->self.cluster = 0; /* the roster of another member will tell */
     node->self.disk = agree_journal(node->agree)->disk_id;
     return !known || agree_begin(node->agree, now_ms, why);
 }
@@ -308,7 +308,7 @@ enum node_state node_state(const struct node *node)
     if (node_is_removed(node))
         return NODE_OUTSIDE;
     if (!node->conf.lease_ms ||
-        node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* as after a view change, and at the beginning */
+        node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* after a view change, or at the beginning */
         return NODE_STARTS;
     return node->takes_part ? NODE_NO_QUORUM : NODE_OUTSIDE;
 }
@@ -398,7 +398,8 @@ uint64_t node_due_ms(const struct node *node)
     return due;
 }
 
-/* When nothing lingers any more that it gave up, all shall know at once. */
+/* When the last claim that this member gave up no longer lingers, the next heartbeat, sent at once, tells the
+ * others. */
 static void node_mind_giving_up(struct node *node)
 {
     bool gave_up = node->gave_up;
@@ -408,14 +409,15 @@ static void node_mind_giving_up(struct node *node)
         node->next_beat_ms = node->now_ms;
 }
 
-/* All that does not depend on the clients. */
+/* Does the work that does not depend on clients. */
 static void node_keep_up(struct node *node)
 {
     const struct view *agreed = agree_view(node->agree);
 
     if (agreed->number > node->view.number)
         node_install(node, agreed);
-    /* What a lease depends on are the time, views and notes. With each of them there is news, or the time is another. */
+    /* The lease and the leader's decisions depend on the time, views and notes. Each of these sets `news`, or changes
+     * the time. */
     if (node->news || node->looked_ms != node->now_ms) {
         node->news = false;
         node->looked_ms = node->now_ms;
@@ -465,7 +467,7 @@ void node_pump(struct node *node)
                 mail_note(node, k, bytes, len);
                 node->news = true;
             }
-            if (version != node->roster_version) /* places are others now */
+            if (version != node->roster_version) /* the members have other places now */
                 k = 0, sort = LINK_NOTE;
         }
     }
@@ -489,7 +491,7 @@ void node_written(struct node *node, bool good)
     node_keep_up(node);
 }
 
-/* The next claim of which a client has to be told; or null. */
+/* Returns the next claim of which a client has to be told, or null. */
 static struct claim *node_settled(struct node *node)
 {
     struct claim *c;
@@ -508,7 +510,7 @@ static struct claim *node_settled(struct node *node)
 bool node_next(struct node *node, struct node_event *event)
 {
     struct claim *c;
-    const struct lock *lock; /* the one of the claim may have been forgotten since */
+    const struct lock *lock; /* looked up by name: the lock of the claim may have been removed */
     struct dme_text why;
 
     event->watched = NULL;

@@ -1,7 +1,7 @@
 /* node.h - a member of the cluster, without I/O: links to the others, views, leases, locks, sessions, and the time.
  *
- * A driver (the daemon, or a simulation of a whole cluster) tells it of events, and carries out what comes of them: step.h. The
- * disk works on its own (struct disk); when it has finished a write, that is an event, too.
+ * A driver (the daemon, or a simulation of a whole cluster) tells it of events, and carries out what comes of them:
+ * step.h. The disk works on its own (struct disk); when it has finished a write, that is an event, too.
  *
  * The algorithms assume reliable channels and sites that do not crash. Views and leases provide that:
  * src/member/README.md has the model, and the argument why two clients never hold a lock that they may not share (I18,
@@ -48,8 +48,8 @@ struct node_conf {
     const char *(*is_short)(void *user);
     /* Returns null if a member may have this name and address, else why not. A null pointer: it always may. */
     const char *(*objects)(void *user, const char *name, const char *address);
-    /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it waits for
-     * this lock since then, or null. */
+    /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it
+     * waits for this lock since then, or null. */
     void (*told)(void *user, struct client *c, const struct node_event *event);
     void (*ran)(void *user, struct client *c, const struct claim *asked);
 };
@@ -57,7 +57,7 @@ struct node_conf {
 /* Why locks are not granted. */
 enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_LEAVES };
 
-/* What is to be done next (step.h). */
+/* The outputs that are pending (step.h). */
 struct node_turn {
     struct ring clients;      /* all of them */
     struct ring losers, news; /* those for which there may be an output: they have lost a lock; all others */

@@ -254,7 +254,7 @@ const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u
 
     if (u->wrong || u->at != u->end || about >= ASK_ABOUTS || len == 0 || !plain_text(at, len) ||
         !plain_text(by_at, by_len))
-        return "a question that cannot be";
+        return "an invalid question";
     memcpy(text, at, len);
     text[len] = '\0';
     memcpy(by, by_at, by_len);
@@ -297,7 +297,7 @@ const char *question_hear_answer(struct node *node, uint32_t from, struct unpack
     struct answer *a;
 
     if (u->wrong || about >= ASK_ABOUTS || !question_rows_are_right((enum question_about)about, *u))
-        return "an answer that cannot be";
+        return "an invalid answer";
     a = q && q->about == about ? question_awaits(q, node->view.member[from].id) : NULL;
     if (!a) /* too late */
         return NULL;

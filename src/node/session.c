@@ -73,7 +73,7 @@ static uint32_t session_claims(const struct session *s)
     return s->held + (s->waiting != NULL);
 }
 
-/* Out of its session. */
+/* Takes the claim out of its session. */
 static void session_take_out(struct claim *c)
 {
     struct session *s = c->session;
@@ -92,8 +92,8 @@ static void session_take_out(struct claim *c)
     ring_cut(&c->in_session);
 }
 
-/* Out of everything, and gone; an orphan that is not kept goes with its last claim. Dropping it may grant other
- * claims. */
+/* Takes the claim out of everything and frees it. An orphan that is not kept is freed with its last claim. Dropping the
+ * claim may grant other claims. */
 static void session_forget(struct claim *c)
 {
     struct session *s = c->session;
@@ -132,8 +132,8 @@ void session_release_all(struct session *s)
         session_forget(RING_OF(s->claims.next, struct claim, in_session));
 }
 
-/* A kept session goes on without its client. What it has lost is over, or lingers if the client may still believe in
- * it. */
+/* A kept session goes on without its client. Claims that it has lost end, or linger if the client may still believe in
+ * them. */
 static void session_detach(struct session *s, bool proved)
 {
     struct ring *r = s->claims.next;
@@ -201,7 +201,7 @@ void session_go_on(struct node *node)
         session_do_some(RING_OF(node->tasks.next, struct session, in_task));
 }
 
-/* Its driver knows it no more. What it waits for is withdrawn; what it holds is released, or lingers. */
+/* The driver has forgotten the session. Its wait is withdrawn; its locks are released, or linger. */
 static void session_end(struct session *s, enum session_task task)
 {
     question_end(s);
@@ -317,8 +317,8 @@ bool session_has_kept(const struct session *s)
     return false;
 }
 
-/* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null.
- * What the client has not been told is held, it does not hold. */
+/* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. A
+ * lock whose grant the client has not been told does not count as held. */
 static struct claim *session_find(const struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
     const struct lock *lock = locks_find(&s->node->locks, name, name_len);
@@ -350,8 +350,8 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
     }
 }
 
-/* A client that tries is answered when it is known whether a holder is in its way, which takes a round of messages, or
- * a change of the view if a member has just failed. */
+/* How long a client that only tries may wait. It is answered when its member knows whether there is a holder, which
+ * takes a round of messages, or a change of the view if a member has just failed. */
 static uint64_t session_try_ms(const struct node *node)
 {
     return node->conf.lease_ms ? 3 * node->conf.lease_ms : node->view.count > 1 ? SESSION_FOREVER : 0;
@@ -408,7 +408,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     return NULL;
 }
 
-/* From now on it has some time to confirm. */
+/* The client has confirmed, or was granted a lock: its time to confirm again begins now. */
 static void session_hear(struct session *s)
 {
     if (!s->remote || !s->confirms || s->kept)
@@ -486,9 +486,9 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
     return true;
 }
 
-/* Clocks of clients are no better than those of members. A member without a lease, alone in the world, gives nothing
- * away by itself. It vouches for long to the clients of its own machine, whose connections cannot break. When it is
- * told to take a lock away (FORCE-UNLOCK, TTL), it does not wait all that time for a client that is stopped, but
+/* The clocks of clients drift as much as those of members. A member without a lease, in a cluster of one, does not take
+ * locks away by itself. It vouches for LONE_MS to clients of its own machine, whose connections cannot break. When it
+ * has to take a lock away (FORCE-UNLOCK, TTL), it does not wait that long for a client that is stopped, but
  * LONE_LINGER_MS. */
 uint64_t session_confirm(struct session *s)
 {
@@ -500,7 +500,7 @@ uint64_t session_confirm(struct session *s)
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
     s->confirms |= ms > 0;
-    if (ms && s->left) { /* what session_lapse has not taken away stays */
+    if (ms && s->left) { /* the client keeps the locks that session_lapse has not taken away yet */
         s->left = 0;
         ring_cut(&s->in_task);
     }
@@ -508,7 +508,7 @@ uint64_t session_confirm(struct session *s)
     return ms;
 }
 
-/* What its client has not been told is held, it does not believe in. */
+/* Does the claim linger when it is taken away? A client does not believe in a lock before it is told of the grant. */
 bool session_lingers(struct claim *c)
 {
     struct node *node = c->session->node;
@@ -534,7 +534,7 @@ static void session_due(struct claim *c)
     if (c->state == CLAIM_WAITING)
         locks_time_out(&node->locks, c);
     else if (c == c->session->waiting ||
-             !ring_empty(&c->settled)) /* its client will soon be told what has become of it */
+             !ring_empty(&c->settled)) /* the claim is settled, and its client will be told */
         return;
     else if (c->state == CLAIM_HELD)
         locks_take_away(&node->locks, c, LOSS_TTL);

@@ -43,7 +43,7 @@ void watch_free(struct watch *w)
 
 /* ------------------------------------------------------------------------------------------------------------- finding */
 
-/* The subscriptions to this name, or to patterns with this prefix; and some others. */
+/* The bucket with the subscriptions to this name, or to patterns with this prefix. It may have others, too. */
 static struct ring *watch_bucket(const struct watch *w, bool pattern, const char *text, size_t len)
 {
     return &w->table[XXH3_64bits_withSeed(text, len, pattern) % WATCH_TABLE];
@@ -105,7 +105,7 @@ static void watch_add_note(struct watch *w, const struct watch_note *note)
     w->note_count++;
 }
 
-/* Is the other member interested in this name? */
+/* Does the other member have a subscription that matches the event? */
 static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const struct watch_note *note)
 {
     uint64_t cost = 0;
@@ -119,7 +119,7 @@ static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const s
         if (pattern ? glob_matches(at, len, note->name, note->name_len, &cost)
                     : len == note->name_len && memcmp(at, note->name, len) == 0)
             return true;
-        if (cost > INTEREST_COST_MAX) /* then it is told, and finds out for itself */
+        if (cost > INTEREST_COST_MAX) /* then the event is sent, and the other member finds its subscribers */
             return true;
     }
     return false;
@@ -170,7 +170,7 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
     who = unpack_text(u, &who_len);
     if (u->wrong || u->at != u->end || note.event >= WATCH_EVENTS || note.mode >= LOCK_MODES ||
         !plain_text(name, name_len) || who_len > SESSION_WHO_MAX || !plain_text(who, who_len))
-        return "an event of a lock that cannot be";
+        return "an invalid event of a lock";
     note.name_len = (uint8_t)name_len;
     memcpy(note.name, name, name_len);
     memcpy(note.who, who, who_len);
@@ -192,7 +192,8 @@ static void watch_list(const struct node *node, struct bytes *to)
     }
 }
 
-/* All others are told in what this member's clients are interested: all of it if it is too much to tell. */
+/* Announces the subscriptions of this member's clients to all others: if they are too many, as one pattern for all
+ * names. */
 static void watch_tell_interest(struct node *node)
 {
     struct watch *w = &node->talk.watch;
@@ -252,7 +253,7 @@ const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack 
             items.wrong = true;
         text = unpack_text(&items, &len);
         if (items.wrong || !plain_text(text, len))
-            return "interest in events that cannot be";
+            return "an invalid announcement of subscriptions";
     }
     bytes_free(&i->list);
     if (u->at < u->end)
@@ -289,8 +290,8 @@ static struct subscription *watch_find(const struct session *s, bool pattern, co
     return NULL;
 }
 
-/* The others are told soon of few subscriptions, once for all that a client has asked for at once; if there are many,
- * they know that it is all names. */
+/* Subscriptions have changed. If they are few, they are announced soon, once for all that a client has subscribed to at
+ * once. If they are many, the others know already that this member wants all events. */
 static void watch_changed(struct node *node)
 {
     node->talk.watch.changed |= node->talk.watch.count <= INTEREST_ITEMS_MAX + 1;

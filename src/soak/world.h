@@ -326,7 +326,8 @@ void conns_hang_up(struct world *w, const struct soak_event *e);
 void conns_closed(struct world *w, const struct soak_event *e);
 /* What a daemon says to a client, or the end of its connection. */
 void conns_do(struct world *w, const struct node_output *out);
-/* An operator says a line to the daemon of this machine. Null; or the error that is answered, valid until the next call. */
+/* An operator sends a line to the daemon of this machine. Returns null, or the error in the answer, valid until the
+ * next call. */
 const char *conns_operate(struct world *w, uint32_t i, const char *line);
 
 /* ---- clients.c */
