@@ -1,27 +1,28 @@
 /* Banta, "Distributed Mutual Exclusion Algorithms", M.S. thesis, University of Nevada, Las Vegas, 1993: the way to the
  * simple algorithm of banta_simple.c, in three steps. None of them serves every site, and the thesis says so of each.
  *
- * Idea. The token carries the queue of sites to serve; the three drafts differ in who is asked for it, and in what becomes of
- * a request that finds the token elsewhere.
+ * Idea. The token carries the queue of sites to serve; the three drafts differ in who is asked for it, and in what
+ * becomes of a request that finds the token elsewhere.
  *
- * banta-first-draft (section 3.4, pages 25-30). A request goes to all others. A site that holds the idle token sends it to
- *     the one who asks; any other site ignores the request. A request that finds the token in use or on its way is lost.
- * banta-basic (section 3.4, pages 25-30). A request goes to one site, the last of the token's queue as far as its sender
- *     knows, and is held there until the token comes. The site then adds what it holds to the queue, and tells all who
- *     are not on it who is last now. A request that comes after the token has left is held until the token comes again,
- *     which may be never.
- * banta-preliminary (section 4.3, pages 34-38). A site that neither has the token nor waits for it passes the request on to
- *     the last of the queue. The request may run after the token for ever (section 4.5.2, page 39).
+ * banta-first-draft (section 3.4, pages 25-30). A request goes to all others. A site that holds the idle token sends it
+ *     to the one who asks; any other site ignores the request. A request that finds the token in use or on its way is
+ *     lost. banta-basic (section 3.4, pages 25-30). A request goes to one site, the last of the token's queue as far as
+ *     its sender knows, and is held there until the token comes. The site then adds what it holds to the queue, and
+ *     tells all who are not on it who is last now. A request that comes after the token has left is held until the
+ *     token comes again, which may be never.
+ * banta-preliminary (section 4.3, pages 34-38). A site that neither has the token nor waits for it passes the request
+ *     on to the last of the queue. The request may run after the token for ever (section 4.5.2, page 39).
  *
- * Messages. First draft: n, of which n-1 are REQUESTs. Basic and preliminary: REQUEST, n-2 UPDATE, TOKEN at light load, 2 at
- * full load, and in the latter one more for each time that a request is passed on.
+ * Messages. First draft: n, of which n-1 are REQUESTs. Basic and preliminary: REQUEST, n-2 UPDATE, TOKEN at light load,
+ * 2 at full load, and in the latter one more for each time that a request is passed on.
  *
  * Invariant BD1. There is one token, held or in flight, and its holder is not on its queue.
  *
  * Departures from the paper. The idle holder enters at once, and UPDATEs have versions, as in banta_simple.c, so that
- * what is seen is the doing of the rule above alone. With `updates=printed` they have none; then a site whose own request
- * comes back passes it on. Without versions nothing grows, and the checker can go round: `dibs check banta-preliminary --set
- * updates=printed --sites 4 --order fifo --requests unlimited --quiet 2` finds the endless chase. */
+ * what is seen is the doing of the rule above alone. With `updates=printed` they have none; then a site whose own
+ * request comes back passes it on. Without versions nothing grows, and the checker can go round: `dibs check
+ * banta-preliminary --set updates=printed --sites 4 --order fifo --requests unlimited --quiet 2` finds the endless
+ * chase. */
 #include "core/alg.h"
 #include "core/line.h"
 
@@ -97,7 +98,8 @@ static void bd_init(struct dme *d, void *state)
     s->has = d->self == 0;
 }
 
-/* To the good site. A site without the token that takes itself for that one would ask itself for ever. */
+/* Sends a request to the good site. A site without the token that takes itself for the good site would ask itself for
+ * ever. */
 static void bd_pass(struct dme *d, const struct bd *s, struct dme_ticket claim)
 {
     DME_EXPECT(d, s->good != d->self);

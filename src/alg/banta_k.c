@@ -68,7 +68,7 @@ static const struct dme_mistake bk_mistakes[] = {
 
 struct bk {
     dme_id good;        /* where to send requests; with the token: the good site of its cycle */
-    dme_id heir;        /* whom this site will let in by its RELEASE, once the token has passed; or DME_NONE */
+    dme_id heir;        /* the site that this site will let in by its RELEASE, once the token has passed; or DME_NONE */
     uint32_t has;       /* the token is here */
     uint32_t free;      /* with the token: slots */
     uint32_t released;  /* RELEASEs that came for this site and are not used yet */
@@ -127,7 +127,7 @@ static dme_id bk_heir(struct dme *d, struct bk *s)
     return *dme_line_slot(queue, k);
 }
 
-/* May this site, by which the token has passed or where it rests, go in now? */
+/* May this site, which the token has passed or where it rests, enter now? */
 static void bk_advance(struct dme *d, struct bk *s)
 {
     uint32_t k = d->conf->limit;

@@ -102,7 +102,7 @@ static void cr_request(struct dme *d, void *state)
     cr_try(d, s);
 }
 
-/* A waiting site has given way to j, and asks to be let in after it. */
+/* A waiting site has given way to j, and asks for the permission of j again. */
 static void cr_ask_again(struct dme *d, struct cr *s, dme_id j, bool had)
 {
     if (dme_mistake(d, KEEPS_PERMISSION)) {
@@ -111,7 +111,7 @@ static void cr_ask_again(struct dme *d, struct cr *s, dme_id j, bool had)
     }
     if (dme_mistake(d, FORGETS_TO_ASK))
         return;
-    /* If it did not hold the permission, its REQUEST is out already. */
+    /* If the site did not hold the permission, its REQUEST is in flight already. */
     if (had || dme_mistake(d, ASKS_TWICE))
         dme_send_ticket(d, j, REQUEST, dme_mistake(d, FRESH_NUMBER) ? dme_claim(d, ++s->highest) : s->mine);
 }

@@ -14,7 +14,7 @@ dme_id census_coordinator(const struct dme *d, struct census_view v)
     return c;
 }
 
-/* Is FLUSH of all others here? */
+/* Has this site received FLUSH from all others that it can reach? */
 static bool census_flushed(const struct dme *d, struct census_view v)
 {
     for (dme_id j = 0; j < d->n; j++)
@@ -23,7 +23,7 @@ static bool census_flushed(const struct dme *d, struct census_view v)
     return true;
 }
 
-/* Once in a census, when it is time: how is it with this site? */
+/* Reports the state of this site to the coordinator, once in a census, when it has all FLUSHes. */
 static void census_report(struct dme *d, struct census_view v)
 {
     struct census *c = v.census;
@@ -173,8 +173,8 @@ void census_restart(struct dme *d, struct census_view v)
     census_recover_if_answered(d, v);
 }
 
-/* A site is back. The token may know more of it than this site does. If a census runs it was begun without that one,
- * and is begun again. */
+/* Site `f` has restarted. The token may know more of its requests than this site does. A census that runs was begun
+ * without `f`, and is begun again. */
 static void census_returns(struct dme *d, struct census_view v, dme_id f, uint32_t incarnation)
 {
     struct dme_msg *m = dme_send(d, f, RECOVERED);

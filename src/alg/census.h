@@ -34,23 +34,23 @@ enum { REQUEST, TOKEN, FLUSH, STATUS, VERDICT, RECOVERING, RECOVERED };
 
 /* The first field of a state. */
 struct census {
-    uint64_t number;   /* of the last one that this site knows of */
-    uint64_t answered; /* recovering: the last one that others know of */
-    uint8_t runs;      /* a token stays where it is */
+    uint64_t number;   /* of the last census that this site knows of */
+    uint64_t answered; /* recovering: the last census that others know of */
+    uint8_t runs;      /* a census runs: a token stays where it is */
     uint8_t reported;
     uint8_t has;        /* the token is here */
-    uint8_t recovering; /* and asks for nothing yet */
+    uint8_t recovering; /* it has restarted, and makes no request yet */
     uint8_t zero[4];
 };
 
 /* The first field of a peer record. */
 struct census_peer {
     uint64_t number;   /* highest number known of its requests */
-    uint64_t served;   /* with the token: what that knows of its requests */
+    uint64_t served;   /* with the token: the number of its requests that the token knows */
     uint64_t flushed;  /* number of the census of its last FLUSH */
     uint64_t reported; /* coordinator: its own number, or if it cannot be reached, the highest that any site knows */
     uint8_t down, cut; /* cannot be reached, for this reason */
-    uint8_t beyond;    /* was beyond a cut that has healed, and it is not known yet on which side the token is */
+    uint8_t beyond;    /* was across a cut that has healed, and it is not known yet on which side the token is */
     uint8_t missing;   /* recovering: its answer */
     uint8_t counted;   /* coordinator: it has reported; and what: */
     uint8_t waits, has, incomplete /* a site was across a cut */;
@@ -82,7 +82,7 @@ static inline bool census_reaches(const struct dme *d, struct census_view v, dme
     return j != d->self && !census_peer(v, j)->down && !census_peer(v, j)->cut;
 }
 
-/* Does this site wait for the token, as far as others are concerned? */
+/* Does this site wait for the token? A site that recovers has not asked for it yet. */
 static inline bool census_waits(const struct dme *d, const struct census *c)
 {
     return dme_waiting(d) && !c->has && !c->recovering;
@@ -92,18 +92,18 @@ static inline bool census_waits(const struct dme *d, const struct census *c)
 dme_id census_coordinator(const struct dme *d, struct census_view v);
 /* Forgets what others have reported. */
 void census_clear(struct dme *d, struct census_view v);
-/* Recovering: asks those again that have not answered. */
+/* Recovering: asks the sites again that have not answered. */
 void census_recover_again(struct dme *d, struct census_view v);
 
 /* The handler of news about another site. */
 void census_news(struct dme *d, struct census_view v, enum dme_news what, dme_id of);
-/* The site is back: all that the census knows is reset, but for the number of its own last request. */
+/* The site has restarted: resets the state of the census, except for the number of its own last request. */
 void census_restart(struct dme *d, struct census_view v);
 /* Receives the message if it is one of those above but REQUEST and TOKEN, or is to be discarded. Returns whether it
  * did. */
 bool census_receive(struct dme *d, struct census_view v, const struct dme_msg *m);
 
-/* How many tokens there are at sites that are up, or on their way to such. */
+/* The number of tokens at sites that are up, or in flight to such sites. */
 uint32_t census_tokens(const struct dme_moment *now, size_t peers /* where they begin */, size_t stride);
 void census_show(const struct dme *d, struct census_view v, struct dme_text *text);
 

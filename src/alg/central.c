@@ -29,7 +29,7 @@ enum { REQUEST, GRANT, RELEASE };
 
 static const struct dme_kind central_kinds[] = {{"REQUEST", 1, 0}, {"GRANT", 0, 0}, {"RELEASE", 0, 0}, {0}};
 
-/* Only the coordinator's says anything; it alone has peer records. */
+/* Only the coordinator uses its state, and only it has peer records. */
 struct central {
     uint32_t out;  /* grants */
     uint32_t mode; /* of all of them */
@@ -64,7 +64,8 @@ static void central_grant_first(struct dme *d, struct central *s)
     dme_send(d, first, GRANT);
 }
 
-/* In order of arrival: a claim that could join waits behind one that cannot, or that one might wait for ever. */
+/* Grants claims in order of arrival. A claim that could join waits behind one that cannot: otherwise that one could
+ * starve. */
 static void central_grant(struct dme *d, struct central *s)
 {
     while (s->queued && central_may_join(d, s, s->peer[s->peer[0].queue].wants))

@@ -54,7 +54,7 @@ static const struct dme_mistake csl_mistakes[] = {
     {0},
 };
 
-/* Ask j for the token, but once for each request. Where the request is served already, this only lets j know us. */
+/* Asks j for the token, once for each request. If the request is served already, this only lets j know of this site. */
 static void csl_tell(struct dme *d, struct qt *s, dme_id j)
 {
     if (!s->peer[j].told)
@@ -62,7 +62,7 @@ static void csl_tell(struct dme *d, struct qt *s, dme_id j)
     s->peer[j].told = 1;
 }
 
-/* The token goes to this site; it and those in the queue are whom to ask next time. */
+/* Sends the token to site `to`. That site and those in the queue become the request set. */
 static void csl_give(struct dme *d, struct qt *s, dme_id to)
 {
     for (dme_id j = 0; j < d->n; j++) {
@@ -107,7 +107,7 @@ static void csl_asked(struct dme *d, struct qt *s, dme_id j, uint64_t number)
     /* As described: an old request is ignored. */
     if (dme_mistake(d, DISCARDS_OLD_REQUESTS) && (number <= heard || (s->has && !fresh)))
         return;
-    /* As described: only who has the token takes notice of requests. */
+    /* As described: only the site with the token takes notice of requests. */
     if (s->has || !dme_mistake(d, FORGETS_EARLY_REQUESTS))
         s->peer[j].asked = dme_max(heard, number);
 

@@ -17,7 +17,7 @@ static struct dme_ticket consult_name(const struct dme *d, struct census_view v)
     return (struct dme_ticket){.clock = v.consult->round, .mode = v.consult->tag, .site = d->self};
 }
 
-/* To those who have not answered in this round. */
+/* Asks the sites that have not answered in this round. */
 static void consult_ask(struct dme *d, struct census_view v)
 {
     for (dme_id j = 0; j < d->n; j++)
@@ -36,7 +36,8 @@ void consult_give_up(struct dme *d, struct census_view v)
     dme_stop(d, TIMER_ROUND);
 }
 
-/* It is over: the holder is known, or the token is lost and this site makes it, or that cannot be known (DME_NONE). */
+/* The consultation is over: the holder is known, or the token is lost and this site makes a new one, or neither can be
+ * known (DME_NONE). */
 static void consult_end(struct dme *d, struct census_view v, dme_id holder, bool lost)
 {
     struct census_peer *me = census_peer(v, d->self);

@@ -37,12 +37,12 @@ struct consult {
     uint8_t zero[2];
 };
 
-/* A site begins to wait, or to recover: when is it late? */
+/* This site begins to wait, or to recover: starts the timer after which it is late. */
 void consult_start(struct dme *d, uint32_t patience);
 void consult_timer(struct dme *d, struct census_view v, unsigned timer, uint32_t patience);
 /* Receives the message if it is one of those above. */
 bool consult_receive(struct dme *d, struct census_view v, const struct dme_msg *m);
-/* A site has stopped or cannot be reached; or it is there again. */
+/* A site is down or cannot be reached; or it is back. */
 void consult_without(struct dme *d, struct census_view v);
 void consult_give_up(struct dme *d, struct census_view v);
 

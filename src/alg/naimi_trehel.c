@@ -43,7 +43,7 @@ static const struct dme_mistake nt_mistakes[] = {
 
 struct nt {
     dme_id father; /* the last requester known, or DME_NONE: this site is it */
-    dme_id next;   /* who gets the token after this site, or DME_NONE */
+    dme_id next;   /* the site that gets the token after this one, or DME_NONE */
     uint64_t has;  /* the token is here */
 };
 

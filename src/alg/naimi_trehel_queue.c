@@ -51,7 +51,7 @@ static struct dme_line ntq_queue(const struct dme *d, struct ntq *s)
     return (struct dme_line){&s->queue, &s->peer[0].queue, sizeof s->peer[0], d->n};
 }
 
-/* The last who will have the token, as far as this site knows, is where requests go from now on. */
+/* From now on requests go to the last site that will have the token, as far as this site knows. */
 static void ntq_give(struct dme *d, struct ntq *s, dme_id to)
 {
     s->root = s->queue ? s->peer[s->queue - 1].queue : to;
@@ -118,7 +118,7 @@ static bool ntq_has(const struct dme_node *node)
     return ((const struct ntq *)dme_state(node))->root == DME_NONE && node->phase != DME_WAITING;
 }
 
-/* In how many places this site is waiting. */
+/* The number of places in which the site is queued. */
 static uint32_t ntq_places(const struct dme_moment *now, dme_id site)
 {
     uint32_t places = dme_in_flight(now, TOKEN, DME_NONE, site);

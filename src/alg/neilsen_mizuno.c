@@ -2,13 +2,13 @@
  * descriptions, the publication was not at hand.
  *
  * Idea. The sites form a tree, and every edge points towards the site that asked last, the *sink*. A request goes along
- * the edges, and turns each of them round on its way: so the requester becomes the new sink. The old sink remembers it as
- * the one that follows, and sends the token there directly. Thus the sites that wait form a queue of which each knows its
- * successor only. Naimi and Trehel's algorithm is the same with edges to any site: there, a request makes all whom it
- * passes point to the requester at once.
+ * the edges, and turns each of them round on its way: so the requester becomes the new sink. The old sink remembers it
+ * as the one that follows, and sends the token there directly. Thus the sites that wait form a queue of which each
+ * knows its successor only. Naimi and Trehel's algorithm is the same with edges to any site: there, a request makes all
+ * whom it passes point to the requester at once.
  *
- * Messages. REQUEST(site) from neighbour to neighbour, TOKEN directly: at most D + 1 per entry on a tree of diameter D, 3
- * on a star; 0 where the token is.
+ * Messages. REQUEST(site) from neighbour to neighbour, TOKEN directly: at most D + 1 per entry on a tree of diameter D,
+ * 3 on a star; 0 where the token is.
  *
  * Algorithm. Site i:
  *     request                    if I hold the token: enter; else send REQUEST(i) to LAST; LAST := none
@@ -18,7 +18,8 @@
  *     release                    if FOLLOW is a site: send TOKEN to it; FOLLOW := none
  *
  * Invariant NM1. There is one token, held or in flight.
- * Invariant NM2. An edge points one way, or a REQUEST is under way on it: of two neighbours not both point to each other.
+ * Invariant NM2. An edge points one way, or a REQUEST is under way on it: of two neighbours not both point to each
+ * other.
  *
  * Departures from the paper. None known. */
 #include "core/alg.h"
@@ -35,7 +36,7 @@ static const struct dme_option nm_options[] = {
 
 struct nm {
     dme_id last;   /* the neighbour towards the sink, or DME_NONE: this site is it */
-    dme_id follow; /* who gets the token after this site, or DME_NONE */
+    dme_id follow; /* the site that gets the token after this one, or DME_NONE */
     uint64_t has;  /* the token is here */
 };
 

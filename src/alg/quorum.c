@@ -98,7 +98,7 @@ static bool quorum_yields_at_once(const struct dme *d)
     return dme_option(d, QUORUM_OPTION_YIELD) == YIELD_AT_ONCE;
 }
 
-/* May sites stop? */
+/* Is this a variant in which sites may crash? */
 static bool quorum_outlives(const struct dme *d)
 {
     return d->conf->alg->news;
@@ -150,7 +150,7 @@ static void quorum_give_back(struct dme *d, struct quorum *s, dme_id j)
     dme_send_ticket(d, j, YIELD, quorum_ticket(s->mine, d->self));
 }
 
-/* Without a failure this claim may be about to go in: the inquiry is kept in mind. */
+/* A claim that no arbiter has failed may be about to enter: it remembers the inquiry instead of yielding. */
 static void quorum_asked_back(struct dme *d, struct quorum *s, dme_id j)
 {
     if (quorum_yields_at_once(d) || quorum_has_failed(d, s))
@@ -300,7 +300,7 @@ static void quorum_yielded(struct dme *d, struct quorum *s, struct dme_ticket cl
     quorum_grant_first(d, s);
 }
 
-/* The grant is free. */
+/* The arbiter's grant is free: grants the oldest waiting claim, if there is one. */
 static void quorum_free(struct dme *d, struct quorum *s)
 {
     if (quorum_first(d, s).clock) {
@@ -336,8 +336,8 @@ bool quorum_lost(struct dme *d, struct quorum *s, dme_id j)
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-/* An arbiter speaks of a claim: one that is not waiting any more gets no answer but the RELEASE it has sent or will
- * send. */
+/* A message of an arbiter about a claim. If the claim no longer waits, the only answer is the RELEASE that this site
+ * has sent or will send. */
 static void quorum_told(struct dme *d, struct quorum *s, const struct dme_msg *m)
 {
     DME_EXPECT(d, m->ticket[0].site == d->self && (s->peer[m->from].member || quorum_outlives(d)));

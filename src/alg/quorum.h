@@ -17,7 +17,7 @@ struct quorum {
         uint8_t member;   /* the peer is in this site's quorum */
         uint8_t down;     /* the peer is known to have stopped */
         uint8_t granted;  /* the peer's grant is here */
-        uint8_t ever;     /* it has been here for this claim */
+        uint8_t ever;     /* the peer's grant has been here for this claim */
         uint8_t failed;   /* the peer said FAILED, or was given its grant back, and has not granted since */
         uint8_t inquired; /* the peer wants its grant back and has not got it */
         uint8_t early;    /* the peer's INQUIRE came before its GRANT */
@@ -36,8 +36,8 @@ extern const struct dme_kind quorum_kinds[];
 extern const struct dme_mistake quorum_mistakes[];
 
 void quorum_request(struct dme *d, void *state);
-/* Where sites may stop: this one has, and is forgotten. True if this site's claim has lost a member of its quorum; with a
- * new one it goes on by quorum_ask. */
+/* If sites may crash: site `j` has crashed, and is forgotten. Returns true if this site's claim has lost a member of
+ * its quorum; the claim then needs another quorum, and goes on by quorum_ask. */
 bool quorum_lost(struct dme *d, struct quorum *s, dme_id j);
 void quorum_ask(struct dme *d, struct quorum *s);
 void quorum_receive(struct dme *d, void *state, const struct dme_msg *m);

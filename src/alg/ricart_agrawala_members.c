@@ -52,7 +52,7 @@ void rr_admitted(struct dme *d, struct rr *s)
     rr_finish(d, s);
 }
 
-/* A name is new to a site that asks all to include it: that one has to include this site, too. */
+/* A site that asks all members to include it learns a new name: the named site has to include it, too. */
 static void rr_await(struct dme *d, struct rr *s, dme_id j)
 {
     if (s->role == INCLUDING && !dme_mistake(d, INCLUDED_UNACKNOWLEDGED)) {
@@ -167,7 +167,7 @@ void rr_initiated(struct dme *d, struct rr *s, const struct dme_msg *m)
     rr_test(d, s);
 }
 
-/* A site that was asked to include this one has done so, and tells whom it knows. */
+/* A site that was asked to include this one has done so, and tells which names it knows. */
 void rr_include(struct dme *d, struct rr *s, const struct dme_msg *m)
 {
     rr_learn_names(d, s, m);

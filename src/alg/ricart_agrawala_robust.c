@@ -208,7 +208,7 @@ void rr_kick(struct dme *d, struct rr *s)
         rr_claim(d, s, ADMIN);
 }
 
-/* Is the last answer here? */
+/* If the last answer has arrived, goes on with the present activity. */
 void rr_test(struct dme *d, struct rr *s)
 {
     if (rr_misses(d, s))
@@ -223,7 +223,7 @@ void rr_test(struct dme *d, struct rr *s)
         if (rr_heard_enough(d, s))
             rr_in(d, s);
         else if (!rr_runs(d, TIMER_OUT) && dme_option(d, OPTION_HIGHEST) == WAITED)
-            rr_waited(d, s); /* whom it asked has failed */
+            rr_waited(d, s); /* the site that it asked has failed */
         else if (!rr_runs(d, TIMER_OUT))
             rr_in(d, s);
     } else if (s->activity == ADMIN && s->granted) {
@@ -289,7 +289,7 @@ static void rr_leaves(struct dme *d, void *state)
     rr_kick(d, s);
 }
 
-/* Whatever it remembers is out of date: others have gone on without it. */
+/* The memory of the site is out of date: the others have gone on without it. */
 static void rr_restart(struct dme *d, void *state, bool remembers)
 {
     struct rr *s = state;
@@ -326,7 +326,7 @@ static void rr_timer(struct dme *d, void *state, unsigned timer)
         rr_join(d, s); /* the interval is over, or the sponsor is silent: another one */
 }
 
-/* An answer to the question that is under way. */
+/* Receives an answer to the question of the present activity. */
 static void rr_answered(struct dme *d, struct rr *s, dme_id j, bool final)
 {
     s->peer[j].probed = 0;

@@ -29,7 +29,11 @@ enum { TIMER_RESTARTED, TIMER_KEPT };
 enum { BY_SPONSOR, BY_BROADCAST };
 enum { JOINS_UNACKNOWLEDGED, REPLIES_UNNUMBERED, PROBE_IS_NO_REQUEST, INCLUDED_UNACKNOWLEDGED };
 enum { ACKNOWLEDGED, ASKED, HEARD_ALL, HEARD_SPAN, WAITED, HEARD_FOUR };
-enum { TIMER_LATE /* answers */, TIMER_GONE /* who does not answer is */, TIMER_OUT /* of a site that is no member */ };
+enum {
+    TIMER_LATE /* answers */,
+    TIMER_GONE /* then a silent site has failed */,
+    TIMER_OUT /* of a site that is no member */
+};
 enum {
     OUT,
     JOINING,
@@ -47,13 +51,13 @@ struct rr {
     uint8_t role;
     uint8_t activity; /* for whom the critical section is asked for, or held */
     uint8_t granted, resigns /* wants to leave */, forgotten /* it is up, but others believe it is not */, zero[3];
-    dme_id sponsor; /* newcomer: whom it asked last */
-    dme_id sponsee; /* sponsor: whom it lets in */
+    dme_id sponsor; /* newcomer: the site that it asked last */
+    dme_id sponsee; /* sponsor: the site that it lets in */
     struct {
         uint64_t deferred; /* number of the request that is not answered yet; 0: none */
         uint32_t incarnation;
         uint8_t member, removed;
-        uint8_t missing; /* its answer to what is under way: REQUEST, NEW, LEAVE or QUERY */
+        uint8_t missing; /* its answer to the present question: REQUEST, NEW, LEAVE or QUERY */
         uint8_t probed;  /* it was asked once more and nothing was heard yet */
         uint8_t sponsee, heard /* newcomer: number of REQUESTs */, zero[6];
     } peer[];
@@ -123,7 +127,7 @@ static inline bool rr_misses(const struct dme *d, const struct rr *s)
 
 /* -------------------------------------------------------------------------------------------- requests and questions */
 
-/* Puts what is under way, REQUEST, NEW, LEAVE or QUERY, to one site, or to all members. */
+/* Sends the question of the present activity (REQUEST, NEW, LEAVE or QUERY) to one site, or to all members. */
 void rr_put(struct dme *d, struct rr *s, dme_id j, bool again);
 void rr_put_all(struct dme *d, struct rr *s);
 /* No answer is awaited any more. */

@@ -4,7 +4,7 @@
 
 #include "lock.h"
 
-/* Null; or which invariant of ARCHITECTURE.md does not hold, and how. */
+/* Returns null, or which invariant of ARCHITECTURE.md does not hold, and how. */
 const char *locks_check(const struct locks *l);
 
 #endif

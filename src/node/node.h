@@ -171,7 +171,8 @@ uint64_t node_stretch_ms(uint64_t ms);
 const char *node_broken(const struct node *node);
 bool node_has_left(const struct node *node);
 
-/* A member shall be added to the roster, or removed. Null, or what is wrong. It takes its time; look at the view. (roster.h) */
+/* Requests that a member is added to the roster or removed (roster.h). Returns null, or what is wrong. The change takes
+ * some time; the view shows when it is done. */
 const char *node_change_roster(struct node *node, const struct node_wish *wish);
 /* Has this member been removed from the cluster? Then it will not be let in again. */
 bool node_is_removed(const struct node *node);

@@ -12,6 +12,7 @@
  *
  * Afterwards it asks when the next event is due at the latest (node_due_ms), and whether there is more work than fits
  * into one turn (node_wants_turns).
+ *
  * The node, not the driver, decides the order:
  * - Every event carries the time, and the node looks at the time first. A process that was stopped finds out that its
  *   lease has run out before it grants or confirms anything (I18).
