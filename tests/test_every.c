@@ -127,6 +127,17 @@ static void every_algorithm_serves_every_load_on_every_network(void **state)
 
 /* ----------------------------------------------------------------------------------------------------- what it says */
 
+/* Where the columns of a kind have names, each ticket has a word of them. */
+static void names_its_fields(const struct dme_alg *a, const struct dme_kind *kind, const char *words)
+{
+    unsigned count = *words != 0;
+
+    for (const char *c = words; *c; c++)
+        count += *c == ' ';
+    if (count != kind->fixed + kind->per_site)
+        fail_msg("%s: %s has %u tickets, and names for %u", a->name, kind->name, kind->fixed + kind->per_site, count);
+}
+
 /* Name, paper, cost and messages are there, and what a user may set is described. */
 static void every_algorithm_introduces_itself(void **state)
 {
@@ -142,6 +153,9 @@ static void every_algorithm_introduces_itself(void **state)
         assert_true(dme_kinds(a) > 0);
         assert_int_not_equal(a->rules, 0);
         assert_non_null(a->show);
+        for (unsigned kind = 0; a->fields && a->kinds[kind].name; kind++)
+            if (a->fields[kind])
+                names_its_fields(a, &a->kinds[kind], a->fields[kind]);
         for (const struct dme_option *o = a->options; o && o->key; o++)
             assert_non_null(o->help);
     }

@@ -33,6 +33,7 @@ enum { NUMBERED, PRINTED };
 
 /* The token: the version, and of the k-th ticket behind it the k-th site of the queue. */
 static const struct dme_kind bd_kinds[] = {{"REQUEST", 1, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
+static const char *const bd_fields[] = {NULL, "version,,good", "version,, ,,queue"};
 
 static const char *const bd_updates[] = {"numbered", "printed", NULL};
 static const struct dme_option bd_options[] = {
@@ -202,9 +203,10 @@ static void bd_show(const struct dme *d, const void *state, struct dme_text *tex
     .family = DME_TOKEN,                                                                                               \
     .paper = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, 1993, " \
              "chapters 3 and 4",                                                                                       \
-    .kinds = bd_kinds, .options = bd_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,          \
-    .state_size = sizeof(struct bd), .peer_size = sizeof(((struct bd *)0)->peer[0]), .init = bd_init,                  \
-    .request = bd_request, .receive = bd_receive, .release = bd_release, .broken = bd_broken, .show = bd_show
+    .kinds = bd_kinds, .fields = bd_fields, .options = bd_options, .rules = 1 << DME_EXCLUSIVE,                        \
+    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct bd),                                                \
+    .peer_size = sizeof(((struct bd *)0)->peer[0]), .init = bd_init, .request = bd_request, .receive = bd_receive,     \
+    .release = bd_release, .broken = bd_broken, .show = bd_show
 
 const struct dme_alg banta_first_draft = {
     .name = "banta-first-draft",

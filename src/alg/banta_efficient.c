@@ -45,6 +45,7 @@ enum { WINDOW }; /* the timer */
 
 /* The token's first ticket names the good site; behind it there are n, of which the k-th is the k-th of the queue. */
 static const struct dme_kind be_kinds[] = {{"REQUEST", 0, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
+static const char *const be_fields[] = {NULL, ",,good", ",,good ,,queue"};
 static const char *const be_hurry[] = {"no", "yes", NULL};
 static const struct dme_option be_options[] = {
     {.key = "hurry", .help = "no window if no site has to be told of the cycle", .choices = be_hurry},
@@ -285,7 +286,7 @@ static void be_show(const struct dme *d, const void *state, struct dme_text *tex
              "chapter 5",                                                                                              \
     .cost = "(n-1)/m+1 messages, m served in a cycle: n at light load, or 0 where the token is, 2 at full load; "      \
             "delay T and a rest of 2T in each cycle",                                                                  \
-    .kinds = be_kinds, .options = be_options, .rules = 1 << DME_EXCLUSIVE,                                             \
+    .kinds = be_kinds, .fields = be_fields, .options = be_options, .rules = 1 << DME_EXCLUSIVE,                        \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY, .state_size = sizeof(struct be),                            \
     .peer_size = sizeof(((struct be *)0)->peer[0]), .init = be_init, .request = be_request, .receive = be_receive,     \
     .release = be_release, .timer = be_timer, .show = be_show

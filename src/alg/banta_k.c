@@ -50,6 +50,7 @@ enum { WINDOW }; /* the timer */
  * k-th is the k-th of the queue. */
 static const struct dme_kind bk_kinds[] = {
     {"REQUEST", 0, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {"RELEASE", 0, 0}, {0}};
+static const char *const bk_fields[] = {NULL, ",,good", "free,,good ,,queue", NULL};
 static const struct dme_mistake bk_mistakes[] = {
     {.name = "awaits-k",
      .kind = DME_PUBLISHED,
@@ -293,9 +294,10 @@ static void bk_show(const struct dme *d, const void *state, struct dme_text *tex
              "chapter 6",                                                                                              \
     .cost =                                                                                                            \
         "(n-2)/m+2 messages, m served in a cycle: n at light load, or 0 where the token is, 3-1/(n-1) at full load",   \
-    .kinds = bk_kinds, .rules = 1 << DME_SLOTS, .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY,                 \
-    .state_size = sizeof(struct bk), .peer_size = sizeof(((struct bk *)0)->peer[0]), .init = bk_init,                  \
-    .request = bk_request, .receive = bk_receive, .release = bk_release, .timer = bk_timer, .show = bk_show
+    .kinds = bk_kinds, .fields = bk_fields, .rules = 1 << DME_SLOTS,                                                   \
+    .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY, .state_size = sizeof(struct bk),                            \
+    .peer_size = sizeof(((struct bk *)0)->peer[0]), .init = bk_init, .request = bk_request, .receive = bk_receive,     \
+    .release = bk_release, .timer = bk_timer, .show = bk_show
 
 const struct dme_alg banta_k = {
     .name = "banta-k",

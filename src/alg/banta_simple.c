@@ -46,6 +46,7 @@ enum { NO_VERSIONS, HOLDER_ASKS_ITSELF, REMEMBERS_SERVED, ANNOUNCES_NOBODY };
 /* The second ticket of a REQUEST says, as its clock, how often it was passed on. The token has a ticket for every site
  * k: clock is the number queued of site k, site is the k-th site of the queue. Before them goes one for the version. */
 static const struct dme_kind bs_kinds[] = {{"REQUEST", 2, 0}, {"UPDATE", 1, 0}, {"TOKEN", 1, 1}, {0}};
+static const char *const bs_fields[] = {"* hops,,", "version,,good", "version,, taken,,queue"};
 static const struct dme_mistake bs_mistakes[] = {
     {.name = "no-versions",
      .kind = DME_PUBLISHED,
@@ -271,9 +272,9 @@ static void bs_show(const struct dme *d, const void *state, struct dme_text *tex
     .paper = "P. Banta, Distributed mutual exclusion algorithms, M.S. thesis, University of Nevada, Las Vegas, 1993, " \
              "chapter 4",                                                                                              \
     .cost = "n messages at light load, or 0 where the token is, 2 at full load, delay T", .kinds = bs_kinds,           \
-    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct bs),                   \
-    .peer_size = sizeof(((struct bs *)0)->peer[0]), .init = bs_init, .request = bs_request, .receive = bs_receive,     \
-    .release = bs_release, .show = bs_show
+    .fields = bs_fields, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                               \
+    .state_size = sizeof(struct bs), .peer_size = sizeof(((struct bs *)0)->peer[0]), .init = bs_init,                  \
+    .request = bs_request, .receive = bs_receive, .release = bs_release, .show = bs_show
 
 const struct dme_alg banta_simple = {
     .name = "banta-simple",

@@ -30,6 +30,7 @@ enum { REQUEST, TOKEN };
 
 /* The token has a ticket for every slot of its queue. */
 static const struct dme_kind ntq_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {0}};
+static const char *const ntq_fields[] = {NULL, ",,queue"};
 
 struct ntq {
     dme_id root;    /* where to send requests; DME_NONE while this site waits or has the token */
@@ -166,6 +167,7 @@ const struct dme_alg naimi_trehel_queue = {
         "M. Naimi, M. Trehel, An improvement of the log(n) distributed algorithm for mutual exclusion, ICDCS, 1987",
     .cost = "H(n-1) messages at light load, 2 at full load, delay T",
     .kinds = ntq_kinds,
+    .fields = ntq_fields,
     .rules = 1 << DME_EXCLUSIVE,
     .needs = DME_RELIABLE | DME_ALIVE,
     .state_size = sizeof(struct ntq),

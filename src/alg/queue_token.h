@@ -13,6 +13,7 @@ enum { REQUEST, TOKEN };
 
 /* The token has a ticket for every site k: clock is the number served of site k, site is the k-th site of the queue. */
 static const struct dme_kind qt_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {0}};
+static const char *const qt_fields[] = {NULL, "LN,,Q"};
 
 struct qt {
     uint32_t has;    /* the token is here */

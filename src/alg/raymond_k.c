@@ -26,6 +26,7 @@ enum { REQUEST, REPLY };
 enum { ONE_COUNTER, ONE_DEFERRED_BIT };
 
 static const struct dme_kind rk_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 1, 0}, {0}};
+static const char *const rk_fields[] = {NULL, "count,,"};
 static const struct dme_mistake rk_mistakes[] = {
     {.name = "one-counter",
      .kind = DME_RETOLD,
@@ -153,8 +154,8 @@ static void rk_show(const struct dme *d, const void *state, struct dme_text *tex
 }
 
 #define RK_COMMON                                                                                                      \
-    .family = DME_PERMISSION, .cost = "2n-k-1 to 2(n-1) messages", .kinds = rk_kinds, .rules = 1 << DME_SLOTS,         \
-    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rk),                                                \
+    .family = DME_PERMISSION, .cost = "2n-k-1 to 2(n-1) messages", .kinds = rk_kinds, .fields = rk_fields,             \
+    .rules = 1 << DME_SLOTS, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rk),                       \
     .peer_size = sizeof(((struct rk *)0)->peer[0]), .request = rk_request, .receive = rk_receive,                      \
     .release = rk_release, .broken = rk_broken, .show = rk_show
 

@@ -28,6 +28,7 @@ enum { REPLIES_LIST, REPLIES_EACH };
 enum { IGNORES_LIST };
 
 static const struct dme_kind rab_kinds[] = {{"REQUEST", 1, 0}, {"REPLY", 0, 0}, {"REPLIES", 0, 1}, {0}};
+static const char *const rab_fields[] = {NULL, NULL, ",,to"};
 static const char *const rab_replies[] = {"list", "each", NULL};
 static const struct dme_option rab_options[] = {
     RA_NUMBER_OPTIONS,
@@ -150,9 +151,10 @@ static void rab_show(const struct dme *d, const void *state, struct dme_text *te
 #define RAB_COMMON                                                                                                     \
     .family = DME_PERMISSION, .paper = RA_PAPER,                                                                       \
     .cost = "n messages at light load, 2 at full load, a broadcast counts as one; delay T", .kinds = rab_kinds,        \
-    .options = rab_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST,            \
-    .state_size = sizeof(struct rab), .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers,      \
-    .request = rab_request, .receive = rab_receive, .release = rab_release, .show = rab_show
+    .fields = rab_fields, .options = rab_options, .rules = 1 << DME_EXCLUSIVE,                                         \
+    .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST, .state_size = sizeof(struct rab),                               \
+    .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers, .request = rab_request,                \
+    .receive = rab_receive, .release = rab_release, .show = rab_show
 
 const struct dme_alg ricart_agrawala_broadcast = {
     .name = "ricart-agrawala-broadcast", .broken = rab_broken, RAB_COMMON};

@@ -33,6 +33,7 @@ enum { TRUSTS_LATE_DEFERRED, ONE_DELAY };
 
 static const struct dme_kind rai_kinds[] = {{"REQUEST", 1, 0}, {"DEFERRED", 0, 0}, {"REPLY", 0, 0}, {0}};
 static const struct dme_kind rai_broadcast_kinds[] = {{"REQUEST", 1, 0}, {"DEFERRED", 0, 0}, {"REPLIES", 0, 1}, {0}};
+static const char *const rai_broadcast_fields[] = {NULL, NULL, ",,to"};
 static const struct dme_option rai_options[] = {RA_NUMBER_OPTIONS, {0}};
 static const struct dme_mistake rai_mistakes[] = {
     {.name = "trusts-late-deferred",
@@ -206,6 +207,7 @@ const struct dme_alg ricart_agrawala_implicit_broadcast = {
     .broken = rai_broken,
     .cost = "1 to n+1 messages, delay T, at light load 2T to enter",
     .kinds = rai_broadcast_kinds,
+    .fields = rai_broadcast_fields,
     .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY | DME_BROADCAST,
     RAI_COMMON,
 };

@@ -27,6 +27,7 @@ enum { SETS_COUNT };
 
 /* Behind the claim the REQUEST has a ticket for every site, which names the site if it has made a note. */
 static const struct dme_kind rarn_kinds[] = {{"REQUEST", 1, 1}, {"REPLY", 0, 0}, {0}};
+static const char *const rarn_fields[] = {"* ,,notes", NULL};
 static const struct dme_option rarn_options[] = {RA_NUMBER_OPTIONS, {0}};
 static const struct dme_mistake rarn_mistakes[] = {
     {.name = "sets-count",
@@ -164,7 +165,7 @@ static void rarn_show(const struct dme *d, const void *state, struct dme_text *t
 
 #define RARN_COMMON                                                                                                    \
     .family = DME_PERMISSION, .paper = RA_PAPER, .cost = "n to 2n-1 messages, delay T", .kinds = rarn_kinds,           \
-    .options = rarn_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                           \
+    .fields = rarn_fields, .options = rarn_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,    \
     .state_size = sizeof(struct rarn), .peer_size = sizeof(((struct rarn *)0)->peer[0]), .check = ra_check_numbers,    \
     .request = rarn_request, .receive = rarn_receive, .release = rarn_release, .show = rarn_show
 

@@ -27,6 +27,7 @@ enum { LOWEST_FIRST };
 
 /* The token has a ticket for every site: clock is the number served. */
 static const struct dme_kind rat_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {0}};
+static const char *const rat_fields[] = {NULL, "granted,,"};
 static const struct dme_mistake rat_mistakes[] = {
     {.name = "lowest-first",
      .kind = DME_RETOLD,
@@ -144,8 +145,8 @@ static void rat_show(const struct dme *d, const void *state, struct dme_text *te
     .family = DME_TOKEN,                                                                                               \
     .paper = "G. Ricart, A. K. Agrawala, Author's response to 'On mutual exclusion in computer networks', "            \
              "CACM 26(2), 1983",                                                                                       \
-    .cost = "n messages, or 0 where the token is, delay T", .kinds = rat_kinds, .rules = 1 << DME_EXCLUSIVE,           \
-    .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rat),                                               \
+    .cost = "n messages, or 0 where the token is, delay T", .kinds = rat_kinds, .fields = rat_fields,                  \
+    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rat),                  \
     .peer_size = sizeof(((struct rat *)0)->peer[0]), .init = rat_init, .request = rat_request, .receive = rat_receive, \
     .release = rat_release, .broken = rat_broken, .show = rat_show
 

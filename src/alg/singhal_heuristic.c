@@ -45,6 +45,7 @@ enum { DISCARDS_OLD_REQUESTS, DISCARDS_IN_N, IGNORES_TOKEN = DISCARDS_IN_N + H +
 /* The token has a ticket for every site: clock is the number of its latest request that the token knows of, site is the
  * site itself if it waits. */
 static const struct dme_kind sh_kinds[] = {{"REQUEST", 1, 0}, {"TOKEN", 0, 1}, {0}};
+static const char *const sh_fields[] = {NULL, "TSN,,R"};
 static const char *const sh_arbitration[] = {"nearest", "lowest", NULL};
 static const char *const sh_no_yes[] = {"no", "yes", NULL};
 static const struct dme_option sh_options[] = {
@@ -290,10 +291,10 @@ static void sh_show(const struct dme *d, const void *state, struct dme_text *tex
     .family = DME_TOKEN,                                                                                               \
     .paper = "M. Singhal, A heuristically-aided algorithm for mutual exclusion in distributed systems, "               \
              "IEEE Transactions on Computers 38(5), 1989",                                                             \
-    .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T", .kinds = sh_kinds, .options = sh_options,     \
-    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct sh),                   \
-    .peer_size = sizeof(((struct sh *)0)->peer[0]), .init = sh_init, .request = sh_request, .receive = sh_receive,     \
-    .release = sh_release, .broken = sh_broken, .show = sh_show
+    .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T", .kinds = sh_kinds, .fields = sh_fields,       \
+    .options = sh_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                             \
+    .state_size = sizeof(struct sh), .peer_size = sizeof(((struct sh *)0)->peer[0]), .init = sh_init,                  \
+    .request = sh_request, .receive = sh_receive, .release = sh_release, .broken = sh_broken, .show = sh_show
 
 const struct dme_alg singhal_heuristic = {.name = "singhal-heuristic", SH_SHARED};
 

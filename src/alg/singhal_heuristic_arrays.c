@@ -19,6 +19,7 @@ enum { REQUEST, TOKEN };
 
 /* Of every site: clock is the number of its latest request known, site is the site itself if it is taken to wait. */
 static const struct dme_kind sa_kinds[] = {{"REQUEST", 0, 1}, {"TOKEN", 0, 1}, {0}};
+static const char *const sa_fields[] = {"SN,,R", "TSN,,R"};
 static const struct dme_mistake sa_mistakes[] = {
     {.name = "arrays-in-requests",
      .kind = DME_RETOLD,
@@ -158,6 +159,7 @@ const struct dme_alg singhal_heuristic_as_retold = {
     .mistaken = DME_RETOLD,
     .family = DME_TOKEN,
     .kinds = sa_kinds,
+    .fields = sa_fields,
     .rules = 1 << DME_EXCLUSIVE,
     .needs = DME_RELIABLE | DME_ALIVE,
     .state_size = sizeof(struct sa),

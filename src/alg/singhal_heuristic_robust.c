@@ -48,6 +48,7 @@ enum sr_state { N, R, E, H };
 /* TOKEN: see singhal_heuristic.c. */
 static const struct dme_kind sr_kinds[] = {CENSUS_KINDS, {"RECOVERING_PART", 0, 0}, {0}};
 static const struct dme_kind sr_time_out_kinds[] = {CENSUS_KINDS, {"RECOVERING_PART", 0, 0}, CONSULT_KINDS, {0}};
+static const char *const sr_fields[16] = {[TOKEN] = "TSN,,R"};
 static const char *const sr_arbitration[] = {"nearest", "lowest", NULL};
 static const char *const sr_reintegration[] = {"order", "all", "part", NULL};
 #define SR_ARBITRATION                                                                                                 \
@@ -560,10 +561,12 @@ static void sr_show(const struct dme *d, const void *state, struct dme_text *tex
     .peer_size = sizeof(((struct sr *)0)->peer[0]), .init = sr_init, .request = sr_request, .receive = sr_receive,     \
     .release = sr_release, .restart = sr_restart, .news = sr_news, .show = sr_show
 #define SR_BY_CENSUS                                                                                                   \
-    SR_SHARED, .kinds = sr_kinds, .options = sr_options, .needs = DME_FIFO | DME_RELIABLE | DME_DETECTION,             \
+    SR_SHARED, .kinds = sr_kinds, .fields = sr_fields, .options = sr_options,                                          \
+               .needs = DME_FIFO | DME_RELIABLE | DME_DETECTION,                                                       \
                .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T; a failure costs up to n(n+2) more"
 #define SR_BY_TIME_OUTS                                                                                                \
-    SR_SHARED, .variant = BY_TIME_OUTS, .kinds = sr_time_out_kinds, .options = sr_time_out_options, .timer = sr_timer, \
+    SR_SHARED, .variant = BY_TIME_OUTS, .kinds = sr_time_out_kinds, .fields = sr_fields,                               \
+               .options = sr_time_out_options, .timer = sr_timer,                                                      \
                .needs = DME_FIFO | DME_RELIABLE | DME_DETECTION | DME_BOUNDED_DELAY,                                   \
                .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T; a time-out costs up to 5(n-1)+1 "   \
                        "more"

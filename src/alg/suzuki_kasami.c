@@ -94,9 +94,9 @@ static void sk_release(struct dme *d, void *state)
 
 #define SK_COMMON                                                                                                      \
     .family = DME_TOKEN, .cost = "n messages, or 0 where the token is, delay T", .kinds = qt_kinds,                    \
-    .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct qt),                   \
-    .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = sk_init, .request = sk_request, .receive = sk_receive,     \
-    .release = sk_release, .broken = qt_broken, .show = qt_show
+    .fields = qt_fields, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                               \
+    .state_size = sizeof(struct qt), .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = sk_init,                  \
+    .request = sk_request, .receive = sk_receive, .release = sk_release, .broken = qt_broken, .show = qt_show
 
 const struct dme_alg suzuki_kasami = {
     .name = "suzuki-kasami",

@@ -17,6 +17,7 @@
 #include "core/line.h"
 
 static const struct dme_kind kr_kinds[] = {CENSUS_KINDS, {0}};
+static const char *const kr_fields[16] = {[TOKEN] = "LN,,Q"};
 
 struct kr {
     struct census census;
@@ -220,6 +221,7 @@ const struct dme_alg suzuki_kasami_robust = {
         "Singhal, A heuristically-aided algorithm for mutual exclusion in distributed systems, IEEE TC 38(5), 1989",
     .cost = "n messages, or 0 where the token is, delay T; a failure costs up to 2n(n+1) more",
     .kinds = kr_kinds,
+    .fields = kr_fields,
     .upkeep = FLUSH,
     .family = DME_TOKEN,
     .rules = 1 << DME_EXCLUSIVE,

@@ -63,6 +63,7 @@ enum {
  * with the number of its request that was granted last, and then its queue. */
 static const struct dme_kind ss_kinds[] = {
     {"REQUEST", 1, 0}, {"START", 1, 0}, {"COMPLETE", 0, 0}, {"TOKEN", 1, 2}, {0}};
+static const char *const ss_fields[] = {NULL, NULL, NULL, "followers,session, granted,, *queue"};
 static const struct dme_mistake ss_mistakes[] = {
     {.name = "giver-stays-holder",
      .kind = DME_PUBLISHED,
@@ -509,7 +510,7 @@ static void ss_show(const struct dme *d, const void *state, struct dme_text *tex
     .family = DME_TOKEN,                                                                                               \
     .paper = "A. Swaroop, A. K. Singh, A token-based fair algorithm for group mutual exclusion in distributed "        \
              "systems, Journal of Computer Science 3(10), 2007",                                                       \
-    .cost = "0 to n+1 messages, (n-1)(n+2)/2n at light load, delay T or 2T", .kinds = ss_kinds,                        \
+    .cost = "0 to n+1 messages, (n-1)(n+2)/2n at light load, delay T or 2T", .kinds = ss_kinds, .fields = ss_fields,   \
     .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
     .state_size = sizeof(struct ss), .peer_size = sizeof(((struct ss *)0)->peer[0]), .init = ss_init,                  \
     .request = ss_request, .receive = ss_receive, .release = ss_release, .broken = ss_broken, .show = ss_show

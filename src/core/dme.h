@@ -146,6 +146,7 @@ struct dme_alg {
     const char *cost;  /* messages per entry and synchronization delay, as a formula for people */
     const char *flaw; /* null; or what is wrong with it: such an algorithm is kept to be watched, and hidden in lists */
     const struct dme_kind *kinds;     /* ends with a null name */
+    const char *const *fields;        /* null; or of each kind the names of its tickets' columns: dme_print_msg */
     const struct dme_option *options; /* ends with a null key; or null */
     /* With a flaw: a table that ends with a null name; else null. The algorithm makes those of one kind, `mistaken`,
      * and conf->mistake is the one made. */

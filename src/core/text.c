@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const text_rules[] = {"exclusive", "shared", "slots", "group"};
 static const char *const text_needs[] = {"fifo",      "reliable",  "alive",    "bounded-delay",
@@ -69,15 +70,79 @@ static void text_ticket(const struct dme_ticket *t, struct dme_text *text)
         dme_print(text, "/%u", t->mode);
 }
 
+/* Tickets as they are, in brackets. Of n tickets (listed) the empty ones are left out. */
+static void text_tickets(const struct dme_ticket *t, uint32_t count, bool listed, struct dme_text *text)
+{
+    const char *before = "[";
+
+    for (uint32_t k = 0; k < count; k++) {
+        if (listed && t[k].site == DME_NONE)
+            continue;
+        dme_print(text, "%s", before);
+        text_ticket(&t[k], text);
+        before = " ";
+    }
+    if (count)
+        dme_print(text, *before == '[' ? "[]" : "]");
+}
+
+/* Column 0, 1 or 2 (clock, mode, site) of these tickets: "version=3" of one, "LN=[0,1,2]" of n. */
+static void text_column(const struct dme_ticket *t, uint32_t count, bool listed, unsigned column, const char *name,
+                        size_t len, struct dme_text *text)
+{
+    const char *comma = "";
+
+    dme_print(text, " %.*s=%s", (int)len, name, listed ? "[" : "");
+    for (uint32_t k = 0; k < count; k++) {
+        if (column == 2 && t[k].site == DME_NONE) {
+            dme_print(text, "%s", listed ? "" : "-");
+            continue;
+        }
+        dme_print(text, "%s%llu", comma,
+                  column == 0   ? (unsigned long long)t[k].clock
+                  : column == 1 ? (unsigned long long)t[k].mode
+                                : (unsigned long long)t[k].site);
+        comma = ",";
+    }
+    dme_print(text, "%s", listed ? "]" : "");
+}
+
+/* One word of alg->fields, and the tickets that it names. */
+static void text_word(const char *word, const struct dme_ticket *t, uint32_t count, bool listed, struct dme_text *text)
+{
+    size_t len = strcspn(word, " ");
+
+    if (*word == '*') {
+        if (len > 1)
+            dme_print(text, " %.*s=", (int)len - 1, word + 1);
+        text_tickets(t, count, listed, text);
+        return;
+    }
+    for (unsigned column = 0; column < 3; column++) {
+        size_t size = strcspn(word, ", ");
+
+        if (size)
+            text_column(t, count, listed, column, word, size, text);
+        word += size + (word[size] == ',');
+    }
+}
+
 void dme_print_msg(const struct dme_conf *conf, const struct dme_msg *m, struct dme_text *text)
 {
+    const char *word = m->kind < DME_NEWS && conf->alg->fields ? conf->alg->fields[m->kind] : NULL;
+    uint32_t fixed = m->kind < DME_NEWS ? conf->alg->kinds[m->kind].fixed : 0;
+
     dme_print(text, "%s", dme_kind_name(conf->alg, m->kind));
-    for (uint32_t k = 0; k < m->count; k++) {
-        dme_print(text, k ? " " : "[");
-        text_ticket(&m->ticket[k], text);
+    if (!word)
+        text_tickets(m->ticket, m->count, false, text);
+    for (uint32_t at = 0; word && *word && at < m->count;) {
+        uint32_t count = at < fixed ? 1 : conf->n;
+
+        text_word(word, m->ticket + at, count, at >= fixed, text);
+        at += count;
+        word += strcspn(word, " ");
+        word += strspn(word, " ");
     }
-    if (m->count)
-        dme_print(text, "]");
 }
 
 void dme_print_state(const struct dme_conf *conf, const struct dme_node *node, struct dme_text *text)

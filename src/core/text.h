@@ -19,7 +19,11 @@ const char *dme_phase_name(unsigned phase);
 const char *dme_kind_name(const struct dme_alg *alg, unsigned kind); /* also of news */
 
 /* "REQUEST[3.1]": the kind, and its tickets as clock.site, with /mode where that is not 0; "-" where there is no site.
- */
+ *
+ * "TOKEN LN=[0,1,2] Q=[1]": where alg->fields names the columns. The names of a kind are words, one for each fixed ticket
+ * and then one for each ticket per site. A word "CLOCK,MODE,SITE" names the columns of a ticket, or of n tickets, that are
+ * shown; an empty name hides its column. A list of sites leaves out DME_NONE. "*NAME" shows n tickets as they are, without
+ * empty ones; "*" shows a fixed ticket in brackets. */
 void dme_print_msg(const struct dme_conf *conf, const struct dme_msg *m, struct dme_text *text);
 /* "clock=3 missing=1 deferred=2": what the algorithm's show handler says of this node. */
 void dme_print_state(const struct dme_conf *conf, const struct dme_node *node, struct dme_text *text);
