@@ -205,6 +205,7 @@ int cmd_explain(int argc, char **argv)
     explain_mistakes(e);
     explain_names_of(e);
     printf("\nTo watch\n");
+    explain_line("dibs play %s", e->name);
     explain_line("dibs scenario --print tests/scenario/%s%s.txt", e->name, strstr(e->name, "-robust") ? "-*" : "");
     return CLI_OK;
 }

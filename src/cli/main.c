@@ -28,6 +28,7 @@ const struct cli_command cli_commands[] = {
     {"plot", "draw the tables of dibs sweep", cmd_plot, NULL},
     {"paper", "repeat a published table, figure or theorem and tell whether it holds", cmd_paper, NULL},
     {"scenario", "play a scenario file step by step and compare what happens", cmd_scenario, NULL},
+    {"play", "step through an algorithm or a scenario by hand, forward and back", cmd_play, NULL},
     {"trace", "draw a scenario as a space-time diagram", cmd_trace, NULL},
     {0},
 };

@@ -1,0 +1,365 @@
+/* cmd_play.c - dibs play: an algorithm step by step, by hand. On a terminal it is a screen of 80 columns and 24 lines with
+ * keys; else it reads a command from each line of standard input and prints the screen after it. */
+#include "base/memory.h"
+#include "cli.h"
+#include "lab/hand.h"
+#include "lab/scenario.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { SCREEN_COLUMNS = 80, SCREEN_SITES = 7, SCREEN_PAST = 3, SCREEN_CHOICES = 6 };
+
+struct screen {
+    struct hand_run *play;
+    const char *save;  /* file for the scenario */
+    const char *note;  /* about the last command; or null */
+    uint32_t selected; /* choice */
+    bool terminal, plain /* no colours */;
+};
+
+/* ------------------------------------------------------------------------------------------------------- the screen */
+
+/* One line, cut at the width of the screen. Marked: it has changed, or is selected. */
+static void screen_line(const struct screen *s, bool marked, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void screen_line(const struct screen *s, bool marked, const char *format, ...)
+{
+    char line[8192 + 256];
+    bool inverse = marked && s->terminal && !s->plain;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    printf("%s%c %.*s%s\n", inverse ? "\033[7m" : "", marked ? '*' : ' ', s->terminal ? SCREEN_COLUMNS - 2 : 8192, line,
+           inverse ? "\033[0m" : "");
+}
+
+static void screen_show_sites(const struct screen *s)
+{
+    const struct hand_run *p = s->play;
+    dme_id count = s->terminal && p->conf.n > SCREEN_SITES ? SCREEN_SITES - 1 : p->conf.n;
+
+    for (dme_id site = 0; site < count; site++)
+        screen_line(s, p->changed[site], "%s", p->state[site]);
+    if (count < p->conf.n)
+        screen_line(s, false, "... and %u more sites", p->conf.n - count);
+}
+
+static void screen_show_past(const struct screen *s)
+{
+    const struct hand_run *p = s->play;
+    uint32_t first = p->place > SCREEN_PAST ? p->place - SCREEN_PAST : 0;
+
+    screen_line(s, false, "%s", "");
+    for (uint32_t k = first; k < p->place; k++)
+        screen_line(s, false, "%4u  %s", k + 1, p->effect[k]);
+    if (p->place == 0)
+        screen_line(s, false, "   no move yet");
+}
+
+static void screen_show_choices(const struct screen *s)
+{
+    const struct hand_run *p = s->play;
+    uint32_t shown = s->terminal && p->choices > SCREEN_CHOICES ? SCREEN_CHOICES : p->choices;
+    uint32_t first = s->selected >= shown ? s->selected - shown + 1 : 0;
+
+    screen_line(s, false, "%s", "");
+    screen_line(s, false, "Moves that are possible now: %u%s", p->choices,
+                shown < p->choices ? " (arrow keys: more)" : "");
+    for (uint32_t k = first; k < first + shown; k++) {
+        char move[256];
+        struct dme_text text;
+
+        dme_text_init(&text, move, sizeof move);
+        world_print_move(p->world, &p->choice[k], &text);
+        screen_line(s, s->terminal && k == s->selected, "%4u  %s", k + 1, move);
+    }
+}
+
+static void screen_show(const struct screen *s)
+{
+    const struct hand_run *p = s->play;
+    const char *wrong = hand_wrong(p);
+
+    if (s->terminal)
+        printf("\033[H\033[J");
+    screen_line(s, false, "%s, %u sites, %s, %s: move %u of %u", p->conf.alg->name, p->conf.n, cli_rule_text(&p->conf),
+                p->fifo ? "fifo" : "any order", p->place, p->count);
+    screen_line(s, wrong, "%s",
+                wrong ? wrong : "mutual exclusion holds, no deadlock, the invariants of the algorithm hold");
+    screen_line(s, false, "%s", "");
+    screen_show_sites(s);
+    screen_show_past(s);
+    screen_show_choices(s);
+    if (s->note)
+        screen_line(s, false, "%s", s->note);
+    else if (s->terminal)
+        screen_line(s, false, "up down Enter move, left back, right again, r random, e entry, s save, q quit");
+    fflush(stdout);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the commands */
+
+static void screen_save(struct screen *s)
+{
+    static char note[512];
+    char *text = hand_scenario(s->play);
+
+    cli_write_file(s->save, text);
+    free(text);
+    snprintf(note, sizeof note, "saved as %s; dibs scenario --print %s plays it", s->save, s->save);
+    s->note = note;
+}
+
+/* The move of this number, counted from 1. */
+static void screen_number(struct screen *s, uint32_t number)
+{
+    if (number < 1 || number > s->play->choices)
+        s->note = "no such move";
+    else
+        hand_choose(s->play, number - 1);
+}
+
+/* False: quit. */
+static bool screen_command(struct screen *s, int command)
+{
+    uint32_t before = s->play->place;
+
+    s->note = NULL;
+    switch (command) {
+    case 'q':
+        return false;
+    case 'b':
+    case 'u':
+        s->note = hand_back(s->play) ? NULL : "this is the beginning";
+        break;
+    case 'f':
+        s->note = hand_forward(s->play) ? NULL : "no move was taken back; choose one";
+        break;
+    case 'r':
+        s->note = hand_random(s->play) ? NULL : "no move is possible";
+        break;
+    case 'e':
+        s->note = hand_to_entry(s->play) ? NULL : "no site has entered";
+        break;
+    case 's':
+        screen_save(s);
+        break;
+    default:
+        s->note = "commands: a number, f forward, b back, u undo, r random, e next entry, s save, q quit";
+    }
+    if (s->play->place != before)
+        s->selected = 0;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------- on a terminal */
+
+static struct termios screen_before;
+
+static void screen_restore(void)
+{
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &screen_before);
+    printf("\033[?1049l");
+    fflush(stdout);
+}
+
+/* Keys come one by one, and Ctrl-C is a key. The screen that was there comes back in the end. */
+static void screen_take_terminal(void)
+{
+    struct termios raw;
+
+    if (tcgetattr(STDIN_FILENO, &screen_before) != 0)
+        cli_die("play: the terminal cannot be used");
+    raw = screen_before;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
+    printf("\033[?1049h");
+    atexit(screen_restore);
+}
+
+/* A byte; or -1 at the end, or if none comes within the time (-1: any time). */
+static int screen_byte(int wait_ms)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    unsigned char byte;
+
+    return poll(&in, 1, wait_ms) == 1 && read(STDIN_FILENO, &byte, 1) == 1 ? byte : -1;
+}
+
+enum { KEY_UP = 256, KEY_DOWN, KEY_RIGHT, KEY_LEFT };
+
+static int screen_key(void)
+{
+    int key = screen_byte(-1);
+
+    if (key != 27)
+        return key;
+    key = screen_byte(50);
+    if (key != '[' && key != 'O')
+        return 'q';
+    switch (screen_byte(50)) {
+    case 'A':
+        return KEY_UP;
+    case 'B':
+        return KEY_DOWN;
+    case 'C':
+        return KEY_RIGHT;
+    case 'D':
+        return KEY_LEFT;
+    default:
+        return 0;
+    }
+}
+
+static bool screen_press(struct screen *s, int key)
+{
+    struct hand_run *p = s->play;
+
+    s->note = NULL;
+    switch (key) {
+    case -1: /* the terminal is gone */
+    case 3:  /* Ctrl-C */
+    case 4:
+        return false;
+    case KEY_UP:
+    case 'k':
+        s->selected -= s->selected > 0;
+        return true;
+    case KEY_DOWN:
+    case 'j':
+        s->selected += s->selected + 1 < p->choices;
+        return true;
+    case KEY_LEFT:
+    case 127:
+        return screen_command(s, 'b');
+    case KEY_RIGHT:
+        return screen_command(s, 'f');
+    case '\r':
+    case '\n':
+    case ' ':
+        if (p->choices)
+            screen_number(s, s->selected + 1);
+        s->selected = 0;
+        return true;
+    default:
+        if (key >= '1' && key <= '9') {
+            screen_number(s, (uint32_t)(key - '0'));
+            s->selected = 0;
+            return true;
+        }
+        return screen_command(s, key);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- command */
+
+static void screen_by_lines(struct screen *s)
+{
+    char line[256];
+
+    screen_show(s);
+    while (fgets(line, sizeof line, stdin)) {
+        char *end;
+        unsigned long number = strtoul(line, &end, 10);
+
+        s->note = NULL;
+        if (end != line)
+            screen_number(s, number > UINT32_MAX ? 0 : (uint32_t)number);
+        else if (!screen_command(s, line[0]))
+            break;
+        printf("\n");
+        screen_show(s);
+    }
+}
+
+static struct hand_run *screen_scenario_file(const char *path)
+{
+    struct scenario_error error;
+    struct moves run;
+    char *text = cli_read_file(path);
+    struct hand_run *p;
+
+    if (!scenario_run(path, text, &run, &error))
+        cli_die("%s:%u: %s", path, error.line, error.text);
+    p = hand_of(&run);
+    free((void *)run.move);
+    free(text);
+    return p;
+}
+
+int cmd_play(int argc, char **argv)
+{
+    static const char *const orders[] = {"needed", "fifo", "any", NULL};
+    static uint64_t sites = 3;
+    static const char *rule, *save = "played.txt";
+    static struct cli_list sets;
+    static unsigned order;
+    static const struct cli_option options[] = {
+        {"--sites", CLI_COUNT, &sites, "N", "play with N sites (default 3)", 1, 32, NULL},
+        {"--rule", CLI_TEXT, &rule, "RULE",
+         "who may be inside together: exclusive, shared, slots:K or group:M (default: the first that the algorithm "
+         "knows)",
+         0, 0, NULL},
+        {"--set", CLI_LIST, &sets, "KEY=VALUE",
+         "set option KEY of the algorithm (default: as \"dibs list ALGORITHM\" shows); may be repeated", 0, 0, NULL},
+        {"--order", CLI_CHOICE, &order, "O", "order of messages between two sites (default: what the algorithm needs)",
+         0, 0, orders},
+        {"--save", CLI_TEXT, &save, "FILE", "the command s writes the moves to FILE as a scenario (default played.txt)",
+         0, 0, NULL},
+        {0},
+    };
+    static const struct cli_usage usage = {
+        .line = "dibs play (ALGORITHM | SCENARIO.txt) [OPTION...]",
+        .about = "Steps through an algorithm, or a scenario file, by hand. The screen shows the state of each site, "
+                 "with what the "
+                 "last move has changed, the last moves, the moves that are possible now, and whether mutual exclusion "
+                 "and the "
+                 "invariants hold.\n"
+                 "\n"
+                 "up, down\tselect a move; Enter makes it, and so does its number\n"
+                 "left, right\ttake the last move back; make it again (a scenario is played with \"right\")\n"
+                 "r, e\ta random move; random moves until a site enters\n"
+                 "s, q\tsave the moves as a scenario; quit\n"
+                 "\n"
+                 "If standard input or output is no terminal, each line of standard input is a command: a number, f "
+                 "(forward), b or "
+                 "u (back), r, e, s, q.",
+        .options = options,
+        .examples = {{"Play Suzuki and Kasami's algorithm with three sites:", "dibs play suzuki-kasami"},
+                     {"Step through a scenario:", "dibs play tests/scenario/maekawa.txt"},
+                     {"Make two random moves without a terminal:", "printf 'r\\nr\\n' | dibs play raymond"}},
+    };
+    struct screen s = {.plain = getenv("NO_COLOR") && *getenv("NO_COLOR")};
+    const char *word = NULL;
+    struct dme_conf conf;
+
+    if (!cli_parse(argc, argv, &usage, &word, 1))
+        cli_die("which algorithm or scenario? (usage: %s)", usage.line);
+    if (strchr(word, '/') || (strlen(word) > 4 && strcmp(word + strlen(word) - 4, ".txt") == 0)) {
+        s.play = screen_scenario_file(word);
+    } else {
+        conf = cli_conf(word, sites, rule, &sets);
+        s.play = hand_new(&conf, order == 0 ? conf.alg->needs & DME_FIFO : order == 1);
+    }
+    s.save = save;
+    s.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    if (s.terminal) {
+        screen_take_terminal();
+        do
+            screen_show(&s);
+        while (screen_press(&s, screen_key()));
+    } else {
+        screen_by_lines(&s);
+    }
+    hand_free(s.play);
+    return CLI_OK;
+}
