@@ -130,6 +130,7 @@ int cmd_list(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_quiz(int argc, char **argv);
 int cmd_play(int argc, char **argv);
 int cmd_scenario(int argc, char **argv);
 int cmd_trace(int argc, char **argv);

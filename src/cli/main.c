@@ -29,6 +29,7 @@ const struct cli_command cli_commands[] = {
     {"paper", "repeat a published table, figure or theorem and tell whether it holds", cmd_paper, NULL},
     {"scenario", "play a scenario file step by step and compare what happens", cmd_scenario, NULL},
     {"play", "step through an algorithm or a scenario by hand, forward and back", cmd_play, NULL},
+    {"quiz", "exercises: find the mistake in an algorithm", cmd_quiz, NULL},
     {"trace", "draw a scenario as a space-time diagram", cmd_trace, NULL},
     {0},
 };
