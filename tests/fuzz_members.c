@@ -5,9 +5,7 @@
 
 #include "alg/list.h"
 #include "base/pack.h"
-#include "node/inside.h"
-#include "node/node.h"
-#include "node/session.h"
+#include "cluster.h"
 #include "test.h"
 
 #include <string.h>
@@ -16,6 +14,7 @@ enum { LEASE_MS = 1000, NOTE = 5, BEAT = 1, AGREEMENT, ROSTER, WISH };
 
 static const char *const fuzz_names[] = {"ant", "bee", "cat"};
 static struct node node[2];
+static struct cluster two = {.n = 2, .node = node, .deaf = true};
 static uint64_t fuzz_dice;
 
 static enum disk_status fuzz_written(void *user, const uint8_t *bytes, size_t len)
@@ -59,39 +58,22 @@ static void fuzz_start(unsigned k)
     FUZZ_EXPECT(node_agree(&node[k], &disk, NULL, 0, &view, false, 1, &why), "%s", line);
 }
 
-/* What one has to say to the other. */
-static void fuzz_carry(unsigned from)
-{
-    struct link *out = &node[from].member[1 - from]->link, *in = &node[1 - from].member[from]->link;
-    const uint8_t *bytes;
-    size_t len;
-
-    node_pump(&node[from]);
-    bytes = link_output(out, &len);
-    link_input(in, bytes, len);
-    link_wrote(out, len);
-}
-
 static void fuzz_elect(void)
 {
-    link_connected(&node[0].member[1]->link);
-    link_connected(&node[1].member[0]->link);
+    cluster_connect(&two, 0, 1);
     for (uint64_t ms = 10; ms < 20 * LEASE_MS && !(node_is_open(&node[0]) && node_is_open(&node[1])); ms += 10) {
-        for (unsigned k = 0; k < 2; k++)
-            node_advance(&node[k], ms);
-        for (unsigned k = 0; k < 4; k++)
-            fuzz_carry(k % 2);
+        cluster_pass(&two, ms);
+        cluster_settle(&two);
     }
     FUZZ_EXPECT(node_is_open(&node[0]) && node_is_open(&node[1]), "they do not come together");
 }
 
-/* The link of who speaks; null: it is no member any more, or its connection has ended. */
-static struct link *fuzz_link(unsigned to)
+/* The member in whose name is spoken; null: it is no member any more, or its connection has ended. */
+static struct member *fuzz_speaker(unsigned to)
 {
-    for (uint32_t k = 0; k < node[to].view.count; k++)
-        if (node[to].member[k] && strcmp(node[to].member[k]->name, fuzz_names[1 - to]) == 0)
-            return node[to].member[k]->link.state == LINK_UP ? &node[to].member[k]->link : NULL;
-    return NULL;
+    struct member *m = cluster_member(&two, to, 1 - to);
+
+    return m && m->link.state == LINK_UP ? m : NULL;
 }
 
 /* The view that the member knows, or one after it, changed here and there. */
@@ -136,7 +118,7 @@ static void fuzz_note(struct fuzz_input *in, unsigned to)
 {
     uint8_t type = 1 + fuzz_take(in) % 4;
     struct bytes b = {0}, frame = {0};
-    struct link *link = fuzz_link(to);
+    struct member *m = fuzz_speaker(to);
 
     if (type == ROSTER) {
         fuzz_view(in, to, &b);
@@ -151,8 +133,11 @@ static void fuzz_note(struct fuzz_input *in, unsigned to)
     pack_number(pack_number(pack_number(bytes_add(&frame, 6), 2 + bytes_len(&b), 4), NOTE, 1), type, 1);
     if (bytes_len(&b))
         memcpy(bytes_add(&frame, bytes_len(&b)), b.at + b.start, bytes_len(&b));
-    if (link)
-        link_input(link, frame.at + frame.start, bytes_len(&frame));
+    if (m)
+        cluster_tell(
+            &two, to,
+            (struct node_input){
+                .type = NODE_PEER_BYTES, .member = m, .bytes = frame.at + frame.start, .len = bytes_len(&frame)});
     bytes_free(&b);
     bytes_free(&frame);
 }
@@ -169,25 +154,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_elect();
     number = node[to].view.number;
     ms = node[to].now_ms;
-    while (in.at < in.end && fuzz_link(to)) {
-        struct link *link;
-        size_t len;
-
+    while (in.at < in.end && fuzz_speaker(to)) {
         if (fuzz_take(&in) % 4 == 0)
-            node_advance(&node[to], ms += fuzz_take(&in));
+            cluster_tell(&two, to, (struct node_input){.type = NODE_TIME, .now_ms = ms += fuzz_take(&in)});
         fuzz_note(&in, to);
-        node_pump(&node[to]);
         FUZZ_EXPECT(!node_broken(&node[to]), "%s", node_broken(&node[to]));
         FUZZ_EXPECT(node[to].view.number >= number, "an older view");
         number = node[to].view.number;
-        if ((link = fuzz_link(to))) {
-            link_output(link, &len);
-            link_wrote(link, len);
-        }
-        node_forget_retired(&node[to]);
     }
-    node_advance(&node[to], ms + 10 * LEASE_MS);
-    node_free(&node[0]);
-    node_free(&node[1]);
+    cluster_tell(&two, to, (struct node_input){.type = NODE_TIME, .now_ms = ms + 10 * LEASE_MS});
+    cluster_end(&two);
     return 0;
 }

@@ -30,6 +30,7 @@ const char *const loss_text[] = {"its TTL has run out",
                                  "its client has not confirmed it in time",
                                  "its connection has broken",
                                  "its session was not resumed in time"};
+_Static_assert(sizeof loss_text / sizeof loss_text[0] == LOSS_ABANDONED + 1, "a loss has a text");
 
 static struct claim *lock_first(const struct lock *lock)
 {

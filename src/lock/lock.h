@@ -119,7 +119,7 @@ struct claim {
     uint64_t due_ms;      /* when the wait or the TTL ends */
     uint64_t since_ms;    /* waiting: when the wait began; held: when the client was told of the grant */
     uint64_t ttl_ms;      /* the TTL, or 0: held as long as the session lasts */
-    size_t due_slot;      /* see node/deadline.h */
+    size_t due_slot;      /* see deadline.h */
     uint32_t slots, mode; /* as requested */
     uint32_t site;        /* held: by which of the member's sites */
     uint32_t held_at;     /* held: its index in locks.held */

@@ -320,6 +320,7 @@ const char *node_why_not(const struct node *node)
                                         "it is about to end"};
     enum node_state state = node_state(node);
 
+    _Static_assert(sizeof names / sizeof names[0] == NODE_LEAVES + 1, "a state has a text");
     if (state == NODE_OUTSIDE && node_is_removed(node))
         return "this member has been removed from the cluster";
     return names[state];

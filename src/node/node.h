@@ -14,8 +14,8 @@
 #ifndef DIBS_NODE_NODE_H
 #define DIBS_NODE_NODE_H
 
-#include "deadline.h"
 #include "keep.h"
+#include "lock/deadline.h"
 #include "lock/lock.h"
 #include "lock/stats.h"
 #include "member/agree.h"

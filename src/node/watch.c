@@ -16,6 +16,7 @@ enum { INTEREST_EVERY_MS = 1000, INTEREST_LASTS_MS = 3500, INTEREST_ITEMS_MAX = 
 enum { WATCH_TABLE = 1 << 14 };
 
 const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
+_Static_assert(sizeof watch_event_name / sizeof watch_event_name[0] == WATCH_EVENTS, "an event has a name");
 
 void watch_init(struct watch *w)
 {

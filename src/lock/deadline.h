@@ -1,9 +1,9 @@
 /* deadline.h - claims in the order of their deadlines: a binary heap. A claim knows its slot in the heap, so it can be
  * moved. */
-#ifndef DIBS_NODE_DEADLINE_H
-#define DIBS_NODE_DEADLINE_H
+#ifndef DIBS_LOCK_DEADLINE_H
+#define DIBS_LOCK_DEADLINE_H
 
-#include "lock/lock.h"
+#include "lock.h"
 
 struct due {
     struct claim **heap; /* slots 1 .. count; a claim with due_slot 0 is not in it */
