@@ -1,7 +1,7 @@
 /* invariants.c - see invariants.h. Everything that is counted is counted again. */
 #include "invariants.h"
 
-#include "carried.h"
+#include "digest.h"
 
 /* The claims of all locks together. */
 struct claims_seen {
@@ -92,6 +92,15 @@ static const char *invariants_lock_asks(const struct locks *l, const struct lock
     return "I5: a client waits, and its member has not requested the lock";
 }
 
+/* I24: what is in the digest of this member so far, if it is being made, are the holders from `undigested` on. */
+static const char *invariants_lock_digest(const struct locks *l)
+{
+    for (size_t k = l->undigested; !l->told && l->digest[l->view.self].bits && k < l->held_count; k++)
+        if (!digest_has(l, l->view.self, l->held[k].hash))
+            return "I24: a holder is missing in the digest that its member is about to send";
+    return NULL;
+}
+
 const char *locks_check(const struct locks *l)
 {
     struct claims_seen n = {0};
@@ -118,5 +127,5 @@ const char *locks_check(const struct locks *l)
         return "I5: a claim waits, and is not in the line in which waiting claims are served";
     if (n.holding != l->held_count || n.lingering != l->lingering)
         return "I24: a member has miscounted the claims that its clients hold";
-    return NULL;
+    return invariants_lock_digest(l);
 }
