@@ -126,7 +126,7 @@ static void screen_number(struct screen *s, uint32_t number)
         hand_choose(s->play, number - 1);
 }
 
-/* False: quit. */
+/* Returns false if the command is to quit. */
 static bool screen_command(struct screen *s, int command)
 {
     uint32_t before = s->play->place;

@@ -74,7 +74,7 @@ static char *quiz_scenario(const struct quiz *q, const char *path)
     return hidden;
 }
 
-/* Null, or the promise of the network that a move breaks, though the algorithm may rely on it. */
+/* Returns the promise of the network that a move breaks although the algorithm relies on it; null if there is none. */
 static const char *quiz_unfair(const struct moves *run)
 {
     uint32_t needs = run->conf.alg->needs;
@@ -92,7 +92,7 @@ static const char *quiz_unfair(const struct moves *run)
     return NULL;
 }
 
-/* What the algorithm does wrong in this run, or null. */
+/* Returns what the algorithm does wrong in this run; null if nothing. */
 static const char *quiz_failure(const struct moves *run, uint32_t *at)
 {
     struct lab_world *w = world_new(&run->conf);

@@ -37,7 +37,7 @@ bool hand_random(struct hand_run *p);
 /* Random moves until a site enters; false if none has after many. */
 bool hand_to_entry(struct hand_run *p);
 
-/* Null, or what is wrong now: "mutual exclusion is violated", an invariant, a deadlock, a fault. */
+/* Returns what is wrong now: "mutual exclusion is violated", an invariant, a deadlock, a fault; null if nothing is. */
 const char *hand_wrong(const struct hand_run *p);
 
 /* The moves made so far as a scenario; to be freed. */
