@@ -715,9 +715,32 @@ static void nobody_makes_us_keep_endless_requests(void **state)
     assert_in_range(sent, CLIENT_INPUT_MAX / 4096, CLIENT_INPUT_MAX / 4096 + 2);
 }
 
+static void numbers_are_written_as_digits(void **state)
+{
+    static const struct {
+        uint64_t x;
+        const char *line;
+    } cases[] = {{0, ":0\r\n"},
+                 {9, ":9\r\n"},
+                 {10, ":10\r\n"},
+                 {1794842258052961, ":1794842258052961\r\n"},
+                 {UINT64_MAX, ":18446744073709551615\r\n"}};
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct bytes b = {0};
+
+        resp_integer(&b, cases[k].x);
+        assert_int_equal(bytes_len(&b), strlen(cases[k].line));
+        assert_memory_equal(b.at + b.start, cases[k].line, bytes_len(&b));
+        bytes_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_written_as_digits),
         cmocka_unit_test_setup_teardown(a_lock_is_granted_released_and_handed_over, start, stop),
         cmocka_unit_test_setup_teardown(commands_behind_a_waiting_one_wait, start, stop),
         cmocka_unit_test_setup_teardown(a_wait_has_an_end, start, stop),

@@ -93,19 +93,11 @@ size_t client_memory(struct client *c)
     return c->in.room + c->out.room;
 }
 
-void client_execute(struct client *c, const struct resp_request *r)
+/* What is wrong with a request that is not understood. */
+static void client_object(struct client *c, const struct command *command, const struct resp_request *r)
 {
-    const struct command *command = command_find(r->word[0]);
-    unsigned cost = command->when & COMMAND_LOOKS ? 16 : 1;
     char line[256];
 
-    c->credit -= cost < c->credit ? cost : c->credit;
-
-    /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
-    if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:")) {
-        c->closing = true;
-        return;
-    }
     if (!command->name)
         snprintf(line, sizeof line, "unknown command \"%.*s\"; COMMAND lists all",
                  (int)(r->word[0].len < 64 ? r->word[0].len : 64), r->word[0].at);
@@ -114,15 +106,26 @@ void client_execute(struct client *c, const struct resp_request *r)
                  "a client that has subscribed may only (P)SUBSCRIBE, (P)UNSUBSCRIBE, PING and QUIT");
     else
         snprintf(line, sizeof line, "usage: %s", command->usage);
-    if (command->when & COMMAND_COSTS && client_is_too_much(c)) {
+    resp_error(&c->out, "ERR", line);
+}
+
+void client_execute(struct client *c, const struct resp_request *r)
+{
+    const struct command *command = command_find(r->word[0]);
+    unsigned cost = command->when & COMMAND_LOOKS ? 16 : 1;
+
+    c->credit -= cost < c->credit ? cost : c->credit;
+
+    /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
+    if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:"))
+        c->closing = true;
+    else if (command->when & COMMAND_COSTS && client_is_too_much(c))
         resp_error(&c->out, "BUSY", client_is_too_much(c));
-        return;
-    }
-    if (command->name && (c->protocol == 3 || !c->session->subscribed || command->when & COMMAND_SUBSCRIBED) &&
-        r->count >= command->least && r->count <= command->most)
+    else if (command->name && (c->protocol == 3 || !c->session->subscribed || command->when & COMMAND_SUBSCRIBED) &&
+             r->count >= command->least && r->count <= command->most)
         command->run(c, r);
     else
-        resp_error(&c->out, "ERR", line);
+        client_object(c, command, r);
 }
 
 /* May it be done though a command before it waits? */
