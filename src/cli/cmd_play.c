@@ -1,5 +1,5 @@
-/* cmd_play.c - dibs play: an algorithm step by step, by hand. On a terminal it is a screen of 80 columns and 24 lines with
- * keys; else it reads a command from each line of standard input and prints the screen after it. */
+/* cmd_play.c - dibs play: an algorithm step by step, by hand. On a terminal it is a screen of 80 columns and 24 lines
+ * with keys; else it reads a command from each line of standard input and prints the screen after it. */
 #include "base/memory.h"
 #include "cli.h"
 #include "lab/hand.h"

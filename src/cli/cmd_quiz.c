@@ -1,5 +1,5 @@
-/* cmd_quiz.c - dibs quiz: exercises. Each is an algorithm with one mistake in it, which is not named. A student finds it by a
- * scenario in which the algorithm fails, or names it; the exit status is the mark. */
+/* cmd_quiz.c - dibs quiz: exercises. Each is an algorithm with one mistake in it, which is not named. A student finds
+ * it by a scenario in which the algorithm fails, or names it; the exit status is the mark. */
 #include "alg/list.h"
 #include "base/memory.h"
 #include "cli.h"

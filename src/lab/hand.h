@@ -1,8 +1,8 @@
 /* hand.h - a run that a person makes move by move, and may take back: what "dibs play" shows.
  *
- * A run is a list of moves and a place in it. Going back takes the last move back, going forward makes it again. A new move
- * forgets those that were taken back. The world is made again from the first move whenever a move is taken back, so nothing
- * has to be undone. */
+ * A run is a list of moves and a place in it. Going back takes the last move back, going forward makes it again. A new
+ * move forgets those that were taken back. The world is made again from the first move whenever a move is taken back,
+ * so nothing has to be undone. */
 #ifndef DIBS_LAB_HAND_H
 #define DIBS_LAB_HAND_H
 
@@ -28,8 +28,8 @@ struct hand_run *hand_new(const struct dme_conf *conf, bool fifo);
 struct hand_run *hand_of(const struct moves *run);
 void hand_free(struct hand_run *p);
 
-/* The moves that are possible now are p->choice[0 .. p->choices - 1]: messages that may arrive, sites that may ask or leave,
- * timers. A timer that counts in the bound on delays fires when nothing is in flight. */
+/* The moves that are possible now are p->choice[0 .. p->choices - 1]: messages that may arrive, sites that may ask or
+ * leave, timers. A timer that counts in the bound on delays fires when nothing is in flight. */
 void hand_choose(struct hand_run *p, uint32_t which);
 bool hand_forward(struct hand_run *p); /* false: there is no such move */
 bool hand_back(struct hand_run *p);

@@ -1,14 +1,15 @@
-/* kept.c - the clients of a soak whose sessions are kept (node/keep.h). They speak the protocol themselves, as those of clients.c
- * do, and confirm their locks.
+/* kept.c - the clients of a soak whose sessions are kept (node/keep.h). They speak the protocol themselves, as those of
+ * clients.c do, and confirm their locks.
  *
- * A kept client whose connection ends goes on believing in its lock for as long as it was vouched for. It connects anew, at any
- * machine, shows the id of its session, and goes on holding what RESUMED lists. Such clients also detach, end their sessions,
- * die, and now and then one of them shows the id of another one, as a second process of the same program would: then both
- * want the same session.
+ * A kept client whose connection ends goes on believing in its lock for as long as it was vouched for. It connects
+ * anew, at any machine, shows the id of its session, and goes on holding what RESUMED lists. Such clients also detach,
+ * end their sessions, die, and now and then one of them shows the id of another one, as a second process of the same
+ * program would: then both want the same session.
  *
- * Checks, besides those of clients.c: a lock that a client was told of is lost only if the keep time has passed since the client
- * last knew that its session had a connection; or if an operator took the lock away; or if every process that should have had
- * a record has crashed or was excluded. And when a client is told of a lock, every process in the view of its daemon knows of it. */
+ * Checks, besides those of clients.c: a lock that a client was told of is lost only if the keep time has passed since
+ * the client last knew that its session had a connection; or if an operator took the lock away; or if every process
+ * that should have had a record has crashed or was excluded. And when a client is told of a lock, every process in the
+ * view of its daemon knows of it. */
 #include "world.h"
 
 #include "base/memory.h"
@@ -101,8 +102,8 @@ void kept_forgotten(struct world *w, uint32_t i)
     }
 }
 
-/* The same for a process that has been excluded, and has forgotten all sessions. Those that were in its view before, and are in the
- * view that excludes it, should know them. */
+/* The same for a process that has been excluded, and has forgotten all sessions. Those that were in its view before,
+ * and are in the view that excludes it, should know them. */
 void kept_look(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
@@ -235,7 +236,8 @@ static bool kept_steal(struct world *w, uint32_t k)
     return true;
 }
 
-/* It has a connection and a session, and holds a lock or not. False: it does what all clients do. */
+/* Client `k` has a connection and a kept session, and holds a lock or not. Returns false if it does what all clients
+ * do. */
 bool kept_act(struct world *w, uint32_t k)
 {
     static const char *const end[] = {"SESSION", "END"}, *const detach[] = {"SESSION", "DETACH"};
