@@ -11,10 +11,17 @@
 
 static const char *const fuzz_names[] = {"a", "b"};
 
+static uint64_t fuzz_random(void *user)
+{
+    (void)user;
+    return 7; /* both halves of the only id */
+}
+
 static void fuzz_start(struct node *node, uint32_t self, const struct dme_alg *modes)
 {
-    members_start(node, (struct node_conf){.summary = "", .modes = modes, .slots = alg_find("central")}, fuzz_names, 2,
-                  self);
+    members_start(
+        node, (struct node_conf){.summary = "", .modes = modes, .slots = alg_find("central"), .random = fuzz_random},
+        fuzz_names, 2, self);
 }
 
 /* A real peer says a real HELLO, and what its clients hold; and is gone, though the other side does not know. */
@@ -33,10 +40,21 @@ static void fuzz_meet(struct cluster *c, const struct dme_alg *modes)
 static void fuzz_feed(struct cluster *c, struct fuzz_input *in)
 {
     struct node *a = &c->node[0];
-    uint8_t frame[300], type = fuzz_take(in) % 8, *at = frame;
+    uint8_t frame[300], type = fuzz_take(in) % 9, *at = frame;
     size_t body = fuzz_take(in) % 64;
 
-    if (type == 7) { /* a note: of the members, or beside locks */
+    if (type == 8) { /* a letter about a kept session: of the client here, or of the peer, with a lock or without */
+        uint8_t what = KEEP_LETTER + fuzz_take(in) % KEEP_LETTERS, lock = fuzz_take(in) % 2 ? 4 + 8 + 4 + 2 + 4 + 2 : 0;
+
+        at = pack_number(at, 1 + 4 + 1 + 8 + 16 + lock + body, 4);
+        at = pack_number(pack_number(at, 2, 1), a->member[1]->link.received + 1, 4);
+        at = pack_number(pack_number(at, what, 1), fuzz_take(in) % 8, 8);
+        at = pack_number(pack_number(at, 7, 8), fuzz_take(in) % 2 ? 7 : fuzz_take(in), 8);
+        if (lock) {
+            at = pack_number(pack_number(pack_number(at, 1000, 4), fuzz_take(in), 8), 0, 4);
+            at = pack_text(pack_number(pack_number(at, fuzz_take(in) % 3, 2), fuzz_take(in) % 3, 4), "x", 1);
+        }
+    } else if (type == 7) { /* a note: of the members, or beside locks */
         at = pack_number(at, 1 + 1 + body, 4);
         at = pack_number(at, 5, 1);
         at = pack_number(at, fuzz_take(in) % 2 ? TALK_INTEREST + fuzz_take(in) % 4 : 1 + fuzz_take(in) % 4, 1);
@@ -70,13 +88,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct dme_alg *modes = alg_find(fuzz_take(&in) % 2 ? "suzuki-kasami" : "central");
     struct node node[2], *a = &node[0];
     struct cluster c = {.node = node, .deaf = true};
-    struct cluster_client user[3];
-    static const char *const said[3] = {"LOCK x WAIT 10\n", "WAITERS x\n",
-                                        "PSUBSCRIBE *\n"}; /* a question: its id is 1 */
+    struct cluster_client user[4];
+    static const char *const said[4] = {"LOCK x WAIT 10\n", "WAITERS x\n", /* a question: its id is 1 */
+                                        "PSUBSCRIBE *\n", "SESSION KEEP 1000\r\nLOCK z\n"};
 
     fuzz_start(a, 0, modes);
     fuzz_meet(&c, modes);
-    for (unsigned k = 0; k < 3; k++) {
+    for (unsigned k = 0; k < 4; k++) {
         cluster_come(&c, &user[k], 0);
         cluster_say(&c, &user[k], said[k]);
     }
