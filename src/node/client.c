@@ -93,7 +93,7 @@ size_t client_memory(struct client *c)
     return c->in.room + c->out.room;
 }
 
-/* What is wrong with a request that is not understood. */
+/* Names the error in a request that is not understood. */
 static void client_object(struct client *c, const struct command *command, const struct resp_request *r)
 {
     char line[256];
