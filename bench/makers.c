@@ -15,8 +15,8 @@
 
 const struct maker *maker_find(const char *name)
 {
-    static const struct maker *const all[] = {&maker_dibs,    &maker_ping,     &maker_redis, &maker_redis_list,
-                                              &maker_redlock, &maker_postgres, &maker_etcd};
+    static const struct maker *const all[] = {&maker_dibs,       &maker_kept,    &maker_ping,     &maker_redis,
+                                              &maker_redis_list, &maker_redlock, &maker_postgres, &maker_etcd};
 
     for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(all[k]->name, name) == 0)
@@ -75,13 +75,24 @@ void write_all(int fd, const void *bytes, unsigned long len)
 
 /* ------------------------------------------------------------------------------------------------------------- dibs */
 
-static void *dibs_begin(char **place, int places, int k)
+static void *dibs_begin_with(const char *place, uint64_t keep_ms)
 {
+    const struct dibs_options options = {.keep_ms = keep_ms};
     struct dibs *d;
 
-    if (dibs_connect(&d, place[k % places], NULL) != DIBS_OK)
+    if (dibs_connect(&d, place, &options) != DIBS_OK)
         die("%s", dibs_message(d));
     return d;
+}
+
+static void *dibs_begin(char **place, int places, int k)
+{
+    return dibs_begin_with(place[k % places], 0);
+}
+
+static void *kept_begin(char **place, int places, int k)
+{
+    return dibs_begin_with(place[k % places], 60000);
 }
 
 static void dibs_take(void *client, const char *name)
@@ -97,6 +108,7 @@ static void dibs_let_go(void *client, const char *name)
 }
 
 const struct maker maker_dibs = {"dibs", dibs_begin, dibs_take, dibs_let_go};
+const struct maker maker_kept = {"dibs-kept", kept_begin, dibs_take, dibs_let_go};
 
 /* ---------------------------------------------------------------- a process that answers, and does nothing else: the floor */
 

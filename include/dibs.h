@@ -14,8 +14,17 @@
  * Connections. A connection is a session with the daemon of a machine. It holds up to 65,536 locks, each once, and
  * waits for one lock at a time. When the connection ends, by dibs_close or because the process dies, the daemon
  * releases its locks. When the daemon ends, all locks of the connection are lost, and every function returns DIBS_GONE
- * from then on. The library does not reconnect: close the connection, open another one, and request the locks again.
- * Other clients may have held them meanwhile; the new fences are larger than theirs.
+ * from then on: close the connection, open another one, and request the locks again. Other clients may have held them
+ * meanwhile; the new fences are larger than theirs.
+ *
+ * Kept sessions. With keep_ms, the members of the cluster keep the session, and what it holds, for that time when its
+ * connection breaks: the daemon was restarted or has crashed, its machine or the network has failed. The library then
+ * connects again, at each of the places in turn, and resumes the session, with the same locks and the same fences. In
+ * between the locks are in doubt: no other client is granted them within keep_ms, but the library cannot say whether the
+ * members still have the session. dibs_fence returns 0 meanwhile, functions that need an answer return DIBS_IN_DOUBT,
+ * and a request that waits goes on waiting. When keep_ms have passed without success, the locks are lost. The descriptor
+ * is -1 while there is no connection; dibs_timeout_ms says when to call dibs_process. Subscriptions (dibs_watch) are not
+ * kept, and such a connection cannot have any. Each grant costs an exchange of messages between the members.
  *
  * How long a lock is held. A client holds a lock until it unlocks or loses it. It loses the lock when its TTL (ttl_ms)
  * runs out, when an operator uses force-unlock, when the daemon ends, or when the validity of the lock runs out. The
@@ -75,7 +84,8 @@ enum dibs_code {
     DIBS_NO_QUORUM = -6,  /* the daemon does not reach a majority of the members */
     DIBS_REFUSED = -7,    /* the daemon has refused the request for another reason */
     DIBS_MISUSE = -8,     /* an argument is wrong, or the call is not allowed in this state */
-    DIBS_NO_MEMORY = -9
+    DIBS_NO_MEMORY = -9,
+    DIBS_IN_DOUBT = -10 /* a kept session has no connection just now */
 };
 
 /* Describes one of these codes in a few words. */
@@ -89,11 +99,13 @@ DIBS_API const char *dibs_message(const struct dibs *d);
 struct dibs_options {
     const char *name; /* the client's name, which dibs holders shows; null: host:process */
     const char *key;  /* over TCP: a file with the cluster key or the client key; null: $DIBS_KEY */
-    void *reserved[6];
+    uint64_t keep_ms; /* keep the session for this time when its connection breaks, 1000 to 3600000; 0: do not */
+    void *reserved[5];
 };
 
 /* Connects to a daemon. `where` is a path if it contains a slash or begins with "unix:", otherwise HOST:PORT. If it is
- * null, $DIBS_CONNECT is used if it is set, otherwise dibs_socket_path(). A TCP connection with a key uses TLS 1.3, and
+ * null, $DIBS_CONNECT is used if it is set, otherwise dibs_socket_path(). Several places are separated by commas; the
+ * library connects to the first of them that answers. A TCP connection with a key uses TLS 1.3, and
  * both sides must have the key. A TCP connection without a key is not encrypted; a daemon accepts it from its own
  * machine only. The caller must close the connection also if this function fails. */
 DIBS_API int dibs_connect(struct dibs **d, const char *where, const struct dibs_options *options);
@@ -146,6 +158,10 @@ DIBS_API uint64_t dibs_fence(const struct dibs *d, const char *name);
  * The callback may call only dibs_fence and dibs_message on this connection. */
 typedef void dibs_lost_fn(void *user, const char *name, uint64_t fence, const char *why);
 DIBS_API void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user);
+/* Called when the locks of a kept session are in doubt (in_doubt is 1), and when they no longer are (0): they are held
+ * again, unless dibs_lost_fn is called for them. With the same restrictions. */
+typedef void dibs_doubt_fn(void *user, int in_doubt, const char *why);
+DIBS_API void dibs_on_doubt(struct dibs *d, dibs_doubt_fn *doubt, void *user);
 
 /* ------------------------------------------------------------------------------------------------- without blocking */
 

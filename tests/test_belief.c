@@ -34,6 +34,19 @@ struct step {
         1110, GRANT(x, 7), "ok 7 by 1300"                                                                              \
     }
 
+/* The same with a session that is kept for 5000. */
+#define KEPT                                                                                                           \
+    {1000, "keep", "[HELLO 3 SETNAME me] [SESSION KEEP 5000] [~CONFIRM] .. by 11000"},                                 \
+        {1010, "<%0\r\n$6\r\nsecret\r\n", ".. by 11000"},                                                              \
+    {                                                                                                                  \
+        1020, VOUCHES(900), "ok"                                                                                       \
+    }
+#define KEPT_X                                                                                                         \
+    KEPT, {1100, "lock x", "[LOCK x] .. by 1300"},                                                                     \
+    {                                                                                                                  \
+        1110, GRANT(x, 7), "ok 7 by 1300"                                                                              \
+    }
+
 static const struct {
     const char *name;
     struct step step[16];
@@ -147,6 +160,118 @@ static const struct {
      {HOLDS_X, {1200, "<:1\r\n", "lost x: this is not a daemon of dibs, or not one of this version"}}},
     {"a grant without a fence ends the connection",
      {CONNECTED, {1100, "lock x", "[LOCK x] .. by 1300"}, {1110, GRANT(x, 0), "gone"}}},
+    {"a kept session is asked for with the connection",
+     {KEPT, {1100, "lock x", "[LOCK x] .. by 1300"}, {1110, GRANT(x, 7), "ok 7 by 1300"}}},
+    {"a daemon that keeps no session is refused",
+     {{1000, "keep", "[HELLO 3 SETNAME me] [SESSION KEEP 5000] [~CONFIRM] .. by 11000"},
+      {1010, "<%0\r\n-ERR unknown command\r\n", ".. by 11000"},
+      {1020, VOUCHES(900), "refused"}}},
+    {"the connection breaks, and the lock is valid for as long as the daemon has vouched for it",
+     {KEPT_X,
+      {1200, "break", "by 1900"},
+      {1201, "fence x", "7 by 1900"},
+      {1202, "confirm x", "in doubt by 1900"},
+      {1203, "renew x", "in doubt by 1900"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1510, "<%0\r\n", "by 1900"},
+      {1520, "<*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:7\r\n", "[~CONFIRM] by 1900"},
+      {1540, VOUCHES(900), "by 1820"},
+      {1550, "fence x", "7 by 1820"}}},
+    {"then it is in doubt, until the session has been resumed and the daemon vouches for it",
+     {KEPT_X,
+      {1200, "break", "by 1900"},
+      {1900, "clock", "doubt by 6000"},
+      {1900, "fence x", "0 by 6000"},
+      {2500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6000"},
+      {2520, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:7\r\n", "[~CONFIRM] by 3520"},
+      {2530, "fence x", "0 by 3520"},
+      {2540, VOUCHES(900), "no doubt by 2820"},
+      {2550, "fence x", "7 by 2820"}}},
+    {"what the daemon does not tell of is lost, and so is what it tells of with another fence",
+     {KEPT_X,
+      {1120, "lock y", "[LOCK y] .. by 1300"},
+      {1130, GRANT(y, 8), "ok 8 by 1300"},
+      {1200, "break", "by 1900"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1520, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:6\r\n",
+       "[~UNLOCK x 6] [~CONFIRM] lost y: it was lost while there was no connection lost x: it was lost while there was "
+       "no connection"}}},
+    {"a session that is not resumed in time is lost, counted from the question that was answered last",
+     {KEPT_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1310, "break", "by 1900"},
+      {5999, "clock", "doubt by 6000"},
+      {6000, "clock", "lost x: the session could not be resumed in time"}}},
+    {"so is one that the members do not know any more",
+     {KEPT_X,
+      {1310, "break", "by 1900"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1510, "<%0\r\n-NOSESSION none\r\n",
+       "[SESSION KEEP 5000] lost x: it was lost while there was no connection by 11500"},
+      {1520, "<$5\r\nother\r\n", "[~CONFIRM]"}}},
+    {"a daemon that does not resume it is left, and the library tries again",
+     {KEPT_X,
+      {1310, "break", "by 1900"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1510, "<%0\r\n-NOQUORUM none\r\n", "by 1900"},
+      {1600, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"}}},
+    {"a daemon that cannot vouch is asked again, while the members keep the lock",
+     {KEPT_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1310, ASIDE("-NOQUORUM alone"), "by 1500"},
+      {1500, "clock", "[~CONFIRM] by 1900"},
+      {1510, ASIDE("-NOQUORUM alone"), "by 1700"},
+      {1900, "clock", "[~CONFIRM] doubt by 2900"},
+      {1910, VOUCHES(900), "no doubt by 2200"}}},
+    {"and left after a second, if there are others",
+     {KEPT_X,
+      {1200, "elsewhere", "by 1300"},
+      {1890, "clock", "[~CONFIRM] by 1900"},
+      {1895, ASIDE("-NOQUORUM alone"), "by 1900"},
+      {1900, "clock", "doubt by 2090"},
+      {2090, "clock", "[~CONFIRM] by 3090"},
+      {2095, ASIDE("-NOQUORUM alone"), "by 2290"},
+      {2900, "clock", "by 6000"},
+      {2910, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6000"}}},
+    {"a daemon that does not answer any more is given up",
+     {KEPT_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1900, "clock", "doubt by 2300"},
+      {2300, "clock", "by 6000"},
+      {2310, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6000"}}},
+    {"a request that waits goes on waiting, for the rest of its time",
+     {KEPT,
+      {1100, "wait y", "[LOCK y WAIT 500] .. by 1300"},
+      {1150, "break", ".. by 6150"},
+      {1300, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] .. by 6150"},
+      {1310, "<%0\r\n*1\r\n$7\r\nRESUMED\r\n", "[~CONFIRM] [LOCK y WAIT 290] .. by 11600"},
+      {1320, GRANT(y, 9), "ok 9 by 1900"}}},
+    {"for as long as the session would be kept, counted from the break",
+     {KEPT,
+      {1100, "lock y", "[LOCK y] .. by 1300"},
+      {1300, "clock", "[~CONFIRM] .."},
+      {1310, VOUCHES(99000), ".. by 34300"},
+      {20000, "break", ".. by 25000"},
+      {25000, "clock", "gone"}}},
+    {"a lock that was granted while the connection broke is the answer",
+     {KEPT,
+      {1100, "lock y", "[LOCK y] .. by 1300"},
+      {1150, "break", ".. by 6150"},
+      {2300, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] .. by 6150"},
+      {2310, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\ny\r\n:9\r\n", "[~CONFIRM] .. by 12310"},
+      {2330, VOUCHES(900), "ok 9 by 2610"}}},
+    {"what is unlocked without a connection is released when there is one",
+     {KEPT_X,
+      {1200, "break", "by 1900"},
+      {1210, "unlock x", "in doubt"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 11500"},
+      {1510, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:7\r\n", "[~UNLOCK x 7] [~CONFIRM]"}}},
+    {"a daemon that does not answer whether the session is resumed is given up",
+     {KEPT,
+      {1200, "break", ""},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 11500"},
+      {11500, "clock", ""},
+      {11600, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 21600"}}},
     {"calls that cannot be",
      {HOLDS_X,
       {1110, "lock x", "misuse by 1300"},
@@ -159,8 +284,8 @@ static const struct {
 
 enum { LINE = 1024 };
 
-static const char *const run_codes[] = {"ok",         "timeout",   "lost",    "gone",  "not held",
-                                        "wrong kind", "no quorum", "refused", "misuse"};
+static const char *const run_codes[] = {"ok",        "timeout", "lost",   "gone",      "not held", "wrong kind",
+                                        "no quorum", "refused", "misuse", "no memory", "in doubt"};
 
 struct run {
     struct belief b;
@@ -184,7 +309,15 @@ static int run_call(struct run *r, const struct step *s)
 
 #define IS(text) (len == strlen(text) && memcmp(s->act, text, len) == 0)
     if (IS("hello"))
-        belief_hello(&r->b, "me", s->at_ms);
+        belief_hello(&r->b, "me", 0, s->at_ms);
+    else if (IS("keep"))
+        belief_hello(&r->b, "me", 5000, s->at_ms);
+    else if (IS("break"))
+        belief_break(&r->b, "broken", s->at_ms);
+    else if (IS("elsewhere"))
+        r->b.elsewhere = true;
+    else if (IS("return"))
+        belief_return(&r->b, "me", s->at_ms);
     else if (IS("lock") || IS("wait"))
         code = belief_lock(&r->b, name, IS("wait") ? &brief : &none, true, s->at_ms);
     else if (IS("start"))
@@ -245,7 +378,10 @@ static void run_hear(struct run *r, const struct step *s)
     char word[400];
 
     while (belief_next(&r->b, &news, s->at_ms)) {
-        snprintf(word, sizeof word, "lost %s: %s", news.name, news.why);
+        if (news.type == BELIEF_DOUBT)
+            snprintf(word, sizeof word, "%s", news.in_doubt ? "doubt" : "no doubt");
+        else
+            snprintf(word, sizeof word, "lost %s: %s", news.name, news.why);
         run_add(r->lost, word);
     }
 }

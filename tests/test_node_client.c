@@ -510,8 +510,9 @@ static void some_things_are_done_while_a_lock_waits(void **state)
     cluster_pass(&solo, 10);
     assert_string_equal(settle(), "");
     assert_string_equal(say('b', "UNLOCK x\n"), "a: *2 $1 x :102 +PONG >2 $9 meanwhile +OK\nb: +OK");
-    assert_string_equal(say('a', "MEANWHILE LOCK z\n"),
-                        "a: >2 $9 meanwhile -ERR what may be done meanwhile is UNLOCK, RENEW, CONFIRM and PING");
+    assert_string_equal(
+        say('a', "MEANWHILE LOCK z\n"),
+        "a: >2 $9 meanwhile -ERR what may be done meanwhile is UNLOCK, RENEW, CONFIRM, SESSION END and PING");
     assert_string_equal(say('b', "MEANWHILE PING\n"),
                         "b: -ERR MEANWHILE is answered by news, which version 3 of the protocol has: HELLO 3");
     assert_string_equal(say('b', "CONFIRM\n"), "b: :3600000");

@@ -8,6 +8,7 @@
 /* Where the daemon is, according to the options. */
 struct ask_place {
     const char *socket, *address, *key;
+    uint64_t keep_ms; /* of the session, see dibs.h */
 };
 
 /* clang-format off */
@@ -16,7 +17,8 @@ struct ask_place {
      "connect to the daemon at this Unix socket (default: $DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or " \
      "/run/dibs/dibs.sock)", 0, 0, NULL}, \
     {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", \
-     "connect to the daemon at this address over TCP (default: $DIBS_CONNECT; if unset, the Unix socket)", 0, 0, NULL}, \
+     "connect to the daemon at this address over TCP; of several, separated by commas, to the first that answers " \
+     "(default: $DIBS_CONNECT; if unset, the Unix socket)", 0, 0, NULL}, \
     {"--key", CLI_TEXT, &(place).key, "FILE", \
      "authenticate over TCP with the cluster key or client key in FILE (default: $DIBS_KEY)", 0, 0, NULL}
 /* clang-format on */

@@ -166,7 +166,7 @@ void ask_complain(const struct ask_place *place, const struct dibs *d)
 int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d)
 {
     char path[256], who[96] = "";
-    const struct dibs_options options = {.name = name ? who : NULL, .key = place->key};
+    const struct dibs_options options = {.name = name ? who : NULL, .key = place->key, .keep_ms = place->keep_ms};
     const char *where = place->address;
     int code;
 

@@ -54,10 +54,12 @@ static const char lock_about[] =
     "Runs COMMAND while holding the lock NAME, with the lock's name in DIBS_LOCK and the fencing token in DIBS_FENCE.\n"
     "\n"
     "dibs passes signals on to COMMAND; while it waits for the lock, a signal ends the wait. If the lock is lost (the "
-    "daemon has ended, has revoked the lock or no longer vouches for it), COMMAND and all processes that it has "
-    "started "
-    "get TERM and, after --grace, KILL, also in other process groups and sessions. They are killed, too, if dibs is "
-    "killed.\n"
+    "daemon has ended, has revoked the lock or no longer vouches for it), COMMAND and all processes that "
+    "it has started get TERM and, after --grace, KILL, also in other process groups and sessions. They are killed, "
+    "too, if dibs is killed.\n"
+    "\n"
+    "With --keep, when the daemon of a cluster is restarted, crashes or is cut off, the members keep the lock, and "
+    "COMMAND goes on. dibs connects again, to the same place or the next one of --connect, and goes on holding it.\n"
     "\n"
     "If COMMAND ends and leaves processes running, dibs holds the lock until they have ended, or as --background says. "
     "They are ended with TERM and KILL if a signal has ended COMMAND or tells dibs to end. If COMMAND requests the "
@@ -96,6 +98,10 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
          0, NULL},
         {"--ttl", CLI_SPAN, &w.ttl_s, "T",
          "let the daemon revoke the lock when dibs has not renewed it for T (default: no such limit)", 0.01, 1e6, NULL},
+        {"--keep", CLI_SPAN, &w.keep_s, "T",
+         "let the members keep the lock for T while there is no connection to a daemon, from 1s to 1h (default 0: the "
+         "lock is lost with the connection)",
+         0, 3600, NULL},
         {"--grace", CLI_SPAN, &w.grace_s, "T", "time from TERM to KILL when processes are ended (default 5s)", 0, 1e6,
          NULL},
         {"--background", CLI_CHOICE, &w.background, "B",
@@ -115,6 +121,9 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
         cli_die("only one of --quiet and --verbose is possible");
     if (w.shared + (w.group != NULL) + (w.slots != 0) > 1)
         cli_die("only one of --shared, --group and --slots is possible");
+    if (w.keep_s > 0 && w.keep_s < 1)
+        cli_die("--keep is 0, or from 1s to 1h");
+    w.place.keep_ms = (uint64_t)(w.keep_s * 1000);
     w.name = words[0];
     w.command = (char *const *)(words + 1);
     status = lock_all(&w);

@@ -35,8 +35,8 @@ struct lock_run {
     bool shared, quiet, verbose;
     uint64_t not_granted; /* the exit status then */
     uint64_t slots;
-    double wait_s, ttl_s, grace_s; /* negative: not given */
-    unsigned background;           /* enum wrap_background */
+    double wait_s, ttl_s, grace_s, keep_s; /* negative: not given */
+    unsigned background;                   /* enum wrap_background */
     char *const *command;
 
     struct dibs *daemon;

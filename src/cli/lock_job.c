@@ -48,6 +48,7 @@ struct job {
     struct wrap wrap;
     pid_t guard, child; /* guard 0: it has ended */
     int news;           /* a pipe from the guard */
+    int alive;          /* a socket to the guard: when it ends, the keeper has */
     int status;         /* the exit status */
     int stopped;        /* the command was, by this signal, and we have not done anything about it; or 0 */
     bool given;         /* it was given the terminal */
@@ -152,9 +153,48 @@ static void guard_reap(struct job *j)
     }
 }
 
+/* A descriptor goes to the guard. */
+static void guard_give(int alive, int fd)
+{
+    char byte = 0;
+    struct iovec one = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof fd)];
+    } control = {.head = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    struct msghdr message = {
+        .msg_iov = &one, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    while (fd >= 0 && sendmsg(alive, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        continue;
+}
+
+/* The guard keeps the descriptor open, in place of the one that it got before. Returns false if the keeper has ended. */
+static bool guard_take(int alive, int *kept)
+{
+    char byte;
+    struct iovec one = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &one, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    ssize_t got = recvmsg(alive, &message, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+    if (head && head->cmsg_type == SCM_RIGHTS) {
+        close(*kept);
+        memcpy(kept, CMSG_DATA(head), sizeof *kept);
+    }
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
 static void guard_watch(struct job *j, int alive)
 {
     struct pollfd polled[2] = {{.fd = alive, .events = POLLIN}, {.fd = j->run->signals, .events = POLLIN}};
+    int kept = dibs_fd(j->run->daemon);
 
     for (;;) {
         guard_reap(j);
@@ -167,7 +207,7 @@ static void guard_watch(struct job *j, int alive)
         poll(polled, 2, -1);
         if (polled[1].revents)
             lock_signal(j->run);
-        if (polled[0].revents)
+        if (polled[0].revents && !guard_take(alive, &kept))
             wrap_step(&j->wrap, WRAP_PARTNER_DIED, 0, 0);
     }
 }
@@ -262,6 +302,22 @@ static void job_was_lost(void *user, const char *name, uint64_t fence, const cha
     j->run->lost = true;
     j->renew_ms = 0;
     job_step(j, WRAP_LOST, 0);
+}
+
+/* The library calls this, too. The guard gets the new connection, so that its end is not the end of the session while the
+ * guard lives. */
+static void job_is_in_doubt(void *user, int in_doubt, const char *why)
+{
+    struct job *j = user;
+
+    if (in_doubt && !j->run->quiet)
+        fprintf(stderr, "dibs: \"%s\" is in doubt: %s; the command goes on, and dibs connects again\n",
+                ask_clean(j->run->name), why);
+    if (in_doubt)
+        return;
+    if (!j->run->quiet)
+        fprintf(stderr, "dibs: \"%s\" is held again\n", ask_clean(j->run->name));
+    guard_give(j->alive, dibs_fd(j->run->daemon));
 }
 
 static void job_renew(struct job *j)
@@ -394,7 +450,7 @@ static int job_start(struct job *j)
     j->pauses = isatty(STDIN_FILENO);
     j->given = j->pauses && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the guard be killed */
-    if (pipe2(alive, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive) < 0 || pipe2(news, O_CLOEXEC) < 0)
         return job_cannot_start(strerror(errno));
     if (!tree_is_visible())
         return job_cannot_start(errno == ENOENT ? "nothing tells which processes it starts; /proc has to be mounted"
@@ -406,12 +462,32 @@ static int job_start(struct job *j)
         guard_be(j, alive);
     close(alive[0]);
     close(news[1]);
+    j->alive = alive[1];
     j->sweep.root = getpid();
     j->sweep.spare = j->guard;
     if (read(j->news, &first, sizeof first) != sizeof first)
         return job_cannot_start("there are too many processes");
     j->child = first.value;
     return 0;
+}
+
+/* If there is no connection just now, the lock is released as soon as there is one: other clients wait for that. */
+static void job_unlock(const struct job *j)
+{
+    static const char *const ping[] = {"PING"};
+    struct dibs *d = j->run->daemon;
+    struct dibs_reply *reply = NULL;
+    uint64_t until_ms = lock_now_ms() + j->run->place.keep_ms;
+    int code = dibs_unlock(d, j->run->name);
+
+    while (code == DIBS_IN_DOUBT && lock_now_ms() < until_ms &&
+           (code = dibs_ask(d, ping, 1, &reply)) == DIBS_IN_DOUBT) {
+        struct pollfd polled = {.fd = dibs_fd(d), .events = dibs_events(d)};
+
+        poll(&polled, 1, job_earlier(dibs_timeout_ms(d), until_ms));
+        dibs_process(d);
+    }
+    dibs_free(reply);
 }
 
 int lock_job(struct lock_run *run)
@@ -427,11 +503,12 @@ int lock_job(struct lock_run *run)
     if (status)
         return status;
     dibs_on_lost(run->daemon, job_was_lost, j);
+    dibs_on_doubt(run->daemon, job_is_in_doubt, j);
     job_watch(j);
     job_take_terminal(j);
     sigprocmask(SIG_SETMASK, &run->before, NULL); /* the daemon may not answer; a signal may end the wait for it */
     if (!run->lost)
-        dibs_unlock(run->daemon, run->name);
+        job_unlock(j);
     /* The terminal has interrupted the command, and would have interrupted all others of the job, such as a script that
      * goes on to the next one. */
     if (j->status == LOCK_SIGNAL + SIGINT && j->given && !j->interrupted)

@@ -2,8 +2,8 @@
  *
  * With --wait T dibs waits for up to T for whatever is missing: a holder that has to release the lock, a majority of the members,
  * or the daemon itself. A waiter holds nothing, so when its daemon goes it connects anew and asks again. Without --wait it
- * waits for a holder and for a majority without a limit, and for a daemon not at all: one that is not there, or goes, ends the
- * wait. */
+ * waits for a holder and for a majority without a limit, and for a daemon not at all: one that is not there ends the
+ * wait. If the connection breaks, the library makes it again, within --keep. */
 #include "lock.h"
 
 #include <inttypes.h>
@@ -79,11 +79,13 @@ static void wait_describe(struct dibs *d, const struct wait *w, char *text, size
 static void wait_tell(struct wait *w)
 {
     char text[400] = "";
+    struct ask_place place = w->run->place;
     struct dibs *d = NULL;
 
+    place.keep_ms = 0;
     w->tell_ms = 0;
     sigprocmask(SIG_SETMASK, &w->run->before, NULL);
-    if (ask_try_connect(&w->run->place, w->name, &d) == DIBS_OK)
+    if (ask_try_connect(&place, w->name, &d) == DIBS_OK)
         wait_describe(d, w, text, sizeof text);
     dibs_close(d);
     sigprocmask(SIG_BLOCK, &w->run->watched, NULL);

@@ -17,6 +17,7 @@ void belief_free(struct belief *b)
     dibs_free(b->answer);
     free(b->aside);
     free(b->wanted);
+    free(b->group);
     free(b->in.at);
     free(b->out.at);
     *b = (struct belief){.gone = true};
@@ -56,8 +57,8 @@ static bool belief_is_wanted(const struct belief *b, const char *name)
     return b->wanted && strcmp(b->wanted, name) == 0;
 }
 
-/* The lock is lost; the program is told, unless it has not been told that it was granted. */
-static void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why)
+/* The program is told, unless it has not been told that the lock was granted. */
+void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why)
 {
     if (lock->lost)
         return;
@@ -78,13 +79,18 @@ void belief_lose(struct belief *b, struct conn_lock *lock, const char *why)
     b->lost_why = why;
 }
 
+void belief_tell_losses(struct belief *b, const char *why)
+{
+    b->untold = held_next(&b->held, NULL);
+    b->untold_all = true;
+    b->lost_why = why;
+}
+
 void belief_lose_all(struct belief *b, const char *why)
 {
     for (struct conn_lock *lock = held_next(&b->held, NULL); lock; lock = held_next(&b->held, lock))
         belief_mark_lost(b, lock, why);
-    b->untold = held_next(&b->held, NULL);
-    b->untold_all = true;
-    b->lost_why = why;
+    belief_tell_losses(b, why);
 }
 
 void belief_end(struct belief *b, const char *why)
@@ -92,7 +98,8 @@ void belief_end(struct belief *b, const char *why)
     if (b->gone)
         return;
     b->gone = true;
-    snprintf(b->end_reason, sizeof b->end_reason, "%s", why);
+    if (why != b->end_reason)
+        snprintf(b->end_reason, sizeof b->end_reason, "%s", why);
     belief_fail(b, DIBS_GONE, "%s", b->end_reason);
     belief_lose_all(b, b->end_reason);
     if (b->result == DIBS_WAITING)
@@ -109,8 +116,7 @@ static void belief_forget(struct belief *b, const struct conn_lock *lock)
 
 /* -------------------------------------------------------------------------------------------------------------- time */
 
-/* Does the program believe in a lock? It does not yet in one whose grant it has not fetched. */
-static bool belief_holds(const struct belief *b)
+bool belief_holds(const struct belief *b)
 {
     return b->held.count > b->held.lost + b->granted;
 }
@@ -154,15 +160,17 @@ static bool belief_is_answered(const struct belief *b)
 
 void belief_clock(struct belief *b, uint64_t now_ms)
 {
-    if (b->gone)
+    static const char silent[] = "the daemon does not vouch for its locks any more";
+
+    if (b->gone || belief_clock_keep(b, now_ms))
         return;
     belief_weigh_grant(b, now_ms);
-    if (belief_holds(b) && !b->in_doubt && now_ms >= b->vouched_ms)
-        belief_end(b, "the daemon does not vouch for its locks any more");
+    if (belief_holds(b) && !b->in_doubt && !b->doubt && now_ms >= b->vouched_ms)
+        belief_end(b, silent);
     else if (belief_needs_answer(b) && now_ms >= b->asked_ms + BELIEF_ANSWER_MS)
-        belief_end(b, "the daemon does not vouch for its locks any more");
+        belief_give_up(b, silent, now_ms);
     else if (b->call && !belief_is_answered(b) && now_ms >= b->patience_ms)
-        belief_end(b, "the daemon does not answer");
+        belief_give_up(b, "the daemon does not answer", now_ms);
     else if (b->out_of_memory)
         belief_end(b, "out of memory");
     else if (belief_is_active(b) && now_ms >= b->confirm_ms)
@@ -180,9 +188,13 @@ uint64_t belief_due_ms(const struct belief *b)
 
     if (b->gone)
         return due_ms;
+    if (b->phase != BELIEF_UP)
+        return belief_due_keep_ms(b);
     if (belief_is_active(b) && !b->asked_ms)
         due_ms = b->confirm_ms;
-    if (belief_holds(b) && !b->in_doubt)
+    if (b->doubt)
+        due_ms = belief_earlier(due_ms, belief_due_keep_ms(b));
+    else if (belief_holds(b) && !b->in_doubt)
         due_ms = belief_earlier(due_ms, b->vouched_ms);
     if (belief_needs_answer(b))
         due_ms = belief_earlier(due_ms, b->asked_ms + BELIEF_ANSWER_MS);
@@ -202,6 +214,8 @@ static int belief_may_ask(struct belief *b)
         return DIBS_GONE;
     if (b->wanted)
         return belief_fail(b, DIBS_MISUSE, "this connection asks for \"%s\"; fetch the result first", b->wanted);
+    if (b->phase != BELIEF_UP)
+        return belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
     return DIBS_OK;
 }
 
@@ -226,13 +240,18 @@ static int belief_begin(struct belief *b, enum belief_call call, uint64_t patien
     return DIBS_WAITING;
 }
 
-int belief_hello(struct belief *b, const char *name, uint64_t now_ms)
+int belief_hello(struct belief *b, const char *name, uint64_t keep_ms, uint64_t now_ms)
 {
     const char *words[] = {"HELLO", "3", "SETNAME", name};
 
     belief_say(b, words, 4);
+    b->keep_ms = keep_ms;
+    if (keep_ms)
+        belief_say_keep(b);
     belief_ask_confirm(b, now_ms); /* the first lock does not have to wait for the answer */
-    return belief_begin(b, BELIEF_HELLO, BELIEF_ANSWER_MS, now_ms);
+    belief_begin(b, BELIEF_HELLO, BELIEF_ANSWER_MS, now_ms);
+    b->await = keep_ms ? AWAIT_GREETING : AWAIT_ANSWER;
+    return DIBS_WAITING;
 }
 
 int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms)
@@ -249,7 +268,8 @@ int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_
 int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms)
 {
     const char *words[] = {"PSUBSCRIBE", pattern};
-    int code = belief_ask(b, words, 2, now_ms);
+    int code = b->keep_ms ? belief_fail(b, DIBS_MISUSE, "a connection with keep_ms cannot watch; use another one")
+                          : belief_ask(b, words, 2, now_ms);
 
     if (code == DIBS_WAITING) {
         b->call = BELIEF_WATCH;
@@ -278,24 +298,27 @@ int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish
     struct conn_lock *lost = held_find(&b->held, name);
     int code = belief_may_ask(b);
 
-    if (code == DIBS_OK)
+    if (code == DIBS_OK || code == DIBS_IN_DOUBT)
         code = belief_check_wish(b, name, wish);
     if (code != DIBS_OK)
         return code;
     b->wanted = strdup(name);
-    if (!b->wanted)
+    if (!b->wanted || !belief_keep_wish(b, wish, now_ms))
         return belief_fail(b, DIBS_NO_MEMORY, "out of memory");
-    if (lost) /* the daemon keeps it from others until it knows that the program knows */
-        belief_say_about(b, BELIEF_UNLOCK, lost, 0, true);
+    if (lost && b->phase == BELIEF_UP) /* the daemon keeps it from others until it knows that the program knows */
+        belief_say_about(b, BELIEF_UNLOCK, lost->name, lost->fence, 0, true);
     belief_forget(b, lost);
     b->result = DIBS_WAITING;
-    if (now_ms >= b->confirm_ms)
-        belief_ask_confirm(b, now_ms);
-    belief_say_lock(b, name, wish);
-    b->await = AWAIT_LOCK;
+    if (b->phase == BELIEF_UP) { /* else it is asked for when the session has been resumed */
+        if (now_ms >= b->confirm_ms)
+            belief_ask_confirm(b, now_ms);
+        belief_say_lock(b, name, wish);
+        b->await = AWAIT_LOCK;
+    }
     if (!blocks)
         return DIBS_OK;
-    belief_doubt(b, now_ms);
+    if (b->phase == BELIEF_UP)
+        belief_doubt(b, now_ms);
     return belief_begin(
         b, BELIEF_LOCK,
         wish->wait_ms && wish->wait_ms < UINT64_MAX - BELIEF_ANSWER_MS ? wish->wait_ms + BELIEF_ANSWER_MS : UINT64_MAX,
@@ -346,7 +369,7 @@ static int belief_ask_about(struct belief *b, enum belief_call call, struct conn
     if (code != DIBS_OK)
         return code;
     belief_doubt(b, now_ms);
-    belief_say_about(b, call, lock, ttl_ms, false);
+    belief_say_about(b, call, lock->name, lock->fence, ttl_ms, false);
     b->about = lock;
     return belief_begin(b, call, BELIEF_ANSWER_MS, now_ms);
 }
@@ -356,16 +379,21 @@ int belief_unlock(struct belief *b, const char *name, uint64_t now_ms)
     int code;
     struct conn_lock *lock = belief_held(b, name, &code);
 
-    return lock ? belief_ask_about(b, BELIEF_UNLOCK, lock, 0, now_ms) : belief_start_unlock(b, name);
+    return lock && b->phase == BELIEF_UP ? belief_ask_about(b, BELIEF_UNLOCK, lock, 0, now_ms)
+                                         : belief_start_unlock(b, name);
 }
 
 int belief_start_unlock(struct belief *b, const char *name)
 {
+    const struct conn_lock *lock = belief_known(b, name);
     int code;
 
-    if (belief_held(b, name, &code) || code == DIBS_LOST)
-        belief_say_about(b, BELIEF_UNLOCK, belief_known(b, name), 0, true);
-    belief_forget(b, belief_known(b, name));
+    /* Without a connection, the daemon is told when the session is resumed: the lock is then none that the program holds. */
+    if ((belief_held(b, name, &code) || code == DIBS_LOST) && b->phase == BELIEF_UP)
+        belief_say_about(b, BELIEF_UNLOCK, lock->name, lock->fence, 0, true);
+    belief_forget(b, lock);
+    if (code == DIBS_OK && b->phase != BELIEF_UP)
+        code = belief_fail(b, DIBS_IN_DOUBT, "it is released when the session has been resumed: %s", b->end_reason);
     return code;
 }
 
@@ -382,8 +410,10 @@ int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms)
     int code;
     const struct conn_lock *lock = belief_held(b, name, &code);
 
+    if (lock && b->phase != BELIEF_UP)
+        return belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
     if (lock)
-        belief_say_about(b, BELIEF_RENEW, lock, ttl_ms, true);
+        belief_say_about(b, BELIEF_RENEW, lock->name, lock->fence, ttl_ms, true);
     return code;
 }
 
@@ -394,6 +424,8 @@ int belief_confirm(struct belief *b, const char *name, uint64_t now_ms)
 
     if (!lock)
         return code;
+    if (b->phase != BELIEF_UP)
+        return belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
     b->about = lock;
     b->fresh = false;
     b->ask_again = b->asked_ms; /* the answer to a question of long ago says nothing about now */
@@ -432,7 +464,7 @@ static int belief_judge_about(struct belief *b, int code)
 
 int belief_answer(struct belief *b)
 {
-    int code = belief_is_answered(b) ? DIBS_OK : b->gone ? DIBS_GONE : DIBS_WAITING;
+    int code = belief_is_answered(b) ? DIBS_OK : b->gone ? DIBS_GONE : b->call_broke ? DIBS_IN_DOUBT : DIBS_WAITING;
     bool keeps = b->call == BELIEF_ASK && code == DIBS_OK && b->answer->type != DIBS_ERROR;
 
     if (code == DIBS_WAITING)
@@ -451,7 +483,10 @@ int belief_answer(struct belief *b)
         code = belief_judge_about(b, code);
         break;
     case BELIEF_CONFIRM:
-        belief_held(b, b->about->name, &code);
+        if (code != DIBS_IN_DOUBT)
+            belief_held(b, b->about->name, &code);
+        if (code == DIBS_OK && b->doubt)
+            code = belief_fail(b, DIBS_IN_DOUBT, "this member cannot vouch for locks just now");
         break;
     case BELIEF_WATCH:
         if (b->answer)
@@ -461,7 +496,7 @@ int belief_answer(struct belief *b)
         b->await = AWAIT_NOTHING;
     b->call = BELIEF_IDLE;
     b->about = NULL;
-    b->ask_again = b->in_doubt = false;
+    b->ask_again = b->in_doubt = b->call_broke = false;
     if (!keeps) {
         dibs_free(b->answer);
         b->answer = NULL;

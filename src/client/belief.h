@@ -26,9 +26,13 @@
  * Validity. The daemon's reply to CONFIRM is the number of milliseconds for which it vouches for all locks of the
  * connection, counted from the moment in which the library sent the question (invariant I20). One CONFIRM is under way
  * at a time, so that a reply is never counted from a later question. The next one is sent when a third of the validity
- * has passed. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while
- * the connection holds no lock and waits for none. A grant that comes while no validity is known is not told to the
- * program before a CONFIRM has been answered. */
+ * has passed. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while the
+ * connection holds no lock and waits for none. A grant that comes while no validity is known is not told to the program
+ * before a CONFIRM has been answered.
+ *
+ * Kept sessions (belief_keep.c). With keep_ms the members keep the session when its connection breaks. The connection may
+ * then be made anew, to any member (belief_break, belief_return). Until the session is resumed, its locks are *in doubt*:
+ * the program does not hold them for sure, and no other client is granted them. */
 #ifndef DIBS_CLIENT_BELIEF_H
 #define DIBS_CLIENT_BELIEF_H
 
@@ -55,7 +59,10 @@ enum belief_call {
 };
 
 /* What the next reply that is not a push message answers. */
-enum belief_await { AWAIT_NOTHING, AWAIT_ANSWER, AWAIT_LOCK, AWAIT_KINDS };
+enum belief_await { AWAIT_NOTHING, AWAIT_ANSWER, AWAIT_LOCK, AWAIT_GREETING, AWAIT_SESSION, AWAIT_KINDS };
+
+/* Of a kept session: connected; not connected; connected again, and the daemon has not yet said what is held. */
+enum belief_phase { BELIEF_UP, BELIEF_AWAY, BELIEF_RETURNS };
 
 /* What a MEANWHILE was about. */
 struct belief_aside {
@@ -103,11 +110,26 @@ struct belief {
     bool confirmed;      /* a CONFIRM has been answered */
     bool in_doubt;       /* the program was silent before the call: the CONFIRM under way decides about its locks */
     unsigned subscribed; /* confirmations of PSUBSCRIBE since the call */
+
+    enum belief_phase phase;
+    uint64_t keep_ms;       /* for how long the members keep the session without a connection; 0: not at all */
+    char session[64];       /* the secret by which it is resumed; "": there is none yet */
+    uint64_t kept_ms;       /* the members keep it until then, whatever happens to the connection */
+    uint64_t away_ms;       /* AWAY, RETURNS: since when, or since when a lock is wanted */
+    uint64_t doubt_ms;      /* since when locks are in doubt */
+    uint64_t return_by_ms;  /* RETURNS: the daemon must have answered by then */
+    bool call_broke;        /* the connection broke while the program waited for the answer to the call */
+    bool elsewhere;         /* the driver knows other places where the session can be resumed */
+    bool doubt, doubt_told; /* locks are in doubt; the program knows */
+    struct dibs_wish wish;  /* of the wanted lock; its group is this one: */
+    char *group;
+    uint64_t wish_until_ms; /* when the wait for it ends; UINT64_MAX: never; 0: it does not wait */
 };
 
 /* News for the program. The texts are valid until the next belief_next. */
 struct belief_news {
-    enum { BELIEF_LOST, BELIEF_EVENT } type;
+    enum { BELIEF_LOST, BELIEF_EVENT, BELIEF_DOUBT } type;
+    bool in_doubt;    /* DOUBT: all locks are in doubt from now on, or no longer */
     const char *name; /* LOST */
     uint64_t fence;
     const char *why;
@@ -117,7 +139,8 @@ struct belief_news {
 void belief_free(struct belief *b);
 
 /* ---- Calls of the program, see include/dibs.h. */
-int belief_hello(struct belief *b, const char *name, uint64_t now_ms);
+/* keep_ms: the members shall keep the session for this time when its connection breaks; 0: they shall not. */
+int belief_hello(struct belief *b, const char *name, uint64_t keep_ms, uint64_t now_ms);
 int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms);
 /* blocks: the program waits for belief_answer; else DIBS_OK means that belief_lock_result will have the result. */
 int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish, bool blocks, uint64_t now_ms);
@@ -137,6 +160,10 @@ int belief_answer(struct belief *b);
 /* Room for bytes of the daemon, at least 4096; null: out of memory, and the connection has ended. */
 char *belief_room(struct belief *b, size_t *room);
 void belief_received(struct belief *b, size_t len);
+/* The connection has broken. A kept session waits for a new one: its phase is BELIEF_AWAY. Any other ends. */
+void belief_break(struct belief *b, const char *why, uint64_t now_ms);
+/* A kept session has a new connection. */
+void belief_return(struct belief *b, const char *name, uint64_t now_ms);
 /* The connection has ended, or must end: all locks are lost. */
 void belief_end(struct belief *b, const char *why);
 /* The bytes that are to be sent; and a note that the first len of them have been sent, or never will be. */
@@ -155,15 +182,36 @@ uint64_t belief_due_ms(const struct belief *b);
 int belief_fail(struct belief *b, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The code for an error reply of the daemon, and the message. */
 int belief_refused(struct belief *b, const struct dibs_reply *error);
+/* Does the program believe in a lock? It does not yet in one whose grant it has not fetched. */
+bool belief_holds(const struct belief *b);
+/* The lock is lost. The program is told when all are marked: belief_tell_losses. */
+void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why);
+void belief_tell_losses(struct belief *b, const char *why);
 void belief_lose(struct belief *b, struct conn_lock *lock, const char *why);
 void belief_lose_all(struct belief *b, const char *why);
+/* belief_keep.c */
+/* The library itself ends the connection. A daemon that notices it takes it for proved that the program believes in none of
+ * its locks any more, so the program does not. */
+void belief_give_up(struct belief *b, const char *why, uint64_t now_ms);
+void belief_begin_doubt(struct belief *b, uint64_t now_ms);
+/* Remembers the wish, so that it can be sent again. Returns false if there is no memory. */
+bool belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms);
+void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);
+void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);
+/* The time, while there is no connection or the validity has run out. Returns true if nothing else is to be done. */
+bool belief_clock_keep(struct belief *b, uint64_t now_ms);
+uint64_t belief_due_keep_ms(const struct belief *b);
 /* belief_say.c */
 void belief_say(struct belief *b, const char *const *words, size_t count);
 void belief_say_aside(struct belief *b, int type, const char *const *words, size_t count);
 void belief_ask_confirm(struct belief *b, uint64_t now_ms);
 void belief_say_lock(struct belief *b, const char *name, const struct dibs_wish *wish);
+/* The last words of a kept session: all its locks are released at once. */
+void belief_say_goodbye(struct belief *b);
+/* A kept session is asked for, or the one that there is resumed. */
+void belief_say_keep(struct belief *b);
 /* UNLOCK or RENEW, with the fence of the lock, so that it concerns no other lock of that name. */
-void belief_say_about(struct belief *b, enum belief_call call, const struct conn_lock *lock, uint64_t ttl_ms,
+void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ttl_ms,
                       bool aside);
 
 #endif

@@ -13,14 +13,21 @@ static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, ui
     bool vouches = r->type == DIBS_NUMBER && r->number;
     bool again = vouches && b->ask_again; /* this answers a question from before the call of belief_confirm */
 
-    b->vouched_ms = vouches ? b->asked_ms + r->number : 0;
+    if (vouches || !*b->session) /* what the daemon of a kept session has vouched for before stays true */
+        b->vouched_ms = vouches ? b->asked_ms + r->number : 0;
     b->confirm_ms = b->asked_ms + (vouches ? r->number / 3 : BELIEF_AGAIN_MS);
+    if (vouches) {
+        b->kept_ms = b->asked_ms + b->keep_ms;
+        b->doubt = false;
+    }
     b->asked_ms = 0;
     b->confirmed = true;
     b->fresh = !again;
     b->in_doubt = b->in_doubt && again;
     b->ask_again = false;
-    if (r->type == DIBS_ERROR && strncmp(r->text, "ERR ", 4) != 0) {
+    if (r->type == DIBS_ERROR && *b->session && strncmp(r->text, "NOQUORUM ", 9) == 0) {
+        return; /* the members keep the session */
+    } else if (r->type == DIBS_ERROR && strncmp(r->text, "ERR ", 4) != 0) {
         belief_lose_all(b, r->text);
     } else if (r->type != DIBS_NUMBER) {
         belief_end(b, belief_stranger);
@@ -109,9 +116,13 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
 }
 
 /* A reply that is not a push message. */
-static void belief_hear_reply(struct belief *b)
+static void belief_hear_reply(struct belief *b, uint64_t now_ms)
 {
-    if (b->await == AWAIT_LOCK) {
+    if (b->await == AWAIT_GREETING) {
+        belief_hear_greeting(b, b->reply, now_ms);
+    } else if (b->await == AWAIT_SESSION) {
+        belief_hear_session(b, b->reply, now_ms);
+    } else if (b->await == AWAIT_LOCK) {
         belief_hear_lock(b, b->reply);
     } else if (b->await == AWAIT_ANSWER && !b->answer) {
         b->answer = b->reply;
@@ -157,6 +168,16 @@ static bool belief_tell_loss(struct belief *b, struct belief_news *news)
     return false;
 }
 
+/* Locks are in doubt from now on, or no longer. */
+static bool belief_tell_doubt(struct belief *b, struct belief_news *news)
+{
+    if (b->doubt == b->doubt_told)
+        return false;
+    b->doubt_told = b->doubt;
+    *news = (struct belief_news){.type = BELIEF_DOUBT, .in_doubt = b->doubt, .why = b->end_reason};
+    return true;
+}
+
 bool belief_next(struct belief *b, struct belief_news *news, uint64_t now_ms)
 {
     bool push = false;
@@ -165,9 +186,9 @@ bool belief_next(struct belief *b, struct belief_news *news, uint64_t now_ms)
         if (belief_tell_loss(b, news))
             return true;
         if (!belief_parse(b, &push))
-            return belief_tell_loss(b, news); /* of a reply that is none */
+            return belief_tell_loss(b, news) || belief_tell_doubt(b, news); /* of a reply that is none */
         if (!push)
-            belief_hear_reply(b);
+            belief_hear_reply(b, now_ms);
         else if (belief_hear_push(b, b->reply, news, now_ms))
             return true;
     }

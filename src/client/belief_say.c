@@ -117,7 +117,7 @@ void belief_ask_confirm(struct belief *b, uint64_t now_ms)
 {
     const char *words[] = {"CONFIRM"};
 
-    if (b->asked_ms)
+    if (b->asked_ms || b->phase != BELIEF_UP)
         return;
     b->asked_ms = now_ms;
     belief_say_aside(b, ASIDE_CONFIRM, words, 1);
@@ -153,14 +153,31 @@ void belief_say_lock(struct belief *b, const char *name, const struct dibs_wish 
     belief_say(b, words, count);
 }
 
-void belief_say_about(struct belief *b, enum belief_call call, const struct conn_lock *lock, uint64_t ttl_ms,
+void belief_say_goodbye(struct belief *b)
+{
+    const char *words[] = {"SESSION", "END"};
+
+    if (*b->session && !b->gone && b->phase == BELIEF_UP)
+        belief_say_aside(b, ASIDE_UNLOCK, words, 2); /* a LOCK that waits does not hold it up */
+}
+
+void belief_say_keep(struct belief *b)
+{
+    char ms[24];
+    const char *keep[] = {"SESSION", "KEEP", ms}, *resume[] = {"SESSION", "RESUME", b->session};
+
+    snprintf(ms, sizeof ms, "%" PRIu64, b->keep_ms);
+    belief_say(b, *b->session ? resume : keep, 3);
+}
+
+void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ttl_ms,
                       bool aside)
 {
-    char fence[24], ttl[24];
+    char number[24], ttl[24];
     bool renew = call == BELIEF_RENEW;
-    const char *words[] = {renew ? "RENEW" : "UNLOCK", lock->name, fence, "TTL", ttl};
+    const char *words[] = {renew ? "RENEW" : "UNLOCK", name, number, "TTL", ttl};
 
-    snprintf(fence, sizeof fence, "%" PRIu64, lock->fence);
+    snprintf(number, sizeof number, "%" PRIu64, fence);
     snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
     if (aside)
         belief_say_aside(b, renew ? ASIDE_RENEW : ASIDE_UNLOCK, words, renew ? 5 : 3);

@@ -28,14 +28,14 @@ static ssize_t conn_send(struct dibs *d, const char *bytes, size_t len)
     return d->secure ? secure_send(d->secure, d->fd, bytes, len) : send(d->fd, bytes, len, MSG_NOSIGNAL);
 }
 
-static void conn_flush(struct dibs *d)
+void conn_flush(struct dibs *d)
 {
     for (;;) {
         size_t len;
         const char *bytes = belief_output(&d->belief, &len);
         ssize_t sent;
 
-        if (d->fd < 0 || (!len && !(d->secure && secure_has_more(d->secure))))
+        if (d->fd < 0 || d->dialing || (!len && !(d->secure && secure_has_more(d->secure))))
             return;
         sent = conn_send(d, bytes, len);
         if (sent < 0 && errno == EINTR)
@@ -48,6 +48,18 @@ static void conn_flush(struct dibs *d)
 
 /* ----------------------------------------------------------------------------------------------------------- hearing */
 
+/* Without a goodbye, which would end a kept session. */
+void conn_hang_up(struct dibs *d)
+{
+    if (!d->belief.gone) { /* else it may still tell why */
+        secure_free(d->secure, -1);
+        d->secure = NULL;
+    }
+    close(d->fd);
+    d->fd = -1;
+    d->dialing = false;
+}
+
 /* Tells the program what there is to tell; closes the socket first if the connection has ended. */
 static void conn_tell(struct dibs *d, uint64_t now_ms)
 {
@@ -56,14 +68,14 @@ static void conn_tell(struct dibs *d, uint64_t now_ms)
 
     do {
         more = belief_next(&d->belief, &news, now_ms);
-        if (d->belief.gone && d->fd >= 0) {
-            close(d->fd);
-            d->fd = -1;
-        }
+        if ((d->belief.gone || d->belief.phase == BELIEF_AWAY) && d->fd >= 0 && !d->dialing)
+            conn_hang_up(d);
         if (more && news.type == BELIEF_LOST && d->on_lost)
             d->on_lost(d->user, news.name, news.fence, news.why);
         else if (more && news.type == BELIEF_EVENT && d->on_event)
             d->on_event(d->event_user, &news.event);
+        else if (more && news.type == BELIEF_DOUBT && d->on_doubt)
+            d->on_doubt(d->doubt_user, news.in_doubt, news.why);
     } while (more);
 }
 
@@ -72,14 +84,14 @@ static ssize_t conn_recv(struct dibs *d, char *bytes, size_t room)
     return d->secure ? secure_recv(d->secure, d->fd, bytes, room) : recv(d->fd, bytes, room, 0);
 }
 
-static void conn_broke(struct dibs *d)
+static void conn_broke(struct dibs *d, uint64_t now_ms)
 {
     char line[300];
 
     snprintf(line, sizeof line, "the connection to the daemon has broken: %s", strerror(errno));
     if (d->secure && *secure_why(d->secure))
         snprintf(line, sizeof line, "the daemon %s", secure_why(d->secure));
-    belief_end(&d->belief, line);
+    belief_break(&d->belief, line, now_ms);
 }
 
 static void conn_read(struct dibs *d)
@@ -87,22 +99,24 @@ static void conn_read(struct dibs *d)
     uint64_t now_ms = conn_now_ms(); /* if something is asked because of what is heard, it is not asked before this */
     bool more = true;
 
-    while (d->fd >= 0 && more) {
+    while (d->fd >= 0 && !d->dialing && more) {
         size_t room;
         char *at = belief_room(&d->belief, &room);
         ssize_t got = at ? conn_recv(d, at, room) : -1;
 
         more = got == (ssize_t)room;
         if (got == 0)
-            belief_end(&d->belief, d->belief.confirmed || d->secure
-                                       ? "the daemon has ended the connection"
-                                       : "the daemon has ended the connection at once, perhaps for want of a key");
+            belief_break(&d->belief,
+                         d->belief.confirmed || d->secure
+                             ? "the daemon has ended the connection"
+                             : "the daemon has ended the connection at once, perhaps for want of a key",
+                         now_ms);
         else if (got > 0)
             belief_received(&d->belief, (size_t)got);
         else if (errno == EINTR)
             more = true;
         else if (errno != EAGAIN && errno != EWOULDBLOCK)
-            conn_broke(d);
+            conn_broke(d, now_ms);
         conn_tell(d, now_ms);
     }
 }
@@ -113,18 +127,23 @@ int conn_process(struct dibs *d)
 {
     uint64_t now_ms;
 
+    if (d->belief.phase == BELIEF_AWAY)
+        conn_redial(d);
     conn_flush(d);
     conn_read(d);
     now_ms = conn_now_ms();
     belief_clock(&d->belief, now_ms);
     conn_tell(d, now_ms);
     conn_flush(d);
-    return d->fd >= 0 ? DIBS_OK : DIBS_GONE;
+    return d->belief.gone ? DIBS_GONE : DIBS_OK;
 }
 
 int conn_timeout_ms(const struct dibs *d)
 {
-    uint64_t now_ms = conn_now_ms(), due_ms = belief_due_ms(&d->belief);
+    uint64_t now_ms = conn_now_ms(), due_ms = belief_due_ms(&d->belief), dial_ms = conn_redial_ms(d);
+
+    if (dial_ms < due_ms)
+        due_ms = dial_ms;
 
     return due_ms == UINT64_MAX        ? -1
            : due_ms <= now_ms          ? 0

@@ -8,7 +8,7 @@
 struct secure;
 
 struct dibs {
-    int fd;                /* -1: gone */
+    int fd;                /* -1: gone, or there is no connection just now */
     struct secure *secure; /* TLS, or null */
     struct belief belief;
     struct spin spin[AWAIT_KINDS]; /* while that is awaited */
@@ -16,9 +16,27 @@ struct dibs {
     void *user;
     dibs_event_fn *on_event;
     void *event_user;
+    dibs_doubt_fn *on_doubt;
+    void *doubt_user;
+
+    /* How to make the connection again, for a kept session; all null for any other. */
+    char **place; /* with null at the end */
+    unsigned places, turn;
+    char *key, *name;
+    bool dialing;        /* the socket is not connected yet */
+    uint64_t dial_ms;    /* when to try next; dialing: when to give up */
+    unsigned dial_pause; /* milliseconds between two rounds */
 };
 
 uint64_t conn_now_ms(void);
+/* Sends what there is, as far as the socket takes it. */
+void conn_flush(struct dibs *d);
+/* Closes the socket. */
+void conn_hang_up(struct dibs *d);
+/* ---- redial.c: the connection of a kept session is made again. */
+/* Without a connection: begins to make one, or goes on. */
+void conn_redial(struct dibs *d);
+uint64_t conn_redial_ms(const struct dibs *d);
 /* Sends, reads, and tells the program what there is to tell. Does not wait. DIBS_OK or DIBS_GONE. */
 int conn_process(struct dibs *d);
 int conn_timeout_ms(const struct dibs *d);

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 const char *dibs_text(int code)
@@ -35,6 +36,8 @@ const char *dibs_text(int code)
         return "a mistake of the program";
     case DIBS_NO_MEMORY:
         return "out of memory";
+    case DIBS_IN_DOUBT:
+        return "in doubt";
     default:
         return "unknown";
     }
@@ -55,21 +58,34 @@ static void dibs_default_name(char *name, size_t size)
     snprintf(name, size, "%s:%d", host, (int)getpid());
 }
 
-int dibs_connect(struct dibs **made, const char *where, const struct dibs_options *options)
+/* Copies all that is needed to make the connection, now and perhaps again. Returns false if there is no memory. */
+static bool dibs_remember(struct dibs *d, const char *where, const struct dibs_options *options)
 {
-    struct dibs *d = *made = calloc(1, sizeof *d);
-    char name[96];
     const char *key = options && options->key ? options->key : getenv("DIBS_KEY");
-    struct belief *b;
+    char name[96];
+    bool fine;
+
+    dibs_default_name(name, sizeof name);
+    d->places = place_count(where);
+    d->place = calloc(d->places + 1, sizeof *d->place);
+    d->key = strdup(key ? key : "");
+    d->name = strdup(options && options->name ? options->name : name);
+    fine = d->place && d->key && d->name;
+    for (unsigned k = 0; fine && k < d->places; k++)
+        fine = (d->place[k] = place_of(where, k));
+    return fine;
+}
+
+/* Connects to one place. */
+static int dibs_connect_to(struct dibs *d, const char *place, uint64_t keep_ms)
+{
+    struct belief *b = &d->belief;
     bool tcp;
     int code;
 
-    if (!d)
-        return DIBS_NO_MEMORY;
-    b = &d->belief;
-    d->fd = place_connect(where, &tcp, b->message, sizeof b->message);
+    d->fd = place_connect(place, &tcp, b->message, sizeof b->message);
     code = d->fd < 0 ? d->fd : DIBS_OK;
-    if (code == DIBS_OK && tcp && key && *key && !(d->secure = secure_new(key, b->message, sizeof b->message)))
+    if (code == DIBS_OK && tcp && *d->key && !(d->secure = secure_new(d->key, b->message, sizeof b->message)))
         code = DIBS_MISUSE;
     if (code != DIBS_OK) {
         if (d->fd >= 0)
@@ -78,19 +94,60 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
         b->gone = true;
         return code;
     }
-    dibs_default_name(name, sizeof name);
-    code = conn_wait(d, belief_hello(b, options && options->name ? options->name : name, conn_now_ms()));
+    code = conn_wait(d, belief_hello(b, d->name, keep_ms, conn_now_ms()));
     return code != DIBS_OK && d->secure && *secure_why(d->secure) ? DIBS_REFUSED : code;
+}
+
+/* The connection to one place has failed: as if there had been none. */
+static void dibs_start_over(struct dibs *d)
+{
+    secure_free(d->secure, -1);
+    d->secure = NULL;
+    if (d->fd >= 0)
+        close(d->fd);
+    d->fd = -1;
+    belief_free(&d->belief);
+    d->belief = (struct belief){0};
+}
+
+int dibs_connect(struct dibs **made, const char *where, const struct dibs_options *options)
+{
+    struct dibs *d = *made = calloc(1, sizeof *d);
+    uint64_t keep_ms = options ? options->keep_ms : 0;
+    int code = DIBS_GONE;
+
+    if (!d)
+        return DIBS_NO_MEMORY;
+    d->fd = -1;
+    if (!dibs_remember(d, where, options)) {
+        d->belief.gone = true;
+        return belief_fail(&d->belief, DIBS_NO_MEMORY, "out of memory");
+    }
+    for (d->turn = 0; d->turn < d->places && code == DIBS_GONE; d->turn++) {
+        if (d->turn)
+            dibs_start_over(d);
+        code = dibs_connect_to(d, d->place[d->turn], keep_ms);
+    }
+    d->turn--; /* should the connection break, the same place comes first */
+    d->belief.elsewhere = d->places > 1;
+    return code;
 }
 
 void dibs_close(struct dibs *d)
 {
     if (!d)
         return;
+    belief_say_goodbye(&d->belief);
+    conn_flush(d);
     secure_free(d->secure, d->fd);
     if (d->fd >= 0)
         close(d->fd);
     belief_free(&d->belief);
+    for (unsigned k = 0; d->place && k < d->places; k++)
+        free(d->place[k]);
+    free(d->place);
+    free(d->key);
+    free(d->name);
     free(d);
 }
 
@@ -105,6 +162,8 @@ short dibs_events(const struct dibs *d)
     bool out;
 
     belief_output(&d->belief, &len);
+    if (d->dialing)
+        return POLLOUT;
     out = d->secure ? secure_has_more(d->secure) || (len && secure_is_up(d->secure)) : len > 0;
     return (short)(POLLIN | (out ? POLLOUT : 0));
 }
@@ -206,6 +265,12 @@ int dibs_confirm(struct dibs *d, const char *name)
 uint64_t dibs_fence(const struct dibs *d, const char *name)
 {
     return belief_fence(&d->belief, name, conn_now_ms());
+}
+
+void dibs_on_doubt(struct dibs *d, dibs_doubt_fn *doubt, void *user)
+{
+    d->on_doubt = doubt;
+    d->doubt_user = user;
 }
 
 void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user)

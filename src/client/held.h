@@ -14,7 +14,8 @@ struct conn_lock {
     struct conn_lock *next; /* in its chain */
     uint64_t hash, fence;
     bool lost;
-    bool untold; /* it was lost, and the program has yet to be told */
+    bool untold;  /* it was lost, and the program has yet to be told */
+    bool resumed; /* the daemon has said that the session, which is being resumed, holds it */
     char name[];
 };
 

@@ -29,30 +29,39 @@ const char *dibs_socket_path(void)
     return path;
 }
 
+int place_result(int fd)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
+}
+
 /* 0, or an error of the system. The socket does not block, but we wait here. */
 static int place_wait(int fd)
 {
     struct pollfd polled = {.fd = fd, .events = POLLOUT};
-    int error = 0, ready;
-    socklen_t len = sizeof error;
+    int ready;
 
     do
         ready = poll(&polled, 1, CONNECT_MS);
     while (ready < 0 && errno == EINTR);
-    if (ready == 0)
-        return ETIMEDOUT;
-    return ready < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
+    return ready == 0 ? ETIMEDOUT : ready < 0 ? errno : place_result(fd);
 }
 
-/* A socket connected to this address, or -1 and errno. */
-static int place_try(const struct sockaddr *address, socklen_t len)
+/* A socket connected to this address, or -1 and errno. If `pending` is not null, the connection may still be being made. */
+static int place_try(const struct sockaddr *address, socklen_t len, bool *pending)
 {
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0, on = 1;
 
     if (fd < 0)
         return -1;
     if (connect(fd, address, len) < 0)
-        error = errno == EINPROGRESS ? place_wait(fd) : errno;
+        error = errno;
+    if (pending)
+        *pending = error == EINPROGRESS;
+    if (error == EINPROGRESS)
+        error = pending ? 0 : place_wait(fd);
     if (address->sa_family !=
         AF_UNIX) { /* TCP notices at last that a machine has vanished, also if this side only waits */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -65,7 +74,7 @@ static int place_try(const struct sockaddr *address, socklen_t len)
     return -1;
 }
 
-static int place_unix(const char *path, char *why, size_t size)
+static int place_unix(const char *path, bool *pending, char *why, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = -1;
@@ -77,7 +86,7 @@ static int place_unix(const char *path, char *why, size_t size)
     errno = ENAMETOOLONG;
     if (strlen(path) < sizeof address.sun_path) {
         strcpy(address.sun_path, path);
-        fd = place_try((struct sockaddr *)&address, sizeof address);
+        fd = place_try((struct sockaddr *)&address, sizeof address, pending);
     }
     if (fd < 0 && errno == EACCES)
         snprintf(why, size, "%s is not for this user (Permission denied); dibs serve --socket-group lets others in",
@@ -95,7 +104,18 @@ static bool place_is_port(const char *text)
     return *text >= '0' && *text <= '9' && !*end && port >= 1 && port <= 65535;
 }
 
-static int place_tcp(const char *where, char *why, size_t size)
+/* The address of this turn, of those that were found. */
+static const struct addrinfo *place_turn(const struct addrinfo *found, unsigned turn)
+{
+    const struct addrinfo *a = found;
+
+    for (turn = a ? turn : 0; turn; turn--)
+        a = a->ai_next ? a->ai_next : found;
+    return a;
+}
+
+/* Tries one address after the other; or, if `pending` is not null, begins with the one of this turn. */
+static int place_tcp(const char *where, unsigned turn, bool *pending, char *why, size_t size)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -114,8 +134,8 @@ static int place_tcp(const char *where, char *why, size_t size)
     else
         snprintf(host, sizeof host, "%.*s", (int)len, where);
     error = getaddrinfo(host, colon + 1, &hints, &found);
-    for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
-        fd = place_try(a->ai_addr, a->ai_addrlen);
+    for (const struct addrinfo *a = place_turn(found, turn); a && fd < 0; a = pending ? NULL : a->ai_next)
+        fd = place_try(a->ai_addr, a->ai_addrlen, pending);
     if (fd < 0)
         snprintf(why, size, "no daemon at %s: %s", where, error ? gai_strerror(error) : strerror(errno));
     if (found)
@@ -123,17 +143,51 @@ static int place_tcp(const char *where, char *why, size_t size)
     return fd < 0 ? DIBS_GONE : fd;
 }
 
+static int place_begin(const char *where, unsigned turn, bool *tcp, bool *pending, char *why, size_t size)
+{
+    *tcp = false;
+    if (strncmp(where, "unix:", 5) == 0)
+        return place_unix(where + 5, pending, why, size);
+    *tcp = !strchr(where, '/');
+    return *tcp ? place_tcp(where, turn, pending, why, size) : place_unix(where, pending, why, size);
+}
+
 int place_connect(const char *where, bool *tcp, char *why, size_t size)
+{
+    return place_begin(where, 0, tcp, NULL, why, size);
+}
+
+int place_dial(const char *where, unsigned turn, bool *tcp, bool *pending, char *why, size_t size)
+{
+    return place_begin(where, turn, tcp, pending, why, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- several */
+
+static const char *place_list(const char *list)
 {
     const char *chosen = getenv("DIBS_CONNECT");
 
-    *tcp = false;
-    if (!where && chosen && *chosen)
-        where = chosen;
-    if (!where)
-        return place_unix(dibs_socket_path(), why, size);
-    if (strncmp(where, "unix:", 5) == 0)
-        return place_unix(where + 5, why, size);
-    *tcp = !strchr(where, '/');
-    return *tcp ? place_tcp(where, why, size) : place_unix(where, why, size);
+    return list ? list : chosen && *chosen ? chosen : NULL;
+}
+
+unsigned place_count(const char *list)
+{
+    unsigned count = 1;
+
+    for (list = place_list(list); list && (list = strchr(list, ',')); list++)
+        count++;
+    return count;
+}
+
+char *place_of(const char *list, unsigned number)
+{
+    const char *at = place_list(list);
+    char *path;
+
+    if (!at)
+        return asprintf(&path, "unix:%s", dibs_socket_path()) < 0 ? NULL : path;
+    for (; number; number--)
+        at = strchr(at, ',') + 1;
+    return strndup(at, strcspn(at, ","));
 }

@@ -5,6 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A list of places, separated by commas: their number, and a copy of the one with this number, which the caller frees (null:
+ * out of memory). If `list` is null, it is $DIBS_CONNECT or, if that is unset, the socket of this machine's daemon. */
+unsigned place_count(const char *list);
+char *place_of(const char *list, unsigned number);
+/* Begins to connect to one place. If its name has several addresses, `turn` selects one of them. Returns a socket that does
+ * not block, or an error code. *pending: the connection is not made yet; when the socket is writable, place_result has the
+ * result. */
+int place_dial(const char *where, unsigned turn, bool *tcp, bool *pending, char *why, size_t size);
+/* 0, or an error of the system. */
+int place_result(int fd);
 /* A connected socket that does not block; or DIBS_GONE or DIBS_MISUSE, and a sentence in why. To another machine perhaps, if it is over TCP. */
 int place_connect(const char *where, bool *tcp, char *why, size_t size);
 

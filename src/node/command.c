@@ -429,7 +429,7 @@ static void command_meanwhile(struct client *c, const struct resp_request *r)
     if (command_find(rest.word[0])->when & COMMAND_MEANWHILE)
         client_execute(c, &rest);
     else
-        resp_error(&c->out, "ERR", "what may be done meanwhile is UNLOCK, RENEW, CONFIRM and PING");
+        resp_error(&c->out, "ERR", "what may be done meanwhile is UNLOCK, RENEW, CONFIRM, SESSION END and PING");
 }
 
 /* COMMAND without arguments lists all commands. The answer to COMMAND DOCS and the like is empty. */
@@ -456,7 +456,7 @@ const struct command commands[] = {
     {"UNLOCK", 2, 3, command_unlock, "UNLOCK name [fence]", COMMAND_MEANWHILE},
     {"RENEW", 4, 5, command_renew, "RENEW name [fence] TTL ms", COMMAND_MEANWHILE},
     {"CONFIRM", 1, 3, command_confirm, "CONFIRM [name [fence]]", COMMAND_MEANWHILE},
-    {"SESSION", 2, 3, command_session, "SESSION KEEP ms | RESUME id | DETACH | END", 0},
+    {"SESSION", 2, 3, command_session, "SESSION KEEP ms | RESUME id | DETACH | END", COMMAND_MEANWHILE},
     {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", 0},
     {"HOLDERS", 2, 2, command_holders, "HOLDERS name", COMMAND_COSTS | COMMAND_LOOKS},
     {"WAITERS", 2, 2, command_waiters, "WAITERS name", COMMAND_COSTS | COMMAND_LOOKS},

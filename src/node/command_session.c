@@ -53,7 +53,9 @@ void command_session(struct client *c, const struct resp_request *r)
 {
     bool end = resp_is(r->word[1], "END"), detach = resp_is(r->word[1], "DETACH");
 
-    if (resp_is(r->word[1], "KEEP") && r->count == 3) {
+    if (session_is_busy(c->session) && !end) {
+        resp_error(&c->out, "ERR", "of SESSION, only END may be said while a command waits");
+    } else if (resp_is(r->word[1], "KEEP") && r->count == 3) {
         command_keep(c, r->word[2]);
     } else if (resp_is(r->word[1], "RESUME") && r->count == 3) {
         command_resume(c, r->word[2]);

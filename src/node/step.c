@@ -189,6 +189,7 @@ static void step_client(const struct node_input *in)
         step_run(c);
         break;
     default:
+        c->goodbye |= in->dead && !c->detaches;
         if (in->type == NODE_CLIENT_CLOSED || c->goodbye)
             client_close(c);
         else

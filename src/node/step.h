@@ -53,6 +53,7 @@ struct node_input {
     bool late;             /* this turn of the driver has taken long: commands of clients wait for the next one */
     struct member *member; /* NODE_PEER_.. */
     struct client *client; /* NODE_CLIENT_..; of client_open. After CLOSED and BROKEN it is gone. */
+    bool dead;             /* NODE_CLIENT_CLOSED: its process has ended, and a kept session ends with it */
     const uint8_t *bytes;  /* .._BYTES */
     size_t len;
     unsigned writes; /* NODE_WRITTEN: how many */

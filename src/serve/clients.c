@@ -13,11 +13,13 @@
 #include <libgen.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@ enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
     struct ring in_serve;
+    struct ring in_ended; /* see clients_end */
+    pid_t process;        /* that has connected to the Unix socket; 0: unknown */
     size_t buffered;      /* its share of serve.buffered */
     struct caller caller; /* in use until the client has authenticated, if it has to */
     struct serve *serve;
@@ -44,9 +48,26 @@ static void clients_forget(struct serve_client *c)
 {
     clients_known(c);
     ring_cut(&c->in_serve);
+    ring_cut(&c->in_ended);
     c->serve->buffered -= c->buffered;
     stream_close(c->stream);
     free(c);
+}
+
+/* Has the process ended that has connected to the Unix socket? A process that its parent has not waited for has ended, too. */
+static bool clients_is_dead(const struct serve_client *c)
+{
+    struct pollfd polled = {.events = POLLIN};
+    bool ended;
+
+    if (!c->process || !c->stream->goodbye)
+        return false;
+    polled.fd = (int)syscall(SYS_pidfd_open, c->process, 0);
+    if (polled.fd < 0)
+        return errno == ESRCH;
+    ended = poll(&polled, 1, 0) > 0;
+    close(polled.fd);
+    return ended;
 }
 
 /* Ends a connection. Unless the client itself has ended it, the client may not know: locks that were vouched for
@@ -54,7 +75,8 @@ static void clients_forget(struct serve_client *c)
 static void clients_part(struct serve_client *c)
 {
     serve_step(c->serve, (struct node_input){.type = c->stream->goodbye ? NODE_CLIENT_CLOSED : NODE_CLIENT_BROKEN,
-                                             .client = c->client});
+                                             .client = c->client,
+                                             .dead = clients_is_dead(c)});
     clients_forget(c);
 }
 
@@ -125,6 +147,7 @@ static void clients_meet(struct serve_client *c)
         c->client->operates = proved == CONF_TRUST_OPERATORS || (proved < 0 && tls_is_named(tls, CONF_OPERATOR));
     } else if (local && uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 &&
                getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
+        c->process = peer.pid;
         c->client->operates = peer.uid == geteuid() || peer.uid == 0;
         snprintf(session->from, sizeof session->from, "user %u", (unsigned)peer.uid);
     }
@@ -140,6 +163,8 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
                (struct node_input){.type = NODE_CLIENT_BYTES, .client = c->client, .bytes = bytes, .len = len});
 }
 
+/* The kept session of a client whose process has ended ends with it. A process closes its sockets shortly before it has ended.
+ * So if it seems to live, the daemon looks again after a moment. */
 static void clients_end(struct stream *stream)
 {
     struct serve_client *c = stream->owner;
@@ -147,6 +172,12 @@ static void clients_end(struct stream *stream)
 
     if (!stream_is_known(stream) && *stream_why(stream))
         serve_log_refusal(s, stream, stream_why(stream));
+    if (c->client->session->kept && c->process && !clients_is_dead(c) && ring_empty(&c->in_ended)) {
+        stream_read(stream, false);
+        ring_push(&s->ended, &c->in_ended);
+        serve_be_patient(s);
+        return;
+    }
     clients_part(c);
     serve_do(s);
 }
@@ -194,12 +225,17 @@ static void clients_send_away(struct caller *caller)
 void serve_clients_init(struct serve *s)
 {
     door_init(&s->unknown, UNKNOWN_MAX, clients_send_away);
+    ring_init(&s->ended);
 }
 
 bool serve_clients_patience(struct serve *s)
 {
     struct caller *late;
 
+    while (!ring_empty(&s->ended)) {
+        clients_part(RING_OF(s->ended.next, struct serve_client, in_ended));
+        serve_do(s);
+    }
     while ((late = door_overdue(&s->unknown, uv_now(&s->loop), SERVE_PATIENCE_MS))) {
         struct serve_client *c = RING_OF(late, struct serve_client, caller);
 
@@ -241,6 +277,7 @@ static void clients_come(uv_stream_t *door, int status)
     c = mem_new(sizeof *c);
     c->serve = s;
     ring_init(&c->caller.in_door);
+    ring_init(&c->in_ended);
     c->stream = stream_new(&s->loop, &s->turn, tcp);
     c->stream->owner = c;
     c->stream->on_read = clients_read;

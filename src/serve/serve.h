@@ -60,6 +60,7 @@ struct serve {
     size_t buffered;      /* bytes in the buffers of all clients */
     uint64_t memory_most; /* estimated maximum of the memory in use since memory was given back */
     uint64_t slow_ms;     /* when a long turn was logged last */
+    struct ring ended;    /* clients that have ended their connections, and perhaps their processes: see clients_end */
     struct door unknown;  /* clients that have not authenticated yet */
     uint64_t descriptors; /* file descriptors for clients have smaller numbers than this */
     struct serve_refusals refusals;

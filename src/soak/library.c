@@ -338,7 +338,7 @@ void library_begin(struct world *w, uint32_t k)
     l->wanted = l->about = -1;
     l->silent = w->conn[c->conn].local && !w->conf->rolling && world_below(w, 2);
     world_trace(w, "client %u uses libdibs%s", k, l->silent ? ", and is silent" : "");
-    belief_hello(&l->belief, "soak", library_now_ms(w, k));
+    belief_hello(&l->belief, "soak", 0, library_now_ms(w, k));
     library_send(w, c);
     library_set_timer(w, k);
 }

@@ -1,0 +1,247 @@
+/* belief_keep.c - see belief.h: a kept session, and what becomes of it when its connection breaks.
+ *
+ * The members keep such a session, and the locks that it holds, for keep_ms after its connection has broken. A daemon that
+ * vouches for the locks has received the library's question, so the connection existed when the library sent it. Therefore
+ * the members keep the session at least until kept_ms: the time at which the library sent the last question that a daemon
+ * has answered by vouching, plus keep_ms.
+ *
+ * When the connection breaks, the library connects again, to the same daemon or to another member, until kept_ms. Within the
+ * validity that the daemon has vouched for, the program holds its locks as before. After that the locks are in doubt: no
+ * other client is granted them, but no daemon vouches for them. At kept_ms they are lost.
+ *
+ * When a daemon resumes the session, it lists the locks that the session holds. A lock that the program holds and the list
+ * does not have is lost. A lock that is in the list and that the program does not hold is either the one that the program
+ * waits for, or one that the program has unlocked without a connection. The library tells the daemon to release the
+ * latter. */
+#include "belief.h"
+
+#include "reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool kept_is_kept(const struct belief *b)
+{
+    return b->keep_ms && *b->session;
+}
+
+static bool kept_waits(const struct belief *b)
+{
+    return b->wanted && b->result == DIBS_WAITING && !b->granted;
+}
+
+/* The time at which the library gives the session up. UINT64_MAX: it holds no lock and waits for none, so there is no limit. */
+static uint64_t kept_end_ms(const struct belief *b)
+{
+    if (b->held.count > b->held.lost)
+        return b->kept_ms;
+    return kept_waits(b) ? b->away_ms + b->keep_ms : UINT64_MAX;
+}
+
+bool belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms)
+{
+    free(b->group);
+    b->group = wish->mode == DIBS_GROUP ? strdup(wish->group) : NULL;
+    b->wish = *wish;
+    b->wish.group = b->group;
+    b->wish_until_ms = wish->wait_ms == DIBS_NO_WAIT                           ? 0
+                       : !wish->wait_ms || wish->wait_ms > UINT64_MAX - now_ms ? UINT64_MAX
+                                                                               : now_ms + wish->wait_ms;
+    if (b->phase != BELIEF_UP)
+        b->away_ms = now_ms;
+    return b->group || wish->mode != DIBS_GROUP;
+}
+
+void belief_begin_doubt(struct belief *b, uint64_t now_ms)
+{
+    if (!b->doubt)
+        b->doubt_ms = now_ms;
+    b->doubt = b->held.count > b->held.lost;
+}
+
+/* Forgets the requests that were sent, and the bytes that were received, over the old connection. */
+static void kept_drop_wire(struct belief *b)
+{
+    for (size_t k = 0; k < b->asides; k++)
+        free(b->aside[k].name);
+    b->asides = 0;
+    b->in.start = b->in.end = b->out.start = b->out.end = 0;
+    b->asked_ms = 0;
+    b->await = AWAIT_NOTHING;
+}
+
+void belief_break(struct belief *b, const char *why, uint64_t now_ms)
+{
+    if (b->gone)
+        return;
+    if (b->phase == BELIEF_UP)
+        b->away_ms = now_ms;
+    if (!kept_is_kept(b) || now_ms >= kept_end_ms(b)) {
+        belief_end(b, why);
+        return;
+    }
+    kept_drop_wire(b);
+    b->in_doubt = false;
+    b->phase = BELIEF_AWAY;
+    b->call_broke |= b->call != BELIEF_IDLE && b->call != BELIEF_LOCK;
+    snprintf(b->end_reason, sizeof b->end_reason, "%s", why);
+    belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
+}
+
+void belief_give_up(struct belief *b, const char *why, uint64_t now_ms)
+{
+    if (kept_is_kept(b) && b->vouched_ms > now_ms)
+        b->vouched_ms = now_ms;
+    belief_break(b, why, now_ms);
+}
+
+void belief_return(struct belief *b, const char *name, uint64_t now_ms)
+{
+    const char *words[] = {"HELLO", "3", "SETNAME", name};
+
+    b->phase = BELIEF_RETURNS;
+    b->return_by_ms = now_ms + BELIEF_ANSWER_MS;
+    belief_say(b, words, 4);
+    belief_say_keep(b);
+    b->await = AWAIT_GREETING;
+}
+
+/* The answer to HELLO; that to SESSION follows. */
+void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
+{
+    b->await = AWAIT_SESSION;
+    if (r->type != DIBS_ERROR)
+        return;
+    if (b->phase == BELIEF_RETURNS) {
+        belief_break(b, r->text, now_ms);
+        return;
+    }
+    b->await = AWAIT_ANSWER;
+    b->answer = b->reply;
+    b->reply = NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- resumed */
+
+/* The daemon has listed this lock. */
+static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
+{
+    struct conn_lock *lock = held_find(&b->held, name);
+
+    if (lock && !lock->lost && lock->fence == fence) {
+        lock->resumed = true;
+    } else if (!lock && kept_waits(b) && strcmp(b->wanted, name) == 0 && (lock = held_add(&b->held, name, fence))) {
+        lock->resumed = true;
+        b->fence = fence;
+        b->granted = true;
+    } else {
+        belief_say_about(b, BELIEF_UNLOCK, name, fence, 0, true);
+    }
+}
+
+/* Locks that the daemon has not listed are lost. */
+static void kept_lose_others(struct belief *b)
+{
+    static const char why[] = "it was lost while there was no connection";
+    bool some = false;
+
+    for (struct conn_lock *lock = held_next(&b->held, NULL); lock; lock = held_next(&b->held, lock)) {
+        if (!lock->lost && !lock->resumed) {
+            belief_mark_lost(b, lock, why);
+            some = true;
+        }
+        lock->resumed = false;
+    }
+    if (some)
+        belief_tell_losses(b, why);
+}
+
+/* The session is resumed: the library asks the daemon to vouch for its locks, and requests the wanted lock again. */
+static void kept_go_on(struct belief *b, uint64_t now_ms)
+{
+    b->phase = BELIEF_UP;
+    b->await = AWAIT_NOTHING;
+    b->doubt = b->doubt && b->held.count > b->held.lost; /* until the daemon has vouched for them */
+    b->doubt_ms = now_ms;
+    belief_ask_confirm(b, now_ms);
+    if (!kept_waits(b))
+        return;
+    if (b->wish_until_ms != UINT64_MAX) {
+        b->wish.wait_ms = b->wish_until_ms > now_ms ? b->wish_until_ms - now_ms : DIBS_NO_WAIT;
+        b->patience_ms = (b->wish_until_ms > now_ms ? b->wish_until_ms : now_ms) + BELIEF_ANSWER_MS;
+    }
+    belief_say_lock(b, b->wanted, &b->wish);
+    b->await = AWAIT_LOCK;
+}
+
+static void kept_hear_resumed(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
+{
+    b->phase = BELIEF_UP;                        /* requests can be sent */
+    for (size_t k = 1; k + 1 < r->count; k += 2) /* the first is the word RESUMED */
+        if (r->item[k]->text && r->item[k + 1]->type == DIBS_NUMBER)
+            kept_hear_held(b, r->item[k]->text, r->item[k + 1]->number);
+    kept_lose_others(b);
+    kept_go_on(b, now_ms);
+}
+
+void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
+{
+    bool first = b->phase == BELIEF_UP, ended = r->type == DIBS_ERROR && strncmp(r->text, "NOSESSION ", 10) == 0;
+
+    if (r->type == DIBS_TEXT && strlen(r->text) < sizeof b->session) {
+        strcpy(b->session, r->text);
+        if (!first)
+            kept_go_on(b, now_ms);
+    } else if (!first && r->type == DIBS_LIST) {
+        kept_hear_resumed(b, r, now_ms);
+    } else if (!first && ended) { /* the locks are lost; the wanted one is requested in a new session */
+        b->session[0] = '\0';
+        kept_lose_others(b);
+        belief_say_keep(b);
+    } else if (!first) {
+        belief_break(b, r->type == DIBS_ERROR ? r->text : "the daemon does not resume the session", now_ms);
+    }
+    if (first) {
+        b->await = AWAIT_ANSWER;
+        b->answer = b->reply;
+        b->reply = NULL;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- time */
+
+/* When the library gives up a daemon that does not vouch for the locks, and tries to resume the session at another one. */
+static uint64_t kept_leave_ms(const struct belief *b)
+{
+    enum { PATIENCE_MS = 1000 };
+
+    return b->asked_ms ? b->asked_ms + PATIENCE_MS : b->elsewhere ? b->doubt_ms + PATIENCE_MS : UINT64_MAX;
+}
+
+bool belief_clock_keep(struct belief *b, uint64_t now_ms)
+{
+    if (kept_is_kept(b) && belief_holds(b) && !b->in_doubt && now_ms >= b->vouched_ms) {
+        belief_begin_doubt(b, now_ms);
+        if (b->phase == BELIEF_UP && now_ms >= kept_leave_ms(b))
+            belief_give_up(b, "the daemon does not vouch for its locks any more", now_ms);
+    }
+    if (b->doubt && now_ms >= kept_end_ms(b))
+        belief_end(b, "the session could not be resumed in time");
+    else if (b->phase != BELIEF_UP && now_ms >= kept_end_ms(b))
+        belief_end(b, b->end_reason);
+    else if (b->phase == BELIEF_RETURNS && now_ms >= b->return_by_ms)
+        belief_give_up(b, "the daemon does not answer", now_ms);
+    return b->gone || b->phase != BELIEF_UP;
+}
+
+uint64_t belief_due_keep_ms(const struct belief *b)
+{
+    uint64_t due_ms = kept_end_ms(b);
+
+    if (belief_holds(b) && !b->doubt && b->vouched_ms < due_ms)
+        due_ms = b->vouched_ms;
+    if (b->phase == BELIEF_UP && b->doubt && kept_leave_ms(b) < due_ms)
+        due_ms = kept_leave_ms(b);
+    return b->phase == BELIEF_RETURNS && b->return_by_ms < due_ms ? b->return_by_ms : due_ms;
+}

@@ -1,0 +1,84 @@
+/* redial.c - see conn.h: makes the connection of a kept session again.
+ *
+ * The library tries one place after the other, each with one of its addresses. After a round without success it pauses, and
+ * the pause doubles from round to round. A host name is looked up at each attempt, which may block. */
+#include "conn.h"
+
+#include "place.h"
+#include "secure.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REDIAL_CONNECT_MS = 2000, REDIAL_PAUSE_MS = 20, REDIAL_PAUSE_MS_MAX = 1000 };
+
+/* The next place, after a pause if all have been tried. */
+static void redial_later(struct dibs *d, uint64_t now_ms)
+{
+    d->turn++;
+    d->dial_ms = now_ms;
+    if (d->turn % d->places)
+        return;
+    d->dial_ms = now_ms + d->dial_pause;
+    d->dial_pause = d->dial_pause < REDIAL_PAUSE_MS_MAX / 2 ? 2 * d->dial_pause : REDIAL_PAUSE_MS_MAX;
+}
+
+static void redial_is_up(struct dibs *d, uint64_t now_ms)
+{
+    d->dialing = false;
+    d->dial_pause = REDIAL_PAUSE_MS;
+    belief_return(&d->belief, d->name, now_ms);
+}
+
+static void redial_begin(struct dibs *d, uint64_t now_ms)
+{
+    bool tcp, pending;
+    char why[300];
+
+    if (!d->dial_pause)
+        d->dial_pause = REDIAL_PAUSE_MS;
+    d->fd = place_dial(d->place[d->turn % d->places], d->turn / d->places, &tcp, &pending, why, sizeof why);
+    if (d->fd >= 0 && tcp && *d->key && !(d->secure = secure_new(d->key, why, sizeof why)))
+        conn_hang_up(d);
+    if (d->fd < 0) {
+        d->fd = -1;
+        redial_later(d, now_ms);
+    } else if (pending) {
+        d->dialing = true;
+        d->dial_ms = now_ms + REDIAL_CONNECT_MS;
+    } else {
+        redial_is_up(d, now_ms);
+    }
+}
+
+/* Has the connection been made? */
+static void redial_go_on(struct dibs *d, uint64_t now_ms)
+{
+    struct pollfd polled = {.fd = d->fd, .events = POLLOUT};
+    bool done = poll(&polled, 1, 0) > 0;
+
+    if (done && place_result(d->fd) == 0) {
+        redial_is_up(d, now_ms);
+    } else if (done || now_ms >= d->dial_ms) {
+        conn_hang_up(d);
+        redial_later(d, now_ms);
+    }
+}
+
+void conn_redial(struct dibs *d)
+{
+    uint64_t now_ms = conn_now_ms();
+
+    if (d->belief.phase != BELIEF_AWAY || d->belief.gone)
+        return;
+    if (d->dialing)
+        redial_go_on(d, now_ms);
+    else if (d->fd < 0 && now_ms >= d->dial_ms)
+        redial_begin(d, now_ms);
+}
+
+uint64_t conn_redial_ms(const struct dibs *d)
+{
+    return d->belief.phase == BELIEF_AWAY && !d->belief.gone ? d->dial_ms : UINT64_MAX;
+}

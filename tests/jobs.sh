@@ -1,0 +1,154 @@
+#!/bin/sh
+# Jobs that outlive their daemon: dibs lock keeps its lock, and its command, while its daemon is restarted, is killed, or
+# while the machine that it talks to is gone; a request that waits goes on waiting. Real daemons on loopback; no time is
+# asserted.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+base=$((24600 + $$ % 2000)) # below the ports that the system gives away by itself
+members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+lease=2000
+
+port() { # NAME: of its clients
+    case $1 in ant) echo $((base + 10)) ;; bee) echo $((base + 11)) ;; cat) echo $((base + 12)) ;; esac
+}
+
+start() { # NAME [PROGRAM]
+    "${2:-$DIBS}" serve --name "$1" --members "$members" --lease $lease --socket "$dir/$1" --data "$dir/$1.data" \
+        --clients "127.0.0.1:$(port "$1")" 2>>"$dir/$1.log" &
+    started="$started $!"
+    echo $! >"$dir/$1.pid"
+}
+
+end() { # SIGNAL NAME
+    kill -"$1" "$(cat "$dir/$2.pid")"
+    wait "$(cat "$dir/$2.pid")" 2>/dev/null
+}
+
+are_ready() { # NAME...
+    for name in "$@"; do is_ready "$name" || return 1; done
+}
+
+# A job that holds a lock until the file $dir/NAME.end is there, and tells when it begins and ends.
+job() { # NAME WHERE... : the lock has the job's name
+    name=$1
+    shift
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    "$DIBS" lock "$name" --keep 60 "$@" -- sh -c 'echo "begins $DIBS_FENCE" >>$0.said; until [ -e $0.end ]; do sleep 0.05; done
+        echo ends >>$0.said' "$dir/$name" >>"$dir/$name.out" 2>&1 &
+    started="$started $!"
+    echo $! >"$dir/$name.job"
+}
+
+has_begun() { grep -q begins "$dir/$1.said"; }
+is_held_again() { # NAME TIMES
+    [ "$(grep -c 'is held again' "$dir/$1.out")" -ge "$2" ] || ! grep -q 'is in doubt' "$dir/$1.out"
+}
+is_held() { # NAME MEMBER: as another member sees it
+    "$DIBS" holders "$1" --socket "$dir/$2" 2>/dev/null | grep -q .
+}
+# The job is told to end; it does so with status 0, and has run once.
+ends_well() { # NAME
+    touch "$dir/$1.end"
+    wait "$(cat "$dir/$1.job")" && [ "$(grep -c begins "$dir/$1.said")" = 1 ] && grep -q ends "$dir/$1.said"
+}
+
+for name in ant bee cat; do start $name; done
+until_true are_ready ant bee cat
+tell $? "three daemons meet"
+
+# ---- The daemon of the job is restarted in order.
+job order --socket "$dir/ant"
+until_true has_begun order
+end TERM ant
+start ant
+until_true are_ready ant bee cat
+tell $? "a daemon is told to end while a job of its machine holds a lock, and is started again"
+until_true is_held order bee
+tell $? "the lock is held all the same"
+"$DIBS" try order --socket "$dir/bee" --quiet -- true
+[ $? = 112 ]
+tell $? "so that no other client is granted it"
+until_true is_held_again order 1
+ends_well order
+tell $? "and the job goes on to its end"
+until_true "$DIBS" try order --socket "$dir/bee" --quiet -- true
+tell $? "then it is free"
+
+# ---- The daemon of the job is killed.
+job crash --socket "$dir/bee"
+until_true has_begun crash
+end KILL bee
+until_true are_ready ant cat
+"$DIBS" try crash --socket "$dir/cat" --quiet -- true
+[ $? = 112 ]
+tell $? "a daemon is killed, and the lock of its job is granted to no other client"
+start bee
+until_true are_ready ant bee cat
+until_true is_held_again crash 1
+ends_well crash
+tell $? "the job goes on when the daemon is there again"
+until_true "$DIBS" try crash --socket "$dir/cat" --quiet -- true
+tell $? "and its lock is free at the end"
+
+# ---- The machine that a remote job talks to is gone.
+job far --connect "127.0.0.1:$(port cat),127.0.0.1:$(port ant),127.0.0.1:$(port bee)"
+until_true has_begun far
+end KILL cat
+until_true are_ready ant bee
+until_true is_held_again far 1
+"$DIBS" try far --socket "$dir/bee" --quiet -- true
+[ $? = 112 ]
+tell $? "a remote job keeps its lock when the machine that it talks to is gone"
+ends_well far
+tell $? "and goes on to its end, through another member"
+until_true "$DIBS" try far --socket "$dir/bee" --quiet -- true
+tell $? "then the lock is free"
+start cat
+until_true are_ready ant bee cat
+
+# ---- A request that waits.
+job long --socket "$dir/ant"
+until_true has_begun long
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock long --keep 60 --connect "127.0.0.1:$(port bee),127.0.0.1:$(port ant)" -- sh -c 'echo $DIBS_FENCE >$0' "$dir/next" 2>"$dir/next.err" &
+waiter=$!
+started="$started $waiter"
+until_true sh -c "'$DIBS' waiters long --socket '$dir/ant' | grep -q ."
+end KILL bee
+start bee
+until_true are_ready ant bee
+until_true sh -c "'$DIBS' waiters long --socket '$dir/ant' | grep -q ."
+ends_well long
+wait $waiter && [ -s "$dir/next" ]
+tell $? "a request that waits goes on waiting when its daemon is killed, and is granted"
+[ "$(cat "$dir/next")" -gt "$(sed -n 's/begins //p' "$dir/long.said")" ]
+tell $? "with a larger fence"
+
+# ---- Without --keep.
+job brief --socket "$dir/ant" --keep 0
+until_true has_begun brief
+end KILL ant
+wait "$(cat "$dir/brief.job")"
+[ $? = 113 ] && grep -q "is lost" "$dir/brief.out"
+tell $? "with --keep 0 the lock is lost with the connection, and the job is ended"
+start ant
+until_true are_ready ant bee cat
+
+
+# ---- A job that dies takes its lock with it, kept or not.
+job dies --socket "$dir/ant"
+until_true has_begun dies
+kill -KILL "$(cat "$dir/dies.job")"
+until_true "$DIBS" try dies --socket "$dir/bee" --quiet -- true
+tell $? "a job that is killed on its daemon's machine holds its lock no longer, although it would be kept"
+
+# ---- All time is used up.
+job late --socket "$dir/ant" --keep 3
+until_true has_begun late
+end KILL ant
+wait "$(cat "$dir/late.job")"
+[ $? = 113 ]
+tell $? "a job whose daemon does not come back is ended when its time is over"
+until_true "$DIBS" try late --socket "$dir/bee" --quiet -- true
+tell $? "and its lock is free"
