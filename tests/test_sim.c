@@ -195,6 +195,24 @@ static void costs_are_those_of_theory(void **state)
     assert_true(each_line("tests/golden/costs.txt", cost_line) >= 20);
 }
 
+/* Of five sites, two have all the entries. That is a broken promise, and no figure. */
+static void starvation_is_a_violation(void **state)
+{
+    struct sim_spec spec = {.delay.dist.a = 1, .hold.a = 0.1, .entries = 20000, .warmup = 2000, .seed = 7};
+    struct sim_result result;
+    char words[] = "ricart-agrawala-token-as-retold", line[512];
+    struct dme_text wrong;
+
+    (void)state;
+    dme_text_init(&wrong, line, sizeof line);
+    spec.conf = conf_of(words, 5, "exclusive");
+    spec.load = load_of("closed");
+    assert_true(sim_run(&spec, &result, &wrong));
+    assert_non_null(strstr(result.failure, "3 of 5 sites wait for ever"));
+    sim_result_free(&result);
+    load_spec_free(&spec.load);
+}
+
 /* All of a run counted, to the last message, whatever delays and load. */
 static struct sim_result whole_run(const char *name, uint32_t n, const char *rule, const char *delay, uint64_t seed)
 {
@@ -338,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reference_scenarios_happen_to_the_millisecond),
         cmocka_unit_test(costs_are_those_of_theory),
+        cmocka_unit_test(starvation_is_a_violation),
         cmocka_unit_test(counts_are_exact_whatever_the_delays),
         cmocka_unit_test(equal_seeds_give_equal_bytes_and_others_do_not),
         cmocka_unit_test(demands_do_not_depend_on_the_algorithm),

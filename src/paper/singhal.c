@@ -116,8 +116,9 @@ static const struct paper_row singhal_rows[] = {
     OURS("such an algorithm, n=10, full load: Naimi-Trehel with queues", "naimi-trehel-queue --closed", FIG_MESSAGES, 2,
          1e-3),
     CLAIM("section V.B", "the confidence interval of the waiting time, at 95 percent, is narrow"),
-    UNTESTED("no width is printed; between runs that fit Table II, the waiting time scatters by 0.2 % at rate 0.01 and by "
-             "10 % at rate 0.099"),
+    UNTESTED(
+        "no width is printed; between runs that fit Table II, the waiting time scatters by 0.2 % at rate 0.01 and by "
+        "10 % at rate 0.099"),
     CLAIM("section VI.A", "the loss of a request message only delays its sender"),
     CHECKS("2 sites, by time-outs, one message lost", "singhal-heuristic-time-outs --sites 2 --lose 1 --starvation",
            CHECK_HOLDS),
