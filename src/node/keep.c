@@ -1,275 +1,17 @@
-/* keep.c - see keep.h and README.md. */
-#include "keep.h"
+/* keep.c - see keep.h and README.md: sessions of this member, how they are resumed, how they change their owner in a new view. */
+#include "keep_inside.h"
 
 #include "base/memory.h"
-#include "base/pack.h"
-#include "base/plain.h"
-#include "session.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum keep_type { GRANT = KEEP_LETTER, FREE, MOVE, SYNC, ACK, REPORT, MARK, ASK };
-enum { ID = 16, LOCK_MAX = 8 + 4 + 2 + 4 + 1 + LOCK_NAME_MAX, LETTER_MAX = 1 + 8 + ID + 4 + LOCK_MAX + 4 * 8 };
 enum { ASK_AGAIN_MS = 500, LOOK_AGAIN_MS = 50 };
 
 static uint64_t keep_earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- the table */
-
-static struct keep_session *keep_find(const struct keep *k, struct keep_id id)
-{
-    struct keep_session *e = k->room ? k->table[id.low % k->room] : NULL;
-
-    while (e && (e->id.low != id.low || e->id.high != id.high))
-        e = e->next;
-    return e;
-}
-
-static void keep_link(struct keep *k, struct keep_session *e)
-{
-    struct keep_session **at = &k->table[e->id.low % k->room];
-
-    e->next = *at;
-    *at = e;
-}
-
-static void keep_grow(struct keep *k)
-{
-    struct keep_session **before = k->table;
-    size_t room = k->room;
-
-    k->room = room ? 2 * room : 64;
-    k->table = mem_new(k->room * sizeof(struct keep_session *));
-    for (size_t j = 0; j < room; j++)
-        while (before[j]) {
-            struct keep_session *e = before[j];
-
-            before[j] = e->next;
-            keep_link(k, e);
-        }
-    free(before);
-}
-
-static struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms)
-{
-    struct keep_session *e = mem_new(sizeof *e);
-
-    if (k->count == k->room)
-        keep_grow(k);
-    e->id = id;
-    e->keep_ms = keep_ms;
-    ring_init(&e->in_own);
-    ring_init(&e->records);
-    keep_link(k, e);
-    k->count++;
-    return e;
-}
-
-static void keep_forget_record(struct keep *k, struct keep_record *r)
-{
-    ring_cut(&r->in_session);
-    k->records--;
-    free(r);
-}
-
-static void keep_remove(struct keep *k, struct keep_session *e)
-{
-    struct keep_session **at = &k->table[e->id.low % k->room];
-
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-    k->count--;
-    k->moving -= e->session && e->moves_to;
-    ring_cut(&e->in_own);
-    while (!ring_empty(&e->records))
-        keep_forget_record(k, RING_OF(e->records.next, struct keep_record, in_session));
-    free(e);
-}
-
-/* All sessions that are known, one after the other; the one after this may be removed meanwhile. */
-static struct keep_session *keep_each(const struct keep *k, size_t *at, struct keep_session **next)
-{
-    struct keep_session *e = *next;
-
-    while (!e && *at < k->room)
-        e = k->table[(*at)++];
-    *next = e ? e->next : NULL;
-    return e;
-}
-
-bool keep_knows(const struct node *node, struct keep_id id)
-{
-    return keep_find(&node->keep, id) != NULL;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ members */
-
-static uint64_t keep_self(const struct node *node)
-{
-    return node->view.member[node->place].id;
-}
-
-/* The other member at this place, if it takes part as this one does; or null. */
-static struct member *keep_peer(const struct node *node, uint32_t k)
-{
-    return node->takes_part && node->view.member[k].incarnation ? node->member[k] : NULL;
-}
-
-/* A number for the time in which an incarnation takes part without a break. It may have been excluded for a view or two and not
- * have noticed; then it is not the owner of anything any more. */
-static uint64_t keep_tenure(const struct view_member *m)
-{
-    return m->incarnation * 0x9e3779b97f4a7c15 + m->since;
-}
-
-static bool keep_takes_part(const struct node *node, uint64_t id, uint64_t tenure)
-{
-    uint32_t k = id ? view_find(&node->view, id) : VIEW_MEMBERS_MAX;
-
-    return k != VIEW_MEMBERS_MAX && node->view.member[k].incarnation &&
-           (!tenure || keep_tenure(&node->view.member[k]) == tenure);
-}
-
-static void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id)
-{
-    e->owner = id;
-    e->owner_tenure = keep_tenure(&node->view.member[view_find(&node->view, id)]);
-}
-
-static bool keep_is_own(const struct node *node, const struct keep_session *e)
-{
-    return e->owner == keep_self(node) && e->owner_tenure == keep_tenure(&node->view.member[node->place]);
-}
-
-/* The same for all members that know this view. */
-static uint64_t keep_choose(const struct node *node, const struct keep_session *e)
-{
-    uint64_t nth = e->id.high % view_taking_part(&node->view);
-    uint32_t k = 0;
-
-    for (;; k++)
-        if (node->view.member[k].incarnation && nth-- == 0)
-            return node->view.member[k].id;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ letters */
-
-static uint8_t *keep_pack_id(uint8_t *at, struct keep_id id)
-{
-    return pack_number(pack_number(at, id.high, 8), id.low, 8);
-}
-
-static uint8_t *keep_pack_lock(uint8_t *at, uint64_t fence, uint64_t ttl_ms, uint32_t slots, uint32_t mode,
-                               const char *name, size_t len)
-{
-    at = pack_number(pack_number(at, fence, 8), ttl_ms, 4);
-    return pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, len);
-}
-
-static void keep_say(struct member *m, const uint8_t *bytes, const uint8_t *end)
-{
-    memcpy(link_send(&m->link, (size_t)(end - bytes)), bytes, (size_t)(end - bytes));
-}
-
-static void keep_say_all(struct node *node, const uint8_t *bytes, const uint8_t *end)
-{
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (keep_peer(node, k))
-            keep_say(keep_peer(node, k), bytes, end);
-}
-
-static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_session *e, const struct claim *c)
-{
-    at = keep_pack_id(pack_number(pack_number(at, GRANT, 1), number, 8), e->id);
-    at = pack_number(at, e->keep_ms, 4);
-    return keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
-}
-
-/* All others shall have a record of the claim. */
-static void keep_record_claim(struct claim *c)
-{
-    struct node *node = c->session->node;
-    uint8_t letter[LETTER_MAX];
-
-    c->kept = ++node->keep.made;
-    c->freed = false;
-    node->keep.claims++;
-    keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
-}
-
-void keep_free_claim(struct claim *c)
-{
-    struct node *node = c->session->node;
-    uint8_t letter[LETTER_MAX], *at = letter;
-
-    if (!c->kept || c->freed)
-        return;
-    c->freed = true;
-    c->kept = ++node->keep.made;
-    node->keep.claims--;
-    at = keep_pack_id(pack_number(pack_number(at, FREE, 1), c->kept, 8), c->session->kept->id);
-    at = pack_number(pack_text(at, c->name, c->name_len), c->fence, 8);
-    keep_say_all(node, letter, at);
-}
-
-/* Is the claim one of which other members have records? */
-static bool keep_is_recorded(const struct claim *c)
-{
-    return c->kept && !c->freed;
-}
-
-static void keep_say_number(struct member *m, enum keep_type type, uint64_t number)
-{
-    uint8_t letter[1 + 8];
-
-    keep_say(m, letter, pack_number(pack_number(letter, type, 1), number, 8));
-}
-
-static void keep_say_id(struct member *m, enum keep_type type, uint64_t number, struct keep_id id, uint64_t to)
-{
-    uint8_t letter[1 + 8 + ID + 8];
-
-    keep_say(m, letter, pack_number(keep_pack_id(pack_number(pack_number(letter, type, 1), number, 8), id), to, 8));
-}
-
-/* To a member that has just begun to take part: all that the own sessions hold, and where they are to move. */
-static void keep_send_all(struct node *node, struct member *m)
-{
-    uint8_t letter[LETTER_MAX];
-
-    for (struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
-        const struct keep_session *e = RING_OF(r, struct keep_session, in_own);
-
-        for (struct ring *i = e->session->claims.next; i != &e->session->claims; i = i->next)
-            if (keep_is_recorded(RING_OF(i, struct claim, in_session)))
-                keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(i, struct claim, in_session)));
-        if (e->moves_to)
-            keep_say_id(m, MOVE, 0, e->id, e->moves_to);
-    }
-    keep_say_number(m, SYNC, node->keep.made);
-}
-
-/* All that this member knows of a session, to all others. */
-static void keep_report(struct node *node, const struct keep_session *e)
-{
-    uint8_t letter[LETTER_MAX];
-
-    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
-        const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
-        uint8_t *at = keep_pack_id(pack_number(letter, REPORT, 1), e->id);
-
-        at = pack_number(at, e->keep_ms, 4);
-        at = keep_pack_lock(at, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
-        at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_tenure, 8), e->chosen, 8);
-        at = pack_number(at, e->moves_to, 8);
-        keep_say_all(node, letter, at);
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ own sessions */
@@ -427,14 +169,13 @@ static void keep_ask(struct session *s, const struct keep_session *e)
 {
     struct node *node = s->node;
     uint32_t k = view_find(&node->view, e->owner);
-    uint8_t letter[1 + ID];
 
     if ((s->asked_view == node->view.number && node->now_ms < s->asked_ms + ASK_AGAIN_MS) || k == VIEW_MEMBERS_MAX ||
         !keep_peer(node, k))
         return;
     s->asked_view = node->view.number;
     s->asked_ms = node->now_ms;
-    keep_say(node->member[k], letter, keep_pack_id(pack_number(letter, ASK, 1), e->id));
+    keep_say_ask(node->member[k], e->id);
 }
 
 /* Nothing that was vouched for to the former client can be believed any more. */
@@ -477,7 +218,7 @@ static void keep_begin_move(struct node *node, struct keep_session *e)
     node->keep.moving++;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (keep_peer(node, k))
-            keep_say_id(keep_peer(node, k), MOVE, number, e->id, e->moves_to);
+            keep_say_id(keep_peer(node, k), KEEP_MOVE, number, e->id, e->moves_to);
     node->next_beat_ms = node->now_ms; /* the leader shall know at once that a new view is wanted */
 }
 
@@ -489,7 +230,7 @@ bool keep_wants_view(const struct node *node)
 /* -------------------------------------------------------------------------------------------------- acknowledgements */
 
 /* What all others know. */
-static void keep_count_acks(struct node *node)
+void keep_count_acks(struct node *node)
 {
     struct keep *k = &node->keep;
     uint64_t acked = k->made;
@@ -559,23 +300,6 @@ bool keep_withdraws(struct claim *c)
 }
 
 /* ------------------------------------------------------------------------------------------------------ between owners */
-
-/* A record that is not there yet; of one lock a session has one. */
-static void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x)
-{
-    struct keep_record *own;
-
-    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
-        const struct keep_record *y = RING_OF(r, struct keep_record, in_session);
-
-        if (y->fence == x->fence && y->name_len == x->name_len && memcmp(y->name, x->name, x->name_len) == 0)
-            return;
-    }
-    own = mem_new(sizeof *own + x->name_len);
-    memcpy(own, x, sizeof *x + x->name_len);
-    ring_push(&e->records, &own->in_session);
-    k->records++;
-}
 
 /* The session is made of its records: its locks are held since before this view. */
 static void keep_adopt(struct node *node, struct keep_session *e)
@@ -699,7 +423,7 @@ static void keep_pass_barrier(struct node *node)
     locks_complete(&node->locks);
 }
 
-static void keep_try_barrier(struct node *node)
+void keep_try_barrier(struct node *node)
 {
     if (!node->keep.barrier)
         return;
@@ -750,7 +474,7 @@ void keep_begin_view(struct node *node)
     }
     for (uint32_t j = 0; j < node->view.count; j++)
         if (keep_peer(node, j))
-            keep_say_number(keep_peer(node, j), MARK, node->view.number);
+            keep_say_number(keep_peer(node, j), KEEP_MARK, node->view.number);
     k->barrier = true;
     keep_count_acks(node);
     keep_try_barrier(node);
@@ -769,222 +493,6 @@ void keep_open(struct node *node)
         e->unsure = false;
     }
     node->keep.stirred = true;
-}
-
-/* ------------------------------------------------------------------------------------------------------------- hearing */
-
-static struct keep_id keep_unpack_id(struct unpack *u)
-{
-    struct keep_id id = {.high = unpack_number(u, 8)};
-
-    id.low = unpack_number(u, 8);
-    return id;
-}
-
-/* The lock of a GRANT or a REPORT, in a buffer. keep_unpack_lock returns false if the bytes are not valid. */
-union keep_buffer {
-    struct keep_record record;
-    char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
-};
-
-static bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
-{
-    const char *name;
-    size_t len;
-
-    b->record = (struct keep_record){.fence = unpack_number(u, 8)};
-    b->record.ttl_ms = (uint32_t)unpack_number(u, 4);
-    b->record.slots = (uint32_t)unpack_number(u, 2);
-    b->record.mode = (uint32_t)unpack_number(u, 4);
-    name = unpack_text(u, &len);
-    if (u->wrong || len == 0 || !plain_text(name, len) || b->record.slots > LOCK_SLOTS_MAX)
-        return false;
-    b->record.name_len = (uint8_t)len;
-    memcpy(b->record.name, name, len);
-    return true;
-}
-
-static const char *const keep_nonsense = "a letter about a kept session that cannot be";
-
-static const char *keep_hear_grant(struct node *node, uint32_t place, struct unpack *u)
-{
-    struct keep *k = &node->keep;
-    struct keep_id id = keep_unpack_id(u);
-    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
-    struct keep_session *e = keep_find(k, id);
-    union keep_buffer b;
-
-    if (!keep_unpack_lock(u, &b) || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
-        return keep_nonsense;
-    if (e && e->session) /* no member has the same one by chance */
-        return NULL;
-    if (!e)
-        e = keep_add(k, id, keep_ms);
-    keep_set_owner(node, e, node->view.member[place].id);
-    keep_add_record(k, e, &b.record);
-    return NULL;
-}
-
-static const char *keep_hear_free(struct node *node, uint32_t place, struct unpack *u)
-{
-    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
-    size_t len;
-    const char *name = unpack_text(u, &len);
-    uint64_t fence = unpack_number(u, 8);
-
-    if (u->wrong || u->at != u->end)
-        return keep_nonsense;
-    if (!e || e->session || e->owner != node->view.member[place].id)
-        return NULL; /* it belongs to another member since */
-    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
-        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
-
-        if (x->fence == fence && x->name_len == len && memcmp(x->name, name, len) == 0) {
-            keep_forget_record(&node->keep, x);
-            break;
-        }
-    }
-    if (ring_empty(&e->records))
-        keep_remove(&node->keep, e);
-    node->keep.stirred = true;
-    return NULL;
-}
-
-static const char *keep_hear_move(struct node *node, uint32_t place, struct unpack *u)
-{
-    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
-    uint64_t to = unpack_number(u, 8);
-
-    if (u->wrong || u->at != u->end)
-        return keep_nonsense;
-    if (e && !e->session && e->owner == node->view.member[place].id)
-        e->moves_to = to;
-    return NULL;
-}
-
-/* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
- * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
- * view knows the owner, and hears from it what has become of the lock since. If some member has not, the view has
- * opened nowhere, and the owner has not done anything yet. */
-static const char *keep_hear_report(struct node *node, struct unpack *u)
-{
-    struct keep *k = &node->keep;
-    struct keep_id id = keep_unpack_id(u);
-    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
-    struct keep_session *e = keep_find(k, id);
-    uint64_t owner, tenure, chosen, to;
-    union keep_buffer b;
-    bool orphaned;
-
-    if (!keep_unpack_lock(u, &b))
-        return keep_nonsense;
-    owner = unpack_number(u, 8);
-    tenure = unpack_number(u, 8);
-    chosen = unpack_number(u, 8);
-    to = unpack_number(u, 8);
-    if (u->wrong || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
-        return keep_nonsense;
-    orphaned = !keep_takes_part(node, owner, tenure);
-    if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->moves_to))
-        return NULL;
-    if (!e)
-        e = keep_add(k, id, keep_ms);
-    e->unsure = true;
-    e->orphaned |= orphaned;
-    if (e->session) /* of this member, which has not heard that it moved */
-        return NULL;
-    if (!e->owner || !orphaned) {
-        e->owner = owner;
-        e->owner_tenure = tenure;
-        e->chosen = chosen;
-    }
-    if (to && (!e->moves_to || to < e->moves_to))
-        e->moves_to = to;
-    keep_add_record(k, e, &b.record);
-    return NULL;
-}
-
-/* A client of another member resumes a session of this one. */
-static const char *keep_hear_ask(struct node *node, uint32_t place, struct unpack *u)
-{
-    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
-
-    if (u->wrong || u->at != u->end)
-        return keep_nonsense;
-    if (!e || !e->session || e->unsure || e->moves_to)
-        return NULL;
-    e->wanted_by = node->view.member[place].id;
-    node->keep.stirred = true;
-    return NULL;
-}
-
-static const char *keep_hear_ack(struct node *node, struct member *m, struct unpack *u)
-{
-    uint64_t number = unpack_number(u, 8);
-
-    if (u->wrong || u->at != u->end || number > node->keep.made || number < m->keep.acked)
-        return keep_nonsense;
-    m->keep.acked = number;
-    keep_count_acks(node);
-    return NULL;
-}
-
-static const char *keep_hear_mark(struct node *node, struct member *m, struct unpack *u)
-{
-    if (unpack_number(u, 8) != node->view.number || u->wrong || u->at != u->end || m->keep.marked)
-        return keep_nonsense;
-    m->keep.marked = true;
-    keep_try_barrier(node);
-    return NULL;
-}
-
-/* Of the stream. */
-static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type, struct unpack *u)
-{
-    struct member *m = node->member[k];
-    uint64_t number = unpack_number(u, 8);
-    const char *wrong = NULL;
-
-    if (u->wrong || (number && number < m->keep.seen) || (!number && type == FREE))
-        return keep_nonsense;
-    if (type == GRANT)
-        wrong = keep_hear_grant(node, k, u);
-    else if (type == FREE)
-        wrong = keep_hear_free(node, k, u);
-    else if (type == MOVE)
-        wrong = keep_hear_move(node, k, u);
-    else if (u->at != u->end)
-        wrong = keep_nonsense;
-    if (!wrong && number)
-        m->keep.seen = number;
-    return wrong;
-}
-
-bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong)
-{
-    struct member *m = node->member[k];
-    struct unpack u = {.at = bytes, .end = bytes + len};
-    uint64_t type = unpack_number(&u, 1);
-
-    *wrong = NULL;
-    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_life ||
-        m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
-        return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
-    if (node->keep.barrier && m->keep.marked)
-        return false; /* it may be about an owner that is not known here yet */
-    if (type <= SYNC)
-        *wrong = keep_hear_stream(node, k, type, &u);
-    else if (type == ACK)
-        *wrong = keep_hear_ack(node, m, &u);
-    else if (m->letters_view != node->view.number)
-        return true;
-    else if (type == MARK)
-        *wrong = keep_hear_mark(node, m, &u);
-    else if (type == ASK)
-        *wrong = keep_hear_ask(node, k, &u);
-    else if (node->keep.barrier)
-        *wrong = keep_hear_report(node, &u);
-    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- as it goes */
@@ -1117,7 +625,7 @@ void keep_go_on(struct node *node)
         struct member *m = keep_peer(node, j);
 
         if (m && m->keep.seen != m->keep.told) {
-            keep_say_number(m, ACK, m->keep.seen);
+            keep_say_number(m, KEEP_ACK, m->keep.seen);
             m->keep.told = m->keep.seen;
         }
     }

@@ -1,0 +1,62 @@
+/* keep_inside.h - what the three files about kept sessions share: keep.c (sessions, owners, views), keep_records.c (what this
+ * member knows) and keep_letters.c (what members tell each other). */
+#ifndef DIBS_NODE_KEEP_INSIDE_H
+#define DIBS_NODE_KEEP_INSIDE_H
+
+#include "keep.h"
+#include "session.h"
+
+/* The types of letters, as keep.h has them. */
+enum keep_type {
+    KEEP_GRANT = KEEP_LETTER,
+    KEEP_FREE,
+    KEEP_MOVE,
+    KEEP_SYNC,
+    KEEP_ACK,
+    KEEP_REPORT,
+    KEEP_MARK,
+    KEEP_ASK
+};
+
+/* ---- keep_records.c: sessions by their ids, and the members that own them */
+/* The session with this id, or null. */
+struct keep_session *keep_find(const struct keep *k, struct keep_id id);
+struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms);
+void keep_forget_record(struct keep *k, struct keep_record *r);
+void keep_remove(struct keep *k, struct keep_session *e);
+/* Adds a copy of the record, unless the session has it. */
+void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x);
+/* Iterates over all sessions: *at is 0 and *next is null at first; null at the end. The session that was returned may be
+ * removed. */
+struct keep_session *keep_each(const struct keep *k, size_t *at, struct keep_session **next);
+/* This member's id in the view. */
+uint64_t keep_self(const struct node *node);
+/* The other member at place k, if it takes part as this one does; or null. */
+struct member *keep_peer(const struct node *node, uint32_t k);
+uint64_t keep_tenure(const struct view_member *m);
+bool keep_takes_part(const struct node *node, uint64_t id, uint64_t tenure);
+void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id);
+bool keep_is_own(const struct node *node, const struct keep_session *e);
+/* The id of the member that shall own an orphaned session. All members that know the view choose the same one. */
+uint64_t keep_choose(const struct node *node, const struct keep_session *e);
+
+/* ---- keep_letters.c */
+/* Sends a record of the claim to all members of the view. */
+void keep_record_claim(struct claim *c);
+/* Do other members have a record of the claim? */
+bool keep_is_recorded(const struct claim *c);
+void keep_say_number(struct member *m, enum keep_type type, uint64_t number);
+void keep_say_id(struct member *m, enum keep_type type, uint64_t number, struct keep_id id, uint64_t to);
+void keep_say_ask(struct member *m, struct keep_id id);
+/* Sends everything that the own sessions hold to a member that has just begun to take part. */
+void keep_send_all(struct node *node, struct member *m);
+/* Sends everything that this member knows of the session to all others. */
+void keep_report(struct node *node, const struct keep_session *e);
+
+/* ---- keep.c */
+/* Looks how far all others have acknowledged; grants that all know of can be told, and withdrawals that all know of are done. */
+void keep_count_acks(struct node *node);
+/* If the marks of all members have come in this view, chooses the owners of orphaned sessions. */
+void keep_try_barrier(struct node *node);
+
+#endif

@@ -1,0 +1,348 @@
+/* keep_letters.c - see keep.h: letters about kept sessions, as they are sent and as they are heard. */
+#include "keep_inside.h"
+
+#include "base/memory.h"
+#include "base/pack.h"
+#include "base/plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID = 16, LOCK_MAX = 8 + 4 + 2 + 4 + 1 + LOCK_NAME_MAX, LETTER_MAX = 1 + 8 + ID + 4 + LOCK_MAX + 4 * 8 };
+
+/* ------------------------------------------------------------------------------------------------------------ letters */
+
+static uint8_t *keep_pack_id(uint8_t *at, struct keep_id id)
+{
+    return pack_number(pack_number(at, id.high, 8), id.low, 8);
+}
+
+static uint8_t *keep_pack_lock(uint8_t *at, uint64_t fence, uint64_t ttl_ms, uint32_t slots, uint32_t mode,
+                               const char *name, size_t len)
+{
+    at = pack_number(pack_number(at, fence, 8), ttl_ms, 4);
+    return pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, len);
+}
+
+static void keep_say(struct member *m, const uint8_t *bytes, const uint8_t *end)
+{
+    memcpy(link_send(&m->link, (size_t)(end - bytes)), bytes, (size_t)(end - bytes));
+}
+
+static void keep_say_all(struct node *node, const uint8_t *bytes, const uint8_t *end)
+{
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k))
+            keep_say(keep_peer(node, k), bytes, end);
+}
+
+static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_session *e, const struct claim *c)
+{
+    at = keep_pack_id(pack_number(pack_number(at, KEEP_GRANT, 1), number, 8), e->id);
+    at = pack_number(at, e->keep_ms, 4);
+    return keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+}
+
+/* All others shall have a record of the claim. */
+void keep_record_claim(struct claim *c)
+{
+    struct node *node = c->session->node;
+    uint8_t letter[LETTER_MAX];
+
+    c->kept = ++node->keep.made;
+    c->freed = false;
+    node->keep.claims++;
+    keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
+}
+
+void keep_free_claim(struct claim *c)
+{
+    struct node *node = c->session->node;
+    uint8_t letter[LETTER_MAX], *at = letter;
+
+    if (!c->kept || c->freed)
+        return;
+    c->freed = true;
+    c->kept = ++node->keep.made;
+    node->keep.claims--;
+    at = keep_pack_id(pack_number(pack_number(at, KEEP_FREE, 1), c->kept, 8), c->session->kept->id);
+    at = pack_number(pack_text(at, c->name, c->name_len), c->fence, 8);
+    keep_say_all(node, letter, at);
+}
+
+/* Is the claim one of which other members have records? */
+bool keep_is_recorded(const struct claim *c)
+{
+    return c->kept && !c->freed;
+}
+
+void keep_say_number(struct member *m, enum keep_type type, uint64_t number)
+{
+    uint8_t letter[1 + 8];
+
+    keep_say(m, letter, pack_number(pack_number(letter, type, 1), number, 8));
+}
+
+void keep_say_id(struct member *m, enum keep_type type, uint64_t number, struct keep_id id, uint64_t to)
+{
+    uint8_t letter[1 + 8 + ID + 8];
+
+    keep_say(m, letter, pack_number(keep_pack_id(pack_number(pack_number(letter, type, 1), number, 8), id), to, 8));
+}
+
+void keep_say_ask(struct member *m, struct keep_id id)
+{
+    uint8_t letter[1 + ID];
+
+    keep_say(m, letter, keep_pack_id(pack_number(letter, KEEP_ASK, 1), id));
+}
+
+/* To a member that has just begun to take part: all that the own sessions hold, and where they are to move. */
+void keep_send_all(struct node *node, struct member *m)
+{
+    uint8_t letter[LETTER_MAX];
+
+    for (struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
+        const struct keep_session *e = RING_OF(r, struct keep_session, in_own);
+
+        for (struct ring *i = e->session->claims.next; i != &e->session->claims; i = i->next)
+            if (keep_is_recorded(RING_OF(i, struct claim, in_session)))
+                keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(i, struct claim, in_session)));
+        if (e->moves_to)
+            keep_say_id(m, KEEP_MOVE, 0, e->id, e->moves_to);
+    }
+    keep_say_number(m, KEEP_SYNC, node->keep.made);
+}
+
+/* All that this member knows of a session, to all others. */
+void keep_report(struct node *node, const struct keep_session *e)
+{
+    uint8_t letter[LETTER_MAX];
+
+    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
+        const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+        uint8_t *at = keep_pack_id(pack_number(letter, KEEP_REPORT, 1), e->id);
+
+        at = pack_number(at, e->keep_ms, 4);
+        at = keep_pack_lock(at, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+        at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_tenure, 8), e->chosen, 8);
+        at = pack_number(at, e->moves_to, 8);
+        keep_say_all(node, letter, at);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- hearing */
+
+static struct keep_id keep_unpack_id(struct unpack *u)
+{
+    struct keep_id id = {.high = unpack_number(u, 8)};
+
+    id.low = unpack_number(u, 8);
+    return id;
+}
+
+/* The lock of a GRANT or a KEEP_REPORT, in a buffer. keep_unpack_lock returns false if the bytes are not valid. */
+union keep_buffer {
+    struct keep_record record;
+    char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
+};
+
+static bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
+{
+    const char *name;
+    size_t len;
+
+    b->record = (struct keep_record){.fence = unpack_number(u, 8)};
+    b->record.ttl_ms = (uint32_t)unpack_number(u, 4);
+    b->record.slots = (uint32_t)unpack_number(u, 2);
+    b->record.mode = (uint32_t)unpack_number(u, 4);
+    name = unpack_text(u, &len);
+    if (u->wrong || len == 0 || !plain_text(name, len) || b->record.slots > LOCK_SLOTS_MAX)
+        return false;
+    b->record.name_len = (uint8_t)len;
+    memcpy(b->record.name, name, len);
+    return true;
+}
+
+static const char *const keep_nonsense = "a letter about a kept session that cannot be";
+
+static const char *keep_hear_grant(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep *k = &node->keep;
+    struct keep_id id = keep_unpack_id(u);
+    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
+    struct keep_session *e = keep_find(k, id);
+    union keep_buffer b;
+
+    if (!keep_unpack_lock(u, &b) || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
+        return keep_nonsense;
+    if (e && e->session) /* no member has the same one by chance */
+        return NULL;
+    if (!e)
+        e = keep_add(k, id, keep_ms);
+    keep_set_owner(node, e, node->view.member[place].id);
+    keep_add_record(k, e, &b.record);
+    return NULL;
+}
+
+static const char *keep_hear_free(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+    size_t len;
+    const char *name = unpack_text(u, &len);
+    uint64_t fence = unpack_number(u, 8);
+
+    if (u->wrong || u->at != u->end)
+        return keep_nonsense;
+    if (!e || e->session || e->owner != node->view.member[place].id)
+        return NULL; /* it belongs to another member since */
+    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
+        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        if (x->fence == fence && x->name_len == len && memcmp(x->name, name, len) == 0) {
+            keep_forget_record(&node->keep, x);
+            break;
+        }
+    }
+    if (ring_empty(&e->records))
+        keep_remove(&node->keep, e);
+    node->keep.stirred = true;
+    return NULL;
+}
+
+static const char *keep_hear_move(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+    uint64_t to = unpack_number(u, 8);
+
+    if (u->wrong || u->at != u->end)
+        return keep_nonsense;
+    if (e && !e->session && e->owner == node->view.member[place].id)
+        e->moves_to = to;
+    return NULL;
+}
+
+/* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
+ * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
+ * view knows the owner, and hears from it what has become of the lock since. If some member has not, the view has
+ * opened nowhere, and the owner has not done anything yet. */
+static const char *keep_hear_report(struct node *node, struct unpack *u)
+{
+    struct keep *k = &node->keep;
+    struct keep_id id = keep_unpack_id(u);
+    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
+    struct keep_session *e = keep_find(k, id);
+    uint64_t owner, tenure, chosen, to;
+    union keep_buffer b;
+    bool orphaned;
+
+    if (!keep_unpack_lock(u, &b))
+        return keep_nonsense;
+    owner = unpack_number(u, 8);
+    tenure = unpack_number(u, 8);
+    chosen = unpack_number(u, 8);
+    to = unpack_number(u, 8);
+    if (u->wrong || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
+        return keep_nonsense;
+    orphaned = !keep_takes_part(node, owner, tenure);
+    if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->moves_to))
+        return NULL;
+    if (!e)
+        e = keep_add(k, id, keep_ms);
+    e->unsure = true;
+    e->orphaned |= orphaned;
+    if (e->session) /* of this member, which has not heard that it moved */
+        return NULL;
+    if (!e->owner || !orphaned) {
+        e->owner = owner;
+        e->owner_tenure = tenure;
+        e->chosen = chosen;
+    }
+    if (to && (!e->moves_to || to < e->moves_to))
+        e->moves_to = to;
+    keep_add_record(k, e, &b.record);
+    return NULL;
+}
+
+/* A client of another member resumes a session of this one. */
+static const char *keep_hear_ask(struct node *node, uint32_t place, struct unpack *u)
+{
+    struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+
+    if (u->wrong || u->at != u->end)
+        return keep_nonsense;
+    if (!e || !e->session || e->unsure || e->moves_to)
+        return NULL;
+    e->wanted_by = node->view.member[place].id;
+    node->keep.stirred = true;
+    return NULL;
+}
+
+static const char *keep_hear_ack(struct node *node, struct member *m, struct unpack *u)
+{
+    uint64_t number = unpack_number(u, 8);
+
+    if (u->wrong || u->at != u->end || number > node->keep.made || number < m->keep.acked)
+        return keep_nonsense;
+    m->keep.acked = number;
+    keep_count_acks(node);
+    return NULL;
+}
+
+static const char *keep_hear_mark(struct node *node, struct member *m, struct unpack *u)
+{
+    if (unpack_number(u, 8) != node->view.number || u->wrong || u->at != u->end || m->keep.marked)
+        return keep_nonsense;
+    m->keep.marked = true;
+    keep_try_barrier(node);
+    return NULL;
+}
+
+/* Of the stream. */
+static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type, struct unpack *u)
+{
+    struct member *m = node->member[k];
+    uint64_t number = unpack_number(u, 8);
+    const char *wrong = NULL;
+
+    if (u->wrong || (number && number < m->keep.seen) || (!number && type == KEEP_FREE))
+        return keep_nonsense;
+    if (type == KEEP_GRANT)
+        wrong = keep_hear_grant(node, k, u);
+    else if (type == KEEP_FREE)
+        wrong = keep_hear_free(node, k, u);
+    else if (type == KEEP_MOVE)
+        wrong = keep_hear_move(node, k, u);
+    else if (u->at != u->end)
+        wrong = keep_nonsense;
+    if (!wrong && number)
+        m->keep.seen = number;
+    return wrong;
+}
+
+bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong)
+{
+    struct member *m = node->member[k];
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint64_t type = unpack_number(&u, 1);
+
+    *wrong = NULL;
+    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_life ||
+        m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
+        return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
+    if (node->keep.barrier && m->keep.marked)
+        return false; /* it may be about an owner that is not known here yet */
+    if (type <= KEEP_SYNC)
+        *wrong = keep_hear_stream(node, k, type, &u);
+    else if (type == KEEP_ACK)
+        *wrong = keep_hear_ack(node, m, &u);
+    else if (m->letters_view != node->view.number)
+        return true;
+    else if (type == KEEP_MARK)
+        *wrong = keep_hear_mark(node, m, &u);
+    else if (type == KEEP_ASK)
+        *wrong = keep_hear_ask(node, k, &u);
+    else if (node->keep.barrier)
+        *wrong = keep_hear_report(node, &u);
+    return true;
+}
