@@ -77,13 +77,14 @@ void keep_end(struct session *s)
     session_release_all(s);
     s->kept = NULL;
     keep_remove(&s->node->keep, e);
-    s->node->keep.stirred = true;
+    keep_stir(s->node);
 }
 
 void keep_lose_client(struct session *s)
 {
     keep_begin_time(s->node, s->kept);
-    s->node->keep.stirred = true;
+    s->node->keep.stirred |= s->kept->wanted_by != 0;
+    keep_stir(s->node);
 }
 
 /* The session goes on without its client, whose connection is told so and ends. */

@@ -40,6 +40,13 @@ bool keep_is_own(const struct node *node, const struct keep_session *e);
 /* The id of the member that shall own an orphaned session. All members that know the view choose the same one. */
 uint64_t keep_choose(const struct node *node, const struct keep_session *e);
 
+/* Something has happened to a session that clients of this member may be waiting to resume. If none is, all sessions need not
+ * be looked at: sessions end, and locks are released, all the time. */
+static inline void keep_stir(struct node *node)
+{
+    node->keep.stirred |= !ring_empty(&node->keep.resuming);
+}
+
 /* ---- keep_letters.c */
 /* Sends a record of the claim to all members of the view. */
 void keep_record_claim(struct claim *c);

@@ -206,7 +206,7 @@ static const char *keep_hear_free(struct node *node, uint32_t place, struct unpa
     }
     if (ring_empty(&e->records))
         keep_remove(&node->keep, e);
-    node->keep.stirred = true;
+    keep_stir(node);
     return NULL;
 }
 
