@@ -291,7 +291,7 @@ static struct hand_run *screen_scenario_file(const char *path)
     if (!scenario_run(path, text, &run, &error))
         cli_die("%s:%u: %s", path, error.line, error.text);
     p = hand_of(&run);
-    free((void *)run.move);
+    scenario_run_free(&run);
     free(text);
     return p;
 }

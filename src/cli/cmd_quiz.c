@@ -130,7 +130,7 @@ static int quiz_grade(const struct quiz *q, const char *path)
     if (unfair)
         cli_die("%s: %s", path, unfair);
     wrong = quiz_failure(&run, &at);
-    free((void *)run.move);
+    scenario_run_free(&run);
     if (wrong) {
         printf("solved: after move %u, %s\n", at, wrong);
         return CLI_OK;
@@ -144,7 +144,7 @@ static int quiz_try(const struct quiz *q, const char *path)
     struct moves run = quiz_run(q, path);
 
     moves_print(stdout, &run);
-    free((void *)run.move);
+    scenario_run_free(&run);
     return CLI_OK;
 }
 

@@ -92,6 +92,12 @@ static void text_words(char *row, const struct diagram *d, const struct text_lay
 }
 
 /* The same as a note: "REPLY, 2 ENTERS", "0 1 CUT OFF". */
+static void text_cut_site(struct dme_text *text, bool cut, dme_id i)
+{
+    if (cut)
+        dme_print(text, "%u ", i);
+}
+
 static void text_note(struct dme_text *text, const struct diagram *d, uint32_t k)
 {
     const struct world_move *move = &d->run->move[k];
@@ -102,7 +108,7 @@ static void text_note(struct dme_text *text, const struct diagram *d, uint32_t k
         dme_print(text, "%s%s", a->label, a->lost ? " lost" : "");
     else if (move->type == WORLD_CUT)
         for (dme_id i = 0; i < d->n && i < 32; i++)
-            dme_print(text, move->arg >> i & 1 ? "%u " : "", i);
+            text_cut_site(text, move->arg >> i & 1, i);
     else if (*word)
         dme_print(text, "%u ", move->site);
     if (!a)

@@ -70,6 +70,7 @@ struct node_turn {
     struct bytes log;        /* lines to be logged, each with a zero byte at its end */
     uint64_t view, stills;   /* as logged last */
     enum node_state state;
+    uint64_t unchecked; /* steps since the invariants were checked */
 };
 
 struct node {
