@@ -453,10 +453,10 @@ static int belief_judge(struct belief *b, int code)
 static int belief_judge_about(struct belief *b, int code)
 {
     code = belief_judge(b, code);
-    if (code == DIBS_NOT_HELD) {
+    if (code == DIBS_NOT_HELD)
         code = belief_fail(b, DIBS_LOST, "\"%s\" has been lost", b->about->name);
+    if (code == DIBS_LOST)
         held_lose(&b->held, b->about);
-    }
     if (b->call == BELIEF_UNLOCK)
         belief_forget(b, b->about);
     return code;
