@@ -91,13 +91,15 @@ static void text_words(char *row, const struct diagram *d, const struct text_lay
         memcpy(row + at + (left ? -7 : 2), "ENTERS", 6);
 }
 
-/* The same as a note: "REPLY, 2 ENTERS", "0 1 CUT OFF". */
-static void text_cut_site(struct dme_text *text, bool cut, dme_id i)
+/* The sites that are cut off: "0 1 ". */
+static void text_cut_off(struct dme_text *text, const struct diagram *d, const struct world_move *move)
 {
-    if (cut)
-        dme_print(text, "%u ", i);
+    for (dme_id i = 0; i < d->n && i < 32; i++)
+        if (move->arg >> i & 1)
+            dme_print(text, "%u ", i);
 }
 
+/* The same as a note: "REPLY, 2 ENTERS", "0 1 CUT OFF". */
 static void text_note(struct dme_text *text, const struct diagram *d, uint32_t k)
 {
     const struct world_move *move = &d->run->move[k];
@@ -107,8 +109,7 @@ static void text_note(struct dme_text *text, const struct diagram *d, uint32_t k
     if (a)
         dme_print(text, "%s%s", a->label, a->lost ? " lost" : "");
     else if (move->type == WORLD_CUT)
-        for (dme_id i = 0; i < d->n && i < 32; i++)
-            text_cut_site(text, move->arg >> i & 1, i);
+        text_cut_off(text, d, move);
     else if (*word)
         dme_print(text, "%u ", move->site);
     if (!a)
