@@ -103,8 +103,8 @@ static void start(unsigned k)
     dme_text_init(&why, line, sizeof line);
     node_init(&node[k], &(struct node_conf){.name = names[k],
                                             .summary = "",
-                                            .modes = alg_find("swaroop-singh"),
-                                            .slots = alg_find("raymond-k"),
+                                            .algorithm = alg_find("swaroop-singh"),
+                                            .slots_algorithm = alg_find("raymond-k"),
                                             .lease_ms = LEASE_MS,
                                             .random = chance});
     if (!node_agree(&node[k], &disk, NULL, 0, &view, false, now_ms, &why)) {

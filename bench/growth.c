@@ -44,10 +44,11 @@ static struct cluster_client *come(void)
 
 static void begin(void)
 {
-    const struct dme_alg *modes = alg_find("swaroop-singh"), *slots = alg_find("central");
+    const struct dme_alg *algorithm = alg_find("swaroop-singh"), *slots = alg_find("central");
 
     for (uint32_t i = 0; i < MEMBERS; i++)
-        members_start(&node[i], (struct node_conf){.summary = "", .modes = modes, .slots = slots}, names, MEMBERS, i);
+        members_start(&node[i], (struct node_conf){.summary = "", .algorithm = algorithm, .slots_algorithm = slots},
+                      names, MEMBERS, i);
     cluster_connect_all(&cluster);
     cluster_settle(&cluster);
     come();

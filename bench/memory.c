@@ -26,11 +26,12 @@ static uint32_t below(uint32_t limit)
     return (uint32_t)((state >> 33) % limit);
 }
 
-static void begin(const struct dme_alg *modes, const struct dme_alg *slots)
+static void begin(const struct dme_alg *algorithm, const struct dme_alg *slots)
 {
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        members_start(&node[i], (struct node_conf){.summary = "all the same", .modes = modes, .slots = slots}, names,
-                      MEMBERS, i);
+        members_start(&node[i],
+                      (struct node_conf){.summary = "all the same", .algorithm = algorithm, .slots_algorithm = slots},
+                      names, MEMBERS, i);
         cluster_come(&cluster, &client[i], i);
     }
     cluster_connect_all(&cluster);

@@ -99,13 +99,14 @@ static void fuzz_again(const struct serve_conf *conf)
     FILE *to = open_memstream(&text, &len);
 
     fprintf(to, "name %s\nalgorithm %s\nslots-algorithm %s\nlease %d\n", conf->member[conf->self].name,
-            conf->modes->name, conf->slots->name, (int)conf->lease_ms);
+            conf->algorithm->name, conf->slots_algorithm->name, (int)conf->lease_ms);
     for (uint32_t j = 0; j < conf->n && conf->member[0].port; j++)
         fprintf(to, "member %s=%s:%d\n", conf->member[j].name, conf->member[j].host, conf->member[j].port);
     for (uint32_t k = 0; k < conf->policies; k++) {
         const struct lock_policy *p = &conf->policy[k];
 
-        fprintf(to, "policy %s algorithm=%s slots-algorithm=%s", p->pattern, p->modes->name, p->slots->name);
+        fprintf(to, "policy %s algorithm=%s slots-algorithm=%s", p->pattern, p->algorithm->name,
+                p->slots_algorithm->name);
         if (p->kind != LOCK_ANY_KIND)
             fprintf(to, p->kind ? " slots=%d" : " slots=none", p->kind);
         fprintf(to, "\n");

@@ -50,9 +50,10 @@ static void fuzz_start(void)
     memcpy(conf.member[0].name, "ant", 4);
     fuzz_serve.conf = &conf;
     uv_loop_init(&fuzz_serve.loop);
-    members_start(&fuzz_serve.node,
-                  (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")}, names,
-                  1, 0);
+    members_start(
+        &fuzz_serve.node,
+        (struct node_conf){.summary = "", .algorithm = alg_find("central"), .slots_algorithm = alg_find("central")},
+        names, 1, 0);
     for (conf.http.port = 20000 + getpid() % 5000; !serve_http_start(&fuzz_serve); conf.http.port++)
         FUZZ_EXPECT(conf.http.port < 30000, "no port is free");
 }

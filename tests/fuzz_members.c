@@ -51,8 +51,8 @@ static void fuzz_start(unsigned k)
     dme_text_init(&why, line, sizeof line);
     node_init(&node[k], &(struct node_conf){.name = fuzz_names[k],
                                             .summary = "",
-                                            .modes = alg_find("central"),
-                                            .slots = alg_find("central"),
+                                            .algorithm = alg_find("central"),
+                                            .slots_algorithm = alg_find("central"),
                                             .lease_ms = LEASE_MS,
                                             .random = fuzz_random});
     FUZZ_EXPECT(node_agree(&node[k], &disk, NULL, 0, &view, false, 1, &why), "%s", line);

@@ -17,17 +17,19 @@ static uint64_t fuzz_random(void *user)
     return 7; /* both halves of the only id */
 }
 
-static void fuzz_start(struct node *node, uint32_t self, const struct dme_alg *modes)
+static void fuzz_start(struct node *node, uint32_t self, const struct dme_alg *algorithm)
 {
     members_start(
-        node, (struct node_conf){.summary = "", .modes = modes, .slots = alg_find("central"), .random = fuzz_random},
+        node,
+        (struct node_conf){
+            .summary = "", .algorithm = algorithm, .slots_algorithm = alg_find("central"), .random = fuzz_random},
         fuzz_names, 2, self);
 }
 
 /* A real peer says a real HELLO, and what its clients hold; and is gone, though the other side does not know. */
-static void fuzz_meet(struct cluster *c, const struct dme_alg *modes)
+static void fuzz_meet(struct cluster *c, const struct dme_alg *algorithm)
 {
-    fuzz_start(&c->node[1], 1, modes);
+    fuzz_start(&c->node[1], 1, algorithm);
     c->n = 2;
     cluster_connect_all(c);
     cluster_settle(c);
@@ -57,7 +59,7 @@ static void fuzz_feed(struct cluster *c, struct fuzz_input *in)
     } else if (type == 7) { /* a note: of the members, or beside locks */
         at = pack_number(at, 1 + 1 + body, 4);
         at = pack_number(at, 5, 1);
-        at = pack_number(at, fuzz_take(in) % 2 ? TALK_INTEREST + fuzz_take(in) % 4 : 1 + fuzz_take(in) % 4, 1);
+        at = pack_number(at, fuzz_take(in) % 2 ? ADMIN_INTEREST + fuzz_take(in) % 4 : 1 + fuzz_take(in) % 4, 1);
     } else if (type == 6) { /* a letter about a view */
         at = pack_number(at, 1 + 4 + 1 + body, 4);
         at = pack_number(pack_number(at, 2, 1), a->member[1]->link.received + 1, 4);
@@ -85,15 +87,15 @@ static void fuzz_feed(struct cluster *c, struct fuzz_input *in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, data + size};
-    const struct dme_alg *modes = alg_find(fuzz_take(&in) % 2 ? "suzuki-kasami" : "central");
+    const struct dme_alg *algorithm = alg_find(fuzz_take(&in) % 2 ? "suzuki-kasami" : "central");
     struct node node[2], *a = &node[0];
     struct cluster c = {.node = node, .deaf = true};
     struct cluster_client user[4];
     static const char *const said[4] = {"LOCK x WAIT 10\n", "WAITERS x\n", /* a question: its id is 1 */
                                         "PSUBSCRIBE *\n", "SESSION KEEP 1000\r\nLOCK z\n"};
 
-    fuzz_start(a, 0, modes);
-    fuzz_meet(&c, modes);
+    fuzz_start(a, 0, algorithm);
+    fuzz_meet(&c, algorithm);
     for (unsigned k = 0; k < 4; k++) {
         cluster_come(&c, &user[k], 0);
         cluster_say(&c, &user[k], said[k]);

@@ -70,8 +70,10 @@ static struct bytes fuzz_talk(const uint8_t *script, size_t len, size_t piece)
     struct cluster c = {.n = 1, .node = &node};
     struct cluster_client me;
 
-    members_start(&node, (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
-                  names, 1, 0);
+    members_start(
+        &node,
+        (struct node_conf){.summary = "", .algorithm = alg_find("central"), .slots_algorithm = alg_find("central")},
+        names, 1, 0);
     cluster_come(&c, &me, 0);
     for (size_t at = 0; at < len && me.end; at += piece) {
         cluster_tell(&c, 0,

@@ -106,11 +106,12 @@ static void fuzz_install(unsigned who)
 static void fuzz_begin(void)
 {
     for (unsigned i = 0; i < MEMBERS; i++)
-        members_start(
-            &node[i],
-            (struct node_conf){
-                .summary = "", .modes = alg_find("swaroop-singh"), .slots = alg_find("central"), .random = fuzz_random},
-            fuzz_names, MEMBERS, i);
+        members_start(&node[i],
+                      (struct node_conf){.summary = "",
+                                         .algorithm = alg_find("swaroop-singh"),
+                                         .slots_algorithm = alg_find("central"),
+                                         .random = fuzz_random},
+                      fuzz_names, MEMBERS, i);
     fuzz_view = node[0].view;
     fuzz_ms = fuzz_dice = 0;
     fuzz_id = (struct keep_id){0, 0};

@@ -311,7 +311,7 @@ serve ant --name ant --members "$two"
 serve bee --name bee --members "$two"
 until_true is_ready ant && until_true is_ready bee
 cp "build/$MODE/tests/send_port" "$dir/send_port"
-hello() { # FROM TO: as a member begins, with a configuration, a cluster and a life that are all zero
+hello() { # FROM TO: as a member begins, with a configuration, a cluster and an incarnation that are all zero
     printf '\076\000\000\000\001dibs\002\003%s\003%s' "$1" "$2"
     head -c 48 /dev/zero
 }

@@ -155,12 +155,12 @@ static void what_is_not_durable_is_not_seen(void **state)
         agreement_advance();
     assert_null(first_letter);
     assert_true(agree_journal(s->agree)->made > agree_journal(s->agree)->durable);
-    agree_begin_life(s->agree, 0);
-    assert_false(agree_life_is_durable(s->agree));
+    agree_begin_incarnation(s->agree, 0);
+    assert_false(agree_incarnation_is_durable(s->agree));
     while (agree_journal(s->agree)->made > agree_journal(s->agree)->durable)
         agree_written(s->agree, true);
     assert_non_null(first_letter);
-    assert_true(agree_life_is_durable(s->agree));
+    assert_true(agree_incarnation_is_durable(s->agree));
     agreement_end();
 
     agreement_clear(1); /* a leader, alone, shows what it has agreed on when its disk has it */

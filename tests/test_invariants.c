@@ -21,7 +21,8 @@ static int start(void **state)
 
     (void)state;
     for (uint32_t k = 0; k < MEMBERS; k++) {
-        members_start(&node[k], (struct node_conf){.summary = "", .modes = alg, .slots = alg}, names, MEMBERS, k);
+        members_start(&node[k], (struct node_conf){.summary = "", .algorithm = alg, .slots_algorithm = alg}, names,
+                      MEMBERS, k);
         cluster_come(&three, &user[k], k);
     }
     cluster_connect_all(&three);

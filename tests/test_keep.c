@@ -35,8 +35,8 @@ static void come(unsigned k)
 static void start_member(unsigned i, uint64_t incarnation)
 {
     struct node_conf conf = {.summary = "same",
-                             .modes = alg_find("suzuki-kasami"),
-                             .slots = alg_find("central"),
+                             .algorithm = alg_find("suzuki-kasami"),
+                             .slots_algorithm = alg_find("central"),
                              .incarnation = incarnation,
                              .random = chance};
 

@@ -20,7 +20,8 @@ static int start(void **state)
     const struct dme_alg *alg = alg_find("central");
 
     (void)state;
-    members_start(&node, (struct node_conf){.summary = "", .modes = alg, .slots = alg, .fence = 99}, names, 1, 0);
+    members_start(&node, (struct node_conf){.summary = "", .algorithm = alg, .slots_algorithm = alg, .fence = 99},
+                  names, 1, 0);
     for (unsigned k = 0; k < 3; k++)
         cluster_come(&solo, &user[k], 0);
     user[0].end->operates = false;
@@ -549,8 +550,8 @@ static void patterns_and_news_of_version_3(void **state)
     assert_string_equal(say('a', "LOCK db-1\n"), "a: *2 $4 db-1 :100 >4 $8 pmessage $4 db-* $4 db-1 $29 granted solo 1 "
                                                  "100 exclusive");
     assert_string_equal(part('a'), "");
-    assert_int_equal(node.talk.watch.count, 0);
-    assert_int_equal(node.talk.watch.note_count, 0);
+    assert_int_equal(node.admin.watch.count, 0);
+    assert_int_equal(node.admin.watch.note_count, 0);
 }
 
 static void a_subscriber_that_does_not_read_is_cut_off(void **state)

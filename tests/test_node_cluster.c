@@ -180,7 +180,7 @@ static void ask(struct cluster *c, struct client *me)
     dme_text_init(&why, line, sizeof line);
     if (name == 3 || (name == 4 && test_below(&c->random, 2)))
         wish.slots = 2;
-    else if (c->node[0].conf.modes->rules & 1u << DME_GROUP)
+    else if (c->node[0].conf.algorithm->rules & 1u << DME_GROUP)
         wish.mode = test_below(&c->random, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + test_below(&c->random, 2);
     if (!c->calm && test_below(&c->random, 4) == 0)
         wish.wait_ms = test_below(&c->random, 20);
@@ -240,17 +240,18 @@ static void act(struct cluster *c, struct client *me)
 /* -------------------------------------------------------------------------------------------------------------- runs
  */
 
-static void start(struct cluster *c, uint64_t seed, uint32_t n, const struct dme_alg *modes,
+static void start(struct cluster *c, uint64_t seed, uint32_t n, const struct dme_alg *algorithm,
                   const struct dme_alg *slots)
 {
     c->random = seed;
     c->n = n;
     for (uint32_t i = 0; i < n; i++)
-        members_start(
-            &c->node[i],
-            (struct node_conf){
-                .summary = "all the same", .modes = modes, .slots = slots, .fence = test_below(&c->random, 1000)},
-            member_names, n, i);
+        members_start(&c->node[i],
+                      (struct node_conf){.summary = "all the same",
+                                         .algorithm = algorithm,
+                                         .slots_algorithm = slots,
+                                         .fence = test_below(&c->random, 1000)},
+                      member_names, n, i);
     for (unsigned k = 0; k < CLIENTS; k++)
         c->client[k] = (struct client){.member = test_below(&c->random, n), .name = -1};
 }
@@ -337,15 +338,15 @@ static bool can_run(const struct dme_alg *alg, bool slots)
 }
 
 /* A random pair of algorithms that can run locks. */
-static void draw_algorithms(uint64_t seed, const struct dme_alg **modes, const struct dme_alg **slots)
+static void draw_algorithms(uint64_t seed, const struct dme_alg **algorithm, const struct dme_alg **slots)
 {
     unsigned count = 0;
 
     while (alg_list[count])
         count++;
     do
-        *modes = alg_list[test_below(&seed, count)];
-    while (!can_run(*modes, false));
+        *algorithm = alg_list[test_below(&seed, count)];
+    while (!can_run(*algorithm, false));
     do
         *slots = alg_list[test_below(&seed, count)];
     while (!can_run(*slots, true));
@@ -359,16 +360,16 @@ static void every_seed_keeps_its_promises(void **state)
 
     (void)state;
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        const struct dme_alg *modes, *slots;
+        const struct dme_alg *algorithm, *slots;
 
-        draw_algorithms(seed, &modes, &slots);
-        start(c, seed, 1 + (uint32_t)(seed % MEMBERS_MAX), modes, slots);
+        draw_algorithms(seed, &algorithm, &slots);
+        start(c, seed, 1 + (uint32_t)(seed % MEMBERS_MAX), algorithm, slots);
         run(c);
         if (seed % 8 == 0)
             drain(c);
         if (c->failure[0])
             fail_msg("NODE_FIRST=%llu NODE_SEEDS=1: %u members, %s, %s: %s", (unsigned long long)seed, c->n,
-                     modes->name, slots->name, c->failure);
+                     algorithm->name, slots->name, c->failure);
         breaks += c->breaks;
         grants += c->grants;
         refused += c->refused;
@@ -445,13 +446,13 @@ static const struct dme_alg lazy = {.name = "lazy",
                                     .release = do_nothing};
 
 /* In some of twenty seeds this is the first thing that goes wrong. */
-static void expect_failure(const struct dme_alg *modes, const struct dme_alg *slots, const char *what)
+static void expect_failure(const struct dme_alg *algorithm, const struct dme_alg *slots, const char *what)
 {
     struct cluster *c = mem_new(sizeof *c);
     bool seen = false;
 
     for (uint64_t seed = 1; seed <= 20 && !seen; seed++) {
-        start(c, seed, 3, modes, slots);
+        start(c, seed, 3, algorithm, slots);
         run(c);
         seen = strstr(c->failure, what);
         stop(c);

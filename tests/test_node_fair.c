@@ -16,7 +16,7 @@ static const char *const member_names[] = {"ant", "bee", "cat"};
 
 struct cluster {
     struct node node[MEMBERS];
-    const struct dme_alg *modes, *slots;
+    const struct dme_alg *algorithm, *slots_algorithm;
 };
 
 /* What a client has heard last. */
@@ -67,13 +67,14 @@ static void settle(struct cluster *c)
     }
 }
 
-static void start(struct cluster *c, const struct dme_alg *modes, const struct dme_alg *slots)
+static void start(struct cluster *c, const struct dme_alg *algorithm, const struct dme_alg *slots)
 {
-    c->modes = modes;
-    c->slots = slots;
+    c->algorithm = algorithm;
+    c->slots_algorithm = slots;
     for (uint32_t i = 0; i < MEMBERS; i++)
-        members_start(&c->node[i], (struct node_conf){.summary = "same", .modes = modes, .slots = slots}, member_names,
-                      MEMBERS, i);
+        members_start(&c->node[i],
+                      (struct node_conf){.summary = "same", .algorithm = algorithm, .slots_algorithm = slots},
+                      member_names, MEMBERS, i);
     for (uint32_t i = 0; i < MEMBERS; i++)
         for (uint32_t j = 0; j < MEMBERS; j++)
             if (i != j)
@@ -99,7 +100,7 @@ static void ask(struct cluster *c, struct client *me, uint32_t member, const str
     me->answered = false;
     code = session_lock(me->session, wish, &why);
     if (code)
-        fail_msg("%s: %s %s", c->modes->name, code, line);
+        fail_msg("%s: %s %s", c->algorithm->name, code, line);
     hear(&c->node[member]);
 }
 
@@ -189,18 +190,18 @@ static void check_newcomers(struct cluster *c)
         claim(c, &late[1], third, name, LOCK_SHARED);
         settle(c);
         if (holds(&late[0]) || holds(&late[1]))
-            fail_msg("%s: a reader overtakes a writer, round %u", c->modes->name, round);
+            fail_msg("%s: a reader overtakes a writer, round %u", c->algorithm->name, round);
         let_go(&first);
         let_go(&second);
         if (round >= 6)
             let_go(&other);
         settle(c);
         if (!holds(&writer) || holds(&late[0]) || holds(&late[1]))
-            fail_msg("%s: the writer is not next, round %u", c->modes->name, round);
+            fail_msg("%s: the writer is not next, round %u", c->algorithm->name, round);
         let_go(&writer);
         settle(c);
         if (!holds(&late[0]) || !holds(&late[1]))
-            fail_msg("%s: the readers are not next, round %u", c->modes->name, round);
+            fail_msg("%s: the readers are not next, round %u", c->algorithm->name, round);
         let_go(&late[0]);
         let_go(&late[1]);
         settle(c);
@@ -224,7 +225,7 @@ static void check_readers(struct cluster *c)
     settle(c);
     for (unsigned k = 0; k < READERS; k++)
         if (!holds(&reader[k]))
-            fail_msg("%s: reader %u waits for readers", c->modes->name, k);
+            fail_msg("%s: reader %u waits for readers", c->algorithm->name, k);
     /* A writer that gives up is forgotten by all, too. */
     claim(c, &writer, 1, "x", LOCK_ALONE);
     settle(c);
@@ -257,7 +258,7 @@ static void check_free_tries(struct cluster *c)
         try(c, &me, k * 7 / 3 % MEMBERS, name, LOCK_ALONE, 0);
         settle(c);
         if (!holds(&me))
-            fail_msg("%s: try %u of a free lock failed", c->modes->name, k);
+            fail_msg("%s: try %u of a free lock failed", c->algorithm->name, k);
         let_go(&me);
         if (k % 3)
             settle(c);
@@ -283,7 +284,7 @@ static void check_held_tries(struct cluster *c)
         try(c, &me, (m + round / 3) % MEMBERS, name, LOCK_ALONE, 0);
         settle(c);
         if (!failed(&me))
-            fail_msg("%s: a try waits for a holder, round %u", c->modes->name, round);
+            fail_msg("%s: a try waits for a holder, round %u", c->algorithm->name, round);
         let_go(&holder);
         settle(c);
         /* Of two that try at once one gets it, and the other hears that. */
@@ -291,7 +292,7 @@ static void check_held_tries(struct cluster *c)
         try(c, &two, (m + 1) % MEMBERS, name, LOCK_ALONE, 0);
         settle(c);
         if (holds(&me) == holds(&two) || failed(&me) == failed(&two))
-            fail_msg("%s: two tried, round %u", c->modes->name, round);
+            fail_msg("%s: two tried, round %u", c->algorithm->name, round);
         let_go(&me);
         let_go(&two);
         settle(c);
@@ -323,7 +324,7 @@ static void check_shared_tries(struct cluster *c)
         try(c, &me[m], m, "x", LOCK_SHARED, 0);
         settle(c);
         if (!failed(&me[m]))
-            fail_msg("%s: a try waits behind a writer at member %u", c->modes->name, m);
+            fail_msg("%s: a try waits behind a writer at member %u", c->algorithm->name, m);
         let_go(&me[m]);
     }
     let_go(&reader);
@@ -355,14 +356,14 @@ static void check_slot_tries(struct cluster *c)
             try(c, &me[k], (k + round) % MEMBERS, name, LOCK_ALONE, 3);
             settle(c);
             if (k < 3 ? !holds(&me[k]) : !failed(&me[k]))
-                fail_msg("%s: try %u, round %u", c->slots->name, k, round);
+                fail_msg("%s: try %u, round %u", c->slots_algorithm->name, k, round);
         }
         let_go(&me[1]);
         settle(c);
         try(c, &me[1], round % MEMBERS, name, LOCK_ALONE, 3);
         settle(c);
         if (!holds(&me[1]))
-            fail_msg("%s: a slot was free, round %u", c->slots->name, round);
+            fail_msg("%s: a slot was free, round %u", c->slots_algorithm->name, round);
         for (unsigned k = 0; k < 4; k++)
             let_go(&me[k]);
         settle(c);
@@ -392,14 +393,14 @@ static void check_kinds(struct cluster *c)
         ask(c, &me, round % MEMBERS, &wish);
         settle(c);
         if (!holds(&me))
-            fail_msg("%s, %s: \"%s\" did not become a lock with %u slots, round %u", c->modes->name, c->slots->name,
-                     name, wish.slots, round);
+            fail_msg("%s, %s: \"%s\" did not become a lock with %u slots, round %u", c->algorithm->name,
+                     c->slots_algorithm->name, name, wish.slots, round);
         /* While it is used, it stays what it is. */
         two.session = session_open(&c->node[round / 2 % MEMBERS], &two);
         if (other.slots != wish.slots && !session_lock(two.session, &other, &(struct dme_text){0})) {
             settle(c);
             if (!two.answered || two.state != CLAIM_REFUSED)
-                fail_msg("%s: a lock in use became another one, round %u", c->modes->name, round);
+                fail_msg("%s: a lock in use became another one, round %u", c->algorithm->name, round);
         }
         assert_true(holds(&me));
         let_go(&two);
@@ -429,7 +430,7 @@ static void check_two_kinds(struct cluster *c)
         ask(c, &two, (round + 1 + round / 5 % 2) % MEMBERS, &other);
         settle(c);
         if (holds(&me) == holds(&two) || !me.answered || !two.answered)
-            fail_msg("%s: not one of two kinds, round %u", c->modes->name, round);
+            fail_msg("%s: not one of two kinds, round %u", c->algorithm->name, round);
         let_go(&me);
         let_go(&two);
         settle(c);

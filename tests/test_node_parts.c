@@ -17,7 +17,8 @@ static const char *const member_names[] = {"ant", "bee", "cat"};
 
 static struct node_conf conf_of(const char *summary)
 {
-    return (struct node_conf){.summary = summary, .modes = alg_find("suzuki-kasami"), .slots = alg_find("central")};
+    return (struct node_conf){
+        .summary = summary, .algorithm = alg_find("suzuki-kasami"), .slots_algorithm = alg_find("central")};
 }
 
 static void start(struct node *node, uint32_t n, uint32_t self)
@@ -75,7 +76,7 @@ static void members_with_different_configurations_refuse_each_other(void **state
     node_free(&b);
 }
 
-/* The view knows the first life of bee. Its second one takes no part: it grants nothing, not even what is at home there. */
+/* The view knows the first incarnation of bee. Its second one takes no part: it grants nothing, not even what is at home there. */
 static void a_member_that_restarted_grants_nothing(void **state)
 {
     struct node a, b;
@@ -109,8 +110,8 @@ static void a_member_that_restarted_grants_nothing(void **state)
     node_free(&b);
 }
 
-/* Whoever has heard of a later life of bee does not talk to a former one. */
-static void a_former_life_is_refused(void **state)
+/* A member that has heard of a later incarnation of bee refuses an earlier one. */
+static void an_earlier_incarnation_is_refused(void **state)
 {
     struct node a, b;
     struct node_conf later = conf_of("same");
@@ -354,7 +355,7 @@ static void start_alone(struct node *node)
 {
     struct node_conf conf = conf_of("alone");
 
-    conf.modes = alg_find("central");
+    conf.algorithm = alg_find("central");
     members_start(node, conf, member_names, 1, 0);
 }
 
@@ -429,9 +430,9 @@ static void a_policy_chooses_algorithms_and_kind_by_name(void **state)
         assert_true(node_next(&a, &e));
         assert_int_equal(e.state, CLAIM_HELD);
     }
-    assert_string_equal(lock_policy(&a.locks, locks_find(&a.locks, "builds", 6))->slots->name, "raymond-k");
+    assert_string_equal(lock_policy(&a.locks, locks_find(&a.locks, "builds", 6))->slots_algorithm->name, "raymond-k");
     assert_int_equal(locks_find(&a.locks, "builds", 6)->slots, 3);
-    assert_string_equal(lock_policy(&b.locks, locks_find(&b.locks, "bus", 3))->modes->name, "lamport");
+    assert_string_equal(lock_policy(&b.locks, locks_find(&b.locks, "bus", 3))->algorithm->name, "lamport");
     for (unsigned k = 0; k < 3; k++)
         session_close(s[k]);
     talk(&a, &b);
@@ -668,7 +669,7 @@ static void large_states_are_put_away_as_well(void **state)
     char name[16];
 
     (void)state;
-    conf.slots = alg_find("raymond-k");
+    conf.slots_algorithm = alg_find("raymond-k");
     members_start(&a, conf, member_names, 2, 0);
     members_start(&b, conf, member_names, 2, 1);
     meet(&a, &b);
@@ -726,7 +727,7 @@ int main(void)
         cmocka_unit_test(who_lags_is_told_the_newest_view_by_any_member),
         cmocka_unit_test(without_a_majority_a_client_waits_as_long_as_it_wants),
         cmocka_unit_test(names_that_nobody_uses_are_forgotten_in_a_new_view),
-        cmocka_unit_test(a_former_life_is_refused),
+        cmocka_unit_test(an_earlier_incarnation_is_refused),
         cmocka_unit_test(one_machine_can_use_all_slots_and_no_more),
         cmocka_unit_test(a_policy_chooses_algorithms_and_kind_by_name),
         cmocka_unit_test(readers_join_readers_but_not_past_a_writer),

@@ -27,8 +27,8 @@ static void start(const struct node_conf *options)
         struct node_conf conf = *options;
 
         conf.summary = "same";
-        conf.modes = alg_find("suzuki-kasami");
-        conf.slots = alg_find("central");
+        conf.algorithm = alg_find("suzuki-kasami");
+        conf.slots_algorithm = alg_find("central");
         members_start(&node[k], conf, member_names, MEMBERS, k);
         client[k] = session_open(&node[k], NULL);
     }
@@ -298,7 +298,8 @@ static void a_table_that_grows_finds_all_names(void **state)
     struct locks l;
 
     (void)state;
-    locks_init(&l, &(struct locks_conf){.modes = alg_find("suzuki-kasami"), .slots = alg_find("central")});
+    locks_init(&l,
+               &(struct locks_conf){.algorithm = alg_find("suzuki-kasami"), .slots_algorithm = alg_find("central")});
     for (unsigned j = 0; j < 3000; j++) {
         char name[24];
 

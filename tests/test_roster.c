@@ -33,8 +33,8 @@ static void start(struct node *node)
     assert_null(view_add(&view, "cat", "10.0.0.3:7400", VIEW_MEMBER));
     node_init(node, &(struct node_conf){.name = "ant",
                                         .summary = "",
-                                        .modes = alg_find("central"),
-                                        .slots = alg_find("central"),
+                                        .algorithm = alg_find("central"),
+                                        .slots_algorithm = alg_find("central"),
                                         .lease_ms = 1000,
                                         .random = chance});
     assert_true(node_agree(node, &disk, NULL, 0, &view, false, 1000, &why));

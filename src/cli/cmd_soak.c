@@ -96,7 +96,7 @@ int cmd_soak(int argc, char **argv)
     conf.roster = roster || focus == SOAK_SQUEEZE;
     conf.rolling = rolling;
     conf.focus = (enum soak_focus)focus;
-    conf.modes = algorithm ? cli_algorithm(algorithm) : NULL;
+    conf.algorithm = algorithm ? cli_algorithm(algorithm) : NULL;
     conf.trace = trace ? stdout : NULL;
     progress = isatty(STDERR_FILENO) && !trace;
     start = soak_now();

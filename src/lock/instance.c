@@ -18,9 +18,11 @@
 
 /* ---------------------------------------------------------------------------------------------------- configuration */
 
-enum dme_rule instance_rule(const struct dme_alg *modes)
+enum dme_rule instance_rule(const struct dme_alg *algorithm)
 {
-    return modes->rules & 1u << DME_GROUP ? DME_GROUP : modes->rules & 1u << DME_SHARED ? DME_SHARED : DME_EXCLUSIVE;
+    return algorithm->rules & 1u << DME_GROUP    ? DME_GROUP
+           : algorithm->rules & 1u << DME_SHARED ? DME_SHARED
+                                                 : DME_EXCLUSIVE;
 }
 
 static void instance_conf_for(const struct dme_alg *alg, uint32_t n, uint32_t slots, struct dme_conf *conf)
@@ -117,7 +119,7 @@ void instance_free(struct locks *l)
 /* Makes the kind, and room for what its steps send and for any of its messages. */
 static void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t policy, uint32_t slots)
 {
-    const struct dme_alg *alg = slots ? l->policy[policy].slots : l->policy[policy].modes;
+    const struct dme_alg *alg = slots ? l->policy[policy].slots_algorithm : l->policy[policy].algorithm;
     size_t out_size;
     uint32_t first;
 
@@ -281,7 +283,7 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
 
 static const struct dme_alg *instance_alg(const struct locks *l, const struct lock *lock)
 {
-    return lock->slots ? lock_policy(l, lock)->slots : lock_policy(l, lock)->modes;
+    return lock->slots ? lock_policy(l, lock)->slots_algorithm : lock_policy(l, lock)->algorithm;
 }
 
 static void instance_post(struct locks *l, const struct lock *lock, const struct dme_msg *m)

@@ -39,7 +39,7 @@ struct instance_message {
     size_t step_len;
 };
 
-enum dme_rule instance_rule(const struct dme_alg *modes);
+enum dme_rule instance_rule(const struct dme_alg *algorithm);
 /* What all locks of one policy with the same number of slots have in common in a view. It is made when it is first needed.
  * Kinds with slots share INSTANCE_SLOT_KINDS places, and are made again if another one has taken the place. */
 enum { INSTANCE_SLOT_KINDS = 8 };

@@ -315,7 +315,7 @@ static void lock_print_kind(const struct lock_policy *policy, const char *name, 
                   (int)name_len, name, slots, slots, slots);
     else
         dme_print(text, "\"%.*s\" is %s lock; ask for it without SLOTS (--slots)", (int)name_len, name,
-                  instance_rule(policy->modes) == DME_EXCLUSIVE ? "an exclusive" : "an exclusive or shared");
+                  instance_rule(policy->algorithm) == DME_EXCLUSIVE ? "an exclusive" : "an exclusive or shared");
 }
 
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text)
@@ -335,7 +335,8 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
     l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
     for (uint32_t k = 0; k < conf->policies; k++)
         l->policy[k] = conf->policy[k];
-    l->policy[conf->policies] = (struct lock_policy){.modes = conf->modes, .slots = conf->slots, .kind = LOCK_ANY_KIND};
+    l->policy[conf->policies] = (struct lock_policy){
+        .algorithm = conf->algorithm, .slots_algorithm = conf->slots_algorithm, .kind = LOCK_ANY_KIND};
     ring_init(&l->settled);
     ring_init(&l->waiting);
     ring_init(&l->served);

@@ -199,20 +199,21 @@ enum { LOCK_ANY_KIND = -1 };
 
 /* The algorithms that run the locks whose names match `pattern`, and the kind of these locks if it is fixed. */
 struct lock_policy {
-    const char *pattern;         /* see glob.h; null matches every name */
-    const struct dme_alg *modes; /* runs locks without slots; its rules say whether they can be shared or have groups */
-    const struct dme_alg *slots; /* runs locks with slots */
-    int kind;                    /* LOCK_ANY_KIND; or the number of slots, 0 for locks without slots */
+    const char *pattern; /* see glob.h; null matches every name */
+    const struct dme_alg
+        *algorithm; /* runs locks without slots; its rules say whether they can be shared or have groups */
+    const struct dme_alg *slots_algorithm; /* runs locks with slots */
+    int kind;                              /* LOCK_ANY_KIND; or the number of slots, 0 for locks without slots */
 };
 
 /* Algorithms and policies are the same on all members. */
 struct locks_conf {
-    const struct lock_policy *policy;    /* the first that matches a name applies to it; strings outlive the locks */
-    uint32_t policies;                   /* number of policies */
-    const struct dme_alg *modes, *slots; /* for names that match no policy */
-    size_t names_max;                    /* names to remember; 0: LOCK_NAMES_MAX */
-    uint32_t piece;                      /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
-    uint32_t digest_bits;                /* bits for each holder; 0: DIGEST_BITS */
+    const struct lock_policy *policy; /* the first that matches a name applies to it; strings outlive the locks */
+    uint32_t policies;                /* number of policies */
+    const struct dme_alg *algorithm, *slots_algorithm; /* for names that match no policy */
+    size_t names_max;                                  /* names to remember; 0: LOCK_NAMES_MAX */
+    uint32_t piece;       /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
+    uint32_t digest_bits; /* bits for each holder; 0: DIGEST_BITS */
     /* Called before the held claim `c` is taken away. Returns true if `c` lingers, since the member has vouched for it
      * for some time to come. If the pointer is null, no claim lingers. */
     bool (*lingers)(struct claim *c);

@@ -48,7 +48,7 @@ const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, s
 {
     const struct lock_policy *policy = &l->policy[names_policy(l, name, name_len)];
 
-    return slots ? policy->slots : policy->modes;
+    return slots ? policy->slots_algorithm : policy->algorithm;
 }
 
 /* The table grows by one place at a time, so that no name has to wait until all have moved (Litwin, "Linear Hashing",

@@ -27,10 +27,10 @@ struct agree {
     struct agree_guard guard;
     struct raft raft;
     struct raft_fsm fsm;
-    struct view view;     /* the newest view that is agreed */
-    struct view shown;    /* the newest view that the caller may see */
-    uint64_t view_record; /* when the disk has this record, `view` may be shown */
-    uint64_t life_record; /* when the disk has this record, other members may learn who this one is */
+    struct view view;            /* the newest view that is agreed */
+    struct view shown;           /* the newest view that the caller may see */
+    uint64_t view_record;        /* when the disk has this record, `view` may be shown */
+    uint64_t incarnation_record; /* when the disk has this record, other members may learn who this one is */
     uint64_t next_change_ms;
     struct raft_apply apply;
     struct raft_change change;
@@ -174,16 +174,16 @@ const struct journal *agree_journal(const struct agree *a)
     return &a->io.journal;
 }
 
-uint64_t agree_begin_life(struct agree *a, uint64_t least)
+uint64_t agree_begin_incarnation(struct agree *a, uint64_t least)
 {
     journal_begin_incarnation(&a->io.journal, least); /* if it cannot be written, the journal is broken */
-    a->life_record = a->io.journal.made;
+    a->incarnation_record = a->io.journal.made;
     return a->io.journal.incarnation;
 }
 
-bool agree_life_is_durable(const struct agree *a)
+bool agree_incarnation_is_durable(const struct agree *a)
 {
-    return a->life_record <= a->io.journal.durable;
+    return a->incarnation_record <= a->io.journal.durable;
 }
 
 void agree_written(struct agree *a, bool good)
@@ -236,7 +236,7 @@ bool agree_join(struct agree *a, const struct view *roster, uint64_t id, struct 
         dme_print(why, "the journal cannot be written to");
         return false;
     }
-    a->life_record = a->io.journal.made;
+    a->incarnation_record = a->io.journal.made;
     return agree_init_raft(a, why);
 }
 
@@ -255,7 +255,7 @@ bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct
     if (!error)
         error = raft_bootstrap(&a->raft, &servers);
     raft_configuration_close(&servers);
-    a->life_record = a->io.journal.made;
+    a->incarnation_record = a->io.journal.made;
     if (error)
         dme_print(why, "the cluster cannot be founded: %s", raft_strerror(error));
     return !error;

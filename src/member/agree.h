@@ -10,7 +10,7 @@
  * leave through a callback.
  *
  * A disk write takes time, and the caller goes on meanwhile. Nothing that depends on a record becomes visible outside
- * before the record is durable (I26). A message is sent, an incarnation may be used (agree_life_is_durable) and a
+ * before the record is durable (I26). A message is sent, an incarnation may be used (agree_incarnation_is_durable) and a
  * leader shows a view (agree_view) only when the disk has all records that were made before. So a member that crashes
  * in between has said and done nothing that its journal lacks. */
 #ifndef DIBS_MEMBER_AGREE_H
@@ -41,10 +41,10 @@ bool agree_knows_itself(const struct agree *a);
 const struct journal *agree_journal(const struct agree *a);
 /* Begins a new incarnation of this member. Returns its number, which is larger than every earlier one and at least
  * `least`. */
-uint64_t agree_begin_life(struct agree *a, uint64_t least);
+uint64_t agree_begin_incarnation(struct agree *a, uint64_t least);
 /* Are the number of the incarnation and the identity of the data directory durable? Before that, no other member may
  * learn them: a member that crashes in between begins with others. */
-bool agree_life_is_durable(const struct agree *a);
+bool agree_incarnation_is_durable(const struct agree *a);
 /* Founds a cluster with this roster (a view with number 0), in which this member has the id `id`. All founders must
  * found the same cluster. */
 bool agree_found(struct agree *a, const struct view *roster, uint64_t id, struct dme_text *why);

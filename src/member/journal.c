@@ -108,7 +108,7 @@ static void journal_write_identity(const struct journal *j, struct bytes *b)
     journal_seal(b, head);
 }
 
-static void journal_write_life(const struct journal *j, struct bytes *b)
+static void journal_write_incarnation(const struct journal *j, struct bytes *b)
 {
     size_t head;
 
@@ -294,7 +294,7 @@ bool journal_begin_incarnation(struct journal *j, uint64_t least)
     struct bytes b = {0};
 
     j->incarnation = j->incarnation + 1 > least ? j->incarnation + 1 : least;
-    journal_write_life(j, &b);
+    journal_write_incarnation(j, &b);
     return journal_flush(j, &b, false);
 }
 
@@ -334,7 +334,7 @@ static bool journal_rewrite(struct journal *j)
     struct bytes b = {0};
 
     journal_write_identity(j, &b);
-    journal_write_life(j, &b);
+    journal_write_incarnation(j, &b);
     journal_write_vote(j, &b);
     if (j->snapshot.index)
         journal_write_snapshot(j, &b);

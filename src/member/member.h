@@ -33,20 +33,20 @@ struct member {
     /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
      * view are discarded. Letters of a later view wait until this member has installed that view, too. */
     uint64_t letters_view;
-    uint64_t letters_life; /* the incarnation that sent them */
-    bool announced;        /* its digest for this view has arrived (lock/digest.h) */
-    struct bytes late;     /* letters that wait, each after its length */
+    uint64_t letters_incarnation; /* the incarnation that sent them */
+    bool announced;               /* its digest for this view has arrived (lock/digest.h) */
+    struct bytes late;            /* letters that wait, each after its length */
 
     /* Its heartbeats. */
-    uint64_t heard_ms;    /* when the last one arrived; 0: none */
-    uint64_t beat_ms;     /* by its clock: when it sent the newest one that is to be acknowledged; 0: none */
-    uint64_t beat_life;   /* the incarnation that sent it */
-    uint64_t acked_ms;    /* by our clock: when we sent the newest heartbeat that it has acknowledged */
-    uint64_t promised_ms; /* our promise: until then we do not support its exclusion */
-    bool bound;           /* we acknowledge none of its heartbeats any more in this view */
-    struct beat last;     /* the last one that arrived */
+    uint64_t heard_ms;         /* when the last one arrived; 0: none */
+    uint64_t beat_ms;          /* by its clock: when it sent the newest one that is to be acknowledged; 0: none */
+    uint64_t beat_incarnation; /* the incarnation that sent it */
+    uint64_t acked_ms;         /* by our clock: when we sent the newest heartbeat that it has acknowledged */
+    uint64_t promised_ms;      /* our promise: until then we do not support its exclusion */
+    bool bound;                /* we acknowledge none of its heartbeats any more in this view */
+    struct beat last;          /* the last one that arrived */
     struct {
-        uint64_t sent_ms, echo_ms, life;
+        uint64_t sent_ms, echo_ms, incarnation;
     } span; /* an earlier heartbeat and its incarnation, from which we find out whether our clock has stood still */
 
     /* Kept sessions, see node/keep.h. */

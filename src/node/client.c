@@ -163,7 +163,7 @@ static void client_hear_more(struct client *c, const struct node_event *event)
 {
     if (event->answered) {
         command_answer(c, event->answered);
-        question_end(c->session);
+        query_end(c->session);
     } else if (bytes_len(&c->out) > CLIENT_NEWS_MAX) {
         c->closing = c->cut = true;
     } else {

@@ -250,9 +250,9 @@ static void command_status(struct client *c, const struct resp_request *r)
     resp_text(out, "reason");
     resp_text(out, node_why_not(node));
     resp_text(out, "algorithm");
-    resp_text(out, node->conf.modes->name);
+    resp_text(out, node->conf.algorithm->name);
     resp_text(out, "slots_algorithm");
-    resp_text(out, node->conf.slots->name);
+    resp_text(out, node->conf.slots_algorithm->name);
     for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         resp_text(out, numbers[k].key);
         resp_integer(out, numbers[k].value);
@@ -292,7 +292,7 @@ static void command_list_members(struct client *c)
         resp_text(&c->out, standings[m->standing]);
         resp_text(&c->out, "takes_part");
         resp_boolean(&c->out, c->protocol, m->incarnation);
-        resp_text(&c->out, "life");
+        resp_text(&c->out, "incarnation");
         resp_integer(&c->out, m->incarnation);
     }
 }

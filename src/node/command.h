@@ -20,7 +20,7 @@ void command_waiters(struct client *c, const struct resp_request *r);
 void command_locks(struct client *c, const struct resp_request *r);
 void command_force_unlock(struct client *c, const struct resp_request *r);
 /* Sends the client the answer to one of these commands. */
-void command_answer(struct client *c, const struct question *q);
+void command_answer(struct client *c, const struct query *q);
 
 /* command_session.c */
 void command_session(struct client *c, const struct resp_request *r);

@@ -1,4 +1,4 @@
-/* command_query.c - questions about locks, which all members answer. See question.h. */
+/* command_query.c - queries about locks, which all members answer. See query.h. */
 #include "base/pack.h"
 #include "command.h"
 
@@ -6,10 +6,10 @@
 
 /* ------------------------------------------------------------------------------------------------------------ asking */
 
-static void command_ask(struct client *c, enum question_about about, struct resp_word name)
+static void command_ask(struct client *c, enum query_about about, struct resp_word name)
 {
     if (command_is_name(c, name))
-        question_ask(c->session, about, name.at, name.len, 0, 0);
+        query_ask(c->session, about, name.at, name.len, 0, 0);
 }
 
 void command_holders(struct client *c, const struct resp_request *r)
@@ -58,12 +58,12 @@ void command_locks(struct client *c, const struct resp_request *r)
         return;
     }
     from = view->member[place].id == cursor >> CURSOR_MEMBER ? cursor & ((UINT64_C(1) << CURSOR_MEMBER) - 1) : 0;
-    question_ask(c->session, ASK_LOCKS, pattern.at, pattern.len, place, from);
+    query_ask(c->session, ASK_LOCKS, pattern.at, pattern.len, place, from);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
 
-static size_t command_count_rows(const struct question *q)
+static size_t command_count_rows(const struct query *q)
 {
     struct claim_row claim;
     struct lock_row lock;
@@ -73,7 +73,7 @@ static size_t command_count_rows(const struct question *q)
         struct unpack u = unpack_bytes(&q->answer[k].rows);
 
         count += q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more);
-        while (u.at < u.end && (q->about == ASK_LOCKS ? question_lock_row(&u, &lock) : question_claim_row(&u, &claim)))
+        while (u.at < u.end && (q->about == ASK_LOCKS ? query_lock_row(&u, &lock) : query_claim_row(&u, &claim)))
             count++;
     }
     return count;
@@ -149,7 +149,7 @@ static uint64_t command_next_page(const struct client *c, const struct answer *a
     return 0;
 }
 
-void command_answer(struct client *c, const struct question *q)
+void command_answer(struct client *c, const struct query *q)
 {
     struct claim_row claim;
     struct lock_row lock;
@@ -162,9 +162,9 @@ void command_answer(struct client *c, const struct question *q)
     for (uint32_t k = 0; k < q->count; k++) {
         struct unpack u = unpack_bytes(&q->answer[k].rows);
 
-        while (q->about != ASK_LOCKS && u.at < u.end && question_claim_row(&u, &claim))
+        while (q->about != ASK_LOCKS && u.at < u.end && query_claim_row(&u, &claim))
             command_show_claim(c, &q->answer[k], &claim, q->about != ASK_WAITERS);
-        while (q->about == ASK_LOCKS && u.at < u.end && question_lock_row(&u, &lock))
+        while (q->about == ASK_LOCKS && u.at < u.end && query_lock_row(&u, &lock))
             command_show_lock(c, &q->answer[k], &lock);
         if (q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more))
             command_show_gap(c, &q->answer[k]);

@@ -33,7 +33,7 @@ static const char *invariants_of_view(const struct node *node)
             return "I24: locks are open, and a member has not announced what its clients hold";
     if (node->agree && l->open && l->grants && l->fence_granted >= l->fence_limit)
         return "I29: a fencing token was granted that is beyond the limit";
-    if (node->agree && node->self.mute != !agree_life_is_durable(node->agree))
+    if (node->agree && node->self.mute != !agree_incarnation_is_durable(node->agree))
         return "I26: a member speaks in an incarnation that its disk does not have, or is silent in one that it has";
     return NULL;
 }

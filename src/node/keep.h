@@ -34,7 +34,7 @@ enum {
     KEEP_HELD_MAX = 1 << 12,    /* locks of one kept session */
     KEEP_CLAIMS_MAX = 1 << 17,  /* of all kept sessions of a member, before it refuses others */
     KEEP_RECORDS_MAX = 1 << 23, /* that other members may make this one keep */
-    KEEP_LETTER = 32,           /* the first type of letters, among those of mail.c */
+    KEEP_LETTER = 32,           /* the first type of letters, among those of messages.c */
     KEEP_LETTERS = 8,           /* how many there are */
 };
 

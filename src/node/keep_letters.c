@@ -327,7 +327,7 @@ bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, 
     uint64_t type = unpack_number(&u, 1);
 
     *wrong = NULL;
-    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_life ||
+    if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_incarnation ||
         m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
         return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
     if (node->keep.barrier && m->keep.marked)

@@ -11,8 +11,8 @@
  * let in. */
 #include "lease.h"
 
-#include "mail.h"
 #include "member/plan.h"
+#include "messages.h"
 #include "roster.h"
 
 #include <string.h>
@@ -173,8 +173,8 @@ void lease_send_beats(struct node *node)
         if (node->member[k]) {
             const struct member *m = node->member[k];
 
-            beat.echo_ms = m->beat_life == m->link.peer_incarnation ? m->beat_ms : 0;
-            mail_send_beat(node->member[k], &beat);
+            beat.echo_ms = m->beat_incarnation == m->link.peer_incarnation ? m->beat_ms : 0;
+            message_send_beat(node->member[k], &beat);
         }
     node->next_beat_ms = node->now_ms + node->beat_every_ms;
 }
@@ -199,7 +199,7 @@ static void lease_bind(struct node *node, uint32_t k)
  * difference. */
 static bool lease_has_stood_still(const struct node *node, const struct member *m, const struct beat *beat)
 {
-    return m->span.echo_ms && m->span.life == m->link.peer_incarnation && beat->sent_ms > m->span.sent_ms &&
+    return m->span.echo_ms && m->span.incarnation == m->link.peer_incarnation && beat->sent_ms > m->span.sent_ms &&
            beat->sent_ms - m->span.sent_ms > node_stretch_ms(node->now_ms - m->span.echo_ms + 1);
 }
 
@@ -207,10 +207,10 @@ static bool lease_has_stood_still(const struct node *node, const struct member *
 static void lease_set_span(const struct node *node, struct member *m, const struct beat *beat)
 {
     if (beat->echo_ms && beat->echo_ms <= node->now_ms &&
-        (beat->echo_ms > m->span.echo_ms || m->span.life != m->link.peer_incarnation)) {
+        (beat->echo_ms > m->span.echo_ms || m->span.incarnation != m->link.peer_incarnation)) {
         m->span.sent_ms = beat->sent_ms;
         m->span.echo_ms = beat->echo_ms;
-        m->span.life = m->link.peer_incarnation;
+        m->span.incarnation = m->link.peer_incarnation;
     }
 }
 
@@ -219,7 +219,7 @@ static void lease_set_span(const struct node *node, struct member *m, const stru
 static void lease_lapse(struct node *node)
 {
     node->stills++;
-    node->life_ms = node->now_ms;
+    node->incarnation_ms = node->now_ms;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k])
             node->member[k]->acked_ms = node->member[k]->span.echo_ms = 0;
@@ -243,13 +243,13 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     /* Acknowledge its heartbeat, and give the promise that belongs to the acknowledgement. */
     if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
         m->beat_ms = beat->sent_ms;
-        m->beat_life = m->link.peer_incarnation;
+        m->beat_incarnation = m->link.peer_incarnation;
         m->promised_ms = node->now_ms + node->promise_ms;
     } else {
         m->beat_ms = 0;
     }
     /* Its acknowledgement of our heartbeat, if our present incarnation has sent that. */
-    if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->life_ms &&
+    if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->incarnation_ms &&
         beat->echo_ms <= node->now_ms && beat->echo_ms > m->acked_ms) {
         m->acked_ms = beat->echo_ms;
         lease_count_acks(node);

@@ -76,11 +76,11 @@ static void metrics_of_links(const struct node *node, struct bytes *to)
 
     for (unsigned k = 0; k < sizeof each / sizeof each[0]; k++) {
         metrics_head(to, each[k].name, each[k].type, each[k].help);
-        for (uint32_t j = 0; j < talk_members(node); j++) {
-            const struct link *link = talk_link(node, j);
+        for (uint32_t j = 0; j < admin_members(node); j++) {
+            const struct link *link = admin_link(node, j);
 
             if (link)
-                metrics_print(to, "%s{member=\"%s\"} %" PRIu64 "\n", each[k].name, talk_name(node, j),
+                metrics_print(to, "%s{member=\"%s\"} %" PRIu64 "\n", each[k].name, admin_name(node, j),
                               k == 0   ? (uint64_t)(link->state == LINK_UP)
                               : k == 1 ? link->made
                               : k == 2 ? link->resent
@@ -123,7 +123,7 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     metrics_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);
     metrics_one(to, "dibs_waiters", "gauge", "Clients of this member that wait for a lock.", s->waiters);
-    metrics_one(to, "dibs_subscriptions", "gauge", "Subscriptions to events.", node->talk.watch.count);
+    metrics_one(to, "dibs_subscriptions", "gauge", "Subscriptions to events.", node->admin.watch.count);
     metrics_one(to, "dibs_grants_total", "counter", "Locks granted to clients of this member.", node->grants);
     metrics_one(to, "dibs_releases_total", "counter", "Locks that clients of this member have released.", s->releases);
     metrics_one(to, "dibs_losses_total", "counter", "Locks that clients of this member have lost.", node->losses);

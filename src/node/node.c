@@ -1,11 +1,11 @@
-/* node.c - see node.h. This file installs views. lease.c decides which members take part; mail.c has the messages
+/* node.c - see node.h. This file installs views. lease.c decides which members take part; messages.c has the messages
  * between members. */
 #include "node.h"
 
 #include "base/memory.h"
 #include "inside.h"
 #include "lease.h"
-#include "mail.h"
+#include "messages.h"
 #include "roster.h"
 #include "step.h"
 
@@ -86,15 +86,15 @@ static void node_set_roster(struct node *node, const struct view *view)
 /* -------------------------------------------------------------------------------------------------------------- views */
 
 /* A member that was excluded forgets everything and begins a new incarnation, which waits to be let in. */
-void node_begin_life(struct node *node)
+void node_begin_incarnation(struct node *node)
 {
     if (node->agree) {
-        node->self.incarnation = agree_begin_life(node->agree, 0);
-        node->self.mute = !agree_life_is_durable(node->agree);
+        node->self.incarnation = agree_begin_incarnation(node->agree, 0);
+        node->self.mute = !agree_incarnation_is_durable(node->agree);
     } else {
         node->self.incarnation++;
     }
-    node->life_ms = node->now_ms;
+    node->incarnation_ms = node->now_ms;
     fence_forget(&node->fence);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k]) {
@@ -126,7 +126,7 @@ static void node_announce(struct node *node)
     node->announced = true;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && node->view.member[k].incarnation)
-            mail_send_announced(node->member[k], node->locks.fence);
+            message_send_announced(node->member[k], node->locks.fence);
 }
 
 static void node_begin_view(struct node *node)
@@ -141,7 +141,7 @@ static void node_begin_view(struct node *node)
         if (m) {
             m->announced = false;
             link_expect(&m->link, node->view.member[k].incarnation);
-            mail_send_view(m, node->view.number);
+            message_send_view(m, node->view.number);
             view.link[view.n] = &m->link;
         } else {
             view.self = view.n;
@@ -181,13 +181,13 @@ void node_install(struct node *node, const struct view *view)
         keep_forget_all(node); /* it was excluded, perhaps in a view that is over, too */
     node_begin_view(node);
     if (took_part && !node->takes_part)
-        node_begin_life(node);
+        node_begin_incarnation(node);
     if (node_is_removed(node))
         locks_send_away(&node->locks);
     node_try_open(node);
     for (uint32_t k = 0; node->takes_part && k < view->count; k++)
         if (node->member[k] && view->member[k].standing == VIEW_REMOVED && !view->member[k].incarnation)
-            mail_send_roster(node, k);
+            message_send_roster(node, k);
     node->next_beat_ms = node->now_ms; /* the next heartbeat tells the others that the view is installed */
 }
 
@@ -211,8 +211,8 @@ void node_init(struct node *node, const struct node_conf *conf)
     node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
     locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,
                                                   .policies = conf->policies,
-                                                  .modes = conf->modes,
-                                                  .slots = conf->slots,
+                                                  .algorithm = conf->algorithm,
+                                                  .slots_algorithm = conf->slots_algorithm,
                                                   .names_max = conf->names_max,
                                                   .piece = conf->piece,
                                                   .digest_bits = conf->digest_bits,
@@ -225,7 +225,7 @@ void node_init(struct node *node, const struct node_conf *conf)
     ring_init(&node->sessions);
     ring_init(&node->confirming);
     ring_init(&node->tasks);
-    talk_init(&node->talk);
+    admin_init(&node->admin);
     keep_init(node);
 }
 
@@ -235,7 +235,7 @@ static void node_send_agreement(void *user, uint64_t to, const uint8_t *bytes, s
     uint32_t k = view_find(&node->view, to);
 
     if (k != VIEW_MEMBERS_MAX && node->member[k])
-        mail_send_agreement(node->member[k], bytes, len);
+        message_send_agreement(node->member[k], bytes, len);
 }
 
 static uint64_t node_random(void *user)
@@ -255,12 +255,12 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
                               .send = node_send_agreement};
     bool known;
 
-    node->now_ms = node->began_ms = node->life_ms = node->granted_ms = now_ms;
+    node->now_ms = node->began_ms = node->incarnation_ms = node->granted_ms = now_ms;
     node->agree = agree_new(&conf, journal, len, why);
     if (!node->agree)
         return false;
-    node->self.incarnation = agree_begin_life(node->agree, node->conf.incarnation);
-    node->self.mute = !agree_life_is_durable(node->agree);
+    node->self.incarnation = agree_begin_incarnation(node->agree, node->conf.incarnation);
+    node->self.mute = !agree_incarnation_is_durable(node->agree);
     known = agree_knows_itself(node->agree);
     if (!known && !joins) {
         uint32_t place = view_find_name(roster, node->conf.name, strlen(node->conf.name));
@@ -268,7 +268,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
         known = agree_found(node->agree, roster, roster->member[place].id, why);
         if (!known)
             return false;
-        node->self.mute = !agree_life_is_durable(node->agree);
+        node->self.mute = !agree_incarnation_is_durable(node->agree);
     }
     node_install(node, known ? agree_view(node->agree) : roster);
     if (!known)
@@ -294,7 +294,7 @@ void node_free(struct node *node)
         node_forget_retired(node);
     bytes_free(&node->turn.log);
     due_free(&node->due);
-    talk_free(&node->talk);
+    admin_free(&node->admin);
 }
 
 /* --------------------------------------------------------------------------------------------------------- as it goes */
@@ -372,7 +372,7 @@ bool node_has_left(const struct node *node)
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);
-    uint64_t due = c ? c->due_ms : UINT64_MAX, other = talk_due_ms(node);
+    uint64_t due = c ? c->due_ms : UINT64_MAX, other = admin_due_ms(node);
 
     if (due <= node->now_ms) /* there were more than a piece */
         due = node->now_ms + 1;
@@ -443,7 +443,7 @@ void node_advance(struct node *node, uint64_t now_ms)
     lease_refresh(node);
     session_all_due(node);
     session_lapse(node);
-    talk_advance(node);
+    admin_advance(node);
     if (node->agree) {
         agree_advance(node->agree, node->now_ms);
         node_keep_up(node);
@@ -463,9 +463,9 @@ void node_pump(struct node *node)
 
             sort = link_take(&node->member[k]->link, &bytes, &len);
             if (sort == LINK_LETTER)
-                mail_letter(node, k, bytes, len);
+                message_letter(node, k, bytes, len);
             else if (sort == LINK_NOTE) {
-                mail_note(node, k, bytes, len);
+                message_note(node, k, bytes, len);
                 node->news = true;
             }
             if (version != node->roster_version) /* the members have other places now */
@@ -480,7 +480,7 @@ void node_pump(struct node *node)
     node_try_open(node);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
-            mail_take_late(node, k);
+            message_take_late(node, k);
     keep_go_on(node);
 }
 
@@ -488,7 +488,7 @@ void node_written(struct node *node, bool good)
 {
     agree_written(node->agree, good);
     node->news = true;
-    node->self.mute = !agree_life_is_durable(node->agree);
+    node->self.mute = !agree_incarnation_is_durable(node->agree);
     node_keep_up(node);
 }
 
@@ -521,7 +521,7 @@ bool node_next(struct node *node, struct node_event *event)
         return true;
     c = node_settled(node);
     if (!c)
-        return talk_next(node, event);
+        return admin_next(node, event);
     event->session = c->session;
     event->answers = c == c->session->waiting;
     event->state = c->state == CLAIM_LINGERS ? CLAIM_LOST : c->state;

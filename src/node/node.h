@@ -14,6 +14,7 @@
 #ifndef DIBS_NODE_NODE_H
 #define DIBS_NODE_NODE_H
 
+#include "admin.h"
 #include "keep.h"
 #include "lock/deadline.h"
 #include "lock/lock.h"
@@ -21,7 +22,6 @@
 #include "member/agree.h"
 #include "member/fence.h"
 #include "member/member.h"
-#include "talk.h"
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
 
@@ -30,7 +30,7 @@ struct client;
 struct node_conf {
     const char *name;    /* it and the summary outlive the node */
     const char *summary; /* the configuration as text; it must be the same on all members */
-    const struct dme_alg *modes, *slots;
+    const struct dme_alg *algorithm, *slots_algorithm;
     const struct lock_policy *policy; /* `policies` of them; they outlive the node */
     uint32_t policies;
     size_t names_max;            /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
@@ -79,7 +79,7 @@ struct node {
     struct link_self self;
     struct locks locks;
     struct due due;
-    struct talk talk;
+    struct admin admin;
     struct keep keep;
     struct ring sessions;
     struct ring confirming; /* sessions that must confirm again and again, the one that did so longest ago first */
@@ -104,7 +104,7 @@ struct node {
     bool gave_up; /* it leaves or is dropped, and its clients believe in no lock any more */
 
     uint64_t began_ms, installed_ms;    /* when the process and this view began */
-    uint64_t life_ms;                   /* acknowledgements of heartbeats that were sent before this do not count */
+    uint64_t incarnation_ms;            /* acknowledgements of heartbeats that were sent before this do not count */
     uint64_t promise_ms, beat_every_ms; /* durations */
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t acked_ms;   /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
@@ -141,8 +141,8 @@ struct node_event {
     /* If one of these is not null, the event is not about a claim. */
     struct subscription *watched; /* `note` is an event of a lock that the client has subscribed to */
     const struct watch_note *note;
-    struct question *answered; /* the answer to the client's question */
-    enum keep_news keep;       /* or, if not KEEP_NOTHING, what it is told of its session */
+    struct query *answered; /* the answer to the client's query */
+    enum keep_news keep;    /* or, if not KEEP_NOTHING, what it is told of its session */
 };
 
 void node_init(struct node *node, const struct node_conf *conf);

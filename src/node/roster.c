@@ -1,7 +1,7 @@
 /* roster.c - see roster.h. */
 #include "roster.h"
 
-#include "mail.h"
+#include "messages.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static void roster_mind(const struct node *node, struct node_wish *wish)
     if (there == wish->add || node->now_ms > wish->until_ms)
         wish->until_ms = 0;
     else
-        mail_send_wish(node, wish);
+        message_send_wish(node, wish);
 }
 
 void roster_mind_wishes(struct node *node)

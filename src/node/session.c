@@ -204,7 +204,7 @@ void session_go_on(struct node *node)
 /* The driver has forgotten the session. Its wait is withdrawn; its locks are released, or linger. */
 static void session_end(struct session *s, enum session_task task)
 {
-    question_end(s);
+    query_end(s);
     watch_end(s);
     keep_part(s, task == SESSION_RELEASES);
     if (s->waiting)

@@ -40,7 +40,7 @@ struct session {
     uint64_t heard_ms;                /* remote: when its client last used CONFIRM, or was granted a lock */
     struct ring claims;               /* held; and the one it waits for */
     struct claim *waiting;
-    struct question *question; /* to which it awaits the answer, or null */
+    struct query *query; /* to which it awaits the answer, or null */
     struct ring subscriptions;
     uint32_t subscribed; /* how many */
     uint64_t id;
@@ -79,10 +79,10 @@ struct session *session_open(struct node *node, void *user);
 void session_close(struct session *s);
 /* The connection has broken, and the client may not have noticed. */
 void session_break(struct session *s);
-/* Does the session wait for a lock, or for the answer to a question? */
+/* Does the session wait for a lock, or for the answer to a query? */
 static inline bool session_is_busy(const struct session *s)
 {
-    return s->waiting || s->question || !ring_empty(&s->in_resuming);
+    return s->waiting || s->query || !ring_empty(&s->in_resuming);
 }
 
 /* Requests a lock. Returns null if the answer comes as an event (node_next), even if the lock is granted at once.

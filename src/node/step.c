@@ -134,7 +134,7 @@ static void step_go_on(struct node *node)
 {
     struct client *c;
 
-    node->talk.watch.credit = WATCH_TURN;
+    node->admin.watch.credit = WATCH_TURN;
     if (ring_empty(&node->turn.hungry))
         return;
     c = RING_OF(node->turn.hungry.next, struct client, in_hungry);

@@ -130,17 +130,17 @@ static void watch_say(struct node *node, uint32_t member, const struct watch_not
 {
     uint8_t bytes[2 + 2 * 8 + 1 + 2 * 256], *at = bytes;
 
-    at = pack_number(pack_number(at, TALK_EVENT, 1), note->event, 1);
+    at = pack_number(pack_number(at, ADMIN_EVENT, 1), note->event, 1);
     at = pack_number(pack_number(at, note->client, 8), note->fence, 8);
     at = pack_number(at, note->mode, 1);
     at = pack_text(at, note->name, note->name_len);
     at = pack_text(at, note->who, strlen(note->who));
-    talk_say(node, member, bytes, (size_t)(at - bytes));
+    admin_say(node, member, bytes, (size_t)(at - bytes));
 }
 
 void watch_tell(struct node *node, enum watch_event event, const struct claim *c)
 {
-    struct watch *w = &node->talk.watch;
+    struct watch *w = &node->admin.watch;
     struct watch_note note = {.event = event,
                               .client = c->session->id,
                               .fence = event == WATCH_WAITING ? 0 : c->fence,
@@ -153,8 +153,8 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
     memcpy(note.who, c->session->who, sizeof c->session->who);
     memcpy(note.member, node->self.name, strlen(node->self.name));
     watch_add_note(w, &note);
-    for (uint32_t k = 0; k < talk_members(node); k++)
-        if (talk_reaches(node, k) && watch_heeds(&node->member[k]->interest, node->now_ms, &note))
+    for (uint32_t k = 0; k < admin_members(node); k++)
+        if (admin_reaches(node, k) && watch_heeds(&node->member[k]->interest, node->now_ms, &note))
             watch_say(node, k, &note);
 }
 
@@ -175,8 +175,8 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
     note.name_len = (uint8_t)name_len;
     memcpy(note.name, name, name_len);
     memcpy(note.who, who, who_len);
-    memcpy(note.member, talk_name(node, from), strlen(talk_name(node, from)));
-    watch_add_note(&node->talk.watch, &note);
+    memcpy(note.member, admin_name(node, from), strlen(admin_name(node, from)));
+    watch_add_note(&node->admin.watch, &note);
     return NULL;
 }
 
@@ -184,7 +184,7 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
 
 static void watch_list(const struct node *node, struct bytes *to)
 {
-    const struct ring *all = &node->talk.watch.all;
+    const struct ring *all = &node->admin.watch.all;
 
     for (const struct ring *r = all->next; r != all; r = r->next) {
         const struct subscription *s = RING_OF(r, struct subscription, in_all);
@@ -197,17 +197,17 @@ static void watch_list(const struct node *node, struct bytes *to)
  * names. */
 static void watch_tell_interest(struct node *node)
 {
-    struct watch *w = &node->talk.watch;
+    struct watch *w = &node->admin.watch;
     struct bytes message = {0};
 
-    pack_number(bytes_add(&message, 1), TALK_INTEREST, 1);
+    pack_number(bytes_add(&message, 1), ADMIN_INTEREST, 1);
     if (w->count > INTEREST_ITEMS_MAX)
         pack_text(pack_number(bytes_add(&message, 3), 1, 1), "*", 1);
     else
         watch_list(node, &message);
-    for (uint32_t k = 0; k < talk_members(node); k++)
-        if (talk_reaches(node, k))
-            talk_say(node, k, message.at, bytes_len(&message));
+    for (uint32_t k = 0; k < admin_members(node); k++)
+        if (admin_reaches(node, k))
+            admin_say(node, k, message.at, bytes_len(&message));
     bytes_free(&message);
     w->tell_ms = node->now_ms + INTEREST_EVERY_MS;
     w->changed = false;
@@ -215,7 +215,7 @@ static void watch_tell_interest(struct node *node)
 
 bool watch_next(struct node *node, struct node_event *event)
 {
-    struct watch *w = &node->talk.watch;
+    struct watch *w = &node->admin.watch;
 
     if (w->changed)
         watch_tell_interest(node);
@@ -237,12 +237,12 @@ bool watch_next(struct node *node, struct node_event *event)
 
 bool watch_has_more(const struct node *node)
 {
-    return !ring_empty(&node->talk.watch.notes);
+    return !ring_empty(&node->admin.watch.notes);
 }
 
 const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u)
 {
-    struct watch *w = &node->talk.watch;
+    struct watch *w = &node->admin.watch;
     struct watch_interest *i = &node->member[from]->interest;
     struct unpack items = *u;
 
@@ -273,9 +273,9 @@ void watch_advance(struct node *node)
 
 uint64_t watch_due_ms(const struct node *node)
 {
-    const struct watch *w = &node->talk.watch;
+    const struct watch *w = &node->admin.watch;
 
-    return w->count && talk_members(node) > 1 ? w->tell_ms : UINT64_MAX;
+    return w->count && admin_members(node) > 1 ? w->tell_ms : UINT64_MAX;
 }
 
 /* ------------------------------------------------------------------------------------------------------ subscriptions */
@@ -295,12 +295,12 @@ static struct subscription *watch_find(const struct session *s, bool pattern, co
  * once. If they are many, the others know already that this member wants all events. */
 static void watch_changed(struct node *node)
 {
-    node->talk.watch.changed |= node->talk.watch.count <= INTEREST_ITEMS_MAX + 1;
+    node->admin.watch.changed |= node->admin.watch.count <= INTEREST_ITEMS_MAX + 1;
 }
 
 const char *watch_subscribe(struct session *s, bool pattern, const char *text, size_t len)
 {
-    struct watch *w = &s->node->talk.watch;
+    struct watch *w = &s->node->admin.watch;
     struct subscription *x;
 
     assert(len <= LOCK_NAME_MAX);
@@ -333,7 +333,7 @@ const char *watch_subscribe(struct session *s, bool pattern, const char *text, s
 
 static void watch_forget(struct subscription *x)
 {
-    struct watch *w = &x->session->node->talk.watch;
+    struct watch *w = &x->session->node->admin.watch;
 
     if (w->next == &x->in_watch)
         w->next = x->in_watch.next;

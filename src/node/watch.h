@@ -80,7 +80,7 @@ struct subscription *watch_first(const struct session *s, bool pattern);
 void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t len);
 void watch_end(struct session *s); /* all of them */
 
-/* For talk.c. */
+/* For admin.c. */
 const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u);
 const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u);
 void watch_advance(struct node *node);

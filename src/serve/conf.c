@@ -317,8 +317,8 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
         conf->data = d->set[CONF_DATA].text;
     conf_lease(d, conf);
     conf_memory(d, conf);
-    conf->modes = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
-    conf->slots = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
+    conf->algorithm = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
+    conf->slots_algorithm = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
     conf_policies(d, conf);
     if (d->mistakes == 0)
         conf_summarize(conf);

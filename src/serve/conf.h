@@ -47,7 +47,7 @@ struct serve_conf {
     bool join;                                    /* join an existing cluster */
     uint64_t lease_ms;
     uint64_t memory_max; /* bytes; 0: no bound */
-    const struct dme_alg *modes, *slots;
+    const struct dme_alg *algorithm, *slots_algorithm;
     struct lock_policy policy[LOCK_POLICIES_MAX];
     uint32_t policies;
     char *summary; /* the part that must be the same on all members, as text */

@@ -8,7 +8,7 @@
 
 static void describe_policy(const struct lock_policy *p, FILE *to)
 {
-    fprintf(to, "%s algorithm=%s slots-algorithm=%s", p->pattern, p->modes->name, p->slots->name);
+    fprintf(to, "%s algorithm=%s slots-algorithm=%s", p->pattern, p->algorithm->name, p->slots_algorithm->name);
     if (p->kind == 0)
         fprintf(to, " slots=none");
     else if (p->kind != LOCK_ANY_KIND)
@@ -20,7 +20,7 @@ void conf_summarize(struct serve_conf *conf)
     size_t len;
     FILE *to = open_memstream(&conf->summary, &len);
 
-    fprintf(to, "algorithm %s, slots by %s, lease %" PRIu64 " ms", conf->modes->name, conf->slots->name,
+    fprintf(to, "algorithm %s, slots by %s, lease %" PRIu64 " ms", conf->algorithm->name, conf->slots_algorithm->name,
             conf->lease_ms);
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, ", policy ");
@@ -83,7 +83,7 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         describe_policy(&conf->policy[k], to);
         fprintf(to, "\n");
     }
-    fprintf(to, "otherwise  algorithm=%s slots-algorithm=%s\n", conf->modes->name, conf->slots->name);
+    fprintf(to, "otherwise  algorithm=%s slots-algorithm=%s\n", conf->algorithm->name, conf->slots_algorithm->name);
     if (conf->n > 1)
         fprintf(to, "digest     %016" PRIx64 ", the same on all members\n",
                 XXH3_64bits(conf->summary, strlen(conf->summary)));

@@ -33,9 +33,9 @@ static void policy_word(struct conf_draft *d, const struct conf_setting *at, str
     if (equals)
         *equals = '\0';
     if (strcmp(word, "algorithm") == 0 && equals)
-        p->modes = conf_algorithm(d, at, equals + 1, false, n);
+        p->algorithm = conf_algorithm(d, at, equals + 1, false, n);
     else if (strcmp(word, "slots-algorithm") == 0 && equals)
-        p->slots = conf_algorithm(d, at, equals + 1, true, n);
+        p->slots_algorithm = conf_algorithm(d, at, equals + 1, true, n);
     else if (strcmp(word, "slots") == 0 && equals)
         policy_kind(d, at, p, equals + 1);
     else if (!equals)
@@ -50,7 +50,8 @@ static void policy_read(struct conf_draft *d, const struct conf_setting *at, str
 {
     char *rest = (char *)at->text, *word = strtok_r(rest, " \t", &rest);
 
-    *p = (struct lock_policy){.pattern = word, .modes = conf->modes, .slots = conf->slots, .kind = LOCK_ANY_KIND};
+    *p = (struct lock_policy){
+        .pattern = word, .algorithm = conf->algorithm, .slots_algorithm = conf->slots_algorithm, .kind = LOCK_ANY_KIND};
     if (!word || !*rest) {
         conf_mistake(d, at, "a policy is a pattern and what it is for: policy PATTERN algorithm=NAME slots=K");
         return;

@@ -399,8 +399,8 @@ static bool serve_begin(struct serve *s)
     clock_gettime(CLOCK_REALTIME, &now);
     node_init(&s->node, &(struct node_conf){.name = s->conf->member[s->conf->self].name,
                                             .summary = s->conf->summary,
-                                            .modes = s->conf->modes,
-                                            .slots = s->conf->slots,
+                                            .algorithm = s->conf->algorithm,
+                                            .slots_algorithm = s->conf->slots_algorithm,
                                             .policy = s->conf->policy,
                                             .policies = s->conf->policies,
                                             .lease_ms = alone ? 0 : s->conf->lease_ms,

@@ -17,12 +17,12 @@ const char *const clients_names[SOAK_NAMES] = {"apple", "plum", "fig", "2 pears"
 
 void clients_plan(struct world *w, uint32_t k, uint64_t in_ms)
 {
-    world_plan(w, in_ms * 1000 + world_below(w, 1000), SOAK_CLIENT, k, 0)->life = w->client[k].life;
+    world_plan(w, in_ms * 1000 + world_below(w, 1000), SOAK_CLIENT, k, 0)->generation = w->client[k].generation;
 }
 
 static void clients_think(struct world *w, uint32_t k)
 {
-    w->client[k].life++;
+    w->client[k].generation++;
     clients_plan(w, k, world_below(w, 2 * w->mix.think_ms + 1));
 }
 
@@ -355,7 +355,7 @@ static void clients_ask(struct world *w, uint32_t k)
         c->slots = 2;
         words[count++] = "SLOTS";
         words[count++] = "2";
-    } else if (w->modes->rules & 1u << DME_GROUP && world_below(w, w->mix.sharing ? 8 : 3)) {
+    } else if (w->algorithm->rules & 1u << DME_GROUP && world_below(w, w->mix.sharing ? 8 : 3)) {
         c->mode =
             w->mix.sharing || world_below(w, 2) ? LOCK_SHARED : lock_group_mode(words[1], strlen(words[1]), "red", 3);
         words[count++] = c->mode == LOCK_SHARED ? "SHARED" : "GROUP";
@@ -498,7 +498,7 @@ void clients_confirm(struct world *w, uint32_t k)
     } else if (c->holds && c->confirms) {
         if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
             clients_ask_confirm(w, c);
-        world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->life = c->life;
+        world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
     }
 }
 
@@ -563,7 +563,7 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
         clients_think(w, k);
         return;
     }
-    c->life++;
+    c->generation++;
     c->holds = true;
     if (c->stale_fence)
         clients_say_unlock(w, c, c->stale_name, c->stale_fence, true);
@@ -576,7 +576,7 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
     if (clients_believes(w, c))
         clients_check_belief(w, k, c->name);
     if (c->confirms)
-        world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
+        world_plan(w, 0, SOAK_CONFIRM, k, 0)->generation = c->generation;
     clients_plan(w, k,
                  c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
 }

@@ -41,7 +41,7 @@ static struct soak_event *conns_plan(struct world *w, struct soak_conn *x, enum 
 {
     struct soak_event *e = world_plan(w, at_us - w->now_us, type, (uint32_t)(x - w->conn), 0);
 
-    e->life = x->id;
+    e->generation = x->id;
     return e;
 }
 
@@ -168,7 +168,7 @@ void conns_end(struct world *w)
 /* The connection that an event is about, or null: it has ended. */
 static struct soak_conn *conns_of(struct world *w, const struct soak_event *e)
 {
-    return w->conn[e->a].id == e->life ? &w->conn[e->a] : NULL;
+    return w->conn[e->a].id == e->generation ? &w->conn[e->a] : NULL;
 }
 
 void conns_arrive(struct world *w, const struct soak_event *e)

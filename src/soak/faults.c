@@ -97,9 +97,9 @@ void faults_draw(struct world *w)
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",
-             w->n, w->clients, w->modes->name, w->slots->name, m->crash, m->pause, m->cut, m->breaks, m->roster,
-             m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "", m->slow ? ", slow disks" : "",
-             m->bursts ? ", in bursts" : "", m->focus ? ", aimed" : "");
+             w->n, w->clients, w->algorithm->name, w->slots_algorithm->name, m->crash, m->pause, m->cut, m->breaks,
+             m->roster, m->delay_us, m->jitter_us, m->drift_ppm, m->torn ? ", torn writes" : "",
+             m->slow ? ", slow disks" : "", m->bursts ? ", in bursts" : "", m->focus ? ", aimed" : "");
 }
 
 /* The machine that the next fault hits. */

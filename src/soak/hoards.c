@@ -8,7 +8,7 @@
 
 static void hoards_plan(struct world *w, uint32_t i)
 {
-    world_plan(w, 1000 + world_below(w, 60000), SOAK_HOARD, i, 0)->life = w->machine[i].process;
+    world_plan(w, 1000 + world_below(w, 60000), SOAK_HOARD, i, 0)->generation = w->machine[i].process;
 }
 
 void hoards_open(struct world *w, uint32_t i)
@@ -54,7 +54,7 @@ void hoards_act(struct world *w, const struct soak_event *e)
     struct soak_hoard *h = &w->hoard[e->a];
     char line[64] = "";
 
-    if (!m->runs || m->process != e->life || w->calm)
+    if (!m->runs || m->process != e->generation || w->calm)
         return;
     world_step_node(w, e->a, (struct node_input){.type = NODE_TIME}); /* what has become of its locks */
     if (!m->doomed && !session_is_busy(h->end->session))

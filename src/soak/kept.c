@@ -308,14 +308,14 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
         kept_check_loss(w, k);
     if (found && !c->holds)
         c->since_us = w->now_us;
-    c->life++;
+    c->generation++;
     c->kept->expects = false;
     c->waits = false;
     c->holds = found;
     if (!found)
         c->name = -1;
     if (found)
-        world_plan(w, 0, SOAK_CONFIRM, k, 0)->life = c->life;
+        world_plan(w, 0, SOAK_CONFIRM, k, 0)->generation = c->generation;
     clients_plan(w, k, world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
 }
 

@@ -208,7 +208,7 @@ static void library_set_timer(struct world *w, uint32_t k)
     at_us = library_when_us(c, due_ms);
     if (!l->timer_us || at_us < l->timer_us) {
         l->timer_us = at_us;
-        world_plan(w, at_us - w->now_us, SOAK_CONFIRM, k, 0)->life = c->life;
+        world_plan(w, at_us - w->now_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
     }
 }
 
@@ -278,7 +278,7 @@ static void library_read(struct world *w, uint32_t k)
 
         library_take(w, k, x, some);
         if (some < len && !w->conf->rolling && world_below(w, 4) == 0) {
-            world_plan(w, world_below(w, LATER_US), SOAK_CONFIRM, k, 0)->life = c->life;
+            world_plan(w, world_below(w, LATER_US), SOAK_CONFIRM, k, 0)->generation = c->generation;
             break;
         }
     }
@@ -368,7 +368,7 @@ static void library_lock(struct world *w, uint32_t k)
     if (l->wanted == 3 || (l->wanted == 4 && world_below(w, 2))) {
         wish.mode = DIBS_SLOTS;
         l->asks.slots = wish.slots = 2;
-    } else if (w->modes->rules & 1u << DME_GROUP && world_below(w, 3)) {
+    } else if (w->algorithm->rules & 1u << DME_GROUP && world_below(w, 3)) {
         const char *name = clients_names[l->wanted];
 
         wish.mode = world_below(w, 2) ? DIBS_SHARED : DIBS_GROUP;

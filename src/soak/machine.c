@@ -66,7 +66,7 @@ static enum disk_status machine_write_later(struct soak_machine *m, const uint8_
     ring_push(&m->writes, &write->in_machine);
     if (slow)
         world_trace(w, "the disk of %s takes %llu ms", m->name, (unsigned long long)in_us / 1000);
-    world_plan(w, machine_write_end_us(m, in_us) - w->now_us, SOAK_WRITTEN, (uint32_t)(m - w->machine), 0)->life =
+    world_plan(w, machine_write_end_us(m, in_us) - w->now_us, SOAK_WRITTEN, (uint32_t)(m - w->machine), 0)->generation =
         m->process;
     return DISK_WRITING;
 }
@@ -210,8 +210,8 @@ void machine_start(struct world *w, uint32_t i)
     node_init(&m->node, &(struct node_conf){
                             .name = m->name,
                             .summary = "soak",
-                            .modes = w->modes,
-                            .slots = w->slots,
+                            .algorithm = w->algorithm,
+                            .slots_algorithm = w->slots_algorithm,
                             .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_MAX : 0),
                             .piece = w->mix.piece,
                             .digest_bits = w->mix.piece,

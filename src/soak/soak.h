@@ -52,11 +52,11 @@ struct soak_conf {
     uint32_t clients; /* 0: drawn */
     uint32_t chaos_s; /* how long faults happen */
     enum soak_focus focus;
-    bool roster;                         /* members are added and removed, too */
-    bool calm;                           /* no faults at all */
-    bool rolling;                        /* one trouble at a time, and who is not in trouble loses no lock */
-    const struct dme_alg *modes, *slots; /* null: drawn */
-    FILE *trace;                         /* what happens, line by line; or null */
+    bool roster;  /* members are added and removed, too */
+    bool calm;    /* no faults at all */
+    bool rolling; /* one trouble at a time, and who is not in trouble loses no lock */
+    const struct dme_alg *algorithm, *slots_algorithm; /* null: drawn */
+    FILE *trace;                                       /* what happens, line by line; or null */
 };
 
 struct soak_report {

@@ -65,10 +65,10 @@ void wires_dial(struct world *w, uint32_t i, uint32_t k)
     back = there + wires_delay(w);
     w->connections++;
     e = world_plan(w, there, SOAK_CONNECTED, k, i);
-    e->life = w->connections;
+    e->generation = w->connections;
     e->len = w->machine[k].process;
     e = world_plan(w, back, SOAK_CONNECTED, i, k);
-    e->life = w->connections;
+    e->generation = w->connections;
     e->len = w->machine[i].process;
     w->pipe[i][k].last_us = w->now_us + there;
     w->pipe[k][i].last_us = w->now_us + back;
@@ -79,17 +79,17 @@ void wires_connected(struct world *w, const struct soak_event *e)
 {
     struct member *m;
 
-    if (!w->machine[e->a].runs || w->machine[e->a].process != e->len || w->pipe[e->b][e->a].connection > e->life)
+    if (!w->machine[e->a].runs || w->machine[e->a].process != e->len || w->pipe[e->b][e->a].connection > e->generation)
         return;
     m = wires_member(w, e->a, e->b);
     if (!m) { /* it does not know it: it hangs up */
-        world_plan(w, wires_delay(w), SOAK_BROKEN, e->b, e->a)->life = e->life;
+        world_plan(w, wires_delay(w), SOAK_BROKEN, e->b, e->a)->generation = e->generation;
         wires_redial(w, e->a, e->b, REDIAL_US);
         return;
     }
-    w->pipe[e->b][e->a].connection = e->life;
+    w->pipe[e->b][e->a].connection = e->generation;
     if (!w->machine[e->b].runs) /* it has crashed meanwhile */
-        world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->life = e->life;
+        world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->generation = e->generation;
     world_deliver(w, e->a, (struct node_input){.type = NODE_PEER_OPENED, .member = m});
 }
 
@@ -97,7 +97,7 @@ void wires_broken(struct world *w, const struct soak_event *e)
 {
     struct member *m;
 
-    if (!w->machine[e->a].runs || w->pipe[e->b][e->a].connection != e->life)
+    if (!w->machine[e->a].runs || w->pipe[e->b][e->a].connection != e->generation)
         return;
     w->pipe[e->b][e->a].connection = 0;
     m = wires_member(w, e->a, e->b);
@@ -108,28 +108,28 @@ void wires_broken(struct world *w, const struct soak_event *e)
 /* The connection is gone. Each side finds out in its own time. */
 void wires_break(struct world *w, uint32_t i, uint32_t k)
 {
-    uint64_t life = w->pipe[i][k].connection ? w->pipe[i][k].connection : w->pipe[k][i].connection;
+    uint64_t generation = w->pipe[i][k].connection ? w->pipe[i][k].connection : w->pipe[k][i].connection;
 
-    if (!life)
+    if (!generation)
         return;
     w->report->breaks++;
-    world_plan(w, world_below(w, 300000), SOAK_BROKEN, i, k)->life = life;
-    world_plan(w, world_below(w, 300000), SOAK_BROKEN, k, i)->life = life;
+    world_plan(w, world_below(w, 300000), SOAK_BROKEN, i, k)->generation = generation;
+    world_plan(w, world_below(w, 300000), SOAK_BROKEN, k, i)->generation = generation;
     /* Bytes sent into it are lost: the receiver has another one in mind. */
     for (size_t h = 1; h <= w->count; h++)
-        if (w->heap[h].type == SOAK_BYTES && w->heap[h].life == life)
-            w->heap[h].life = 0;
+        if (w->heap[h].type == SOAK_BYTES && w->heap[h].generation == generation)
+            w->heap[h].generation = 0;
 }
 
 /* The process has ended: its peers find out, most of the time soon. */
 void wires_drop_process(struct world *w, uint32_t i)
 {
     for (uint32_t k = 0; k < w->n; k++) {
-        uint64_t life = w->pipe[i][k].connection, late = world_below(w, 4) ? 1000 : 3000000;
+        uint64_t generation = w->pipe[i][k].connection, late = world_below(w, 4) ? 1000 : 3000000;
 
         w->pipe[k][i].connection = 0;
-        if (life)
-            world_plan(w, wires_delay(w) + world_below(w, late), SOAK_BROKEN, k, i)->life = life;
+        if (generation)
+            world_plan(w, wires_delay(w) + world_below(w, late), SOAK_BROKEN, k, i)->generation = generation;
         if (k != i)
             wires_redial(w, i, k, REDIAL_US);
     }
@@ -140,10 +140,10 @@ void wires_arrive(struct world *w, struct soak_event *e)
     struct soak_pipe *p = &w->pipe[e->a][e->b];
     struct member *m;
 
-    if (!w->machine[e->b].runs || p->connection != e->life) {
-        if (e->life) /* no process is there: the sender is told, or concludes it from the silence, as the daemon does */
-            world_plan(w, w->pipe[e->b][e->a].blocked ? SILENT_US : wires_delay(w), SOAK_BROKEN, e->a, e->b)->life =
-                e->life;
+    if (!w->machine[e->b].runs || p->connection != e->generation) {
+        if (e->generation) /* no process is there: the sender is told, or concludes it from the silence, as the daemon does */
+            world_plan(w, w->pipe[e->b][e->a].blocked ? SILENT_US : wires_delay(w), SOAK_BROKEN, e->a, e->b)
+                ->generation = e->generation;
         free(e->bytes);
         return;
     }
@@ -169,7 +169,7 @@ static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *
         at_us = p->last_us;
     p->last_us = at_us;
     e = world_plan(w, at_us - w->now_us, SOAK_BYTES, i, k);
-    e->life = w->pipe[k][i].connection;
+    e->generation = w->pipe[k][i].connection;
     e->len = len;
     e->bytes = malloc(len);
     memcpy(e->bytes, bytes, len);
@@ -178,10 +178,10 @@ static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *
 /* i hangs up, and k finds out. */
 static void wires_hang_up(struct world *w, uint32_t i, uint32_t k, uint64_t in_us)
 {
-    uint64_t life = w->pipe[k][i].connection;
+    uint64_t generation = w->pipe[k][i].connection;
 
     w->pipe[k][i].connection = 0;
-    world_plan(w, in_us, SOAK_BROKEN, k, i)->life = life;
+    world_plan(w, in_us, SOAK_BROKEN, k, i)->generation = generation;
     wires_redial(w, i, k, REDIAL_US);
 }
 

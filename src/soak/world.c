@@ -158,7 +158,7 @@ static void world_set_timer(struct world *w, uint32_t i)
         at_us = w->now_us;
     if (at_us != UINT64_MAX && (!m->timer_us || at_us < m->timer_us)) {
         m->timer_us = at_us;
-        world_plan(w, at_us - w->now_us, SOAK_TIMER, i, 0)->life = m->process;
+        world_plan(w, at_us - w->now_us, SOAK_TIMER, i, 0)->generation = m->process;
     }
 }
 
@@ -217,7 +217,7 @@ static void world_check_standstill(struct world *w, uint32_t i)
 
     if (!m->stills || node->now_ms < world_clock_ms(w, i, m->thaws_us) + SOAK_LEASE_MS / 4)
         return;
-    if (node->takes_part && node->stills < m->stills && node->life_ms < world_clock_ms(w, i, m->thaws_us))
+    if (node->takes_part && node->stills < m->stills && node->incarnation_ms < world_clock_ms(w, i, m->thaws_us))
         world_fail(w, "the clock of %s has stood still, and %s goes on", m->name, m->name);
     m->stills = 0;
 }
@@ -274,7 +274,7 @@ static void world_timer(struct world *w, const struct soak_event *e)
 {
     struct soak_machine *m = &w->machine[e->a];
 
-    if (!m->runs || m->process != e->life || m->timer_us > e->at_us)
+    if (!m->runs || m->process != e->generation || m->timer_us > e->at_us)
         return;
     m->timer_us = 0;
     world_deliver(w, e->a, (struct node_input){.type = NODE_TIME});
@@ -318,7 +318,7 @@ static void world_step(struct world *w)
     if (world_waits_until_us(w, &e) > w->now_us) {
         uint64_t in_us = world_waits_until_us(w, &e) - w->now_us;
 
-        if (e.type == SOAK_TIMER && w->machine[e.a].process == e.life)
+        if (e.type == SOAK_TIMER && w->machine[e.a].process == e.generation)
             w->machine[e.a].timer_us = w->now_us + in_us;
         world_repeat(w, &e, in_us);
         return;
@@ -341,11 +341,11 @@ static void world_step(struct world *w)
         wires_broken(w, &e);
         break;
     case SOAK_CLIENT:
-        if (w->client[e.a].life == e.life)
+        if (w->client[e.a].generation == e.generation)
             clients_act(w, e.a);
         break;
     case SOAK_CONFIRM:
-        if (w->client[e.a].life == e.life)
+        if (w->client[e.a].generation == e.generation)
             clients_confirm(w, e.a);
         break;
     case SOAK_SAY:
@@ -364,7 +364,7 @@ static void world_step(struct world *w)
         conns_closed(w, &e);
         break;
     case SOAK_WRITTEN:
-        if (w->machine[e.a].runs && w->machine[e.a].process == e.life)
+        if (w->machine[e.a].runs && w->machine[e.a].process == e.generation)
             machine_written(w, e.a);
         break;
     case SOAK_START:
@@ -479,8 +479,8 @@ static void world_begin(struct world *w)
                                : w->conf->roster ? roster_sizes
                                                  : sizes)[world_below(w, 8)];
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
-    w->modes = w->conf->modes ? w->conf->modes : world_draw_algorithm(w, false);
-    w->slots = w->conf->slots ? w->conf->slots : world_draw_algorithm(w, true);
+    w->algorithm = w->conf->algorithm ? w->conf->algorithm : world_draw_algorithm(w, false);
+    w->slots_algorithm = w->conf->slots_algorithm ? w->conf->slots_algorithm : world_draw_algorithm(w, true);
     faults_draw(w);
     w->founders = w->mix.roster && world_below(w, 2) ? 1 + (uint32_t)world_below(w, w->n) : w->n;
     for (uint32_t i = 0; i < w->n; i++) {

@@ -36,7 +36,7 @@ struct soak_event {
     uint64_t at_us, order;
     enum soak_type type;
     uint32_t a, b;
-    uint64_t life; /* of the connection, process or client that it is about: else it has no effect any more */
+    uint64_t generation; /* of the connection, process or client that it is about: else it has no effect any more */
     size_t len;
     uint8_t *bytes;
 };
@@ -144,9 +144,10 @@ struct soak_use {
 
 struct soak_client {
     uint32_t machine;
-    struct soak_library *library; /* it uses libdibs (library.c), and of what follows only conn, life, slow, thaws_us */
-    struct soak_kept *kept;       /* its session is kept (kept.c); or null */
-    uint64_t life;
+    struct soak_library
+        *library;           /* it uses libdibs (library.c), and of what follows only conn, generation, slow, thaws_us */
+    struct soak_kept *kept; /* its session is kept (kept.c); or null */
+    uint64_t generation;
     int conn; /* its connection, or -1 */
     unsigned protocol;
     bool waits, holds;
@@ -243,7 +244,7 @@ struct world {
     struct soak_history history[SOAK_NAMES];
     struct soak_hoard hoard[SOAK_MEMBERS_MAX];
     uint64_t hoard_fence[SOAK_HOARD_MAX];
-    const struct dme_alg *modes, *slots;
+    const struct dme_alg *algorithm, *slots_algorithm;
     bool calm;
     struct soak_squeeze squeeze;
     bool alone;                     /* the first machine runs a daemon alone, and no other runs */

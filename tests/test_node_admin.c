@@ -41,9 +41,10 @@ static int start(void **state)
 
     (void)state;
     for (uint32_t k = 0; k < MEMBERS; k++) {
-        members_start(&node[k],
-                      (struct node_conf){.summary = "", .modes = alg_find("central"), .slots = alg_find("central")},
-                      names, MEMBERS, k);
+        members_start(
+            &node[k],
+            (struct node_conf){.summary = "", .algorithm = alg_find("central"), .slots_algorithm = alg_find("central")},
+            names, MEMBERS, k);
         cluster_come(&all, &user[k], k);
         cut[k] = false;
     }
@@ -163,10 +164,10 @@ static void a_member_that_is_not_heard_is_named(void **state)
     cut[2] = true;
     say(0, "HOLDERS x\nPING\n");
     assert_string_equal(hear(0), ""); /* and what comes behind it waits */
-    pass_time(QUESTION_MS - 1);
+    pass_time(QUERY_MS - 1);
     assert_string_equal(hear(0), "");
-    assert_int_equal(node_due_ms(&node[0]), QUESTION_MS);
-    pass_time(QUESTION_MS);
+    assert_int_equal(node_due_ms(&node[0]), QUERY_MS);
+    pass_time(QUERY_MS);
     assert_string_equal(hear(0),
                         "*1 *4 $6 member $3 cat $5 error $57 not heard: it is not connected, or did not answer "
                         "in time +PONG ");
@@ -194,11 +195,11 @@ static void a_question_outlives_a_roster_that_shrinks(void **state)
     remove_member(0, "bee");
     settle();
     assert_string_equal(hear(0), "");
-    pass_time(QUESTION_MS);
+    pass_time(QUERY_MS);
     assert_memory_equal(hear(0), "*2 *4 $6 member $3 bee $5 error", 31);
     say(0, "HOLDERS x\n");
     remove_member(0, "cat"); /* it will not answer any more, and nobody waits for it */
-    pass_time(QUESTION_MS + 1);
+    pass_time(QUERY_MS + 1);
     assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
 }
 
@@ -214,7 +215,7 @@ static void an_answer_counts_for_the_member_that_gave_it(void **state)
     link_connected(link_to(0, 2));
     link_connected(link_to(2, 0));
     say(0, "");
-    pass_time(QUESTION_MS);
+    pass_time(QUERY_MS);
     assert_memory_equal(hear(0), "*2 *4 $6 member $3 bee $5 error", 31);
 }
 
@@ -238,7 +239,7 @@ static void a_client_that_leaves_takes_its_question_with_it(void **state)
     cut[2] = false;
     user[0].end = client_open(&node[0], NULL);
     user[0].end->session->user = user[0].end;
-    pass_time(2 * QUESTION_MS);
+    pass_time(2 * QUERY_MS);
     assert_string_equal(hear(0), "");
 }
 
@@ -299,12 +300,12 @@ static void an_event_is_told_as_far_as_the_credit_of_a_turn_goes(void **state)
     say(0, "HELLO 3\n");
     say(0, "PSUBSCRIBE *a*a*a*b *c *\n");
     hear(0);
-    node[0].talk.watch.credit = 0;
+    node[0].admin.watch.credit = 0;
     all.one_turn = true;
     say(0, "LOCK aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n");
     assert_memory_equal(hear(0), "*2 ", 3); /* it is granted, whoever wants to know */
     for (; node_wants_turns(&node[0]); turns++) {
-        node[0].talk.watch.credit = 1;
+        node[0].admin.watch.credit = 1;
         settle();
     }
     all.one_turn = false;
@@ -350,18 +351,18 @@ static void what_is_sent_again_is_counted(void **state)
     bytes_free(&text);
 }
 
-/* Heartbeats and agreement go the same way as talk, and neither waits for it nor is lost for its sake. */
-static void talk_leaves_room_for_heartbeats(void **state)
+/* Heartbeats and agreement go the same way as queries and events, and neither waits for it nor is lost for its sake. */
+static void admin_leaves_room_for_heartbeats(void **state)
 {
     struct link *link = &node[0].member[1]->link;
-    uint8_t event[1000] = {TALK_EVENT}, beat[60] = {1};
+    uint8_t event[1000] = {ADMIN_EVENT}, beat[60] = {1};
     size_t before;
 
     (void)state;
     for (unsigned k = 0; k < 2000; k++)
-        talk_say(&node[0], 1, event, sizeof event);
+        admin_say(&node[0], 1, event, sizeof event);
     before = bytes_len(&link->notes);
-    assert_in_range(before, TALK_MAX / 2, 2 * TALK_MAX);
+    assert_in_range(before, ADMIN_MAX / 2, 2 * ADMIN_MAX);
     link_note(link, beat, sizeof beat);
     assert_true(bytes_len(&link->notes) > before);
     bytes_consume(&link->notes, bytes_len(&link->notes));
@@ -384,7 +385,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_is_told_as_far_as_the_credit_of_a_turn_goes, start, stop),
         cmocka_unit_test_setup_teardown(what_is_sent_again_is_counted, start, stop),
         cmocka_unit_test_setup_teardown(interest_that_is_not_repeated_is_forgotten, start, stop),
-        cmocka_unit_test_setup_teardown(talk_leaves_room_for_heartbeats, start, stop),
+        cmocka_unit_test_setup_teardown(admin_leaves_room_for_heartbeats, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* mail.c - see mail.h. */
-#include "mail.h"
+/* messages.c - see messages.h. */
+#include "messages.h"
 
 #include "base/pack.h"
 #include "lease.h"
@@ -8,28 +8,28 @@
 
 /* Letters about views; those about locks have the types of instance.h and digest.h. */
 enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* that was all of my digest */ };
-enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH }; /* others: talk.h */
+enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH }; /* others: admin.h */
 enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26 };
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
 
-static void mail_say(struct member *m, unsigned type, uint64_t number, unsigned bytes)
+static void message_say(struct member *m, unsigned type, uint64_t number, unsigned bytes)
 {
     pack_number(pack_number(link_send(&m->link, 1 + bytes), type, 1), number, bytes);
 }
 
-void mail_send_view(struct member *m, uint64_t number)
+void message_send_view(struct member *m, uint64_t number)
 {
-    mail_say(m, LETTER_VIEW, number, 8);
+    message_say(m, LETTER_VIEW, number, 8);
 }
 
-void mail_send_announced(struct member *m, uint64_t highest_fence)
+void message_send_announced(struct member *m, uint64_t highest_fence)
 {
-    mail_say(m, LETTER_ANNOUNCED, highest_fence, 8);
+    message_say(m, LETTER_ANNOUNCED, highest_fence, 8);
 }
 
 /* Receives a letter. Returns false if it must wait for its view. A wrong letter ends the connection. */
-static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+static bool message_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct member *m = node->member[k];
     struct unpack u = {.at = bytes, .end = bytes + len};
@@ -70,7 +70,7 @@ static bool mail_take_letter(struct node *node, uint32_t k, const uint8_t *bytes
     return true;
 }
 
-void mail_take_late(struct node *node, uint32_t k)
+void message_take_late(struct node *node, uint32_t k)
 {
     struct member *m = node->member[k];
 
@@ -78,23 +78,23 @@ void mail_take_late(struct node *node, uint32_t k)
         struct unpack u = {.at = m->late.at + m->late.start, .end = m->late.at + m->late.end};
         size_t len = unpack_number(&u, 4);
 
-        if (!mail_take_letter(node, k, u.at, len))
+        if (!message_take_letter(node, k, u.at, len))
             return;
         bytes_consume(&m->late, 4 + len);
     }
 }
 
-void mail_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+void message_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct member *m = node->member[k];
 
-    if (m->letters_life != m->link.peer_incarnation) {
+    if (m->letters_incarnation != m->link.peer_incarnation) {
         bytes_free(&m->late);
         m->letters_view = 0;
-        m->letters_life = m->link.peer_incarnation;
+        m->letters_incarnation = m->link.peer_incarnation;
     }
-    mail_take_late(node, k);
-    if (bytes_len(&m->late) == 0 && mail_take_letter(node, k, bytes, len))
+    message_take_late(node, k);
+    if (bytes_len(&m->late) == 0 && message_take_letter(node, k, bytes, len))
         return;
     if (bytes_len(&m->late) > LATE_MAX) {
         link_refuse(&m->link, "too many letters of a view that is not installed here");
@@ -106,7 +106,7 @@ void mail_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len
 
 /* -------------------------------------------------------------------------------------------------------------- notes */
 
-void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len)
+void message_send_agreement(struct member *m, const uint8_t *bytes, size_t len)
 {
     struct bytes b = {0};
 
@@ -115,7 +115,7 @@ void mail_send_agreement(struct member *m, const uint8_t *bytes, size_t len)
     bytes_free(&b);
 }
 
-void mail_send_beat(struct member *m, const struct beat *beat)
+void message_send_beat(struct member *m, const struct beat *beat)
 {
     uint8_t note[BEAT_SIZE], *at = pack_number(note, NOTE_BEAT, 1);
 
@@ -127,7 +127,7 @@ void mail_send_beat(struct member *m, const struct beat *beat)
     link_note(&m->link, note, sizeof note);
 }
 
-static bool mail_read_beat(struct unpack *u, struct beat *beat)
+static bool message_read_beat(struct unpack *u, struct beat *beat)
 {
     uint64_t flags;
 
@@ -146,7 +146,7 @@ static bool mail_read_beat(struct unpack *u, struct beat *beat)
     return !u->wrong && u->at == u->end && flags < 16;
 }
 
-void mail_send_roster(const struct node *node, uint32_t k)
+void message_send_roster(const struct node *node, uint32_t k)
 {
     struct bytes b = {0};
 
@@ -158,7 +158,7 @@ void mail_send_roster(const struct node *node, uint32_t k)
 
 /* A view that another member has installed is agreed. The leader may not be able to send it to us: it may have been
  * added to the roster while we were away, so that we do not know it, or we may have been removed. */
-static void mail_hear_news(struct node *node, const struct view *view)
+static void message_hear_news(struct node *node, const struct view *view)
 {
     uint32_t place = view_find(view, agree_journal(node->agree)->member);
 
@@ -167,7 +167,7 @@ static void mail_hear_news(struct node *node, const struct view *view)
         node_install(node, view);
 }
 
-static void mail_hear_roster(struct node *node, const struct unpack *u)
+static void message_hear_roster(struct node *node, const struct unpack *u)
 {
     struct view view;
     uint32_t place;
@@ -177,7 +177,7 @@ static void mail_hear_roster(struct node *node, const struct unpack *u)
     if (!node->agree || !view_decode(&view, u->at, (size_t)(u->end - u->at)))
         return;
     if (agree_knows_itself(node->agree)) {
-        mail_hear_news(node, &view);
+        message_hear_news(node, &view);
         return;
     }
     place = view_find_name(&view, node->conf.name, strlen(node->conf.name));
@@ -187,11 +187,11 @@ static void mail_hear_roster(struct node *node, const struct unpack *u)
     if (agree_join(node->agree, &view, view.member[place].id, &why) && agree_begin(node->agree, node->now_ms, &why)) {
         node->self.disk = agree_journal(node->agree)->disk_id;
         node_install(node, &view);
-        node_begin_life(node); /* so that all get to know the data directory */
+        node_begin_incarnation(node); /* so that all get to know the data directory */
     }
 }
 
-void mail_send_wish(const struct node *node, const struct node_wish *wish)
+void message_send_wish(const struct node *node, const struct node_wish *wish)
 {
     uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
     uint32_t k = view_find(&node->view, leader);
@@ -205,7 +205,7 @@ void mail_send_wish(const struct node *node, const struct node_wish *wish)
     link_note(&node->member[k]->link, note, (size_t)(at - note));
 }
 
-static bool mail_read_text(struct unpack *u, char *text, size_t max)
+static bool message_read_text(struct unpack *u, char *text, size_t max)
 {
     size_t len;
     const char *at = unpack_text(u, &len);
@@ -217,45 +217,45 @@ static bool mail_read_text(struct unpack *u, char *text, size_t max)
     return true;
 }
 
-static void mail_hear_wish(struct node *node, struct unpack *u)
+static void message_hear_wish(struct node *node, struct unpack *u)
 {
     uint64_t flags = unpack_number(u, 1);
     struct node_wish wish = {.add = flags & 1, .force = flags & 2};
 
-    if (flags < 4 && mail_read_text(u, wish.name, LINK_NAME_MAX) && mail_read_text(u, wish.address, VIEW_ADDRESS_MAX) &&
-        u->at == u->end)
+    if (flags < 4 && message_read_text(u, wish.name, LINK_NAME_MAX) &&
+        message_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end)
         node_change_roster(node, &wish);
 }
 
 /* Should this member send the roster to the sender of the heartbeat? A sender that does not know its own id gets the
  * roster only from a member with a valid lease: an outdated roster may list it under the id that it had before it was
  * removed and added again. A sender with an outdated view should hear of the newest one from the leader first. */
-static bool mail_should_tell(const struct node *node, const struct beat *beat)
+static bool message_should_tell(const struct node *node, const struct beat *beat)
 {
     if (beat->stray)
         return node->agree && node->locks.grants;
     return node->agree && beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms;
 }
 
-void mail_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+void message_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
     uint64_t type = unpack_number(&u, 1);
     struct beat beat;
 
-    if (type == NOTE_BEAT && mail_read_beat(&u, &beat)) {
+    if (type == NOTE_BEAT && message_read_beat(&u, &beat)) {
         if (!beat.stray)
             lease_hear(node, k, &beat);
-        if (mail_should_tell(node, &beat))
-            mail_send_roster(node, k);
+        if (message_should_tell(node, &beat))
+            message_send_roster(node, k);
     } else if (type == NOTE_AGREEMENT && node->agree) {
         agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
     } else if (type == NOTE_ROSTER) {
-        mail_hear_roster(node, &u);
+        message_hear_roster(node, &u);
     } else if (type == NOTE_WISH) {
-        mail_hear_wish(node, &u);
-    } else if (talk_is(bytes, len)) {
-        const char *wrong = talk_receive(node, k, bytes, len);
+        message_hear_wish(node, &u);
+    } else if (admin_is(bytes, len)) {
+        const char *wrong = admin_receive(node, k, bytes, len);
 
         if (wrong)
             link_refuse(&node->member[k]->link, wrong);

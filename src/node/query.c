@@ -1,5 +1,5 @@
-/* question.c - see question.h. */
-#include "question.h"
+/* query.c - see query.h. */
+#include "query.h"
 
 #include "base/glob.h"
 #include "base/memory.h"
@@ -12,23 +12,23 @@
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
 
-static enum row_state question_state(const struct claim *c)
+static enum row_state query_state(const struct claim *c)
 {
     return c->state == CLAIM_LINGERS ? ROW_LINGERS : c->session->orphan ? ROW_ORPHANED : ROW_HELD;
 }
 
-static void question_add_claim(struct bytes *rows, const struct claim *c)
+static void query_add_claim(struct bytes *rows, const struct claim *c)
 {
     size_t len = strlen(c->session->who);
     uint8_t *at = bytes_add(rows, 8 + 8 + 8 + 1 + 1 + 1 + len);
 
     at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_WAITING ? 0 : c->fence, 8);
     at = pack_number(at, c->session->node->now_ms - c->since_ms, 8);
-    at = pack_number(pack_number(at, claim_mode(c), 1), question_state(c), 1);
+    at = pack_number(pack_number(at, claim_mode(c), 1), query_state(c), 1);
     pack_text(at, c->session->who, len);
 }
 
-bool question_claim_row(struct unpack *u, struct claim_row *row)
+bool query_claim_row(struct unpack *u, struct claim_row *row)
 {
     row->client = unpack_number(u, 8);
     row->fence = unpack_number(u, 8);
@@ -40,14 +40,14 @@ bool question_claim_row(struct unpack *u, struct claim_row *row)
     return !u->wrong && row->mode < LOCK_MODES && row->state < ROW_STATES && row->who_len <= SESSION_WHO_MAX;
 }
 
-static void question_add_lock(struct bytes *rows, const struct lock *lock)
+static void query_add_lock(struct bytes *rows, const struct lock *lock)
 {
     uint8_t *at = pack_text(bytes_add(rows, 1 + lock->name_len + 2 + 4 + 4), lock->name, lock->name_len);
 
     pack_number(pack_number(pack_number(at, lock->slots, 2), lock_count_holders(lock), 4), lock->waiters, 4);
 }
 
-bool question_lock_row(struct unpack *u, struct lock_row *row)
+bool query_lock_row(struct unpack *u, struct lock_row *row)
 {
     row->name = unpack_text(u, &row->name_len);
     row->slots = (uint32_t)unpack_number(u, 2);
@@ -56,77 +56,76 @@ bool question_lock_row(struct unpack *u, struct lock_row *row)
     return !u->wrong && plain_text(row->name, row->name_len);
 }
 
-static bool question_rows_are_right(enum question_about about, struct unpack u)
+static bool query_rows_are_right(enum query_about about, struct unpack u)
 {
     struct claim_row claim;
     struct lock_row lock;
 
     while (u.at < u.end)
-        if (about == ASK_LOCKS ? !question_lock_row(&u, &lock) : !question_claim_row(&u, &claim))
+        if (about == ASK_LOCKS ? !query_lock_row(&u, &lock) : !query_claim_row(&u, &claim))
             return false;
     return true;
 }
 
 /* ----------------------------------------------------------------------------------------- what this member knows */
 
-static void question_list_claims(const struct lock *lock, bool holders, uint64_t fence, struct answer *a)
+static void query_list_claims(const struct lock *lock, bool holders, uint64_t fence, struct answer *a)
 {
     uint32_t count = 0;
 
     for (const struct claim *c = holders ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (c->fence <= fence && c->state != CLAIM_WITHDRAWN && count++ < QUESTION_ROWS_MAX)
-            question_add_claim(&a->rows, c);
+        if (c->fence <= fence && c->state != CLAIM_WITHDRAWN && count++ < QUERY_ROWS_MAX)
+            query_add_claim(&a->rows, c);
     for (const struct ring *r = lock->waiting.next; !holders && r != &lock->waiting; r = r->next)
-        if (count++ < QUESTION_ROWS_MAX)
-            question_add_claim(&a->rows, RING_OF(r, struct claim, in_lock));
-    a->more = count > QUESTION_ROWS_MAX ? count - QUESTION_ROWS_MAX : 0;
+        if (count++ < QUERY_ROWS_MAX)
+            query_add_claim(&a->rows, RING_OF(r, struct claim, in_lock));
+    a->more = count > QUERY_ROWS_MAX ? count - QUERY_ROWS_MAX : 0;
 }
 
 /* Lists one page of the locks, from place `cursor` of the table on; a->more becomes the place of the next page, or 0. A
  * page ends when it is full, or when the search for matching names has cost enough for one turn: so it may be empty and
  * not the last. */
-static void question_list_locks(const struct locks *l, const char *pattern, size_t len, uint64_t cursor,
-                                struct answer *a)
+static void query_list_locks(const struct locks *l, const char *pattern, size_t len, uint64_t cursor, struct answer *a)
 {
     uint64_t cost = 0;
     unsigned count = 0;
 
-    for (; cursor < l->room && count < QUESTION_PAGE && cost < QUESTION_COST_MAX; cursor++, cost++)
+    for (; cursor < l->room && count < QUERY_PAGE && cost < QUERY_COST_MAX; cursor++, cost++)
         for (const struct lock *lock = l->table[cursor]; lock; lock = lock->next) {
             cost += 8;
             if (!glob_matches(pattern, len, lock->name, lock->name_len, &cost))
                 continue;
-            question_add_lock(&a->rows, lock);
+            query_add_lock(&a->rows, lock);
             count++;
         }
     a->more = cursor < l->room ? cursor : 0;
 }
 
-/* Answers a question at this member. For ASK_EVICT, `by` describes the client that gave the order. */
-static void question_answer(struct node *node, enum question_about about, const char *text, size_t len, uint64_t cursor,
-                            const char *by, struct answer *a)
+/* Answers a query at this member. For ASK_EVICT, `by` describes the client that gave the order. */
+static void query_answer(struct node *node, enum query_about about, const char *text, size_t len, uint64_t cursor,
+                         const char *by, struct answer *a)
 {
     const struct lock *lock = about == ASK_LOCKS ? NULL : locks_find(&node->locks, text, len);
 
     a->state = ANSWER_HEARD;
     if (about == ASK_LOCKS)
-        question_list_locks(&node->locks, text, len, cursor, a);
+        query_list_locks(&node->locks, text, len, cursor, a);
     else if (lock)
-        question_list_claims(lock, about != ASK_WAITERS, about == ASK_EVICT ? cursor : UINT64_MAX, a);
+        query_list_claims(lock, about != ASK_WAITERS, about == ASK_EVICT ? cursor : UINT64_MAX, a);
     if (about == ASK_EVICT)
         session_evict(node, text, len, cursor, by);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- asking */
 
-void questions_init(struct questions *q)
+void queries_init(struct queries *q)
 {
     ring_init(&q->open);
     ring_init(&q->settled);
 }
 
-/* Puts the question to one member. This member answers at once, another one later or not at all. */
-static void question_put(struct question *q, struct answer *a, uint64_t cursor)
+/* Puts the query to one member. This member answers at once, another one later or not at all. */
+static void query_put(struct query *q, struct answer *a, uint64_t cursor)
 {
     struct node *node = q->session->node;
     uint32_t place = view_find(&node->view, a->member);
@@ -134,53 +133,53 @@ static void question_put(struct question *q, struct answer *a, uint64_t cursor)
     char by[LOSS_BY_MAX + 1];
 
     session_describe(q->session, by);
-    if (place == talk_self(node)) {
-        question_answer(node, q->about, q->text, q->text_len, cursor, by, a);
+    if (place == admin_self(node)) {
+        query_answer(node, q->about, q->text, q->text_len, cursor, by, a);
         return;
     }
-    a->state = place != VIEW_MEMBERS_MAX && talk_reaches(node, place) ? ANSWER_AWAITED : ANSWER_NONE;
+    a->state = place != VIEW_MEMBERS_MAX && admin_reaches(node, place) ? ANSWER_AWAITED : ANSWER_NONE;
     if (a->state == ANSWER_NONE)
         return;
-    at = pack_number(pack_number(at, TALK_ASK, 1), q->id, 8);
+    at = pack_number(pack_number(at, ADMIN_ASK, 1), q->id, 8);
     at = pack_number(pack_number(at, q->about, 1), cursor, 8);
     at = pack_text(at, q->text, q->text_len);
     if (q->about == ASK_EVICT)
         at = pack_text(at, by, strlen(by));
-    talk_say(node, place, bytes, (size_t)(at - bytes));
+    admin_say(node, place, bytes, (size_t)(at - bytes));
 }
 
 /* The largest fence among the holders that a member has named. */
-static uint64_t question_largest_fence(const struct answer *a)
+static uint64_t query_largest_fence(const struct answer *a)
 {
     struct unpack u = unpack_bytes(&a->rows);
     struct claim_row row;
     uint64_t largest = 0;
 
-    while (u.at < u.end && question_claim_row(&u, &row))
+    while (u.at < u.end && query_claim_row(&u, &row))
         largest = largest < row.fence ? row.fence : largest;
     return largest;
 }
 
 /* The holders are known: asks the members to evict them. */
-static void question_evict(struct question *q)
+static void query_evict(struct query *q)
 {
     struct node *node = q->session->node;
 
     q->about = ASK_EVICT;
     q->evicts = false;
-    q->due_ms = node->now_ms + QUESTION_MS;
+    q->due_ms = node->now_ms + QUERY_MS;
     ring_cut(&q->in_node);
-    ring_push(&node->talk.questions.open, &q->in_node);
+    ring_push(&node->admin.queries.open, &q->in_node);
     for (uint32_t k = 0; k < q->count; k++) {
-        uint64_t fence = q->answer[k].more ? UINT64_MAX : question_largest_fence(&q->answer[k]);
+        uint64_t fence = q->answer[k].more ? UINT64_MAX : query_largest_fence(&q->answer[k]);
 
         bytes_free(&q->answer[k].rows);
         if (fence)
-            question_put(q, &q->answer[k], fence);
+            query_put(q, &q->answer[k], fence);
     }
 }
 
-static bool question_is_open(const struct question *q)
+static bool query_is_open(const struct query *q)
 {
     for (uint32_t k = 0; k < q->count; k++)
         if (q->answer[k].state == ANSWER_AWAITED)
@@ -188,48 +187,48 @@ static bool question_is_open(const struct question *q)
     return false;
 }
 
-/* An answer has arrived, or will not arrive any more: settles the question if none is awaited. */
-static void question_look(struct question *q)
+/* An answer has arrived, or will not arrive any more: settles the query if none is awaited. */
+static void query_look(struct query *q)
 {
-    struct questions *all = &q->session->node->talk.questions;
+    struct queries *all = &q->session->node->admin.queries;
 
-    if (!question_is_open(q) && q->evicts)
-        question_evict(q);
-    if (question_is_open(q))
+    if (!query_is_open(q) && q->evicts)
+        query_evict(q);
+    if (query_is_open(q))
         return;
     ring_cut(&q->in_node);
     ring_push(&all->settled, &q->in_node);
 }
 
-void question_ask(struct session *s, enum question_about about, const char *text, size_t len, uint32_t member,
-                  uint64_t cursor)
+void query_ask(struct session *s, enum query_about about, const char *text, size_t len, uint32_t member,
+               uint64_t cursor)
 {
     struct node *node = s->node;
-    uint32_t first = about == ASK_LOCKS ? member : 0, count = about == ASK_LOCKS ? 1 : talk_members(node);
-    struct question *q = mem_new(sizeof *q + count * sizeof q->answer[0]);
+    uint32_t first = about == ASK_LOCKS ? member : 0, count = about == ASK_LOCKS ? 1 : admin_members(node);
+    struct query *q = mem_new(sizeof *q + count * sizeof q->answer[0]);
 
-    assert(!s->question && len <= LOCK_NAME_MAX);
-    s->question = q;
+    assert(!s->query && len <= LOCK_NAME_MAX);
+    s->query = q;
     q->session = s;
     q->about = about == ASK_EVICT ? ASK_HOLDERS : about;
     q->evicts = about == ASK_EVICT;
-    q->id = ++node->talk.questions.last_id;
-    q->due_ms = node->now_ms + QUESTION_MS;
+    q->id = ++node->admin.queries.last_id;
+    q->due_ms = node->now_ms + QUERY_MS;
     q->count = count;
     q->text_len = len;
     memcpy(q->text, text, len);
-    ring_push(&node->talk.questions.open, &q->in_node);
+    ring_push(&node->admin.queries.open, &q->in_node);
     for (uint32_t k = 0; k < count; k++) {
         q->answer[k].member = node->view.member[first + k].id;
-        memcpy(q->answer[k].name, talk_name(node, first + k), sizeof q->answer[k].name);
-        question_put(q, &q->answer[k], cursor);
+        memcpy(q->answer[k].name, admin_name(node, first + k), sizeof q->answer[k].name);
+        query_put(q, &q->answer[k], cursor);
     }
-    question_look(q);
+    query_look(q);
 }
 
-void question_end(struct session *s)
+void query_end(struct session *s)
 {
-    struct question *q = s->question;
+    struct query *q = s->query;
 
     if (!q)
         return;
@@ -237,12 +236,12 @@ void question_end(struct session *s)
         bytes_free(&q->answer[k].rows);
     ring_cut(&q->in_node);
     free(q);
-    s->question = NULL;
+    s->query = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ among members */
 
-const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u)
+const char *query_hear_ask(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), cursor = unpack_number(u, 8);
     char text[LOCK_NAME_MAX + 1], by[LOSS_BY_MAX + 1] = "";
@@ -254,35 +253,35 @@ const char *question_hear_ask(struct node *node, uint32_t from, struct unpack *u
 
     if (u->wrong || u->at != u->end || about >= ASK_ABOUTS || len == 0 || !plain_text(at, len) ||
         !plain_text(by_at, by_len))
-        return "an invalid question";
+        return "an invalid query";
     memcpy(text, at, len);
     text[len] = '\0';
     memcpy(by, by_at, by_len);
-    if (!talk_reaches(node, from)) /* too many bytes wait to be sent there */
+    if (!admin_reaches(node, from)) /* too many bytes wait to be sent there */
         return NULL;
-    question_answer(node, (enum question_about)about, text, len, cursor, by, &a);
-    pack_number(pack_number(pack_number(pack_number(head, TALK_ANSWER, 1), id, 8), about, 1), a.more, 8);
+    query_answer(node, (enum query_about)about, text, len, cursor, by, &a);
+    pack_number(pack_number(pack_number(pack_number(head, ADMIN_ANSWER, 1), id, 8), about, 1), a.more, 8);
     memcpy(bytes_add(&message, sizeof head), head, sizeof head);
     if (bytes_len(&a.rows))
         memcpy(bytes_add(&message, bytes_len(&a.rows)), a.rows.at + a.rows.start, bytes_len(&a.rows));
-    talk_say(node, from, message.at, bytes_len(&message));
+    admin_say(node, from, message.at, bytes_len(&message));
     bytes_free(&message);
     bytes_free(&a.rows);
     return NULL;
 }
 
-static struct question *question_of(struct node *node, uint64_t id)
+static struct query *query_of(struct node *node, uint64_t id)
 {
-    struct ring *open = &node->talk.questions.open;
+    struct ring *open = &node->admin.queries.open;
 
     for (struct ring *r = open->next; r != open; r = r->next)
-        if (RING_OF(r, struct question, in_node)->id == id)
-            return RING_OF(r, struct question, in_node);
+        if (RING_OF(r, struct query, in_node)->id == id)
+            return RING_OF(r, struct query, in_node);
     return NULL;
 }
 
 /* The answer that is awaited from this member, or null. */
-static struct answer *question_awaits(struct question *q, uint64_t member)
+static struct answer *query_awaits(struct query *q, uint64_t member)
 {
     for (uint32_t k = 0; k < q->count; k++)
         if (q->answer[k].member == member && q->answer[k].state == ANSWER_AWAITED)
@@ -290,77 +289,77 @@ static struct answer *question_awaits(struct question *q, uint64_t member)
     return NULL;
 }
 
-const char *question_hear_answer(struct node *node, uint32_t from, struct unpack *u)
+const char *query_hear_answer(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), more = unpack_number(u, 8);
-    struct question *q = question_of(node, id);
+    struct query *q = query_of(node, id);
     struct answer *a;
 
-    if (u->wrong || about >= ASK_ABOUTS || !question_rows_are_right((enum question_about)about, *u))
+    if (u->wrong || about >= ASK_ABOUTS || !query_rows_are_right((enum query_about)about, *u))
         return "an invalid answer";
-    a = q && q->about == about ? question_awaits(q, node->view.member[from].id) : NULL;
+    a = q && q->about == about ? query_awaits(q, node->view.member[from].id) : NULL;
     if (!a) /* too late */
         return NULL;
     a->state = ANSWER_HEARD;
     a->more = more;
     if (u->at < u->end)
         memcpy(bytes_add(&a->rows, (size_t)(u->end - u->at)), u->at, (size_t)(u->end - u->at));
-    question_look(q);
+    query_look(q);
     return NULL;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- time */
 
-uint64_t questions_due_ms(const struct node *node)
+uint64_t queries_due_ms(const struct node *node)
 {
-    const struct ring *open = &node->talk.questions.open;
+    const struct ring *open = &node->admin.queries.open;
 
-    return ring_empty(open) ? UINT64_MAX : RING_OF(open->next, struct question, in_node)->due_ms;
+    return ring_empty(open) ? UINT64_MAX : RING_OF(open->next, struct query, in_node)->due_ms;
 }
 
 /* Members that are no longer in the roster will not answer. */
-static void questions_follow_roster(struct node *node)
+static void queries_follow_roster(struct node *node)
 {
-    struct questions *all = &node->talk.questions;
+    struct queries *all = &node->admin.queries;
     struct ring *next;
 
     if (all->roster_version == node->roster_version)
         return;
     all->roster_version = node->roster_version;
     for (struct ring *r = all->open.next; r != &all->open; r = next) {
-        struct question *q = RING_OF(r, struct question, in_node);
+        struct query *q = RING_OF(r, struct query, in_node);
 
         next = r->next;
         for (uint32_t k = 0; k < q->count; k++)
             if (q->answer[k].state == ANSWER_AWAITED && view_find(&node->view, q->answer[k].member) == VIEW_MEMBERS_MAX)
                 q->answer[k].state = ANSWER_NONE;
-        question_look(q);
+        query_look(q);
     }
 }
 
-void questions_advance(struct node *node)
+void queries_advance(struct node *node)
 {
-    struct ring *open = &node->talk.questions.open;
+    struct ring *open = &node->admin.queries.open;
 
-    questions_follow_roster(node);
-    while (node->now_ms >= questions_due_ms(node)) {
-        struct question *q = RING_OF(open->next, struct question, in_node);
+    queries_follow_roster(node);
+    while (node->now_ms >= queries_due_ms(node)) {
+        struct query *q = RING_OF(open->next, struct query, in_node);
 
         for (uint32_t k = 0; k < q->count; k++)
             if (q->answer[k].state == ANSWER_AWAITED)
                 q->answer[k].state = ANSWER_NONE;
-        question_look(q);
+        query_look(q);
     }
 }
 
-bool questions_next(struct node *node, struct node_event *event)
+bool queries_next(struct node *node, struct node_event *event)
 {
-    struct ring *settled = &node->talk.questions.settled;
-    struct question *q;
+    struct ring *settled = &node->admin.queries.settled;
+    struct query *q;
 
     if (ring_empty(settled))
         return false;
-    q = RING_OF(settled->next, struct question, in_node);
+    q = RING_OF(settled->next, struct query, in_node);
     ring_cut(&q->in_node);
     event->session = q->session;
     event->answered = q;
