@@ -157,9 +157,9 @@ static void intervals_cover_the_truth_as_often_as_they_say(void **state)
 }
 
 /* A server in the middle, messages that take no time and 2,000 sites that rarely ask: a queue with one server, whose mean
- * waiting time is known. Runs of 2,000 entries are long enough at half load and far too short near saturation. Then they
- * say so, and are not counted on. */
-static void known_waits_are_covered_or_the_run_says_that_it_is_too_short(void **state)
+ * waiting time is known. Runs of 2,000 entries are long enough at half load and far too short near saturation. Intervals
+ * are then wide enough all the same, and the run says that it is too short. */
+static void known_waits_are_covered_near_saturation_too(void **state)
 {
     static const struct {
         const char *line;
@@ -168,25 +168,24 @@ static void known_waits_are_covered_or_the_run_says_that_it_is_too_short(void **
     } cases[] = {
         {"central --sites 2000 --rate 0.00025 --delay 0 --hold exp:1 --entries 2000 --warmup 200", 1, 0, 30},
         {"central --sites 2000 --rate 0.0003 --delay 0 --hold const:1 --entries 2000 --warmup 200", 0.75, 0, 30},
+        {"central --sites 2000 --rate 0.0004 --delay 0 --hold exp:1 --entries 2000 --warmup 200", 4, 80, 180},
+        {"central --sites 2000 --rate 0.00045 --delay 0 --hold const:1 --entries 2000 --warmup 200", 4.5, 120, 200},
         {"central --sites 2000 --rate 0.00045 --delay 0 --hold exp:1 --entries 2000 --warmup 200", 9, 150, 200},
     };
 
     (void)state;
     for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct sim_spec spec = spec_parse(cases[c].line);
-        unsigned covered = 0, missed = 0, warned = 0;
+        unsigned covered = 0, warned = 0;
 
         for (spec.seed = 1; spec.seed <= 200; spec.seed++) {
             struct sim_result r = run(&spec);
-            bool covers = fabs(r.value[FIG_WAIT] - cases[c].wait) <= r.half[FIG_WAIT];
 
-            covered += covers;
-            missed += !covers && r.steady && !r.correlated;
+            covered += fabs(r.value[FIG_WAIT] - cases[c].wait) <= r.half[FIG_WAIT];
             warned += !r.steady || r.correlated;
         }
-        if (missed > 20 || covered < (cases[c].warned_least ? 150 : 180) || warned < cases[c].warned_least ||
-            warned > cases[c].warned_most)
-            fail_msg("%s: covered %u, missed without a warning %u, warned %u", cases[c].line, covered, missed, warned);
+        if (covered < 180 || warned < cases[c].warned_least || warned > cases[c].warned_most)
+            fail_msg("%s: covered %u, warned %u", cases[c].line, covered, warned);
         spec_free(&spec);
     }
 }
@@ -223,7 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_those_of_a_naive_count),
         cmocka_unit_test(intervals_cover_the_truth_as_often_as_they_say),
-        cmocka_unit_test(known_waits_are_covered_or_the_run_says_that_it_is_too_short),
+        cmocka_unit_test(known_waits_are_covered_near_saturation_too),
         cmocka_unit_test(a_run_with_a_precision_goes_on_until_it_is_reached),
         cmocka_unit_test(a_run_that_is_not_steady_says_so),
     };

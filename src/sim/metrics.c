@@ -62,23 +62,24 @@ static double metrics_t(double freedom)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
-/* The run in `count` pieces of equal numbers of entries: the sum of squares of the errors Y - R X of the pieces, and the
- * correlation of successive errors, corrected for its bias in short series. */
+/* The run in `count` pieces of equal numbers of entries: sums of the squares and cubes of the errors Y - R X of the
+ * pieces, and the correlation of successive errors, corrected for its bias in short series. */
 struct metrics_pieces {
-    double squares, correlation;
+    double squares, cubes, correlation;
 };
 
 static struct metrics_pieces metrics_pieces(const struct metrics *m, enum metrics_figure_id figure, unsigned count)
 {
     const struct metrics_figure *f = &metrics_figures[figure];
     double value = metrics_value(m, figure), products = 0, last = 0, raw;
-    struct metrics_pieces p = {0, 0};
+    struct metrics_pieces p = {0, 0, 0};
     unsigned step = METRICS_PARTS / count;
 
     for (unsigned k = 0; k < METRICS_PARTS; k += step) {
         double e = metrics_growth(m, k, k + step, f->over) - value * metrics_growth(m, k, k + step, f->under);
 
         p.squares += e * e;
+        p.cubes += e * e * e;
         products += e * last;
         last = e;
     }
@@ -95,20 +96,41 @@ static double metrics_effective(const struct metrics_pieces *p, unsigned count)
     return count * (1 - r) / (1 + r);
 }
 
+/* Errors are skewed: a few long waits make most of the sum, and a run that had none of them underestimates the mean. This
+ * is the quantile of the longer side by Johnson's transformation of t, with b = skewness / (6 sqrt(independent pieces)). */
+static double metrics_skewed(double t, double b)
+{
+    return b > 1e-9 ? fmax(t, (1 + cbrt(6 * b * (t + b) - 1)) / (2 * b)) : t;
+}
+
+/* Half the width of an interval for the sum of the errors of pieces that depend on each other: from the number of
+ * independent ones, of which four are taken for one degree of freedom, because that number is itself an estimate. */
+static double metrics_half_dependent(const struct metrics_pieces *p, unsigned count)
+{
+    double effective = metrics_effective(p, count), b, variance;
+
+    if (p->squares == 0)
+        return 0;
+    b = fabs(p->cubes / count / pow(p->squares / count, 1.5)) / (6 * sqrt(effective));
+    /* The variance about the mean of the run is less than the variance about the true mean. */
+    variance = p->squares / (count - 1) / fmax(1 - 1 / effective, 0.2);
+    return metrics_skewed(metrics_t(effective / 4 - 1), b) * sqrt(variance / effective) * count;
+}
+
 double metrics_half(const struct metrics *m, enum metrics_figure_id figure)
 {
-    double value = metrics_value(m, figure), effective, half, wider;
+    double value = metrics_value(m, figure), half;
     struct metrics_pieces batches, parts;
 
     if (m->marks != METRICS_PARTS + 1 || isnan(value))
         return NAN;
     batches = metrics_pieces(m, figure, METRICS_BATCHES);
     parts = metrics_pieces(m, figure, METRICS_PARTS);
-    effective = metrics_effective(&parts, METRICS_PARTS);
     half = metrics_t(METRICS_BATCHES - 1) * sqrt(batches.squares / (METRICS_BATCHES - 1) * METRICS_BATCHES);
-    wider = metrics_t(effective - 1) * sqrt(parts.squares / (METRICS_PARTS - 1) / effective) * METRICS_PARTS;
     /* Below that, a correlation may be chance; and where it is negative, as in a cycle, batches know better. */
-    return (parts.correlation > 0.15 ? fmax(half, wider) : half) / metrics_total(m, metrics_figures[figure].under);
+    if (parts.correlation > 0.15)
+        half = fmax(half, metrics_half_dependent(&parts, METRICS_PARTS));
+    return half / metrics_total(m, metrics_figures[figure].under);
 }
 
 bool metrics_is_correlated(const struct metrics *m, enum metrics_figure_id figure)

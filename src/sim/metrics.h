@@ -2,15 +2,17 @@
  *
  * Every figure is a quotient of two sums: messages by entries, waiting time by entries, entries by time. The sums only
  * grow. They are copied ("marked") when the warm-up is over, at the end of each of the batches of equal length that
- * follow (in fact of each of their parts), and differences of marks give the figure and, by the method of batch means, its confidence interval: with
- * batch sums Y_b and X_b, R = sum Y / sum X, and the half-width is t(0.975, B-1) * s / (sqrt(B) * mean X), where s is
+ * follow (in fact of each of their parts), and differences of marks give the figure and, by the method of batch means, its
+ * confidence interval: with batch sums Y_b and X_b, R = sum Y / sum X, and the half-width is t(0.975, B-1) * s / (sqrt(B) * mean X), where s is
  * the standard deviation of Y_b - R * X_b.
  *
  * Near saturation successive waits depend on each other over thousands of entries, the batches are no longer independent,
  * and such an interval is too narrow. So each batch is made of parts. The correlation r of successive parts gives the
  * number of independent parts that would say as much, N (1-r) / (1+r), and with it, if r is above 0.15, a second
- * interval. The wider of the two is reported. If fewer than 30 parts are left, or batches are correlated, the run is too short for any interval, and
- * that is reported, too. */
+ * interval. That one allows for two more facts: the number of independent parts is an estimate (so degrees of freedom are
+ * a quarter of it), and waits are skewed (so the quantile is the one of the longer side). The wider of the two intervals is
+ * reported. If fewer than 30 independent parts are left, or batches are correlated, the interval is wide because the run is
+ * too short, and that is reported, too. */
 #ifndef DIBS_SIM_METRICS_H
 #define DIBS_SIM_METRICS_H
 
@@ -95,7 +97,7 @@ double metrics_half(const struct metrics *m, enum metrics_figure_id figure);
 bool metrics_is_steady(const struct metrics *m, enum metrics_figure_id figure);
 /* Did the messages in flight change in every batch? If not, a batch says nothing about the steady state. */
 bool metrics_is_mixed(const struct metrics *m);
-/* Do the batches of a figure depend on each other so much that its interval cannot be trusted? */
+/* Do the batches of a figure depend on each other so much that its interval is wide for that reason? */
 bool metrics_is_correlated(const struct metrics *m, enum metrics_figure_id figure);
 /* The growth of a sum from the first to the last mark. */
 double metrics_total(const struct metrics *m, enum metrics_sum sum);

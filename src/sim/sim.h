@@ -72,7 +72,7 @@ struct sim_result {
     double sync_max;
     uint32_t inside_max;
     bool steady;                /* the waiting times of the first batches are like those of the last */
-    bool correlated;            /* those of successive batches depend on each other: the run is too short */
+    bool correlated;            /* those of successive batches depend on each other: intervals are widened for that */
     bool precise;               /* the intervals are as narrow as the specification wants them, if it does */
     struct fault_result faults; /* measured */
     double jain;                /* of the entries of those who ask: 1 if all are equal, 1/n if there is but one */
