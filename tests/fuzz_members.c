@@ -1,16 +1,15 @@
 /* Whatever a peer says of members: heartbeats, views, wishes, agreement. A member of a real cluster of three, of which two run
  * and have elected a leader, hears what is made up in the name of the other one. It does not crash, does not stop agreeing, and
  * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at. */
-#include "fuzz.h"
+#include "fuzz_messages.h"
 
 #include "alg/list.h"
-#include "base/pack.h"
 #include "cluster.h"
 #include "test.h"
 
 #include <string.h>
 
-enum { LEASE_MS = 1000, NOTE = 5, BEAT = 1, AGREEMENT, ROSTER, WISH };
+enum { LEASE_MS = 1000, NOTE = 5 /* the type of the frame (link.c) */ };
 
 static const char *const fuzz_names[] = {"ant", "bee", "cat"};
 static struct node node[2];
@@ -116,29 +115,22 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
 
 static void fuzz_note(struct fuzz_input *in, unsigned to)
 {
-    uint8_t type = 1 + fuzz_take(in) % 4;
-    struct bytes b = {0}, frame = {0};
+    enum message_type type = fuzz_type(in, PART_MEMBER);
+    struct bytes view = {0}, note = {0}, frame = {0};
     struct member *m = fuzz_speaker(to);
 
-    if (type == ROSTER) {
-        fuzz_view(in, to, &b);
-    } else if (type == WISH) {
-        pack_number(bytes_add(&b, 1), fuzz_take(in) % 5, 1);
-        pack_text(bytes_add(&b, 4), fuzz_names[fuzz_take(in) % 3], 3);
-        pack_text(bytes_add(&b, 4), "x:1", fuzz_take(in) % 4);
-    } else {
-        for (unsigned k = type == BEAT ? 57 : fuzz_take(in) % 120; k > 0; k--)
-            *bytes_add(&b, 1) = fuzz_take(in);
-    }
-    pack_number(pack_number(pack_number(bytes_add(&frame, 6), 2 + bytes_len(&b), 4), NOTE, 1), type, 1);
-    if (bytes_len(&b))
-        memcpy(bytes_add(&frame, bytes_len(&b)), b.at + b.start, bytes_len(&b));
+    if (type == NOTE_ROSTER)
+        fuzz_view(in, to, &view);
+    fuzz_message(in, &note, type, fuzz_names, 3, type == NOTE_ROSTER ? &view : NULL);
+    pack_number(pack_number(bytes_add(&frame, 5), 1 + bytes_len(&note), 4), NOTE, 1);
+    memcpy(bytes_add(&frame, bytes_len(&note)), note.at + note.start, bytes_len(&note));
     if (m)
         cluster_tell(
             &two, to,
             (struct node_input){
                 .type = NODE_PEER_BYTES, .member = m, .bytes = frame.at + frame.start, .len = bytes_len(&frame)});
-    bytes_free(&b);
+    bytes_free(&view);
+    bytes_free(&note);
     bytes_free(&frame);
 }
 

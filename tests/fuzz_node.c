@@ -1,20 +1,21 @@
 /* Whatever bytes a peer sends, in whatever pieces: a member takes them or ends the connection with a reason. It does
  * not crash, does not keep more than it must, and still serves its clients. The peer has said a right HELLO before,
  * else little would be reached. */
-#include "fuzz.h"
+#include "fuzz_messages.h"
 
 #include "alg/list.h"
-#include "base/pack.h"
 #include "cluster.h"
 
 #include <string.h>
+
+enum { LETTER = 2, NOTE = 5 }; /* types of frames (link.c) */
 
 static const char *const fuzz_names[] = {"a", "b"};
 
 static uint64_t fuzz_random(void *user)
 {
     (void)user;
-    return 7; /* both halves of the only id */
+    return FUZZ_ID;
 }
 
 static void fuzz_start(struct node *node, uint32_t self, const struct dme_alg *algorithm)
@@ -38,50 +39,46 @@ static void fuzz_meet(struct cluster *c, const struct dme_alg *algorithm)
     c->n = 1;
 }
 
-/* A frame whose head is right and whose body is the fuzzer's, or bytes as they are. */
+/* A frame with a message of the registry, a frame whose head is right and whose body is the fuzzer's, or just bytes. */
+static void fuzz_frame(struct cluster *c, struct fuzz_input *in, struct bytes *frame)
+{
+    static const char *const texts[] = {"x", "y", "z"};
+    uint8_t type = fuzz_take(in) % 16;
+    struct bytes body = {0};
+
+    if (type >= 6) {
+        enum message_type message = fuzz_type(in, 0);
+
+        type = registry[message].sort == LINK_LETTER ? LETTER : NOTE;
+        if (type == LETTER)
+            pack_number(bytes_add(&body, 4), c->node[0].member[1]->link.received + 1, 4);
+        fuzz_message(in, &body, message, texts, 3, NULL);
+    } else {
+        fuzz_bytes(in, &body, fuzz_take(in) % 64);
+    }
+    if (type)
+        pack_number(pack_number(bytes_add(frame, 5), 1 + bytes_len(&body), 4), type, 1);
+    if (bytes_len(&body))
+        memcpy(bytes_add(frame, bytes_len(&body)), body.at + body.start, bytes_len(&body));
+    bytes_free(&body);
+}
+
+/* A frame arrives, in pieces. */
 static void fuzz_feed(struct cluster *c, struct fuzz_input *in)
 {
-    struct node *a = &c->node[0];
-    uint8_t frame[300], type = fuzz_take(in) % 9, *at = frame;
-    size_t body = fuzz_take(in) % 64;
+    struct member *m = c->node[0].member[1];
+    struct bytes frame = {0};
 
-    if (type == 8) { /* a letter about a kept session: of the client here, or of the peer, with a lock or without */
-        uint8_t what = KEEP_LETTER + fuzz_take(in) % KEEP_LETTERS, lock = fuzz_take(in) % 2 ? 4 + 8 + 4 + 2 + 4 + 2 : 0;
+    fuzz_frame(c, in, &frame);
+    while (bytes_len(&frame)) {
+        size_t some = 1 + fuzz_take(in) % bytes_len(&frame);
 
-        at = pack_number(at, 1 + 4 + 1 + 8 + 16 + lock + body, 4);
-        at = pack_number(pack_number(at, 2, 1), a->member[1]->link.received + 1, 4);
-        at = pack_number(pack_number(at, what, 1), fuzz_take(in) % 8, 8);
-        at = pack_number(pack_number(at, 7, 8), fuzz_take(in) % 2 ? 7 : fuzz_take(in), 8);
-        if (lock) {
-            at = pack_number(pack_number(pack_number(at, 1000, 4), fuzz_take(in), 8), 0, 4);
-            at = pack_text(pack_number(pack_number(at, fuzz_take(in) % 3, 2), fuzz_take(in) % 3, 4), "x", 1);
-        }
-    } else if (type == 7) { /* a note: of the members, or beside locks */
-        at = pack_number(at, 1 + 1 + body, 4);
-        at = pack_number(at, 5, 1);
-        at = pack_number(at, fuzz_take(in) % 2 ? ADMIN_INTEREST + fuzz_take(in) % 4 : 1 + fuzz_take(in) % 4, 1);
-    } else if (type == 6) { /* a letter about a view */
-        at = pack_number(at, 1 + 4 + 1 + body, 4);
-        at = pack_number(pack_number(at, 2, 1), a->member[1]->link.received + 1, 4);
-        at = pack_number(at, 16 + fuzz_take(in) % 2, 1);
-    } else if (type == 2) { /* a letter about a lock */
-        at = pack_number(at, 1 + 4 + 4 + body, 4);
-        at = pack_number(pack_number(at, type, 1), a->member[1]->link.received + 1, 4);
-        at = pack_number(at, 1 + fuzz_take(in) % 5, 1);
-        at = pack_text(at, fuzz_take(in) % 2 ? "x" : "y", 1);
-        at = pack_number(at, fuzz_take(in) % 4, 1);
-    } else if (type < 6) {
-        at = pack_number(pack_number(at, 1 + body, 4), type, 1);
+        cluster_tell(
+            c, 0,
+            (struct node_input){.type = NODE_PEER_BYTES, .member = m, .bytes = frame.at + frame.start, .len = some});
+        bytes_consume(&frame, some);
     }
-    for (size_t k = 0; k < body; k++)
-        *at++ = fuzz_take(in);
-    for (const uint8_t *from = frame; from < at;) {
-        size_t some = 1 + fuzz_take(in) % (size_t)(at - from);
-
-        cluster_tell(c, 0,
-                     (struct node_input){.type = NODE_PEER_BYTES, .member = a->member[1], .bytes = from, .len = some});
-        from += some;
-    }
+    bytes_free(&frame);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,6 +3,7 @@
 
 #include "alg/list.h"
 #include "cluster.h"
+#include "link/registry.h"
 #include "node/metrics.h"
 
 #include <stdio.h>
@@ -355,7 +356,7 @@ static void what_is_sent_again_is_counted(void **state)
 static void admin_leaves_room_for_heartbeats(void **state)
 {
     struct link *link = &node[0].member[1]->link;
-    uint8_t event[1000] = {ADMIN_EVENT}, beat[60] = {1};
+    uint8_t event[1000] = {ADMIN_EVENT}, beat[60] = {NOTE_BEAT};
     size_t before;
 
     (void)state;

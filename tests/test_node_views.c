@@ -612,11 +612,11 @@ static void an_excluded_member_loses_its_locks_in_pieces(void **state)
 
 static void a_digest_that_cannot_be_is_refused(void **state)
 {
-    const uint8_t bad[][9] = {{DIGEST_LETTER, 0, 0, 0, 0, 1}, {DIGEST_LETTER, 12, 0, 0, 0, 1, 1},
-                              {DIGEST_LETTER, 8, 0, 0, 0},    {DIGEST_LETTER, 8, 0, 0, 0, 1, 1},
-                              {DIGEST_LETTER, 8, 0, 0},       {DIGEST_LETTER, 0, 0, 0, 255, 1}};
+    const uint8_t bad[][9] = {{LETTER_DIGEST, 0, 0, 0, 0, 1}, {LETTER_DIGEST, 12, 0, 0, 0, 1, 1},
+                              {LETTER_DIGEST, 8, 0, 0, 0},    {LETTER_DIGEST, 8, 0, 0, 0, 1, 1},
+                              {LETTER_DIGEST, 8, 0, 0},       {LETTER_DIGEST, 0, 0, 0, 255, 1}};
     const size_t len[] = {6, 7, 5, 7, 4, 6};
-    const uint8_t half[] = {DIGEST_LETTER, 16, 0, 0, 0, 1}, other[] = {DIGEST_LETTER, 24, 0, 0, 0, 1};
+    const uint8_t half[] = {LETTER_DIGEST, 16, 0, 0, 0, 1}, other[] = {LETTER_DIGEST, 24, 0, 0, 0, 1};
     struct locks *l = &node[0].locks;
 
     (void)state;

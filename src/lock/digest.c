@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/pack.h"
-#include "link/link.h"
+#include "link/registry.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void digest_send(struct locks *l)
 
             len = own->bits / 8 - done < DIGEST_SEND ? own->bits / 8 - done : DIGEST_SEND;
             at = link_send(l->view.link[to], 1 + 4 + len);
-            memcpy(pack_number(pack_number(at, DIGEST_LETTER, 1), own->bits, 4), own->at + done, len);
+            memcpy(pack_number(pack_number(at, LETTER_DIGEST, 1), own->bits, 4), own->at + done, len);
         }
     free(own->at);
     *own = (struct lock_digest){0};
@@ -126,7 +126,7 @@ const char *locks_hear_digest(struct locks *l, uint32_t from, const uint8_t *byt
     struct lock_digest *d = &l->digest[from];
 
     len = (size_t)(u.end - u.at);
-    if (u.wrong || type != DIGEST_LETTER || len == 0 || bits == 0 || bits % 8 || bits > DIGEST_BITS_MAX ||
+    if (u.wrong || type != LETTER_DIGEST || len == 0 || bits == 0 || bits % 8 || bits > DIGEST_BITS_MAX ||
         (d->bits && d->bits != bits) || len > bits / 8 - d->heard)
         return "an invalid digest";
     if (!d->bits)

@@ -17,10 +17,8 @@
 #include "lock.h"
 
 enum {
-    DIGEST_LETTER =
-        18,            /* the letter's type (node/messages.c). Its body: size of the filter in bits (4), a part of it */
-    DIGEST_BITS = 10,  /* bits for each holder, unless the configuration sets another number */
-    DIGEST_PROBES = 4, /* bits that a name sets */
+    DIGEST_BITS = 10,     /* bits for each holder, unless the configuration sets another number */
+    DIGEST_PROBES = 4,    /* bits that a name sets */
     DIGEST_SEND = 1 << 16 /* bytes of the filter in one letter */
 };
 #define DIGEST_BITS_MAX ((uint32_t)1 << 26)

@@ -195,7 +195,7 @@ enum {
     SAY_KIND = 4 + 8
 };
 
-static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to,
+static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to,
                                 size_t len)
 {
     uint8_t *at = link_send(l->view.link[to], SAY_HEAD + lock->name_len + len);
@@ -205,13 +205,13 @@ static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum i
     return pack_number(pack_number(at, lock->slots, 2), lock->epoch, 4);
 }
 
-void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t number,
+void instance_say_kind(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t number,
                        uint64_t fence)
 {
     pack_number(pack_number(instance_letter(l, lock, type, to, SAY_KIND), number, 4), fence, 8);
 }
 
-void instance_say_old(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t count)
+void instance_say_old(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t count)
 {
     uint8_t *at = instance_letter(l, lock, type, to, SAY_COUNT);
 
@@ -245,37 +245,39 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
 
-    m->type = (enum instance_type)unpack_number(&u, 1);
+    m->type = (enum message_type)unpack_number(&u, 1);
+    m->part = registry[m->type].part;
     m->name = unpack_text(&u, &m->name_len);
     m->slots = (uint32_t)unpack_number(&u, 2);
     m->epoch = (uint32_t)unpack_number(&u, 4);
     m->fence = 0;
     m->from = m->to = m->mode = m->count = m->number = m->waits = 0;
-    if (m->type == INSTANCE_STEP && m->slots) {
-        m->from = (uint32_t)unpack_number(&u, 2);
-        m->to = (uint32_t)unpack_number(&u, 2);
-    }
-    if (m->type == INSTANCE_ENCUMBERED || m->type == INSTANCE_FREED || m->type == INSTANCE_INQUIRE) {
-        m->mode = (uint32_t)unpack_number(&u, 4);
-        m->count = (uint32_t)unpack_number(&u, 4);
-    }
-    if (m->type == INSTANCE_FOLLOW || m->type == INSTANCE_REPORT) {
-        m->number = (uint32_t)unpack_number(&u, 4);
-        m->mode = (uint32_t)unpack_number(&u, 4);
-    }
-    if (m->type == INSTANCE_REPORT) {
-        m->count = (uint32_t)unpack_number(&u, 4);
-        m->waits = (uint32_t)unpack_number(&u, 4);
-    }
-    if (instance_is_about_kind(m->type)) {
+    switch (m->part) {
+    case PART_STEP:
+        m->from = m->slots ? (uint32_t)unpack_number(&u, 2) : 0;
+        m->to = m->slots ? (uint32_t)unpack_number(&u, 2) : 0;
+        break;
+    case PART_KIND:
         m->number = (uint32_t)unpack_number(&u, 4);
         m->fence = unpack_number(&u, 8);
+        break;
+    case PART_CARRIED:
+        m->mode = m->type == INSTANCE_CLEAR ? 0 : (uint32_t)unpack_number(&u, 4);
+        m->count = m->type == INSTANCE_CLEAR ? 0 : (uint32_t)unpack_number(&u, 4);
+        break;
+    case PART_REPORT:
+        m->number = (uint32_t)unpack_number(&u, 4);
+        m->mode = (uint32_t)unpack_number(&u, 4);
+        m->count = m->type == INSTANCE_FOLLOW ? 0 : (uint32_t)unpack_number(&u, 4);
+        m->waits = m->type == INSTANCE_FOLLOW ? 0 : (uint32_t)unpack_number(&u, 4);
+        break;
+    default:
+        return "a letter that is not about a lock";
     }
     m->step = u.at;
     m->step_len = (size_t)(u.end - u.at);
-    if (u.wrong || m->type < INSTANCE_ASK || m->type >= INSTANCE_TYPES || (m->type != INSTANCE_STEP && m->step_len))
-        return "a message about a lock that is cut short or of no known type";
-    if (m->name_len == 0 || m->slots > LOCK_SLOTS_MAX || (m->type == INSTANCE_ASK && m->number > LOCK_SLOTS_MAX) ||
+    if (u.wrong || m->name_len == 0 || m->slots > LOCK_SLOTS_MAX ||
+        (m->type == INSTANCE_ASK && m->number > LOCK_SLOTS_MAX) ||
         (m->slots && (m->from >= m->slots || m->to >= m->slots)))
         return "an invalid message about a lock";
     return NULL;

@@ -2,31 +2,13 @@
 #ifndef DIBS_LOCK_INSTANCE_H
 #define DIBS_LOCK_INSTANCE_H
 
+#include "link/registry.h"
 #include "lock.h"
 
-/* The messages between members about a lock. */
-enum instance_type {
-    INSTANCE_ASK = 1,    /* to the home: which kind is the lock? This one is wanted (kind.h) */
-    INSTANCE_IS,         /* from the home: the lock is of this kind (kind.h) */
-    INSTANCE_STEP,       /* a message of the lock's algorithm */
-    INSTANCE_ENCUMBERED, /* the number of the sender's carried-over holders (carried.h) */
-    INSTANCE_FREED,      /* this many of them are no longer carried over: they released the lock, or were taken over */
-    INSTANCE_FOLLOW,     /* report the claims of your clients from now on (report.h) */
-    INSTANCE_REPORT,     /* the claims of the sender's clients (report.h) */
-    INSTANCE_RETIRE,     /* from the home: freeze the lock (kind.h) */
-    INSTANCE_FROZEN,     /* the answer to RETIRE (kind.h) */
-    INSTANCE_INQUIRE,    /* how many carried-over holders do you have? (carried.h) */
-    INSTANCE_CLEAR,      /* the answer to INQUIRE: none */
-    INSTANCE_TYPES       /* one more than the last */
-};
-
-static inline bool instance_is_about_kind(enum instance_type type)
-{
-    return type == INSTANCE_ASK || type == INSTANCE_IS || type == INSTANCE_RETIRE || type == INSTANCE_FROZEN;
-}
-
+/* A letter about a lock, as its fields (link/registry.h). */
 struct instance_message {
-    enum instance_type type;
+    enum message_type type;
+    enum registry_part part;
     const char *name;
     size_t name_len;
     uint32_t slots, epoch; /* the kind of the lock, as far as the sender knows it */
@@ -77,10 +59,10 @@ void instance_release(struct locks *l, struct lock *lock, uint32_t s);
 const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 
 /* Sends ASK, IS, RETIRE or FROZEN. */
-void instance_say_kind(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t number,
+void instance_say_kind(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t number,
                        uint64_t fence);
 /* Sends ENCUMBERED, FREED or INQUIRE. */
-void instance_say_old(struct locks *l, const struct lock *lock, enum instance_type type, uint32_t to, uint32_t count);
+void instance_say_old(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t count);
 /* Sends CLEAR, about a name that this member need not know. */
 void instance_say_clear(struct locks *l, uint32_t to, const char *name, size_t name_len);
 struct report;

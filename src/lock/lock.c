@@ -716,9 +716,9 @@ struct claim *locks_settled(struct locks *l)
 /* Receives a letter of this epoch. */
 static const char *lock_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    if (m->type == INSTANCE_STEP)
+    if (m->part == PART_STEP)
         return instance_receive(l, lock, from, m);
-    if (m->type == INSTANCE_ENCUMBERED || m->type == INSTANCE_FREED)
+    if (m->part == PART_CARRIED)
         return old_hear(l, lock, from, m);
     report_hear(l, lock, from, m);
     return NULL;
@@ -743,7 +743,7 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
         old_heard(lock, from);
     if (m.type == INSTANCE_INQUIRE)
         old_answer(l, lock, from, &m);
-    else if (instance_is_about_kind(m.type))
+    else if (m.part == PART_KIND)
         wrong = kind_hear(l, lock, from, &m);
     else if (m.type != INSTANCE_CLEAR && kind_is_current(l, lock, &m, &wrong))
         wrong = lock_hear(l, lock, from, &m);

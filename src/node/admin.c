@@ -2,6 +2,7 @@
 #include "admin.h"
 
 #include "base/pack.h"
+#include "link/registry.h"
 #include "node.h"
 
 void admin_init(struct admin *t)
@@ -48,11 +49,6 @@ void admin_say(struct node *node, uint32_t member, const uint8_t *bytes, size_t 
         link_note(link, bytes, len);
 }
 
-bool admin_is(const uint8_t *bytes, size_t len)
-{
-    return len && bytes[0] >= ADMIN_INTEREST;
-}
-
 const char *admin_receive(struct node *node, uint32_t from, const uint8_t *bytes, size_t len)
 {
     struct unpack u = {.at = bytes + 1, .end = bytes + len};
@@ -67,7 +63,7 @@ const char *admin_receive(struct node *node, uint32_t from, const uint8_t *bytes
     case ADMIN_ANSWER:
         return query_hear_answer(node, from, &u);
     default:
-        return "a message of no known type";
+        return "a note that is neither a query nor an event";
     }
 }
 

@@ -13,9 +13,6 @@ enum {
     ADMIN_MAX = 1 << 18
 }; /* bytes that wait for a member; further messages are dropped, so that heartbeats are not */
 
-/* The first byte of a message. Other notes (messages.c) have smaller numbers. */
-enum admin_type { ADMIN_INTEREST = 0x40, ADMIN_EVENT, ADMIN_ASK, ADMIN_ANSWER };
-
 struct admin {
     struct watch watch;
     struct queries queries;
@@ -38,8 +35,7 @@ bool admin_reaches(const struct node *node, uint32_t member);
 void admin_say(struct node *node, uint32_t member, const uint8_t *bytes, size_t len);
 
 /* For node.c. */
-bool admin_is(const uint8_t *bytes, size_t len);
-/* Receives a message of member `from`. Returns null, or what is wrong with it. */
+/* Receives a note of PART_ADMIN (link/registry.h) from member `from`. Returns null, or what is wrong with it. */
 const char *admin_receive(struct node *node, uint32_t from, const uint8_t *bytes, size_t len);
 void admin_advance(struct node *node);
 uint64_t admin_due_ms(const struct node *node);

@@ -6,19 +6,10 @@
  * and its claims are. Every other member of the view has a *record* of each lock that a kept session holds. The README
  * of this folder tells the rules and why they are safe (I33).
  *
- * Letters. GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other member. They are numbered by the
- * owner, the same number for all receivers, which acknowledge them together (ACK: up to this number). They are not
- * bound to a view: a member takes them from every incarnation that takes part in the view that it has installed.
- * REPORT, MARK and ASK belong to the view in which they were sent. Numbers are as in pack.h.
- *
- *   GRANT   number, id, keep time, a lock     the session holds this lock; number 0: to a member that is new
- *   FREE    number, id, name, fence           the session holds it no longer
- *   MOVE    number, id, member                in the next view that member shall be the owner; number 0: as above
- *   SYNC    number                            that was all that the owner's sessions hold
- *   ACK     number                            of the receiver's stream
- *   REPORT  id, keep time, a lock, owner, since, move   a record whose owner does not take part, or is not sure
- *   MARK                                      those were all reports in this view
- *   ASK     id                                a client of the sender resumes this session of the receiver */
+ * Letters (PART_KEEP in link/registry.h). GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other
+ * member. They are numbered by the owner, the same number for all receivers, which acknowledge them together (ACK: up
+ * to this number). They are not bound to a view: a member takes them from every incarnation that takes part in the view
+ * that it has installed. REPORT, MARK and ASK belong to the view in which they were sent. */
 #ifndef DIBS_NODE_KEEP_H
 #define DIBS_NODE_KEEP_H
 
@@ -34,8 +25,6 @@ enum {
     KEEP_HELD_MAX = 1 << 12,    /* locks of one kept session */
     KEEP_CLAIMS_MAX = 1 << 17,  /* of all kept sessions of a member, before it refuses others */
     KEEP_RECORDS_MAX = 1 << 23, /* that other members may make this one keep */
-    KEEP_LETTER = 32,           /* the first type of letters, among those of messages.c */
-    KEEP_LETTERS = 8,           /* how many there are */
 };
 
 struct keep_id {
@@ -144,7 +133,7 @@ bool keep_next(struct node *node, struct node_event *event);
 /* After letters have come, and when time has passed. */
 void keep_go_on(struct node *node);
 uint64_t keep_due_ms(const struct node *node);
-/* A letter of the member at place k, of a type from KEEP_LETTER on. Returns false if it must wait. *wrong becomes what
+/* A letter of the member at place k, of PART_KEEP (link/registry.h). Returns false if it must wait. *wrong becomes what
  * is wrong with it, or null. */
 bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong);
 

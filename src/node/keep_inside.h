@@ -4,19 +4,8 @@
 #define DIBS_NODE_KEEP_INSIDE_H
 
 #include "keep.h"
+#include "link/registry.h"
 #include "session.h"
-
-/* The types of letters, as keep.h has them. */
-enum keep_type {
-    KEEP_GRANT = KEEP_LETTER,
-    KEEP_FREE,
-    KEEP_MOVE,
-    KEEP_SYNC,
-    KEEP_ACK,
-    KEEP_REPORT,
-    KEEP_MARK,
-    KEEP_ASK
-};
 
 /* ---- keep_records.c: sessions by their ids, and the members that own them */
 /* The session with this id, or null. */
@@ -52,8 +41,8 @@ static inline void keep_stir(struct node *node)
 void keep_record_claim(struct claim *c);
 /* Do other members have a record of the claim? */
 bool keep_is_recorded(const struct claim *c);
-void keep_say_number(struct member *m, enum keep_type type, uint64_t number);
-void keep_say_id(struct member *m, enum keep_type type, uint64_t number, struct keep_id id, uint64_t to);
+void keep_say_number(struct member *m, enum message_type type, uint64_t number);
+void keep_say_id(struct member *m, enum message_type type, uint64_t number, struct keep_id id, uint64_t to);
 void keep_say_ask(struct member *m, struct keep_id id);
 /* Sends everything that the own sessions hold to a member that has just begun to take part. */
 void keep_send_all(struct node *node, struct member *m);

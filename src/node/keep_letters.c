@@ -76,14 +76,14 @@ bool keep_is_recorded(const struct claim *c)
     return c->kept && !c->freed;
 }
 
-void keep_say_number(struct member *m, enum keep_type type, uint64_t number)
+void keep_say_number(struct member *m, enum message_type type, uint64_t number)
 {
     uint8_t letter[1 + 8];
 
     keep_say(m, letter, pack_number(pack_number(letter, type, 1), number, 8));
 }
 
-void keep_say_id(struct member *m, enum keep_type type, uint64_t number, struct keep_id id, uint64_t to)
+void keep_say_id(struct member *m, enum message_type type, uint64_t number, struct keep_id id, uint64_t to)
 {
     uint8_t letter[1 + 8 + ID + 8];
 

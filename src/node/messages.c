@@ -3,12 +3,10 @@
 
 #include "base/pack.h"
 #include "lease.h"
-#include "lock/digest.h"
-#include "lock/instance.h"
+#include "link/registry.h"
 
-/* Letters about views; those about locks have the types of instance.h and digest.h. */
-enum { LETTER_VIEW = 16 /* all that follow belong to this view */, LETTER_ANNOUNCED /* that was all of my digest */ };
-enum { NOTE_BEAT = 1, NOTE_AGREEMENT, NOTE_ROSTER, NOTE_WISH }; /* others: admin.h */
+#include <assert.h>
+
 enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26 };
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
@@ -28,46 +26,64 @@ void message_send_announced(struct member *m, uint64_t highest_fence)
     message_say(m, LETTER_ANNOUNCED, highest_fence, 8);
 }
 
-/* Receives a letter. Returns false if it must wait for its view. A wrong letter ends the connection. */
+/* All letters that follow belong to the view `number`. Returns false if that view is not installed here yet. */
+static bool message_hear_view(const struct node *node, struct member *m, uint64_t number)
+{
+    if (number > node->view.number)
+        return false;
+    m->letters_view = number;
+    return true;
+}
+
+/* The member at place `k` has sent its whole digest. Returns null, or what is wrong. */
+static const char *message_hear_announced(struct node *node, uint32_t k, uint64_t highest_fence)
+{
+    if (!locks_has_digest(&node->locks, node->part[k]) || node->member[k]->announced)
+        return "an announcement before the whole digest, or a second one";
+    locks_hear_fence(&node->locks, highest_fence);
+    node->member[k]->announced = true;
+    node_try_open(node);
+    return NULL;
+}
+
+/* Receives a letter of the installed view about a lock. Returns false if it must wait until the view has opened. */
+static bool message_hear_lock(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong)
+{
+    if (node->locks.open)
+        *wrong = locks_receive(&node->locks, node->part[k], bytes, len);
+    return node->locks.open;
+}
+
+/* Receives a letter, the form of which has been checked. Returns false if it must wait. A wrong letter ends the
+ * connection. */
 static bool message_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct member *m = node->member[k];
     struct unpack u = {.at = bytes, .end = bytes + len};
-    uint64_t type = unpack_number(&u, 1), number;
+    enum message_type type = (enum message_type)unpack_number(&u, 1);
     const char *wrong = NULL;
+    bool taken = true;
 
-    if (type == LETTER_VIEW) {
-        number = unpack_number(&u, 8);
-        if (number > node->view.number && !u.wrong)
-            return false;
-        m->letters_view = number;
-        wrong = u.wrong || u.at != u.end ? "a letter that is cut short" : NULL;
-    } else if (type >= KEEP_LETTER && type < KEEP_LETTER + KEEP_LETTERS) {
-        if (!keep_hear(node, k, bytes, len, &wrong))
-            return false;
-    } else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation) {
+    assert(registry[type].sort == LINK_LETTER);
+    if (type == LETTER_VIEW)
+        taken = message_hear_view(node, m, unpack_number(&u, 8));
+    else if (registry[type].part == PART_KEEP)
+        taken = keep_hear(node, k, bytes, len, &wrong);
+    else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation)
         return true; /* of an earlier view */
-    } else if (type == LETTER_ANNOUNCED) {
-        locks_hear_fence(&node->locks, unpack_number(&u, 8));
-        wrong = u.wrong || u.at != u.end || !locks_has_digest(&node->locks, node->part[k]) || m->announced
-                    ? "a letter that is cut short"
-                    : NULL;
-        if (!wrong) {
-            m->announced = true;
-            node_try_open(node);
-        }
-    } else if (type == DIGEST_LETTER && !m->announced) {
+    else if (type == LETTER_ANNOUNCED)
+        wrong = message_hear_announced(node, k, unpack_number(&u, 8));
+    else if (type == LETTER_DIGEST && m->announced)
+        wrong = "a digest after its end was announced";
+    else if (type == LETTER_DIGEST)
         wrong = locks_hear_digest(&node->locks, node->part[k], bytes, len);
-    } else if (!node->locks.open) {
-        return false;
-    } else {
-        wrong = locks_receive(&node->locks, node->part[k], bytes, len);
-    }
+    else
+        taken = message_hear_lock(node, k, bytes, len, &wrong);
     if (wrong) {
         link_refuse(&m->link, wrong);
         m->link.banned = true;
     }
-    return true;
+    return taken;
 }
 
 void message_take_late(struct node *node, uint32_t k)
@@ -87,11 +103,17 @@ void message_take_late(struct node *node, uint32_t k)
 void message_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
 {
     struct member *m = node->member[k];
+    const char *wrong;
 
     if (m->letters_incarnation != m->link.peer_incarnation) {
         bytes_free(&m->late);
         m->letters_view = 0;
         m->letters_incarnation = m->link.peer_incarnation;
+    }
+    if (!registry_check(LINK_LETTER, bytes, len, &wrong)) {
+        link_refuse(&m->link, wrong);
+        m->link.banned = true;
+        return;
     }
     message_take_late(node, k);
     if (bytes_len(&m->late) == 0 && message_take_letter(node, k, bytes, len))
@@ -143,7 +165,7 @@ static bool message_read_beat(struct unpack *u, struct beat *beat)
     beat->leaves = flags & 2;
     beat->stray = flags & 4;
     beat->crowded = flags & 8;
-    return !u->wrong && u->at == u->end && flags < 16;
+    return flags < 16;
 }
 
 void message_send_roster(const struct node *node, uint32_t k)
@@ -237,29 +259,46 @@ static bool message_should_tell(const struct node *node, const struct beat *beat
     return node->agree && beat->view < node->view.number && node->now_ms - node->installed_ms > node->conf.lease_ms;
 }
 
-void message_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+static void message_hear_beat(struct node *node, uint32_t k, struct unpack *u)
 {
-    struct unpack u = {.at = bytes, .end = bytes + len};
-    uint64_t type = unpack_number(&u, 1);
     struct beat beat;
 
-    if (type == NOTE_BEAT && message_read_beat(&u, &beat)) {
-        if (!beat.stray)
-            lease_hear(node, k, &beat);
-        if (message_should_tell(node, &beat))
-            message_send_roster(node, k);
-    } else if (type == NOTE_AGREEMENT && node->agree) {
-        agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
-    } else if (type == NOTE_ROSTER) {
-        message_hear_roster(node, &u);
-    } else if (type == NOTE_WISH) {
-        message_hear_wish(node, &u);
-    } else if (admin_is(bytes, len)) {
-        const char *wrong = admin_receive(node, k, bytes, len);
-
-        if (wrong)
-            link_refuse(&node->member[k]->link, wrong);
-    } else {
-        link_refuse(&node->member[k]->link, "a note of no known type");
+    if (!message_read_beat(u, &beat)) {
+        link_refuse(&node->member[k]->link, "an invalid heartbeat");
+        return;
     }
+    if (!beat.stray)
+        lease_hear(node, k, &beat);
+    if (message_should_tell(node, &beat))
+        message_send_roster(node, k);
+}
+
+void message_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct unpack u = {.at = bytes + 1, .end = bytes + len};
+    const char *wrong = NULL;
+
+    if (!registry_check(LINK_NOTE, bytes, len, &wrong)) {
+        link_refuse(&node->member[k]->link, wrong);
+        return;
+    }
+    switch (bytes[0]) {
+    case NOTE_BEAT:
+        message_hear_beat(node, k, &u);
+        break;
+    case NOTE_AGREEMENT:
+        if (node->agree)
+            agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
+        break;
+    case NOTE_ROSTER:
+        message_hear_roster(node, &u);
+        break;
+    case NOTE_WISH:
+        message_hear_wish(node, &u);
+        break;
+    default:
+        wrong = admin_receive(node, k, bytes, len);
+    }
+    if (wrong)
+        link_refuse(&node->member[k]->link, wrong);
 }

@@ -1,4 +1,4 @@
-/* messages.h - the messages between members: letters and notes (link.h).
+/* messages.h - the messages between members: letters and notes (link.h), as link/registry.h lists them.
  *
  * Letters are never lost, and arrive in order. They are about locks and belong to a view: a letter of one type names a
  * view, and all letters after it belong to that view. A letter of an earlier view is discarded. A letter of a later

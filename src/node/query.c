@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/pack.h"
 #include "base/plain.h"
+#include "link/registry.h"
 #include "session.h"
 
 #include <assert.h>
@@ -143,8 +144,7 @@ static void query_put(struct query *q, struct answer *a, uint64_t cursor)
     at = pack_number(pack_number(at, ADMIN_ASK, 1), q->id, 8);
     at = pack_number(pack_number(at, q->about, 1), cursor, 8);
     at = pack_text(at, q->text, q->text_len);
-    if (q->about == ASK_EVICT)
-        at = pack_text(at, by, strlen(by));
+    at = pack_text(at, by, q->about == ASK_EVICT ? strlen(by) : 0);
     admin_say(node, place, bytes, (size_t)(at - bytes));
 }
 
@@ -245,8 +245,8 @@ const char *query_hear_ask(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), cursor = unpack_number(u, 8);
     char text[LOCK_NAME_MAX + 1], by[LOSS_BY_MAX + 1] = "";
-    size_t len, by_len = 0;
-    const char *at = unpack_text(u, &len), *by_at = about == ASK_EVICT ? unpack_text(u, &by_len) : "";
+    size_t len, by_len;
+    const char *at = unpack_text(u, &len), *by_at = unpack_text(u, &by_len);
     struct answer a = {0};
     uint8_t head[1 + 8 + 1 + 8];
     struct bytes message = {0};

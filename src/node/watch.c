@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/pack.h"
 #include "base/plain.h"
+#include "link/registry.h"
 #include "session.h"
 
 #define XXH_INLINE_ALL
