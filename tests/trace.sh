@@ -90,6 +90,38 @@ tells_the_story() {
         grep -A 1 '^        Each site first gets its own grant; that costs no message.$' "$dir/rows" | grep -q '^    1 .* 1 asks$' && "$DIBS" trace tests/scenario/maekawa.txt --format mermaid | grep -q '^    Note over S0,S3: Each site first gets'
 }
 
+# The same in pictures: letters mark the places, and the comments are listed below. A cut is drawn, and reports are.
+marks_the_story() {
+    "$DIBS" trace tests/scenario/maekawa.txt --svg "$dir/picture.svg" && grep -q '<text class="mark".*>a</text>' "$dir/picture.svg" &&
+        grep -q '<text class="remark".*>a: Each site first gets its own grant; that costs no message.</text>' "$dir/picture.svg" &&
+        "$DIBS" trace tests/scenario/suzuki-kasami-robust-cut.txt --svg "$dir/picture.svg" && grep -q '>1 2 cut off</text>' "$dir/picture.svg" &&
+        grep -q '>healed</text>' "$dir/picture.svg" && grep -q '>is reported</text>' "$dir/picture.svg"
+}
+
+# TikZ has all that SVG has: as many texts, lines and bands.
+tikz_is_complete() {
+    for file in tests/scenario/maekawa.txt tests/scenario/suzuki-kasami-robust-cut.txt "$dir/stuck.txt"; do
+        for way in '' --vertical; do
+            # shellcheck disable=SC2086 # no word or one
+            "$DIBS" trace "$file" --svg "$dir/picture.svg" $way && "$DIBS" trace "$file" --format tikz --out "$dir/picture.tex" $way || return 1
+            [ "$(grep -c '^<text' "$dir/picture.svg")" = "$(grep -c '^.node' "$dir/picture.tex")" ] || return 1
+            [ "$(grep -c '^<line' "$dir/picture.svg")" = "$(grep -c '^.draw' "$dir/picture.tex")" ] || return 1
+            [ "$(grep -c '^<rect class' "$dir/picture.svg")" = "$(grep -c '^.path' "$dir/picture.tex")" ] || return 1
+        done
+    done
+}
+
+# What is made of an SVG: by the end of the file's name, or by --format; whole or not at all; without the program, one line.
+pdf_and_png() {
+    "$DIBS" trace tests/scenario/maekawa.txt --svg "$dir/picture.pdf" && [ "$(head -c 5 "$dir/picture.pdf")" = %PDF- ] &&
+        [ "$("$DIBS" trace tests/scenario/maekawa.txt --vertical --format pdf | head -c 5)" = %PDF- ] &&
+        "$DIBS" sim raymond --sites 3 --closed --entries 3 --warmup 0 --svg "$dir/picture.png" && [ "$(head -c 4 "$dir/picture.png" | tail -c 3)" = PNG ] &&
+        ! "$DIBS" check lamport --sites 2 --without fifo --svg "$dir/check.pdf" && [ "$(head -c 5 "$dir/check.pdf")" = %PDF- ] || return 1
+    mkdir "$dir/bare" && ln -s "$(command -v sh)" "$dir/bare/sh"
+    ! PATH=$dir/bare "$DIBS" trace tests/scenario/maekawa.txt --svg "$dir/none.pdf" 2>"$dir/err" && [ ! -e "$dir/none.pdf" ] &&
+        [ "$(cat "$dir/err")" = "dibs: rsvg-convert, which makes pdf of SVG, is not installed; apt-get install librsvg2-bin, or take svg" ]
+}
+
 other_tools() {
     "$DIBS" trace tests/scenario/maekawa.txt --format mermaid --out "$dir/m" && grep -q '^    S2->>S0: REQUEST\[1.2\]$' "$dir/m" && [ "$(head -n 1 "$dir/m")" = sequenceDiagram ] &&
         "$DIBS" trace tests/scenario/maekawa.txt --format shiviz >"$dir/m" && grep -q '^site2 {"site0":1, "site2":2}$' "$dir/m" &&
@@ -107,7 +139,10 @@ test_that "a diagram of eight sites fits into 80 columns" fits_a_terminal
 test_that "a picture explains its shapes, and has a time axis if there is time" explains_itself
 test_that "a deadlock is shown" tells_deadlock
 test_that "comments are told before the moves" tells_the_story
+test_that "letters mark where comments belong; cuts and reports are drawn" marks_the_story
+test_that "TikZ has everything that SVG has" tikz_is_complete
+test_that "PDF and PNG" pdf_and_png
 test_that "TikZ, Mermaid and ShiViz" other_tools
-rejects "--vertical goes with --format svg; text and Mermaid are vertical, TikZ is not" trace tests/scenario/maekawa.txt --vertical
+rejects "--vertical goes with --format svg, pdf, png and tikz; text and Mermaid are vertical anyway" trace tests/scenario/maekawa.txt --vertical
 rejects "--svg FILE is --format svg --out FILE; leave out the others" trace tests/scenario/maekawa.txt --svg x --format tikz
 echo "1..$number"

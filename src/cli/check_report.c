@@ -36,7 +36,7 @@ void check_draw(const struct check_task *task, const struct check_result *r, con
     struct moves run = check_moves(task, r);
     char *svg = diagram_make(diagram_svg, &run);
 
-    cli_write_file(path, svg);
+    cli_write_picture(path, svg, cli_picture_format(path));
     free(svg);
 }
 

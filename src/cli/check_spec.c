@@ -95,7 +95,10 @@ const struct cli_option check_options[] = {
     {"--save", CLI_TEXT, &check_words.save, "FILE", "write the counterexample to FILE as a scenario (default: do not)",
      0, 0, NULL},
     {"--svg", CLI_TEXT, &check_words.svg, "FILE",
-     "draw the counterexample into FILE as a space-time diagram (default: do not)", 0, 0, NULL},
+     "draw the counterexample into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so (default: "
+     "do "
+     "not)",
+     0, 0, NULL},
     {"--threads", CLI_COUNT, &check_words.threads, "T",
      "search with T threads (default 1); more are faster only if few states of sites combine into many states", 1, 64,
      NULL},

@@ -105,7 +105,7 @@ int cmd_check(int argc, char **argv)
     if (strcmp(name, "mistakes") == 0)
         return check_all_mistakes(states_all(w->states));
     cli_check_output("--save", w->save);
-    cli_check_output("--svg", w->svg);
+    cli_check_picture("--svg", w->svg, cli_picture_format(w->svg));
     task = check_task_of(name);
     if (!check_chooses_mistake(&task.conf))
         return check_mistakes_of(task.conf.alg);

@@ -80,7 +80,7 @@ static void sim_draw(struct sim_spec spec, const char *save, const char *svg)
     }
     if (svg) {
         text = diagram_make(diagram_svg, &run);
-        cli_write_file(svg, text);
+        cli_write_picture(svg, text, cli_picture_format(svg));
         free(text);
     }
     sim_result_free(&result);
@@ -130,7 +130,10 @@ int cmd_sim(int argc, char **argv)
          "write a short run into FILE (- is standard output) as a scenario, which dibs trace draws (default: do not)",
          0, 0, NULL},
         {"--svg", CLI_TEXT, &svg, "FILE",
-         "draw a short run into FILE (- is standard output) as a space-time diagram (default: do not)", 0, 0, NULL},
+         "draw a short run into FILE (- is standard output) as a space-time diagram, as SVG, or PDF or PNG if the name "
+         "ends "
+         "so (default: do not)",
+         0, 0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, cli_formats},
         {0},
     };
@@ -169,7 +172,7 @@ int cmd_sim(int argc, char **argv)
         cli_die("--save - and --svg - are two outputs for one standard output; name a file for one of them");
     cli_check_output("--log", log);
     cli_check_output("--save", save);
-    cli_check_output("--svg", svg);
+    cli_check_picture("--svg", svg, cli_picture_format(svg));
     result = sim_run_logged(spec, log);
     if (result.failure[0]) {
         sim_tell_failure(&spec, &result, log);

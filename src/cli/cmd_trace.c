@@ -7,9 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const trace_formats[] = {"text", "svg", "tikz", "mermaid", "shiviz", NULL};
-static void (*const trace_forms[])(FILE *, const struct moves *) = {diagram_text, diagram_svg, diagram_tikz,
-                                                                    diagram_mermaid, diagram_shiviz};
+/* Formats, and what draws in them with time going to the right or down, if there is a choice. */
+static const char *const trace_formats[] = {"text", "svg", "pdf", "png", "tikz", "mermaid", "shiviz", NULL};
+enum { TRACE_SVG = 1, TRACE_PDF, TRACE_PNG };
+static const struct {
+    void (*form)(FILE *, const struct moves *), (*down)(FILE *, const struct moves *);
+} trace_forms[] = {{diagram_text, NULL},
+                   {diagram_svg, diagram_svg_down},
+                   {diagram_svg, diagram_svg_down},
+                   {diagram_svg, diagram_svg_down},
+                   {diagram_tikz, diagram_tikz_down},
+                   {diagram_mermaid, NULL},
+                   {diagram_shiviz, NULL}};
 
 /* The comment at the beginning of the scenario, as one line; null if there is none. To be freed. */
 static char *trace_caption(const char *text)
@@ -43,11 +52,15 @@ int cmd_trace(int argc, char **argv)
     static unsigned format;
     static const struct cli_option options[] = {
         {"--format", CLI_CHOICE, &format, "F",
-         "draw in this format: text for a terminal, svg, tikz for LaTeX, mermaid, or a log for ShiViz (default text)",
+         "draw in this format: text for a terminal, svg, pdf, png, tikz for LaTeX, mermaid, or a log for ShiViz "
+         "(default "
+         "text)",
          0, 0, trace_formats},
         {"--out", CLI_TEXT, &out, "FILE", "write into FILE (default: standard output)", 0, 0, NULL},
-        {"--vertical", CLI_FLAG, &vertical, NULL, "svg: time goes down (default: to the right)", 0, 0, NULL},
-        {"--svg", CLI_TEXT, &svg, "FILE", "the same as --format svg --out FILE (default: text)", 0, 0, NULL},
+        {"--vertical", CLI_FLAG, &vertical, NULL, "svg, pdf, png and tikz: time goes down (default: to the right)", 0,
+         0, NULL},
+        {"--svg", CLI_TEXT, &svg, "FILE",
+         "the same as --format svg --out FILE, or pdf or png if the name ends so (default: text)", 0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {
@@ -59,7 +72,7 @@ int cmd_trace(int argc, char **argv)
         .examples = {{"Draw a scenario at the terminal:", "dibs trace tests/scenario/ricart-agrawala.txt"},
                      {"Draw it as a picture:", "dibs trace tests/scenario/ricart-agrawala.txt --svg ra.svg"}},
     };
-    const char *path;
+    const char *path, *made;
     struct scenario_error error;
     struct moves run;
     char *text, *picture, *caption;
@@ -69,19 +82,20 @@ int cmd_trace(int argc, char **argv)
     if (svg && (out || format))
         cli_die("--svg FILE is --format svg --out FILE; leave out the others");
     if (svg) {
-        format = 1;
+        format = TRACE_SVG;
         out = svg;
     }
-    if (vertical && format != 1)
-        cli_die("--vertical goes with --format svg; text and Mermaid are vertical, TikZ is not");
-    cli_check_output(svg ? "--svg" : "--out", out);
+    made = format == TRACE_PDF ? "pdf" : format == TRACE_PNG ? "png" : svg ? cli_picture_format(svg) : NULL;
+    if (vertical && !trace_forms[format].down)
+        cli_die("--vertical goes with --format svg, pdf, png and tikz; text and Mermaid are vertical anyway");
+    cli_check_picture(svg ? "--svg" : "--out", out ? out : "-", made);
     text = cli_read_file(path);
     if (!scenario_run(path, text, &run, &error))
         cli_die("%s:%u: %s", path, error.line, error.text);
     caption = trace_caption(text);
     run.caption = caption;
-    picture = diagram_make(vertical ? diagram_svg_down : trace_forms[format], &run);
-    cli_write_file(out ? out : "-", picture);
+    picture = diagram_make(vertical ? trace_forms[format].down : trace_forms[format].form, &run);
+    cli_write_picture(out ? out : "-", picture, made);
     free(picture);
     free(caption);
     scenario_run_free(&run);

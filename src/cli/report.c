@@ -163,8 +163,9 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
     if (!r->steady)
         fprintf(to, "\nWaiting times still change in the course of the run: it is too short, or its warm-up is.\n");
     else if (r->correlated)
-        fprintf(to, "\nSuccessive waiting times depend on each other over much of the run. The intervals allow for that, "
-                    "and are wide.\nTake more --entries, or --precision.\n");
+        fprintf(to,
+                "\nSuccessive waiting times depend on each other over much of the run. The intervals allow for that, "
+                "and are wide.\nTake more --entries, or --precision.\n");
     if (!r->precise)
         fprintf(to, "\nThe precision of %g%% was not reached in the longest run that dibs makes.\n",
                 100 * spec->precision);

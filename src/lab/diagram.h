@@ -11,6 +11,7 @@ void diagram_text(FILE *to, const struct moves *run);
 void diagram_svg(FILE *to, const struct moves *run);
 void diagram_svg_down(FILE *to, const struct moves *run); /* the same with time going down */
 void diagram_tikz(FILE *to, const struct moves *run);
+void diagram_tikz_down(FILE *to, const struct moves *run);
 /* For other tools: a sequence diagram of Mermaid, and a log with vector clocks for ShiViz. */
 void diagram_mermaid(FILE *to, const struct moves *run);
 void diagram_shiviz(FILE *to, const struct moves *run);
