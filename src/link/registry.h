@@ -94,7 +94,8 @@ enum registry_part {
       "A record of a lock. Its owner does not take part, or the sender is not sure that all know the owner.", \
       {"id", 16}, {"keep_ms", 4}, FIELDS_HELD, {"owner", 8}, {"tenure", 8}, {"chosen", 8}, {"moves_to", 8}) \
     M(KEEP_MARK, 38, LETTER, KEEP, "a member", "every other", \
-      "The sender has sent all its reports in this view.", {"view", 8}) \
+      "The sender has sent all its reports in this view. The last view that has opened at it is `opened`.", \
+      {"view", 8}, {"opened", 8}) \
     M(KEEP_ASK, 39, LETTER, KEEP, "a member", "the owner", \
       "A client of the sender resumes this session.", {"id", 16}) \
     M(NOTE_BEAT, 64, NOTE, MEMBER, "a member", "every other", \

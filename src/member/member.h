@@ -55,6 +55,7 @@ struct member {
         uint64_t acked;  /* the number of the last letter of ours that it has acknowledged */
         uint64_t seen, told; /* the same of its letters: the last that came, and the last that was acknowledged */
         bool marked;         /* its MARK of this view has come */
+        uint64_t opened;     /* the last view that had opened there when it sent MARK */
     } keep;
 
     /* The events of which its clients want to be told, see watch.h. */

@@ -387,7 +387,7 @@ void keep_forget_all(struct node *node)
         free(c);
     }
     k->claims = 0;
-    k->made = k->acked = k->passed = 0;
+    k->made = k->acked = k->passed = k->opened = 0;
     k->barrier = false;
     for (uint32_t j = 0; j < node->view.count; j++)
         if (node->member[j])
@@ -395,6 +395,30 @@ void keep_forget_all(struct node *node)
 }
 
 /* ----------------------------------------------------------------------------------------------------- views: the barrier */
+
+/* A record that this member has only by reports, and whose owner takes part: has the owner opened the view in which it was
+ * chosen? Then it has told every member that came later what its sessions hold (keep_greet), and the report may be about a
+ * lock that has been released since. Otherwise the owner has not done anything yet. */
+static bool keep_is_outdated(const struct node *node, const struct keep_session *e, const struct keep_record *x)
+{
+    uint32_t k = view_find(&node->view, e->owner);
+
+    return x->reported && !e->orphaned && k != VIEW_MEMBERS_MAX && node->member[k] &&
+           node->member[k]->keep.opened >= x->reported;
+}
+
+static void keep_forget_outdated(struct node *node, struct keep_session *e)
+{
+    for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
+        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        next = r->next;
+        if (keep_is_outdated(node, e, x))
+            keep_forget_record(&node->keep, x);
+        else
+            x->reported = 0;
+    }
+}
 
 /* All reports of this view are there, and all members have the same: they choose the same owners. */
 static void keep_pass_barrier(struct node *node)
@@ -406,8 +430,13 @@ static void keep_pass_barrier(struct node *node)
     k->barrier = false;
     k->passed = node->view.number;
     while ((e = keep_each(k, &at, &next))) {
-        bool moves = keep_takes_part(node, e->moves_to, 0);
+        bool moves = keep_takes_part(node, e->moves_to, 0), recorded = !ring_empty(&e->records);
 
+        keep_forget_outdated(node, e);
+        if (recorded && ring_empty(&e->records)) {
+            keep_remove(k, e);
+            continue;
+        }
         if (e->orphaned || (moves && (!e->session || e->leaves))) {
             keep_set_owner(node, e, moves ? e->moves_to : keep_choose(node, e));
             e->chosen = node->view.number;
@@ -475,7 +504,7 @@ void keep_begin_view(struct node *node)
     }
     for (uint32_t j = 0; j < node->view.count; j++)
         if (keep_peer(node, j))
-            keep_say_number(keep_peer(node, j), KEEP_MARK, node->view.number);
+            keep_say_mark(keep_peer(node, j), node->view.number, k->opened);
     k->barrier = true;
     keep_count_acks(node);
     keep_try_barrier(node);
@@ -493,6 +522,7 @@ void keep_open(struct node *node)
         }
         e->unsure = false;
     }
+    node->keep.opened = node->view.number;
     node->keep.stirred = true;
 }
 

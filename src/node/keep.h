@@ -35,6 +35,7 @@ struct keep_id {
 struct keep_record {
     struct ring in_session;
     uint64_t fence;
+    uint64_t reported; /* only by reports: the view in which its owner, which takes part, was chosen; or 0 */
     uint32_t ttl_ms, slots, mode;
     uint8_t name_len;
     char name[];
@@ -68,6 +69,7 @@ struct keep {
     struct ring withdrawn;      /* claims that are released, until that is known everywhere */
     uint64_t made, acked; /* numbers of the own stream: of the last letter, and of the last that all others have */
     uint64_t passed;      /* the last view whose MARKs had all come here; or 0 */
+    uint64_t opened;      /* the last view that has opened here; or 0 */
     uint64_t looked_ms;   /* when those who resume were looked at last */
     uint64_t lapsed_ms;   /* the lease was over then, and is not back; or 0 */
     uint64_t due_ms;      /* when the time of a session is over, at the earliest */

@@ -44,6 +44,7 @@ bool keep_is_recorded(const struct claim *c);
 void keep_say_number(struct member *m, enum message_type type, uint64_t number);
 void keep_say_id(struct member *m, enum message_type type, uint64_t number, struct keep_id id, uint64_t to);
 void keep_say_ask(struct member *m, struct keep_id id);
+void keep_say_mark(struct member *m, uint64_t view, uint64_t opened);
 /* Sends everything that the own sessions hold to a member that has just begun to take part. */
 void keep_send_all(struct node *node, struct member *m);
 /* Sends everything that this member knows of the session to all others. */

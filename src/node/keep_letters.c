@@ -97,6 +97,13 @@ void keep_say_ask(struct member *m, struct keep_id id)
     keep_say(m, letter, keep_pack_id(pack_number(letter, KEEP_ASK, 1), id));
 }
 
+void keep_say_mark(struct member *m, uint64_t view, uint64_t opened)
+{
+    uint8_t letter[1 + 8 + 8];
+
+    keep_say(m, letter, pack_number(pack_number(pack_number(letter, KEEP_MARK, 1), view, 8), opened, 8));
+}
+
 /* To a member that has just begun to take part: all that the own sessions hold, and where they are to move. */
 void keep_send_all(struct node *node, struct member *m)
 {
@@ -224,8 +231,8 @@ static const char *keep_hear_move(struct node *node, uint32_t place, struct unpa
 
 /* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
  * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
- * view knows the owner, and hears from it what has become of the lock since. If some member has not, the view has
- * opened nowhere, and the owner has not done anything yet. */
+ * view knows the owner, and hears from it what has become of the lock since. Any other member finds out at the barrier of
+ * this view whether the owner has opened the view in which it was chosen (keep_is_outdated). */
 static const char *keep_hear_report(struct node *node, struct unpack *u)
 {
     struct keep *k = &node->keep;
@@ -249,6 +256,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
         return NULL;
     if (!e)
         e = keep_add(k, id, keep_ms);
+    b.record.reported = orphaned ? 0 : chosen;
     e->unsure = true;
     e->orphaned |= orphaned;
     if (e->session) /* of this member, which has not heard that it moved */
@@ -291,8 +299,11 @@ static const char *keep_hear_ack(struct node *node, struct member *m, struct unp
 
 static const char *keep_hear_mark(struct node *node, struct member *m, struct unpack *u)
 {
-    if (unpack_number(u, 8) != node->view.number || u->wrong || u->at != u->end || m->keep.marked)
+    uint64_t number = unpack_number(u, 8), opened = unpack_number(u, 8);
+
+    if (number != node->view.number || u->wrong || u->at != u->end || m->keep.marked)
         return keep_nonsense;
+    m->keep.opened = opened;
     m->keep.marked = true;
     keep_try_barrier(node);
     return NULL;

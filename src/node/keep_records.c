@@ -71,10 +71,13 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     struct keep_record *own;
 
     for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
-        const struct keep_record *y = RING_OF(r, struct keep_record, in_session);
+        struct keep_record *y = RING_OF(r, struct keep_record, in_session);
 
-        if (y->fence == x->fence && y->name_len == x->name_len && memcmp(y->name, x->name, x->name_len) == 0)
+        if (y->fence == x->fence && y->name_len == x->name_len && memcmp(y->name, x->name, x->name_len) == 0) {
+            if (x->reported < y->reported)
+                y->reported = x->reported;
             return;
+        }
     }
     own = mem_new(sizeof *own + x->name_len);
     memcpy(own, x, sizeof *x + x->name_len);

@@ -156,6 +156,20 @@ void kept_check_loss(struct world *w, uint32_t k)
         world_fail(w, "client %u has lost %s, which its session should have kept", k, clients_names[c->name]);
 }
 
+/* Does every member have a record of each lock that the kept sessions of the others hold, and no other record (I33)? So it is when
+ * all letters have arrived. */
+bool kept_agree(const struct world *w)
+{
+    size_t claims = 0;
+
+    for (uint32_t i = 0; i < w->n; i++)
+        claims += world_is_member(w, i) ? w->machine[i].node.keep.claims : 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        if (world_is_member(w, i) && w->machine[i].node.keep.records + w->machine[i].node.keep.claims != claims)
+            return false;
+    return true;
+}
+
 /* --------------------------------------------------------------------------------------------------------------- doing */
 
 void kept_begin(struct world *w, uint32_t k)

@@ -430,12 +430,15 @@ static void world_run(struct world *w)
     faults_end(w);
     w->calm = true;
     calm_us = w->now_us;
-    while (!w->report->failure[0] && !w->mix.wild_clocks && !(world_is_whole(w) && clients_at_rest(w))) {
+    while (!w->report->failure[0] && !w->mix.wild_clocks &&
+           !(world_is_whole(w) && clients_at_rest(w) && kept_agree(w))) {
         if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
             for (uint32_t i = 0; i < w->n; i++)
                 world_trace(w, "%s: %s", w->machine[i].name, node_why_not(&w->machine[i].node));
             wires_tell(w);
-            world_fail(w, world_is_whole(w) ? "a client was never served" : "the cluster does not come together again");
+            world_fail(w, !world_is_whole(w)   ? "the cluster does not come together again"
+                          : clients_at_rest(w) ? "members have different records of kept sessions"
+                                               : "a client was never served");
         }
         world_run_until(w, w->now_us + 100000);
     }

@@ -385,6 +385,7 @@ void kept_look(struct world *w, uint32_t i);
 void kept_follow(struct world *w, const struct view *next);
 /* All locks may be lost. */
 void kept_excuse_all(struct world *w);
+bool kept_agree(const struct world *w);
 
 /* ---- hoards.c: each process has one, while it runs */
 void hoards_open(struct world *w, uint32_t i);
