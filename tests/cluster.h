@@ -14,6 +14,7 @@ struct cluster {
     uint32_t n;
     struct node *node;                           /* n of them */
     struct bytes pipe[CLUSTER_MAX][CLUSTER_MAX]; /* from, to: written, and not read yet */
+    size_t room;                                 /* bytes that a pipe can have; 0: any number */
     bool deaf;                                   /* what clients are told is thrown away */
     bool one_turn;                               /* nobody goes on with what did not fit into a turn */
     uint64_t carried;                            /* bytes so far */
@@ -24,8 +25,20 @@ struct cluster_client {
     uint32_t member;
     struct client *end; /* the member's; null: it is closed */
     struct bytes heard;
-    bool stuck; /* it does not read */
+    bool stuck;              /* it does not read */
+    struct node_event event; /* what it has been told last, where cluster_told is the observer */
+    unsigned events;         /* how many there were */
 };
+
+/* An observer (struct node_conf.told) for tests that look at events rather than at bytes. */
+static inline void cluster_told(void *user, struct client *c, const struct node_event *event)
+{
+    struct cluster_client *me = client_user(c);
+
+    (void)user;
+    me->event = *event;
+    me->events++;
+}
 
 /* Member k, as member i knows it; null: it does not. */
 static inline struct member *cluster_member(const struct cluster *c, uint32_t i, uint32_t k)
@@ -59,6 +72,18 @@ static inline void cluster_to_client(const struct cluster *c, struct node_output
     }
 }
 
+static inline void cluster_to_peer(struct cluster *c, uint32_t i, uint32_t k, struct node_output *out)
+{
+    struct bytes *p = &c->pipe[i][k];
+
+    if (c->room && out->len > c->room - bytes_len(p)) {
+        out->taken = c->room - bytes_len(p);
+        out->blocked = true;
+    }
+    if (out->taken)
+        memcpy(bytes_add(p, out->taken), out->bytes, out->taken);
+}
+
 /* All that member i has to do is done; bytes for others go into the pipes. */
 static inline void cluster_do(struct cluster *c, uint32_t i)
 {
@@ -70,7 +95,7 @@ static inline void cluster_do(struct cluster *c, uint32_t i)
         if (out.type == NODE_TO_CLIENT || out.type == NODE_CLOSE_CLIENT)
             cluster_to_client(c, &out);
         else if (out.type == NODE_TO_PEER && k < c->n)
-            memcpy(bytes_add(&c->pipe[i][k], out.len), out.bytes, out.len);
+            cluster_to_peer(c, i, k, &out);
         node_did(&c->node[i], &out);
     }
 }
@@ -104,6 +129,9 @@ static inline size_t cluster_carry(struct cluster *c, uint32_t i, uint32_t k, si
     if (m && m->link.state != LINK_DOWN)
         cluster_tell(c, k, (struct node_input){.type = NODE_PEER_BYTES, .member = m, .bytes = some, .len = len});
     c->carried += len;
+    m = cluster_member(c, i, k);
+    if (m && m->blocked)
+        cluster_tell(c, i, (struct node_input){.type = NODE_PEER_ROOM, .member = m});
     return len;
 }
 
@@ -141,6 +169,17 @@ static inline void cluster_connect(struct cluster *c, uint32_t i, uint32_t k)
     }
 }
 
+/* The connection breaks: what is under way is gone. Member i notices that; member k only if `both` do. */
+static inline void cluster_disconnect(struct cluster *c, uint32_t i, uint32_t k, bool both)
+{
+    bytes_consume(&c->pipe[i][k], bytes_len(&c->pipe[i][k]));
+    bytes_consume(&c->pipe[k][i], bytes_len(&c->pipe[k][i]));
+    if (cluster_member(c, i, k))
+        cluster_tell(c, i, (struct node_input){.type = NODE_PEER_CLOSED, .member = cluster_member(c, i, k)});
+    if (both && cluster_member(c, k, i))
+        cluster_tell(c, k, (struct node_input){.type = NODE_PEER_CLOSED, .member = cluster_member(c, k, i)});
+}
+
 static inline void cluster_connect_all(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->n; i++)
@@ -168,6 +207,15 @@ static inline void cluster_say(struct cluster *c, struct cluster_client *me, con
             c, me->member,
             (struct node_input){
                 .type = NODE_CLIENT_BYTES, .client = me->end, .bytes = (const uint8_t *)text, .len = strlen(text)});
+}
+
+/* It asks for a lock, as the words behind the name say. */
+static inline void cluster_lock(struct cluster *c, struct cluster_client *me, const char *name, const char *words)
+{
+    char line[512];
+
+    snprintf(line, sizeof line, "LOCK %s %s\r\n", name, words);
+    cluster_say(c, me, line);
 }
 
 /* Its connection ends: with a goodbye, or it breaks. */

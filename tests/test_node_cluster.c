@@ -6,27 +6,18 @@
 
 #include "alg/list.h"
 #include "base/memory.h"
+#include "cluster.h"
 #include "core/alg.h"
-#include "members.h"
-#include "node/inside.h"
-#include "node/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS_MAX = 5, CLIENTS = 16, NAMES = 5, PIPE = 1 << 14, CHAOS = 8000, CALM = 400000 };
+enum { MEMBERS_MAX = CLUSTER_MAX, CLIENTS = 16, NAMES = 5, CHAOS = 8000, CALM = 400000 };
 
-/* One direction of a connection: bytes written and not yet read. */
-struct pipe {
-    uint8_t bytes[PIPE];
-    size_t len;
-};
-
-struct client {
-    uint32_t member;
-    struct session *session;
-    bool waiting, slow; /* slow: it never lets go by itself; its lease does */
+struct person {
+    struct cluster_client client;
+    bool waiting, slow; /* slow: it never lets go by itself; its TTL does */
     int name;           /* that it waits for or holds, or -1 */
     bool holds;
     uint32_t slots, mode;
@@ -37,13 +28,12 @@ struct history {
     uint64_t highest_fence, highest_alone;
 };
 
-struct cluster {
+struct world {
+    struct cluster cluster;
     uint64_t random, now_ms;
-    uint32_t n;
     struct node node[MEMBERS_MAX];
-    struct pipe pipe[MEMBERS_MAX][MEMBERS_MAX]; /* from, to */
-    bool sees[MEMBERS_MAX][MEMBERS_MAX];        /* this side takes the connection for alive */
-    struct client client[CLIENTS];
+    bool up[MEMBERS_MAX][MEMBERS_MAX]; /* there is a connection, as the network knows */
+    struct person person[CLIENTS];
     struct history history[NAMES];
     unsigned breaks, grants, refused, lost, timed_out;
     bool calm;
@@ -51,276 +41,256 @@ struct cluster {
 };
 
 static const char *const member_names[] = {"ant", "bee", "cat", "dog", "elk"};
-static const char *const lock_names[NAMES] = {"apple", "plum", "fig", "2 pears", "moot"};
+static const char *const lock_names[NAMES] = {"apple", "plum", "fig", "2-pears", "moot"};
 
-static void complain(struct cluster *c, const char *what, int name)
+static void complain(struct world *w, const char *what, int name)
 {
-    if (!c->failure[0])
-        snprintf(c->failure, sizeof c->failure, "%s (%s)", what, name >= 0 ? lock_names[name] : "no name");
+    if (!w->failure[0])
+        snprintf(w->failure, sizeof w->failure, "%.300s (%s)", what, name >= 0 ? lock_names[name] : "no name");
 }
 
 /* --------------------------------------------------------------------------------------------------------- checkers */
 
-static void check_grant(struct cluster *c, const struct client *me, uint64_t fence)
+static void check_grant(struct world *w, const struct person *me, uint64_t fence)
 {
-    struct history *h = &c->history[me->name];
+    struct history *h = &w->history[me->name];
     uint32_t together = 1;
 
     for (unsigned k = 0; k < CLIENTS; k++) {
-        const struct client *other = &c->client[k];
+        const struct person *other = &w->person[k];
 
         if (other == me || !other->holds || other->name != me->name)
             continue;
         together++;
         if (other->slots != me->slots)
-            complain(c, "one lock held in two kinds", me->name);
+            complain(w, "one lock held in two kinds", me->name);
         if (!me->slots && !dme_compatible(me->mode, other->mode))
-            complain(c, "incompatible holders", me->name);
+            complain(w, "incompatible holders", me->name);
     }
     if (me->slots && together > me->slots)
-        complain(c, "more holders than slots", me->name);
+        complain(w, "more holders than slots", me->name);
     if (!me->slots && fence <= (me->mode == LOCK_ALONE ? h->highest_fence : h->highest_alone))
-        complain(c, "a fence that does not grow", me->name);
+        complain(w, "a fence that does not grow", me->name);
     if (h->highest_fence < fence)
         h->highest_fence = fence;
     if (me->mode == LOCK_ALONE && h->highest_alone < fence)
         h->highest_alone = fence;
 }
 
-static void hear(struct cluster *c, uint32_t member)
+/* The observer of every member: a client is told of an event. */
+static void hear(void *user, struct client *client, const struct node_event *e)
 {
-    struct node_event e;
+    struct world *w = user;
+    struct person *me = (struct person *)client_user(client); /* its client is its first field */
 
-    while (node_next(&c->node[member], &e)) {
-        struct client *me = e.session->user;
-
-        if (!me || me->name < 0 || strcmp(lock_names[me->name], e.name) != 0 || e.answers != me->waiting) {
-            complain(c, "an event for somebody who did not ask", -1);
-            return;
-        }
-        me->waiting = false;
-        me->holds = e.state == CLAIM_HELD;
-        if (e.state == CLAIM_LOST && !me->slow)
-            complain(c, "lost, and it had no lease", me->name);
-        if (me->holds)
-            check_grant(c, me, e.fence);
-        else
-            me->name = -1;
-        c->grants += e.state == CLAIM_HELD;
-        c->refused += e.state == CLAIM_REFUSED;
-        c->lost += e.state == CLAIM_LOST;
-        c->timed_out += e.state == CLAIM_TIMED_OUT;
+    if (me->name < 0 || strcmp(lock_names[me->name], e->name) != 0 || e->answers != me->waiting) {
+        complain(w, "an event for a client that did not ask", -1);
+        return;
     }
+    me->waiting = false;
+    me->holds = e->state == CLAIM_HELD;
+    if (e->state == CLAIM_LOST && !me->slow)
+        complain(w, "lost, and it had no TTL", me->name);
+    if (me->holds)
+        check_grant(w, me, e->fence);
+    else
+        me->name = -1;
+    w->grants += e->state == CLAIM_HELD;
+    w->refused += e->state == CLAIM_REFUSED;
+    w->lost += e->state == CLAIM_LOST;
+    w->timed_out += e->state == CLAIM_TIMED_OUT;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- network */
 
-static void connect_pair(struct cluster *c, uint32_t i, uint32_t j)
+static void connect_pair(struct world *w, uint32_t i, uint32_t j)
 {
-    c->pipe[i][j].len = c->pipe[j][i].len = 0;
-    c->sees[i][j] = c->sees[j][i] = true;
-    link_connected(&c->node[i].member[j]->link);
-    link_connected(&c->node[j].member[i]->link);
+    w->up[i][j] = w->up[j][i] = true;
+    cluster_connect(&w->cluster, i, j);
 }
 
 /* A connection breaks: what is under way is gone. One side may notice much later, when the next one is made. */
-static void break_pair(struct cluster *c, uint32_t i, uint32_t j)
+static void break_pair(struct world *w, uint32_t i, uint32_t j)
 {
-    c->breaks++;
-    c->pipe[i][j].len = c->pipe[j][i].len = 0;
-    c->sees[i][j] = c->sees[j][i] = false;
-    link_disconnected(&c->node[i].member[j]->link);
-    if (test_below(&c->random, 2))
-        link_disconnected(&c->node[j].member[i]->link);
+    w->breaks++;
+    w->up[i][j] = w->up[j][i] = false;
+    cluster_disconnect(&w->cluster, i, j, test_below(&w->random, 2));
 }
 
-static void write_some(struct cluster *c, uint32_t i, uint32_t j)
+/* Some of the bytes on their way from i arrive at j, which has no reason to end the connection. */
+static void read_some(struct world *w, uint32_t i, uint32_t j)
 {
-    struct pipe *p = &c->pipe[i][j];
-    size_t len;
-    const uint8_t *bytes = link_output(&c->node[i].member[j]->link, &len);
+    size_t len = bytes_len(&w->cluster.pipe[i][j]);
 
-    len = len ? 1 + test_below(&c->random, (uint32_t)len) : 0;
-    if (!c->sees[i][j])
+    if (!len || !w->up[i][j])
         return;
-    if (len > PIPE - p->len)
-        len = PIPE - p->len;
-    memcpy(p->bytes + p->len, bytes, len);
-    p->len += len;
-    link_wrote(&c->node[i].member[j]->link, len);
-}
-
-static void read_some(struct cluster *c, uint32_t i, uint32_t j)
-{
-    struct pipe *p = &c->pipe[i][j];
-    size_t len = p->len ? 1 + test_below(&c->random, (uint32_t)p->len) : 0;
-
-    if (!len || !c->sees[j][i])
-        return;
-    link_input(&c->node[j].member[i]->link, p->bytes, len);
-    p->len -= len;
-    memmove(p->bytes, p->bytes + len, p->len);
-    node_pump(&c->node[j]);
-    hear(c, j);
-    if (c->node[j].member[i]->link.state == LINK_ENDING)
-        complain(c, c->node[j].member[i]->link.reason, -1);
+    cluster_carry(&w->cluster, i, j, 1 + test_below(&w->random, (uint32_t)len));
+    if (w->node[j].member[i]->link.state == LINK_DOWN)
+        complain(w, w->node[j].member[i]->link.reason, -1);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
-static void ask(struct cluster *c, struct client *me)
+/* The words for a random request, which is noted down. */
+static void draw_request(struct world *w, struct person *me, char words[64])
 {
-    int name = (int)test_below(&c->random, NAMES);
-    struct session_wish wish = {
-        .name = lock_names[name], .name_len = strlen(lock_names[name]), .wait_ms = SESSION_FOREVER};
-    const char *code;
-    char line[256];
-    struct dme_text why;
+    size_t len;
 
-    dme_text_init(&why, line, sizeof line);
-    if (name == 3 || (name == 4 && test_below(&c->random, 2)))
-        wish.slots = 2;
-    else if (c->node[0].conf.algorithm->rules & 1u << DME_GROUP)
-        wish.mode = test_below(&c->random, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + test_below(&c->random, 2);
-    if (!c->calm && test_below(&c->random, 4) == 0)
-        wish.wait_ms = test_below(&c->random, 20);
-    me->slow = test_below(&c->random, 8) == 0;
+    me->name = (int)test_below(&w->random, NAMES);
+    me->slots = me->mode = 0;
+    words[0] = '\0';
+    if (me->name == 3 || (me->name == 4 && test_below(&w->random, 2)))
+        me->slots = 2;
+    else if (w->node[0].conf.algorithm->rules & 1u << DME_GROUP)
+        me->mode = test_below(&w->random, 3) == 0 ? LOCK_ALONE : LOCK_SHARED + test_below(&w->random, 2);
+    if (me->slots || me->mode != LOCK_ALONE)
+        strcpy(words, me->slots ? "SLOTS 2" : me->mode == LOCK_SHARED ? "SHARED" : "GROUP g");
+    len = strlen(words);
+    if (!w->calm && test_below(&w->random, 4) == 0)
+        len += (size_t)snprintf(words + len, 64 - len, " WAIT %u", test_below(&w->random, 20));
+    me->slow = test_below(&w->random, 8) == 0;
     if (me->slow)
-        wish.ttl_ms = 1 + test_below(&c->random, 20);
-    if (!me->session)
-        me->session = session_open(&c->node[me->member], me);
-    me->slots = wish.slots;
-    me->mode = wish.mode;
-    code = session_lock(me->session, &wish, &why);
-    if (!code) {
-        me->name = name;
-        me->waiting = true;
-        hear(c, me->member);
-    } else if (strcmp(code, "WRONGKIND") != 0) {
-        complain(c, line, name);
-    } else {
-        c->refused++;
-    }
+        snprintf(words + len, 64 - len, " TTL %u", 1 + test_below(&w->random, 20));
 }
 
-static void leave(struct cluster *c, struct client *me)
+static void ask(struct world *w, struct person *me)
+{
+    char words[64];
+    const char *said;
+
+    if (!me->client.end)
+        cluster_come(&w->cluster, &me->client, me->client.member);
+    draw_request(w, me, words);
+    cluster_heard(&me->client);
+    me->waiting = true;
+    cluster_lock(&w->cluster, &me->client, lock_names[me->name], words);
+    said = cluster_heard(&me->client);
+    if (!me->waiting || *said != '-')
+        return;
+    me->waiting = false; /* it is refused at once, without an event */
+    me->name = -1;
+    w->refused++;
+    if (strncmp(said, "-WRONGKIND", 10) != 0)
+        complain(w, said, -1);
+}
+
+static void leave(struct world *w, struct person *me)
 {
     me->waiting = me->holds = false;
     me->name = -1;
-    session_close(me->session);
-    me->session = NULL;
-    hear(c, me->member);
+    cluster_go(&w->cluster, &me->client, true);
 }
 
-static void unlock(struct cluster *c, struct client *me)
+/* Says a command about the lock that it holds. Returns the answer. */
+static const char *say(struct world *w, struct person *me, const char *before, const char *after)
 {
-    const char *name = lock_names[me->name];
+    char line[128];
 
-    me->holds = false;
-    me->name = -1;
-    if (!session_unlock(me->session, name, strlen(name), 0))
-        complain(c, "a holder cannot release", -1);
-    hear(c, me->member);
+    cluster_heard(&me->client);
+    snprintf(line, sizeof line, "%s %s%s\r\n", before, lock_names[me->name], after);
+    if (strcmp(before, "UNLOCK") == 0) {
+        me->holds = false;
+        me->name = -1;
+    }
+    cluster_say(&w->cluster, &me->client, line);
+    return cluster_heard(&me->client);
 }
 
-static void act(struct cluster *c, struct client *me)
+static void act(struct world *w, struct person *me)
 {
-    uint32_t dice = test_below(&c->random, 20);
+    uint32_t dice = test_below(&w->random, 20);
 
-    if (me->session && dice == 0 && !c->calm)
-        leave(c, me); /* whatever it does just now */
+    if (me->client.end && dice == 0 && !w->calm)
+        leave(w, me); /* whatever it does just now */
     else if (me->holds && me->slow && dice < 10)
-        session_renew(me->session, lock_names[me->name], strlen(lock_names[me->name]), 0, 1 + dice);
-    else if (me->holds && !me->slow)
-        unlock(c, me);
-    else if (!me->waiting && !me->holds && !c->calm)
-        ask(c, me);
+        say(w, me, "RENEW", dice < 5 ? " TTL 3" : " TTL 9");
+    else if (me->holds && !me->slow && strcmp(say(w, me, "UNLOCK", ""), "+OK ") != 0)
+        complain(w, "a holder cannot release", -1);
+    else if (!me->waiting && !me->holds && !w->calm)
+        ask(w, me);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- runs
- */
+/* -------------------------------------------------------------------------------------------------------------- runs */
 
-static void start(struct cluster *c, uint64_t seed, uint32_t n, const struct dme_alg *algorithm,
+static void start(struct world *w, uint64_t seed, uint32_t n, const struct dme_alg *algorithm,
                   const struct dme_alg *slots)
 {
-    c->random = seed;
-    c->n = n;
+    w->random = seed;
+    w->cluster = (struct cluster){.n = n, .node = w->node, .room = 1 + test_below(&w->random, 4096)};
     for (uint32_t i = 0; i < n; i++)
-        members_start(&c->node[i],
+        members_start(&w->node[i],
                       (struct node_conf){.summary = "all the same",
                                          .algorithm = algorithm,
                                          .slots_algorithm = slots,
-                                         .fence = test_below(&c->random, 1000)},
+                                         .fence = test_below(&w->random, 1000),
+                                         .user = w,
+                                         .told = hear},
                       member_names, n, i);
     for (unsigned k = 0; k < CLIENTS; k++)
-        c->client[k] = (struct client){.member = test_below(&c->random, n), .name = -1};
+        w->person[k] = (struct person){.client.member = test_below(&w->random, n), .name = -1};
 }
 
-static void step(struct cluster *c)
+static void step(struct world *w)
 {
-    uint32_t i = test_below(&c->random, c->n), j = test_below(&c->random, c->n), dice = test_below(&c->random, 100);
+    uint32_t n = w->cluster.n, i = test_below(&w->random, n), j = test_below(&w->random, n),
+             dice = test_below(&w->random, 100);
 
-    if (dice < 35 && i != j) {
-        write_some(c, i, j);
-    } else if (dice < 70 && i != j) {
-        read_some(c, i, j);
-    } else if (dice < 72 && i != j && !c->sees[i][j] && !c->sees[j][i]) {
-        connect_pair(c, i, j);
-    } else if (dice == 72 && i != j && c->sees[i][j] && !c->calm) {
-        break_pair(c, i, j);
-    } else if (dice < 80) {
-        node_advance(&c->node[i], c->now_ms += test_below(&c->random, 3));
-        hear(c, i);
-    } else {
-        act(c, &c->client[test_below(&c->random, CLIENTS)]);
-    }
+    if (dice < 70 && i != j)
+        read_some(w, i, j);
+    else if (dice < 72 && i != j && !w->up[i][j])
+        connect_pair(w, i, j);
+    else if (dice == 72 && i != j && w->up[i][j] && !w->calm)
+        break_pair(w, i, j);
+    else if (dice < 80)
+        cluster_tell(&w->cluster, i,
+                     (struct node_input){.type = NODE_TIME, .now_ms = w->now_ms += test_below(&w->random, 3)});
+    else
+        act(w, &w->person[test_below(&w->random, CLIENTS)]);
 }
 
-static bool at_rest(const struct cluster *c)
+static bool at_rest(const struct world *w)
 {
     for (unsigned k = 0; k < CLIENTS; k++)
-        if (c->client[k].waiting || c->client[k].holds)
+        if (w->person[k].waiting || w->person[k].holds)
             return false;
     return true;
 }
 
-/* Chaos, then calm: nobody comes, connections last, all who wait are served. */
-static void run(struct cluster *c)
+/* Chaos, then calm: no client comes, connections last, all clients that wait are served. */
+static void run(struct world *w)
 {
     unsigned patience = CALM;
 
-    for (unsigned k = 0; k < CHAOS && !c->failure[0]; k++)
-        step(c);
-    c->calm = true;
-    while (!at_rest(c) && patience-- && !c->failure[0])
-        step(c);
-    if (!at_rest(c))
-        complain(c, "somebody was never served", -1);
+    for (unsigned k = 0; k < CHAOS && !w->failure[0]; k++)
+        step(w);
+    w->calm = true;
+    while (!at_rest(w) && patience-- && !w->failure[0])
+        step(w);
+    if (!at_rest(w))
+        complain(w, "a client was never served", -1);
 }
 
 /* What was said last arrives; then a member keeps no more than the last few messages, and no state of its locks that is
  * as at first. */
-static void drain(struct cluster *c)
+static void drain(struct world *w)
 {
     for (unsigned k = 0; k < CALM / 4; k++)
-        step(c);
-    for (uint32_t i = 0; i < c->n; i++)
-        for (uint32_t j = 0; j < c->n; j++) {
-            const struct link *k = i == j ? NULL : &c->node[i].member[j]->link;
+        step(w);
+    for (uint32_t i = 0; i < w->cluster.n; i++)
+        for (uint32_t j = 0; j < w->cluster.n; j++) {
+            const struct link *k = i == j ? NULL : &w->node[i].member[j]->link;
 
             if (k && (k->made - k->acked >= LINK_ACK_EVERY || k->unsent != k->keep.end))
-                complain(c, "messages are kept that have arrived", -1);
+                complain(w, "messages are kept that have arrived", -1);
         }
 }
 
-static void stop(struct cluster *c)
+static void stop(struct world *w)
 {
     for (unsigned k = 0; k < CLIENTS; k++)
-        if (c->client[k].session)
-            session_close(c->client[k].session);
-    for (uint32_t i = 0; i < c->n; i++)
-        node_free(&c->node[i]);
-    memset(c, 0, sizeof *c);
+        bytes_free(&w->person[k].client.heard);
+    cluster_end(&w->cluster);
+    memset(w, 0, sizeof *w);
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
@@ -354,7 +324,7 @@ static void draw_algorithms(uint64_t seed, const struct dme_alg **algorithm, con
 
 static void every_seed_keeps_its_promises(void **state)
 {
-    struct cluster *c = mem_new(sizeof *c);
+    struct world *w = mem_new(sizeof *w);
     uint64_t first = number_from("NODE_FIRST", 1), seeds = number_from("NODE_SEEDS", 200);
     unsigned breaks = 0, grants = 0, refused = 0, lost = 0, timed_out = 0;
 
@@ -363,50 +333,50 @@ static void every_seed_keeps_its_promises(void **state)
         const struct dme_alg *algorithm, *slots;
 
         draw_algorithms(seed, &algorithm, &slots);
-        start(c, seed, 1 + (uint32_t)(seed % MEMBERS_MAX), algorithm, slots);
-        run(c);
+        start(w, seed, 1 + (uint32_t)(seed % MEMBERS_MAX), algorithm, slots);
+        run(w);
         if (seed % 8 == 0)
-            drain(c);
-        if (c->failure[0])
-            fail_msg("NODE_FIRST=%llu NODE_SEEDS=1: %u members, %s, %s: %s", (unsigned long long)seed, c->n,
-                     algorithm->name, slots->name, c->failure);
-        breaks += c->breaks;
-        grants += c->grants;
-        refused += c->refused;
-        lost += c->lost;
-        timed_out += c->timed_out;
-        stop(c);
+            drain(w);
+        if (w->failure[0])
+            fail_msg("NODE_FIRST=%llu NODE_SEEDS=1: %u members, %s, %s: %s", (unsigned long long)seed, w->cluster.n,
+                     algorithm->name, slots->name, w->failure);
+        breaks += w->breaks;
+        grants += w->grants;
+        refused += w->refused;
+        lost += w->lost;
+        timed_out += w->timed_out;
+        stop(w);
     }
     printf("# %u grants, %u refused, %u lost, %u timed out, %u broken connections\n", grants, refused, lost, timed_out,
            breaks);
-    free(c);
+    free(w);
 }
 
 /* The default algorithm of slots returns to its initial state: nothing of it is kept. */
 static void what_is_as_at_first_is_freed(void **state)
 {
-    struct cluster *c = mem_new(sizeof *c);
+    struct world *w = mem_new(sizeof *w);
 
     (void)state;
-    start(c, 7, 3, alg_find("central"), alg_find("central"));
-    run(c);
-    drain(c);
-    assert_string_equal(c->failure, "");
-    for (uint32_t i = 0; i < c->n; i++) {
-        assert_true(c->node[i].locks.count > 0); /* what they are is remembered */
+    start(w, 7, 3, alg_find("central"), alg_find("central"));
+    run(w);
+    drain(w);
+    assert_string_equal(w->failure, "");
+    for (uint32_t i = 0; i < w->cluster.n; i++) {
+        assert_true(w->node[i].locks.count > 0); /* what they are is remembered */
         for (unsigned k = 0; k < NAMES; k++) {
-            struct lock *lock = locks_find(&c->node[i].locks, lock_names[k], strlen(lock_names[k]));
+            struct lock *lock = locks_find(&w->node[i].locks, lock_names[k], strlen(lock_names[k]));
 
             assert_true(!lock || !lock->site);
         }
     }
-    stop(c);
-    start(c, 7, 1, alg_find("central"), alg_find("central"));
-    run(c);
-    assert_string_equal(c->failure, "");
-    assert_int_equal(c->node[0].locks.count, 0);
-    stop(c);
-    free(c);
+    stop(w);
+    start(w, 7, 1, alg_find("central"), alg_find("central"));
+    run(w);
+    assert_string_equal(w->failure, "");
+    assert_int_equal(w->node[0].locks.count, 0);
+    stop(w);
+    free(w);
 }
 
 /* ----------------------------------------------------------------------- a checker that cannot fail has not been
@@ -448,18 +418,18 @@ static const struct dme_alg lazy = {.name = "lazy",
 /* In some of twenty seeds this is the first thing that goes wrong. */
 static void expect_failure(const struct dme_alg *algorithm, const struct dme_alg *slots, const char *what)
 {
-    struct cluster *c = mem_new(sizeof *c);
+    struct world *w = mem_new(sizeof *w);
     bool seen = false;
 
     for (uint64_t seed = 1; seed <= 20 && !seen; seed++) {
-        start(c, seed, 3, algorithm, slots);
-        run(c);
-        seen = strstr(c->failure, what);
-        stop(c);
+        start(w, seed, 3, algorithm, slots);
+        run(w);
+        seen = strstr(w->failure, what);
+        stop(w);
     }
-    free(c);
+    free(w);
     if (!seen)
-        fail_msg("nobody noticed: %s", what);
+        fail_msg("not noticed: %s", what);
 }
 
 static void a_careless_algorithm_is_noticed(void **state)
@@ -470,25 +440,25 @@ static void a_careless_algorithm_is_noticed(void **state)
     expect_failure(&careless, sound, "incompatible holders");
     expect_failure(&careless, sound, "a fence that does not grow");
     expect_failure(sound, &careless, "more holders than slots");
-    expect_failure(&lazy, sound, "somebody was never served");
+    expect_failure(&lazy, sound, "a client was never served");
 }
 
 /* A message gets lost behind the link's back: the next one is out of sequence, or a number comes back that was not
  * used, or, at the latest, somebody waits for ever. */
 static void a_lost_message_is_noticed(void **state)
 {
-    struct cluster *c = mem_new(sizeof *c);
+    struct world *w = mem_new(sizeof *w);
 
     (void)state;
-    start(c, 4, 3, alg_find("ricart-agrawala"), alg_find("central"));
-    while (c->node[0].member[1]->link.received < 5 && !c->failure[0])
-        step(c);
-    assert_string_equal(c->failure, "");
-    c->node[0].member[1]->link.received++;
-    run(c);
-    assert_string_not_equal(c->failure, "");
-    stop(c);
-    free(c);
+    start(w, 4, 3, alg_find("ricart-agrawala"), alg_find("central"));
+    while (w->node[0].member[1]->link.received < 5 && !w->failure[0])
+        step(w);
+    assert_string_equal(w->failure, "");
+    w->node[0].member[1]->link.received++;
+    run(w);
+    assert_string_not_equal(w->failure, "");
+    stop(w);
+    free(w);
 }
 
 int main(void)

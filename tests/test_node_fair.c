@@ -4,9 +4,7 @@
 #include "test.h"
 
 #include "alg/list.h"
-#include "members.h"
-#include "node/inside.h"
-#include "node/session.h"
+#include "cluster.h"
 
 #include <string.h>
 
@@ -14,126 +12,71 @@ enum { MEMBERS = 3, READERS = 200 };
 
 static const char *const member_names[] = {"ant", "bee", "cat"};
 
-struct cluster {
-    struct node node[MEMBERS];
-    const struct dme_alg *algorithm, *slots_algorithm;
-};
-
-/* What a client has heard last. */
-struct client {
-    struct session *session;
-    bool answered;
-    enum claim_state state;
-};
+static struct node node[MEMBERS];
+static const struct dme_alg *algorithm, *slots_algorithm;
 
 /* ---------------------------------------------------------------------------------------------------------- a cluster */
 
-static void hear(struct node *node)
-{
-    struct node_event e;
-
-    while (node_next(node, &e)) {
-        struct client *me = e.session->user;
-
-        me->answered = true;
-        me->state = e.state;
-    }
-}
-
-/* Everything that has been said arrives, and what is said about it, too. */
+/* Everything that has been said arrives, and what is said about it, too; and a moment passes. */
 static void settle(struct cluster *c)
 {
-    size_t carried = 1;
-
-    while (carried) {
-        carried = 0;
-        for (uint32_t i = 0; i < MEMBERS; i++) {
-            node_advance(&c->node[i], c->node[i].now_ms + 1);
-            hear(&c->node[i]);
-            for (uint32_t j = 0; j < MEMBERS; j++) {
-                struct link *out = i == j ? NULL : &c->node[i].member[j]->link;
-                size_t len = 0;
-                const uint8_t *bytes = out ? link_output(out, &len) : NULL;
-
-                if (len) {
-                    link_input(&c->node[j].member[i]->link, bytes, len);
-                    link_wrote(out, len);
-                    node_pump(&c->node[j]);
-                    assert_int_equal(c->node[j].member[i]->link.state == LINK_ENDING, 0);
-                }
-                carried += len;
-            }
-        }
-    }
-}
-
-static void start(struct cluster *c, const struct dme_alg *algorithm, const struct dme_alg *slots)
-{
-    c->algorithm = algorithm;
-    c->slots_algorithm = slots;
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        members_start(&c->node[i],
-                      (struct node_conf){.summary = "same", .algorithm = algorithm, .slots_algorithm = slots},
-                      member_names, MEMBERS, i);
+    cluster_settle(c);
+    cluster_pass(c, c->node[0].now_ms + 1);
+    cluster_settle(c);
     for (uint32_t i = 0; i < MEMBERS; i++)
         for (uint32_t j = 0; j < MEMBERS; j++)
-            if (i != j)
-                link_connected(&c->node[i].member[j]->link);
+            assert_true(i == j || c->node[i].member[j]->link.state == LINK_UP);
+}
+
+static void start(struct cluster *c)
+{
+    *c = (struct cluster){.n = MEMBERS, .node = node};
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        members_start(
+            &c->node[i],
+            (struct node_conf){
+                .summary = "same", .algorithm = algorithm, .slots_algorithm = slots_algorithm, .told = cluster_told},
+            member_names, MEMBERS, i);
+    cluster_connect_all(c);
     settle(c);
 }
 
-static void stop(struct cluster *c)
+/* It asks anew. Returns false if it is refused at once. */
+static bool asks(struct cluster *c, struct cluster_client *me, uint32_t member, const char *name, const char *words)
 {
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        node_free(&c->node[i]);
+    if (!me->end)
+        cluster_come(c, me, member);
+    me->events = 0;
+    cluster_lock(c, me, name, words);
+    return cluster_heard(me)[0] != '-';
 }
 
-static void ask(struct cluster *c, struct client *me, uint32_t member, const struct session_wish *wish)
+static void claim(struct cluster *c, struct cluster_client *me, uint32_t member, const char *name, const char *words)
 {
-    char line[256];
-    struct dme_text why;
-    const char *code;
-
-    dme_text_init(&why, line, sizeof line);
-    if (!me->session)
-        me->session = session_open(&c->node[member], me);
-    me->answered = false;
-    code = session_lock(me->session, wish, &why);
-    if (code)
-        fail_msg("%s: %s %s", c->algorithm->name, code, line);
-    hear(&c->node[member]);
+    if (!asks(c, me, member, name, words))
+        fail_msg("%s: \"%s\" is refused", algorithm->name, name);
 }
 
-static void claim(struct cluster *c, struct client *me, uint32_t member, const char *name, uint32_t mode)
+static bool is_told(const struct cluster_client *me, enum claim_state state)
 {
-    ask(c, me, member,
-        &(struct session_wish){.name = name, .name_len = strlen(name), .mode = mode, .wait_ms = SESSION_FOREVER});
+    return me->events && me->event.state == state;
 }
 
-/* Now or not at all. */
-static void try(struct cluster *c, struct client *me, uint32_t member, const char *name, uint32_t mode, uint32_t slots)
+static bool holds(const struct cluster_client *me)
 {
-    ask(c, me, member, &(struct session_wish){.name = name, .name_len = strlen(name), .mode = mode, .slots = slots});
+    return is_told(me, CLAIM_HELD);
 }
 
-static bool holds(const struct client *me)
+static bool failed(const struct cluster_client *me)
 {
-    return me->answered && me->state == CLAIM_HELD;
+    return is_told(me, CLAIM_TIMED_OUT);
 }
 
-static bool failed(const struct client *me)
+static void let_go(struct cluster *c, struct cluster_client *me)
 {
-    return me->answered && me->state == CLAIM_TIMED_OUT;
-}
-
-static void let_go(struct client *me)
-{
-    struct node *node = me->session->node;
-
-    session_close(me->session);
-    me->session = NULL;
-    me->answered = false;
-    hear(node);
+    cluster_go(c, me, true);
+    bytes_free(&me->heard);
+    me->events = 0;
 }
 
 static bool can_run(const struct dme_alg *alg, bool slots)
@@ -156,9 +99,11 @@ static void with_each(uint32_t rules, void (*test)(struct cluster *c))
 
         if ((alg_list[k]->rules & rules) != rules || !can_run(alg_list[k], slots))
             continue;
-        start(&c, slots ? alg_find("central") : alg_list[k], slots ? alg_list[k] : alg_find("central"));
+        algorithm = slots ? alg_find("central") : alg_list[k];
+        slots_algorithm = slots ? alg_list[k] : alg_find("central");
+        start(&c);
         test(&c);
-        stop(&c);
+        cluster_end(&c);
         count++;
     }
     assert_true(count >= 2);
@@ -171,39 +116,39 @@ static void check_newcomers(struct cluster *c)
 {
     for (unsigned round = 0; round < 18; round++) {
         const char name[] = {(char)('a' + round), '\0'};
-        struct client first = {0}, second = {0}, other = {0}, writer = {0}, late[2] = {{0}};
+        struct cluster_client first = {0}, second = {0}, other = {0}, writer = {0}, late[2] = {{0}};
         uint32_t m = round % MEMBERS, w = (m + 1 + round / MEMBERS % 2) % MEMBERS;
         uint32_t third = (uint32_t)MEMBERS - m - w;
 
-        claim(c, &first, m, name, LOCK_SHARED);
+        claim(c, &first, m, name, "SHARED");
         settle(c);
         if (round >= 6) {
-            claim(c, &other, third, name, LOCK_SHARED);
+            claim(c, &other, third, name, "SHARED");
             settle(c);
         }
-        claim(c, &second, m, name, LOCK_SHARED);
+        claim(c, &second, m, name, "SHARED");
         settle(c);
         assert_true(holds(&first) && holds(&second) && (round < 6 || holds(&other)));
-        claim(c, &writer, w, name, LOCK_ALONE);
+        claim(c, &writer, w, name, "");
         settle(c);
-        claim(c, &late[0], m, name, LOCK_SHARED);
-        claim(c, &late[1], third, name, LOCK_SHARED);
+        claim(c, &late[0], m, name, "SHARED");
+        claim(c, &late[1], third, name, "SHARED");
         settle(c);
         if (holds(&late[0]) || holds(&late[1]))
-            fail_msg("%s: a reader overtakes a writer, round %u", c->algorithm->name, round);
-        let_go(&first);
-        let_go(&second);
+            fail_msg("%s: a reader overtakes a writer, round %u", algorithm->name, round);
+        let_go(c, &first);
+        let_go(c, &second);
         if (round >= 6)
-            let_go(&other);
+            let_go(c, &other);
         settle(c);
         if (!holds(&writer) || holds(&late[0]) || holds(&late[1]))
-            fail_msg("%s: the writer is not next, round %u", c->algorithm->name, round);
-        let_go(&writer);
+            fail_msg("%s: the writer is not next, round %u", algorithm->name, round);
+        let_go(c, &writer);
         settle(c);
         if (!holds(&late[0]) || !holds(&late[1]))
-            fail_msg("%s: the readers are not next, round %u", c->algorithm->name, round);
-        let_go(&late[0]);
-        let_go(&late[1]);
+            fail_msg("%s: the readers are not next, round %u", algorithm->name, round);
+        let_go(c, &late[0]);
+        let_go(c, &late[1]);
         settle(c);
     }
 }
@@ -216,28 +161,28 @@ static void a_reader_that_comes_later_overtakes_no_writer(void **state)
 
 static void check_readers(struct cluster *c)
 {
-    static struct client reader[READERS];
-    struct client writer = {0};
+    static struct cluster_client reader[READERS];
+    struct cluster_client writer = {0};
 
     memset(reader, 0, sizeof reader);
     for (unsigned k = 0; k < READERS; k++)
-        claim(c, &reader[k], k < READERS / 2 ? 0 : k % MEMBERS, "x", LOCK_SHARED);
+        claim(c, &reader[k], k < READERS / 2 ? 0 : k % MEMBERS, "x", "SHARED");
     settle(c);
     for (unsigned k = 0; k < READERS; k++)
         if (!holds(&reader[k]))
-            fail_msg("%s: reader %u waits for readers", c->algorithm->name, k);
+            fail_msg("%s: reader %u waits for readers", algorithm->name, k);
     /* A writer that gives up is forgotten by all, too. */
-    claim(c, &writer, 1, "x", LOCK_ALONE);
+    claim(c, &writer, 1, "x", "");
     settle(c);
-    let_go(&reader[0]);
-    claim(c, &reader[0], 0, "x", LOCK_SHARED);
+    let_go(c, &reader[0]);
+    claim(c, &reader[0], 0, "x", "SHARED");
     settle(c);
     assert_false(holds(&reader[0]));
-    let_go(&writer);
+    let_go(c, &writer);
     settle(c);
     assert_true(holds(&reader[0]));
     for (unsigned k = 0; k < READERS; k++)
-        let_go(&reader[k]);
+        let_go(c, &reader[k]);
     settle(c);
 }
 
@@ -253,13 +198,13 @@ static void check_free_tries(struct cluster *c)
 {
     for (unsigned k = 0; k < 200; k++) {
         const char name[] = {(char)('a' + k % 5), '\0'};
-        struct client me = {0};
+        struct cluster_client me = {0};
 
-        try(c, &me, k * 7 / 3 % MEMBERS, name, LOCK_ALONE, 0);
+        claim(c, &me, k * 7 / 3 % MEMBERS, name, "WAIT 0");
         settle(c);
         if (!holds(&me))
-            fail_msg("%s: try %u of a free lock failed", c->algorithm->name, k);
-        let_go(&me);
+            fail_msg("%s: try %u of a free lock failed", algorithm->name, k);
+        let_go(c, &me);
         if (k % 3)
             settle(c);
     }
@@ -275,26 +220,26 @@ static void check_held_tries(struct cluster *c)
 {
     for (unsigned round = 0; round < 12; round++) {
         const char name[] = {(char)('a' + round), '\0'};
-        struct client holder = {0}, me = {0}, two = {0};
+        struct cluster_client holder = {0}, me = {0}, two = {0};
         uint32_t m = round % MEMBERS;
 
-        claim(c, &holder, m, name, LOCK_ALONE);
+        claim(c, &holder, m, name, "");
         settle(c);
         assert_true(holds(&holder));
-        try(c, &me, (m + round / 3) % MEMBERS, name, LOCK_ALONE, 0);
+        claim(c, &me, (m + round / 3) % MEMBERS, name, "WAIT 0");
         settle(c);
         if (!failed(&me))
-            fail_msg("%s: a try waits for a holder, round %u", c->algorithm->name, round);
-        let_go(&holder);
+            fail_msg("%s: a try waits for a holder, round %u", algorithm->name, round);
+        let_go(c, &holder);
         settle(c);
         /* Of two that try at once one gets it, and the other hears that. */
-        try(c, &me, m, name, LOCK_ALONE, 0);
-        try(c, &two, (m + 1) % MEMBERS, name, LOCK_ALONE, 0);
+        claim(c, &me, m, name, "WAIT 0");
+        claim(c, &two, (m + 1) % MEMBERS, name, "WAIT 0");
         settle(c);
         if (holds(&me) == holds(&two) || failed(&me) == failed(&two))
-            fail_msg("%s: two tried, round %u", c->algorithm->name, round);
-        let_go(&me);
-        let_go(&two);
+            fail_msg("%s: two tried, round %u", algorithm->name, round);
+        let_go(c, &me);
+        let_go(c, &two);
         settle(c);
     }
 }
@@ -307,36 +252,36 @@ static void a_try_waits_for_no_holder(void **state)
 
 static void check_shared_tries(struct cluster *c)
 {
-    struct client reader = {0}, me[MEMBERS] = {{0}}, writer = {0};
+    struct cluster_client reader = {0}, me[MEMBERS] = {{0}}, writer = {0};
 
-    claim(c, &reader, 0, "x", LOCK_SHARED);
+    claim(c, &reader, 0, "x", "SHARED");
     settle(c);
     for (uint32_t m = 0; m < MEMBERS; m++) {
-        try(c, &me[m], m, "x", LOCK_SHARED, 0);
+        claim(c, &me[m], m, "x", "SHARED WAIT 0");
         settle(c);
         assert_true(holds(&me[m]));
-        let_go(&me[m]);
+        let_go(c, &me[m]);
         settle(c);
     }
-    claim(c, &writer, 1, "x", LOCK_ALONE);
+    claim(c, &writer, 1, "x", "");
     settle(c);
     for (uint32_t m = 0; m < MEMBERS; m++) {
-        try(c, &me[m], m, "x", LOCK_SHARED, 0);
+        claim(c, &me[m], m, "x", "SHARED WAIT 0");
         settle(c);
         if (!failed(&me[m]))
-            fail_msg("%s: a try waits behind a writer at member %u", c->algorithm->name, m);
-        let_go(&me[m]);
+            fail_msg("%s: a try waits behind a writer at member %u", algorithm->name, m);
+        let_go(c, &me[m]);
     }
-    let_go(&reader);
+    let_go(c, &reader);
     settle(c);
     assert_true(holds(&writer));
     for (uint32_t m = 0; m < MEMBERS; m++) {
-        try(c, &me[m], m, "x", LOCK_SHARED, 0);
+        claim(c, &me[m], m, "x", "SHARED WAIT 0");
         settle(c);
         assert_true(failed(&me[m]));
-        let_go(&me[m]);
+        let_go(c, &me[m]);
     }
-    let_go(&writer);
+    let_go(c, &writer);
     settle(c);
 }
 
@@ -350,22 +295,22 @@ static void check_slot_tries(struct cluster *c)
 {
     for (unsigned round = 0; round < 6; round++) {
         const char name[] = {(char)('a' + round), '\0'};
-        struct client me[4] = {{0}};
+        struct cluster_client me[4] = {{0}};
 
         for (unsigned k = 0; k < 4; k++) {
-            try(c, &me[k], (k + round) % MEMBERS, name, LOCK_ALONE, 3);
+            claim(c, &me[k], (k + round) % MEMBERS, name, "SLOTS 3 WAIT 0");
             settle(c);
             if (k < 3 ? !holds(&me[k]) : !failed(&me[k]))
-                fail_msg("%s: try %u, round %u", c->slots_algorithm->name, k, round);
+                fail_msg("%s: try %u, round %u", slots_algorithm->name, k, round);
         }
-        let_go(&me[1]);
+        let_go(c, &me[1]);
         settle(c);
-        try(c, &me[1], round % MEMBERS, name, LOCK_ALONE, 3);
+        claim(c, &me[1], round % MEMBERS, name, "SLOTS 3 WAIT 0");
         settle(c);
         if (!holds(&me[1]))
-            fail_msg("%s: a slot was free, round %u", c->slots_algorithm->name, round);
+            fail_msg("%s: a slot was free, round %u", slots_algorithm->name, round);
         for (unsigned k = 0; k < 4; k++)
-            let_go(&me[k]);
+            let_go(c, &me[k]);
         settle(c);
     }
 }
@@ -381,30 +326,27 @@ static void a_try_gets_a_free_slot(void **state)
 /* A name is used as a lock of one kind and of another, by turns, wherever it is at home and the clients are. */
 static void check_kinds(struct cluster *c)
 {
-    static const uint32_t kinds[] = {0, 3, 2, 0};
+    static const char *const kinds[] = {"", "SLOTS 3", "SLOTS 2", ""};
 
     for (unsigned round = 0; round < 60; round++) {
         const char name[] = {(char)('a' + round % 7), '\0'};
-        struct session_wish wish = {.name = name, .name_len = 1, .slots = kinds[round / 7 % 4]},
-                            other = {.name = name, .name_len = 1, .slots = kinds[(round / 7 + 1) % 4]};
-        struct client me = {0}, two = {0};
+        const char *wish = kinds[round / 7 % 4], *other = kinds[(round / 7 + 1) % 4];
+        struct cluster_client me = {0}, two = {0};
 
-        wish.wait_ms = other.wait_ms = SESSION_FOREVER;
-        ask(c, &me, round % MEMBERS, &wish);
+        claim(c, &me, round % MEMBERS, name, wish);
         settle(c);
         if (!holds(&me))
-            fail_msg("%s, %s: \"%s\" did not become a lock with %u slots, round %u", c->algorithm->name,
-                     c->slots_algorithm->name, name, wish.slots, round);
+            fail_msg("%s, %s: \"%s\" did not become \"%s\", round %u", algorithm->name, slots_algorithm->name, name,
+                     wish, round);
         /* While it is used, it stays what it is. */
-        two.session = session_open(&c->node[round / 2 % MEMBERS], &two);
-        if (other.slots != wish.slots && !session_lock(two.session, &other, &(struct dme_text){0})) {
+        if (strcmp(other, wish) != 0 && asks(c, &two, round / 2 % MEMBERS, name, other)) {
             settle(c);
-            if (!two.answered || two.state != CLAIM_REFUSED)
-                fail_msg("%s: a lock in use became another one, round %u", c->algorithm->name, round);
+            if (!is_told(&two, CLAIM_REFUSED))
+                fail_msg("%s: a lock in use became another one, round %u", algorithm->name, round);
         }
         assert_true(holds(&me));
-        let_go(&two);
-        let_go(&me);
+        let_go(c, &two);
+        let_go(c, &me);
         if (round % 3)
             settle(c);
     }
@@ -422,17 +364,15 @@ static void check_two_kinds(struct cluster *c)
 {
     for (unsigned round = 0; round < 30; round++) {
         const char name[] = {(char)('a' + round % 5), '\0'};
-        struct session_wish wish = {.name = name, .name_len = 1, .wait_ms = SESSION_FOREVER}, other = wish;
-        struct client me = {0}, two = {0};
+        struct cluster_client me = {0}, two = {0};
 
-        other.slots = 2;
-        ask(c, &me, round % MEMBERS, &wish);
-        ask(c, &two, (round + 1 + round / 5 % 2) % MEMBERS, &other);
+        claim(c, &me, round % MEMBERS, name, "");
+        claim(c, &two, (round + 1 + round / 5 % 2) % MEMBERS, name, "SLOTS 2");
         settle(c);
-        if (holds(&me) == holds(&two) || !me.answered || !two.answered)
-            fail_msg("%s: not one of two kinds, round %u", c->algorithm->name, round);
-        let_go(&me);
-        let_go(&two);
+        if (holds(&me) == holds(&two) || !me.events || !two.events)
+            fail_msg("%s: not one of two kinds, round %u", algorithm->name, round);
+        let_go(c, &me);
+        let_go(c, &two);
         settle(c);
     }
 }
