@@ -28,16 +28,25 @@ struct cluster_client {
     bool stuck;              /* it does not read */
     struct node_event event; /* what it has been told last, where cluster_told is the observer */
     unsigned events;         /* how many there were */
+    unsigned order;          /* the number of the last one among the events of all clients */
 };
 
 /* An observer (struct node_conf.told) for tests that look at events rather than at bytes. */
 static inline void cluster_told(void *user, struct client *c, const struct node_event *event)
 {
+    static unsigned order;
     struct cluster_client *me = client_user(c);
 
     (void)user;
     me->event = *event;
     me->events++;
+    me->order = ++order;
+}
+
+/* Is this the last thing that it was told? */
+static inline bool cluster_is_told(const struct cluster_client *me, enum claim_state state)
+{
+    return me->events && me->event.state == state;
 }
 
 /* Member k, as member i knows it; null: it does not. */

@@ -57,19 +57,14 @@ static void claim(struct cluster *c, struct cluster_client *me, uint32_t member,
         fail_msg("%s: \"%s\" is refused", algorithm->name, name);
 }
 
-static bool is_told(const struct cluster_client *me, enum claim_state state)
-{
-    return me->events && me->event.state == state;
-}
-
 static bool holds(const struct cluster_client *me)
 {
-    return is_told(me, CLAIM_HELD);
+    return cluster_is_told(me, CLAIM_HELD);
 }
 
 static bool failed(const struct cluster_client *me)
 {
-    return is_told(me, CLAIM_TIMED_OUT);
+    return cluster_is_told(me, CLAIM_TIMED_OUT);
 }
 
 static void let_go(struct cluster *c, struct cluster_client *me)
@@ -341,7 +336,7 @@ static void check_kinds(struct cluster *c)
         /* While it is used, it stays what it is. */
         if (strcmp(other, wish) != 0 && asks(c, &two, round / 2 % MEMBERS, name, other)) {
             settle(c);
-            if (!is_told(&two, CLAIM_REFUSED))
+            if (!cluster_is_told(&two, CLAIM_REFUSED))
                 fail_msg("%s: a lock in use became another one, round %u", algorithm->name, round);
         }
         assert_true(holds(&me));
