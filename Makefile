@@ -5,6 +5,7 @@
 #   make bench                how fast it is, alone and beside its peers
 #   make MODE=debug|asan|tsan|cover
 #   make coverage             how much of the service the tests run; make docs/coverage.md: the same as a document
+#   make page                 the laboratory as a WebAssembly module, build/wasm/dibs.wasm
 #   make fmt                  format the sources as .clang-format says
 
 MODE ?= release
@@ -41,12 +42,16 @@ NODE := $(wildcard $(patsubst %,src/%/*.c,link member lock protocol node soak wr
 SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
 CLIENT := $(wildcard src/client/*.c src/tls/*.c)
 CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
+# What of it runs in a web page: no threads, no mmap, no terminal.
+PAGE := $(filter-out src/base/pool.c src/check/parallel.c src/check/fingerprint.c src/check/prints.c src/check/view.c \
+    src/paper/%,$(PURE) $(LAB)) $(wildcard src/page/*.c) \
+    $(patsubst %,src/cli/%.c,args conf help json report spec spec_columns check_spec check_report cmd_sim cmd_list cmd_explain)
 TESTS := $(wildcard tests/test_*.c)
 FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
-.PHONY: FORCE all test nightly purity fuzz coverage bench bench-short extra fmt install clean
+.PHONY: FORCE all page test nightly purity fuzz coverage bench bench-short extra fmt install clean
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
 $(B)/dibs: $(call obj,$(sort src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
@@ -75,6 +80,20 @@ $(call obj,$(LAB) $(CLI) src/cli/main.c): CFLAGS += -pthread
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# The laboratory for a web page: the pure part, the world, the checker and the simulator as one WebAssembly module, made by
+# Debian's clang, lld and wasi-libc.
+WASM := build/wasm
+WASM_CC := clang --target=wasm32-wasi
+WASM_CFLAGS := -std=c11 -O2 -g0 -D_WASI_EMULATED_SIGNAL $(WARN) -Dcrew_search=page_crew_search \
+    -Dlean_search=page_lean_search \
+    $(foreach name,read_file write_file check_output picture_format check_picture write_picture,-Dcli_$(name)=page_$(name))
+page: $(WASM)/dibs.wasm
+$(WASM)/dibs.wasm: $(patsubst %.c,$(WASM)/%.o,$(PAGE))
+	$(WASM_CC) -mexec-model=reactor -Wl,--strip-all,-z,stack-size=1048576 -o $@ $^ -lwasi-emulated-signal -lm
+$(WASM)/%.o: %.c
+	@mkdir -p $(@D)
+	$(WASM_CC) $(CPPFLAGS) $(WASM_CFLAGS) -MMD -MP -c -o $@ $<
 
 # ------------------------------------------------------------------------------------------------------------- tests
 
@@ -178,4 +197,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(B) build/fuzz $(WASM) -name '*.d' 2>/dev/null)

@@ -14,10 +14,13 @@ static unsigned help_width(void)
 {
     const char *columns = getenv("COLUMNS");
     unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+
+#ifdef TIOCGWINSZ /* a page has no terminal */
     struct winsize size;
 
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
         width = size.ws_col;
+#endif
     if (!width)
         width = HELP_WIDTH;
     return (unsigned)(width < HELP_WIDTH_MIN ? HELP_WIDTH_MIN : width > HELP_WIDTH_MAX ? HELP_WIDTH_MAX : width);

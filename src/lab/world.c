@@ -177,7 +177,7 @@ static const char *world_objection_to_failure(const struct lab_world *w, const s
     return "some sites do not know of its crash yet";
 }
 
-static const char *world_objection(const struct lab_world *w, const struct world_move *move)
+const char *world_objects(const struct lab_world *w, const struct world_move *move)
 {
     uint32_t first, last;
 
@@ -266,7 +266,7 @@ static void world_run_step(struct lab_world *w, const struct world_move *move, c
 
 const char *world_move(struct lab_world *w, const struct world_move *move)
 {
-    const char *objection = world_objection(w, move);
+    const char *objection = world_objects(w, move);
     struct dme_msg *m = NULL;
 
     if (objection)
@@ -439,7 +439,7 @@ static void world_print_cut(const struct world_move *move, struct dme_text *text
 
 const char *world_play(struct lab_world *w, const struct world_move *move, struct dme_text *text)
 {
-    const char *objection = world_objection(w, move);
+    const char *objection = world_objects(w, move);
 
     if (objection)
         return objection;

@@ -79,6 +79,9 @@ void world_free(struct lab_world *w);
  * not an error here: it is in w->out->fault. */
 const char *world_move(struct lab_world *w, const struct world_move *move);
 
+/* Why this move cannot be made now; null if it can. */
+const char *world_objects(const struct lab_world *w, const struct world_move *move);
+
 /* Puts a copy of a message in flight that no step has sent: for tests with liars. */
 void world_send(struct lab_world *w, const struct dme_msg *m);
 

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The page's WebAssembly module, compared with the native binary: tests/page/module.mjs. It takes clang, lld, wasi-libc and
+# node; tests/browser looks at the page itself.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+skip() { # REASON
+    echo "ok 1 - the page's module # SKIP $1"
+    echo "1..1"
+    exit
+}
+[ "$MODE" = release ] || skip "the module is the same in every mode"
+for tool in clang wasm-ld node; do
+    command -v $tool >/dev/null || skip "there is no $tool; ./run test installs it"
+done
+[ -d /usr/include/wasm32-wasi ] || skip "there is no wasi-libc; ./run test installs it"
+
+make -s build/wasm/dibs.wasm >"$dir/out" 2>&1
+tell $? "core, algorithms, laboratory, checker and simulator compile to WebAssembly"
+rm -f "$dir/out"
+node tests/page/module.mjs "$DIBS" build/wasm/dibs.wasm $number
