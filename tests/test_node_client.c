@@ -587,14 +587,14 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     assert_string_equal(say('a', "LOK x\n"), "a: -ERR unknown command \"LOK\"; COMMAND lists all");
-    assert_string_equal(say('a', "UNLOCK\n"), "a: -ERR usage: UNLOCK name [fence]");
+    assert_string_equal(say('a', "UNLOCK\n"), "a: -ERR usage: UNLOCK name [fence | TOKEN t]");
     assert_string_equal(say('a', "LOCK x WAIT\n"), "a: -ERR WAIT takes milliseconds, at most 1000000000");
     assert_string_equal(say('a', "LOCK x WAIT -1\n"), "a: -ERR WAIT takes milliseconds, at most 1000000000");
     assert_string_equal(say('a', "LOCK x TTL 0\n"), "a: -ERR TTL takes milliseconds, from 1 to 1000000000");
     assert_string_equal(say('a', "LOCK x SLOTS 257\n"), "a: -ERR SLOTS takes a number from 1 to 256");
     assert_string_equal(say('a', "LOCK x SHARED SLOTS 2\n"), "a: -ERR only one of SHARED, GROUP and SLOTS is possible");
     assert_string_equal(say('a', "LOCK x FOREVER 2\n"),
-                        "a: -ERR usage: LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]");
+                        "a: -ERR usage: LOCK name [SHARED | GROUP g | SLOTS k | TOKEN t] [WAIT ms] [TTL ms]");
     assert_string_equal(say('a', "HELLO 4\n"), "a: -NOPROTO this server speaks versions 2 and 3 of the protocol");
     assert_string_equal(say('a', "*2\r\n$4\r\nLOCK\r\n$0\r\n\r\n"), "a: -ERR a name has 1 to 255 bytes");
     assert_string_equal(say('a', "PING\n"), "a: +PONG"); /* none of these ends the connection */

@@ -9,10 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const part_about[PARTS] = {[PART_VIEW] = "view",      [PART_STEP] = "algorithm",
-                                              [PART_KIND] = "kind",      [PART_CARRIED] = "carried-over holders",
-                                              [PART_REPORT] = "reports", [PART_KEEP] = "kept sessions",
-                                              [PART_MEMBER] = "members", [PART_ADMIN] = "queries and events"};
+static const char *const part_about[PARTS] = {[PART_VIEW] = "view",
+                                              [PART_STEP] = "algorithm",
+                                              [PART_KIND] = "kind",
+                                              [PART_CARRIED] = "carried-over holders",
+                                              [PART_REPORT] = "reports",
+                                              [PART_KEEP] = "kept sessions",
+                                              "tokens",
+                                              [PART_MEMBER] = "members",
+                                              [PART_ADMIN] = "queries and events"};
 
 static void add(struct bytes *to, const char *text)
 {

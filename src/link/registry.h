@@ -28,6 +28,7 @@ enum registry_part {
     PART_CARRIED,  /* carried-over holders (lock/carried.h) */
     PART_REPORT,   /* reports of claims (lock/report.h) */
     PART_KEEP,     /* kept sessions (node/keep.h) */
+    PART_TOKEN,    /* locks that a token owns (node/token.h) */
     PART_MEMBER,   /* leases, agreement and the roster (node/messages.h) */
     PART_ADMIN,    /* queries and events (node/admin.h) */
     PARTS
@@ -39,7 +40,8 @@ enum registry_part {
 #define FIELDS_LOCK {"name", REGISTRY_TEXT}, {"slots", 2}, {"epoch", 4}
 #define FIELDS_KIND {"number", 4}, {"fence", 8}
 #define FIELDS_CARRIED {"mode", 4}, {"count", 4}
-/* A lock that a kept session holds. */
+/* A kept session, and a lock that it holds. */
+#define FIELDS_TERMS {"keep_ms", 4}, {"value", REGISTRY_TEXT}
 #define FIELDS_HELD {"fence", 8}, {"ttl_ms", 4}, {"slots", 2}, {"mode", 4}, {"name", REGISTRY_TEXT}
 
 /* M(name, number, sort, part, from, to, what it says, fields...) */
@@ -78,8 +80,8 @@ enum registry_part {
       "The claims of the sender's clients.", \
       FIELDS_LOCK, {"number", 4}, {"held_mode", 4}, {"held", 4}, {"waits", 4}) \
     M(KEEP_GRANT, 32, LETTER, KEEP, "the owner", "every other", \
-      "The session holds this lock. Number 0: the receiver has just begun to take part.", \
-      {"number", 8}, {"id", 16}, {"keep_ms", 4}, FIELDS_HELD) \
+      "The session holds this lock, or holds it with another TTL or token. Number 0: the receiver has just begun to take part.", \
+      {"number", 8}, {"id", 16}, FIELDS_TERMS, FIELDS_HELD) \
     M(KEEP_FREE, 33, LETTER, KEEP, "the owner", "every other", \
       "The session no longer holds the lock.", \
       {"number", 8}, {"id", 16}, {"name", REGISTRY_TEXT}, {"fence", 8}) \
@@ -92,12 +94,18 @@ enum registry_part {
       "The sender has the receiver's letters up to this number.", {"number", 8}) \
     M(KEEP_REPORT, 37, LETTER, KEEP, "a member", "every other", \
       "A record of a lock. Its owner does not take part, or the sender is not sure that all know the owner.", \
-      {"id", 16}, {"keep_ms", 4}, FIELDS_HELD, {"owner", 8}, {"tenure", 8}, {"chosen", 8}, {"moves_to", 8}) \
+      {"id", 16}, FIELDS_TERMS, FIELDS_HELD, {"owner", 8}, {"tenure", 8}, {"chosen", 8}, {"moves_to", 8}) \
     M(KEEP_MARK, 38, LETTER, KEEP, "a member", "every other", \
       "The sender has sent all its reports in this view. The last view that has opened at it is `opened`.", \
       {"view", 8}, {"opened", 8}) \
     M(KEEP_ASK, 39, LETTER, KEEP, "a member", "the owner", \
       "A client of the sender resumes this session.", {"id", 16}) \
+    M(TOKEN_ASK, 40, LETTER, TOKEN, "a member", "the owner", \
+      "A client of the sender releases or extends the lock, or asks for the time left. With a value: that is the token from now on.", \
+      {"number", 8}, {"what", 1}, {"id", 16}, {"fence", 8}, {"ttl_ms", 4}, {"adds", 1}, {"value", REGISTRY_TEXT}) \
+    M(TOKEN_ANSWER, 41, LETTER, TOKEN, "the owner", "the one that asked", \
+      "The answer to TOKEN_ASK: it is done, and for this time the token owns the lock; or it does not own it.", \
+      {"number", 8}, {"done", 1}, {"left_ms", 4}) \
     M(NOTE_BEAT, 64, NOTE, MEMBER, "a member", "every other", \
       "A heartbeat. It acknowledges the receiver's heartbeat that was sent at echo_ms.", \
       {"view", 8}, {"sent_ms", 8}, {"echo_ms", 8}, {"hears", 8}, {"bound", 8}, {"expired", 8}, {"drops", 8}, {"flags", 1}) \

@@ -238,6 +238,11 @@ void client_hear(struct client *c, const struct node_event *event)
         command_hear_session(c, event);
         return;
     }
+    if (event->token) {
+        command_answer_token(c, event->token);
+        token_end(c->session);
+        return;
+    }
     if (event->answered || event->watched) {
         client_hear_more(c, event);
         return;

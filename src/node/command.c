@@ -55,8 +55,6 @@ bool command_may(struct client *c, const char *what)
 
 /* ----------------------------------------------------------------------------------------------------- locks of one */
 
-enum { MS_MAX = 1000000000 /* eleven days */ };
-
 /* Parses the words after LOCK name. Returns null, or what is wrong with them. */
 static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
 {
@@ -87,13 +85,13 @@ static const char *command_wish(const struct resp_request *r, struct session_wis
             wish->slots = (uint32_t)x;
             kinds++;
         } else if (resp_is(word, "WAIT")) {
-            if (!command_number(value, MS_MAX, &wish->wait_ms))
+            if (!command_number(value, COMMAND_MS_MAX, &wish->wait_ms))
                 return "WAIT takes milliseconds, at most 1000000000";
         } else if (resp_is(word, "TTL")) {
-            if (!command_number(value, MS_MAX, &wish->ttl_ms) || wish->ttl_ms == 0)
+            if (!command_number(value, COMMAND_MS_MAX, &wish->ttl_ms) || wish->ttl_ms == 0)
                 return "TTL takes milliseconds, from 1 to 1000000000";
         } else {
-            return "usage: LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]";
+            return "usage: LOCK name [SHARED | GROUP g | SLOTS k | TOKEN t] [WAIT ms] [TTL ms]";
         }
     }
     return kinds > 1 ? "only one of SHARED, GROUP and SLOTS is possible" : NULL;
@@ -102,11 +100,14 @@ static const char *command_wish(const struct resp_request *r, struct session_wis
 static void command_lock(struct client *c, const struct resp_request *r)
 {
     struct session_wish wish;
-    const char *wrong = command_wish(r, &wish), *code;
+    const char *wrong, *code;
     char line[512];
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
+    if (command_with_token(c, r))
+        return;
+    wrong = command_wish(r, &wish);
     if (wrong)
         resp_error(&c->out, "ERR", wrong);
     else if ((code = session_lock(c->session, &wish, &why)))
@@ -120,7 +121,7 @@ static void command_lock(struct client *c, const struct resp_request *r)
 static bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence)
 {
     *fence = 0;
-    if (r->count < words || (command_number(r->word[2], UINT64_MAX, fence) && *fence))
+    if (r->count < words || (r->count == words && command_number(r->word[2], UINT64_MAX, fence) && *fence))
         return true;
     resp_error(&c->out, "ERR", "a fence is a number, as LOCK has told it");
     return false;
@@ -158,7 +159,7 @@ static void command_unlock(struct client *c, const struct resp_request *r)
     struct resp_word name = r->word[1];
     uint64_t fence;
 
-    if (!command_is_name(c, name) || !command_fence(c, r, 3, &fence))
+    if (command_with_token(c, r) || !command_is_name(c, name) || !command_fence(c, r, 3, &fence))
         return;
     if (session_unlock(c->session, name.at, name.len, fence)) {
         resp_simple(&c->out, "OK");
@@ -173,7 +174,9 @@ static void command_renew(struct client *c, const struct resp_request *r)
     const struct resp_word *ttl = &r->word[r->count - 2];
     uint64_t ttl_ms, fence;
 
-    if (!resp_is(ttl[0], "TTL") || !command_number(ttl[1], MS_MAX, &ttl_ms) || ttl_ms == 0)
+    if (command_with_token(c, r))
+        return;
+    if (!resp_is(ttl[0], "TTL") || !command_number(ttl[1], COMMAND_MS_MAX, &ttl_ms) || ttl_ms == 0)
         resp_error(&c->out, "ERR", "usage: RENEW name [fence] TTL ms, with ms from 1 to 1000000000");
     else if (!command_is_name(c, r->word[1]) || !command_fence(c, r, 5, &fence))
         return;
@@ -452,9 +455,9 @@ static void command_quit(struct client *c, const struct resp_request *r)
 }
 
 const struct command commands[] = {
-    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k] [WAIT ms] [TTL ms]", COMMAND_COSTS},
-    {"UNLOCK", 2, 3, command_unlock, "UNLOCK name [fence]", COMMAND_MEANWHILE},
-    {"RENEW", 4, 5, command_renew, "RENEW name [fence] TTL ms", COMMAND_MEANWHILE},
+    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k | TOKEN t] [WAIT ms] [TTL ms]", COMMAND_COSTS},
+    {"UNLOCK", 2, 4, command_unlock, "UNLOCK name [fence | TOKEN t]", COMMAND_MEANWHILE},
+    {"RENEW", 4, 6, command_renew, "RENEW name [fence | TOKEN t] TTL ms", COMMAND_MEANWHILE},
     {"CONFIRM", 1, 3, command_confirm, "CONFIRM [name [fence]]", COMMAND_MEANWHILE},
     {"SESSION", 2, 3, command_session, "SESSION KEEP ms | RESUME id | DETACH | END", COMMAND_MEANWHILE},
     {"MEANWHILE", 2, RESP_ARGS_MAX, command_meanwhile, "MEANWHILE command", 0},

@@ -1,8 +1,10 @@
-/* command.h - what command.c, command_query.c and command_watch.c share. */
+/* command.h - what the files of commands (command*.c) share. */
 #ifndef DIBS_NODE_COMMAND_H
 #define DIBS_NODE_COMMAND_H
 
 #include "client.h"
+
+enum { COMMAND_MS_MAX = 1000000000 /* eleven days */ };
 
 /* Reads a word as a number, at most `max`. Returns false if it is none. */
 bool command_number(struct resp_word word, uint64_t max, uint64_t *x);
@@ -26,6 +28,13 @@ void command_answer(struct client *c, const struct query *q);
 void command_session(struct client *c, const struct resp_request *r);
 /* Tells the client about its kept session. */
 void command_hear_session(struct client *c, const struct node_event *event);
+
+/* command_token.c: how an operation with a token is answered */
+enum { COMMAND_TOKEN_LOCK, COMMAND_TOKEN_UNLOCK };
+/* Is this LOCK, UNLOCK or RENEW about a token? Then it is executed. */
+bool command_with_token(struct client *c, const struct resp_request *r);
+/* Sends the client the answer to an operation with a token. */
+void command_answer_token(struct client *c, const struct token_op *op);
 
 /* command_watch.c */
 void command_subscribe(struct client *c, const struct resp_request *r);

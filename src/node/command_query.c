@@ -100,7 +100,7 @@ static void command_show_gap(struct client *c, const struct answer *a)
 static void command_show_claim(struct client *c, const struct answer *a, const struct claim_row *row, bool held)
 {
     static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
-    static const char *const states[ROW_STATES] = {"held", "lingers", "orphaned"};
+    static const char *const states[ROW_STATES] = {"held", "lingers", "orphaned", "token"};
 
     command_show_member(c, a, held ? 6 : 4);
     resp_text(&c->out, "client");

@@ -34,11 +34,36 @@ static void keep_own(struct node *node, struct keep_session *e, struct session *
 /* It has no client from now on. */
 static void keep_begin_time(struct node *node, struct keep_session *e)
 {
-    e->due_ms = node->now_ms + node_stretch_ms(e->keep_ms);
+    e->due_ms = keep_is_token(e) ? UINT64_MAX : node->now_ms + node_stretch_ms(e->keep_ms);
     if (e->due_ms < e->session->vouched_ms)
         e->due_ms = e->session->vouched_ms;
     if (node->keep.due_ms > e->due_ms)
         node->keep.due_ms = e->due_ms;
+}
+
+/* This member is the owner of a session that begins. */
+static void keep_begin_own(struct session *s, struct keep_id id, uint32_t keep_ms)
+{
+    struct node *node = s->node;
+
+    keep_own(node, keep_add(&node->keep, id, keep_ms), s);
+    s->kept->owner = node->place < node->view.count ? keep_self(node) : 0;
+    s->kept->owner_tenure = node->takes_part ? keep_tenure(&node->view.member[node->place]) : 0;
+}
+
+void keep_begin_token(struct session *s, struct keep_id id, const char *value, size_t len)
+{
+    keep_begin_own(s, id, 0);
+    s->kept->due_ms = UINT64_MAX;
+    keep_set_value(s->kept, value, len);
+}
+
+void keep_end_token(struct keep_session *e)
+{
+    struct node *node = e->session->node;
+
+    e->session->kept = NULL;
+    keep_remove(&node->keep, e);
 }
 
 const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why)
@@ -56,9 +81,7 @@ const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why)
         id.high = node->conf.random(node->conf.user);
         id.low = node->conf.random(node->conf.user);
     } while (keep_find(&node->keep, id));
-    keep_own(node, keep_add(&node->keep, id, keep_ms), s);
-    s->kept->owner = node->place < node->view.count ? keep_self(node) : 0;
-    s->kept->owner_tenure = node->takes_part ? keep_tenure(&node->view.member[node->place]) : 0;
+    keep_begin_own(s, id, keep_ms);
     ring_cut(&s->in_confirming);
     return NULL;
 }
@@ -197,7 +220,7 @@ static void keep_try_resume(struct session *s)
         keep_answer(s, KEEP_NO_QUORUM);
     else if (state != NODE_GRANTS)
         return;
-    else if (!e)
+    else if (!e || keep_is_token(e))
         keep_answer(s, KEEP_UNKNOWN);
     else if (!e->session)
         keep_ask(s, e);

@@ -6,6 +6,9 @@
  * and its claims are. Every other member of the view has a *record* of each lock that a kept session holds. The README
  * of this folder tells the rules and why they are safe (I33).
  *
+ * A lock that is owned by a token (token.h) is a session of a special kind: it has no client, no keep time (0), one lock
+ * with a TTL, and a *value*, the token, which all records have.
+ *
  * Letters (PART_KEEP in link/registry.h). GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other
  * member. They are numbered by the owner, the same number for all receivers, which acknowledge them together (ACK: up
  * to this number). They are not bound to a view: a member takes them from every incarnation that takes part in the view
@@ -41,11 +44,17 @@ struct keep_record {
     char name[];
 };
 
+struct keep_value {
+    uint8_t len;
+    char text[];
+};
+
 struct keep_session {
     struct keep_session *next; /* with the same place in the table */
     struct ring in_own;
     struct keep_id id;
-    uint32_t keep_ms;
+    uint32_t keep_ms;         /* 0: a token owns its lock */
+    struct keep_value *value; /* the token; or null */
     uint64_t owner,
         owner_tenure;   /* the id of the member, and a number for the time for which it takes part without a break */
     uint64_t moves_to;  /* the id of the member that shall be the owner in the next view; or 0 */
@@ -100,7 +109,16 @@ void keep_end(struct session *s);
 /* Does this member have the session, or a record of it? */
 bool keep_knows(const struct node *node, struct keep_id id);
 
-/* ---- For session.c. */
+/* ---- For session.c and token.c. */
+static inline bool keep_is_token(const struct keep_session *e)
+{
+    return e && e->keep_ms == 0;
+}
+
+/* The session, which has no client, belongs to a token from now on. */
+void keep_begin_token(struct session *s, struct keep_id id, const char *value, size_t len);
+/* Its last claim has gone. */
+void keep_end_token(struct keep_session *e);
 /* The connection of a kept session has gone. */
 void keep_lose_client(struct session *s);
 /* A connection that may have been cut off goes; it is proved that its client believes in nothing any more, or not. */

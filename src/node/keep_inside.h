@@ -11,10 +11,13 @@
 /* The session with this id, or null. */
 struct keep_session *keep_find(const struct keep *k, struct keep_id id);
 struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms);
+/* The session has this value from now on; none if len is 0. */
+void keep_set_value(struct keep_session *e, const char *value, size_t len);
 void keep_forget_record(struct keep *k, struct keep_record *r);
 void keep_remove(struct keep *k, struct keep_session *e);
-/* Adds a copy of the record, unless the session has it. */
-void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x);
+/* Adds a copy of the record. If the session has it, its TTL becomes that of the copy; if the copy was reported by another
+ * member, the longer of both: all members have the same reports, and so choose the same one. */
+void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported);
 /* Iterates over all sessions: *at is 0 and *next is null at first; null at the end. The session that was returned may be
  * removed. */
 struct keep_session *keep_each(const struct keep *k, size_t *at, struct keep_session **next);
@@ -37,7 +40,7 @@ static inline void keep_stir(struct node *node)
 }
 
 /* ---- keep_letters.c */
-/* Sends a record of the claim to all members of the view. */
+/* Sends a record of the claim to all members of the view; or sends it again, with what has changed. */
 void keep_record_claim(struct claim *c);
 /* Do other members have a record of the claim? */
 bool keep_is_recorded(const struct claim *c);

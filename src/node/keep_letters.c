@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID = 16, LOCK_MAX = 8 + 4 + 2 + 4 + 1 + LOCK_NAME_MAX, LETTER_MAX = 1 + 8 + ID + 4 + LOCK_MAX + 4 * 8 };
+enum {
+    ID = 16,
+    VALUE_MAX = 255,
+    LOCK_MAX = 8 + 4 + 2 + 4 + 1 + LOCK_NAME_MAX,
+    LETTER_MAX = 1 + 8 + ID + 4 + 1 + VALUE_MAX + LOCK_MAX + 4 * 8
+};
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
 
@@ -22,6 +27,13 @@ static uint8_t *keep_pack_lock(uint8_t *at, uint64_t fence, uint64_t ttl_ms, uin
 {
     at = pack_number(pack_number(at, fence, 8), ttl_ms, 4);
     return pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, len);
+}
+
+/* The keep time and the value of the session. */
+static uint8_t *keep_pack_terms(uint8_t *at, const struct keep_session *e)
+{
+    at = pack_number(at, e->keep_ms, 4);
+    return pack_text(at, e->value ? e->value->text : "", e->value ? e->value->len : 0);
 }
 
 static void keep_say(struct member *m, const uint8_t *bytes, const uint8_t *end)
@@ -39,8 +51,7 @@ static void keep_say_all(struct node *node, const uint8_t *bytes, const uint8_t 
 static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_session *e, const struct claim *c)
 {
     at = keep_pack_id(pack_number(pack_number(at, KEEP_GRANT, 1), number, 8), e->id);
-    at = pack_number(at, e->keep_ms, 4);
-    return keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+    return keep_pack_lock(keep_pack_terms(at, e), c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
 }
 
 /* All others shall have a record of the claim. */
@@ -49,9 +60,9 @@ void keep_record_claim(struct claim *c)
     struct node *node = c->session->node;
     uint8_t letter[LETTER_MAX];
 
+    node->keep.claims += !keep_is_recorded(c);
     c->kept = ++node->keep.made;
     c->freed = false;
-    node->keep.claims++;
     keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
 }
 
@@ -130,8 +141,7 @@ void keep_report(struct node *node, const struct keep_session *e)
         const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
         uint8_t *at = keep_pack_id(pack_number(letter, KEEP_REPORT, 1), e->id);
 
-        at = pack_number(at, e->keep_ms, 4);
-        at = keep_pack_lock(at, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+        at = keep_pack_lock(keep_pack_terms(at, e), x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
         at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_tenure, 8), e->chosen, 8);
         at = pack_number(at, e->moves_to, 8);
         keep_say_all(node, letter, at);
@@ -146,6 +156,21 @@ static struct keep_id keep_unpack_id(struct unpack *u)
 
     id.low = unpack_number(u, 8);
     return id;
+}
+
+/* The keep time and the value of a session. */
+struct keep_terms {
+    uint32_t keep_ms;
+    const char *value;
+    size_t value_len;
+};
+
+/* Returns false if the bytes are not valid: a session has a keep time, or it has a value. */
+static bool keep_unpack_terms(struct unpack *u, struct keep_terms *t)
+{
+    t->keep_ms = (uint32_t)unpack_number(u, 4);
+    t->value = unpack_text(u, &t->value_len);
+    return !u->wrong && t->keep_ms <= KEEP_MS_MAX && (t->keep_ms == 0) == (t->value_len > 0);
 }
 
 /* The lock of a GRANT or a KEEP_REPORT, in a buffer. keep_unpack_lock returns false if the bytes are not valid. */
@@ -177,18 +202,19 @@ static const char *keep_hear_grant(struct node *node, uint32_t place, struct unp
 {
     struct keep *k = &node->keep;
     struct keep_id id = keep_unpack_id(u);
-    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
     struct keep_session *e = keep_find(k, id);
+    struct keep_terms terms;
     union keep_buffer b;
 
-    if (!keep_unpack_lock(u, &b) || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
+    if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b) || u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
     if (e && e->session) /* no member has the same one by chance */
         return NULL;
     if (!e)
-        e = keep_add(k, id, keep_ms);
+        e = keep_add(k, id, terms.keep_ms);
+    keep_set_value(e, terms.value, terms.value_len);
     keep_set_owner(node, e, node->view.member[place].id);
-    keep_add_record(k, e, &b.record);
+    keep_add_record(k, e, &b.record, false);
     return NULL;
 }
 
@@ -229,6 +255,14 @@ static const char *keep_hear_move(struct node *node, uint32_t place, struct unpa
     return NULL;
 }
 
+static bool keep_is_lower(const struct keep_session *e, const struct keep_terms *t)
+{
+    size_t len = e->value ? e->value->len : 0;
+    int order = len == t->value_len && len ? memcmp(e->value->text, t->value, len) : 0;
+
+    return order < 0 || len < t->value_len;
+}
+
 /* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
  * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
  * view knows the owner, and hears from it what has become of the lock since. Any other member finds out at the barrier of
@@ -237,25 +271,25 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
 {
     struct keep *k = &node->keep;
     struct keep_id id = keep_unpack_id(u);
-    uint32_t keep_ms = (uint32_t)unpack_number(u, 4);
     struct keep_session *e = keep_find(k, id);
     uint64_t owner, tenure, chosen, to;
+    struct keep_terms terms;
     union keep_buffer b;
     bool orphaned;
 
-    if (!keep_unpack_lock(u, &b))
+    if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b))
         return keep_nonsense;
     owner = unpack_number(u, 8);
     tenure = unpack_number(u, 8);
     chosen = unpack_number(u, 8);
     to = unpack_number(u, 8);
-    if (u->wrong || u->at != u->end || keep_ms > KEEP_MS_MAX || k->records >= KEEP_RECORDS_MAX)
+    if (u->wrong || u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
     orphaned = !keep_takes_part(node, owner, tenure);
     if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->moves_to))
         return NULL;
     if (!e)
-        e = keep_add(k, id, keep_ms);
+        e = keep_add(k, id, terms.keep_ms);
     b.record.reported = orphaned ? 0 : chosen;
     e->unsure = true;
     e->orphaned |= orphaned;
@@ -268,7 +302,9 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     }
     if (to && (!e->moves_to || to < e->moves_to))
         e->moves_to = to;
-    keep_add_record(k, e, &b.record);
+    if (keep_is_lower(e, &terms)) /* it was about to change: all choose the same */
+        keep_set_value(e, terms.value, terms.value_len);
+    keep_add_record(k, e, &b.record, true);
     return NULL;
 }
 
@@ -279,7 +315,7 @@ static const char *keep_hear_ask(struct node *node, uint32_t place, struct unpac
 
     if (u->wrong || u->at != u->end)
         return keep_nonsense;
-    if (!e || !e->session || e->unsure || e->moves_to)
+    if (!e || !e->session || e->unsure || e->moves_to || keep_is_token(e))
         return NULL;
     e->wanted_by = node->view.member[place].id;
     node->keep.stirred = true;

@@ -58,6 +58,17 @@ struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_m
     return e;
 }
 
+void keep_set_value(struct keep_session *e, const char *value, size_t len)
+{
+    free(e->value);
+    e->value = NULL;
+    if (!len)
+        return;
+    e->value = mem_new(sizeof *e->value + len);
+    e->value->len = (uint8_t)len;
+    memcpy(e->value->text, value, len);
+}
+
 void keep_forget_record(struct keep *k, struct keep_record *r)
 {
     ring_cut(&r->in_session);
@@ -65,8 +76,8 @@ void keep_forget_record(struct keep *k, struct keep_record *r)
     free(r);
 }
 
-/* A record that is not there yet; of one lock a session has one. */
-void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x)
+/* Of one lock a session has one record. */
+void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported)
 {
     struct keep_record *own;
 
@@ -76,6 +87,8 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
         if (y->fence == x->fence && y->name_len == x->name_len && memcmp(y->name, x->name, x->name_len) == 0) {
             if (x->reported < y->reported)
                 y->reported = x->reported;
+            if (!reported || (y->ttl_ms && (!x->ttl_ms || x->ttl_ms > y->ttl_ms)))
+                y->ttl_ms = x->ttl_ms;
             return;
         }
     }
@@ -97,6 +110,7 @@ void keep_remove(struct keep *k, struct keep_session *e)
     ring_cut(&e->in_own);
     while (!ring_empty(&e->records))
         keep_forget_record(k, RING_OF(e->records.next, struct keep_record, in_session));
+    free(e->value);
     free(e);
 }
 

@@ -46,11 +46,13 @@ static const char *message_hear_announced(struct node *node, uint32_t k, uint64_
     return NULL;
 }
 
-/* Receives a letter of the installed view about a lock. Returns false if it must wait until the view has opened. */
+/* Receives a letter of the installed view about a lock or a token. Returns false if it must wait until the view has
+ * opened. */
 static bool message_hear_lock(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong)
 {
     if (node->locks.open)
-        *wrong = locks_receive(&node->locks, node->part[k], bytes, len);
+        *wrong = registry[bytes[0]].part == PART_TOKEN ? token_hear(node, k, bytes, len)
+                                                       : locks_receive(&node->locks, node->part[k], bytes, len);
     return node->locks.open;
 }
 

@@ -227,6 +227,7 @@ void node_init(struct node *node, const struct node_conf *conf)
     ring_init(&node->tasks);
     admin_init(&node->admin);
     keep_init(node);
+    tokens_init(node);
 }
 
 static void node_send_agreement(void *user, uint64_t to, const uint8_t *bytes, size_t len)
@@ -282,6 +283,7 @@ void node_free(struct node *node)
     while (!ring_empty(&node->turn.clients))
         client_close(RING_OF(node->turn.clients.next, struct client, in_node));
     keep_free(node);
+    tokens_free(node);
     session_forget_orphans(node);
     assert(ring_empty(&node->sessions));
     if (node->agree)
@@ -449,6 +451,7 @@ void node_advance(struct node *node, uint64_t now_ms)
         node_keep_up(node);
     }
     keep_go_on(node);
+    tokens_go_on(node);
 }
 
 void node_pump(struct node *node)
@@ -482,6 +485,7 @@ void node_pump(struct node *node)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             message_take_late(node, k);
     keep_go_on(node);
+    tokens_go_on(node);
 }
 
 void node_written(struct node *node, bool good)
@@ -498,14 +502,16 @@ static struct claim *node_settled(struct node *node)
     struct claim *c;
 
     while ((c = locks_settled(&node->locks))) {
-        if (keep_holds_back(c))
+        if (token_settled(c) || keep_holds_back(c))
             continue;
         if (!c->session->orphan)
             return c;
         node->losses += c->state >= CLAIM_LOST; /* there is no client to be told */
         session_settle(c);
     }
-    return keep_take_ready(node);
+    while ((c = keep_take_ready(node)) && c->session->orphan)
+        token_granted(c);
+    return c;
 }
 
 bool node_next(struct node *node, struct node_event *event)
@@ -516,12 +522,13 @@ bool node_next(struct node *node, struct node_event *event)
 
     event->watched = NULL;
     event->answered = NULL;
+    event->token = NULL;
     event->keep = KEEP_NOTHING;
     if (keep_next(node, event))
         return true;
     c = node_settled(node);
     if (!c)
-        return admin_next(node, event);
+        return tokens_next(node, event) || admin_next(node, event);
     event->session = c->session;
     event->answers = c == c->session->waiting;
     event->state = c->state == CLAIM_LINGERS ? CLAIM_LOST : c->state;

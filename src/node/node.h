@@ -22,6 +22,7 @@
 #include "member/agree.h"
 #include "member/fence.h"
 #include "member/member.h"
+#include "token.h"
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
 
@@ -81,6 +82,7 @@ struct node {
     struct due due;
     struct admin admin;
     struct keep keep;
+    struct tokens tokens;
     struct ring sessions;
     struct ring confirming; /* sessions that must confirm again and again, the one that did so longest ago first */
     struct ring tasks;      /* sessions with many claims that are let go in pieces */
@@ -141,6 +143,7 @@ struct node_event {
     /* If one of these is not null, the event is not about a claim. */
     struct subscription *watched; /* `note` is an event of a lock that the client has subscribed to */
     const struct watch_note *note;
+    struct token_op *token; /* the answer to the client's operation with a token */
     struct query *answered; /* the answer to the client's query */
     enum keep_news keep;    /* or, if not KEEP_NOTHING, what it is told of its session */
 };

@@ -27,8 +27,9 @@ enum {
     QUERY_COST_MAX = 1 << 16, /* steps to find the locks of one answer: a fraction of a millisecond */
 };
 
-/* The state of a holder, as people see it: the session of an orphaned one is kept, and has no client (keep.h). */
-enum row_state { ROW_HELD, ROW_LINGERS, ROW_ORPHANED, ROW_STATES };
+/* The state of a holder, as people see it: the session of an orphaned one is kept, and has no client (keep.h); or a token
+ * owns the lock (token.h). */
+enum row_state { ROW_HELD, ROW_LINGERS, ROW_ORPHANED, ROW_TOKEN, ROW_STATES };
 
 enum query_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_ABOUTS };
 

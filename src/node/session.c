@@ -59,6 +59,7 @@ static void session_tell_grant(struct claim *c)
 
 static void session_free(struct session *s)
 {
+    token_gone(s);
     ring_cut(&s->in_resuming);
     ring_cut(&s->in_news);
     ring_cut(&s->in_confirming);
@@ -92,7 +93,7 @@ static void session_take_out(struct claim *c)
     ring_cut(&c->in_session);
 }
 
-/* Takes the claim out of everything and frees it. An orphan that is not kept is freed with its last claim. Dropping the
+/* Takes the claim out of everything and frees it. An orphan that no client can resume is freed with its last claim. Dropping the
  * claim may grant other claims. */
 static void session_forget(struct claim *c)
 {
@@ -106,7 +107,11 @@ static void session_forget(struct claim *c)
         free(c->by);
         free(c);
     }
-    if (s->orphan && !s->kept && ring_empty(&s->claims))
+    if (!s->orphan || !ring_empty(&s->claims))
+        return;
+    if (keep_is_token(s->kept) && s->kept->session == s)
+        keep_end_token(s->kept);
+    if (!s->kept)
         session_free(s);
 }
 
@@ -130,6 +135,11 @@ void session_release_all(struct session *s)
 {
     while (!ring_empty(&s->claims))
         session_forget(RING_OF(s->claims.next, struct claim, in_session));
+}
+
+void session_withdraw(struct session *s)
+{
+    session_forget(s->waiting);
 }
 
 /* A kept session goes on without its client. Claims that it has lost end, or linger if the client may still believe in
@@ -205,6 +215,7 @@ void session_go_on(struct node *node)
 static void session_end(struct session *s, enum session_task task)
 {
     query_end(s);
+    token_end(s);
     watch_end(s);
     keep_part(s, task == SESSION_RELEASES);
     if (s->waiting)
@@ -350,6 +361,15 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
     }
 }
 
+/* Begins the TTL. The client of a token counts it on its own clock, and is told nothing when it ends: so it lasts for at
+ * least as long on every clock. */
+static void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
+{
+    due_clear(&c->session->node->due, c);
+    if (ttl_ms)
+        session_set_due(c, keep_is_token(c->session->kept) ? node_stretch_ms(ttl_ms) : ttl_ms);
+}
+
 /* How long a client that only tries may wait. It is answered when its member knows whether there is a holder, which
  * takes a round of messages, or a change of the view if a member has just failed. */
 static uint64_t session_try_ms(const struct node *node)
@@ -458,9 +478,7 @@ void session_settle(struct claim *c)
     session_hear(s);
     s->waiting = NULL;
     s->held++;
-    due_clear(&s->node->due, c);
-    if (c->ttl_ms)
-        session_set_due(c, c->ttl_ms);
+    session_begin_ttl(c, c->ttl_ms);
 }
 
 bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence)
@@ -479,11 +497,23 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
 
     if (!c || c->state != CLAIM_HELD)
         return false;
-    due_clear(&s->node->due, c);
     c->ttl_ms = ttl_ms;
-    if (ttl_ms)
-        session_set_due(c, ttl_ms);
+    session_begin_ttl(c, ttl_ms);
     return true;
+}
+
+struct claim *session_token_claim(const struct session *s, uint64_t fence)
+{
+    struct claim *c = ring_empty(&s->claims) ? NULL : RING_OF(s->claims.next, struct claim, in_session);
+
+    return c && c != s->waiting && c->state == CLAIM_HELD && (!fence || c->fence == fence) ? c : NULL;
+}
+
+void session_set_ttl(struct claim *c, uint64_t ttl_ms)
+{
+    if (c->ttl_ms && (!ttl_ms || ttl_ms > c->ttl_ms))
+        c->ttl_ms = ttl_ms;
+    session_begin_ttl(c, ttl_ms);
 }
 
 /* The clocks of clients drift as much as those of members. A member without a lease, in a cluster of one, does not take
@@ -573,7 +603,6 @@ void session_begin_ttls(struct session *s)
     for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
         struct claim *c = RING_OF(r, struct claim, in_session);
 
-        if (c->ttl_ms)
-            session_set_due(c, c->ttl_ms);
+        session_begin_ttl(c, c->ttl_ms);
     }
 }

@@ -40,7 +40,9 @@ struct session {
     uint64_t heard_ms;                /* remote: when its client last used CONFIRM, or was granted a lock */
     struct ring claims;               /* held; and the one it waits for */
     struct claim *waiting;
-    struct query *query; /* to which it awaits the answer, or null */
+    struct query *query;     /* to which it awaits the answer, or null */
+    struct token_op *asks;   /* likewise (token.h) */
+    struct token_op *serves; /* an orphan: the operation for which it waits for a lock; or null */
     struct ring subscriptions;
     uint32_t subscribed; /* how many */
     uint64_t id;
@@ -79,10 +81,10 @@ struct session *session_open(struct node *node, void *user);
 void session_close(struct session *s);
 /* The connection has broken, and the client may not have noticed. */
 void session_break(struct session *s);
-/* Does the session wait for a lock, or for the answer to a query? */
+/* Does the session wait for a lock, or for the answer to a query or about a token? */
 static inline bool session_is_busy(const struct session *s)
 {
-    return s->waiting || s->query || !ring_empty(&s->in_resuming);
+    return s->waiting || s->query || s->asks || !ring_empty(&s->in_resuming);
 }
 
 /* Requests a lock. Returns null if the answer comes as an event (node_next), even if the lock is granted at once.
@@ -102,6 +104,14 @@ void session_describe(const struct session *s, char text[LOSS_BY_MAX + 1]);
 /* Takes the lock away from all clients of this member that hold it with this fence or a smaller one. They get an event
  * with `by`, the operator. Returns their number. */
 uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence, const char *by);
+
+/* For token.c. Withdraws the request for which the session waits, even if it was just granted. A session without a client is
+ * gone then. */
+void session_withdraw(struct session *s);
+/* The only claim of a session that belongs to a token, if it is held, with this fence or (0) with any; or null. */
+struct claim *session_token_claim(const struct session *s, uint64_t fence);
+/* Begins its TTL anew. c->ttl_ms, which the records have, becomes longer if it has to, but never shorter. */
+void session_set_ttl(struct claim *c, uint64_t ttl_ms);
 
 /* For node.c: frees the orphans when the node ends. */
 void session_forget_orphans(struct node *node);

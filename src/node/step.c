@@ -116,7 +116,7 @@ static void step_hear(struct node *node)
 
     while (node_next(node, &event)) {
         struct client *c = event.session->client;
-        bool lost = !event.watched && !event.answered && !event.keep && event.state == CLAIM_LOST;
+        bool lost = !event.watched && !event.answered && !event.token && !event.keep && event.state == CLAIM_LOST;
 
         if (lost && event.loss == LOSS_FORCED)
             step_log_force(node, &event);

@@ -1,0 +1,643 @@
+/* token.c - see token.h. */
+#include "token.h"
+
+#include "base/memory.h"
+#include "base/pack.h"
+#include "base/sha1.h"
+#include "keep_inside.h"
+#include "link/registry.h"
+#include "protocol/resp.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ASK_MAX = 1 + 8 + 1 + 16 + 8 + 4 + 1 + 1 + TOKEN_MAX };
+
+/* An answer that is to be given when all members have acknowledged a letter of this member's stream. */
+struct token_promise {
+    struct ring in_node;
+    uint64_t letter;
+    uint64_t member; /* the id of the member that has asked, and in which view; or 0: a client of this member */
+    uint64_t view, number;
+    uint64_t left_ms;
+    size_t at; /* of a client of this member: which key of its operation */
+};
+
+/* An operation on one key, as its owner sees it. */
+struct token_order {
+    enum token_what what;
+    struct keep_id id;
+    uint64_t fence, ttl_ms;
+    bool adds;
+    const char *value; /* the new token, or "" */
+    size_t value_len;
+};
+
+static struct keep_id token_id(const char *name, size_t len)
+{
+    uint8_t digest[SHA1_SIZE];
+    struct unpack u = {.at = digest, .end = digest + sizeof digest};
+    struct keep_id id;
+
+    sha1_digest(name, len, digest);
+    id.high = unpack_number(&u, 8);
+    id.low = unpack_number(&u, 8);
+    return id;
+}
+
+/* The fence of the lock that the session holds, as far as this member knows; 0: none. */
+static uint64_t token_fence(const struct keep_session *e)
+{
+    const struct claim *c = e->session ? session_token_claim(e->session, 0) : NULL;
+
+    if (e->session)
+        return c ? c->fence : 0;
+    return ring_empty(&e->records) ? 0 : RING_OF(e->records.next, struct keep_record, in_session)->fence;
+}
+
+/* A session that a token owns, of this name; or null. */
+static struct keep_session *token_find(const struct node *node, struct keep_id id)
+{
+    struct keep_session *e = keep_find(&node->keep, id);
+
+    return keep_is_token(e) && e->value && token_fence(e) ? e : NULL;
+}
+
+static bool token_owns(const struct token_op *op, const struct keep_session *e)
+{
+    return op->wish.any ||
+           (e->value->len == op->wish.token_len && memcmp(e->value->text, op->wish.token, op->wish.token_len) == 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the owner */
+
+/* The time that is left for the client, on its own clock. */
+static uint64_t token_left_ms(const struct claim *c)
+{
+    uint64_t now_ms = c->session->node->now_ms;
+
+    if (!c->due_slot)
+        return UINT64_MAX;
+    return c->due_ms > now_ms ? (c->due_ms - now_ms) * 19 / 21 : 0;
+}
+
+/* Extends the lock. Returns true if other members have to know that before the client is told. */
+static bool token_extend(struct claim *c, const struct token_order *o)
+{
+    uint64_t ttl_ms = o->ttl_ms, before = c->ttl_ms, left = token_left_ms(c);
+    bool renamed = o->value_len != 0;
+
+    if (o->adds)
+        ttl_ms = left == UINT64_MAX ? 0 : left + ttl_ms;
+    session_set_ttl(c, ttl_ms);
+    if (renamed)
+        keep_set_value(c->session->kept, o->value, o->value_len);
+    if (c->ttl_ms == before && !renamed)
+        return false;
+    keep_record_claim(c);
+    return true;
+}
+
+/* Does what the order says. Returns false if the lock is not held with that fence. *letter becomes the number of the letter
+ * that all members have to acknowledge before the client is told, or 0. */
+static bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter)
+{
+    struct keep_session *e = keep_find(&node->keep, o->id);
+    struct claim *c = keep_is_token(e) && e->session && !e->unsure ? session_token_claim(e->session, o->fence) : NULL;
+
+    *letter = *left_ms = 0;
+    if (!c)
+        return false;
+    if (o->what == TOKEN_EXTEND && token_extend(c, o))
+        *letter = node->keep.made;
+    *left_ms = token_left_ms(c);
+    if (o->what == TOKEN_RELEASE)
+        session_unlock(e->session, c->name, c->name_len, c->fence);
+    return true;
+}
+
+static void token_promise(struct node *node, struct token_promise terms)
+{
+    struct token_promise *p = mem_new(sizeof *p);
+
+    *p = terms;
+    p->view = node->view.number;
+    ring_push(&node->tokens.promises, &p->in_node);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- letters */
+
+static void token_say_ask(struct member *m, const struct token_op *op, const struct keep_session *e)
+{
+    uint8_t letter[ASK_MAX], *at = letter;
+    bool renames = op->wish.renames;
+
+    at = pack_number(pack_number(at, TOKEN_ASK, 1), op->number, 8);
+    at = pack_number(at, op->wish.what == TOKEN_ACQUIRE ? TOKEN_EXTEND : op->wish.what, 1);
+    at = pack_number(pack_number(at, e->id.high, 8), e->id.low, 8);
+    at = pack_number(pack_number(at, op->key[op->at].fence, 8), op->wish.ttl_ms, 4);
+    at = pack_number(at, op->wish.adds, 1);
+    at = pack_text(at, renames ? op->wish.token : "", renames ? op->wish.token_len : 0);
+    memcpy(link_send(&m->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
+}
+
+static void token_say_answer(struct member *m, uint64_t number, bool done, uint64_t left_ms)
+{
+    uint8_t letter[1 + 8 + 1 + 4], *at = letter;
+
+    at = pack_number(pack_number(pack_number(at, TOKEN_ANSWER, 1), number, 8), done, 1);
+    at = pack_number(at, left_ms < UINT32_MAX ? left_ms : UINT32_MAX, 4);
+    memcpy(link_send(&m->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- operations */
+
+static void token_go(struct token_op *op);
+
+static void token_finish(struct token_op *op)
+{
+    op->asked_view = 0;
+    ring_cut(&op->in_node);
+    ring_push(&op->session->node->tokens.done, &op->in_node);
+}
+
+static void token_fail(struct token_op *op, const char *code, const char *why)
+{
+    op->code = code;
+    snprintf(op->why, sizeof op->why, "%s", why);
+    token_finish(op);
+}
+
+static void token_fail_no_quorum(struct token_op *op)
+{
+    struct dme_text why;
+
+    dme_text_init(&why, op->why, sizeof op->why);
+    node_say_no_quorum(op->session->node, &why);
+    op->code = "NOQUORUM";
+    token_finish(op);
+}
+
+/* Releases the locks that were acquired: all or none are. This member is their owner. */
+static void token_undo(struct token_op *op)
+{
+    uint64_t left_ms, letter;
+
+    for (size_t k = 0; op->wish.what == TOKEN_ACQUIRE && op->good && k < op->at; k++) {
+        struct token_order o = {.what = TOKEN_RELEASE, .id = op->key[k].id, .fence = op->key[k].fence};
+
+        token_obey(op->session->node, &o, &left_ms, &letter);
+    }
+    op->good = 0;
+}
+
+/* The operation is done for its present key, or cannot be. */
+static void token_next(struct token_op *op, bool good)
+{
+    op->asked_view = 0;
+    op->good += good;
+    if (good)
+        op->fence = op->key[op->at].fence;
+    if (!good && op->wish.what != TOKEN_RELEASE) {
+        token_undo(op);
+        op->at = op->count;
+    } else {
+        op->at++;
+    }
+    if (op->at == op->count)
+        token_finish(op);
+    else
+        token_go(op);
+}
+
+/* The lock is requested, for a session that belongs to the token when it is granted. */
+static void token_claim(struct token_op *op)
+{
+    struct node *node = op->session->node;
+    const struct token_key *key = &op->key[op->at];
+    struct session_wish wish = {
+        .name = key->name, .name_len = key->name_len, .wait_ms = op->wish.wait_ms, .ttl_ms = op->wish.ttl_ms};
+    struct session *s;
+    struct dme_text why;
+    const char *code;
+
+    if (node->keep.claims >= KEEP_CLAIMS_MAX) {
+        token_undo(op);
+        token_fail(op, "BUSY", "kept sessions and tokens hold too many locks at this member");
+        return;
+    }
+    s = session_open_orphan(node);
+    memcpy(s->who, op->session->who, sizeof s->who);
+    memcpy(s->from, op->session->from, sizeof s->from);
+    dme_text_init(&why, op->why, sizeof op->why);
+    code = session_lock(s, &wish, &why);
+    if (code) {
+        session_end_orphan(s);
+        token_undo(op);
+        op->code = code;
+        token_finish(op);
+        return;
+    }
+    s->serves = op;
+    op->claimant = s;
+    ring_cut(&op->in_node);
+    ring_push(&node->tokens.claiming, &op->in_node);
+}
+
+/* Orders the owner to do the operation. */
+static void token_order(struct token_op *op, const struct keep_session *e)
+{
+    struct node *node = op->session->node;
+    uint32_t k = e->session ? VIEW_MEMBERS_MAX : view_find(&node->view, e->owner);
+    struct token_order o = {.what = op->wish.what == TOKEN_ACQUIRE ? TOKEN_EXTEND : op->wish.what,
+                            .id = e->id,
+                            .fence = op->key[op->at].fence,
+                            .ttl_ms = op->wish.ttl_ms,
+                            .adds = op->wish.adds,
+                            .value = op->wish.renames ? op->wish.token : "",
+                            .value_len = op->wish.renames ? op->wish.token_len : 0};
+    uint64_t letter;
+    bool good;
+
+    ring_cut(&op->in_node);
+    if (!e->session && (k == VIEW_MEMBERS_MAX || !keep_peer(node, k))) {
+        ring_push(&node->tokens.open, &op->in_node); /* the next view has another owner */
+        return;
+    }
+    op->asked_view = node->view.number;
+    ring_push(&node->tokens.asked, &op->in_node);
+    if (!e->session) {
+        token_say_ask(node->member[k], op, e);
+        return;
+    }
+    good = token_obey(node, &o, &op->left_ms, &letter);
+    if (letter > node->keep.acked)
+        keep_count_acks(node);
+    if (letter > node->keep.acked)
+        token_promise(
+            node, (struct token_promise){.letter = letter, .number = op->number, .at = op->at, .left_ms = op->left_ms});
+    else
+        token_next(op, good);
+}
+
+/* Before an extension begins: are all keys there, and owned by the token? */
+static bool token_owns_all(const struct token_op *op)
+{
+    for (size_t k = 0; k < op->count; k++) {
+        const struct keep_session *e = token_find(op->session->node, op->key[k].id);
+
+        if (!e || !token_owns(op, e))
+            return false;
+    }
+    return true;
+}
+
+/* To acquire a lock that no token has is to request it. If one has it, there is nothing to wait for, or it is this one. */
+static void token_acquire(struct token_op *op, const struct keep_session *e)
+{
+    bool grants = node_state(op->session->node) == NODE_GRANTS;
+
+    if (e && grants && op->wish.again && token_owns(op, e))
+        token_order(op, e);
+    else if (e && grants && !op->wish.wait_ms)
+        token_next(op, false);
+    else
+        token_claim(op);
+}
+
+static void token_look(struct token_op *op, const struct keep_session *e)
+{
+    op->found_len = e->value->len;
+    memcpy(op->found, e->value->text, e->value->len);
+    if (op->wish.here)
+        token_next(op, true);
+    else
+        token_order(op, e);
+}
+
+/* Goes on with the present key. */
+static void token_go(struct token_op *op)
+{
+    struct node *node = op->session->node;
+    struct token_key *key = &op->key[op->at];
+    struct keep_session *e = token_find(node, key->id);
+    enum node_state state = node_state(node);
+    bool before = key->fence != 0; /* it was found, and the owner asked */
+
+    if (op->wish.what != TOKEN_ACQUIRE && state >= NODE_NO_QUORUM) {
+        token_fail_no_quorum(op);
+        return;
+    }
+    if (op->wish.what != TOKEN_ACQUIRE && state != NODE_GRANTS) {
+        ring_cut(&op->in_node);
+        ring_push(&node->tokens.open, &op->in_node);
+        return;
+    }
+    if (before && op->wish.what != TOKEN_ACQUIRE &&
+        (!e || token_fence(e) != key->fence)) { /* it is released, or its TTL is over, since */
+        token_next(op, op->wish.what == TOKEN_RELEASE);
+        return;
+    }
+    key->fence = e ? token_fence(e) : 0;
+    if (op->wish.what == TOKEN_ACQUIRE) {
+        token_acquire(op, e);
+    } else if (!e || !token_owns(op, e) || (op->wish.what == TOKEN_EXTEND && op->at == 0 && !token_owns_all(op))) {
+        op->missing |= !e;
+        token_next(op, false);
+    } else if (op->wish.what == TOKEN_LOOK) {
+        token_look(op, e);
+    } else {
+        token_order(op, e);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- for commands */
+
+static int token_compare(const void *a, const void *b)
+{
+    const struct token_key *x = a, *y = b;
+    size_t len = x->name_len < y->name_len ? x->name_len : y->name_len;
+    int order = memcmp(x->name, y->name, len);
+
+    return order ? order : x->name_len - y->name_len;
+}
+
+void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count)
+{
+    size_t size = sizeof(struct token_op) + count * sizeof(struct token_key), bytes = wish->token_len;
+    struct tokens *t = &s->node->tokens;
+    struct token_op *op;
+    char *at;
+
+    assert(!s->asks && count <= TOKEN_KEYS_MAX && wish->token_len <= TOKEN_MAX);
+    for (size_t k = 0; k < count; k++)
+        bytes += names[k].len;
+    op = mem_new(size + bytes);
+    op->session = s;
+    op->wish = *wish;
+    op->count = count;
+    op->number = ++t->last_number;
+    at = (char *)op + size;
+    memcpy(at, wish->token, wish->token_len);
+    op->wish.token = at;
+    at += wish->token_len;
+    for (size_t k = 0; k < count; at += names[k].len, k++) {
+        memcpy(at, names[k].at, names[k].len);
+        op->key[k] =
+            (struct token_key){.id = token_id(at, names[k].len), .name_len = (uint8_t)names[k].len, .name = at};
+    }
+    if (count > 1)
+        qsort(op->key, count, sizeof op->key[0], token_compare);
+    s->asks = op;
+    ring_push(&t->open, &op->in_node);
+    token_go(op);
+}
+
+/* Gives up the claim that waits for this operation. A lock that is granted, but not known to all members yet,
+ * stays until its TTL is over. */
+static void token_give_up(struct token_op *op)
+{
+    struct session *s = op->claimant;
+
+    if (!s)
+        return;
+    op->claimant = NULL;
+    s->serves = NULL;
+    if (!s->kept)
+        session_withdraw(s);
+}
+
+void token_end(struct session *s)
+{
+    struct token_op *op = s->asks;
+
+    if (!op)
+        return;
+    s->asks = NULL;
+    token_give_up(op);
+    ring_cut(&op->in_node);
+    free(op);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- claims */
+
+void token_gone(struct session *s)
+{
+    struct token_op *op = s->serves;
+
+    if (!op)
+        return;
+    s->serves = NULL;
+    op->claimant = NULL;
+    if (op->code)
+        token_finish(op);
+    else
+        token_fail(op, "NOQUORUM", "this member was excluded before all others knew of the lock; ask again");
+}
+
+bool token_settled(struct claim *c)
+{
+    struct session *s = c->session;
+    struct token_op *op = s->serves;
+    struct node *node = s->node;
+
+    if (!op || s->kept || c != s->waiting)
+        return false;
+    if (c->state == CLAIM_HELD && !keep_find(&node->keep, op->key[op->at].id)) {
+        keep_begin_token(s, op->key[op->at].id, op->wish.token, op->wish.token_len);
+        op->key[op->at].fence = c->fence;
+        return false; /* keep_holds_back does the rest */
+    }
+    s->serves = NULL;
+    op->claimant = NULL;
+    if (c->state == CLAIM_REFUSED) {
+        const struct lock *lock = locks_find(&node->locks, c->name, c->name_len);
+        struct dme_text why;
+
+        dme_text_init(&why, op->why, sizeof op->why);
+        if (lock)
+            lock_describe(&node->locks, lock, &why);
+        token_undo(op);
+        op->code = "WRONGKIND";
+        token_finish(op);
+    } else if (node_state(node) >= NODE_NO_QUORUM) {
+        token_undo(op);
+        token_fail_no_quorum(op);
+    } else {
+        token_next(op, false);
+    }
+    if (c->state == CLAIM_HELD) {
+        session_withdraw(s);
+        return true;
+    }
+    return false; /* the claim ends in the usual way */
+}
+
+void token_granted(struct claim *c)
+{
+    struct session *s = c->session;
+    struct token_op *op = s->serves;
+
+    s->node->grants++;
+    session_settle(c);
+    s->serves = NULL;
+    if (!op)
+        return;
+    op->claimant = NULL;
+    op->left_ms = op->wish.ttl_ms;
+    token_next(op, true);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- as it goes */
+
+void tokens_init(struct node *node)
+{
+    ring_init(&node->tokens.open);
+    ring_init(&node->tokens.asked);
+    ring_init(&node->tokens.claiming);
+    ring_init(&node->tokens.done);
+    ring_init(&node->tokens.promises);
+}
+
+void tokens_free(struct node *node)
+{
+    while (!ring_empty(&node->tokens.promises)) {
+        struct token_promise *p = RING_OF(node->tokens.promises.next, struct token_promise, in_node);
+
+        ring_cut(&p->in_node);
+        free(p);
+    }
+}
+
+static struct token_op *token_of(const struct node *node, uint64_t number)
+{
+    const struct ring *asked = &node->tokens.asked;
+
+    for (struct ring *r = asked->next; r != asked; r = r->next)
+        if (RING_OF(r, struct token_op, in_node)->number == number)
+            return RING_OF(r, struct token_op, in_node);
+    return NULL;
+}
+
+/* All members have acknowledged what these answers depend on. */
+static void tokens_keep_promises(struct node *node)
+{
+    struct ring *promises = &node->tokens.promises;
+
+    while (!ring_empty(promises)) {
+        struct token_promise *p = RING_OF(promises->next, struct token_promise, in_node);
+        uint32_t k = p->member ? view_find(&node->view, p->member) : VIEW_MEMBERS_MAX;
+        struct token_op *op = p->member ? NULL : token_of(node, p->number);
+
+        if (p->letter > node->keep.acked)
+            return;
+        if (p->view == node->view.number && k != VIEW_MEMBERS_MAX && keep_peer(node, k))
+            token_say_answer(node->member[k], p->number, true, p->left_ms);
+        ring_cut(&p->in_node);
+        if (op && op->at == p->at && op->asked_view) {
+            op->left_ms = p->left_ms;
+            token_next(op, true);
+        }
+        free(p);
+    }
+}
+
+/* The view has changed, and this member is able to act in it: owners are asked again. If it is not able to for long, clients
+ * are told. */
+static void tokens_follow_view(struct node *node, enum node_state state)
+{
+    struct tokens *t = &node->tokens;
+
+    if (state == NODE_STARTS || (state == NODE_GRANTS && t->view == node->view.number))
+        return;
+    t->view = state == NODE_GRANTS ? node->view.number : 0;
+    for (struct ring *r = t->asked.next, *next; r != &t->asked; r = next) {
+        struct token_op *op = RING_OF(r, struct token_op, in_node);
+
+        next = r->next;
+        if (op->asked_view == t->view)
+            continue;
+        op->asked_view = 0;
+        ring_cut(&op->in_node);
+        ring_push(&t->open, &op->in_node);
+    }
+}
+
+void tokens_go_on(struct node *node)
+{
+    struct tokens *t = &node->tokens;
+    enum node_state state;
+    size_t count = 0;
+
+    if (!ring_empty(&t->promises))
+        tokens_keep_promises(node);
+    if (ring_empty(&t->open) && ring_empty(&t->asked))
+        return;
+    state = node_state(node);
+    tokens_follow_view(node, state);
+    if (state == NODE_STARTS || ring_empty(&t->open))
+        return;
+    for (const struct ring *r = t->open.next; r != &t->open; r = r->next)
+        count++;
+    while (count-- && !ring_empty(&t->open)) /* one that has to wait goes behind the others */
+        token_go(RING_OF(t->open.next, struct token_op, in_node));
+}
+
+bool tokens_next(struct node *node, struct node_event *event)
+{
+    struct ring *done = &node->tokens.done;
+
+    if (ring_empty(done))
+        return false;
+    event->token = RING_OF(done->next, struct token_op, in_node);
+    event->session = event->token->session;
+    ring_cut(&event->token->in_node);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- hearing */
+
+static const char *token_hear_ask(struct node *node, uint32_t k, struct unpack *u)
+{
+    uint64_t number = unpack_number(u, 8), what = unpack_number(u, 1), left_ms, letter;
+    struct token_order o = {.what = (enum token_what)what, .id.high = unpack_number(u, 8)};
+    bool done;
+
+    o.id.low = unpack_number(u, 8);
+    o.fence = unpack_number(u, 8);
+    o.ttl_ms = unpack_number(u, 4);
+    o.adds = unpack_number(u, 1);
+    o.value = unpack_text(u, &o.value_len);
+    if (what == TOKEN_ACQUIRE || what >= TOKEN_WHATS || !o.fence)
+        return "an invalid question about a token";
+    done = token_obey(node, &o, &left_ms, &letter);
+    if (letter > node->keep.acked)
+        token_promise(node,
+                      (struct token_promise){
+                          .letter = letter, .member = node->view.member[k].id, .number = number, .left_ms = left_ms});
+    else
+        token_say_answer(node->member[k], number, done, left_ms);
+    return NULL;
+}
+
+static const char *token_hear_answer(struct node *node, struct unpack *u)
+{
+    uint64_t number = unpack_number(u, 8), done = unpack_number(u, 1), left_ms = unpack_number(u, 4);
+    struct token_op *op = token_of(node, number);
+
+    if (done > 1)
+        return "an invalid answer about a token";
+    if (!op || op->asked_view != node->view.number)
+        return NULL;
+    op->left_ms = left_ms == UINT32_MAX ? UINT64_MAX : left_ms;
+    token_next(op, done);
+    return NULL;
+}
+
+const char *token_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
+{
+    struct unpack u = {.at = bytes, .end = bytes + len};
+
+    return unpack_number(&u, 1) == TOKEN_ASK ? token_hear_ask(node, k, &u) : token_hear_answer(node, &u);
+}

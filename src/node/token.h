@@ -1,0 +1,110 @@
+/* token.h - locks that are owned by a token, not by a connection.
+ *
+ * A *token* is a text of a client's choice. A lock with a token and a TTL belongs to every client that shows the token, on
+ * any connection to any member, until it is released or its TTL is over. The end of a connection does not release it.
+ *
+ * Such a lock is a kept session without a client (keep.h). Its id is a hash of the lock's name, and its value is the token:
+ * the lock is exclusive, so there is one such session for each name at most (I33). Its owner is the member at which it was
+ * acquired, or the one that was chosen when that member had gone. Every member of the view has a record, with the fence,
+ * the TTL and the token, before the client is told of the grant. So every member can compare a token, and knows the owner.
+ *
+ * TTL. The owner counts it from the grant or the last extension, stretched by the drift of clocks: it is not over before
+ * it is over on the client's clock, if the client counts from the answer that it has received. A new owner counts the TTL of
+ * its record from the moment at which the view opened: at least the time that was left. An extension beyond the TTL that
+ * the records have is sent to all members, and its client is told when all of them have acknowledged that.
+ *
+ * An *operation* is what a client asks for: to acquire, release or extend locks, or to look at one. It may be about several
+ * names. To acquire is tried in the order of the names, and all or none are acquired. The member of the client compares the
+ * token with its record, and does the operation itself if it is the owner. Otherwise it asks the owner, by letters of this
+ * view (messages.h). If the view ends before the answer has come, it asks again. The fence is part of the question, so an
+ * operation that is done twice has the effect of one that is done once. A record that is gone when the member would ask to
+ * release it again has been released, or its TTL is over. The letters are those of PART_TOKEN in link/registry.h. */
+#ifndef DIBS_NODE_TOKEN_H
+#define DIBS_NODE_TOKEN_H
+
+#include "keep.h"
+
+enum {
+    TOKEN_MAX = 255,     /* bytes of a token */
+    TOKEN_KEYS_MAX = 48, /* names in one operation */
+};
+
+enum token_what { TOKEN_ACQUIRE, TOKEN_RELEASE, TOKEN_EXTEND, TOKEN_LOOK, TOKEN_WHATS };
+
+struct token_key {
+    struct keep_id id;
+    uint64_t fence; /* once it is known */
+    uint8_t name_len;
+    const char *name;
+};
+
+/* What a client asks for. The first part is filled in by the command. */
+struct token_wish {
+    enum token_what what;
+    bool any;                 /* whatever the token is */
+    bool again;               /* ACQUIRE: a lock that has this token already is extended */
+    bool adds;                /* EXTEND: the TTL is added to the time that is left */
+    bool here;                /* LOOK: the time that is left is not asked for */
+    bool renames;             /* EXTEND: the lock gets this token; only with `any` */
+    uint64_t ttl_ms, wait_ms; /* as in struct session_wish; but a TTL of 0 lasts for ever */
+    const char *token;
+    size_t token_len;
+    unsigned style; /* the command's: how it is answered */
+};
+
+struct token_op {
+    struct ring in_node; /* see struct tokens */
+    struct session *session;
+    struct token_wish wish;
+    uint64_t number;
+    uint64_t asked_view;      /* in which the owner was asked about the key; or 0 */
+    struct session *claimant; /* that waits for the lock; or null */
+    size_t count, at;         /* keys, and the one that it is about now */
+    uint32_t good;            /* for how many keys it has been done */
+    bool missing;             /* some key has no token at all */
+    uint64_t fence, left_ms;  /* of the last key for which it was done; UINT64_MAX: for ever */
+    uint8_t found_len;        /* LOOK: the token of the key */
+    char found[TOKEN_MAX];
+    const char *code; /* an error, or null; and the reason */
+    char why[256];
+    struct token_key key[];
+};
+
+struct tokens {
+    struct ring open;     /* operations that wait for this member to be able to */
+    struct ring asked;    /* for an answer of the owner, or for acknowledgements */
+    struct ring claiming; /* for a lock */
+    struct ring done;     /* whose clients have to be told */
+    struct ring promises; /* answers that wait until all members have acknowledged a letter, oldest first */
+    uint64_t last_number;
+    uint64_t view; /* for which `asked` was last looked at */
+};
+
+struct claim;
+struct node;
+struct node_event;
+struct session;
+struct member;
+struct resp_word;
+
+/* ---- For commands. */
+/* Begins an operation on these names, for a client that waits for nothing. The answer comes as an event (node_next). The
+ * token is copied. */
+void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count);
+void token_end(struct session *s); /* if there is one */
+
+/* ---- For session.c, node.c and messages.c. */
+void tokens_init(struct node *node);
+void tokens_free(struct node *node);
+/* The session, which had no client, is about to be freed. */
+void token_gone(struct session *s);
+/* A claim of a session without a client was settled. Returns false if nothing is to be done about it here. */
+bool token_settled(struct claim *c);
+/* All members know that this claim is held. */
+void token_granted(struct claim *c);
+void tokens_go_on(struct node *node);
+bool tokens_next(struct node *node, struct node_event *event);
+/* A letter of the member at place k. Returns null, or what is wrong with it. */
+const char *token_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len);
+
+#endif

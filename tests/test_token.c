@@ -1,0 +1,263 @@
+/* Locks that a token owns (node/token.h), among three members in one process. Views are installed by hand. */
+#include "test.h"
+
+#include "alg/list.h"
+#include "cluster.h"
+
+#include <stdlib.h>
+
+enum { MEMBERS = 3, CLIENTS = 6 };
+
+static const char *const names[MEMBERS] = {"ant", "bee", "cat"};
+static struct node node[MEMBERS];
+static struct cluster three = {.n = MEMBERS, .node = node};
+static struct cluster_client user[CLIENTS]; /* user k is at member k % MEMBERS */
+static struct view now_view;
+static uint64_t now_ms;
+
+static void start(void)
+{
+    now_ms = 1;
+    memset(three.pipe, 0, sizeof three.pipe);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        members_start(&node[i],
+                      (struct node_conf){.summary = "same",
+                                         .algorithm = alg_find("suzuki-kasami"),
+                                         .slots_algorithm = alg_find("central")},
+                      names, MEMBERS, i);
+    cluster_pass(&three, now_ms);
+    now_view = node[0].view;
+    cluster_connect_all(&three);
+    for (unsigned k = 0; k < CLIENTS; k++)
+        cluster_come(&three, &user[k], k % MEMBERS);
+    cluster_settle(&three);
+}
+
+static void stop(void)
+{
+    for (unsigned k = 0; k < CLIENTS; k++)
+        bytes_free(&user[k].heard);
+    cluster_end(&three);
+}
+
+static const char *ask(unsigned k, const char *words)
+{
+    char line[300];
+
+    bytes_free(&user[k].heard);
+    snprintf(line, sizeof line, "%s\n", words);
+    cluster_say(&three, &user[k], line);
+    cluster_settle(&three);
+    return cluster_heard(&user[k]);
+}
+
+static uint64_t fence_of(const char *answer)
+{
+    const char *at = strchr(answer, ':');
+
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static void pass(uint64_t ms)
+{
+    now_ms += ms;
+    cluster_pass(&three, now_ms);
+    cluster_settle(&three);
+}
+
+/* The next view, without these members. */
+static void exclude(unsigned set)
+{
+    now_view.number++;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        now_view.member[i].incarnation = set & 1u << i ? 0 : node[i].self.incarnation;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (!(set & 1u << i)) {
+            node_install(&node[i], &now_view);
+            cluster_tell(&three, i, (struct node_input){.type = NODE_TIME});
+        }
+    cluster_settle(&three);
+}
+
+static void a_token_owns_a_lock_at_every_member(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = fence_of(ask(0, "LOCK x TOKEN t TTL 10000"));
+    assert_true(fence > 0);
+    assert_string_equal(ask(1, "LOCK x TOKEN u TTL 10000 WAIT 0"), "*-1 ");
+    assert_string_equal(ask(4, "LOCK x WAIT 0"), "*-1 ");
+    assert_string_equal(ask(1, "UNLOCK x TOKEN u"), "-NOTHELD this token does not own \"x\" ");
+    assert_string_equal(ask(1, "RENEW x TOKEN u TTL 5"), "-NOTHELD this token does not own \"x\" ");
+    assert_string_equal(ask(1, "RENEW x TOKEN t TTL 20000"), "+OK ");
+    assert_int_equal(fence_of(ask(2, "LOCK x TOKEN t TTL 1000")), fence); /* it has it */
+    assert_string_equal(ask(1, "UNLOCK x"), "-NOTHELD this connection does not hold \"x\" ");
+    assert_string_equal(ask(2, "UNLOCK x TOKEN t"), "+OK ");
+    assert_string_equal(ask(1, "UNLOCK x TOKEN t"), "-NOTHELD this token does not own \"x\" ");
+    assert_true(fence_of(ask(1, "LOCK x TOKEN u TTL 1 WAIT 0")) > fence);
+    stop();
+}
+
+static void a_lock_of_a_token_outlives_its_connection_until_its_ttl(void **state)
+{
+    (void)state;
+    start();
+    assert_true(fence_of(ask(0, "LOCK x TOKEN t TTL 1000")) > 0);
+    cluster_go(&three, &user[0], true);
+    assert_string_equal(ask(1, "LOCK x"), "");
+    pass(1000);
+    assert_string_equal(cluster_heard(&user[1]), "");
+    pass(120); /* clocks may differ */
+    assert_true(fence_of(cluster_heard(&user[1])) > 0);
+    assert_string_equal(ask(2, "RENEW x TOKEN t TTL 5"), "-NOTHELD this token does not own \"x\" ");
+    stop();
+}
+
+static void a_lock_of_a_token_outlives_its_member(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = fence_of(ask(0, "LOCK x TOKEN t TTL 1000"));
+    pass(900);
+    assert_string_equal(ask(1, "RENEW x TOKEN t TTL 5000"), "+OK ");
+    assert_string_equal(ask(1, "LOCK x"), "");
+    exclude(1);
+    pass(5000); /* the new owner knows the new TTL */
+    assert_string_equal(cluster_heard(&user[1]), "");
+    assert_string_equal(ask(2, "RENEW x TOKEN t TTL 100"), "+OK ");
+    assert_string_equal(ask(2, "UNLOCK x TOKEN u"), "-NOTHELD this token does not own \"x\" ");
+    assert_string_equal(ask(2, "UNLOCK x TOKEN t"), "+OK ");
+    assert_true(fence_of(cluster_heard(&user[1])) > fence);
+    stop();
+}
+
+static void a_lock_of_a_token_ends_with_its_ttl_at_the_next_owner(void **state)
+{
+    (void)state;
+    start();
+    assert_true(fence_of(ask(0, "LOCK x TOKEN t TTL 1000")) > 0);
+    assert_string_equal(ask(1, "LOCK x"), "");
+    exclude(1);
+    pass(1000);
+    assert_string_equal(cluster_heard(&user[1]), "");
+    pass(200);
+    assert_true(fence_of(cluster_heard(&user[1])) > 0);
+    assert_int_equal(node[1].keep.count + node[2].keep.count, 0);
+    stop();
+}
+
+/* The owner is gone before it has answered: the next one is asked. */
+static void what_an_owner_has_not_answered_the_next_one_is_asked(void **state)
+{
+    (void)state;
+    start();
+    assert_true(fence_of(ask(0, "LOCK x TOKEN t TTL 1000")) > 0);
+    cluster_say(&three, &user[1], "UNLOCK x TOKEN t\n");
+    assert_string_equal(cluster_heard(&user[1]), "");
+    bytes_consume(&three.pipe[1][0], bytes_len(&three.pipe[1][0]));
+    exclude(1);
+    assert_string_equal(cluster_heard(&user[1]), "+OK ");
+    assert_true(fence_of(ask(2, "LOCK x WAIT 0")) > 0);
+    stop();
+}
+
+static void a_grant_is_told_when_all_members_have_the_token(void **state)
+{
+    (void)state;
+    start();
+    ask(0, "LOCK x TOKEN t TTL 1000");
+    ask(0, "UNLOCK x TOKEN t");
+    cluster_say(&three, &user[0], "LOCK x TOKEN t TTL 1000\n"); /* ant is inside at once */
+    while (cluster_carry(&three, 0, 1, SIZE_MAX) + cluster_carry(&three, 1, 0, SIZE_MAX))
+        ;
+    assert_string_equal(cluster_heard(&user[0]), "");
+    cluster_settle(&three);
+    assert_true(fence_of(cluster_heard(&user[0])) > 0);
+    cluster_say(&three, &user[0], "RENEW x TOKEN t TTL 2000\n");
+    while (cluster_carry(&three, 0, 1, SIZE_MAX) + cluster_carry(&three, 1, 0, SIZE_MAX))
+        ;
+    assert_string_equal(cluster_heard(&user[0]), "");
+    cluster_settle(&three);
+    assert_string_equal(cluster_heard(&user[0]), "+OK ");
+    stop();
+}
+
+static void a_client_that_goes_takes_its_request_with_it(void **state)
+{
+    (void)state;
+    start();
+    ask(0, "LOCK x");
+    ask(1, "LOCK x TOKEN t TTL 1000");
+    assert_int_equal(node[1].stats.waiters, 1);
+    cluster_go(&three, &user[1], false);
+    assert_int_equal(node[1].stats.waiters, 0);
+    assert_string_equal(ask(0, "UNLOCK x"), "+OK ");
+    assert_true(fence_of(ask(2, "LOCK x TOKEN u TTL 5 WAIT 0")) > 0);
+    stop();
+}
+
+static void an_operator_sees_and_evicts_a_token(void **state)
+{
+    (void)state;
+    start();
+    ask(0, "LOCK x TOKEN t TTL 100000");
+    assert_non_null(strstr(ask(1, "HOLDERS x"), "$5 token "));
+    ask(1, "FORCE-UNLOCK x");
+    assert_true(fence_of(ask(2, "LOCK x WAIT 0")) > 0);
+    assert_string_equal(ask(2, "UNLOCK x TOKEN t"), "-NOTHELD this token does not own \"x\" ");
+    stop();
+}
+
+static void nobody_resumes_the_session_of_a_token(void **state)
+{
+    char words[80];
+
+    (void)state;
+    start();
+    ask(0, "LOCK x TOKEN t TTL 100000");
+    snprintf(words, sizeof words, "SESSION RESUME %016llx%016llx",
+             (unsigned long long)RING_OF(node[0].keep.own.next, struct keep_session, in_own)->id.high,
+             (unsigned long long)RING_OF(node[0].keep.own.next, struct keep_session, in_own)->id.low);
+    assert_int_equal(strncmp(ask(1, words), "-NOSESSION", 10), 0);
+    assert_int_equal(strncmp(ask(0, words), "-NOSESSION", 10), 0);
+    stop();
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "LOCK x TOKEN t"), "-ERR a lock that a token owns needs a TTL: the end of a connection "
+                                                  "does not release it ");
+    assert_string_equal(ask(0, "LOCK x SHARED TOKEN t TTL 5"),
+                        "-ERR usage: LOCK name TOKEN t TTL ms [WAIT ms] | RENEW name TOKEN t TTL ms | UNLOCK name "
+                        "TOKEN t ");
+    assert_string_equal(ask(0, "UNLOCK x TOKEN"), "-ERR a token has 1 to 255 bytes ");
+    ask(0, "HELLO 3");
+    ask(1, "LOCK y");
+    ask(0, "LOCK y TOKEN t TTL 5");
+    assert_non_null(strstr(ask(0, "MEANWHILE UNLOCK x TOKEN t"), "use another connection"));
+    stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_token_owns_a_lock_at_every_member),
+        cmocka_unit_test(a_lock_of_a_token_outlives_its_connection_until_its_ttl),
+        cmocka_unit_test(a_lock_of_a_token_outlives_its_member),
+        cmocka_unit_test(a_lock_of_a_token_ends_with_its_ttl_at_the_next_owner),
+        cmocka_unit_test(what_an_owner_has_not_answered_the_next_one_is_asked),
+        cmocka_unit_test(a_grant_is_told_when_all_members_have_the_token),
+        cmocka_unit_test(a_client_that_goes_takes_its_request_with_it),
+        cmocka_unit_test(an_operator_sees_and_evicts_a_token),
+        cmocka_unit_test(nobody_resumes_the_session_of_a_token),
+        cmocka_unit_test(mistakes_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
