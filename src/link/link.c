@@ -365,9 +365,15 @@ static void link_fill_wire(struct link *k)
     k->unsent = to;
 }
 
+/* Is there a letter, a note or an acknowledgement to be written? */
+static bool link_has_more(const struct link *k)
+{
+    return k->unsent != k->keep.end || bytes_len(&k->notes) || k->received - k->told >= LINK_ACK_EVERY;
+}
+
 const uint8_t *link_output(struct link *k, size_t *len)
 {
-    if (k->state == LINK_UP && bytes_len(&k->wire) == 0)
+    if (k->state == LINK_UP && bytes_len(&k->wire) == 0 && link_has_more(k))
         link_fill_wire(k);
     *len = k->state == LINK_DOWN || k->self->mute ? 0 : bytes_len(&k->wire);
     return k->wire.at + k->wire.start;

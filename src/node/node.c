@@ -437,11 +437,10 @@ static void node_keep_up(struct node *node)
 
 void node_advance(struct node *node, uint64_t now_ms)
 {
-    if (node->now_ms < now_ms) {
-        if (node->agree && lease_due_ms(node) <= now_ms)
-            node->next_beat_ms = now_ms; /* the leader waits to hear that */
-        node->now_ms = now_ms;
-    }
+    assert(node->now_ms <= now_ms);
+    if (node->agree && lease_due_ms(node) <= now_ms)
+        node->next_beat_ms = now_ms; /* the leader waits to hear that */
+    node->now_ms = now_ms;
     lease_refresh(node);
     session_all_due(node);
     session_lapse(node);
@@ -461,6 +460,8 @@ void node_pump(struct node *node)
         const uint8_t *bytes;
         size_t len;
 
+        if (!node->member[k] || bytes_len(&node->member[k]->link.in) == 0)
+            continue;
         while (node->member[k] && sort != LINK_NOTHING) {
             uint64_t version = node->roster_version;
 

@@ -387,7 +387,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
         return "ERR";
     }
-    if (session_holds(s, wish->name, wish->name_len, 0)) {
+    if (!ring_empty(&s->claims) && session_holds(s, wish->name, wish->name_len, 0)) {
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
         return "ERR";
     }

@@ -250,8 +250,10 @@ void node_step(struct node *node, const struct node_input *in)
     assert(!node->turn.pending);
     node->turn.late = in->late;
     node->turn.place = 0;
-    node_advance(node, in->now_ms);
-    step_hear(node);
+    if (node->now_ms < in->now_ms) {
+        node_advance(node, in->now_ms);
+        step_hear(node);
+    }
     step_take(node, in);
     node_pump(node);
     step_hear(node);
