@@ -6,7 +6,9 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -72,5 +74,27 @@ tell("s: saved", shows("saved as mine.txt"))
 press("q")
 _, status = os.waitpid(pid, 0)
 tell("q: quit", status == 0)
+
+
+def killed(number):
+    """Is the terminal as it was before, after this signal?"""
+    global seen, terminal
+    seen = ""
+    terminal, inner = pty.openpty()
+    before = termios.tcgetattr(inner)
+    process = subprocess.Popen([dibs, "play", "raymond"], stdin=inner, stdout=inner, stderr=inner, start_new_session=True)
+    taken = shows("move 0 of 0.*" + KEYS) and termios.tcgetattr(inner)[3] & (termios.ICANON | termios.ECHO) == 0
+    process.send_signal(number)
+    ended = process.wait() == -number and shows(r"\Z")
+    while select.select([terminal], [], [], 0)[0]:
+        seen += os.read(terminal, 65536).decode(errors="replace")
+    good = taken and ended and termios.tcgetattr(inner) == before and seen.endswith("\033[?1049l")
+    os.close(inner)
+    os.close(terminal)
+    return good
+
+
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    tell("%s leaves the terminal as it was" % number.name, killed(number))
 print("1..%d" % count)
 sys.exit(0)

@@ -52,8 +52,9 @@ struct check_task {
     uint32_t threads;   /* 0 or 1: one; several only look for what single states show */
     uint64_t limit;     /* states, at most */
     size_t memory;      /* bytes, at most; 0: no limit */
-    void (*progress)(uint64_t states, uint64_t waiting, double seconds); /* now and then; or null */
-    const volatile sig_atomic_t *stop;                                   /* not 0: the search ends as it is; or null */
+    /* Now and then; or null. Of random runs: how many are made, and how many are left. */
+    void (*progress)(uint64_t states, uint64_t waiting, double seconds);
+    const volatile sig_atomic_t *stop; /* not 0: the search ends as it is; or null */
 };
 
 /* How often something happened, in states that differ: by what, and in which phase the site was. */

@@ -180,8 +180,11 @@ void check_random(const struct check_task *task, uint64_t runs, uint64_t seed, s
     memset(result, 0, sizeof *result);
     random_seed(&w.random, seed, 0);
     clock_gettime(CLOCK_MONOTONIC, &began);
-    for (; result->runs < runs && result->verdict == CHECK_HOLDS && !check_stopped(task); result->runs++)
+    for (; result->runs < runs && result->verdict == CHECK_HOLDS && !check_stopped(task); result->runs++) {
         walk_run(&w);
+        if (task->progress)
+            task->progress(result->runs + 1, runs - result->runs - 1, 0);
+    }
     result->interrupted = result->verdict == CHECK_HOLDS && result->runs < runs;
     clock_gettime(CLOCK_MONOTONIC, &ended);
     result->seconds = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;

@@ -7,6 +7,7 @@
 #include "check/check.h"
 #include "cli.h"
 #include "core/text.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,14 +78,17 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
                 rows_add(&rows, &conf, false, requests, states);
             rows_add(&rows, &conf, true, requests, states);
         }
-    pool_run(pool_cores(), rows.count, all_check, &rows);
+    progress_pool(pool_cores(), rows.count, all_check, &rows, "systems");
     printf("| algorithm | rule | order | sites | requests each | states | verdict |\n|---|---|---|---|---|---|---|\n");
     for (size_t k = 0; k < rows.count; k++) {
         const struct row *r = &rows.row[k];
 
-        printf("| %s | %s | %s | %u | %u | %llu | %s |\n", r->task.conf.alg->name, cli_rule_text(&r->task.conf),
+        printf("| %s | %s | %s | %u | %u | %llu | %s%s%s |\n", r->task.conf.alg->name, cli_rule_text(&r->task.conf),
                all_order(&r->task), sites, requests, (unsigned long long)r->result.states,
-               check_verdicts[r->result.verdict]);
+               colour_of(r->result.verdict == CHECK_HOLDS        ? VERDICT_GOOD
+                         : r->result.verdict == CHECK_UNFINISHED ? VERDICT_OPEN
+                                                                 : VERDICT_BAD),
+               check_verdicts[r->result.verdict], colour_end());
         if (r->result.verdict != CHECK_HOLDS && r->result.verdict != CHECK_UNFINISHED)
             status = CLI_FAILED;
         free(r->result.trace);
@@ -179,7 +183,7 @@ int check_all_mistakes(uint64_t states)
 
                 rows_add(&rows, &conf, true, 1, states);
             }
-    pool_run(pool_cores(), rows.count, all_seek, &rows);
+    progress_pool(pool_cores(), rows.count, all_seek, &rows, "mistakes");
     for (unsigned kind = 0; kind < DME_MISTAKE_KINDS; kind++) {
         printf("%s### %s\n\n| algorithm | mistake | rule | order | sites | requests each | verdict | moves |\n"
                "|---|---|---|---|---|---|---|---|\n",
@@ -202,7 +206,7 @@ int check_mistakes_of(const struct dme_alg *alg)
     for (unsigned m = 0; alg->mistakes[m].name; m++)
         if (dme_makes(alg, m))
             rows_add(&rows, &(struct dme_conf){.alg = alg, .mistake = m}, true, 1, STATES);
-    pool_run(pool_cores(), rows.count, all_seek, &rows);
+    progress_pool(pool_cores(), rows.count, all_seek, &rows, "mistakes");
     fprintf(stderr, "dibs: %s makes one of several mistakes; choose it with --set mistake=NAME:\n", alg->name);
     for (size_t k = 0; k < rows.count; k++) {
         const struct row *r = &rows.row[k];

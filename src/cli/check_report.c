@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "lab/diagram.h"
 #include "lab/moves.h"
+#include "progress.h"
 
 #include <stdlib.h>
 
@@ -156,6 +157,13 @@ static size_t check_print_properties(const struct check_task *task)
     return (size_t)(next - all);
 }
 
+static enum verdict_colour check_colour(const struct check_result *r)
+{
+    if (r->interrupted || r->verdict == CHECK_UNFINISHED || (r->verdict == CHECK_HOLDS && !r->states))
+        return VERDICT_OPEN;
+    return r->verdict == CHECK_HOLDS ? VERDICT_GOOD : VERDICT_BAD;
+}
+
 /* The result in one line, with its bounds. A search that was complete proves the properties within them; random runs
  * and searches that are not complete prove nothing. */
 static void check_print_verdict(const struct check_task *task, const struct check_result *r)
@@ -177,6 +185,7 @@ static void check_print_verdict(const struct check_task *task, const struct chec
     };
     bool random = !r->states;
 
+    printf("%s", colour_of(check_colour(r)));
     if (r->interrupted)
         printf("INTERRUPTED: the search has found no violation so far");
     else if (r->verdict != CHECK_HOLDS)
@@ -185,7 +194,7 @@ static void check_print_verdict(const struct check_task *task, const struct chec
         printf("NO VIOLATION FOUND, which proves nothing: not every interleaving was tried");
     else
         printf("%s", check_print_properties(task) > 1 ? " hold" : " holds");
-    printf(" (");
+    printf("%s (", colour_end());
     check_print_bounds(task);
     printf(": ");
     if (random)

@@ -2,10 +2,10 @@
 #include "check_all.h"
 #include "check_report.h"
 #include "check_spec.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CHECK_EXIT_UNFINISHED = 3 };
 enum { CHECK_STATES_ALL = 3000000 };
@@ -40,8 +40,14 @@ static void check_progress(uint64_t states, uint64_t waiting, double seconds)
     else
         snprintf(left, sizeof left, "about %.0f s left",
                  (double)waiting * (seconds - most_at) / (double)(most - waiting));
-    fprintf(stderr, "\r%12llu states, %llu to look at, %.1f s, %s   ", (unsigned long long)states,
-            (unsigned long long)waiting, seconds, left);
+    progress_say("%llu states, %llu to look at, %.0f s, %s", (unsigned long long)states, (unsigned long long)waiting,
+                 seconds, left);
+}
+
+static void check_random_progress(uint64_t runs, uint64_t left, double seconds)
+{
+    (void)seconds;
+    progress_set(runs, runs + left);
 }
 
 /* Is it clear which mistake is meant: there is at most one, or the user has chosen? */
@@ -110,14 +116,15 @@ int cmd_check(int argc, char **argv)
     if (!check_chooses_mistake(&task.conf))
         return check_mistakes_of(task.conf.alg);
     check_catch_interrupt(&task);
-    if (isatty(STDERR_FILENO))
-        task.progress = check_progress;
+    task.progress = w->runs ? check_random_progress : check_progress;
+    progress_begin("random runs", w->runs);
+    if (!w->runs)
+        progress_say("the search has begun");
     if (w->runs)
         check_random(&task, w->runs, w->seed, &result);
     else
         check_run(&task, &result);
-    if (task.progress)
-        fprintf(stderr, "\r%100s\r", "");
+    progress_end();
     if (w->format == CLI_AS_JSON)
         check_print_json(&task, &result);
     else

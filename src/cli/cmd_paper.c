@@ -4,6 +4,7 @@
 #include "check_spec.h"
 #include "paper/paper.h"
 #include "paper_report.h"
+#include "progress.h"
 #include "spec.h"
 
 #include <inttypes.h>
@@ -273,7 +274,7 @@ static int paper_do(const struct paper *one, enum cli_format format, bool quick,
             else
                 paper_plan_rows(&runs, papers[k]);
         }
-    pool_run(threads, runs.count, paper_job, &runs);
+    progress_pool(threads, runs.count, paper_job, &runs, "runs");
     if (format == CLI_AS_JSON && !one)
         json_array(&j);
     if (list)

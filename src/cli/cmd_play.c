@@ -4,8 +4,10 @@
 #include "cli.h"
 #include "lab/hand.h"
 #include "lab/scenario.h"
+#include "progress.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,20 +165,37 @@ static bool screen_command(struct screen *s, int command)
 
 static struct termios screen_before;
 
+static const char screen_leave[] = "\033[?1049l";
+
 static void screen_restore(void)
 {
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &screen_before);
-    printf("\033[?1049l");
+    printf("%s", screen_leave);
     fflush(stdout);
+}
+
+/* The signal ends the program as it would have, but the terminal is put in order first. */
+static void screen_on_signal(int number)
+{
+    ssize_t written;
+
+    tcsetattr(STDIN_FILENO, TCSANOW, &screen_before);
+    written = write(STDOUT_FILENO, screen_leave, sizeof screen_leave - 1);
+    (void)written;
+    raise(number); /* SA_RESETHAND: now by default */
 }
 
 /* Keys come one by one, and Ctrl-C is a key. The screen that was there comes back in the end. */
 static void screen_take_terminal(void)
 {
+    static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    struct sigaction action = {.sa_handler = screen_on_signal, .sa_flags = (int)SA_RESETHAND};
     struct termios raw;
 
     if (tcgetattr(STDIN_FILENO, &screen_before) != 0)
         cli_die("play: the terminal cannot be used");
+    for (unsigned k = 0; k < sizeof ends / sizeof ends[0]; k++)
+        sigaction(ends[k], &action, NULL);
     raw = screen_before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
     raw.c_cc[VMIN] = 1;
@@ -338,7 +357,7 @@ int cmd_play(int argc, char **argv)
                      {"Step through a scenario:", "dibs play tests/scenario/maekawa.txt"},
                      {"Make two random moves without a terminal:", "printf 'r\\nr\\n' | dibs play raymond"}},
     };
-    struct screen s = {.plain = getenv("NO_COLOR") && *getenv("NO_COLOR")};
+    struct screen s = {.plain = !has_colours()};
     const char *word = NULL;
     struct dme_conf conf;
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli.h"
 #include "lab/scenario.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,10 +133,10 @@ static int quiz_grade(const struct quiz *q, const char *path)
     wrong = quiz_failure(&run, &at);
     scenario_run_free(&run);
     if (wrong) {
-        printf("solved: after move %u, %s\n", at, wrong);
+        printf("%ssolved%s: after move %u, %s\n", colour_of(VERDICT_GOOD), colour_end(), at, wrong);
         return CLI_OK;
     }
-    printf("not solved: the algorithm does nothing wrong in this run\n");
+    printf("%snot solved%s: the algorithm does nothing wrong in this run\n", colour_of(VERDICT_BAD), colour_end());
     return CLI_FAILED;
 }
 
@@ -152,7 +153,8 @@ static int quiz_name(const struct quiz *q, const char *name)
 {
     bool right = strcmp(q->mistake, name) == 0;
 
-    printf(right ? "solved: %s\n" : "not solved: %s is not the mistake of this exercise\n", name);
+    printf("%s%s%s: %s%s\n", colour_of(right ? VERDICT_GOOD : VERDICT_BAD), right ? "solved" : "not solved",
+           colour_end(), name, right ? "" : " is not the mistake of this exercise");
     return right ? CLI_OK : CLI_FAILED;
 }
 

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "cli.h"
 #include "lab/scenario.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static bool scenario_same(const char *a, const char *b)
 static void scenario_print(char mark, const struct lines *l, unsigned from, unsigned to)
 {
     for (unsigned k = from; k < to && k < l->count; k++)
-        printf("%c%.*s\n", mark, (int)strcspn(l->line[k], "\n"), l->line[k]);
+        printf("%s%c%.*s%s\n", mark == ' ' ? "" : colour_of(mark == '-' ? VERDICT_BAD : VERDICT_GOOD), mark,
+               (int)strcspn(l->line[k], "\n"), l->line[k], mark == ' ' ? "" : colour_end());
 }
 
 /* From the first to the last line that differs, with three lines around. */
@@ -69,7 +71,7 @@ static int scenario_one(const char *path, bool rewrite, bool print)
     if (print) {
         fputs(played, stdout);
     } else if (strcmp(text, played) == 0) {
-        printf("%s: as expected\n", path);
+        printf("%s: %sas expected%s\n", path, colour_of(VERDICT_GOOD), colour_end());
     } else if (rewrite) {
         cli_write_file(path, played);
         printf("%s: rewritten\n", path);

@@ -1,6 +1,7 @@
 /* cmd_sim.c - dibs sim: run an algorithm in simulated time and tell what it cost. */
 #include "cli.h"
 #include "lab/diagram.h"
+#include "progress.h"
 #include "report.h"
 #include "sim/log.h"
 #include "sim/record.h"
@@ -10,19 +11,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A run that failed is written to a log if it has at most this number of steps. */
 enum { SIM_FAILURE_STEPS = 1000000 };
-
-static void sim_show_progress(void *user, unsigned part, unsigned parts)
-{
-    (void)user;
-    fprintf(stderr, "\r[%.*s%.*s]", (int)part, "########################################", (int)(parts - part),
-            "........................................");
-    if (part == parts)
-        fprintf(stderr, "\r\033[K");
-}
 
 /* Runs the simulation, and writes a log of all steps to the file `path` unless it is null. */
 static struct sim_result sim_run_logged(struct sim_spec spec, const char *path)
@@ -44,8 +35,13 @@ static struct sim_result sim_run_logged(struct sim_spec spec, const char *path)
         spec.observe = sim_log_observe;
         spec.user = &log;
     }
-    if (!sim_run(&spec, &result, &wrong))
+    progress_begin("entries", spec.warmup + spec.entries);
+    spec.progress = progress_set;
+    if (!sim_run(&spec, &result, &wrong)) {
+        progress_end();
         cli_die("%s", line);
+    }
+    progress_end();
     if (file) {
         sim_log_end(&log);
         if (fclose(file) != 0)
@@ -64,7 +60,6 @@ static void sim_draw(struct sim_spec spec, const char *save, const char *svg)
     struct dme_text wrong;
 
     dme_text_init(&wrong, line, sizeof line);
-    spec.progress = NULL;
     spec.observe = record_observe;
     spec.user = &record;
     record_begin(&record, &spec.conf);
@@ -98,7 +93,6 @@ static void sim_tell_failure(const struct sim_spec *spec, const struct sim_resul
         struct sim_spec again = *spec;
         struct sim_result same;
 
-        again.progress = NULL;
         again.precision = 0;
         again.entries = result->asked;
         again.warmup = result->asked_warmup;
@@ -165,8 +159,6 @@ int cmd_sim(int argc, char **argv)
         log = NULL;
     if (spec.precision > 0 && (log || save || svg))
         cli_die("--precision repeats the run; leave out --log, --save and --svg");
-    if (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))
-        spec.progress = sim_show_progress;
     taken = (save && strcmp(save, "-") == 0) + (svg && strcmp(svg, "-") == 0);
     if (taken && save && svg && strcmp(save, svg) == 0)
         cli_die("--save - and --svg - are two outputs for one standard output; name a file for one of them");

@@ -1,13 +1,13 @@
 /* dibs soak - simulates clusters under faults, one for each seed. */
 #include "alg/list.h"
 #include "cli.h"
+#include "progress.h"
 #include "soak/soak.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static double soak_now(void)
 {
@@ -21,7 +21,9 @@ static const char *const focuses[] = {"all", "squeeze", "reborn", "sharing", "sl
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
-    printf("FAILED: seed %" PRIu64 ": %s\n  %s\n", conf->seed, r->failure, r->mix);
+    progress_clear();
+    printf("%sFAILED%s: seed %" PRIu64 ": %s\n  %s\n", colour_of(VERDICT_BAD), colour_end(), conf->seed, r->failure,
+           r->mix);
     printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s%s --focus %s --trace\n", conf->seed,
            conf->chaos_s, conf->roster ? " --roster" : "", conf->rolling ? " --rolling" : "", focuses[conf->focus]);
     fflush(stdout);
@@ -45,7 +47,7 @@ int cmd_soak(int argc, char **argv)
     uint64_t first = 1, seeds = 100, seconds = 30, members = 0, clients = 0, failed = 0;
     const char *algorithm = NULL;
     unsigned focus = SOAK_ALL;
-    bool calm = false, roster = false, rolling = false, trace = false, first_only = false, progress;
+    bool calm = false, roster = false, rolling = false, trace = false, first_only = false;
     const struct cli_option options[] = {
         {"--first", CLI_COUNT, &first, "SEED", "begin with seed SEED (default 1)", 0, 1e18, NULL},
         {"--seeds", CLI_COUNT, &seeds, "N", "simulate N clusters, one for each seed (default 100)", 1, 1e18, NULL},
@@ -98,8 +100,9 @@ int cmd_soak(int argc, char **argv)
     conf.focus = (enum soak_focus)focus;
     conf.algorithm = algorithm ? cli_algorithm(algorithm) : NULL;
     conf.trace = trace ? stdout : NULL;
-    progress = isatty(STDERR_FILENO) && !trace;
     start = soak_now();
+    if (!trace)
+        progress_begin("seeds", seeds);
     for (uint64_t k = 0; k < seeds && !(failed && first_only); k++) {
         conf.seed = first + k;
         if (!soak_run(&conf, &report)) {
@@ -107,14 +110,13 @@ int cmd_soak(int argc, char **argv)
             soak_failed(&conf, &report);
         }
         soak_add(&sum, &report);
-        if (progress)
-            fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " seeds, %" PRIu64 " failed", k + 1, seeds, failed);
+        progress_set(k + 1, seeds);
     }
-    if (progress)
-        fprintf(stderr, "\r\033[K");
+    progress_end();
     elapsed = soak_now() - start;
-    printf("%" PRIu64 " seeds, %" PRIu64 " failed; %.0f simulated seconds in %.2f s, %.0f x real time\n", seeds, failed,
-           (double)sum.simulated_ms / 1e3, elapsed, (double)sum.simulated_ms / 1e3 / elapsed);
+    printf("%" PRIu64 " seeds, %s%" PRIu64 " failed%s; %.0f simulated seconds in %.2f s, %.0f x real time\n", seeds,
+           colour_of(failed ? VERDICT_BAD : VERDICT_GOOD), failed, colour_end(), (double)sum.simulated_ms / 1e3,
+           elapsed, (double)sum.simulated_ms / 1e3 / elapsed);
     printf("%" PRIu64 " events, %" PRIu64 " grants, %" PRIu64 " lost, %" PRIu64 " views, %" PRIu64 " crashes, %" PRIu64
            " stops, %" PRIu64 " cuts, %" PRIu64 " broken connections\n",
            sum.events, sum.grants, sum.losses, sum.views, sum.crashes, sum.pauses, sum.cuts, sum.breaks);

@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "cli.h"
 #include "processes.h"
+#include "progress.h"
 #include "report.h"
 #include "spec.h"
 #include "sweep_axes.h"
@@ -33,8 +34,7 @@ struct sweep {
     size_t count, room, done;
     size_t *todo; /* points without a row */
     size_t todos;
-    FILE *journal; /* or null */
-    bool progress;
+    FILE *journal;      /* or null */
     char *left_out;     /* lines: what "all" leaves out, and why */
     char failure[1024]; /* of the first run that broke a promise */
     pthread_mutex_t lock;
@@ -296,9 +296,7 @@ static void sweep_job(void *context, size_t k)
             fflush(s->journal);
         }
     }
-    s->done++;
-    if (s->progress)
-        fprintf(stderr, "\r%zu of %zu runs%s", s->done, s->todos, s->done == s->todos ? "\r\033[K" : "");
+    progress_set(++s->done, s->todos);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -392,10 +390,12 @@ static int sweep_do(struct sweep *s, const char *out, uint64_t workers)
     if (processes.rank == 0 && out)
         sweep_open_journal(s, out);
     sweep_divide(s, &processes);
-    s->progress = processes.rank == 0 && isatty(STDERR_FILENO);
+    if (processes.rank == 0)
+        progress_begin("runs", s->todos);
     pthread_mutex_init(&s->lock, NULL);
     pool_run(workers ? (unsigned)workers : (pool_cores() + processes.local_size - 1) / processes.local_size, s->todos,
              sweep_job, s);
+    progress_end();
     if (s->journal && fclose(s->journal) != 0)
         cli_die("%s: %s", out, strerror(errno));
     if (processes.size > 1)

@@ -1,6 +1,8 @@
 /* paper_report.c - see paper_report.h. */
 #include "paper_report.h"
 
+#include "progress.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +59,11 @@ static const char *paper_figure_text(const struct paper_row *row, double x, char
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
+static const char *paper_colour(enum paper_verdict verdict)
+{
+    return colour_of(verdict == PAPER_DIFFERS ? VERDICT_BAD : verdict == PAPER_AGREES ? VERDICT_GOOD : VERDICT_OPEN);
+}
+
 static void text_row(const struct paper_row *row, struct paper_outcome o)
 {
     char published[40] = "", measured[32], half[32] = "", number[32];
@@ -72,7 +79,7 @@ static void text_row(const struct paper_row *row, struct paper_outcome o)
         printf(" %+7.2f%%  ", 100 * (o.measured / row->published - 1));
     else
         printf(" %8s  ", "");
-    printf("%s\n", paper_verdicts[o.verdict]);
+    printf("%s%s%s\n", paper_colour(o.verdict), paper_verdicts[o.verdict], colour_end());
 }
 
 /* After the table: each claim that is refuted, its place, and why. */
@@ -165,8 +172,9 @@ enum paper_verdict paper_text(const struct paper *paper, const struct paper_sour
         printf("\n");
         text_reasons(paper, from);
     }
-    printf("  Verdict: %s.\n\n",
-           worst == PAPER_IN_ERROR ? "the publication is in error, in what is told above" : paper_verdicts[worst]);
+    printf("  Verdict: %s%s%s.\n\n", paper_colour(worst),
+           worst == PAPER_IN_ERROR ? "the publication is in error, in what is told above" : paper_verdicts[worst],
+           colour_end());
     return worst;
 }
 

@@ -16,6 +16,7 @@
 static const double sim_later = 1e-6;
 
 enum { SIM_STEPS_MAX = 1000000 };   /* without an entry; see sim_look_for_unrest */
+enum { SIM_PROGRESS = 4096 };       /* entries from one report to the next */
 enum { SIM_ENTRIES_MAX = 4000000 }; /* in one round; see sim_look_at_scales */
 
 /* ----------------------------------------------------------------------------------------------------------- broken */
@@ -198,9 +199,6 @@ static void sim_mark(struct sim *s)
     if (measured < s->next_mark || (measured == all && s->began_at_rest))
         return; /* the last mark is made when all is at rest again */
     metrics_mark(s->metrics, s->now);
-    if (s->spec->progress && (!s->batches || (s->metrics->marks - 1) % METRICS_BATCH == 0))
-        s->spec->progress(s->spec->user, s->batches ? (s->metrics->marks - 1) / METRICS_BATCH : 1,
-                          s->batches ? METRICS_BATCHES : 1);
     s->done |= measured == all;
     s->next_mark = s->batches ? all * s->metrics->marks / METRICS_PARTS : all;
 }
@@ -280,6 +278,11 @@ static void sim_enter(struct sim *s, dme_id self)
                                                  .site = self,
                                                  .incarnation = node->incarnation});
     sim_mark(s);
+    if (s->spec->progress && s->entries % SIM_PROGRESS == 0) {
+        uint64_t all = s->spec->warmup + s->spec->entries;
+
+        s->spec->progress(s->entries < all ? s->entries : all, all);
+    }
 }
 
 /* What the node wants done after a step. */

@@ -43,9 +43,9 @@ struct sim_spec {
     double precision; /* repeat with twice the entries until intervals are narrower than this share; 0: do not */
     bool log_entries;
 
-    void (*observe)(void *user, const struct sim_event *event);             /* every step; or null */
-    void (*progress)(void *user, unsigned part, unsigned parts /* done */); /* now and then; or null */
-    void *user;
+    void (*observe)(void *user, const struct sim_event *event); /* every step; or null */
+    void (*progress)(uint64_t done, uint64_t all);              /* entries, also to warm up; or null */
+    void *user;                                                 /* of observe */
 };
 
 struct sim_entry {
