@@ -27,7 +27,7 @@ void progress_end(void);
 void progress_pool(unsigned threads, size_t count, void (*job)(void *context, size_t k), void *context,
                    const char *what);
 
-/* What is printed before and after a verdict: escape sequences, or nothing. */
+/* Texts to print before and after a verdict: escape sequences, or empty. */
 enum verdict_colour { VERDICT_GOOD, VERDICT_BAD, VERDICT_OPEN };
 bool has_colours(void);
 const char *colour_of(enum verdict_colour colour);
