@@ -1,14 +1,15 @@
 /* fence.h - how fencing tokens grow from view to view (I29).
  *
  * Within a view the core makes the tokens of a lock grow (core/step.c): every entry adds one to a number that messages
- * carry. A view has a base (view.h), and its tokens are larger than the base. Two things remain to be shown: a base is
- * above all tokens that were granted in earlier views, and bases grow slowly. A token is a 64-bit number, but
- * JavaScript and jq read it as a double, which is exact only up to 2^53.
+ * carry. A view has a base (view.h), and its tokens are larger than the base. Two things remain to be shown: the tokens
+ * of a view are larger than all tokens that were granted in earlier views, and bases grow slowly. A token is a 64-bit
+ * number, but JavaScript and jq read it as a double, which is exact only up to 2^53.
  *
- * Tokens of a member that also takes part in the next view are no problem. When a view begins, each member announces
- * the highest token that it knows of, and no member grants anything before it has all announcements (lock.h). The
- * problem is a member that crashes: the others cannot ask it how many locks it has granted by itself, without a message
- * to another member.
+ * A member that also takes part in the next view announces the highest token that it knows of when the view begins, and
+ * no member grants anything before it has all announcements (lock.h). So its tokens may be above the base, as they are if
+ * the view is agreed long after it was proposed. The problem is a member that is excluded because it has crashed: the
+ * others cannot ask it how many locks it has granted by itself, without a message to another member. Its tokens have to
+ * be below the base. It grants none after its lease has run out, which is before the view is proposed (I18).
  *
  * Therefore a member grants at a limited rate. In a view with base b its tokens are below
  *
