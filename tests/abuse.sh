@@ -2,6 +2,7 @@
 # What strangers and clients can do to a daemon, beside an innocent client that must lose nothing: see abuse.py. A lone daemon,
 # and a member of three; ABUSE=long attacks for longer, and with ABUSE_TABLE=FILE also writes the table of the member into FILE
 # (docs/security.md), in place of the one that is there.
+# Invariant: I31.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

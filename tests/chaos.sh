@@ -5,6 +5,7 @@
 #
 #   CHAOS_SEED=N      which faults; told at the beginning        CHAOS_FAULTS=N    how many of them
 #   CHAOS_CUTS=N      how often a minority is cut off            (tests/nightly has many more of both)
+# Invariants: I17, I18, I27.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The checker itself: the number of threads changes nothing, limits are honoured, and what cannot be is said.
+# Invariant: I12.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

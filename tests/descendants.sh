@@ -1,6 +1,7 @@
 #!/bin/sh
 # `dibs lock` and all processes that its command has started, also those that have left the process group, the session and
 # their parents: none of them runs while the lock may be granted to the next client.
+# Invariant: I30.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

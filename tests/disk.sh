@@ -1,6 +1,7 @@
 #!/bin/sh
 # Disks that are slow, that fail, that are full: what daemons do, and what their clients hear. The disks are the real ones;
 # strace stands between them and a daemon. On loopback; no time is asserted.
+# Invariant: I26.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

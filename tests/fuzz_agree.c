@@ -2,7 +2,8 @@
  * a view, and its journal can be read again. It is one of three that follows, asks for votes, leads, or has yet to join; or
  * there are three of them, and what is made up comes between what they say.
  *
- * Messages are bytes as they are, or made of numbers near those that the member knows: else little would be reached. */
+ * Messages are bytes as they are, or made of numbers near those that the member knows: else little would be reached.
+ * Invariant: I19. */
 #include "agreement.h"
 #include "fuzz.h"
 

@@ -3,7 +3,8 @@
  * Honest runs: whatever happens in whatever order, the rule holds, nothing contradicts the protocol, and when all have
  * left and everything has arrived, nobody waits.
  * Runs with a liar: sites also receive messages that decode but were never sent. Then anything may happen, but a site
- * only ever says "fault": it never fails an assertion and never touches memory that is not its own. */
+ * only ever says "fault": it never fails an assertion and never touches memory that is not its own.
+ * Invariants: I4, I5, I8. */
 #include "fuzz.h"
 
 #include "alg/list.h"

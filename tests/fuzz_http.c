@@ -1,5 +1,6 @@
 /* Whatever a caller sends over HTTP, whole or in pieces, with words of the protocol among the bytes: the daemon's door goes on, and
- * answers a caller that asks as it should afterwards. The door is a real one, on loopback, in a loop of libuv. */
+ * answers a caller that asks as it should afterwards. The door is a real one, on loopback, in a loop of libuv.
+ * Invariant: I19. */
 #include "fuzz.h"
 
 #include "alg/list.h"

@@ -1,5 +1,6 @@
 /* Whatever bytes a disk gives back, or a peer says of views and of agreement: they are understood or refused. A journal that
- * is refused changes nothing; one that is not can be written anew, and reads the same. */
+ * is refused changes nothing; one that is not can be written anew, and reads the same.
+ * Invariant: I26. */
 #include "fuzz.h"
 
 #include "member/agree_wire.h"

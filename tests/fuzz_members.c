@@ -1,6 +1,7 @@
 /* Whatever a peer says of members: heartbeats, views, wishes, agreement. A member of a real cluster of three, of which two run
  * and have elected a leader, hears what is made up in the name of the other one. It does not crash, does not stop agreeing, and
- * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at. */
+ * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at.
+ * Invariant: I19. */
 #include "fuzz_messages.h"
 
 #include "alg/list.h"

@@ -1,6 +1,7 @@
 /* Whatever bytes a peer sends, in whatever pieces: a member takes them or ends the connection with a reason. It does
  * not crash, does not keep more than it must, and still serves its clients. The peer has said a right HELLO before,
- * else little would be reached. */
+ * else little would be reached.
+ * Invariants: I15, I19. */
 #include "fuzz_messages.h"
 
 #include "alg/list.h"

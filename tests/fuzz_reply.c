@@ -1,7 +1,8 @@
 /* The decisions of the client library (client/belief.h) against a hostile daemon: bytes of any kind, in pieces of any length,
  * at any time, between any calls of the program. Every byte is understood, or the connection ends. A lock is held only if it
  * was asked for and granted; it is lost once at most; and a program is not told that it holds a lock whose validity has
- * passed, nor after the connection has ended. Words of the protocol are among the bytes, else little would be reached. */
+ * passed, nor after the connection has ended. Words of the protocol are among the bytes, else little would be reached.
+ * Invariant: I20. */
 #include "fuzz.h"
 
 #include "client/belief.h"

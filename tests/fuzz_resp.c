@@ -1,5 +1,6 @@
 /* Whatever a client sends, in whatever pieces: it is answered, or waits, or the connection ends with an error. Words of
- * the protocol are among the bytes, else little would be reached; and the pieces do not change the answers. */
+ * the protocol are among the bytes, else little would be reached; and the pieces do not change the answers.
+ * Invariant: I19. */
 #include "fuzz.h"
 
 #include "alg/list.h"

@@ -1,6 +1,7 @@
 /* Clients of three members that say whatever they like, while links between members carry bytes in pieces, break and are made
  * again, members leave the view and come back, and time passes. No member crashes or takes another's message for nonsense, and no
- * two clients hold a lock that excludes them. */
+ * two clients hold a lock that excludes them.
+ * Invariants: I19, I33. */
 #include "fuzz.h"
 
 #include "alg/list.h"

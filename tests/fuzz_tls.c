@@ -1,6 +1,7 @@
 /* Whatever comes over a connection with TLS: bytes that were never TLS, or a real conversation of two sides that have the same
  * key, of which pieces are changed, left out, doubled or cut. Neither side crashes or keeps anything, what was changed is never
- * read as if it had been said, and a side that is not up has nothing to read. */
+ * read as if it had been said, and a side that is not up has nothing to read.
+ * Invariant: I19. */
 #include "fuzz.h"
 
 #include "tls/tls.h"

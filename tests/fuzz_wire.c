@@ -1,4 +1,5 @@
-/* Whatever bytes come: decoding reads none beyond the end, and accepts only what encodes to the same bytes again. */
+/* Whatever bytes come: decoding reads none beyond the end, and accepts only what encodes to the same bytes again.
+ * Invariant: I7. */
 #include "fuzz.h"
 
 #include "alg/list.h"

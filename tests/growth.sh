@@ -1,6 +1,7 @@
 #!/bin/sh
 # What an operation costs does not grow with what else a member keeps: bench/growth, with a hundredth of its numbers. Where each
 # one more makes all others dearer, the multiple of the last row would be 100.
+# Invariant: I31.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

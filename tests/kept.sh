@@ -1,5 +1,6 @@
 #!/bin/sh
 # Sessions that outlive their daemon, with three real daemons on loopback. No time is asserted.
+# Invariant: I33.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

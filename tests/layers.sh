@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every #include of src follows the table of layers in ARCHITECTURE.md, the only place that says which folder may use
-# which; and no two structs or functions of src have the same name.
+# which; no two structs or functions of src have the same name; and every invariant of ARCHITECTURE.md is cited by number
+# in src and in the tests that its row names.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -81,4 +82,30 @@ printf 'struct node {\n};\nint node_a(void);\nint\nnode_b(void)\n{\n}\nint *node
 [ "$(twice "$dir/src" | cut -d: -f1)" = "# function node_a
 # struct node" ]
 tell $? "names that are given twice are found"
+
+# --------------------------------------------------------------------------------------------------------- invariants
+
+# A row is | I7 | what is always true | `test_wire`, `fuzz_wire` |. I11 and I13 are about tests alone.
+uncited() { # ARCHITECTURE.md
+    sed -n 's/^| \(I[0-9]*\) | .* | \([^|]*\) |$/\1 \2/p' "$1" | tee "$dir/rows" | while read -r id tests; do
+        for test in $(echo "$tests" | grep -o '`[^`]*`' | tr -d '`'); do
+            file=tests/${test#tests/}
+            [ -f "$file" ] || file=$file.c
+            case ${test#tests/} in test_* | fuzz_* | *.sh | *.txt) [ -f "$file" ] || echo "# $id: there is no $test" ;; esac
+            [ ! -f "$file" ] || grep -qw "$id" "$file" || echo "# $id: $file does not cite it"
+        done
+        [ "$id" = I11 ] || [ "$id" = I13 ] || grep -rqw "$id" src || echo "# $id: nothing in src cites it"
+    done
+    grep -rIohw 'I[0-9][0-9]*' src tests/*.c tests/*.sh tests/soak.txt docs | sort -u | while read -r id; do
+        grep -q "^$id " "$dir/rows" || echo "# $id is cited, and is not in the table"
+    done
+}
+uncited ARCHITECTURE.md >"$dir/out"
+[ "$(wc -l <"$dir/rows")" -gt 30 ] && [ ! -s "$dir/out" ]
+tell $? "every invariant is cited in src and in the tests that its row names"
+rm -f "$dir/out"
+sed -e '/^| I30 /d' -e 's/^| I7 .*/| I7 | x | `test_step`, `test_nothing` |/' ARCHITECTURE.md >"$dir/rows.md"
+uncited "$dir/rows.md" >"$dir/found"
+[ "$(cut -d ' ' -f 2-3 "$dir/found" | tr '\n' ' ')" = "I7: tests/test_step.c I7: there I30 is " ]
+tell $? "an invariant that is not cited, or does not exist, is found"
 echo "1..$number"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The client library as others use it: installed, found by pkg-config, compiled into the examples, against real daemons.
+# Invariant: I20.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

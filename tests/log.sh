@@ -1,6 +1,7 @@
 #!/bin/sh
 # The log. A daemon whose log nobody reads goes on, drops lines, counts them, and tells how many once it is read again. And what
 # operators do is in it.
+# Invariant: I31.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Members come and go while the service runs: real daemons, `dibs member`.
+# Invariants: I24, I32.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

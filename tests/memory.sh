@@ -1,5 +1,6 @@
 #!/bin/sh
 # A daemon that has no memory left: it refuses what it would have to keep, says so, and goes on; and so do its clients.
+# Invariant: I19.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

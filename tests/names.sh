@@ -1,6 +1,7 @@
 #!/bin/sh
 # Machines by their names: daemons that find each other through a file of hosts, which changes while they run. It needs root,
 # to put that file in the place of the machine's.
+# Invariant: I21.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Daemons that come back, or should not: without a majority, after a restart of one, of all, or of one after the other, without
 # their data directory, with a damaged one. On loopback; tests/chaos.sh has networks. No time is asserted.
+# Invariant: I27.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What an operator configures and what an intruder tries: the configuration file, clients over TCP, keys, certificates.
 # Real daemons in a directory of their own; what is started is stopped by its number; no time is asserted.
+# Invariant: I21.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

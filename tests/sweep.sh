@@ -1,5 +1,6 @@
 #!/bin/sh
 # A sweep is the same table for any number of workers, and whether it was interrupted or not.
+# Invariant: I12.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

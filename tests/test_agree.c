@@ -1,5 +1,6 @@
 /* Agreement alone, with a network and disks that the test holds in its hands: a cluster of one grows to two, and its leader
- * dies on the way, at any moment. Whoever is needed for a majority votes, so the cluster goes on. And nobody votes twice. */
+ * dies on the way, at any moment. Whoever is needed for a majority votes, so the cluster goes on. And nobody votes twice.
+ * Invariant: I26. */
 #include "agreement.h"
 
 enum { MOMENTS = 60 };

@@ -2,7 +2,8 @@
  * and the way around it in src/member/agree*.c (docs/dependencies.md has the list). tests/shields.sh takes every way around
  * away, and one of these tests must fail.
  *
- * Member 1 is real, one of three; what 2 and 3 say to it is made up here, unless a test starts them. */
+ * Member 1 is real, one of three; what 2 and 3 say to it is made up here, unless a test starts them.
+ * Invariant: I19. */
 #include "agreement.h"
 
 #include <malloc.h>

@@ -2,7 +2,8 @@
  * calls, or the daemon says something, or time passes; and what the program hears and what is sent must be as expected.
  *
  * What is expected is a line: requests that are sent in brackets (those sent as MEANWHILE begin with ~), the result of the
- * call (".." while it waits), "lost NAME: WHY" for each loss, and "by T" for the next deadline. */
+ * call (".." while it waits), "lost NAME: WHY" for each loss, and "by T" for the next deadline.
+ * Invariant: I20. */
 #include "test.h"
 
 #include "client/belief.h"

@@ -1,4 +1,5 @@
-/* The door at which strangers wait: who has to go when there is no room. */
+/* The door at which strangers wait: who has to go when there is no room.
+ * Invariant: I31. */
 #include "test.h"
 
 #include "serve/door.h"

@@ -1,5 +1,6 @@
 /* What every algorithm must do, whoever writes it: loops over algorithms, rules, options and networks. A new algorithm
- * is tested by these before its author writes a line of test. */
+ * is tested by these before its author writes a line of test.
+ * Invariants: I4, I5. */
 #include "test.h"
 
 #include "alg/list.h"

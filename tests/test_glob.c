@@ -1,4 +1,5 @@
-/* Patterns of names: what they match, beside fnmatch, and what they cost. */
+/* Patterns of names: what they match, beside fnmatch, and what they cost.
+ * Invariant: I31. */
 #include "test.h"
 
 #include "base/glob.h"

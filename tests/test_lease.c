@@ -1,5 +1,6 @@
 /* Spans of time and numbers that have to outlast each other, at the extremes of clocks: a member's promise outlasts what a
- * client believes because of it, and the base of a view is above all fencing tokens of the views before. */
+ * client believes because of it, and the base of a view is above what an excluded member can have granted.
+ * Invariants: I18, I28, I29. */
 #include "test.h"
 
 #include "node/node.h"

@@ -1,4 +1,5 @@
-/* Waiting lines inside nodes, against a plain array. */
+/* Waiting lines inside nodes, against a plain array.
+ * Invariant: I2. */
 #include "test.h"
 
 #include "core/line.h"

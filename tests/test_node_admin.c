@@ -1,4 +1,5 @@
-/* Three members, and what they tell each other about their clients. */
+/* Three members, and what they tell each other about their clients.
+ * Invariants: I22, I31. */
 #include "test.h"
 
 #include "alg/list.h"

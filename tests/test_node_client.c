@@ -1,5 +1,6 @@
 /* Conversations with one member in the words of Redis. A client is a letter; "a: ..." is a line that it types, and what
- * follows up to the next is all that the clients hear, each line behind the letter of who hears it. */
+ * follows up to the next is all that the clients hear, each line behind the letter of who hears it.
+ * Invariants: I19, I20, I22, I31. */
 #include "test.h"
 
 #include "alg/list.h"

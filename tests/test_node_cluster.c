@@ -1,7 +1,8 @@
 /* A whole cluster in one process, from a seed: the node logic of n daemons, clients that come and go, bytes that take
  * their time, connections that break at any byte. The checkers stand outside and see what the clients see.
  *
- *   NODE_SEEDS=200 NODE_FIRST=1   the defaults; a seed that fails is named first */
+ *   NODE_SEEDS=200 NODE_FIRST=1   the defaults; a seed that fails is named first
+ * Invariants: I14, I15, I16, I17. */
 #include "test.h"
 
 #include "alg/list.h"

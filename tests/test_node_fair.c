@@ -1,6 +1,7 @@
 /* Who waits for whom, in a cluster of three whose messages all arrive: a writer waits for no reader that comes later, readers
  * wait for no reader, a client that only tries is answered without waiting for a holder, and a lock that nobody uses can
- * become one of another kind. For every algorithm that can run locks. */
+ * become one of another kind. For every algorithm that can run locks.
+ * Invariant: I16. */
 #include "test.h"
 
 #include "alg/list.h"

@@ -1,4 +1,5 @@
-/* One member, and two or three that meet: which may take part, which clients are served, what is remembered. */
+/* One member, and two or three that meet: which may take part, which clients are served, what is remembered.
+ * Invariants: I16, I17. */
 #include "test.h"
 
 #include "alg/list.h"

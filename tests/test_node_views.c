@@ -1,4 +1,5 @@
-/* What becomes of locks when the view changes: digests, questions about old holders, and work in pieces. */
+/* What becomes of locks when the view changes: digests, questions about old holders, and work in pieces.
+ * Invariants: I24, I31. */
 #include "test.h"
 
 #include "alg/list.h"

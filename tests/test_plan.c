@@ -1,4 +1,5 @@
-/* Which members take part in the next view: the leader's decision (member/plan.h), case by case. */
+/* Which members take part in the next view: the leader's decision (member/plan.h), case by case.
+ * Invariants: I18, I27. */
 #include "test.h"
 
 #include "member/plan.h"

@@ -1,6 +1,7 @@
 /* The registry of messages between members (link/registry.h): the form of every message, and the table in src/link/README.md.
  *
- *   build/release/tests/test_registry --table    prints the table as it should be */
+ *   build/release/tests/test_registry --table    prints the table as it should be
+ * Invariant: I19. */
 #include "test.h"
 
 #include "base/bytes.h"

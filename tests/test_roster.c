@@ -1,4 +1,5 @@
-/* What an operator may ask for of the list of members, and what the leader makes of it (node/roster.h). */
+/* What an operator may ask for of the list of members, and what the leader makes of it (node/roster.h).
+ * Invariant: I32. */
 #include "node/roster.h"
 #include "test.h"
 

@@ -1,4 +1,5 @@
-/* The simulator: reference scenarios to the millisecond, costs beside theory, repeatability. */
+/* The simulator: reference scenarios to the millisecond, costs beside theory, repeatability.
+ * Invariant: I10. */
 #include "test.h"
 
 #include "alg/list.h"

@@ -1,4 +1,5 @@
-/* The engine under every algorithm, driven by a toy algorithm that does one thing of each kind. */
+/* The engine under every algorithm, driven by a toy algorithm that does one thing of each kind.
+ * Invariants: I1, I2, I3, I6, I10. */
 #include "test.h"
 
 #include "alg/list.h"

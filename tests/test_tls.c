@@ -1,4 +1,5 @@
-/* Two ends of TLS, and nothing between them but memory. Certificates are tested with real daemons, in secure.sh. */
+/* Two ends of TLS, and nothing between them but memory. Certificates are tested with real daemons, in secure.sh.
+ * Invariant: I21. */
 #include "test.h"
 
 #include "tls/tls.h"

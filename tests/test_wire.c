@@ -1,4 +1,5 @@
-/* The wire codec: one encoding for every message, and nothing else is accepted. */
+/* The wire codec: one encoding for every message, and nothing else is accepted.
+ * Invariant: I7. */
 #include "test.h"
 
 #include "alg/list.h"

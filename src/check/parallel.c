@@ -8,7 +8,7 @@
  *
  * What it costs: successors go through memory once more, and every thread looks up every part for itself, so where
  * there are many parts (clocks that tick on every message) one thread may be faster. The number of states does not
- * depend on the number of threads; which of several violations of equal depth is found may. */
+ * depend on the number of threads (I12); which of several violations of equal depth is found may. */
 #include "base/memory.h"
 #include "search.h"
 #include "view.h"

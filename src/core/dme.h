@@ -5,16 +5,16 @@
  * of handlers. A step feeds one node one event; what the node wants done (messages, timers, "entered") is left in an
  * out-struct, and the driver does it: a simulator, a model checker or a lock daemon.
  *
- * Purity. A step depends on nothing but the configuration, the node's bytes and the event, and changes nothing but the
- * node and the out-struct: no I/O, no clock, no randomness, no allocation, no callbacks, no globals. Nodes and messages
- * hold no pointers and no padding, so memcpy clones them, memcmp compares them, and their bytes can be hashed.
+ * Purity (I1, I2). A step depends on nothing but the configuration, the node's bytes and the event, and changes nothing
+ * but the node and the out-struct: no I/O, no clock, no randomness, no allocation, no callbacks, no globals. Nodes and
+ * messages hold no pointers and no padding, so memcpy clones them, memcmp compares them, and their bytes can be hashed.
  *
  * Ownership. The driver owns conf, node and out. A message in out lives until the next step on that out. The core keeps
  * no pointer.
  *
  * Errors. What the driver does wrong (a request at a site that already waits) is an assertion. What a message does
- * wrong (a grant without a request) is a *fault*, told in out->fault: the node is then not to be used any further. A
- * published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
+ * wrong (a grant without a request) is a *fault* (I8), told in out->fault: the node is then not to be used any further.
+ * A published algorithm with a mistake shows it in this way, and a daemon closes the link to a peer that sent nonsense.
  *
  * Failures. A driver may stop a site (dme_crash) and let it begin again (DME_RESTART), and may cut the network in two.
  * What there is to know of other sites comes to a node as *news*: messages of kinds that no site sends, from a failure

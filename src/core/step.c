@@ -4,13 +4,13 @@
  *
  * Fencing tokens. Every node keeps a number, every message carries its sender's, a receiver takes the larger, and an
  * entry adds one. In a safe exclusive algorithm a chain of messages leads from every exit to the next entry, so the
- * number strictly grows from holder to holder: it is a Lamport clock that ticks on entry. (Where silence means consent,
- * under DME_BOUNDED_DELAY, there is no such chain, and two entries may carry the same number.)
+ * number strictly grows from holder to holder (I6): it is a Lamport clock that ticks on entry. (Where silence means
+ * consent, under DME_BOUNDED_DELAY, there is no such chain, and two entries may carry the same number.)
  *
  * Messages to oneself. They are received inside the same step, in the order of sending, behind the handler that sent
  * them. Algorithms in which a site votes for itself then read as in their papers.
  *
- * Phases. idle -> waiting -> inside -> idle, with the mode of the claim while it lasts. */
+ * Phases (I3). idle -> waiting -> inside -> idle, with the mode of the claim while it lasts. */
 #include "alg.h"
 
 #include <assert.h>
@@ -217,7 +217,7 @@ struct dme_msg *dme_send(struct dme *d, dme_id to, uint8_t kind)
     size_t size = sizeof *m + count * sizeof m->ticket[0];
 
     assert(to < d->n || (to == DME_ALL && d->conf->alg->needs & DME_BROADCAST));
-    assert(size <= d->out->size - d->out->used);
+    assert(size <= d->out->size - d->out->used); /* I9 */
     d->out->used += size;
     *m = (struct dme_msg){.fence = d->node->fence, .from = d->self, .to = to, .count = count, .kind = kind};
     for (uint32_t k = 0; k < count; k++)

@@ -4,7 +4,7 @@
  * there is no length to lie about. Numbers are base-128 varints, seven bits a byte, lowest first, as short as possible.
  * A ticket is clock, mode, and site + 1 (0: no site). Sender and receiver are known to the link and do not travel.
  *
- * Every message has exactly one encoding, and decoding accepts nothing else: dme_decode(bytes) succeeds only if
+ * Every message has exactly one encoding (I7), and decoding accepts nothing else: dme_decode(bytes) succeeds only if
  * dme_encode(result) gives the same bytes again. */
 #ifndef DIBS_CORE_WIRE_H
 #define DIBS_CORE_WIRE_H

@@ -121,7 +121,7 @@ static bool plan_has_given_up(const struct plan_in *in, uint32_t k)
     return said && (said->leaves || said->expired & plan_bit(k));
 }
 
-/* Does a majority of the counted members report that its promises to the member at place `k` have run out? */
+/* Does a majority of the counted members report that its promises to the member at place `k` have run out (I18)? */
 static bool plan_has_expired(const struct plan_in *in, uint32_t k)
 {
     uint32_t reports = 0;

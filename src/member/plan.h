@@ -4,13 +4,14 @@
  * members it hears. If two members do not hear each other, one of them has to leave: the one that more members do not
  * hear. If these numbers are equal, the one that comes later in the roster leaves, but never the leader.
  *
- * Four rules keep the leader from excluding a member too early. The leader decides only while a majority of the counted
- * members reports in this view. A member that any reporting member hears is not silent. A leader that has just begun to
- * lead, or has just installed the view, does not judge connections yet. Members that have lost a connection have some
- * time to make it again (`patient`); a member that most others do not hear leaves without that delay.
+ * Four rules keep the leader from excluding a member whose clients could keep their locks (I27). The leader decides
+ * only while a majority of the counted members reports in this view. A member that any reporting member hears is not
+ * silent. A leader that has just begun to lead, or has just installed the view, does not judge connections yet. Members
+ * that have lost a connection have some time to make it again (`patient`); a member that most others do not hear leaves
+ * without that delay.
  *
  * A decision to exclude a member is final: if any member has been told to drop it, it leaves, even if it is heard
- * again. A member that leaves is excluded from the next view only when its lease has run out (plan_is_due).
+ * again. A member that leaves is excluded from the next view only when its lease has run out (plan_is_due; I18).
  *
  * Sets are sets of places in the view's roster, one bit each. */
 #ifndef DIBS_MEMBER_PLAN_H
@@ -45,7 +46,8 @@ static inline uint64_t plan_bit(uint32_t place)
 }
 
 void plan_make(const struct plan_in *in, struct plan *plan);
-/* Have the leases of all members that leave run out, or have those members given up their locks? */
+/* Have the leases of all members that leave run out, or have those members given up their locks (README.md, protocol
+ * 6; I18)? */
 bool plan_is_due(const struct plan_in *in, const struct plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
-/* lease.c - see lease.h and member/README.md. The leader's decision which members take part next is a function of its
- * own, plan.h.
+/* lease.c - see lease.h. The protocol is in member/README.md, and comments cite its numbers. The leader's decision
+ * which members take part next is a function of its own, plan.h.
  *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. After two
  * changes within the time of a lease there could be a majority of which no member has given the lease's holder a
@@ -44,7 +44,7 @@ void lease_begin_view(struct node *node)
 /* Returns the latest time T such that a majority has acknowledged heartbeats that this member sent at T or later; 0 if
  * there is none. The lease counts from T. A member that has acknowledged a heartbeat keeps its promise even if it no
  * longer takes part: so, in a rolling restart, a member does not lose its lease because members that acknowledged its
- * heartbeats have just left. */
+ * heartbeats have just left. (Protocol 3.) */
 static uint64_t lease_majority_acked_ms(const struct node *node)
 {
     uint64_t sorted[NODE_MEMBERS_MAX];
@@ -76,6 +76,7 @@ static uint64_t lease_end(const struct node *node)
     return from ? from + node->conf.lease_ms : 0;
 }
 
+/* Protocol 3: no grant and no confirmation without a lease (I18). */
 void lease_refresh(struct node *node)
 {
     bool grants = node->takes_part && !node->leaves && !node->dropped;
@@ -135,6 +136,7 @@ bool lease_gave_up(const struct node *node)
     return (node->leaves || node->dropped) && locks_gave_up(&node->locks) && !keep_is_believed(node);
 }
 
+/* Protocol 5: is there no promise of this member that keeps the member at place `k` in the view (I18)? */
 static bool lease_owes_nothing(const struct node *node, uint32_t k)
 {
     if (k == node->place) /* this member: dropped, and its locks given up; or an earlier incarnation takes part */
@@ -179,8 +181,8 @@ void lease_send_beats(struct node *node)
     node->next_beat_ms = node->now_ms + node->beat_every_ms;
 }
 
-/* The member at place `k` gets no more acknowledgements in this view. If it is this member itself, it gives up its
- * locks, so that no other member has to wait for its lease. */
+/* Protocol 4. The member at place `k` gets no more acknowledgements in this view. If it is this member itself, it gives
+ * up its locks, so that no other member has to wait for its lease. */
 static void lease_bind(struct node *node, uint32_t k)
 {
     if (k != node->place)
@@ -240,7 +242,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
         for (uint32_t k = 0; k < node->view.count; k++)
             if (beat->drops & plan_bit(k))
                 lease_bind(node, k);
-    /* Acknowledge its heartbeat, and give the promise that belongs to the acknowledgement. */
+    /* Protocol 2: acknowledge its heartbeat, and give the promise that belongs to the acknowledgement. */
     if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
         m->beat_ms = beat->sent_ms;
         m->beat_incarnation = m->link.peer_incarnation;
@@ -302,7 +304,7 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
 
 /* Has every lease run out that was given before the set of counted members changed last? Every member that takes part
  * has reported this view, so it measures its lease by the new set; and since the leader heard the last report, one
- * promise has passed, which is longer than a lease on every other clock. */
+ * promise has passed, which is longer than a lease on every other clock. (Protocol 8, I28.) */
 static bool lease_is_settled(struct node *node)
 {
     if (!node->settled_ms)
@@ -363,6 +365,7 @@ static uint64_t lease_next_fence(const struct node *node)
     return node->fence.known || calendar < base ? base : calendar;
 }
 
+/* Protocol 6 and 7. */
 static void lease_let_in(const struct node *node, const struct plan *p, struct view *next)
 {
     for (uint32_t k = 0; k < node->view.count; k++) {

@@ -22,7 +22,7 @@ static struct member *node_new_member(struct node *node, const struct view_membe
 
     memcpy(m->name, v->name, sizeof m->name);
     link_init(&m->link, &node->self, m->name);
-    m->promised_ms = node->now_ms + node->promise_ms; /* an earlier incarnation may have promised that */
+    m->promised_ms = node->now_ms + node->promise_ms; /* an earlier incarnation may have promised that (protocol 2) */
     return m;
 }
 
@@ -193,7 +193,8 @@ void node_install(struct node *node, const struct view *view)
 
 /* ----------------------------------------------------------------------------------------------- begin and the end */
 
-/* A clock may be too fast or too slow by a twentieth: 1.05 / 0.95 is 21 / 19. And both count in whole milliseconds. */
+/* A clock may be too fast or too slow by a twentieth: 1.05 / 0.95 is 21 / 19. And both count in whole milliseconds
+ * (I18, I20). */
 uint64_t node_stretch_ms(uint64_t ms)
 {
     return (ms * 21 + 18) / 19 + 1;

@@ -1,7 +1,8 @@
 /* node.h - a member of the cluster, without I/O: links to the others, views, leases, locks, sessions, and the time.
  *
- * A driver (the daemon, or a simulation of a whole cluster) tells it of events, and carries out what comes of them:
- * step.h. The disk works on its own (struct disk); when it has finished a write, that is an event, too.
+ * It depends on nothing but its configuration, its input and the time it is told (I14). A driver (the daemon, or a
+ * simulation of a whole cluster) tells it of events, and carries out what comes of them: step.h. The disk works on its
+ * own (struct disk); when it has finished a write, that is an event, too.
  *
  * The algorithms assume reliable channels and sites that do not crash. Views and leases provide that:
  * src/member/README.md has the model, and the argument why two clients never hold a lock that they may not share (I18,

@@ -1,7 +1,7 @@
 /* sim.h - a run of an algorithm in simulated time: what is asked for, and what came out.
  *
- * A run is a function of its specification: equal seeds give equal results, to the last bit, in whatever thread. The
- * specification is only read, hence several runs may share one.
+ * A run is a function of its specification: equal seeds give equal results, to the last bit, in whatever thread (I10).
+ * The specification is only read, hence several runs may share one.
  *
  * What is measured. The system starts empty, so the first `warmup` entries are not measured. Measuring begins at the
  * next moment of rest (no site is inside or waits, no message is in flight); then exactly `entries` requests are made, and

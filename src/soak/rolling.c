@@ -1,7 +1,8 @@
 /* rolling.c - one trouble at a time: one member is ended and started again, in an orderly way or not, stopped, or a
  * minority is cut off. The next trouble comes when all are together again: at once after a restart, as people do it; or
  * after a lease of peace, as what has just been cut off may still be taken for silent. Clients of all other members
- * lose nothing meanwhile: that is what lets people restart a cluster, member after member, under load. See soak.h. */
+ * lose nothing meanwhile (I27): that is what lets people restart a cluster, member after member, under load. See
+ * soak.h. */
 #include "world.h"
 
 enum { LOOK_MS = 10, CUT_MS_MAX = 5 * SOAK_LEASE_MS, STOP_MS_MAX = 4 * SOAK_LEASE_MS, REST_MS_MAX = 2 * SOAK_LEASE_MS };

@@ -1,11 +1,11 @@
 /* tls.h - TLS 1.3 without I/O: bytes from the network in, bytes for the network out. By OpenSSL.
  *
- * Both sides prove who they are, always, in one of three ways. Members prove that they have the same key (an external
- * PSK, with Diffie-Hellman on top, so that a key that leaks later opens no recorded conversation). Daemons and clients
- * have different secrets: each signs with a private key of its own sort (key.h), and the other side knows the public
- * key. TLS wants certificates for that; they are made as needed, signed by themselves, and nothing in them counts but
- * the public key. Or both have certificates of an authority that both trust. There is no version below 1.3, no early
- * data (nothing can be replayed), no resumption, no ticket, no renegotiation.
+ * Both sides prove who they are (I21), always, in one of three ways. Members prove that they have the same key (an
+ * external PSK, with Diffie-Hellman on top, so that a key that leaks later opens no recorded conversation). Daemons and
+ * clients have different secrets: each signs with a private key of its own sort (key.h), and the other side knows the
+ * public key. TLS wants certificates for that; they are made as needed, signed by themselves, and nothing in them
+ * counts but the public key. Or both have certificates of an authority that both trust. There is no version below 1.3,
+ * no early data (nothing can be replayed), no resumption, no ticket, no renegotiation.
  *
  * A certificate also gives the name of its holder. The caller says which name it expects; the called side asks for the
  * name afterwards (tls_is_named). A key has no names: every process that has it is trusted. */

@@ -10,7 +10,7 @@
  *
  * Both processes run this machine, each for itself. The guard waits and, if the keeper dies, kills; the keeper decides.
  *
- * Rules, which `dibs soak` checks:
+ * Rules (I30), which `dibs soak` checks:
  *   W1. The keeper and the guard let go of the lock when the tree is empty, not before. The exception is asked for:
  *       with WRAP_LEAVE they let go when the command has ended.
  *   W2. When the lock is lost, all of the tree gets SIGTERM and, when the grace is over, SIGKILL until it is empty.
