@@ -428,6 +428,25 @@ static void a_loser_is_told_before_a_winner(void **state)
     }
 }
 
+/* A client that is granted a lock is told before the one that has released it. */
+static void a_grant_is_told_before_an_answer(void **state)
+{
+    struct node_output out;
+
+    (void)state;
+    say('a', "LOCK x\n");
+    say('b', "LOCK x\n");
+    node_step(&node, &(struct node_input){.type = NODE_CLIENT_BYTES,
+                                          .client = user[0].end,
+                                          .bytes = (const uint8_t *)"UNLOCK x\n",
+                                          .len = 9});
+    for (unsigned k = 0; k < 2; k++) {
+        assert_true(node_next_output(&node, &out));
+        assert_ptr_equal(out.client, user[1 - k].end);
+        node_did(&node, &out);
+    }
+}
+
 /* What does not go out at once waits, and the last words of a connection do, too. */
 static void a_destination_that_is_blocked_gets_no_more(void **state)
 {
@@ -761,6 +780,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_client_has_no_credit_for_waits, start, stop),
         cmocka_unit_test_setup_teardown(clients_that_have_much_to_ask_take_turns, start, stop),
         cmocka_unit_test_setup_teardown(a_loser_is_told_before_a_winner, start, stop),
+        cmocka_unit_test_setup_teardown(a_grant_is_told_before_an_answer, start, stop),
         cmocka_unit_test_setup_teardown(a_destination_that_is_blocked_gets_no_more, start, stop),
         cmocka_unit_test_setup_teardown(a_client_goes_on_when_its_answers_have_gone_out, start, stop),
         cmocka_unit_test_setup_teardown(buffers_that_are_empty_are_freed, start, stop),

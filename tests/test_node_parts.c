@@ -486,6 +486,42 @@ static void a_lock_of_another_kind_ends_the_link(void **state)
     stop();
 }
 
+/* What passes a lock on goes out before the answer to the client that has released the lock. What follows when a client has
+ * been answered, and its connection is closed, goes out, too. */
+static void a_lock_is_passed_on_before_its_release_is_answered(void **state)
+{
+    struct node_output out;
+    bool passed = false;
+
+    (void)state;
+    start(conf_of("same"), 2);
+    meet(0, 1);
+    ask(0, 0, "x", "");
+    talk(0, 1);
+    ask(1, 1, "x", "");
+    talk(0, 1);
+    assert_true(holds(0) && !client[1].events);
+    node_step(&node[0], &(struct node_input){.type = NODE_CLIENT_BYTES,
+                                             .client = client[0].end,
+                                             .bytes = (const uint8_t *)"UNLOCK x\n",
+                                             .len = 9});
+    while (node_next_output(&node[0], &out)) {
+        passed |= out.type == NODE_TO_PEER;
+        assert_true(out.type != NODE_TO_CLIENT || passed);
+        if (out.type == NODE_TO_PEER)
+            cluster_to_peer(&cluster, 0, 1, &out);
+        node_did(&node[0], &out);
+    }
+    talk(0, 1);
+    assert_true(holds(1));
+    ask(0, 0, "x", "");
+    talk(0, 1);
+    say(1, "QUIT\n");
+    talk(0, 1);
+    assert_true(holds(0) && !client[1].end);
+    stop();
+}
+
 /* A name that is at home at the last of all members. */
 static const char *name_at_home(void)
 {
@@ -601,6 +637,7 @@ int main(void)
         cmocka_unit_test(a_client_that_may_share_is_let_in_wherever_it_stands),
         cmocka_unit_test(a_client_that_is_granted_in_time_does_not_lose_it),
         cmocka_unit_test(a_lock_of_another_kind_ends_the_link),
+        cmocka_unit_test(a_lock_is_passed_on_before_its_release_is_answered),
         cmocka_unit_test(messages_on_hold_are_handled_when_all_have_met),
         cmocka_unit_test(large_states_are_put_away_as_well),
         cmocka_unit_test(what_rests_is_taken_out_as_it_was),

@@ -36,11 +36,11 @@ struct client_loss {
 
 struct client {
     struct session *session;
-    struct ring in_node;   /* all clients of the node */
-    struct ring in_news;   /* there may be an output for it (step.h) */
-    struct ring in_hungry; /* its credit was used up, and it has more commands: it goes on in a later turn */
-    bool lost;             /* among in_news: it has lost a lock, and is told before others are */
-    bool blocked;          /* its connection takes no more bytes for now */
+    struct ring in_node;         /* all clients of the node */
+    struct ring in_news;         /* there may be an output for it (step.h) */
+    struct ring in_hungry;       /* its credit was used up, and it has more commands: it goes on in a later turn */
+    enum client_urgency urgency; /* of what it is to be told, while it is among in_news; else CLIENT_ANSWERED */
+    bool blocked;                /* its connection takes no more bytes for now */
     struct bytes in, out;
     unsigned protocol; /* 2 or 3 */
     unsigned credit;   /* for what it may still do in this turn */

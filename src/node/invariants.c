@@ -95,16 +95,17 @@ static const char *invariants_of_turn(const struct node *node)
 
     for (const struct ring *r = turn->hungry.next; r != &turn->hungry; r = r->next)
         hungry++;
-    for (const struct ring *r = turn->losers.next; r != &turn->losers; r = r->next)
-        if (!RING_OF((struct ring *)r, struct client, in_news)->lost)
-            return "I17: a client is told before others, and has lost nothing";
+    for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
+        for (const struct ring *r = turn->news[k].next; r != &turn->news[k]; r = r->next)
+            if (RING_OF((struct ring *)r, struct client, in_news)->urgency != k)
+                return "I17: a client is told before others, and has lost nothing";
     for (const struct ring *r = turn->clients.next; r != &turn->clients; r = r->next) {
         const struct client *c = RING_OF((struct ring *)r, struct client, in_node);
 
         if (client_has_more(c) && ring_empty(&c->in_hungry))
             return "I31: a client has commands left, and gets no turn";
-        if (c->lost && ring_empty(&c->in_news))
-            return "I17: a client has lost a lock, and is not told";
+        if (c->urgency && ring_empty(&c->in_news))
+            return "I17: a client has lost or gained a lock, and is not told";
     }
     return hungry == turn->hungry_count ? NULL : "I31: a member has miscounted the clients that wait for a turn";
 }

@@ -219,8 +219,8 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .digest_bits = conf->digest_bits,
                                                   .lingers = session_lingers});
     ring_init(&node->turn.clients);
-    ring_init(&node->turn.losers);
-    ring_init(&node->turn.news);
+    for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
+        ring_init(&node->turn.news[k]);
     ring_init(&node->turn.hungry);
     node->turn.state = NODE_STARTS;
     ring_init(&node->sessions);

@@ -59,11 +59,14 @@ struct node_conf {
 /* Why locks are not granted. */
 enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_LEAVES };
 
+/* How urgent it is to tell a client something (step.h): the answers to its commands, a grant, a loss. */
+enum client_urgency { CLIENT_ANSWERED, CLIENT_GRANTED, CLIENT_LOST, CLIENT_URGENCIES };
+
 /* The outputs that are pending (step.h). */
 struct node_turn {
-    struct ring clients;      /* all of them */
-    struct ring losers, news; /* those for which there may be an output: they have lost a lock; all others */
-    struct ring hungry;       /* those that go on in a later turn, the one that has waited for longest first */
+    struct ring clients;                /* all of them */
+    struct ring news[CLIENT_URGENCIES]; /* those for which there may be an output */
+    struct ring hungry; /* those that go on in a later turn, the one that has waited for longest first */
     uint32_t hungry_count;
     uint32_t place;          /* of the member to which bytes go next */
     uint64_t roster_version; /* that the driver knows */

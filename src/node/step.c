@@ -77,17 +77,15 @@ static void step_log_changes(struct node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
-/* There may be an output for this client. It comes behind those for which there was one before, as one of them may have lost
- * the lock that this one has got; but a client that has lost a lock itself keeps its place among those that have. */
-static void step_note(struct client *c, bool lost)
+/* There may be an output for this client. It comes behind those of the same urgency; a client that is to be told
+ * something more urgent keeps its place. */
+static void step_note(struct client *c, enum client_urgency urgency)
 {
-    struct node_turn *turn = &c->session->node->turn;
-
-    if (c->lost && !lost)
+    if (c->urgency > urgency)
         return;
     ring_cut(&c->in_news);
-    ring_push(lost ? &turn->losers : &turn->news, &c->in_news);
-    c->lost = lost;
+    ring_push(&c->session->node->turn.news[urgency], &c->in_news);
+    c->urgency = urgency;
 }
 
 /* What it has asked for is done, as far as its credit goes. */
@@ -106,7 +104,7 @@ static void step_run(struct client *c)
     }
     if (node->conf.ran)
         node->conf.ran(node->conf.user, c, s->waiting != before ? s->waiting : NULL);
-    step_note(c, false);
+    step_note(c, CLIENT_ANSWERED);
 }
 
 /* Clients are told what there is to tell, and then go on. */
@@ -123,8 +121,10 @@ static void step_hear(struct node *node)
         if (node->conf.told)
             node->conf.told(node->conf.user, c, &event);
         client_hear(c, &event);
-        if (lost && !c->lost)
-            step_note(c, true);
+        if (lost && c->urgency != CLIENT_LOST)
+            step_note(c, CLIENT_LOST);
+        else if (!event.watched && !event.answered && !event.keep && event.state == CLAIM_HELD)
+            step_note(c, CLIENT_GRANTED);
         step_run(c);
     }
 }
@@ -264,16 +264,16 @@ void node_step(struct node *node, const struct node_input *in)
 
 /* ---------------------------------------------------------------------------------------------------------- outputs */
 
-static bool step_client_output(struct node *node, struct node_output *out)
+static bool step_client_output(struct node *node, enum client_urgency urgency, struct node_output *out)
 {
-    struct ring *from = !ring_empty(&node->turn.losers) ? &node->turn.losers : &node->turn.news;
+    const struct ring *from = &node->turn.news[urgency];
     struct client *c;
 
     if (ring_empty(from))
         return false;
     c = RING_OF(from->next, struct client, in_news);
     ring_cut(&c->in_news);
-    c->lost = false;
+    c->urgency = CLIENT_ANSWERED;
     out->type = NODE_TO_CLIENT;
     out->client = c;
     out->reads = !client_is_full(c) && ring_empty(&c->in_hungry);
@@ -357,8 +357,9 @@ bool node_next_output(struct node *node, struct node_output *out)
 {
     assert(!node->turn.pending);
     *out = (struct node_output){0};
-    node->turn.pending = step_client_output(node, out) || step_roster_output(node, out) ||
-                         step_peer_output(node, out) || step_log_output(node, out);
+    node->turn.pending = step_client_output(node, CLIENT_LOST, out) || step_client_output(node, CLIENT_GRANTED, out) ||
+                         step_roster_output(node, out) || step_peer_output(node, out) ||
+                         step_client_output(node, CLIENT_ANSWERED, out) || step_log_output(node, out);
     return node->turn.pending;
 }
 
@@ -370,12 +371,13 @@ static void step_did_client(struct client *c, const struct node_output *out)
     bytes_consume(&c->out, out->taken);
     c->blocked = out->blocked || out->taken < out->len;
     if (c->closing && !c->blocked)
-        step_note(c, false);
+        step_note(c, CLIENT_ANSWERED);
     if (was_full && !client_is_full(c)) {
         struct node *node = c->session->node;
 
         step_run(c);
         step_hear(node);
+        node->turn.place = 0; /* there may be more for members that had their turn */
     }
 }
 
@@ -395,6 +397,7 @@ void node_did(struct node *node, const struct node_output *out)
         else
             client_break(out->client);
         step_hear(node); /* others may have got its locks */
+        node->turn.place = 0;
         break;
     case NODE_MEMBER_CAME:
         break;

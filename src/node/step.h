@@ -17,8 +17,9 @@
  * - Every event carries the time, and the node looks at the time first. A process that was stopped finds out that its
  *   lease has run out before it grants or confirms anything (I18).
  * - A client is told of its granted and lost locks before its commands are answered.
- * - Outputs to clients come before outputs to members: a client that has lost a lock is told before a client of another
- *   member can be granted it. Clients that have lost a lock come before all other clients (I17).
+ * - Clients that have lost a lock come first: a client is told of its loss before a client of this or another member can
+ *   be granted the lock (I17). Then come clients that are granted a lock, then messages to members, which may pass a
+ *   lock on, and then all other answers: no client that can use a lock waits until others have been answered.
  *
  * Bytes are read in place, and nothing is allocated for a step. A driver that cannot write everything says how much it
  * has taken, and that the destination is *blocked*; then the node has no more outputs for it until an event says that

@@ -131,6 +131,9 @@ static void serve_set_timer(struct serve *s)
         due = s->leave_by_ms;
     if (s->memory_most >= MEMORY_MUCH && due > now + MEMORY_LOOK_MS) /* some memory may be free by then */
         due = now + MEMORY_LOOK_MS;
+    if (due == s->due_ms && uv_is_active((uv_handle_t *)&s->due))
+        return;
+    s->due_ms = due;
     uv_update_time(&s->loop);
     if (due == UINT64_MAX)
         uv_timer_stop(&s->due);
@@ -158,10 +161,10 @@ static void serve_give_back_memory(struct serve *s)
 static void serve_end_turn(struct serve *s)
 {
     enum { SOON_MS = 1000 };
-    uint64_t ms = s->turn.began_ns ? (uv_hrtime() - s->turn.began_ns) / 1000000 : 0;
-    uint64_t cpu_ms = s->turn.began_ns ? (turn_cpu_ns() - s->turn.began_cpu_ns) / 1000000 : 0;
+    unsigned reads = s->turn.reads;
+    uint64_t ms = 0, cpu_ms = 0;
 
-    if (s->turn.began_ns) {
+    if (turn_end(&s->turn, &ms, &cpu_ms)) {
         stats_add_time(&s->node.stats.turn, ms);
         stats_add_time(&s->node.stats.turn_cpu, cpu_ms);
     }
@@ -170,10 +173,9 @@ static void serve_end_turn(struct serve *s)
         serve_log(s,
                   "a turn took %" PRIu64 " ms, %" PRIu64
                   " ms of them on the processor, in which nothing else was done: %u reads, view %" PRIu64 ", %zu locks",
-                  ms, cpu_ms, s->turn.reads, s->node.view.number, s->node.locks.count);
+                  ms, cpu_ms, reads, s->node.view.number, s->node.locks.count);
         s->slow_ms = uv_now(&s->loop);
     }
-    s->turn.began_ns = s->turn.reads = s->turn.callers = 0;
     serve_give_back_memory(s);
 }
 
@@ -476,7 +478,7 @@ static void serve_loop(struct serve *s)
 
     while (!serve_is_over(s) && uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
         serve_end_turn(s);
-        turn_end(&s->turn);
+        turn_next(&s->turn);
         if (s->events == events) {
             awake = spin_on(&spin);
             continue;
@@ -484,7 +486,7 @@ static void serve_loop(struct serve *s)
         spin_end(&spin);
         spin_begin(&spin);
         events = s->events;
-        awake = true;
+        awake = spin.until_ns; /* else it sleeps at once: to look first would be one system call in vain */
     }
 }
 

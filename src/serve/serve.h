@@ -50,6 +50,7 @@ struct serve {
     uv_pipe_t clients_door;
     uv_tcp_t clients_tcp_door;
     uv_timer_t due, patience;
+    uint64_t due_ms; /* when `due` fires, if it is active */
     uv_signal_t term, interrupt, hangup;
     struct door strangers, kin; /* unauthenticated peers: from other addresses; from the addresses of members */
     struct ring clients;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { TURN_MS = 1000000 }; /* nanoseconds */
+
 struct stream_rest {
     uv_write_t request;
     struct stream *stream;
@@ -129,26 +131,44 @@ size_t stream_backlog(const struct stream *s)
 
 /* --------------------------------------------------------------------------------------------------------- coming in */
 
-uint64_t turn_cpu_ns(void)
-{
-    struct timespec used;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
-}
-
 uint64_t turn_touch(struct turn *t)
 {
     uint64_t now = uv_hrtime();
 
-    if (!t->began_ns) {
+    if (!t->began_ns)
         t->began_ns = now;
-        t->began_cpu_ns = turn_cpu_ns();
-    }
     return now - t->began_ns;
 }
 
-void turn_end(struct turn *t)
+/* The processor time that this thread has used since the system was last asked. */
+static uint64_t turn_cpu_since(struct turn *t)
+{
+    struct timespec used;
+    uint64_t before = t->cpu_ns;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    t->cpu_ns = (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+    t->unasked_ns = 0;
+    return t->cpu_ns - before;
+}
+
+bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms)
+{
+    uint64_t took_ns = t->began_ns ? turn_touch(t) : 0, cpu_ns = 0;
+
+    if (!t->began_ns)
+        return false;
+    t->began_ns = 0;
+    t->reads = t->callers = 0;
+    t->unasked_ns += took_ns;
+    if (t->unasked_ns >= TURN_MS)
+        cpu_ns = turn_cpu_since(t);
+    *took_ms = took_ns / TURN_MS;
+    *cpu_ms = (cpu_ns < took_ns ? cpu_ns : took_ns) / TURN_MS;
+    return true;
+}
+
+void turn_next(struct turn *t)
 {
     if (!t->missed) {
         t->round++;

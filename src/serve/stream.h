@@ -18,8 +18,9 @@
  * there may always be a new caller. */
 enum { TURN_NS = 5000000, TURN_PIECE = 1 << 14, TURN_CALLERS = 32 /* accepted in one turn */ };
 struct turn {
-    uint64_t began_ns; /* 0: no event yet */
-    uint64_t began_cpu_ns;
+    uint64_t began_ns;   /* 0: no event yet */
+    uint64_t cpu_ns;     /* the processor time of this thread when it was last asked for */
+    uint64_t unasked_ns; /* how long the turns since then took */
     uint64_t number, round;
     bool missed;             /* a stream has to wait for the next turn */
     bool contended;          /* a stream had to wait in this round */
@@ -27,9 +28,12 @@ struct turn {
 };
 /* To be called at every event of the turn. Returns for how many nanoseconds the turn has been going on. */
 uint64_t turn_touch(struct turn *t);
-uint64_t turn_cpu_ns(void); /* processor time of this thread */
-/* Ends the turn. */
-void turn_end(struct turn *t);
+/* Ends the turn, if one is going on. Returns false if none is. Otherwise tells how long it took, and how much of that
+ * this thread was on the processor. The system is asked for that once in a millisecond of turns, since that takes a
+ * system call: the answer may include a millisecond of the turns before. */
+bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms);
+/* Ends a turn of the loop, in which streams were read. */
+void turn_next(struct turn *t);
 
 struct stream {
     struct turn *turn;
