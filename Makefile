@@ -5,7 +5,7 @@
 #   make bench                how fast it is, alone and beside its peers
 #   make MODE=debug|asan|tsan|cover
 #   make coverage             how much of the service the tests run; make docs/coverage.md: the same as a document
-#   make page                 the laboratory as a WebAssembly module, build/wasm/dibs.wasm
+#   make page                 the laboratory as one web page, build/release/dibs-lab.html
 #   make fmt                  format the sources as .clang-format says
 
 MODE ?= release
@@ -51,6 +51,8 @@ FUZZERS := $(filter-out tests/fuzz_driver.c,$(wildcard tests/fuzz_*.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 
+PAGE_SOURCES := $(filter-out %.c %.h,$(wildcard src/page/*)) $(wildcard tests/scenario/*.txt) docs/verified.md
+
 .PHONY: FORCE all page test nightly purity fuzz coverage bench bench-short extra fmt install clean
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
@@ -82,13 +84,16 @@ $(B)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The laboratory for a web page: the pure part, the world, the checker and the simulator as one WebAssembly module, made by
-# Debian's clang, lld and wasi-libc.
+# Debian's clang, lld and wasi-libc (./run page installs them), and the page itself, a single file with the module in it.
 WASM := build/wasm
 WASM_CC := clang --target=wasm32-wasi
-WASM_CFLAGS := -std=c11 -O2 -g0 -D_WASI_EMULATED_SIGNAL $(WARN) -Dcrew_search=page_crew_search \
-    -Dlean_search=page_lean_search \
+WASM_CFLAGS := -std=c11 -O2 -g0 -D_WASI_EMULATED_SIGNAL $(WARN) \
+    $(foreach name,crew_search lean_search progress_begin progress_set progress_end colour_of colour_end,-D$(name)=page_$(name)) \
     $(foreach name,read_file write_file check_output picture_format check_picture write_picture,-Dcli_$(name)=page_$(name))
-page: $(WASM)/dibs.wasm
+page: build/release/dibs-lab.html
+build/release/dibs-lab.html: $(WASM)/dibs.wasm $(PAGE_SOURCES)
+	@mkdir -p $(@D)
+	src/page/build $(WASM)/dibs.wasm $(VERSION) $@
 $(WASM)/dibs.wasm: $(patsubst %.c,$(WASM)/%.o,$(PAGE))
 	$(WASM_CC) -mexec-model=reactor -Wl,--strip-all,-z,stack-size=1048576 -o $@ $^ -lwasi-emulated-signal -lm
 $(WASM)/%.o: %.c

@@ -1,10 +1,12 @@
-/* alone.c - what a page does not have: threads, mmap and files. The Makefile compiles the module with these functions in
- * place of crew_search and lean_search (check/search.h), and of the functions for files and pictures in cli/cli.h.
+/* alone.c - what a page does not have: threads, mmap, files and a terminal. The Makefile compiles the module with these
+ * functions in place of crew_search and lean_search (check/search.h), of the line of progress and the colours
+ * (cli/progress.h), and of files and pictures (cli/cli.h).
  *
  * The page asks for no search with threads or fingerprints: page_check refuses both. The only file is standard
  * output. */
 #include "check/search.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 #include <assert.h>
 #include <string.h>
@@ -58,4 +60,31 @@ void page_write_picture(const char *path, const char *svg, const char *format)
 {
     (void)format;
     page_write_file(path, svg);
+}
+
+void page_progress_begin(const char *what, uint64_t all)
+{
+    (void)what;
+    (void)all;
+}
+
+void page_progress_set(uint64_t done, uint64_t all)
+{
+    (void)done;
+    (void)all;
+}
+
+void page_progress_end(void)
+{
+}
+
+const char *page_colour_of(enum verdict_colour colour)
+{
+    (void)colour;
+    return "";
+}
+
+const char *page_colour_end(void)
+{
+    return "";
 }

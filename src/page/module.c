@@ -39,7 +39,6 @@ PAGE_EXPORT(page_act) bool page_act(uint32_t action);
 PAGE_EXPORT(page_cut) bool page_cut(uint32_t side);
 PAGE_EXPORT(page_seek) void page_seek(uint32_t place);
 PAGE_EXPORT(page_keep) void page_keep(uint32_t keeps);
-PAGE_EXPORT(page_random) bool page_random(void);
 PAGE_EXPORT(page_steps) void page_steps(uint32_t from);
 PAGE_EXPORT(page_scenario) void page_scenario(void);
 PAGE_EXPORT(page_command) int page_command(char *words, size_t len);
@@ -210,6 +209,7 @@ static void page_answer_state(void)
     page_json_count(&j, "place", s->place);
     page_json_count(&j, "count", s->count);
     page_json_count(&j, "side", s->world->side);
+    page_json_text(&j, "cutWhy", stage_objects(s, &(struct world_move){.type = WORLD_CUT, .arg = 1}));
     page_json_count(&j, "sent", s->world->sent);
     page_json_count(&j, "entries", s->world->entries);
     page_json_sites(&j);
@@ -283,14 +283,6 @@ void page_keep(uint32_t keeps)
 {
     stage_keep(page_stage, keeps);
     page_answer_state();
-}
-
-bool page_random(void)
-{
-    if (!stage_random(page_stage))
-        return page_answer_error(0, "no move is possible");
-    page_answer_state();
-    return true;
 }
 
 static void page_json_step(struct cli_json *j, const struct stage_step *step)

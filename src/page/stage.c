@@ -67,7 +67,7 @@ static const char *stage_pointless(const struct stage *s, const struct world_mov
     return NULL;
 }
 
-static const char *stage_objects(const struct stage *s, const struct world_move *move)
+const char *stage_objects(const struct stage *s, const struct world_move *move)
 {
     const char *why = stage_pointless(s, move);
 
@@ -264,24 +264,6 @@ const char *stage_move(struct stage *s, const struct world_move *move)
     return NULL;
 }
 
-bool stage_random(struct stage *s)
-{
-    uint32_t possible = 0, chosen;
-
-    for (uint32_t pass = 0, k; pass < 2; pass++) {
-        chosen = pass && possible ? random_below(&s->dice, possible) : 0;
-        for (k = 0; k < s->actions; k++) {
-            if (s->action[k].why || s->action[k].move.type > DME_TIMER)
-                continue;
-            if (!pass)
-                possible++;
-            else if (chosen-- == 0)
-                return !stage_move(s, &s->action[k].move);
-        }
-    }
-    return false;
-}
-
 void stage_keep(struct stage *s, uint32_t keeps)
 {
     s->keeps = keeps;
@@ -300,7 +282,6 @@ static struct stage *stage_new(const struct moves *run)
     s->state = mem_new(s->conf.n * sizeof *s->state);
     s->before = mem_new(s->conf.n * sizeof *s->before);
     s->step = mem_new(sizeof *s->step);
-    random_seed(&s->dice, 1, 0);
     s->step[0] = (struct stage_step){.received = UINT64_MAX, .text = stage_copy(""), .effect = stage_copy("")};
     stage_note_sends(s, &s->step[0], 0);
     stage_note_world(s, &s->step[0]);

@@ -8,7 +8,6 @@
 #ifndef DIBS_PAGE_STAGE_H
 #define DIBS_PAGE_STAGE_H
 
-#include "base/random.h"
 #include "lab/scenario.h"
 
 enum { STAGE_SITES_MAX = 64, STAGE_MOVES_MAX = 1000000 };
@@ -50,7 +49,6 @@ struct stage {
     char **state, **before; /* of each site: as text now, and before the last move */
     struct moves_remark *remark;
     uint32_t remarks;
-    struct random dice;
 };
 
 /* Plays the scenario, which may take its algorithm from the name of its file, and stands at its beginning. A promise
@@ -63,11 +61,11 @@ void stage_free(struct stage *s);
 void stage_seek(struct stage *s, uint32_t place);
 /* Makes a move here; the moves behind this place are forgotten. Returns null, or why it cannot be made. */
 const char *stage_move(struct stage *s, const struct world_move *move);
-/* A random action of those that are possible and no failures; false if there is none. */
-bool stage_random(struct stage *s);
 /* From now on the network keeps these promises. */
 void stage_keep(struct stage *s, uint32_t keeps);
 
+/* Why the move cannot be made here: by the state of the world, or by a promise. Null if it can. */
+const char *stage_objects(const struct stage *s, const struct world_move *move);
 /* The promise that forbids the move, with the reason in *why; 0 and null if none does. */
 uint32_t stage_forbids(const struct lab_world *w, const struct world_move *move, uint32_t keeps, const char **why);
 

@@ -1,0 +1,69 @@
+// truth.mjs - beside the picture: the properties as lamps, the moves as text, the states of the sites.
+import { byId, h } from './dom.mjs';
+
+const WINDOW = 150; // moves of the list before and behind the place
+
+export class Truth {
+  constructor(run) {
+    this.run = run;
+    this.lamps = h('ul', { class: 'lamps', 'aria-live': 'polite' });
+    this.trace = h('ol', { class: 'trace', 'aria-label': 'Moves, as in a scenario' });
+    this.states = h('table', { class: 'states' });
+    byId('truth').append(h('div', {}, h('h2', {}, 'What holds now'), this.lamps), this.prove = h('div'),
+      h('div', {}, h('h2', {}, 'Moves'), this.trace), h('div', {}, h('h2', {}, 'States; marked: changed by the last move'), this.states));
+    run.addEventListener('change', () => this.show());
+  }
+
+  show() {
+    this.showLamps();
+    this.showTrace();
+    this.showStates();
+    this.showCaption();
+  }
+
+  showLamps() {
+    const { lamps, hasInvariants } = this.run.state;
+    const lamp = (wrong, good, bad) => h('li', { class: wrong ? 'bad' : '' }, h('span', {}, wrong ? `${bad}: ${wrong}` : good));
+    this.lamps.replaceChildren(
+      lamp(lamps.exclusion, 'mutual exclusion holds', 'EXCLUSION BROKEN'),
+      lamp(lamps.deadlock, 'no deadlock', 'DEADLOCK'),
+      hasInvariants ? lamp(lamps.invariants, 'the algorithm’s invariants hold', 'INVARIANT BROKEN')
+        : h('li', { class: 'off' }, h('span', {}, 'this algorithm states no invariants')),
+      lamp(lamps.protocol, 'no site met what the protocol rules out', 'ERROR'));
+  }
+
+  showTrace() {
+    const { steps, remarks, state } = this.run, rows = [];
+    const first = Math.max(1, state.place - WINDOW), last = Math.min(state.count, state.place + WINDOW);
+    if (first > 1) rows.push(h('li', { class: 'remark' }, `${first - 1} earlier moves`));
+    for (let k = first; k <= last; k++) {
+      for (const remark of remarks) if (remark.before === k - 1) rows.push(h('li', { class: 'remark' }, remark.text));
+      rows.push(h('li', {}, h('button', {
+        type: 'button', class: `${k > state.place ? 'later' : ''}${steps[k].wrong ? ' bad' : ''}`, 'aria-current': k === state.place ? 'step' : null,
+        title: steps[k].move, onclick: () => this.run.seek(k),
+      }, h('span', {}, String(k)), h('b', {}, steps[k].effect))));
+    }
+    if (last < state.count) rows.push(h('li', { class: 'remark' }, `${state.count - last} later moves`));
+    if (!state.count) rows.push(h('li', { class: 'remark' }, 'No move yet. Click a site and let it request the critical section.'));
+    this.trace.replaceChildren(...rows);
+    const current = this.trace.querySelector('[aria-current]');
+    if (current) this.trace.scrollTop = current.offsetTop - this.trace.offsetTop - this.trace.clientHeight / 2;
+  }
+
+  // The words of a state are fields; a field that the last move has changed is marked.
+  showStates() {
+    this.states.replaceChildren(...this.run.state.sites.map((site, k) => {
+      const before = this.run.state.place ? site.before.split(' ') : site.state.split(' ');
+      return h('tr', {}, h('th', { scope: 'row' }, `${k} ${site.phase}`), h('td', {}, site.state.split(' ').map((word, w) => [w ? ' ' : '',
+        before.includes(word) ? word : h('mark', {}, word)])));
+    }));
+  }
+
+  // The comment of the scenario that speaks of this place.
+  showCaption() {
+    const { remarks, state, title, steps } = this.run;
+    const here = remarks.filter((remark) => remark.before < state.place).at(-1);
+    const wrong = steps[state.place].wrong;
+    byId('caption').textContent = (wrong ? `Move ${state.place}: ${wrong}. ` : '') + (here?.text ?? title ?? '');
+  }
+}

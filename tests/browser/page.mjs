@@ -1,0 +1,240 @@
+// page.mjs TOOLS DIBS PAGE [PICTURES]: the page in chromium, from disk; see run. No test asserts a time: each waits until it is so.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+
+const [tools, dibs, file, pictures] = process.argv.slice(2);
+const require = createRequire(`${resolve(tools)}/`);
+const { chromium } = require('playwright-core');
+const address = `file://${resolve(file)}`;
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: process.getuid() === 0 ? ['--no-sandbox'] : [] });
+let number = 0;
+const complaints = [];
+
+function tell(good, name, said = '') {
+  if (!good) console.log(String(said).replace(/^/gm, '# '));
+  console.log(`${good ? 'ok' : 'not ok'} ${++number} - ${name}`);
+}
+
+async function open(hash = '', options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  const page = await context.newPage();
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.stack));
+  page.on('request', (request) => !/^(file|blob|data):/.test(request.url()) && complaints.push(`a request to ${request.url()}`));
+  await page.goto(address + hash);
+  await page.waitForSelector('html[data-ready]');
+  page.setDefaultTimeout(20000);
+  return page;
+}
+
+// Until the function, which runs in the page, returns true; at most 60 seconds.
+async function until(page, what) {
+  for (let k = 0; k < 600; k++) {
+    if (await page.evaluate(what)) return true;
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
+  return false;
+}
+
+const native = (words) => spawnSync(dibs, words, { encoding: 'utf8' }).stdout;
+const text = (page, selector) => page.textContent(selector);
+async function choose(page, target, item) {
+  await page.click(target);
+  await page.click(`.menu >> text="${item}"`);
+}
+
+// -------------------------------------------------------------------------------------------------------------- stage
+
+let page = await open();
+tell(await page.locator('.site').count() === 3, 'the page opens from disk with three sites');
+await choose(page, '[data-site="0"]', 'Request');
+tell(await page.locator('.message').count() === 2, 'a request puts two messages in flight');
+await page.click('[data-site="0"]');
+tell(/not idle/.test(await text(page, '.menu button[aria-disabled="true"] >> nth=0')), 'what is impossible is grey, with the reason');
+await page.keyboard.press('Escape');
+await page.click('.message >> nth=0');
+tell(/reliable: every message/.test(await text(page, '.menu')), 'what a promise forbids is grey, with the promise');
+await page.click('.menu >> text="Deliver"');
+for (let k = 0; k < 3; k++) await choose(page, '.message:not(.gone) >> nth=0', 'Deliver');
+tell(await page.locator('.site.inside').count() === 1 && /move 5 of 5/.test(await text(page, '#controls')), 'after four deliveries the site is inside');
+await page.click('[aria-label^="Back"]');
+tell(await page.locator('.site.inside').count() === 0 && /move 4 of 5/.test(await text(page, '#controls')), 'back takes the last move back');
+await choose(page, '[data-site="2"]', 'Request');
+tell(await page.locator('#runs button').count() === 2, 'another move forks, and both runs stay');
+await page.click('#runs button >> nth=0');
+tell(/move 5 of 5/.test(await text(page, '#controls')) && await page.locator('.site.inside').count() === 1, 'the first run is still there');
+const link = page.url().replace(/^[^#]*/, '');
+const again = await open(link);
+tell(await text(again, '#controls') === await text(page, '#controls') && await text(again, '.states') === await text(page, '.states'), 'the address holds the run');
+await again.context().close();
+
+await page.selectOption('#algorithm', 'suzuki-kasami');
+tell(await page.locator('.site .token').count() === 1, 'the token is visible');
+await page.selectOption('#algorithm', 'raymond');
+tell(await page.locator('.edge').count() === 2, 'Raymond’s sites stand on a tree');
+await page.fill('#sites', '7');
+await page.keyboard.press('Tab');
+tell(await until(page, () => document.querySelectorAll('.site').length === 7), 'the number of sites can be changed');
+for (let k = 0; k < 40; k++) await page.click('text="Random"');
+tell(/move 40 of 40/.test(await text(page, '#controls')) && await page.locator('.lamps .bad').count() === 0, 'forty random moves, and all lamps are green');
+await page.context().close();
+
+// ----------------------------------------------------------------------------------------------------------- keyboard
+
+page = await open();
+async function tabTo(selector) {
+  for (let k = 0; k < 80; k++) {
+    if (await page.evaluate((s) => document.activeElement?.matches(s), selector)) return true;
+    await page.keyboard.press('Tab');
+  }
+  return false;
+}
+let reached = await tabTo('[data-site="1"]');
+await page.keyboard.press('Enter');
+await page.keyboard.press('Enter');
+tell(reached && await page.locator('.message').count() === 2 && await page.evaluate(() => document.activeElement.dataset.site) === '1', 'keyboard: a site requests, and keeps the focus');
+reached = await tabTo('.message');
+await page.keyboard.press('Enter');
+await page.keyboard.press('Enter');
+tell(reached && /move 2 of 2/.test(await text(page, '#controls')), 'keyboard: a message is delivered');
+await page.keyboard.press('ArrowLeft');
+await page.keyboard.press('r');
+await page.keyboard.press('Home');
+tell(/move 0 of/.test(await text(page, '#controls')), 'keyboard: back, random, first');
+await page.keyboard.press('e');
+tell(await page.locator('.site.inside').count() === 1, 'keyboard: random moves until a site enters');
+await page.context().close();
+
+// ------------------------------------------------------------------------------------------------------------ prove it
+
+page = await open();
+const states = async (words) => JSON.parse(native([...words, '--format', 'json'])).states;
+const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+await page.selectOption('.prove select', '2');
+await page.click('text="Prove it"');
+await until(page, () => /hold|BROKEN/.test(document.querySelector('.prove .result').textContent));
+tell((await text(page, '.prove .result')).includes(`${grouped(await states(['check', 'ricart-agrawala', '--requests', '2']))} states`), 'the checker counts the states that dibs check counts', await text(page, '.prove .result'));
+await page.selectOption('#algorithm', 'lamport');
+await page.fill('#sites', '2');
+await page.keyboard.press('Tab');
+await page.selectOption('.prove select', '1');
+await page.click('text="fifo"');
+await page.click('text="Prove it"');
+await until(page, () => /BROKEN/.test(document.querySelector('.prove .result').textContent));
+tell(/15 states/.test(await text(page, '.prove .result')) && /move 4 of 4/.test(await text(page, '#controls')) && await page.locator('.site.wrong').count() === 2 && /EXCLUSION BROKEN/.test(await text(page, '.lamps')),
+  'without FIFO the shortest counterexample becomes the run', await text(page, '.prove .result'));
+await page.selectOption('#algorithm', 'lamport');
+await page.fill('#sites', '4');
+await page.keyboard.press('Tab');
+await page.selectOption('.prove select', '3');
+await page.click('text="Prove it"');
+await until(page, () => / states/.test(document.querySelector('.prove .result').textContent));
+await page.click('text="Cancel"');
+tell(/Cancelled/.test(await text(page, '.prove .result')), 'a long search shows its progress and can be cancelled');
+await page.context().close();
+
+// -------------------------------------------------------------------------------------------------------------- stories
+
+page = await open();
+await page.click('#tab-stories');
+const files = await page.$$eval('[data-story]', (all) => all.map((one) => one.dataset.story));
+const bad = await page.evaluate(() => window.dibs.data.stories.filter((story) => {
+  const { run } = window.dibs;
+  if (run.open(story.file, story.text, { title: story.head })) return true;
+  run.seek(run.state.count);
+  return run.state.place !== run.state.count || document.querySelectorAll('.site').length !== run.state.sites.length;
+}).map((story) => story.file));
+tell(files.length > 150 && bad.length === 0, `all ${files.length} stories play to their end`, bad.join('\n'));
+await page.fill('[type="search"]', 'suzuki');
+await page.click('[data-story="suzuki-kasami.txt"]');
+const head = await text(page, '#caption');
+await page.keyboard.press('ArrowRight');
+await page.keyboard.press('ArrowRight');
+tell(head.length > 20 && /move 2 of/.test(await text(page, '#controls')), 'a story has captions and is stepped through');
+await page.click('#tab-stories');
+await page.fill('[type="search"]', '');
+const mistakes = await page.$$eval('[data-mistake]', (all) => all.map((one) => one.dataset.mistake));
+for (const wanted of [mistakes[0], mistakes.find((m) => /suzuki/.test(m)), mistakes.at(-1)]) {
+  await page.click('#tab-stories');
+  await page.click(`[data-mistake="${wanted}"]`);
+  const found = await until(page, () => document.querySelectorAll('.lamps .bad').length > 0 && /BROKEN|DEADLOCK|ERROR|STARVATION/.test(document.querySelector('.prove .result').textContent));
+  tell(found, `the checker finds ${wanted} in front of the reader`, await text(page, '.prove .result'));
+}
+await page.context().close();
+
+// ----------------------------------------------------------------------------------------------------------- race, load
+
+page = await open();
+await page.click('#tab-race');
+await page.fill('#room-race input >> nth=2', '1600');
+await page.click('text="Start the race"');
+await until(page, () => window.dibs.race.lanes?.every((lane) => lane.results.length === 5) && !window.dibs.race.busy);
+const lanes = await page.evaluate(() => window.dibs.race.lanes.map((lane) => [lane.name, lane.results.at(-1)]));
+const words = (await text(page, '#room-race .lines')).split('\n');
+tell(lanes.length === 3 && lanes.every(([, result], k) => JSON.stringify(result) === JSON.stringify(JSON.parse(native([...words[k].split(' ').slice(1), '--format', 'json'])))),
+  'the figures of the race are those of dibs sim with the words that are shown', words.join('\n'));
+tell(await page.locator('#room-race .chart').count() === 3, 'the race draws three charts');
+await page.click('#tab-load');
+await until(page, () => document.querySelectorAll('#room-load tbody tr').length === 9);
+const row = await page.$$eval('#room-load tbody tr', (rows) => [...rows[2].cells].map((cell) => cell.textContent));
+tell(JSON.parse(native([...row[3].split(' ').slice(1), '--format', 'json'])).messages_per_entry === Number(row[1]), 'the load laboratory measures what dibs sim measures', row.join(' '));
+tell(await page.locator('#room-load .formula').count() > 0, 'and draws the published formula');
+await page.context().close();
+
+// ------------------------------------------------------------------------------------------------------------ bad input
+
+for (const [hash, expected] of [
+  ['#v=00000000&at=1&run=algorithm.lamport~sites.2~request.0', /another version/],
+  ['#v=00000000&at=2&run=algorithm.lamport~sites.2~request.0~release.1', /another version.*first one that is not possible/],
+  ['#v=x&run=algorithm.nonsense', /cannot be opened.*unknown algorithm/],
+  ['#v=x&run=%00%01~<script>alert(1)</script>', /cannot be opened/],
+  ['#v=x&run=algorithm.lamport~sites.4000000~request.0', /cannot be opened/],
+  [`#v=x&run=${'x'.repeat(200000)}`, /too long/],
+]) {
+  page = await open(hash);
+  tell(expected.test(await text(page, '#note')) && await page.locator('.site').count() > 0, `a bad link gets a friendly line: ${hash.slice(0, 60)}`, await text(page, '#note'));
+  await page.context().close();
+}
+
+// ------------------------------------------------------------------------------------------------- many sites, other screens
+
+page = await open('#run=algorithm.ricart-agrawala~sites.60');
+await page.click('text="Play"');
+const frames = await page.evaluate(() => new Promise((done) => {
+  const began = performance.now();
+  let count = 0;
+  const next = () => (++count, performance.now() - began < 3000 ? requestAnimationFrame(next) : done(Math.round((count * 1000) / (performance.now() - began))));
+  requestAnimationFrame(next);
+}));
+tell(await until(page, () => window.dibs.run.state.place > 20), `sixty sites play (${frames} frames per second here)`);
+await page.context().close();
+
+if (pictures) mkdirSync(pictures, { recursive: true });
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]])
+  for (const colorScheme of ['light', 'dark']) {
+    page = await open('#at=9&run=algorithm.suzuki-kasami~sites.5~request.1~request.3~deliver.1.0.REQUEST~deliver.3.0.REQUEST~deliver.0.1.TOKEN~request.4~deliver.4.1.REQUEST~deliver.3.1.REQUEST~release.1', { ...options, colorScheme, reducedMotion: 'reduce', bypassCSP: true });
+    await page.evaluate(axe);
+    for (const room of ['stage', 'stories', 'race', 'load']) {
+      await page.click(`#tab-${room}`);
+      if (room === 'load') await until(page, () => document.querySelectorAll('#room-load tbody tr').length >= 2);
+      if (room === 'race') {
+        await page.fill('#room-race input >> nth=2', '400');
+        await page.click('text="Start the race"');
+        await until(page, () => window.dibs.race.lanes && !window.dibs.race.busy);
+      }
+      const { violations } = await page.evaluate(() => window.axe.run());
+      tell(violations.length === 0, `${name}, ${colorScheme}: axe has nothing to say about ${room}`,
+        violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 4).map((node) => node.html.slice(0, 160)).join(' | ')}`).join('\n'));
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      tell(wide <= 0, `${name}, ${colorScheme}: ${room} does not scroll sideways`, `${wide} pixels too wide`);
+      if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${room}.png`, fullPage: room === 'stage' && name === 'phone' });
+    }
+    await page.context().close();
+  }
+
+tell(complaints.length === 0, 'no errors, no violations of the content security policy, no requests', [...new Set(complaints)].join('\n'));
+await browser.close();
+console.log(`1..${number}`);
