@@ -1,6 +1,7 @@
 /* Clients of three members that say whatever they like, while links between members carry bytes in pieces, break and are made
- * again, members leave the view and come back, and time passes. No member crashes or takes another's message for nonsense, and no
- * two clients hold a lock that excludes them.
+ * again, members leave the view and come back, and time passes. Members install a view at different times, and may skip one. No
+ * member crashes or takes another's message for nonsense, and no two clients hold a lock that excludes them. At the end all
+ * letters arrive, and every member has records of what the kept sessions of the others hold, and no other records.
  * Invariants: I19, I33. */
 #include "fuzz.h"
 
@@ -37,6 +38,8 @@ static const char *const fuzz_words[] = {"LOCK x\n",
                                          "RENEW x TTL 9\n",
                                          "QUIT\n",
                                          "SESSION KEEP 1000\n",
+                                         "SESSION KEEP 1000\nLOCK x\n",
+                                         "SESSION KEEP 1000\nLOCK y\nLOCK x\n",
                                          "SESSION END\n",
                                          "SESSION DETACH\n",
                                          "SESSION RESUME "};
@@ -88,20 +91,61 @@ static void fuzz_connect(unsigned i, unsigned k)
     cluster_connect(&three, i, k);
 }
 
-/* The next view, in which one member takes part or not, is installed by all: those that leave it first, as only they could still
- * grant what belongs to the view before. */
-static void fuzz_install(unsigned who)
+/* The member installs the newest view. */
+static void fuzz_bring(unsigned i)
+{
+    if (node[i].view.number == fuzz_view.number)
+        return;
+    node_install(&node[i], &fuzz_view);
+    cluster_tell(&three, i, (struct node_input){.type = NODE_TIME});
+}
+
+/* The next view, in which one member takes part or not. Those that leave it install it at once, as only they could still grant
+ * what belongs to the view before; of the others those that are not in the set `late`. */
+static void fuzz_install(unsigned who, unsigned late)
 {
     struct view_member *m = &fuzz_view.member[who];
 
+    if (!m->incarnation)
+        fuzz_bring(who); /* a member is let in if it has installed the view before */
     m->incarnation = m->incarnation ? 0 : node[who].self.incarnation;
-    fuzz_view.number++;
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned i = 0; i < MEMBERS; i++)
-            if ((fuzz_view.member[i].incarnation == 0) == (pass == 0)) {
-                node_install(&node[i], &fuzz_view);
-                cluster_tell(&three, i, (struct node_input){.type = NODE_TIME});
-            }
+    m->since = ++fuzz_view.number;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (!fuzz_view.member[i].incarnation)
+            fuzz_bring(i);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (!(late >> i & 1))
+            fuzz_bring(i);
+}
+
+/* I33. */
+static void fuzz_check_records(void)
+{
+    size_t claims = 0;
+
+    for (unsigned i = 0; i < MEMBERS; i++)
+        claims += node[i].keep.claims;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        FUZZ_EXPECT(node[i].keep.records + node[i].keep.claims == claims,
+                    "%s has %zu records, and others hold %zu locks", fuzz_names[i], node[i].keep.records,
+                    claims - node[i].keep.claims);
+}
+
+/* All members take part, and all letters arrive. */
+static void fuzz_calm_down(void)
+{
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (!fuzz_view.member[i].incarnation)
+            fuzz_install(i, 0);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        fuzz_bring(i);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        for (unsigned k = 0; k < i; k++)
+            fuzz_connect(i, k);
+    cluster_settle(&three);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        FUZZ_EXPECT(node_is_open(&node[i]), "%s does not open the last view", fuzz_names[i]);
+    fuzz_check_records();
 }
 
 static void fuzz_begin(void)
@@ -134,6 +178,8 @@ static void fuzz_say(unsigned k, uint8_t what)
     if (!strchr(word, '\n')) {
         snprintf(id, sizeof id, "%016llx%016llx\n", (unsigned long long)fuzz_id.high, (unsigned long long)fuzz_id.low);
         cluster_say(&three, &user[k], id);
+        if (what & 64)
+            cluster_say(&three, &user[k], "UNLOCK x\n");
     }
     if (user[k].end && user[k].end->session->kept)
         fuzz_id = user[k].end->session->kept->id;
@@ -170,7 +216,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         case 5:
             if (what >= 192)
-                fuzz_install(i);
+                fuzz_install(i, fuzz_take(&in) % 8);
+            else if (what >= 64)
+                fuzz_bring(i);
             break;
         default:
             fuzz_carry(i, k, what >= 128 ? fuzz_take(&in) : 0);
@@ -178,6 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check("x");
         fuzz_check("y");
     }
+    fuzz_calm_down();
     cluster_end(&three);
     return 0;
 }

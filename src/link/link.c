@@ -60,12 +60,6 @@ static void link_meet(struct link *k, uint64_t incarnation)
     }
 }
 
-void link_expect(struct link *k, uint64_t incarnation)
-{
-    k->expected = incarnation;
-    link_meet(k, incarnation);
-}
-
 uint8_t *link_send(struct link *k, size_t len)
 {
     size_t before = k->keep.start;
@@ -129,6 +123,18 @@ static void link_end(struct link *k, const char *reason)
     link_make_printable(k->reason);
     k->state = LINK_ENDING;
     bytes_free(&k->in);
+}
+
+/* A connection that is up belongs to one incarnation of the peer: what it still brings must not be taken for letters of a later
+ * one. */
+void link_expect(struct link *k, uint64_t incarnation)
+{
+    k->expected = incarnation;
+    if (k->peer_incarnation < incarnation && k->state == LINK_UP) {
+        link_end(k, "a later incarnation of the peer is expected");
+        k->anew = true;
+    }
+    link_meet(k, incarnation);
 }
 
 void link_begin_anew(struct link *k)

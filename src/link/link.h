@@ -14,7 +14,8 @@
  * the *incarnation* of its sender, a number that is larger than every earlier one. If it is larger than the one known
  * before, both sides begin again with letter 1, and letters to the earlier incarnation are discarded. If it is smaller,
  * the HELLO comes from a process that has been replaced, and is refused. Letters are meant for one incarnation of the
- * peer (link_expect) and are discarded while another one is at the other end.
+ * peer (link_expect) and are discarded while another one is at the other end. A connection belongs to the incarnation
+ * that opened it, and ends if a larger one is expected.
  *
  * Frames. A frame is the length of the rest (4 bytes, least significant first), a type and a body. LETTER has the low
  * 32 bits of its number and the message. ACK has the number of the last letter received. It is sent together with
