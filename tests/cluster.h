@@ -4,6 +4,7 @@
 #define DIBS_TESTS_CLUSTER_H
 
 #include "members.h"
+#include "node/inside.h"
 #include "node/step.h"
 
 #include <string.h>
@@ -150,7 +151,7 @@ static inline bool cluster_carry_all(struct cluster *c)
     bool some = false;
 
     for (uint32_t i = 0; i < c->n; i++) {
-        if (locks_is_busy(&c->node[i].locks) || !ring_empty(&c->node[i].tasks)) {
+        if (node_is_busy(&c->node[i])) {
             cluster_tell(c, i, (struct node_input){.type = NODE_TIME});
             some = true;
         }

@@ -6,6 +6,7 @@
 #include "members.h"
 #include "node/client.h"
 #include "node/inside.h"
+#include "node/step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static struct client *client[CLIENTS]; /* client k is at member k % MEMBERS */
 static struct view now_view;
 static uint64_t dice, now_ms;
 static char id[33];
+static uint32_t piece; /* of the members that start */
 
 static uint64_t chance(void *user)
 {
@@ -38,6 +40,7 @@ static void start_member(unsigned i, uint64_t incarnation)
                              .algorithm = alg_find("suzuki-kasami"),
                              .slots_algorithm = alg_find("central"),
                              .incarnation = incarnation,
+                             .piece = piece,
                              .random = chance};
 
     members_start(&node[i], conf, member_names, MEMBERS, i);
@@ -92,7 +95,7 @@ static void settle(void)
         for (unsigned i = 0; i < MEMBERS; i++) {
             if (!runs[i])
                 continue;
-            if (locks_is_busy(&node[i].locks))
+            if (node_is_busy(&node[i]))
                 done++;
             node_pump(&node[i]);
             hear(i);
@@ -659,6 +662,241 @@ static void a_member_that_comes_is_told_what_is_held_and_not_what_was_released(v
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ many sessions, in pieces */
+
+enum { MANY = 40, EACH = 3, PIECE = 5, MOST = PIECE + EACH, LETTER = 120 /* bytes at most, of these locks */ };
+
+static char ids[MANY][33];
+static struct client *many[MANY];
+
+/* As many clients of ant hold EACH locks in kept sessions. */
+static void hold_many(void)
+{
+    piece = PIECE;
+    start();
+    piece = 0;
+    for (unsigned j = 0; j < MANY; j++) {
+        struct client *before = client[0];
+
+        come(0);
+        keep(0, "SESSION KEEP 10000");
+        memcpy(ids[j], id, sizeof id);
+        for (unsigned x = 0; x < EACH; x++) {
+            char words[32];
+
+            snprintf(words, sizeof words, "LOCK m-%u-%u", j, x);
+            say(0, words);
+            settle();
+            assert_true(fence_of(said(0)) > 0);
+        }
+        many[j] = client[0];
+        client[0] = before;
+    }
+    assert_int_equal(node[0].keep.claims, MANY * EACH);
+    assert_int_equal(node[1].keep.records, MANY * EACH);
+}
+
+static void kill_many(void)
+{
+    for (unsigned j = 0; j < MANY; j++)
+        client_close(many[j]); /* its session is kept */
+    kill_member(0);
+}
+
+/* What one turn does: at most a piece, and what is left of the last session of it. */
+static void assert_piece(uint64_t before, uint64_t after)
+{
+    assert_true((before < after ? after - before : before - after) <= MOST);
+}
+
+/* Member i does its work, turn by turn, and hears nothing meanwhile; each turn does a piece. */
+static void work(unsigned i)
+{
+    struct keep *k = &node[i].keep;
+
+    while (node_is_busy(&node[i])) {
+        size_t claims = k->claims, records = k->records, bytes = bytes_len(&node[i].member[3 - i]->link.keep);
+
+        assert_int_equal(node_due_ms(&node[i]), now_ms + 1);
+        node_pump(&node[i]);
+        hear(i);
+        assert_piece(claims, k->claims);
+        assert_piece(records, k->records);
+        assert_true(bytes_len(&node[i].member[3 - i]->link.keep) - bytes <= MOST * LETTER);
+    }
+}
+
+static void records_are_reported_and_adopted_in_pieces(void **state)
+{
+    (void)state;
+    hold_many();
+    kill_many();
+    now_view.number++;
+    now_view.member[0].incarnation = 0;
+    for (unsigned i = 1; i < MEMBERS; i++) {
+        size_t bytes = bytes_len(&node[i].member[3 - i]->link.keep);
+
+        node_install(&node[i], &now_view);
+        assert_true(bytes_len(&node[i].member[3 - i]->link.keep) - bytes <= MOST * LETTER);
+        work(i);
+    }
+    for (unsigned turns = 0; !(node_is_open(&node[1]) && node_is_open(&node[2])); turns++) {
+        assert_true(turns < 10);
+        for (unsigned i = 1; i < MEMBERS; i++) {
+            size_t claims = node[i].keep.claims;
+
+            carry(i, 3 - i);
+            assert_piece(claims, node[i].keep.claims);
+            work(3 - i);
+        }
+    }
+    assert_int_equal(node[1].keep.claims + node[2].keep.claims, MANY * EACH);
+    assert_int_equal(node[1].keep.records + node[2].keep.records, MANY * EACH);
+    memcpy(id, ids[MANY / 2], sizeof id);
+    resume(1);
+    settle();
+    install();
+    settle();
+    assert_non_null(strstr(said(1), "RESUMED"));
+    stop();
+}
+
+/* A member that comes is told of all sessions in pieces. It acknowledges nothing before it knows all, also if it hears of a
+ * release meanwhile: letters that were sent before it came have smaller numbers. */
+static void a_member_that_comes_is_told_in_pieces(void **state)
+{
+    struct bytes *out;
+
+    (void)state;
+    hold_many();
+    kill_member(2);
+    install();
+    settle();
+    start_member(2, 10);
+    node[2].view = now_view;
+    connect_all(2);
+    now_view.number++;
+    now_view.member[2].incarnation = node[2].self.incarnation;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        node_install(&node[i], &now_view);
+    out = &node[0].member[2]->link.keep;
+    assert_true(bytes_len(out) <= 2 * MOST * LETTER);
+    assert_int_equal(node[0].keep.phase, KEEP_TELLS);
+    client_input(many[0], (const uint8_t *)"UNLOCK m-0-0\n", 13);
+    client_run(many[0]);
+    for (unsigned k = 0; k < 4; k++) {
+        carry(0, 2);
+        carry(2, 0);
+    }
+    assert_int_equal(node[0].keep.phase, KEEP_TELLS);
+    assert_true(node[2].keep.records > 0 && node[2].member[0]->keep.seen > 0);
+    while (node_is_busy(&node[1]))
+        node_pump(&node[1]);
+    carry(1, 0);
+    while (node_is_busy(&node[0])) {
+        size_t bytes = bytes_len(out);
+
+        node_pump(&node[0]);
+        assert_true(bytes_len(out) <= bytes + MOST * LETTER);
+        carry(2, 0);
+    }
+    assert_int_equal(node[0].keep.phase, KEEP_PASSED);
+    assert_int_equal(node[0].member[2]->keep.acked, 0);
+    settle();
+    assert_int_equal(node[2].keep.records, MANY * EACH - 1);
+    assert_true(node[0].member[2]->keep.acked > 0);
+    assert_true(node_is_open(&node[2]));
+    kill_many();
+    stop();
+}
+
+/* A view that begins before the walk of the former one has ended: what was visited is as well kept as what was not. */
+static void a_view_may_begin_amid_any_piece(void **state)
+{
+    (void)state;
+    for (unsigned steps = 0; steps < 40; steps++) {
+        hold_many();
+        kill_many();
+        install();
+        for (unsigned k = 0; k < steps; k++) {
+            carry(1 + k % 2, 2 - k % 2);
+            node_pump(&node[1 + k % 2]);
+        }
+        install();
+        for (unsigned k = 0; k < steps / 3; k++)
+            carry(2 - k % 2, 1 + k % 2);
+        install();
+        settle();
+        assert_int_equal(node[1].keep.claims + node[2].keep.claims, MANY * EACH);
+        assert_int_equal(node[1].keep.records + node[2].keep.records, MANY * EACH);
+        assert_int_equal(node[1].keep.moving + node[2].keep.moving, 0);
+        stop();
+    }
+}
+
+/* ant has been excluded, and forgets its sessions in pieces; also if it is let in again at once. In between it has nothing to
+ * tell; and what it has forgotten is another member's. */
+static void an_excluded_member_forgets_in_pieces(void **state)
+{
+    (void)state;
+    hold_many();
+    now_view.number++;
+    now_view.member[0].incarnation = 0;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        node_install(&node[i], &now_view);
+    hear(0);
+    for (unsigned j = 0; j < MANY; j++)
+        assert_true(many[j]->closing);
+    assert_true(node[0].locks.held_count >= MANY * EACH - MOST);
+    now_view.number++;
+    now_view.member[0].incarnation = node[0].self.incarnation;
+    now_view.member[0].since = now_view.number;
+    for (unsigned k = 1; k < MEMBERS; k++) {
+        link_disconnected(&node[0].member[k]->link);
+        link_disconnected(&node[k].member[0]->link);
+    }
+    connect_all(0);
+    node_install(&node[0], &now_view);
+    for (size_t held = node[0].locks.held_count; held; held = node[0].locks.held_count) {
+        assert_int_equal(node_due_ms(&node[0]), now_ms + 1);
+        assert_int_equal(node[0].keep.phase, KEEP_TELLS);
+        node_pump(&node[0]);
+        assert_true(node[0].locks.held_count < held);
+        assert_piece(held, node[0].locks.held_count);
+    }
+    node_install(&node[1], &now_view);
+    node_install(&node[2], &now_view);
+    settle();
+    assert_true(node_is_open(&node[0]));
+    assert_int_equal(node[0].keep.claims + node[1].keep.claims + node[2].keep.claims, MANY * EACH);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        assert_int_equal(node[i].keep.claims + node[i].keep.records, MANY * EACH);
+    kill_many();
+    stop();
+}
+
+/* Many clients resume, and many sessions end at the same time: in pieces. */
+static void sessions_are_looked_at_in_pieces(void **state)
+{
+    size_t claims;
+
+    (void)state;
+    hold_many();
+    for (unsigned j = 0; j < MANY; j++)
+        client_close(many[j]);
+    now_ms += 12000;
+    for (claims = node[0].keep.claims; claims; claims = node[0].keep.claims) {
+        node_advance(&node[0], now_ms);
+        assert_piece(claims, node[0].keep.claims);
+        assert_true(node[0].keep.claims < claims);
+        assert_true(node[0].keep.claims == 0 || node_due_ms(&node[0]) <= now_ms + 1);
+    }
+    settle();
+    assert_int_equal(node[1].keep.records, 0);
+    assert_int_equal(node[0].locks.held_count, 0);
+    stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -676,6 +914,11 @@ int main(void)
         cmocka_unit_test(the_end_of_time_and_force_end_what_is_kept),
         cmocka_unit_test(views_that_do_not_open_lose_nothing),
         cmocka_unit_test(a_member_that_comes_is_told_what_is_held_and_not_what_was_released),
+        cmocka_unit_test(records_are_reported_and_adopted_in_pieces),
+        cmocka_unit_test(a_member_that_comes_is_told_in_pieces),
+        cmocka_unit_test(a_view_may_begin_amid_any_piece),
+        cmocka_unit_test(an_excluded_member_forgets_in_pieces),
+        cmocka_unit_test(sessions_are_looked_at_in_pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

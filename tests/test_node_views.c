@@ -71,7 +71,7 @@ static void settle(void)
     while (done) {
         done = 0;
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            if (locks_is_busy(&node[i].locks)) {
+            if (node_is_busy(&node[i])) {
                 node_pump(&node[i]);
                 done++;
             }

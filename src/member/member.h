@@ -54,6 +54,8 @@ struct member {
         uint64_t tenure; /* a number for the time in which it takes part without a break, and which all this is about */
         uint64_t acked;  /* the number of the last letter of ours that it has acknowledged */
         uint64_t seen, told; /* the same of its letters: the last that came, and the last that was acknowledged */
+        bool greeted;        /* it was told all that the own sessions hold (SYNC) */
+        bool synced;         /* it has told so: before that, none of its letters is acknowledged */
         bool marked;         /* its MARK of this view has come */
         uint64_t opened;     /* the last view that had opened there when it sent MARK */
     } keep;

@@ -9,6 +9,8 @@
 void node_advance(struct node *node, uint64_t now_ms);
 /* Handles the messages that have come over the links, and does the next piece of work. */
 void node_pump(struct node *node);
+/* Is there a piece of work left? Then node_due_ms is the next millisecond at the latest. */
+bool node_is_busy(const struct node *node);
 /* The disk has finished its oldest write, or has failed (struct disk). */
 void node_written(struct node *node, bool good);
 /* The next thing that a client has to be told; false: there is none. */

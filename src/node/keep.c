@@ -1,4 +1,4 @@
-/* keep.c - see keep.h and README.md: sessions of this member, how they are resumed, how they change their owner in a new view. */
+/* keep.c - see keep.h and README.md: sessions of this member, and how clients resume them. */
 #include "keep_inside.h"
 
 #include "base/memory.h"
@@ -16,23 +16,14 @@ static uint64_t keep_earlier(uint64_t a, uint64_t b)
 
 /* ------------------------------------------------------------------------------------------------------ own sessions */
 
-static void keep_tell(struct session *s, enum keep_news news)
+void keep_tell(struct session *s, enum keep_news news)
 {
     s->keep_news = news;
     ring_cut(&s->in_news);
     ring_push(&s->node->keep.news, &s->in_news);
 }
 
-static void keep_own(struct node *node, struct keep_session *e, struct session *s)
-{
-    e->session = s;
-    s->kept = e;
-    ring_cut(&e->in_own);
-    ring_push(&node->keep.own, &e->in_own);
-}
-
-/* It has no client from now on. */
-static void keep_begin_time(struct node *node, struct keep_session *e)
+void keep_begin_time(struct node *node, struct keep_session *e)
 {
     e->due_ms = keep_is_token(e) ? UINT64_MAX : node->now_ms + node_stretch_ms(e->keep_ms);
     if (e->due_ms < e->session->vouched_ms)
@@ -224,7 +215,7 @@ static void keep_try_resume(struct session *s)
         keep_answer(s, KEEP_UNKNOWN);
     else if (!e->session)
         keep_ask(s, e);
-    else if (!e->unsure && !e->moves_to && keep_is_free(e)) {
+    else if (keep_may_act(node, e) && !e->moves_to && keep_is_free(e)) {
         ring_cut(&s->in_resuming);
         keep_attach(e, s);
     } else if (e->session->vouched_ms > node->now_ms) {
@@ -271,11 +262,19 @@ void keep_count_acks(struct node *node)
         ring_cut(&c->settled);
         ring_push(&k->ready, &c->settled);
     }
-    while (!ring_empty(&k->withdrawn)) {
-        struct claim *c = RING_OF(k->withdrawn.next, struct claim, in_session);
+}
 
-        if (c->kept > acked)
-            break;
+static bool keep_can_drop(const struct keep *k)
+{
+    return !ring_empty(&k->withdrawn) && RING_OF(k->withdrawn.next, struct claim, in_session)->kept <= k->acked;
+}
+
+/* Withdrawals that all others know are done, a piece of them. */
+static void keep_drop_some(struct node *node)
+{
+    for (uint32_t left = keep_piece(node); left && keep_can_drop(&node->keep); left--) {
+        struct claim *c = RING_OF(node->keep.withdrawn.next, struct claim, in_session);
+
         ring_cut(&c->in_session);
         locks_drop(&node->locks, c);
         free(c->by);
@@ -323,239 +322,19 @@ bool keep_withdraws(struct claim *c)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ between owners */
-
-/* The session is made of its records: its locks are held since before this view. */
-static void keep_adopt(struct node *node, struct keep_session *e)
-{
-    struct session *s = session_open_orphan(node);
-
-    while (!ring_empty(&e->records)) {
-        struct keep_record *x = RING_OF(e->records.next, struct keep_record, in_session);
-        struct claim *c = session_adopt(s, x->name, x->name_len);
-
-        c->fence = x->fence;
-        c->ttl_ms = x->ttl_ms;
-        c->slots = x->slots;
-        c->mode = x->mode;
-        c->kept = 1; /* all others have the record: every member has the same ones now */
-        node->keep.claims++;
-        locks_adopt(&node->locks, c);
-        keep_forget_record(&node->keep, x);
-    }
-    e->due_ms = UINT64_MAX;
-    keep_own(node, e, s);
-}
-
-/* The opposite: another member is the owner, or may be. */
-static void keep_release(struct node *node, struct keep_session *e)
-{
-    struct session *s = e->session;
-    struct ring *r = s->claims.next;
-
-    assert(s->orphan);
-    while (r != &s->claims) {
-        struct claim *c = RING_OF(r, struct claim, in_session);
-
-        r = r->next;
-        if (c->state == CLAIM_HELD && keep_is_recorded(c)) {
-            struct keep_record *x = mem_new(sizeof *x + c->name_len);
-
-            *x = (struct keep_record){.fence = c->fence,
-                                      .ttl_ms = (uint32_t)c->ttl_ms,
-                                      .slots = c->slots,
-                                      .mode = c->mode,
-                                      .name_len = c->name_len};
-            memcpy(x->name, c->name, c->name_len);
-            ring_push(&e->records, &x->in_session);
-            node->keep.records++;
-            node->keep.claims--;
-            session_discard(c);
-        }
-    }
-    e->wanted_by = 0;
-    e->former = NULL;
-    e->session = NULL;
-    ring_cut(&e->in_own);
-    session_release_all(s);
-    s->kept = NULL;
-    session_end_orphan(s);
-}
-
-void keep_forget_all(struct node *node)
-{
-    struct keep *k = &node->keep;
-    struct keep_session *e, *next = NULL;
-    size_t at = 0;
-
-    while ((e = keep_each(k, &at, &next))) {
-        struct session *s = e->session;
-
-        if (s) {
-            session_discard_all(s);
-            s->kept = NULL;
-            if (s->orphan)
-                session_end_orphan(s);
-            else
-                keep_tell(s, KEEP_CUT);
-        }
-        keep_remove(k, e);
-    }
-    while (!ring_empty(&k->withdrawn)) {
-        struct claim *c = RING_OF(k->withdrawn.next, struct claim, in_session);
-
-        ring_cut(&c->in_session);
-        locks_drop(&node->locks, c);
-        free(c->by);
-        free(c);
-    }
-    k->claims = 0;
-    k->made = k->acked = k->passed = k->opened = 0;
-    k->barrier = false;
-    for (uint32_t j = 0; j < node->view.count; j++)
-        if (node->member[j])
-            node->member[j]->keep.tenure = 0;
-}
-
-/* ----------------------------------------------------------------------------------------------------- views: the barrier */
-
-/* A record that this member has only by reports, and whose owner takes part: has the owner opened the view in which it was
- * chosen? Then it has told every member that came later what its sessions hold (keep_greet), and the report may be about a
- * lock that has been released since. Otherwise the owner has not done anything yet. */
-static bool keep_is_outdated(const struct node *node, const struct keep_session *e, const struct keep_record *x)
-{
-    uint32_t k = view_find(&node->view, e->owner);
-
-    return x->reported && !e->orphaned && k != VIEW_MEMBERS_MAX && node->member[k] &&
-           node->member[k]->keep.opened >= x->reported;
-}
-
-static void keep_forget_outdated(struct node *node, struct keep_session *e)
-{
-    for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
-        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
-
-        next = r->next;
-        if (keep_is_outdated(node, e, x))
-            keep_forget_record(&node->keep, x);
-        else
-            x->reported = 0;
-    }
-}
-
-/* All reports of this view are there, and all members have the same: they choose the same owners. */
-static void keep_pass_barrier(struct node *node)
-{
-    struct keep *k = &node->keep;
-    struct keep_session *e, *next = NULL;
-    size_t at = 0;
-
-    k->barrier = false;
-    k->passed = node->view.number;
-    while ((e = keep_each(k, &at, &next))) {
-        bool moves = keep_takes_part(node, e->moves_to, 0), recorded = !ring_empty(&e->records);
-
-        keep_forget_outdated(node, e);
-        if (recorded && ring_empty(&e->records)) {
-            keep_remove(k, e);
-            continue;
-        }
-        if (e->orphaned || (moves && (!e->session || e->leaves))) {
-            keep_set_owner(node, e, moves ? e->moves_to : keep_choose(node, e));
-            e->chosen = node->view.number;
-            e->unsure = true;
-        }
-        if (e->session && !keep_is_own(node, e))
-            keep_release(node, e);
-        else if (!e->session && keep_is_own(node, e))
-            keep_adopt(node, e);
-        e->moves_to = 0;
-        e->orphaned = e->leaves = false;
-    }
-    k->moving = 0;
-    locks_complete(&node->locks);
-}
-
-void keep_try_barrier(struct node *node)
-{
-    if (!node->keep.barrier)
-        return;
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (keep_peer(node, k) && !keep_peer(node, k)->keep.marked)
-            return;
-    keep_pass_barrier(node);
-}
-
-/* Members that begin to take part are told all of the own sessions. */
-static void keep_greet(struct node *node)
-{
-    for (uint32_t k = 0; k < node->view.count; k++) {
-        struct member *m = keep_peer(node, k);
-
-        if (!m)
-            continue;
-        if (m->keep.tenure != keep_tenure(&node->view.member[k])) {
-            m->keep = (struct keep_peer){.tenure = keep_tenure(&node->view.member[k])};
-            keep_send_all(node, m);
-        }
-        m->keep.marked = false;
-    }
-}
-
-void keep_begin_view(struct node *node)
-{
-    struct keep *k = &node->keep;
-    struct keep_session *e, *next = NULL;
-    size_t at = 0;
-
-    if (!node->takes_part) {
-        locks_complete(&node->locks);
-        return;
-    }
-    while ((e = keep_each(k, &at, &next)))
-        if (e->session && e->unsure)
-            keep_release(node, e);
-        else if (e->session)
-            keep_set_owner(node, e, keep_self(node)); /* at the very first */
-    keep_greet(node);
-    at = 0;
-    while ((e = keep_each(k, &at, &next))) {
-        e->leaves = e->session && e->moves_to && session_has_kept(e->session);
-        e->orphaned = !keep_takes_part(node, e->owner, e->owner_tenure);
-        if (e->orphaned || e->unsure)
-            keep_report(node, e);
-    }
-    for (uint32_t j = 0; j < node->view.count; j++)
-        if (keep_peer(node, j))
-            keep_say_mark(keep_peer(node, j), node->view.number, k->opened);
-    k->barrier = true;
-    keep_count_acks(node);
-    keep_try_barrier(node);
-}
-
-void keep_open(struct node *node)
-{
-    struct keep_session *e, *next = NULL;
-    size_t at = 0;
-
-    while ((e = keep_each(&node->keep, &at, &next))) {
-        if (e->unsure && e->session) {
-            keep_begin_time(node, e);
-            session_begin_ttls(e->session);
-        }
-        e->unsure = false;
-    }
-    node->keep.opened = node->view.number;
-    node->keep.stirred = true;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- as it goes */
 
 void keep_init(struct node *node)
 {
     struct keep *k = &node->keep;
 
+    ring_init(&k->all);
+    ring_init(&k->walk);
     ring_init(&k->own);
+    ring_init(&k->adopted);
+    ring_init(&k->vouched);
+    ring_init(&k->doomed);
+    ring_init(&k->tried);
     ring_init(&k->resuming);
     ring_init(&k->news);
     ring_init(&k->pending);
@@ -566,9 +345,18 @@ void keep_init(struct node *node)
 
 void keep_free(struct node *node)
 {
-    node->keep.over = true;
+    struct keep *k = &node->keep;
+
+    k->over = true;
+    k->phase = KEEP_PASSED;
     keep_forget_all(node);
-    free(node->keep.table);
+    while (keep_views_busy(node) || !ring_empty(&node->tasks)) {
+        keep_views_go_on(node);
+        session_go_on(node);
+    }
+    k->acked = UINT64_MAX; /* no other member hears of them */
+    while (keep_can_drop(k))
+        keep_drop_some(node);
 }
 
 void keep_mind_lease(struct node *node, bool grants)
@@ -595,12 +383,26 @@ void keep_leave(struct node *node)
     }
 }
 
+void keep_vouch(struct session *s)
+{
+    ring_cut(&s->kept->in_vouched);
+    ring_push(&s->node->keep.vouched, &s->kept->in_vouched);
+}
+
+/* The first of those whose clients may believe, or the ring itself. */
+static struct ring *keep_believed(const struct node *node)
+{
+    const struct ring *vouched = &node->keep.vouched;
+    struct ring *r = vouched->next;
+
+    while (r != vouched && RING_OF(r, struct keep_session, in_vouched)->session->vouched_ms <= node->now_ms)
+        r = r->next;
+    return r;
+}
+
 bool keep_is_believed(const struct node *node)
 {
-    for (struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next)
-        if (RING_OF(r, struct keep_session, in_own)->session->vouched_ms > node->now_ms)
-            return true;
-    return false;
+    return keep_believed(node) != &node->keep.vouched;
 }
 
 /* One session, as time passes. When to look at it again. */
@@ -608,9 +410,9 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
 {
     uint64_t lost_ms = node->keep.lapsed_ms ? node->keep.lapsed_ms + e->keep_ms : UINT64_MAX, due = UINT64_MAX;
 
-    if (e->wanted_by && !session_has_kept(e->session))
+    if (e->wanted_by && !e->claims)
         e->wanted_by = 0; /* other members do not know it any more */
-    if (e->wanted_by && !node->keep.barrier && keep_is_free(e))
+    if (e->wanted_by && node->keep.phase == KEEP_PASSED && keep_is_free(e))
         keep_begin_move(node, e);
     if (e->wanted_by || node->leaves || node->dropped)
         due = e->session->vouched_ms > node->now_ms ? e->session->vouched_ms : UINT64_MAX;
@@ -621,7 +423,7 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
             session_lose_all(e->session, LOSS_NO_MAJORITY);
         return keep_earlier(due, lost_ms > node->now_ms ? lost_ms : UINT64_MAX);
     }
-    if (e->unsure || e->moves_to)
+    if (keep_is_unsure(node, e) || e->moves_to)
         return due;
     if (e->due_ms <= node->now_ms) {
         keep_expire(node, e);
@@ -630,20 +432,48 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
     return keep_earlier(due, e->due_ms);
 }
 
-static void keep_look(struct node *node)
+static void keep_begin_look(struct node *node)
 {
     struct keep *k = &node->keep;
 
+    k->stirred = false;
     k->looked_ms = node->now_ms;
     k->due_ms = UINT64_MAX;
-    for (struct ring *r = k->resuming.next, *next; r != &k->resuming; r = next) {
-        next = r->next;
-        keep_try_resume(RING_OF(r, struct session, in_resuming));
+    ring_push(k->resuming.next, &k->tried);
+    k->looking = k->own_count;
+}
+
+static bool keep_is_looking(const struct keep *k)
+{
+    return !ring_empty(&k->tried) || k->looking;
+}
+
+/* A piece of it. An own session that has been looked at is the last of them. */
+static void keep_look(struct node *node)
+{
+    struct keep *k = &node->keep;
+    uint32_t left = keep_piece(node);
+
+    for (; left && !ring_empty(&k->tried); left--) {
+        struct ring *next = k->tried.next;
+
+        ring_cut(&k->tried);
+        if (next != &k->resuming) {
+            ring_push(next->next, &k->tried);
+            keep_try_resume(RING_OF(next, struct session, in_resuming));
+        }
     }
-    for (struct ring *r = k->own.next, *next; r != &k->own; r = next) {
-        next = r->next;
-        k->due_ms = keep_earlier(k->due_ms, keep_look_at(node, RING_OF(r, struct keep_session, in_own)));
+    while (left && k->looking && !ring_empty(&k->own)) {
+        struct keep_session *e = RING_OF(k->own.next, struct keep_session, in_own);
+        uint32_t work = 1 + e->session->held;
+
+        k->looking--;
+        left -= work < left ? work : left;
+        keep_own(node, e, e->session);
+        k->due_ms = keep_earlier(k->due_ms, keep_look_at(node, e));
     }
+    if (ring_empty(&k->own))
+        k->looking = 0;
 }
 
 bool keep_next(struct node *node, struct node_event *event)
@@ -664,27 +494,38 @@ bool keep_next(struct node *node, struct node_event *event)
     return true;
 }
 
-uint64_t keep_due_ms(const struct node *node)
+bool keep_is_busy(const struct node *node)
 {
     const struct keep *k = &node->keep;
 
-    return ring_empty(&k->resuming) ? k->due_ms : keep_earlier(k->due_ms, k->looked_ms + LOOK_AGAIN_MS);
+    return keep_is_looking(k) || keep_can_drop(k) || keep_views_busy(node);
+}
+
+uint64_t keep_due_ms(const struct node *node)
+{
+    const struct keep *k = &node->keep;
+    uint64_t due = ring_empty(&k->resuming) ? k->due_ms : keep_earlier(k->due_ms, k->looked_ms + LOOK_AGAIN_MS);
+
+    return keep_is_busy(node) ? keep_earlier(due, node->now_ms + 1) : due;
 }
 
 void keep_go_on(struct node *node)
 {
     struct keep *k = &node->keep;
 
+    keep_views_go_on(node);
+    for (struct ring *first = keep_believed(node); k->vouched.next != first;)
+        ring_cut(k->vouched.next);
     for (uint32_t j = 0; j < node->view.count; j++) {
         struct member *m = keep_peer(node, j);
 
-        if (m && m->keep.seen != m->keep.told) {
+        if (m && m->keep.synced && m->keep.seen != m->keep.told) {
             keep_say_number(m, KEEP_ACK, m->keep.seen);
             m->keep.told = m->keep.seen;
         }
     }
-    if (k->stirred || keep_due_ms(node) <= node->now_ms) {
-        k->stirred = false;
-        keep_look(node);
-    }
+    keep_drop_some(node);
+    if (!keep_is_looking(k) && (k->stirred || keep_due_ms(node) <= node->now_ms))
+        keep_begin_look(node);
+    keep_look(node);
 }

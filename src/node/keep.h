@@ -28,6 +28,7 @@ enum {
     KEEP_HELD_MAX = 1 << 12,    /* locks of one kept session */
     KEEP_CLAIMS_MAX = 1 << 17,  /* of all kept sessions of a member, before it refuses others */
     KEEP_RECORDS_MAX = 1 << 23, /* that other members may make this one keep */
+    KEEP_PIECE = 1 << 10, /* sessions and locks that one turn handles; and the rest of the last session of these */
 };
 
 struct keep_id {
@@ -37,6 +38,7 @@ struct keep_id {
 /* A lock that a session of another member holds. */
 struct keep_record {
     struct ring in_session;
+    struct keep_record *next; /* with the same place in the session's table */
     uint64_t fence;
     uint64_t reported; /* only by reports: the view in which its owner, which takes part, was chosen; or 0 */
     uint32_t ttl_ms, slots, mode;
@@ -51,7 +53,8 @@ struct keep_value {
 
 struct keep_session {
     struct keep_session *next; /* with the same place in the table */
-    struct ring in_own;
+    struct ring in_all, in_own;
+    struct ring in_adopted, in_vouched; /* own: see struct keep */
     struct keep_id id;
     uint32_t keep_ms;         /* 0: a token owns its lock */
     struct keep_value *value; /* the token; or null */
@@ -60,33 +63,53 @@ struct keep_session {
     uint64_t moves_to;  /* the id of the member that shall be the owner in the next view; or 0 */
     uint64_t wanted_by; /* own: a member that has asked for it, and has to wait; or 0 */
     uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
-    bool unsure;        /* its owner was chosen in a view that has not opened here: some members may not know that */
+    uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
     bool leaves;        /* own: it had claims, and a move, when this member sent MARK */
-    struct session *session; /* own: it, with or without a client; else null */
-    struct session *former;  /* own: the connection that was cut off, if it is still there; else null */
-    uint64_t due_ms;         /* own, without a client: when its time is over */
-    struct ring records;     /* of another member */
+    uint32_t claims;    /* own: those of which others have records */
+    struct session *session;    /* own: it, with or without a client; else null */
+    struct session *former;     /* own: the connection that was cut off, if it is still there; else null */
+    uint64_t due_ms;            /* own, without a client: when its time is over */
+    struct ring records;        /* of another member */
+    struct keep_record **table; /* they, by a hash; or null: there are few of them */
+    uint32_t room, count;       /* of the table; and how many records there are */
+};
+
+/* What a member does about kept sessions when a view begins, in this order. The walks are made in pieces. */
+enum keep_phase {
+    KEEP_PASSED, /* nothing more: it has passed the barrier */
+    KEEP_TELLS,  /* it tells others of all sessions that concern them; then it sends MARK. It hears nothing meanwhile */
+    KEEP_AWAITS, /* some MARK has not come */
+    KEEP_CHOOSES /* it has all reports, and chooses owners */
 };
 
 struct keep {
     struct keep_session **table;
     size_t room, count;
-    struct ring own;            /* sessions whose owner this member is */
+    struct ring all;  /* sessions that are in the table */
+    struct ring walk; /* a marker in `all`: the sessions before it have been visited; in no ring: no walk */
+    struct ring own;  /* sessions whose owner this member is */
+    uint32_t own_count;
+    struct ring adopted;        /* own sessions that began in this view, and whose time does not run yet */
+    struct ring vouched;        /* own sessions whose clients may believe, the one that was told so longest ago first */
+    struct ring doomed;         /* sessions that are not in the table any more, and are freed in pieces */
     struct ring resuming, news; /* connections that wait for a session; that have to be told something */
     struct ring pending, ready; /* claims that are granted, and not known everywhere; and known, but not told */
     struct ring withdrawn;      /* claims that are released, until that is known everywhere */
     uint64_t made, acked; /* numbers of the own stream: of the last letter, and of the last that all others have */
-    uint64_t passed;      /* the last view whose MARKs had all come here; or 0 */
+    uint64_t passed;      /* the last view whose barrier this member has passed; or 0 */
     uint64_t opened;      /* the last view that has opened here; or 0 */
     uint64_t looked_ms;   /* when those who resume were looked at last */
+    struct ring tried;    /* a marker in `resuming`: those before it have been looked at; in no ring: all have */
+    uint32_t looking;     /* own sessions that are still to be looked at: the first ones */
     uint64_t lapsed_ms;   /* the lease was over then, and is not back; or 0 */
     uint64_t due_ms;      /* when the time of a session is over, at the earliest */
     size_t claims;        /* of the own sessions: those of which others have records */
     size_t records;       /* of other members' sessions */
     uint32_t moving;      /* own sessions with a move */
-    bool barrier;         /* in this view some MARK has not come */
-    bool stirred;         /* something has happened that those who resume may wait for */
+    uint32_t discarding;  /* connections whose session was forgotten, and which still have claims of it */
+    enum keep_phase phase;
+    bool stirred; /* something has happened that those who resume may wait for */
     bool over;
 };
 
@@ -133,7 +156,8 @@ bool keep_is_full(const struct session *s);
 /* ---- For node.c and its parts. */
 void keep_init(struct node *node);
 void keep_free(struct node *node);
-/* This member begins a new incarnation: all is forgotten, and connections of kept sessions are cut off. */
+/* This member begins a new incarnation: all is forgotten, and connections of kept sessions are cut off. The records are
+ * freed in pieces, and the claims; in a later view this member tells nothing before its claims are (KEEP_TELLS). */
 void keep_forget_all(struct node *node);
 void keep_begin_view(struct node *node);
 void keep_open(struct node *node);
@@ -143,6 +167,8 @@ void keep_mind_lease(struct node *node, bool grants);
 void keep_leave(struct node *node);
 /* May a client believe in a lock of a kept session, whatever happens? */
 bool keep_is_believed(const struct node *node);
+/* The client of this kept session was told that it holds its locks for some time to come. */
+void keep_vouch(struct session *s);
 /* Sessions wait for the next view. */
 bool keep_wants_view(const struct node *node);
 /* A claim was settled. Returns true if its client is not told yet. */
@@ -150,8 +176,9 @@ bool keep_holds_back(struct claim *c);
 /* A claim whose client can be told now that it is granted; or null. */
 struct claim *keep_take_ready(struct node *node);
 bool keep_next(struct node *node, struct node_event *event);
-/* After letters have come, and when time has passed. */
+/* After letters have come, and when time has passed: does the next piece of work. keep_is_busy: is there one? */
 void keep_go_on(struct node *node);
+bool keep_is_busy(const struct node *node);
 uint64_t keep_due_ms(const struct node *node);
 /* A letter of the member at place k, of PART_KEEP (link/registry.h). Returns false if it must wait. *wrong becomes what
  * is wrong with it, or null. */

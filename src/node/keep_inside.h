@@ -1,5 +1,5 @@
-/* keep_inside.h - what the three files about kept sessions share: keep.c (sessions, owners, views), keep_records.c (what this
- * member knows) and keep_letters.c (what members tell each other). */
+/* keep_inside.h - what the four files about kept sessions share: keep.c (sessions and their clients), keep_views.c (owners, and how
+ * they change), keep_records.c (what this member knows) and keep_letters.c (what members tell each other). */
 #ifndef DIBS_NODE_KEEP_INSIDE_H
 #define DIBS_NODE_KEEP_INSIDE_H
 
@@ -13,14 +13,17 @@ struct keep_session *keep_find(const struct keep *k, struct keep_id id);
 struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms);
 /* The session has this value from now on; none if len is 0. */
 void keep_set_value(struct keep_session *e, const char *value, size_t len);
-void keep_forget_record(struct keep *k, struct keep_record *r);
+void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_record *r);
 void keep_remove(struct keep *k, struct keep_session *e);
+/* All sessions leave the table, and are in `doomed`. */
+void keep_doom_all(struct keep *k);
+/* Frees a session that is in no table and has no records. */
+void keep_free_session(struct keep_session *e);
+/* The record of this lock and fence, or null. */
+struct keep_record *keep_find_record(const struct keep_session *e, const char *name, size_t len, uint64_t fence);
 /* Adds a copy of the record. If the session has it, its TTL becomes that of the copy; if the copy was reported by another
  * member, the longer of both: all members have the same reports, and so choose the same one. */
 void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported);
-/* Iterates over all sessions: *at is 0 and *next is null at first; null at the end. The session that was returned may be
- * removed. */
-struct keep_session *keep_each(const struct keep *k, size_t *at, struct keep_session **next);
 /* This member's id in the view. */
 uint64_t keep_self(const struct node *node);
 /* The other member at place k, if it takes part as this one does; or null. */
@@ -31,6 +34,20 @@ void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id
 bool keep_is_own(const struct node *node, const struct keep_session *e);
 /* The id of the member that shall own an orphaned session. All members that know the view choose the same one. */
 uint64_t keep_choose(const struct node *node, const struct keep_session *e);
+/* This member becomes the owner, with this session; or is the owner no longer. */
+void keep_own(struct node *node, struct keep_session *e, struct session *s);
+void keep_disown(struct keep *k, struct keep_session *e);
+
+/* The owner was chosen in a view that has not opened here: some members may not know that. */
+static inline bool keep_is_unsure(const struct node *node, const struct keep_session *e)
+{
+    return e->unsure_in > node->keep.opened;
+}
+
+static inline uint32_t keep_piece(const struct node *node)
+{
+    return node->conf.piece ? node->conf.piece : KEEP_PIECE;
+}
 
 /* Something has happened to a session that clients of this member may be waiting to resume. If none is, all sessions need not
  * be looked at: sessions end, and locks are released, all the time. */
@@ -48,15 +65,27 @@ void keep_say_number(struct member *m, enum message_type type, uint64_t number);
 void keep_say_id(struct member *m, enum message_type type, uint64_t number, struct keep_id id, uint64_t to);
 void keep_say_ask(struct member *m, struct keep_id id);
 void keep_say_mark(struct member *m, uint64_t view, uint64_t opened);
-/* Sends everything that the own sessions hold to a member that has just begun to take part. */
-void keep_send_all(struct node *node, struct member *m);
-/* Sends everything that this member knows of the session to all others. */
-void keep_report(struct node *node, const struct keep_session *e);
+/* Sends everything that an own session holds to the members that have just begun to take part. Returns how many letters. */
+uint32_t keep_greet(struct node *node, const struct keep_session *e);
+/* Sends everything that this member knows of the session to all others. Returns how many letters. */
+uint32_t keep_report(struct node *node, const struct keep_session *e);
 
 /* ---- keep.c */
-/* Looks how far all others have acknowledged; grants that all know of can be told, and withdrawals that all know of are done. */
+/* Looks how far all others have acknowledged; grants that all know of can be told. */
 void keep_count_acks(struct node *node);
-/* If the marks of all members have come in this view, chooses the owners of orphaned sessions. */
+/* The keep time of an own session without a client begins. */
+void keep_begin_time(struct node *node, struct keep_session *e);
+/* What the connection is told of its session. */
+void keep_tell(struct session *s, enum keep_news news);
+
+/* ---- keep_views.c */
+/* May this member, the owner, do anything with the session? The view in which it became the owner has opened. If its time does
+ * not run yet, it begins now. */
+bool keep_may_act(struct node *node, struct keep_session *e);
+/* If the marks of all members have come in this view, begins to choose the owners of sessions that need one. */
 void keep_try_barrier(struct node *node);
+/* The next piece of the work that a view has begun, and of what is to be freed. keep_views_busy: is there one? */
+void keep_views_go_on(struct node *node);
+bool keep_views_busy(const struct node *node);
 
 #endif

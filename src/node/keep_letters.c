@@ -60,7 +60,10 @@ void keep_record_claim(struct claim *c)
     struct node *node = c->session->node;
     uint8_t letter[LETTER_MAX];
 
-    node->keep.claims += !keep_is_recorded(c);
+    if (!keep_is_recorded(c)) {
+        node->keep.claims++;
+        c->session->kept->claims++;
+    }
     c->kept = ++node->keep.made;
     c->freed = false;
     keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
@@ -69,14 +72,17 @@ void keep_record_claim(struct claim *c)
 void keep_free_claim(struct claim *c)
 {
     struct node *node = c->session->node;
+    struct keep_session *e = c->session->kept;
     uint8_t letter[LETTER_MAX], *at = letter;
 
-    if (!c->kept || c->freed)
+    if (!c->kept || c->freed || !e) /* the last: the session was forgotten, and its claims will be */
         return;
     c->freed = true;
     c->kept = ++node->keep.made;
     node->keep.claims--;
-    at = keep_pack_id(pack_number(pack_number(at, KEEP_FREE, 1), c->kept, 8), c->session->kept->id);
+    if (--e->claims == 0 && node->keep.phase == KEEP_TELLS)
+        e->leaves = false; /* others hear that before MARK */
+    at = keep_pack_id(pack_number(pack_number(at, KEEP_FREE, 1), c->kept, 8), e->id);
     at = pack_number(pack_text(at, c->name, c->name_len), c->fence, 8);
     keep_say_all(node, letter, at);
 }
@@ -110,30 +116,38 @@ void keep_say_ask(struct member *m, struct keep_id id)
 
 void keep_say_mark(struct member *m, uint64_t view, uint64_t opened)
 {
-    uint8_t letter[1 + 8 + 8];
+    uint8_t letter[1 + 2 * 8];
 
     keep_say(m, letter, pack_number(pack_number(pack_number(letter, KEEP_MARK, 1), view, 8), opened, 8));
 }
 
-/* To a member that has just begun to take part: all that the own sessions hold, and where they are to move. */
-void keep_send_all(struct node *node, struct member *m)
+/* To one member that has just begun to take part: all that the session holds, and where it is to move. */
+static uint32_t keep_greet_one(struct member *m, const struct keep_session *e)
 {
     uint8_t letter[LETTER_MAX];
+    uint32_t count = 0;
 
-    for (struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
-        const struct keep_session *e = RING_OF(r, struct keep_session, in_own);
-
-        for (struct ring *i = e->session->claims.next; i != &e->session->claims; i = i->next)
-            if (keep_is_recorded(RING_OF(i, struct claim, in_session)))
-                keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(i, struct claim, in_session)));
-        if (e->moves_to)
-            keep_say_id(m, KEEP_MOVE, 0, e->id, e->moves_to);
-    }
-    keep_say_number(m, KEEP_SYNC, node->keep.made);
+    for (struct ring *r = e->session->claims.next; r != &e->session->claims; r = r->next)
+        if (keep_is_recorded(RING_OF(r, struct claim, in_session))) {
+            keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(r, struct claim, in_session)));
+            count++;
+        }
+    if (e->moves_to)
+        keep_say_id(m, KEEP_MOVE, 0, e->id, e->moves_to);
+    return count;
 }
 
-/* All that this member knows of a session, to all others. */
-void keep_report(struct node *node, const struct keep_session *e)
+uint32_t keep_greet(struct node *node, const struct keep_session *e)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k) && !keep_peer(node, k)->keep.greeted)
+            count += keep_greet_one(keep_peer(node, k), e);
+    return count;
+}
+
+uint32_t keep_report(struct node *node, const struct keep_session *e)
 {
     uint8_t letter[LETTER_MAX];
 
@@ -146,6 +160,7 @@ void keep_report(struct node *node, const struct keep_session *e)
         at = pack_number(at, e->moves_to, 8);
         keep_say_all(node, letter, at);
     }
+    return e->count;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hearing */
@@ -221,6 +236,7 @@ static const char *keep_hear_grant(struct node *node, uint32_t place, struct unp
 static const char *keep_hear_free(struct node *node, uint32_t place, struct unpack *u)
 {
     struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
+    struct keep_record *x;
     size_t len;
     const char *name = unpack_text(u, &len);
     uint64_t fence = unpack_number(u, 8);
@@ -229,14 +245,8 @@ static const char *keep_hear_free(struct node *node, uint32_t place, struct unpa
         return keep_nonsense;
     if (!e || e->session || e->owner != node->view.member[place].id)
         return NULL; /* it belongs to another member since */
-    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
-        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
-
-        if (x->fence == fence && x->name_len == len && memcmp(x->name, name, len) == 0) {
-            keep_forget_record(&node->keep, x);
-            break;
-        }
-    }
+    if ((x = keep_find_record(e, name, len, fence)))
+        keep_forget_record(&node->keep, e, x);
     if (ring_empty(&e->records))
         keep_remove(&node->keep, e);
     keep_stir(node);
@@ -291,7 +301,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
     b.record.reported = orphaned ? 0 : chosen;
-    e->unsure = true;
+    e->unsure_in = node->view.number;
     e->orphaned |= orphaned;
     if (e->session) /* of this member, which has not heard that it moved */
         return NULL;
@@ -315,7 +325,7 @@ static const char *keep_hear_ask(struct node *node, uint32_t place, struct unpac
 
     if (u->wrong || u->at != u->end)
         return keep_nonsense;
-    if (!e || !e->session || e->unsure || e->moves_to || keep_is_token(e))
+    if (!e || !e->session || keep_is_token(e) || !keep_may_act(node, e) || e->moves_to)
         return NULL;
     e->wanted_by = node->view.member[place].id;
     node->keep.stirred = true;
@@ -337,7 +347,7 @@ static const char *keep_hear_mark(struct node *node, struct member *m, struct un
 {
     uint64_t number = unpack_number(u, 8), opened = unpack_number(u, 8);
 
-    if (number != node->view.number || u->wrong || u->at != u->end || m->keep.marked)
+    if (number != node->view.number || u->wrong || u->at != u->end || opened >= number || m->keep.marked)
         return keep_nonsense;
     m->keep.opened = opened;
     m->keep.marked = true;
@@ -364,6 +374,7 @@ static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type
         wrong = keep_nonsense;
     if (!wrong && number)
         m->keep.seen = number;
+    m->keep.synced |= type == KEEP_SYNC;
     return wrong;
 }
 
@@ -377,7 +388,9 @@ bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, 
     if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_incarnation ||
         m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
         return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
-    if (node->keep.barrier && m->keep.marked)
+    if (node->keep.phase == KEEP_TELLS)
+        return false; /* what this member tells is what it knew when the view began */
+    if (node->keep.phase != KEEP_PASSED && m->keep.marked)
         return false; /* it may be about an owner that is not known here yet */
     if (type <= KEEP_SYNC)
         *wrong = keep_hear_stream(node, k, type, &u);
@@ -389,7 +402,7 @@ bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, 
         *wrong = keep_hear_mark(node, m, &u);
     else if (type == KEEP_ASK)
         *wrong = keep_hear_ask(node, k, &u);
-    else if (node->keep.barrier)
+    else if (node->keep.phase == KEEP_AWAITS)
         *wrong = keep_hear_report(node, &u);
     return true;
 }

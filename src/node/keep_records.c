@@ -4,8 +4,12 @@
 
 #include "base/memory.h"
 
+#define XXH_INLINE_ALL
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+enum { FEW = 8 /* records that need no table */ };
 
 /* ---------------------------------------------------------------------------------------------------------- the table */
 
@@ -52,7 +56,10 @@ struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_m
     e->id = id;
     e->keep_ms = keep_ms;
     ring_init(&e->in_own);
+    ring_init(&e->in_adopted);
+    ring_init(&e->in_vouched);
     ring_init(&e->records);
+    ring_push(&k->all, &e->in_all);
     keep_link(k, e);
     k->count++;
     return e;
@@ -69,36 +76,8 @@ void keep_set_value(struct keep_session *e, const char *value, size_t len)
     memcpy(e->value->text, value, len);
 }
 
-void keep_forget_record(struct keep *k, struct keep_record *r)
-{
-    ring_cut(&r->in_session);
-    k->records--;
-    free(r);
-}
-
-/* Of one lock a session has one record. */
-void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported)
-{
-    struct keep_record *own;
-
-    for (struct ring *r = e->records.next; r != &e->records; r = r->next) {
-        struct keep_record *y = RING_OF(r, struct keep_record, in_session);
-
-        if (y->fence == x->fence && y->name_len == x->name_len && memcmp(y->name, x->name, x->name_len) == 0) {
-            if (x->reported < y->reported)
-                y->reported = x->reported;
-            if (!reported || (y->ttl_ms && (!x->ttl_ms || x->ttl_ms > y->ttl_ms)))
-                y->ttl_ms = x->ttl_ms;
-            return;
-        }
-    }
-    own = mem_new(sizeof *own + x->name_len);
-    memcpy(own, x, sizeof *x + x->name_len);
-    ring_push(&e->records, &own->in_session);
-    k->records++;
-}
-
-void keep_remove(struct keep *k, struct keep_session *e)
+/* Takes the session out of the table. */
+static void keep_unlink(struct keep *k, struct keep_session *e)
 {
     struct keep_session **at = &k->table[e->id.low % k->room];
 
@@ -106,23 +85,141 @@ void keep_remove(struct keep *k, struct keep_session *e)
         at = &(*at)->next;
     *at = e->next;
     k->count--;
-    k->moving -= e->session && e->moves_to;
-    ring_cut(&e->in_own);
-    while (!ring_empty(&e->records))
-        keep_forget_record(k, RING_OF(e->records.next, struct keep_record, in_session));
+}
+
+void keep_free_session(struct keep_session *e)
+{
+    ring_cut(&e->in_all);
+    free(e->table);
     free(e->value);
     free(e);
 }
 
-/* All sessions that are known, one after the other; the one after this may be removed meanwhile. */
-struct keep_session *keep_each(const struct keep *k, size_t *at, struct keep_session **next)
+void keep_remove(struct keep *k, struct keep_session *e)
 {
-    struct keep_session *e = *next;
+    keep_unlink(k, e);
+    k->moving -= e->session && e->moves_to;
+    keep_disown(k, e);
+    while (!ring_empty(&e->records))
+        keep_forget_record(k, e, RING_OF(e->records.next, struct keep_record, in_session));
+    keep_free_session(e);
+}
 
-    while (!e && *at < k->room)
-        e = k->table[(*at)++];
-    *next = e ? e->next : NULL;
-    return e;
+void keep_doom_all(struct keep *k)
+{
+    struct ring *first = k->all.next, *last = k->all.prev;
+
+    free(k->table);
+    k->table = NULL;
+    k->room = k->count = 0;
+    if (ring_empty(&k->all))
+        return;
+    first->prev = k->doomed.prev;
+    k->doomed.prev->next = first;
+    last->next = &k->doomed;
+    k->doomed.prev = last;
+    ring_init(&k->all);
+}
+
+void keep_own(struct node *node, struct keep_session *e, struct session *s)
+{
+    e->session = s;
+    s->kept = e;
+    node->keep.own_count += ring_empty(&e->in_own);
+    ring_cut(&e->in_own);
+    ring_push(&node->keep.own, &e->in_own);
+}
+
+void keep_disown(struct keep *k, struct keep_session *e)
+{
+    k->own_count -= !ring_empty(&e->in_own);
+    ring_cut(&e->in_own);
+    ring_cut(&e->in_adopted);
+    ring_cut(&e->in_vouched);
+    e->session = NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- records */
+
+/* Records are in the order in which they came; and in a table of the session if they are more than a few. A session has a bounded
+ * number of them, so a table that grows is no long work. */
+static struct keep_record **keep_place(const struct keep_session *e, const char *name, size_t len, uint64_t fence)
+{
+    return &e->table[XXH3_64bits_withSeed(name, len, fence) & (e->room - 1)];
+}
+
+static void keep_enter(struct keep_session *e, struct keep_record *x)
+{
+    struct keep_record **place = keep_place(e, x->name, x->name_len, x->fence);
+
+    x->next = *place;
+    *place = x;
+}
+
+static void keep_grow_records(struct keep_session *e)
+{
+    free(e->table);
+    e->room = e->room ? 2 * e->room : 2 * FEW;
+    e->table = mem_new(e->room * sizeof *e->table);
+    for (struct ring *r = e->records.next; r != &e->records; r = r->next)
+        keep_enter(e, RING_OF(r, struct keep_record, in_session));
+}
+
+static bool keep_is_record(const struct keep_record *x, const char *name, size_t len, uint64_t fence)
+{
+    return x->fence == fence && x->name_len == len && memcmp(x->name, name, len) == 0;
+}
+
+struct keep_record *keep_find_record(const struct keep_session *e, const char *name, size_t len, uint64_t fence)
+{
+    struct keep_record *x;
+
+    if (!e->table) {
+        for (struct ring *r = e->records.next; r != &e->records; r = r->next)
+            if (keep_is_record(RING_OF(r, struct keep_record, in_session), name, len, fence))
+                return RING_OF(r, struct keep_record, in_session);
+        return NULL;
+    }
+    x = *keep_place(e, name, len, fence);
+    while (x && !keep_is_record(x, name, len, fence))
+        x = x->next;
+    return x;
+}
+
+void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_record *x)
+{
+    struct keep_record **at = e->table ? keep_place(e, x->name, x->name_len, x->fence) : NULL;
+
+    while (at && *at != x)
+        at = &(*at)->next;
+    if (at)
+        *at = x->next;
+    ring_cut(&x->in_session);
+    e->count--;
+    k->records--;
+    free(x);
+}
+
+/* Of one lock a session has one record. */
+void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported)
+{
+    struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
+
+    if (own) {
+        if (x->reported < own->reported)
+            own->reported = x->reported;
+        if (!reported || (own->ttl_ms && (!x->ttl_ms || x->ttl_ms > own->ttl_ms)))
+            own->ttl_ms = x->ttl_ms;
+        return;
+    }
+    own = mem_new(sizeof *own + x->name_len);
+    memcpy(own, x, sizeof *x + x->name_len);
+    ring_push(&e->records, &own->in_session);
+    k->records++;
+    if (++e->count > (e->table ? e->room : FEW))
+        keep_grow_records(e);
+    else if (e->table)
+        keep_enter(e, own);
 }
 
 bool keep_knows(const struct node *node, struct keep_id id)

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 26 };
+enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 28 };
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
 
@@ -92,14 +92,16 @@ void message_take_late(struct node *node, uint32_t k)
 {
     struct member *m = node->member[k];
 
-    while (bytes_len(&m->late)) {
+    while (bytes_len(&m->late) && node->late_left) {
         struct unpack u = {.at = m->late.at + m->late.start, .end = m->late.at + m->late.end};
         size_t len = unpack_number(&u, 4);
 
         if (!message_take_letter(node, k, u.at, len))
             return;
         bytes_consume(&m->late, 4 + len);
+        node->late_left--;
     }
+    node->late_again |= bytes_len(&m->late) > 0;
 }
 
 void message_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)

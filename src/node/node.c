@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+enum { NODE_LATE = 1 << 12 /* letters that have waited, for each turn: more than can come in one */ };
+
 /* ------------------------------------------------------------------------------------------------------------- roster */
 
 static struct member *node_new_member(struct node *node, const struct view_member *v)
@@ -372,6 +374,11 @@ bool node_has_left(const struct node *node)
     return !node->takes_part || view_taking_part(&node->view) == 1 || !node->agree;
 }
 
+bool node_is_busy(const struct node *node)
+{
+    return locks_is_busy(&node->locks) || !ring_empty(&node->tasks) || keep_is_busy(node) || node->late_again;
+}
+
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);
@@ -385,7 +392,7 @@ uint64_t node_due_ms(const struct node *node)
         due = other;
     if ((other = keep_due_ms(node)) < due)
         due = other;
-    if ((locks_is_busy(&node->locks) || !ring_empty(&node->tasks)) && node->now_ms + 1 < due)
+    if (node_is_busy(node) && node->now_ms + 1 < due)
         due = node->now_ms + 1;
     if (!node->agree)
         return due;
@@ -456,6 +463,8 @@ void node_advance(struct node *node, uint64_t now_ms)
 
 void node_pump(struct node *node)
 {
+    node->late_left = node->conf.piece ? node->conf.piece : NODE_LATE;
+    node->late_again = false;
     for (uint32_t k = 0; k < node->view.count; k++) {
         enum link_sort sort = LINK_NOTE;
         const uint8_t *bytes;

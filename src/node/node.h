@@ -90,6 +90,8 @@ struct node {
     struct ring sessions;
     struct ring confirming; /* sessions that must confirm again and again, the one that did so longest ago first */
     struct ring tasks;      /* sessions with many claims that are let go in pieces */
+    uint32_t late_left;     /* letters that have waited and can still be heard in this turn */
+    bool late_again;        /* some may be heard in the next turn */
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses, lapses; /* so far */

@@ -125,12 +125,6 @@ void session_discard(struct claim *c)
     free(c);
 }
 
-void session_discard_all(struct session *s)
-{
-    while (!ring_empty(&s->claims))
-        session_discard(RING_OF(s->claims.next, struct claim, in_session));
-}
-
 void session_release_all(struct session *s)
 {
     while (!ring_empty(&s->claims))
@@ -176,12 +170,40 @@ static bool session_orphan_claim(struct claim *c)
     return c->state == CLAIM_LINGERS && c->due_slot;
 }
 
+/* If all claims are discarded, the session has nothing to do with a kept one any more. */
+static void session_end_discards(struct session *s)
+{
+    if (!ring_empty(&s->claims))
+        return;
+    s->node->keep.discarding--;
+    s->task = SESSION_RELEASES;
+    if (s->orphan)
+        session_free(s);
+}
+
+void session_discard_later(struct session *s)
+{
+    if (s->waiting)
+        session_discard(s->waiting);
+    s->task = SESSION_DISCARDS;
+    s->left = session_claims(s);
+    s->node->keep.discarding++;
+    ring_cut(&s->in_task);
+    ring_push(&s->node->tasks, &s->in_task);
+    session_end_discards(s);
+}
+
 /* Does the task for one claim. The session may be gone afterwards, as an orphan is with the last of its claims. */
 static void session_do_one(struct session *s, struct claim *c)
 {
     bool stays = s->task == SESSION_LAPSES || (s->task == SESSION_BREAKS && session_orphan_claim(c));
 
     s->left--;
+    if (s->task == SESSION_DISCARDS) {
+        session_discard(c);
+        session_end_discards(s);
+        return;
+    }
     if (!stays) {
         session_forget(c);
         return;
@@ -192,23 +214,25 @@ static void session_do_one(struct session *s, struct claim *c)
         locks_take_away(&s->node->locks, c, LOSS_UNCONFIRMED);
 }
 
-/* A piece of the task of this session; the rest is done in later turns. */
-static void session_do_some(struct session *s)
+/* A piece of the task of this session; the rest is done in later turns. Returns the size of the piece, which is at most
+ * `piece`. */
+static uint32_t session_do_some(struct session *s, uint32_t piece)
 {
     struct node *node = s->node;
-    uint32_t piece = session_piece(node), count = piece < s->left ? piece : s->left;
+    uint32_t count = piece < s->left ? piece : s->left;
 
     ring_cut(&s->in_task);
     if (count < s->left)
         ring_push(&node->tasks, &s->in_task);
-    for (; count; count--)
+    for (uint32_t left = count; left; left--)
         session_do_one(s, RING_OF(s->claims.next, struct claim, in_session));
+    return count;
 }
 
 void session_go_on(struct node *node)
 {
-    if (!ring_empty(&node->tasks))
-        session_do_some(RING_OF(node->tasks.next, struct session, in_task));
+    for (uint32_t left = session_piece(node); left && !ring_empty(&node->tasks);)
+        left -= session_do_some(RING_OF(node->tasks.next, struct session, in_task), left);
 }
 
 /* The driver has forgotten the session. Its wait is withdrawn; its locks are released, or linger. */
@@ -227,12 +251,14 @@ static void session_end(struct session *s, enum session_task task)
         session_detach(s, task == SESSION_RELEASES);
         return;
     }
+    if (s->task == SESSION_DISCARDS) /* which goes on */
+        return;
     s->task = task;
     s->left = session_claims(s);
     if (ring_empty(&s->claims))
         session_free(s);
     else
-        session_do_some(s);
+        session_do_some(s, session_piece(s->node));
 }
 
 void session_close(struct session *s)
@@ -315,17 +341,6 @@ void session_pass_all(struct session *from, struct session *to)
     if (!*to->who)
         memcpy(to->who, from->who, sizeof to->who);
     ring_cut(&from->in_confirming);
-}
-
-bool session_has_kept(const struct session *s)
-{
-    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
-        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
-
-        if (c->kept && !c->freed)
-            return true;
-    }
-    return false;
 }
 
 /* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. A
@@ -457,7 +472,7 @@ void session_lapse(struct node *node)
         s->task = SESSION_LAPSES;
         s->lapsed_ms = node->now_ms;
         s->left = session_claims(s);
-        session_do_some(s);
+        session_do_some(s, session_piece(node));
     }
 }
 
@@ -530,7 +545,10 @@ uint64_t session_confirm(struct session *s)
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
     s->confirms |= ms > 0;
-    if (ms && s->left) { /* the client keeps the locks that session_lapse has not taken away yet */
+    if (ms && s->kept)
+        keep_vouch(s);
+    if (ms && s->left &&
+        s->task == SESSION_LAPSES) { /* the client keeps the locks that session_lapse has not taken away yet */
         s->left = 0;
         ring_cut(&s->in_task);
     }

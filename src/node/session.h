@@ -30,7 +30,7 @@
 enum { SESSION_HELD_MAX = 1 << 16, SESSION_WHO_MAX = 95, SESSION_PIECE = 1 << 10 };
 
 /* What becomes of the claims of a session, piece by piece. */
-enum session_task { SESSION_RELEASES, SESSION_BREAKS, SESSION_LAPSES };
+enum session_task { SESSION_RELEASES, SESSION_BREAKS, SESSION_LAPSES, SESSION_DISCARDS };
 
 struct session {
     struct node *node;
@@ -132,13 +132,12 @@ void session_end_orphan(struct session *s);
 struct claim *session_adopt(struct session *s, const char *name, size_t name_len);
 /* Frees the claim without telling its client. */
 void session_discard(struct claim *c);
-void session_discard_all(struct session *s);
+/* The same with all its claims, in pieces: they belong to another member, or to none. An orphan ends with them. */
+void session_discard_later(struct session *s);
 void session_release_all(struct session *s);
 void session_lose_all(struct session *s, enum loss why);
 /* All that one holds is the other's, what was vouched for included. */
 void session_pass_all(struct session *from, struct session *to);
-/* Do other members have a record of a claim of it? */
-bool session_has_kept(const struct session *s);
 /* The leases (TTL) of its claims begin. */
 void session_begin_ttls(struct session *s);
 /* For lock.c, see locks_conf. */

@@ -104,7 +104,8 @@ static bool token_extend(struct claim *c, const struct token_order *o)
 static bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter)
 {
     struct keep_session *e = keep_find(&node->keep, o->id);
-    struct claim *c = keep_is_token(e) && e->session && !e->unsure ? session_token_claim(e->session, o->fence) : NULL;
+    struct claim *c =
+        keep_is_token(e) && e->session && keep_may_act(node, e) ? session_token_claim(e->session, o->fence) : NULL;
 
     *letter = *left_ms = 0;
     if (!c)

@@ -1,0 +1,370 @@
+/* keep_views.c - see keep.h and README.md: which member owns a kept session, and how that changes when a view begins.
+ *
+ * A member that takes part walks over all sessions that it knows twice. First it tells the others (KEEP_TELLS): new
+ * members of what its own sessions hold, all members of the records whose owner is gone or not certain. When it has
+ * all MARKs, it chooses the owners of sessions that need one (KEEP_CHOOSES), and becomes the owner of some. Only then
+ * it makes its digest. Both walks are made in pieces: one for each turn, of KEEP_PIECE sessions and locks, or a few
+ * more, since a session is not divided (KEEP_HELD_MAX). A view may begin before the walk of the previous one has ended.
+ * Then some sessions have been visited, and others not, as some members have passed the barrier of a view and others
+ * not. README.md says why that does no harm: it argues for each session by itself. */
+#include "keep_inside.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------ between owners */
+
+/* The session is made of its records: its locks are held since before this view. Returns how many. */
+static uint32_t keep_adopt(struct node *node, struct keep_session *e)
+{
+    struct session *s = session_open_orphan(node);
+    uint32_t count = e->count;
+
+    while (!ring_empty(&e->records)) {
+        struct keep_record *x = RING_OF(e->records.next, struct keep_record, in_session);
+        struct claim *c = session_adopt(s, x->name, x->name_len);
+
+        c->fence = x->fence;
+        c->ttl_ms = x->ttl_ms;
+        c->slots = x->slots;
+        c->mode = x->mode;
+        c->kept = 1; /* all others have the record: every member has the same ones now */
+        node->keep.claims++;
+        e->claims++;
+        locks_adopt(&node->locks, c);
+        keep_forget_record(&node->keep, e, x);
+    }
+    e->due_ms = UINT64_MAX;
+    keep_own(node, e, s);
+    ring_push(&node->keep.adopted, &e->in_adopted);
+    return count;
+}
+
+static void keep_make_record(struct node *node, struct keep_session *e, struct claim *c)
+{
+    union {
+        struct keep_record record;
+        char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
+    } x = {.record = {.fence = c->fence,
+                      .ttl_ms = (uint32_t)c->ttl_ms,
+                      .slots = c->slots,
+                      .mode = c->mode,
+                      .name_len = c->name_len}};
+
+    memcpy(x.record.name, c->name, c->name_len);
+    keep_add_record(&node->keep, e, &x.record, false);
+    node->keep.claims--;
+    e->claims--;
+    session_discard(c);
+}
+
+/* The opposite: another member is the owner, or may be. Returns how many claims there were. */
+static uint32_t keep_release(struct node *node, struct keep_session *e)
+{
+    struct session *s = e->session;
+    struct ring *r = s->claims.next;
+    uint32_t count = s->held;
+
+    assert(s->orphan);
+    while (r != &s->claims) {
+        struct claim *c = RING_OF(r, struct claim, in_session);
+
+        r = r->next;
+        if (c->state == CLAIM_HELD && keep_is_recorded(c))
+            keep_make_record(node, e, c);
+    }
+    node->keep.moving -= e->moves_to != 0;
+    e->wanted_by = 0;
+    e->former = NULL;
+    keep_disown(&node->keep, e);
+    session_release_all(s);
+    s->kept = NULL;
+    session_end_orphan(s);
+    return count;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- to forget */
+
+void keep_forget_all(struct node *node)
+{
+    struct keep *k = &node->keep;
+
+    while (!ring_empty(&k->own)) {
+        struct keep_session *e = RING_OF(k->own.next, struct keep_session, in_own);
+        struct session *s = e->session;
+
+        keep_disown(k, e);
+        s->kept = NULL;
+        if (!s->orphan)
+            keep_tell(s, KEEP_CUT);
+        session_discard_later(s);
+    }
+    ring_cut(&k->walk);
+    keep_doom_all(k);
+    k->claims = 0;
+    k->moving = k->looking = 0;
+    k->passed = 0;
+    k->phase = KEEP_PASSED;
+    for (uint32_t j = 0; j < node->view.count; j++)
+        if (node->member[j])
+            node->member[j]->keep.tenure = 0;
+    keep_count_acks(node);
+}
+
+/* Frees a piece of what was forgotten. */
+static void keep_free_some(struct node *node)
+{
+    struct keep *k = &node->keep;
+
+    for (uint32_t left = keep_piece(node); left && !ring_empty(&k->doomed); left--) {
+        struct keep_session *e = RING_OF(k->doomed.next, struct keep_session, in_all);
+
+        if (ring_empty(&e->records))
+            keep_free_session(e);
+        else
+            keep_forget_record(k, e, RING_OF(e->records.next, struct keep_record, in_session));
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- views: the barrier */
+
+static void keep_begin_walk(struct keep *k, enum keep_phase phase)
+{
+    k->phase = phase;
+    ring_cut(&k->walk);
+    ring_push(k->all.next, &k->walk);
+}
+
+/* The next session of the walk, or null at its end. */
+static struct keep_session *keep_walk(struct keep *k)
+{
+    struct ring *next = k->walk.next;
+
+    ring_cut(&k->walk);
+    if (next == &k->all)
+        return NULL;
+    ring_push(next->next, &k->walk);
+    return RING_OF(next, struct keep_session, in_all);
+}
+
+/* Others are told of this session what they have to know. Returns how much work that was. */
+static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
+{
+    uint32_t work = 1;
+
+    if (e->session && keep_is_unsure(node, e))
+        work += keep_release(node, e);
+    if (e->session) {
+        keep_set_owner(node, e, keep_self(node)); /* at the very first */
+        work += keep_greet(node, e);
+    }
+    e->leaves = e->session && e->moves_to && e->claims;
+    e->orphaned = !e->session && !keep_takes_part(node, e->owner, e->owner_tenure);
+    if (!e->session && (e->orphaned || keep_is_unsure(node, e)))
+        work += keep_report(node, e);
+    return work;
+}
+
+/* Letters that had to wait can be heard. */
+static void keep_hear_late(struct node *node)
+{
+    for (uint32_t k = 0; k < node->view.count; k++)
+        node->late_again |= node->member[k] && bytes_len(&node->member[k]->late);
+}
+
+static void keep_end_telling(struct node *node)
+{
+    struct keep *k = &node->keep;
+
+    for (uint32_t j = 0; j < node->view.count; j++) {
+        struct member *m = keep_peer(node, j);
+
+        if (!m)
+            continue;
+        if (!m->keep.greeted)
+            keep_say_number(m, KEEP_SYNC, k->made);
+        m->keep.greeted = true;
+        keep_say_mark(m, node->view.number, k->opened);
+    }
+    k->phase = KEEP_AWAITS;
+    keep_hear_late(node);
+}
+
+/* A record that this member has only by reports, and whose owner takes part: has the owner opened the view in which it was
+ * chosen? Then it has told every member that came later what its sessions hold (keep_greet), and the report may be about a
+ * lock that has been released since. Otherwise the owner has not done anything yet. */
+static bool keep_is_outdated(const struct node *node, const struct keep_session *e, const struct keep_record *x)
+{
+    uint32_t k = view_find(&node->view, e->owner);
+
+    return x->reported && !e->orphaned && k != VIEW_MEMBERS_MAX && node->member[k] &&
+           node->member[k]->keep.opened >= x->reported;
+}
+
+/* Returns how many records there were. */
+static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
+{
+    uint32_t count = e->count;
+
+    for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
+        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        next = r->next;
+        if (keep_is_outdated(node, e, x))
+            keep_forget_record(&node->keep, e, x);
+        else
+            x->reported = 0;
+    }
+    return count;
+}
+
+/* All reports of this view are there, and all members have the same: they choose the same owner. Returns how much work
+ * that was. */
+static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
+{
+    bool moves = keep_takes_part(node, e->moves_to, 0);
+    uint32_t work = 1 + keep_forget_outdated(node, e);
+
+    if (!e->session && ring_empty(&e->records)) {
+        keep_remove(&node->keep, e);
+        return work;
+    }
+    if (e->orphaned || (moves && (!e->session || e->leaves))) {
+        keep_set_owner(node, e, moves ? e->moves_to : keep_choose(node, e));
+        e->chosen = node->view.number;
+        e->unsure_in = node->view.number;
+    }
+    node->keep.moving -= e->session && e->moves_to;
+    e->moves_to = 0;
+    e->orphaned = e->leaves = false;
+    if (e->session && !keep_is_own(node, e))
+        work += keep_release(node, e);
+    else if (!e->session && keep_is_own(node, e))
+        work += keep_adopt(node, e);
+    return work;
+}
+
+static void keep_pass_barrier(struct node *node)
+{
+    node->keep.phase = KEEP_PASSED;
+    node->keep.passed = node->view.number;
+    keep_hear_late(node);
+    locks_complete(&node->locks);
+}
+
+static bool keep_has_all_marks(const struct node *node)
+{
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k) && !keep_peer(node, k)->keep.marked)
+            return false;
+    return true;
+}
+
+/* The next piece of what this view has begun. */
+static void keep_walk_on(struct node *node)
+{
+    struct keep *k = &node->keep;
+    uint32_t left = keep_piece(node);
+
+    if (k->phase == KEEP_TELLS && k->discarding) /* the own claims of an earlier incarnation are not forgotten yet */
+        return;
+    while (left && (k->phase == KEEP_TELLS || k->phase == KEEP_CHOOSES)) {
+        struct keep_session *e = keep_walk(k);
+        uint32_t work = 0;
+
+        if (e)
+            work = k->phase == KEEP_TELLS ? keep_tell_of(node, e) : keep_choose_for(node, e);
+        else if (k->phase == KEEP_TELLS)
+            keep_end_telling(node);
+        else
+            keep_pass_barrier(node);
+        if (k->phase == KEEP_AWAITS && keep_has_all_marks(node)) /* of no other member, if there is none */
+            keep_begin_walk(k, KEEP_CHOOSES);
+        left -= work < left ? work : left;
+    }
+}
+
+void keep_try_barrier(struct node *node)
+{
+    if (node->keep.phase != KEEP_AWAITS || !keep_has_all_marks(node))
+        return;
+    keep_begin_walk(&node->keep, KEEP_CHOOSES);
+    keep_walk_on(node);
+}
+
+void keep_begin_view(struct node *node)
+{
+    if (!node->takes_part) {
+        locks_complete(&node->locks);
+        return;
+    }
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        struct member *m = keep_peer(node, k);
+
+        if (m && m->keep.tenure != keep_tenure(&node->view.member[k]))
+            m->keep = (struct keep_peer){.tenure = keep_tenure(&node->view.member[k])};
+        if (m)
+            m->keep.marked = false;
+    }
+    keep_count_acks(node);
+    keep_begin_walk(&node->keep, KEEP_TELLS);
+    keep_walk_on(node);
+}
+
+void keep_open(struct node *node)
+{
+    node->keep.opened = node->view.number;
+    node->keep.stirred = true;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- in pieces */
+
+static struct keep_session *keep_first_adopted(const struct node *node)
+{
+    const struct ring *adopted = &node->keep.adopted;
+    struct keep_session *e = ring_empty(adopted) ? NULL : RING_OF(adopted->next, struct keep_session, in_adopted);
+
+    return e && !keep_is_unsure(node, e) ? e : NULL;
+}
+
+bool keep_may_act(struct node *node, struct keep_session *e)
+{
+    if (keep_is_unsure(node, e))
+        return false;
+    if (!ring_empty(&e->in_adopted)) {
+        ring_cut(&e->in_adopted);
+        keep_begin_time(node, e);
+        session_begin_ttls(e->session);
+    }
+    return true;
+}
+
+/* The view in which these sessions began here has opened: their times begin. */
+static void keep_begin_times(struct node *node)
+{
+    struct keep_session *e;
+    uint32_t left = keep_piece(node);
+
+    while (left && (e = keep_first_adopted(node))) {
+        uint32_t work = 1 + e->session->held;
+
+        keep_may_act(node, e);
+        left -= work < left ? work : left;
+    }
+}
+
+bool keep_views_busy(const struct node *node)
+{
+    const struct keep *k = &node->keep;
+
+    return (k->phase == KEEP_TELLS && !k->discarding) || k->phase == KEEP_CHOOSES || !ring_empty(&k->doomed) ||
+           keep_first_adopted(node);
+}
+
+void keep_views_go_on(struct node *node)
+{
+    keep_walk_on(node);
+    keep_begin_times(node);
+    keep_free_some(node);
+}
