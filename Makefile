@@ -190,6 +190,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 install: all
 	install -D -m 755 $(B)/dibs $(DESTDIR)$(PREFIX)/bin/dibs
+	[ ! -e $(B)/dibs-lab.html ] || install -D -m 644 $(B)/dibs-lab.html $(DESTDIR)$(PREFIX)/share/dibs/dibs-lab.html
 	install -D -m 644 include/dibs.h $(DESTDIR)$(PREFIX)/include/dibs.h
 	install -D -m 644 $(B)/libdibs.a $(DESTDIR)$(LIBDIR)/libdibs.a
 	install -D -m 755 $(B)/libdibs.so.$(ABI) $(DESTDIR)$(LIBDIR)/libdibs.so.$(VERSION)

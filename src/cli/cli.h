@@ -137,6 +137,7 @@ int cmd_sim(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_quiz(int argc, char **argv);
 int cmd_play(int argc, char **argv);
+int cmd_lab(int argc, char **argv);
 int cmd_scenario(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_demo(int argc, char **argv);

@@ -222,6 +222,7 @@ int cmd_demo(int argc, char **argv)
     fine = demo_check_all();
     demo_counterexample();
     demo_measure_all();
-    printf("Go on with   dibs list   dibs check maekawa --sites 4   dibs sim naimi-trehel --sites 100 --closed\n");
+    printf("Go on with   dibs list   dibs check maekawa --sites 4   dibs sim naimi-trehel --sites 100 --closed\n"
+           "or see all of it in a browser: ./run page builds the page, dibs lab serves it\n");
     return fine ? CLI_OK : CLI_FAILED;
 }

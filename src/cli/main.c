@@ -30,6 +30,7 @@ const struct cli_command cli_commands[] = {
     {"scenario", "play a scenario file step by step and compare what happens", cmd_scenario, NULL},
     {"play", "step through an algorithm or a scenario by hand, forward and back", cmd_play, NULL},
     {"quiz", "exercises: find the mistake in an algorithm", cmd_quiz, NULL},
+    {"lab", "serve the laboratory as a web page", cmd_lab, NULL},
     {"trace", "draw a scenario as a space-time diagram", cmd_trace, NULL},
     {0},
 };

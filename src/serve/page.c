@@ -1,0 +1,63 @@
+/* page.c - see page.h. */
+#include "page.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const page_headers[][2] = {
+    {"Content-Type", "text/html; charset=utf-8"},
+    {"Cache-Control", "no-store"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Content-Security-Policy", "frame-ancestors 'none'"},
+    {NULL, NULL},
+};
+
+/* The page that belongs to this program. */
+static FILE *page_find(void)
+{
+    static const char *const places[] = {"dibs-lab.html", "../share/dibs/dibs-lab.html"};
+    char program[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
+    FILE *file = NULL;
+
+    if (len < 0)
+        return NULL;
+    program[len] = 0;
+    *(strrchr(program, '/') + 1) = 0;
+    for (unsigned k = 0; k < sizeof places / sizeof places[0] && !file; k++) {
+        snprintf(path, sizeof path, "%s%s", program, places[k]);
+        file = fopen(path, "r");
+    }
+    return file;
+}
+
+char *page_read(const char *path, size_t *len, char *wrong, size_t wrong_size)
+{
+    FILE *file = path ? fopen(path, "r") : page_find();
+    char *text;
+
+    if (!file && path)
+        snprintf(wrong, wrong_size, "cannot read %s: %s", path, strerror(errno));
+    else if (!file)
+        snprintf(wrong, wrong_size,
+                 "there is no dibs-lab.html beside the program or in ../share/dibs; \"./run page\" builds it");
+    if (!file)
+        return NULL;
+    text = mem_new(PAGE_SIZE_MAX);
+    *len = fread(text, 1, PAGE_SIZE_MAX, file);
+    if (ferror(file) || *len == 0 || *len == PAGE_SIZE_MAX) {
+        snprintf(wrong, wrong_size, "%s is no page: it is empty, too large or cannot be read",
+                 path ? path : "dibs-lab.html");
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text ? mem_grow(text, *len) : NULL;
+}
