@@ -223,6 +223,7 @@ static void start(struct world *w, uint64_t seed, uint32_t n, const struct dme_a
                       (struct node_conf){.summary = "all the same",
                                          .algorithm = algorithm,
                                          .slots_algorithm = slots,
+                                         .recent = (uint32_t)(seed % 3),
                                          .fence = test_below(&w->random, 1000),
                                          .user = w,
                                          .told = hear},

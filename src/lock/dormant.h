@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The largest size of a packed site of `size` bytes, size > 0. In the worst case every second byte differs and takes
  * three. */
@@ -22,11 +23,13 @@ static inline size_t rest_room(size_t size)
  * differ. */
 static inline uint8_t rest_run(const uint8_t *a, const uint8_t *b, size_t size, bool same)
 {
-    uint8_t len = 0;
+    size_t most = size < UINT8_MAX ? size : UINT8_MAX, len = 0;
 
-    while (len < size && len < UINT8_MAX && (a[len] == b[len]) == same)
+    while (same && len + sizeof(uint64_t) <= most && memcmp(a + len, b + len, sizeof(uint64_t)) == 0)
+        len += sizeof(uint64_t);
+    while (len < most && (a[len] == b[len]) == same)
         len++;
-    return len;
+    return (uint8_t)len;
 }
 
 /* Writes how `node` differs from `fresh`, its initial state. Returns the end of what it has written. */

@@ -99,20 +99,44 @@ static void instance_forget_kind(struct lock_kind *kind)
     *kind = (struct lock_kind){.made = false};
 }
 
+static size_t instance_size(const struct lock *lock)
+{
+    size_t size = 0;
+
+    for (uint32_t s = 0; s < lock_sites(lock); s++)
+        size += lock->site[s].size;
+    return size;
+}
+
+static void instance_leave_recent(struct locks *l, struct lock *lock)
+{
+    if (lock->site && !ring_empty(&lock->site->in_recent)) {
+        ring_cut(&lock->site->in_recent);
+        l->recent_count--;
+        l->recent_bytes -= instance_size(lock);
+    }
+}
+
+static void instance_forget_kinds(struct locks *l, uint32_t kinds)
+{
+    for (uint32_t k = 0; l->kind && k < kinds; k++)
+        instance_forget_kind(&l->kind[k]);
+}
+
 void instance_begin_view(struct locks *l)
 {
     uint32_t kinds = l->conf.policies + 1 + INSTANCE_SLOT_KINDS;
 
+    instance_forget_kinds(l, kinds);
     if (!l->kind)
         l->kind = mem_new(kinds * sizeof *l->kind);
-    for (uint32_t k = 0; k < kinds; k++)
-        instance_forget_kind(&l->kind[k]);
+    while (!ring_empty(&l->recent)) /* at most INSTANCE_RECENT_MAX; their sites end when the lock enters this view */
+        instance_leave_recent(l, RING_OF(l->recent.next, struct lock_site, in_recent)->lock);
 }
 
 void instance_free(struct locks *l)
 {
-    if (l->kind)
-        instance_begin_view(l);
+    instance_forget_kinds(l, l->conf.policies + 1 + INSTANCE_SLOT_KINDS);
     free(l->kind);
 }
 
@@ -400,7 +424,7 @@ static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, co
     const struct dme_node *fresh = instance_fresh(l, kind, self, &talks);
 
     ring_init(&site->holders);
-    ring_init(&site->in_large);
+    ring_init(&site->in_recent);
     site->lock = lock;
     memcpy(site->node, fresh, site->size);
     if (rest) {
@@ -440,17 +464,9 @@ void instance_begin(struct locks *l, struct lock *lock)
     assert(l->local_used == 0); /* no algorithm begins by talking to itself */
 }
 
-static void instance_leave_large(struct locks *l, struct lock *lock)
-{
-    if (lock->site && !ring_empty(&lock->site->in_large)) {
-        ring_cut(&lock->site->in_large);
-        l->large_count--;
-    }
-}
-
 void instance_end(struct locks *l, struct lock *lock)
 {
-    instance_leave_large(l, lock);
+    instance_leave_recent(l, lock);
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (l->fence < lock->site[s].node->fence)
             l->fence = lock->site[s].node->fence;
@@ -476,15 +492,6 @@ static bool instance_is_fresh(struct locks *l, const struct lock *lock, const st
     for (uint32_t s = 0; fresh && l->view.n > 1 && s < lock_sites(lock); s++)
         fresh = instance_site_is_fresh(l, kind, &lock->site[s]);
     return fresh;
-}
-
-static size_t instance_size(const struct lock *lock)
-{
-    size_t size = 0;
-
-    for (uint32_t s = 0; s < lock_sites(lock); s++)
-        size += lock->site[s].size;
-    return size;
 }
 
 /* How the sites differ from what they were at first, but for their fences. */
@@ -521,12 +528,18 @@ static void instance_put_away(struct locks *l, struct lock *lock)
     lock->rest = rest;
 }
 
-/* The large one that has been idle for longest, if it still is, and if there are too many. */
-static void instance_put_away_large(struct locks *l)
+static bool instance_has_many_recent(const struct locks *l)
 {
-    struct lock *lock = RING_OF(l->large.next, struct lock_site, in_large)->lock;
+    return l->recent_count > (l->conf.recent ? l->conf.recent : INSTANCE_RECENT_MAX) ||
+           (l->recent_count > INSTANCE_RECENT_MIN && l->recent_bytes > INSTANCE_RECENT_BYTES);
+}
 
-    instance_leave_large(l, lock);
+/* Takes the lock that has been idle for longest out of the recent ones. If it is still idle, its sites become dormant. */
+static void instance_put_away_oldest(struct locks *l)
+{
+    struct lock *lock = RING_OF(l->recent.next, struct lock_site, in_recent)->lock;
+
+    instance_leave_recent(l, lock);
     if (instance_is_idle(lock))
         instance_put_away(l, lock);
 }
@@ -537,12 +550,12 @@ void instance_rest(struct locks *l, struct lock *lock)
         return;
     if (instance_is_fresh(l, lock, instance_kind_of(l, lock))) {
         instance_end(l, lock);
-    } else if (instance_size(lock) <= INSTANCE_REST_MAX) {
-        instance_put_away(l, lock);
-    } else {
-        instance_leave_large(l, lock);
-        ring_push(&l->large, &lock->site->in_large);
-        if (++l->large_count > INSTANCE_LARGE_MAX)
-            instance_put_away_large(l);
+        return;
     }
+    instance_leave_recent(l, lock);
+    ring_push(&l->recent, &lock->site->in_recent);
+    l->recent_count++;
+    l->recent_bytes += instance_size(lock);
+    while (instance_has_many_recent(l))
+        instance_put_away_oldest(l);
 }

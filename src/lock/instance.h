@@ -46,11 +46,12 @@ uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a mem
 /* Makes this member's sites of the lock: dormant ones wake up in their state, others begin in their initial state. */
 void instance_begin(struct locks *l, struct lock *lock);
 void instance_end(struct locks *l, struct lock *lock);
-/* If all sites of this member are idle, makes them dormant. Sites of more than INSTANCE_REST_MAX bytes together (many
- * slots) take too long to pack after each use: they become dormant when INSTANCE_LARGE_MAX other large ones have become
- * idle since. If new sites would behave in the same way, the instance ends instead: all sites equal their initial state
- * except for their fences, or this member is the only one, so that no message is in flight. */
-enum { INSTANCE_REST_MAX = 1 << 13 /* bytes */, INSTANCE_LARGE_MAX = 8 };
+/* All sites of this member may have become idle. A lock is often used again soon, and to pack and unpack its sites takes
+ * longer than a step of the algorithm. So the sites become dormant only when many other locks have become idle since:
+ * INSTANCE_RECENT_MAX, or, if these have more than INSTANCE_RECENT_BYTES, INSTANCE_RECENT_MIN. If new sites would behave
+ * in the same way, the instance ends instead: all sites equal their initial state except for their fences, or this
+ * member is the only one, so that no message is in flight. */
+enum { INSTANCE_RECENT_MAX = 64, INSTANCE_RECENT_MIN = 8, INSTANCE_RECENT_BYTES = 1 << 16 };
 void instance_rest(struct locks *l, struct lock *lock);
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode);

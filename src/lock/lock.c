@@ -340,7 +340,7 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
     ring_init(&l->settled);
     ring_init(&l->waiting);
     ring_init(&l->served);
-    ring_init(&l->large);
+    ring_init(&l->recent);
     instance_begin_view(l);
     l->told = true;
 }
@@ -665,8 +665,6 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     l->swept = 0;
     l->serve_again = false;
     ring_cut(&l->served);
-    while (!ring_empty(&l->large)) /* at most INSTANCE_LARGE_MAX; none of an earlier view may stay in the ring */
-        lock_enter_view(l, RING_OF(l->large.next, struct lock_site, in_large)->lock);
     instance_begin_view(l);
     locks_hear_fence(l, l->fence_seen);
     locks_hear_fence(l, view->fence);

@@ -145,7 +145,7 @@ static inline uint8_t claim_mode(const struct claim *c)
 struct lock_site {
     struct dme_node *node;
     struct ring holders;
-    struct ring in_large; /* the first site of a member only: see instance_rest */
+    struct ring in_recent; /* the first site of a member only: see instance_rest */
     struct lock *lock;
     uint32_t held; /* number of holders */
     uint32_t left; /* how many more clients this stay may serve */
@@ -213,6 +213,7 @@ struct locks_conf {
     const struct dme_alg *algorithm, *slots_algorithm; /* for names that match no policy */
     size_t names_max;                                  /* names to remember; 0: LOCK_NAMES_MAX */
     uint32_t piece;       /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
+    uint32_t recent;      /* idle locks that do not become dormant yet; 0: INSTANCE_RECENT_MAX */
     uint32_t digest_bits; /* bits for each holder; 0: DIGEST_BITS */
     /* Called before the held claim `c` is taken away. Returns true if `c` lingers, since the member has vouched for it
      * for some time to come. If the pointer is null, no claim lingers. */
@@ -267,8 +268,9 @@ struct locks {
     bool serve_again;    /* when the marker has reached the end, it starts again */
     size_t lingering;    /* number of claims that linger */
     uint32_t follows;    /* FOLLOWs sent so far */
-    struct ring large;   /* locks with large idle sites that are not dormant, the longest idle first */
-    uint32_t large_count;
+    struct ring recent;  /* locks that became idle, and not dormant, the longest idle first (instance_rest) */
+    uint32_t recent_count;
+    size_t recent_bytes; /* of the sites of these locks */
     struct ring settled;
     struct stats_messages messages;
     struct lock_kind *kind; /* by policy, and behind them those with slots: instance_kind */

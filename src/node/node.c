@@ -218,6 +218,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .slots_algorithm = conf->slots_algorithm,
                                                   .names_max = conf->names_max,
                                                   .piece = conf->piece,
+                                                  .recent = conf->recent,
                                                   .digest_bits = conf->digest_bits,
                                                   .lingers = session_lingers});
     ring_init(&node->turn.clients);

@@ -35,9 +35,9 @@ struct node_conf {
     const struct dme_alg *algorithm, *slots_algorithm;
     const struct lock_policy *policy; /* `policies` of them; they outlive the node */
     uint32_t policies;
-    size_t names_max;            /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
-    uint32_t piece, digest_bits; /* see struct locks_conf */
-    uint64_t lease_ms;           /* 0: the lease never runs out */
+    size_t names_max;                    /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
+    uint32_t piece, recent, digest_bits; /* see struct locks_conf */
+    uint64_t lease_ms;                   /* 0: the lease never runs out */
     uint64_t join_ms; /* after this time the addition of a member that does not join is taken back; 0: ROSTER_JOIN_MS */
     /* Without agreement: the incarnation, not 0. With agreement: a lower bound for it, since the data directory may
      * have been lost and made again. Take the calendar time in seconds. */

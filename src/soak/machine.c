@@ -214,6 +214,7 @@ void machine_start(struct world *w, uint32_t i)
                             .slots_algorithm = w->slots_algorithm,
                             .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_MAX : 0),
                             .piece = w->mix.piece,
+                            .recent = w->mix.piece,
                             .digest_bits = w->mix.piece,
                             .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
                             .join_ms = 5 * SOAK_LEASE_MS,

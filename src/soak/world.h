@@ -199,8 +199,10 @@ struct soak_mix {
     bool hoard;       /* each machine has a client that holds many locks */
     bool bursts;      /* one fault brings others, within a lease or two */
     bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
-    uint32_t piece;   /* a view changes in pieces of this size, and digests affirm many names in vain; 0: as usual */
-    uint32_t focus;   /* most faults hit these machines; 0: all alike */
+    uint32_t
+        piece; /* a view changes in pieces of this size, digests affirm many names in vain, and few idle locks are not
+                       * dormant; 0: as usual */
+    uint32_t focus; /* most faults hit these machines; 0: all alike */
 };
 
 struct soak_squeeze {
