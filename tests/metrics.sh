@@ -146,6 +146,23 @@ tell $? "a port that is taken is said so"
 [ $? = 2 ] && grep -q "not on loopback" "$dir/said"
 tell $? "without a key it is on loopback only"
 
+# ------------------------------------------------------------------------------------------------------------- the page
+
+mkdir "$dir/bin"
+cp "$DIBS" "$dir/bin/dibs"
+"$dir/bin/dibs" serve --socket "$dir/bare" --http 127.0.0.1:$((base + 4)) 2>"$dir/bare.log" &
+started="$started $!"
+until_true get $((base + 4)) /healthz
+get $((base + 4)) / | tr '\n' ' ' | grep -q '^404 .*the page is not installed'
+tell $? "without a page / says so"
+python3 -c 'print("<!doctype html>" + "x" * 1000000, end="")' >"$dir/bin/dibs-lab.html"
+"$dir/bin/dibs" serve --socket "$dir/paged" --http 127.0.0.1:$((base + 5)) 2>"$dir/paged.log" &
+started="$started $!"
+until_true get $((base + 5)) /healthz
+get $((base + 5)) / >"$dir/got"
+[ "$(sed -n 1p "$dir/got")" = 200 ] && sed 1d "$dir/got" | cmp -s - "$dir/bin/dibs-lab.html"
+tell $? "/ is the page that lies beside the program"
+
 # ------------------------------------------------------------------------------------------------------------ a cluster
 
 members="ant=127.0.0.1:$((base + 1)),bee=127.0.0.1:$((base + 2))"

@@ -77,8 +77,9 @@ int cmd_serve(int argc, char **argv)
         {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
          "accept clients over TCP here; without a key on loopback only (default: do not)", 0, 0, NULL},
         {"--http", CLI_TEXT, &set[CONF_HTTP].text, "ADDRESS:PORT",
-         "serve /metrics, /healthz and /status.json here; without a key on loopback only (default: do not)", 0, 0,
-         NULL},
+         "serve /metrics, /healthz, /status.json and the web page here; without a key on loopback only (default: do "
+         "not)",
+         0, 0, NULL},
         {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE",
          "read the cluster key, made by dibs keygen and the same on each member, from FILE (default: no key)", 0, 0,
          NULL},

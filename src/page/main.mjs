@@ -11,8 +11,9 @@ import { Prove } from './prove.mjs';
 import { Stories } from './stories.mjs';
 import { Race } from './race.mjs';
 import { Load } from './load.mjs';
+import { Service } from './service.mjs';
 
-const ROOMS = ['stage', 'stories', 'race', 'load'];
+const ROOMS = ['stage', 'stories', 'race', 'load']; // and 'service', if a daemon serves the page
 
 async function loadModule() {
   const bytes = Uint8Array.from(atob(byId('wasm').textContent), (c) => c.charCodeAt(0));
@@ -54,15 +55,13 @@ function keepTheme() {
   });
 }
 
-function keepRooms(load) {
-  let first = true;
+// begin: what is to be done when a room is entered for the first time.
+function keepRooms(begin) {
   for (const room of ROOMS)
     byId(`tab-${room}`).addEventListener('click', () => {
       showRoom(room);
-      if (room === 'load' && first) {
-        first = false;
-        load.start();
-      }
+      begin[room]?.();
+      delete begin[room];
     });
   document.querySelector('.rooms').addEventListener('keydown', (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -85,7 +84,11 @@ async function main() {
   let address;
 
   keepTheme();
-  keepRooms(load);
+  if (await Service.isThere()) {
+    ROOMS.push('service');
+    byId('tab-service').hidden = false;
+  }
+  keepRooms({ load: () => load.start(), service: () => new Service().begin() });
   document.addEventListener('theme', () => time.draw());
   byId('help').addEventListener('click', () => byId('keys').showModal());
   run.addEventListener('change', () => {

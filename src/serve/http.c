@@ -1,5 +1,5 @@
-/* http.c - an HTTP server for /metrics (Prometheus), /healthz (a supervisor that restarts the daemon) and /status.json
- * (scripts). libmicrohttpd parses requests and manages connections.
+/* http.c - an HTTP server for /metrics (Prometheus), /healthz (a supervisor that restarts the daemon), /status.json
+ * (scripts) and / (the web page of page.h, for people; it shows the other three). libmicrohttpd parses requests and manages connections.
  *
  * libmicrohttpd runs in the daemon's loop: libuv watches its epoll descriptor, and calls it when the descriptor is
  * readable. So no other thread reads the node's state. An answer takes well under a millisecond, since it is made from
@@ -16,6 +16,7 @@
 #include "http.h"
 
 #include "door.h"
+#include "page.h"
 
 #include "base/memory.h"
 #include "node/command.h"
@@ -76,6 +77,8 @@ struct http {
     uv_timer_t timer;
     uv_idle_t again; /* active: libmicrohttpd has more to do in the next turn */
     struct door door;
+    char *page; /* or null: it is not installed */
+    size_t page_len;
     int open; /* handles of libuv */
 };
 
@@ -182,6 +185,22 @@ static http_result http_line(struct MHD_Connection *to, unsigned status, const c
     return http_send(to, status, "text/plain; charset=utf-8", strdup(line), len);
 }
 
+/* The page is the same for all, and is not copied. */
+static http_result http_send_page(const struct http *h, struct MHD_Connection *to)
+{
+    struct MHD_Response *r = mhd.create_response_from_buffer(h->page_len, h->page, MHD_RESPMEM_PERSISTENT);
+    http_result result;
+
+    if (!r)
+        return MHD_NO;
+    for (unsigned k = 0; page_headers[k][0]; k++)
+        mhd.add_response_header(r, page_headers[k][0], page_headers[k][1]);
+    mhd.add_response_header(r, "Connection", "close");
+    result = mhd.queue_response(to, MHD_HTTP_OK, r);
+    mhd.destroy_response(r);
+    return result;
+}
+
 static http_result http_answer(void *user, struct MHD_Connection *from, const char *url, const char *method,
                                const char *version, const char *body, size_t *body_len, void **seen)
 {
@@ -214,7 +233,11 @@ static http_result http_answer(void *user, struct MHD_Connection *from, const ch
         snprintf(line, sizeof line, "%s\n", node_is_open(node) ? "ok" : node_why_not(node));
         return http_line(from, node_is_open(node) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
     }
-    return http_line(from, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz and /status.json\n");
+    if (strcmp(url, "/") == 0 && h->page)
+        return http_send_page(h, from);
+    return http_line(from, MHD_HTTP_NOT_FOUND,
+                     h->page ? "there are /, /metrics, /healthz and /status.json\n"
+                             : "there are /metrics, /healthz and /status.json; the page is not installed\n");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- the loop */
@@ -294,6 +317,7 @@ bool serve_http_start(struct serve *s)
     const union MHD_DaemonInfo *info;
     struct sockaddr_storage address;
     struct http *h;
+    char wrong[256];
 
     if (!at->port)
         return true;
@@ -303,6 +327,7 @@ bool serve_http_start(struct serve *s)
     if (!h)
         return false;
     h->serve = s;
+    h->page = page_read(NULL, &h->page_len, wrong, sizeof wrong);
     door_init(&h->door, HTTP_CALLERS_MAX, http_send_away);
     serve_address(at, &address);
     h->daemon =
@@ -328,8 +353,10 @@ static void http_closed(uv_handle_t *handle)
 {
     struct http *h = handle->data;
 
-    if (--h->open == 0)
+    if (--h->open == 0) {
+        free(h->page);
         free(h);
+    }
 }
 
 void serve_http_stop(struct serve *s)
@@ -344,6 +371,7 @@ void serve_http_stop(struct serve *s)
     if (h->daemon)
         mhd.stop_daemon(h->daemon);
     if (!h->open) {
+        free(h->page);
         free(h);
         return;
     }

@@ -42,6 +42,7 @@ char *page_read(const char *path, size_t *len, char *wrong, size_t wrong_size)
 {
     FILE *file = path ? fopen(path, "r") : page_find();
     char *text;
+    long size;
 
     if (!file && path)
         snprintf(wrong, wrong_size, "cannot read %s: %s", path, strerror(errno));
@@ -50,14 +51,16 @@ char *page_read(const char *path, size_t *len, char *wrong, size_t wrong_size)
                  "there is no dibs-lab.html beside the program or in ../share/dibs; \"./run page\" builds it");
     if (!file)
         return NULL;
-    text = mem_new(PAGE_SIZE_MAX);
-    *len = fread(text, 1, PAGE_SIZE_MAX, file);
-    if (ferror(file) || *len == 0 || *len == PAGE_SIZE_MAX) {
+    size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    rewind(file);
+    text = size > 0 && size <= PAGE_SIZE_MAX ? mem_try((size_t)size) : NULL;
+    *len = text ? fread(text, 1, (size_t)size, file) : 0;
+    if (!text || *len != (size_t)size) {
         snprintf(wrong, wrong_size, "%s is no page: it is empty, too large or cannot be read",
                  path ? path : "dibs-lab.html");
         free(text);
         text = NULL;
     }
     fclose(file);
-    return text ? mem_grow(text, *len) : NULL;
+    return text;
 }

@@ -1,6 +1,7 @@
 // page.mjs TOOLS DIBS PAGE [PICTURES]: the page in chromium, from disk; see run. No test asserts a time: each waits until it is so.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 
@@ -13,17 +14,18 @@ let number = 0;
 const complaints = [];
 
 function tell(good, name, said = '') {
+  if (!good) process.exitCode = 1;
   if (!good) console.log(String(said).replace(/^/gm, '# '));
   console.log(`${good ? 'ok' : 'not ok'} ${++number} - ${name}`);
 }
 
-async function open(hash = '', options = {}) {
+async function open(hash = '', options = {}, at = address) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.stack));
-  page.on('request', (request) => !/^(file|blob|data):/.test(request.url()) && complaints.push(`a request to ${request.url()}`));
-  await page.goto(address + hash);
+  page.on('request', (request) => !/^(file|blob|data):|^http:\/\/127\.0\.0\.1:/.test(request.url()) && complaints.push(`a request to ${request.url()}`));
+  await page.goto(at + hash);
   await page.waitForSelector('html[data-ready]');
   page.setDefaultTimeout(20000);
   return page;
@@ -197,6 +199,47 @@ for (const [hash, expected] of [
   tell(expected.test(await text(page, '#note')) && await page.locator('.site').count() > 0, `a bad link gets a friendly line: ${hash.slice(0, 60)}`, await text(page, '#note'));
   await page.context().close();
 }
+
+// ------------------------------------------------------------------------------------------------------------ a service
+
+const home = mkdtempSync(`${tmpdir()}/dibs-page-`), base = 29000 + (process.pid % 2000), names = ['ant', 'bee', 'cat'];
+const members = names.map((name, k) => `${name}=127.0.0.1:${base + k}`).join(',');
+const daemons = names.map((name, k) => spawn(dibs, ['serve', '--name', name, '--members', members, '--data', home, '--socket', `${home}/${name}`, ...(k ? [] : ['--http', `127.0.0.1:${base + 9}`])], { stdio: 'ignore' }));
+process.on('exit', () => daemons.forEach((daemon) => daemon.kill('SIGKILL')));
+const ready = async () => {
+  for (let k = 0; k < 400; k++) {
+    if (/^ready yes/m.test(native(['status', '--socket', `${home}/ant`]) ?? '')) return true;
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+  return false;
+};
+tell(await ready(), 'three daemons form a cluster');
+page = await open('', {}, `http://127.0.0.1:${base + 9}/`);
+tell(await page.locator('.site').count() === 3, 'a daemon serves the laboratory, too');
+await page.click('#tab-service');
+tell(await until(page, () => document.querySelectorAll('#room-service tbody tr').length > 5) && /Member ant grants locks/.test(await text(page, '#room-service')) && (await text(page, '#room-service')).includes('cat'), 'and a room with its members');
+const holder = spawn(dibs, ['lock', 'secret-name', '--socket', `${home}/ant`, '--', 'sleep', '600'], { stdio: 'ignore' });
+tell(await until(page, () => document.querySelector('[data-number="holders now"]').textContent === '1'), 'a client that holds a lock is counted while one looks');
+const waiter = spawn(dibs, ['lock', 'secret-name', '--socket', `${home}/ant`, '--', 'true'], { stdio: 'ignore' });
+tell(await until(page, () => document.querySelector('[data-number="waiters now"]').textContent === '1'), 'and one that waits');
+holder.kill('SIGTERM');
+tell(await until(page, () => document.querySelector('[data-number="grants"]').textContent === '2' && document.querySelector('[data-number="holders now"]').textContent === '0'), 'and the hand-over');
+tell(!(await page.content()).includes('secret-name'), 'no name of a lock is told');
+if (pictures) {
+  mkdirSync(pictures, { recursive: true });
+  await until(page, () => document.querySelectorAll('#room-service .chart').length === 2);
+  await page.screenshot({ path: `${pictures}/desktop-light-service.png` });
+}
+daemons[2].kill('SIGKILL');
+tell(await until(page, () => /cat.*no/.test([...document.querySelectorAll('#room-service tbody tr')].map((r) => r.textContent).find((r) => r.startsWith('cat')) ?? '')), 'a member that is gone takes part no more');
+const known = complaints.length;
+daemons[0].kill('SIGKILL');
+tell(await until(page, () => /does not answer/.test(document.querySelector('#room-service .result').textContent)), 'a daemon that does not answer is said so');
+complaints.length = known; // the browser complains about that, as it should
+await page.context().close();
+daemons.forEach((daemon) => daemon.kill('SIGKILL'));
+waiter.kill('SIGKILL');
+rmSync(home, { recursive: true, force: true });
 
 // ------------------------------------------------------------------------------------------------- many sites, other screens
 
