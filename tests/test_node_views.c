@@ -28,7 +28,8 @@ static void start(const struct node_conf *options)
         struct node_conf conf = *options;
 
         conf.summary = "same";
-        conf.algorithm = alg_find("suzuki-kasami");
+        if (!conf.algorithm)
+            conf.algorithm = alg_find("suzuki-kasami");
         conf.slots_algorithm = alg_find("central");
         members_start(&node[k], conf, member_names, MEMBERS, k);
         client[k] = session_open(&node[k], NULL);
@@ -602,12 +603,184 @@ static void an_excluded_member_loses_its_locks_in_pieces(void **state)
         link_connected(&node[k].member[0]->link);
     }
     told += losses(0);
+    assert_true(holds(0) > 0); /* the view has begun, and this member has yet to lose the rest */
+    for (size_t before = holds(0); before; before = holds(0)) {
+        assert_false(node[0].locks.told);
+        assert_int_equal(session_confirm(client[0]), 0);
+        node_pump(&node[0]);
+        assert_true(before > holds(0) && before - holds(0) <= PIECE);
+    }
+    told += losses(0);
     settle();
     assert_int_equal(told, SOME);
-    assert_int_equal(holds(0), 0);
     want(1, "some-99", 0);
     settle();
     assert_true(granted(1) > 0);
+    stop();
+}
+
+/* As many clients of the first member request the lock. */
+static void come_many(struct session *many[SOME], uint32_t mode)
+{
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    for (unsigned j = 0; j < SOME; j++) {
+        many[j] = session_open(&node[0], NULL);
+        assert_null(session_lock(
+            many[j], &(struct session_wish){.name = "x", .name_len = 1, .mode = mode, .wait_ms = SESSION_FOREVER},
+            &why));
+    }
+}
+
+static void go_many(struct session *many[SOME])
+{
+    for (unsigned j = 0; j < SOME; j++)
+        session_close(many[j]);
+}
+
+/* Clients that can share a lock are granted it together, though a client between them cannot share it: in pieces. An operator
+ * takes it away from them in pieces, too. */
+static void many_clients_share_a_lock_in_pieces(void **state)
+{
+    struct session *many[SOME], *writer;
+    struct node_event e;
+    char line[256];
+    struct dme_text why;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE, .algorithm = alg_find("swaroop-singh")});
+    want(1, "x", 0);
+    settle();
+    assert_true(granted(1) > 0);
+    dme_text_init(&why, line, sizeof line);
+    come_many(many, LOCK_SHARED);
+    session_close(many[SOME / 2]);
+    many[SOME / 2] = session_open(&node[0], NULL);
+    writer = session_open(&node[0], NULL);
+    assert_null(
+        session_lock(writer, &(struct session_wish){.name = "x", .name_len = 1, .wait_ms = SESSION_FOREVER}, &why));
+    assert_null(session_lock(
+        many[SOME / 2],
+        &(struct session_wish){.name = "x", .name_len = 1, .mode = LOCK_SHARED, .wait_ms = SESSION_FOREVER}, &why));
+    assert_true(session_unlock(client[1], "x", 1, 0));
+    for (unsigned turns = 0; holds(0) < SOME; turns++) {
+        size_t before = holds(0);
+
+        assert_true(turns < 10 * SOME);
+        if (carry(0, 1) + carry(0, 2) + carry(1, 0) + carry(2, 0) == 0) {
+            assert_int_equal(node_due_ms(&node[0]), node[0].now_ms + 1);
+            node_pump(&node[0]);
+        }
+        assert_true(holds(0) - before <= 4 * PIECE); /* of two turns, each with what was left of the one before */
+    }
+    while (node_next(&node[0], &e))
+        assert_int_equal(e.state, CLAIM_HELD);
+    assert_int_equal(session_evict(&node[0], "x", 1, UINT64_MAX, "test"), SOME);
+    assert_int_equal(losses(0), PIECE);
+    for (unsigned told = PIECE; told < SOME; told += PIECE) {
+        node_pump(&node[0]);
+        assert_int_equal(losses(0), PIECE);
+    }
+    settle();
+    assert_int_equal(writer->held, 1);
+    session_close(writer);
+    go_many(many);
+    stop();
+}
+
+/* Clients that wait at a member that is removed are told so in pieces. */
+static void clients_of_a_removed_member_are_sent_away_in_pieces(void **state)
+{
+    struct session *many[SOME];
+    struct node_event e;
+    struct view view;
+    unsigned told = 0;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    want(1, "x", 0);
+    settle();
+    assert_true(granted(1) > 0);
+    come_many(many, LOCK_ALONE);
+    view = node[0].view;
+    view.number++;
+    view.member[0].incarnation = 0;
+    view.member[0].standing = VIEW_REMOVED;
+    node_install(&node[0], &view);
+    for (unsigned turns = 0; told < SOME; turns++, node_pump(&node[0])) {
+        unsigned now = 0;
+
+        while (node_next(&node[0], &e))
+            now += e.state == CLAIM_TIMED_OUT;
+        assert_true(turns <= SOME && now <= PIECE);
+        told += now;
+        assert_true(told == SOME || node_due_ms(&node[0]) <= node[0].now_ms + 1);
+    }
+    go_many(many);
+    stop();
+}
+
+/* This view at all members of `set`. How many names one of them has forgotten in this turn at most. */
+static size_t install_set(const struct view *view, unsigned set)
+{
+    size_t most = 0;
+
+    for (uint32_t k = 0; k < MEMBERS; k++) {
+        size_t before = node[k].locks.count;
+
+        if (set & 1u << k)
+            node_install(&node[k], view);
+        most = before - node[k].locks.count > most ? before - node[k].locks.count : most;
+    }
+    return most;
+}
+
+/* A member with many idle names is removed from a cluster with many idle names. Names are forgotten in pieces; and a client is
+ * served before they are. */
+static void a_member_is_removed_while_names_are_forgotten_in_pieces(void **state)
+{
+    enum { NAMES = 250000, TURN = 4 * LOCK_SWEEP /* names, in LOCK_SWEEP places of the table */ };
+    struct view view;
+    size_t before;
+    bool served = false;
+
+    (void)state;
+    start(&(struct node_conf){0});
+    settle();
+    for (unsigned j = 0; j < NAMES; j++)
+        for (uint32_t k = 0; k < 2; k++) { /* the member that is removed, and one that stays */
+            char name[24];
+
+            snprintf(name, sizeof name, "idle-%u", j);
+            names_add(&node[k].locks, name, strlen(name))->known = 1;
+        }
+    view = node[0].view;
+    view.number++;
+    view.member[0].incarnation = 0;
+    view.member[0].standing = VIEW_REMOVED;
+    assert_true(install_set(&view, 7) <= TURN);
+    assert_true(node_is_removed(&node[0]));
+    want(1, "x", 0);
+    for (unsigned turns = 0; locks_is_busy(&node[0].locks) || locks_is_busy(&node[1].locks); turns++) {
+        for (uint32_t k = 0; k < MEMBERS; k++) {
+            before = node[k].locks.count;
+            if (k)
+                carry(3 - k, k);
+            node_pump(&node[k]);
+            assert_true(node[k].locks.count + 2 * TURN >= before);
+        }
+        if (granted(1))
+            served = node[1].locks.count > NAMES / 2;
+        assert_true(turns < NAMES / LOCK_SWEEP * 4);
+    }
+    assert_true(served);
+    view.number++;
+    view_remove(&view, 0); /* and now it is not in the roster any more */
+    assert_true(install_set(&view, 6) <= TURN);
+    assert_int_equal(node[0].locks.count, 0);
+    assert_int_equal(node[1].locks.count, 1);
     stop();
 }
 
@@ -652,6 +825,9 @@ int main(void)
         cmocka_unit_test(locks_of_one_deadline_are_lost_in_pieces),
         cmocka_unit_test(what_a_member_may_not_grant_any_more_is_lost_in_pieces),
         cmocka_unit_test(an_excluded_member_loses_its_locks_in_pieces),
+        cmocka_unit_test(many_clients_share_a_lock_in_pieces),
+        cmocka_unit_test(clients_of_a_removed_member_are_sent_away_in_pieces),
+        cmocka_unit_test(a_member_is_removed_while_names_are_forgotten_in_pieces),
         cmocka_unit_test(a_digest_that_cannot_be_is_refused),
     };
 

@@ -138,8 +138,47 @@ static bool lock_has_fences(struct locks *l, const struct lock *lock)
     return highest < l->fence_limit;
 }
 
+/* The locks of all waiting clients will be worked on, from the next piece of work on. */
+static void locks_serve_later(struct locks *l)
+{
+    if (ring_empty(&l->served))
+        ring_push(l->waiting.next, &l->served);
+    else
+        l->serve_again = true;
+}
+
+static uint32_t lock_piece(const struct locks *l, uint32_t usual)
+{
+    return l->conf.piece ? l->conf.piece : usual;
+}
+
+/* Grants the lock to a piece of the clients that waited when site `s` entered, and can share its mode. */
+static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
+    struct ring *r = lock->waiting.next;
+
+    while (r != &lock->waiting && l->grants && lock_has_fences(l, lock)) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (c->number > site->joins)
+            break;
+        if (c->mode != site->node->mode)
+            continue;
+        if (l->join_left == 0) {
+            locks_serve_later(l);
+            return;
+        }
+        l->join_left--;
+        lock_grant(l, lock, s, c);
+    }
+    site->joins = 0;
+}
+
 /* Site `s` has just entered: decides how many clients its stay will serve. All waiting clients that can share its mode
- * are granted the lock together, wherever they are in the queue: the clients before them wait no longer for that. */
+ * are granted the lock together, in pieces, wherever they are in the queue: the clients before them wait no longer for
+ * that. */
 void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -158,13 +197,8 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
         site->left = alone < LOCK_BATCH_MAX ? alone : LOCK_BATCH_MAX;
     } else {
         site->left = UINT32_MAX;
-        while (r != &lock->waiting && l->grants && lock_has_fences(l, lock)) {
-            struct claim *c = RING_OF(r, struct claim, in_lock);
-
-            r = r->next;
-            if (c->mode == mode)
-                lock_grant(l, lock, s, c);
-        }
+        site->joins = l->claimed;
+        lock_join(l, lock, s);
     }
 }
 
@@ -176,10 +210,18 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     bool shares = !lock->slots && site->node->mode != LOCK_ALONE;
     struct claim *c;
 
-    while (l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
+    if (site->joins)
+        lock_join(l, lock, s);
+    while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : site->held == 0) &&
-           (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock))
+           (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock)) {
+        if (shares && l->join_left == 0) {
+            locks_serve_later(l);
+            return;
+        }
+        l->join_left -= shares;
         lock_grant(l, lock, s, c);
+    }
 }
 
 /* Times out the clients that only try and would have to wait for a holder. Returns false if there were none. */
@@ -278,7 +320,8 @@ static void lock_work(struct locks *l, struct lock *lock)
                 again = true;
             }
         }
-        again |= lock_end_tries(l, lock);
+        if (!lock->site->joins) /* those that can join do not try in vain */
+            again |= lock_end_tries(l, lock);
     }
     if (l->open && lock->known)
         report_update(l, lock);
@@ -341,8 +384,10 @@ void locks_init(struct locks *l, const struct locks_conf *conf)
     ring_init(&l->waiting);
     ring_init(&l->served);
     ring_init(&l->recent);
+    ring_init(&l->evicted);
     instance_begin_view(l);
     l->told = true;
+    l->join_left = lock_piece(l, LOCK_SERVE);
 }
 
 void locks_free(struct locks *l)
@@ -361,11 +406,6 @@ void locks_free(struct locks *l)
 }
 
 static bool lock_leave(struct locks *l, struct claim *c);
-
-static uint32_t lock_piece(const struct locks *l, uint32_t usual)
-{
-    return l->conf.piece ? l->conf.piece : usual;
-}
 
 /* Does one piece of the work of serving waiting clients: moves the marker on, and works on each lock at its first
  * claim. */
@@ -391,10 +431,7 @@ static void locks_serve_all(struct locks *l)
 {
     if (!l->open)
         return;
-    if (ring_empty(&l->served))
-        ring_push(l->waiting.next, &l->served);
-    else
-        l->serve_again = true;
+    locks_serve_later(l);
     locks_serve(l);
 }
 
@@ -404,7 +441,7 @@ static void lock_lose_one(struct locks *l, struct claim *c)
 {
     if (!c->kept)
         locks_take_away(l, c, l->loss);
-    if (l->view.n == 0 && c->state == CLAIM_LINGERS) {
+    if (l->excluded && c->state == CLAIM_LINGERS) {
         lock_leave(l, c);
         c->state = CLAIM_LOST;
     }
@@ -418,6 +455,37 @@ static void locks_lose(struct locks *l)
         l->losing = l->held_count;
     for (uint32_t left = lock_piece(l, LOCK_LOSE); l->losing && left; left--)
         lock_lose_one(l, l->held[--l->losing].claim);
+    l->excluded &= l->losing > 0 || l->view.n == 0;
+}
+
+static void locks_send_some_away(struct locks *l)
+{
+    ring_cut(&l->served);
+    for (uint32_t left = lock_piece(l, LOCK_LOSE); left && !ring_empty(&l->waiting); left--)
+        locks_time_out(l, RING_OF(l->waiting.next, struct claim, settled));
+    l->sends_away = !ring_empty(&l->waiting);
+}
+
+static void locks_evict_some(struct locks *l)
+{
+    for (uint32_t left = lock_piece(l, LOCK_LOSE); left && !ring_empty(&l->evicted); left--) {
+        struct claim *c = RING_OF(l->evicted.next, struct claim, settled);
+
+        ring_cut(&c->settled);
+        locks_take_away(l, c, c->loss);
+    }
+}
+
+/* The digest of a member that was excluded and takes part again has none of the claims that it has still to lose: no
+ * client believes in them, and other members may have granted the locks meanwhile. */
+static void locks_digest(struct locks *l)
+{
+    if (l->losing)
+        return;
+    if (!l->digests)
+        digest_begin(l);
+    l->digests = true;
+    digest_go_on(l, lock_piece(l, LOCK_DIGEST));
 }
 
 /* Removes the names of earlier views that no client uses, one piece for each call. */
@@ -433,10 +501,14 @@ static void locks_sweep(struct locks *l)
 
 void locks_go_on(struct locks *l)
 {
+    l->join_left = lock_piece(l, LOCK_SERVE);
     if (l->losing)
         locks_lose(l);
+    locks_evict_some(l);
+    if (l->sends_away)
+        locks_send_some_away(l);
     if (!l->told && l->complete)
-        digest_go_on(l, lock_piece(l, LOCK_DIGEST));
+        locks_digest(l);
     else if (!ring_empty(&l->served))
         locks_serve(l);
     else
@@ -445,7 +517,8 @@ void locks_go_on(struct locks *l)
 
 bool locks_is_busy(const struct locks *l)
 {
-    return l->losing || l->put_off || (!l->told && l->complete) || !ring_empty(&l->served) || l->swept < l->room;
+    return l->losing || l->put_off || (!l->told && l->complete) || !ring_empty(&l->served) || l->swept < l->room ||
+           l->sends_away || !ring_empty(&l->evicted);
 }
 
 void locks_hear_fence(struct locks *l, uint64_t fence)
@@ -473,9 +546,7 @@ void locks_open(struct locks *l)
 
 void locks_send_away(struct locks *l)
 {
-    ring_cut(&l->served);
-    while (!ring_empty(&l->waiting))
-        locks_time_out(l, RING_OF(l->waiting.next, struct claim, settled));
+    locks_send_some_away(l);
 }
 
 bool locks_crowded(const struct locks *l)
@@ -559,6 +630,7 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
         lock = names_add(l, c->name, c->name_len);
     c->lock = lock;
     c->state = CLAIM_WAITING;
+    c->number = ++l->claimed;
     ring_push(&lock->waiting, &c->in_lock);
     ring_push(&l->waiting, &c->settled);
     lock_gain(l, lock);
@@ -639,27 +711,27 @@ void locks_take_away(struct locks *l, struct claim *c, enum loss why)
 
 uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence, enum loss why)
 {
-    struct claim **taken = NULL;
     uint32_t count = 0;
 
     /* Taking away one claim may grant another, and the lock may be removed with the last claim: collect them first. */
     for (struct claim *c = lock_next_holder(lock, NULL); c; c = lock_next_holder(lock, c)) {
         if (c->fence > fence || c->state == CLAIM_WITHDRAWN)
             continue;
-        taken = mem_grow(taken, (count + 1) * sizeof *taken);
-        taken[count++] = c;
+        count++;
+        if (c->state != CLAIM_HELD)
+            continue;
+        c->loss = why;
+        ring_cut(&c->settled); /* its client may not have been told that it holds the lock */
+        ring_push(&l->evicted, &c->settled);
     }
-    for (uint32_t k = 0; k < count; k++)
-        locks_take_away(l, taken[k], why);
-    free(taken);
+    locks_evict_some(l);
     return count;
 }
 
 void locks_begin_view(struct locks *l, const struct locks_view *view)
 {
-    l->open = l->complete = l->told = false;
-    while (l->view.n == 0 && view->n && l->losing) /* an excluded member comes back, and brings nothing with it */
-        locks_lose(l);
+    l->open = l->complete = l->told = l->digests = false;
+    l->excluded = l->excluded && l->losing; /* if it comes back, it has still to lose what it had */
     l->number++;
     l->view = *view;
     l->swept = 0;
@@ -672,6 +744,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
         locks_set_grants(l, false, LOSS_EXCLUDED);
         l->losing = l->held_count; /* what lingers goes, too */
         l->loss = LOSS_EXCLUDED;
+        l->excluded = true;
     }
     digest_forget(l);
 }
@@ -696,8 +769,7 @@ void locks_adopt(struct locks *l, struct claim *c)
 void locks_complete(struct locks *l)
 {
     l->complete = true;
-    digest_begin(l);
-    digest_go_on(l, lock_piece(l, LOCK_DIGEST));
+    locks_digest(l);
 }
 
 struct claim *locks_settled(struct locks *l)

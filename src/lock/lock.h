@@ -49,6 +49,7 @@
  * to no other client until the client has acknowledged the loss or its validity is over. A member that may grant no
  * more (locks_set_grants) takes all locks away from its clients, in pieces. Until the last piece is done, the member
  * grants nothing, vouches for nothing, and does not tell other members that it has given up its locks (locks_gave_up).
+ * A member that was excluded, and takes part again before that, makes its digest after the last piece.
  *
  * This code does no I/O and reads no clock. It writes messages into links, from which a driver takes the bytes. A claim
  * whose state has changed (granted, refused, timed out or lost) is in the ring `locks.settled` until locks_settled
@@ -112,7 +113,8 @@ extern const char *const loss_text[];
  * waits, is held or lingers, it is in a ring of the lock. */
 struct claim {
     struct ring in_lock, in_session;
-    struct ring settled; /* in locks.settled; or in locks.waiting, while the claim waits */
+    struct ring settled; /* in locks.settled; or in locks.waiting, while the claim waits; or in locks.evicted */
+    uint64_t number;     /* grows with each request at this member */
     struct lock *lock;
     struct session *session;
     uint64_t fence;       /* held: the fencing token */
@@ -147,9 +149,10 @@ struct lock_site {
     struct ring holders;
     struct ring in_recent; /* the first site of a member only: see instance_rest */
     struct lock *lock;
-    uint32_t held; /* number of holders */
-    uint32_t left; /* how many more clients this stay may serve */
-    uint32_t size; /* of the node, in bytes */
+    uint32_t held;  /* number of holders */
+    uint32_t left;  /* how many more clients this stay may serve */
+    uint64_t joins; /* clients that waited when the site entered, up to this claim.number, can still join; 0: none */
+    uint32_t size;  /* of the node, in bytes */
 };
 
 /* The clients that hold a lock since an earlier view and whose member has not entered on their behalf in this view
@@ -260,10 +263,16 @@ struct locks {
     size_t held_count, held_room;
     size_t undigested; /* the first `undigested` entries of held are not in this member's digest yet */
     size_t losing;     /* the first `losing` entries of held are still to be taken away; nothing is granted meanwhile */
+    bool excluded;     /* this member was excluded, and the claims that linger are among those */
+    bool digests;      /* this member has begun to make its digest */
     enum loss loss;    /* why they are taken away */
     bool put_off;      /* this member may grant again, but does not before `losing` is 0 */
     struct lock_digest digest[LOCK_MEMBERS_MAX];
     struct ring waiting; /* claims, oldest first */
+    uint64_t claimed;    /* the highest claim.number */
+    uint32_t join_left;  /* clients that can still be granted a lock beside others before the next piece of work */
+    bool sends_away;     /* all of them time out, in pieces */
+    struct ring evicted; /* held claims that are taken away in pieces, since an operator wants that */
     struct ring served;  /* a marker in `waiting`: the claims before it have been examined; in no ring: nothing to do */
     bool serve_again;    /* when the marker has reached the end, it starts again */
     size_t lingering;    /* number of claims that linger */
@@ -303,7 +312,7 @@ void locks_open(struct locks *l);
 /* Does the next piece of work. locks_is_busy: is there one? */
 void locks_go_on(struct locks *l);
 bool locks_is_busy(const struct locks *l);
-/* Every waiting claim times out. */
+/* Every waiting claim times out, in pieces; this call does the first one. */
 void locks_send_away(struct locks *l);
 /* Are there too many names that no client uses? The state of an algorithm, such as the place of a token, is spread over
  * all members, so one member cannot forget it alone. All members forget unused names when a new view begins. */
@@ -334,8 +343,8 @@ void locks_withdraw(struct locks *l, struct claim *c);
 void locks_time_out(struct locks *l, struct claim *c);
 /* Takes the lock away from the claim's client. The claim is settled as CLAIM_LOST or CLAIM_LINGERS. */
 void locks_take_away(struct locks *l, struct claim *c, enum loss why);
-/* Takes the lock away from all clients of this member that hold it with `fence` or a smaller token. Returns their
- * number. */
+/* Takes the lock away from all clients of this member that hold it with `fence` or a smaller token, in pieces; this call
+ * does the first one. Returns their number. */
 uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence, enum loss why);
 /* Receives a message of member `from`. Returns null, or what is wrong with the message: then the peer does not follow
  * the protocol, and its messages are no longer accepted. */

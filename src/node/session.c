@@ -150,7 +150,7 @@ static void session_detach(struct session *s, bool proved)
         r = r->next;
         if (c->state != CLAIM_HELD && (c->state != CLAIM_LINGERS || !c->due_slot || proved))
             session_forget(c);
-        else
+        else if (c->state == CLAIM_LINGERS)
             ring_cut(&c->settled);
     }
     keep_lose_client(s);
