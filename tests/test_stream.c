@@ -1,0 +1,240 @@
+/* A connection of the daemon (serve/stream.h): what comes in is read in turns, what does not go out at once goes out later, and the
+ * end of the other side is told. The other side is the test itself, through a pair of sockets.
+ * Invariant: I31. */
+#include "test.h"
+
+#include "serve/stream.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static uv_loop_t loop;
+static struct turn turn;
+static struct stream *stream;
+static int other; /* the other side */
+static size_t got, reads;
+static unsigned rooms, ends;
+static bool another_waits; /* another stream has bytes to read, and no time is left in this turn */
+
+static void on_read(struct stream *s, const uint8_t *bytes, size_t len)
+{
+    assert_ptr_equal(s, stream);
+    for (size_t k = 0; k < len; k++)
+        assert_int_equal(bytes[k], (uint8_t)(got + k));
+    got += len;
+    reads++;
+}
+
+static void on_end(struct stream *s)
+{
+    ends++;
+    stream_close(s);
+}
+
+static void on_room(struct stream *s)
+{
+    assert_false(s->writing);
+    rooms++;
+}
+
+static int setup(void **state)
+{
+    int pair[2];
+
+    (void)state;
+    turn = (struct turn){0};
+    got = reads = rooms = ends = 0;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    other = pair[1];
+    fcntl(other, F_SETFL, O_NONBLOCK);
+    stream = stream_new(&loop, &turn, false);
+    assert_int_equal(uv_pipe_open(&stream->uv.pipe, pair[0]), 0);
+    stream->on_read = on_read;
+    stream->on_end = on_end;
+    stream->on_room = on_room;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    if (!ends)
+        stream_close(stream);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    close(other);
+    return 0;
+}
+
+/* The loop goes around once, which is a turn. */
+static void go_around(void)
+{
+    uint64_t took_ms, cpu_ms;
+
+    uv_run(&loop, UV_RUN_NOWAIT);
+    turn.missed |= another_waits;
+    turn.contended |= another_waits;
+    turn_end(&turn, &took_ms, &cpu_ms);
+    turn_next(&turn);
+}
+
+/* The other side says this many bytes, which count up. */
+static void hear_bytes(size_t len)
+{
+    static uint8_t bytes[1 << 16];
+
+    for (size_t k = 0; k < len; k++)
+        bytes[k] = (uint8_t)k;
+    assert_int_equal(write(other, bytes, len), len);
+}
+
+static void a_stream_is_read_once_in_a_turn(void **state)
+{
+    enum { LEN = 3 * TURN_PIECE };
+
+    (void)state;
+    stream_read(stream, true);
+    hear_bytes(LEN);
+    for (size_t k = 1; k <= 3; k++) {
+        go_around();
+        assert_int_equal(reads, k);
+        assert_int_equal(got, k * TURN_PIECE);
+    }
+    go_around();
+    assert_int_equal(got, LEN);
+}
+
+/* After a long turn, streams that were read wait until all others have been read. */
+static void a_stream_that_missed_a_turn_comes_before_one_that_did_not(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    hear_bytes(2 * TURN_PIECE);
+    another_waits = true;
+    go_around();
+    assert_int_equal(reads, 1);
+    go_around();
+    assert_int_equal(reads, 1); /* it was read in this round */
+    another_waits = false;
+    go_around(); /* no stream had to wait: the round is over */
+    go_around();
+    assert_int_equal(reads, 2);
+}
+
+static void a_stream_that_is_not_read_keeps_its_bytes(void **state)
+{
+    (void)state;
+    hear_bytes(10);
+    go_around();
+    assert_int_equal(got, 0);
+    stream_read(stream, true);
+    go_around();
+    assert_int_equal(got, 10);
+    stream_read(stream, false);
+    hear_bytes(1);
+    go_around();
+    assert_int_equal(got, 10);
+}
+
+/* How many bytes the other side hears until there are no more. */
+static size_t take_all(void)
+{
+    static uint8_t bytes[1 << 16];
+    size_t all = 0;
+    ssize_t len;
+
+    do {
+        go_around();
+        len = read(other, bytes, sizeof bytes);
+        all += len > 0 ? (size_t)len : 0;
+    } while (len > 0);
+    return all;
+}
+
+static void what_does_not_go_out_at_once_goes_out_later(void **state)
+{
+    enum { LEN = 4 << 20 };
+    static uint8_t bytes[LEN];
+
+    (void)state;
+    stream_write(stream, bytes, LEN);
+    assert_true(stream->writing);
+    assert_in_range(stream_backlog(stream), 1, LEN);
+    assert_int_equal(rooms, 0);
+    assert_int_equal(take_all(), LEN);
+    assert_int_equal(rooms, 1);
+    assert_false(stream->writing);
+    assert_int_equal(stream_backlog(stream), 0);
+    stream_write(stream, bytes, 1); /* there is room: no further event */
+    assert_false(stream->writing);
+    assert_int_equal(take_all(), 1);
+    assert_int_equal(rooms, 1);
+}
+
+static void the_end_of_the_other_side_is_told_once_and_is_a_goodbye(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    hear_bytes(5);
+    shutdown(other, SHUT_RDWR);
+    for (unsigned k = 0; k < 4 && !ends; k++)
+        go_around();
+    assert_int_equal(got, 5); /* what it said last is heard first */
+    assert_int_equal(ends, 1);
+    assert_true(stream->goodbye);
+    go_around();
+    assert_int_equal(ends, 1);
+}
+
+static void a_turn_without_events_is_none(void **state)
+{
+    uint64_t took_ms = 7, cpu_ms = 7;
+
+    (void)state;
+    assert_false(turn_end(&turn, &took_ms, &cpu_ms));
+    turn.reads = turn.callers = 3;
+    turn_touch(&turn);
+    assert_true(turn_end(&turn, &took_ms, &cpu_ms));
+    assert_true(cpu_ms <= took_ms);
+    assert_int_equal(turn.reads + turn.callers, 0);
+    assert_false(turn_end(&turn, &took_ms, &cpu_ms));
+}
+
+/* A turn in which the thread works is told from one in which it sleeps. */
+static void processor_time_is_told_from_time(void **state)
+{
+    uint64_t took_ms = 0, cpu_ms = 0;
+
+    (void)state;
+    turn_touch(&turn);
+    usleep(30000);
+    assert_true(turn_end(&turn, &took_ms, &cpu_ms)); /* all that was used before, too */
+    turn_touch(&turn);
+    usleep(30000);
+    assert_true(turn_end(&turn, &took_ms, &cpu_ms));
+    assert_true(cpu_ms < took_ms);
+    do { /* until it has worked for so long */
+        turn_touch(&turn);
+        for (volatile unsigned k = 0; k < 30000000; k++)
+            ;
+        assert_true(turn_end(&turn, &took_ms, &cpu_ms));
+    } while (cpu_ms < 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_stream_is_read_once_in_a_turn, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_missed_a_turn_comes_before_one_that_did_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_read_keeps_its_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_does_not_go_out_at_once_goes_out_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_end_of_the_other_side_is_told_once_and_is_a_goodbye, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_turn_without_events_is_none, setup, teardown),
+        cmocka_unit_test_setup_teardown(processor_time_is_told_from_time, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
