@@ -250,8 +250,14 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
         x->held_us = w->now_us;
     }
     if (e->state == CLAIM_LOST) {
+        struct soak_history *h = &w->history[clients_find_name(e->name, strlen(e->name))];
+
         w->report->losses++;
         rolling_check_loss(w, i, e->name);
+        if (e->loss == LOSS_FORCED && !h->evicted_us)
+            world_fail(w, "%s is taken from client %u by force, and no operator has asked for it", e->name, x->client);
+        if (e->loss == LOSS_FORCED)
+            h->evicted_us = w->now_us;
         x->holds = x->holds && e->answers;
         clients_abandon_name(w, clients_find_name(e->name, strlen(e->name)));
     }
@@ -454,14 +460,24 @@ void clients_disturb(struct world *w, uint32_t k)
 void clients_evict(struct world *w, uint32_t i)
 {
     int number = w->mix.slots ? 3 : (int)world_below(w, SOAK_NAMES);
-    const char *name = clients_names[number];
+    struct soak_machine *m = &w->machine[i];
+    char line[64];
 
     w->history[number].evicted_us = w->now_us;
-    world_step_node(w, i, (struct node_input){.type = NODE_TIME});
-    world_trace(w, "%u clients of %s are evicted from %s",
-                session_evict(&w->machine[i].node, name, strlen(name), UINT64_MAX, "the soak"), w->machine[i].name,
-                name);
-    world_deliver(w, i, (struct node_input){.type = NODE_TIME});
+    world_trace(w, "an operator at %s takes %s away", m->name, clients_names[number]);
+    snprintf(line, sizeof line, "FORCE-UNLOCK %s\n", clients_names[number]);
+    if (!m->operates)
+        m->operates = client_open(&m->node, NULL);
+    m->operates->operates = true;
+    world_deliver(
+        w, i,
+        (struct node_input){
+            .type = NODE_CLIENT_BYTES, .client = m->operates, .bytes = (const uint8_t *)line, .len = strlen(line)});
+}
+
+void clients_tell_operator(struct world *w, const struct node_event *e)
+{
+    w->history[clients_find_name(e->answered->text, e->answered->text_len)].evicted_us = w->now_us;
 }
 
 void clients_act(struct world *w, uint32_t k)

@@ -158,6 +158,8 @@ static void machine_told(void *user, struct client *c, const struct node_event *
         return;
     if (c == m->world->hoard[i].end)
         hoards_hear(m->world, i, event);
+    else if (c == m->operates)
+        clients_tell_operator(m->world, event);
     else
         clients_told(m->world, i, client_user(c), event);
 }
@@ -283,6 +285,7 @@ void machine_crash(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     conns_drop_process(w, i);
     hoards_close(w, i);
+    m->operates = NULL;
     wires_drop_process(w, i);
     node_free(&m->node);
     machine_tear_writes(m);

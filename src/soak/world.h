@@ -65,6 +65,7 @@ struct soak_machine {
     uint64_t view;          /* its number, as last looked at */
     struct view before;     /* as last looked at by kept.c, and the incarnation */
     uint64_t incarnation;
+    struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
     struct bytes disk;
     struct disk disk_calls;
     struct world *world;
@@ -177,7 +178,8 @@ struct soak_hoard {
 
 struct soak_history {
     uint64_t highest, highest_alone;
-    uint64_t evicted_us;   /* when an operator last took it from clients of a machine */
+    uint64_t
+        evicted_us; /* when an operator last asked to take it from all clients, it was taken, or that was answered */
     uint64_t abandoned_us; /* when it was last not released in the usual way: it may stay held for a while */
 };
 
@@ -358,6 +360,8 @@ void clients_die(struct world *w, uint32_t c);
 void clients_disturb(struct world *w, uint32_t c);
 /* One of the locks is taken away from all clients of this machine. */
 void clients_evict(struct world *w, uint32_t i);
+/* An operator gets an answer. */
+void clients_tell_operator(struct world *w, const struct node_event *e);
 bool clients_at_rest(struct world *w);
 
 /* Says it, and awaits the answer. */
