@@ -13,6 +13,7 @@ import { Race } from './race.mjs';
 import { Load } from './load.mjs';
 import { Service } from './service.mjs';
 
+const ADDRESS_SHOWN = 30000;
 const ROOMS = ['stage', 'stories', 'race', 'load']; // and 'service', if a daemon serves the page
 
 async function loadModule() {
@@ -81,7 +82,7 @@ async function main() {
   const controls = new Controls(run, stage), time = new Time(run), setup = new Setup(run);
   const prove = new Prove(run, jobs, truth.prove), stories = new Stories(run, prove, data, showRoom);
   const race = new Race(algorithms, new Jobs(module)), load = new Load(algorithms, new Jobs(module));
-  let address;
+  let address, later;
 
   keepTheme();
   if (await Service.isThere()) {
@@ -93,8 +94,11 @@ async function main() {
   byId('help').addEventListener('click', () => byId('keys').showModal());
   run.addEventListener('change', () => {
     drawRuns(run);
-    address = run.address(data.hash);
-    history.replaceState(null, '', address.length < 30000 ? address : '#');
+    clearTimeout(later);
+    later = setTimeout(() => { // browsers do not like it often
+      address = run.address(data.hash);
+      history.replaceState(null, '', address.length < ADDRESS_SHOWN ? address : '#');
+    }, 150);
   });
   const begin = () => {
     const said = run.openAddress(location.hash, data.hash);
@@ -103,7 +107,7 @@ async function main() {
   };
   window.addEventListener('hashchange', () => location.hash !== address && begin());
   begin();
-  window.dibs = { run, prove, stories, race, load, data, module, controls, setup }; // for tests, and for curious people
+  window.dibs = { run, stage, time, truth, prove, stories, race, load, data, module, controls, setup }; // for tests, and for curious people
   document.documentElement.dataset.ready = 'true';
 }
 

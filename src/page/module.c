@@ -26,6 +26,8 @@
 /* WebAssembly has one address space of at most 4 GB; the checker ends before it is full. */
 #define PAGE_MEMORY ((size_t)3 << 30)
 
+enum { PAGE_FLIGHTS = 150 };
+
 static struct stage *page_stage;
 static char *page_text;
 static size_t page_len;
@@ -37,6 +39,7 @@ PAGE_EXPORT(page_answer_len) size_t page_answer_len(void);
 PAGE_EXPORT(page_open) bool page_open(const char *path, const char *text);
 PAGE_EXPORT(page_act) bool page_act(uint32_t action);
 PAGE_EXPORT(page_cut) bool page_cut(uint32_t side);
+PAGE_EXPORT(page_message) bool page_message(uint32_t k);
 PAGE_EXPORT(page_seek) void page_seek(uint32_t place);
 PAGE_EXPORT(page_keep) void page_keep(uint32_t keeps);
 PAGE_EXPORT(page_steps) void page_steps(uint32_t from);
@@ -91,31 +94,25 @@ static void page_json_site(struct cli_json *j, const char *key, dme_id site)
         json_count(j, site);
 }
 
-static void page_json_actions(struct cli_json *j, size_t flight, dme_id site)
+static void page_json_action(struct cli_json *j, uint32_t k)
 {
     const struct stage *s = page_stage;
+    char line[128];
+    struct dme_text text;
 
-    json_key(j, "actions"), json_array(j);
-    for (uint32_t k = 0; k < s->actions; k++) {
-        char line[128];
-        struct dme_text text;
-
-        if (s->action[k].flight != flight || (flight == SIZE_MAX && s->action[k].move.site != site))
-            continue;
-        dme_text_init(&text, line, sizeof line);
-        world_print_move(s->world, &s->action[k].move, &text);
-        json_object(j);
-        page_json_count(j, "id", k);
-        page_json_text(j, "move", line);
-        page_json_text(j, "why", s->action[k].why);
-        json_end(j, '}');
-    }
-    json_end(j, ']');
+    dme_text_init(&text, line, sizeof line);
+    world_print_move(s->world, &s->action[k].move, &text);
+    json_object(j);
+    page_json_count(j, "id", k);
+    page_json_text(j, "move", line);
+    page_json_text(j, "why", s->action[k].why);
+    json_end(j, '}');
 }
 
 static void page_json_sites(struct cli_json *j)
 {
     const struct stage *s = page_stage;
+    uint32_t action = 0;
 
     json_key(j, "sites"), json_array(j);
     for (dme_id i = 0; i < s->conf.n; i++) {
@@ -132,18 +129,23 @@ static void page_json_sites(struct cli_json *j)
         for (uint32_t k = 0; layout_quorum(&s->conf, i, k) != DME_NONE; k++)
             json_count(j, layout_quorum(&s->conf, i, k));
         json_end(j, ']');
-        page_json_actions(j, SIZE_MAX, i);
+        json_key(j, "actions"), json_array(j);
+        for (; action < s->actions && s->action[action].move.site == i; action++)
+            page_json_action(j, action);
+        json_end(j, ']');
         json_end(j, '}');
     }
     json_end(j, ']');
 }
 
+/* The number of messages in flight, and the oldest of them: more than PAGE_FLIGHTS cannot be told apart in a picture. */
 static void page_json_flights(struct cli_json *j)
 {
     const struct stage *s = page_stage;
 
+    page_json_count(j, "inFlight", s->world->flights);
     json_key(j, "flights"), json_array(j);
-    for (size_t k = 0; k < s->world->flights; k++) {
+    for (size_t k = 0; k < s->world->flights && k < PAGE_FLIGHTS; k++) {
         const struct world_flight *f = &s->world->flight[k];
         char line[8192];
         struct dme_text text;
@@ -157,22 +159,18 @@ static void page_json_flights(struct cli_json *j)
         page_json_text(j, "kind", dme_kind_name(s->conf.alg, f->msg->kind));
         page_json_text(j, "text", line);
         json_key(j, "news"), json_bool(j, f->msg->kind >= DME_NEWS);
-        page_json_actions(j, k, DME_NONE);
         json_end(j, '}');
     }
     json_end(j, ']');
 }
 
-/* The four lamps. Each has what is wrong, or null. */
 static void page_json_lamps(struct cli_json *j)
 {
-    const struct lab_world *w = page_stage->world;
+    static const char *const names[STAGE_LAMPS] = {"exclusion", "deadlock", "invariants", "protocol"};
 
     json_key(j, "lamps"), json_object(j);
-    page_json_text(j, "exclusion", world_safe(w) ? NULL : "sites that the rule does not admit together are inside");
-    page_json_text(j, "deadlock", world_stuck(w) ? "a site waits, and nothing is under way" : NULL);
-    page_json_text(j, "invariants", world_broken(w));
-    page_json_text(j, "protocol", w->out->fault);
+    for (unsigned k = 0; k < STAGE_LAMPS; k++)
+        page_json_text(j, names[k], page_stage->step[page_stage->place].lamp[k]);
     json_end(j, '}');
 }
 
@@ -273,6 +271,26 @@ bool page_cut(uint32_t side)
     return page_move(&(struct world_move){.type = side ? WORLD_CUT : WORLD_HEAL, .arg = side});
 }
 
+/* Answers with the three actions on message k of the flights: deliver, lose, duplicate. */
+bool page_message(uint32_t k)
+{
+    struct cli_json j;
+    uint32_t first;
+
+    if (k >= page_stage->world->flights)
+        return page_answer_error(0, "there is no such message");
+    first = stage_offer_message(page_stage, k);
+    j = page_begin();
+    json_object(&j);
+    json_key(&j, "actions"), json_array(&j);
+    for (uint32_t action = first; action < page_stage->actions; action++)
+        page_json_action(&j, action);
+    json_end(&j, ']');
+    json_end(&j, '}');
+    fclose(j.to);
+    return true;
+}
+
 void page_seek(uint32_t place)
 {
     stage_seek(page_stage, place);
@@ -295,7 +313,7 @@ static void page_json_step(struct cli_json *j, const struct stage_step *step)
     page_json_text(j, "effect", step->effect);
     page_json_count(j, "site", step->move.site);
     page_json_text(j, "phases", step->phases);
-    page_json_text(j, "wrong", step->wrong);
+    page_json_text(j, "wrong", stage_wrong(step));
     json_key(j, "entered"), json_bool(j, step->entered);
     if (step->received != UINT64_MAX) {
         page_json_count(j, "received", step->received);

@@ -29,7 +29,7 @@ export class Run extends EventTarget {
     this.title = title;
     this.held.clear();
     this.index = fork ?? 0;
-    this.fetchSteps(0);
+    this.fetchSteps();
     this.state = at ? this.lab.call('page_seek', at) : answer;
     this.changed();
     return null;
@@ -45,31 +45,38 @@ export class Run extends EventTarget {
     }
   }
 
-  fetchSteps(from) {
-    const { steps, remarks } = this.lab.call('page_steps', from);
-    this.steps = from ? this.steps.slice(0, from).concat(steps) : steps;
+  fetchSteps() {
+    const { steps, remarks } = this.lab.call('page_steps', 0);
+    this.steps = steps;
     this.remarks = remarks;
   }
 
   changed() {
-    this.runs[this.index].text = this.scene();
     this.runs[this.index].moves = this.state.count;
     this.dispatchEvent(new Event('change'));
+  }
+
+  // Before another run takes the stage.
+  keepText() {
+    this.runs[this.index].text = this.scene();
   }
 
   // Makes a move, given by the function of the module. Returns null, or why it cannot be made.
   make(name, number) {
     const { place, count } = this.state, old = this.steps[place + 1]?.move;
+    const text = place < count ? this.scene() : '';
     const answer = this.lab.call(name, number);
     if (answer.error) return answer.error;
     this.state = answer;
     const { steps } = this.lab.call('page_steps', place + 1);
     if (place < count && steps[0].move !== old) {
+      this.runs[this.index].text = text;
       this.runs.push({ name: `from move ${place} of run ${this.index + 1}`, from: this.index });
       this.index = this.runs.length - 1;
       this.remarks = this.remarks.filter((remark) => remark.before <= place);
     }
-    this.steps = this.steps.slice(0, place + 1).concat(steps);
+    if (place < count) this.steps = this.steps.slice(0, place + 1);
+    this.steps.push(...steps);
     this.changed();
     return null;
   }
@@ -96,6 +103,7 @@ export class Run extends EventTarget {
 
   switchTo(index) {
     const run = this.runs[index];
+    this.keepText();
     this.open('run.txt', run.text, { at: run.moves, fork: index, title: this.title });
   }
 
@@ -103,15 +111,28 @@ export class Run extends EventTarget {
     return `${flight.number}:${flight.to}`;
   }
 
+  // The three actions on the message at this place of state.flights: deliver, lose, duplicate.
+  messageActions(k) {
+    return this.lab.call('page_message', k).actions;
+  }
+
+  chance(below) {
+    this.seed = (Math.imul(this.seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((this.seed / 2 ** 32) * below);
+  }
+
   // A random move of those that are possible and are no failures. Held messages are left out.
   random() {
-    const actions = this.state.flights.filter((flight) => !this.held.has(Run.key(flight)))
-      .flatMap((flight) => flight.actions.slice(0, 1))
-      .concat(this.state.sites.flatMap((site) => site.actions.filter((a) => /^(request|release|timer) /.test(a.move))))
-      .filter((action) => !action.why);
-    if (!actions.length) return 'no move is possible';
-    this.seed = (Math.imul(this.seed, 1664525) + 1013904223) >>> 0;
-    return this.act(actions[Math.floor((this.seed / 2 ** 32) * actions.length)]);
+    const actions = this.state.sites.flatMap((site) => site.actions).filter((action) => !action.why && /^(request|release|timer) /.test(action.move));
+    const { flights, inFlight } = this.state, messages = Array.from({ length: inFlight }, (_, k) => k).filter((k) => !flights[k] || !this.held.has(Run.key(flights[k])));
+    while (actions.length + messages.length) {
+      const chosen = this.chance(actions.length + messages.length);
+      if (chosen < actions.length) return this.act(actions[chosen]);
+      const [deliver] = this.messageActions(messages[chosen - actions.length]);
+      if (!deliver.why) return this.act(deliver);
+      messages.splice(chosen - actions.length, 1); // an older one has to arrive before it
+    }
+    return 'no move is possible';
   }
 
   // -------------------------------------------------------------------------------------------------------- as text

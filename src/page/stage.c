@@ -80,10 +80,10 @@ const char *stage_objects(const struct stage *s, const struct world_move *move)
 
 /* ----------------------------------------------------------------------------------------------------------- actions */
 
-static void stage_offer(struct stage *s, struct world_move move, size_t flight)
+static void stage_offer(struct stage *s, struct world_move move)
 {
     s->action = mem_grow(s->action, (s->actions + 1) * sizeof *s->action);
-    s->action[s->actions++] = (struct stage_action){move, flight, stage_objects(s, &move)};
+    s->action[s->actions++] = (struct stage_action){move, stage_objects(s, &move)};
 }
 
 static void stage_offer_site(struct stage *s, dme_id site)
@@ -94,39 +94,39 @@ static void stage_offer_site(struct stage *s, dme_id site)
 
     dme_modes(&s->conf, &first, &last);
     for (uint32_t mode = first; mode <= last; mode++)
-        stage_offer(s, (struct world_move){.type = DME_REQUEST, .site = site, .arg = mode}, SIZE_MAX);
-    stage_offer(s, (struct world_move){.type = DME_RELEASE, .site = site}, SIZE_MAX);
+        stage_offer(s, (struct world_move){.type = DME_REQUEST, .site = site, .arg = mode});
+    stage_offer(s, (struct world_move){.type = DME_RELEASE, .site = site});
     for (unsigned t = 0; t < DME_TIMERS; t++)
         if (s->world->node[site]->armed >> t & 1)
-            stage_offer(s, (struct world_move){.type = DME_TIMER, .site = site, .arg = t}, SIZE_MAX);
+            stage_offer(s, (struct world_move){.type = DME_TIMER, .site = site, .arg = t});
     for (unsigned f = 0; f < sizeof failures / sizeof failures[0]; f++) {
         struct world_move move = failures[f];
 
         move.site = site;
-        stage_offer(s, move, SIZE_MAX);
+        stage_offer(s, move);
     }
     if (s->conf.alg->join)
-        stage_offer(s, (struct world_move){.type = DME_JOIN, .site = site}, SIZE_MAX);
+        stage_offer(s, (struct world_move){.type = DME_JOIN, .site = site});
     if (s->conf.alg->leave)
-        stage_offer(s, (struct world_move){.type = DME_LEAVE, .site = site}, SIZE_MAX);
+        stage_offer(s, (struct world_move){.type = DME_LEAVE, .site = site});
 }
 
-static void stage_offer_message(struct stage *s, size_t k)
+uint32_t stage_offer_message(struct stage *s, size_t k)
 {
     struct world_move move = world_delivery(s->world, k);
+    uint32_t first = s->actions;
 
-    stage_offer(s, move, k);
+    stage_offer(s, move);
     move.type = WORLD_LOSE;
-    stage_offer(s, move, k);
+    stage_offer(s, move);
     move.type = WORLD_DUPLICATE;
-    stage_offer(s, move, k);
+    stage_offer(s, move);
+    return first;
 }
 
-static void stage_offer_all(struct stage *s)
+static void stage_offer_sites(struct stage *s)
 {
     s->actions = 0;
-    for (size_t k = 0; k < s->world->flights; k++)
-        stage_offer_message(s, k);
     for (dme_id site = 0; site < s->conf.n; site++)
         stage_offer_site(s, site);
 }
@@ -148,15 +148,14 @@ static void stage_describe(const struct stage *s, char **state)
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
-static const char *stage_wrong(const struct lab_world *w)
+const char *stage_wrong(const struct stage_step *step)
 {
-    const char *broken = w->out->fault ? "the last step contradicts the protocol" : world_broken(w);
+    static const enum stage_lamp order[] = {STAGE_PROTOCOL, STAGE_EXCLUSION, STAGE_INVARIANTS, STAGE_DEADLOCK};
 
-    return w->out->fault    ? broken
-           : !world_safe(w) ? "mutual exclusion is violated"
-           : broken         ? broken
-           : world_stuck(w) ? "deadlock: a site waits, and nothing is under way"
-                            : NULL;
+    for (unsigned k = 0; k < STAGE_LAMPS; k++)
+        if (step->lamp[order[k]])
+            return step->lamp[order[k]];
+    return NULL;
 }
 
 static void stage_note_sends(const struct stage *s, struct stage_step *step, uint64_t before)
@@ -183,7 +182,11 @@ static void stage_note_world(const struct stage *s, struct stage_step *step)
     step->phases = mem_new(s->conf.n + 1);
     for (dme_id i = 0; i < s->conf.n; i++)
         step->phases[i] = s->world->node[i]->down ? 'd' : "iwI"[s->world->node[i]->phase];
-    step->wrong = stage_wrong(s->world);
+    step->lamp[STAGE_EXCLUSION] =
+        world_safe(s->world) ? NULL : "sites that the rule does not admit together are inside";
+    step->lamp[STAGE_DEADLOCK] = world_stuck(s->world) ? "a site waits, and nothing is under way" : NULL;
+    step->lamp[STAGE_INVARIANTS] = world_broken(s->world);
+    step->lamp[STAGE_PROTOCOL] = s->world->out->fault;
 }
 
 /* Makes a move and remembers what it did. The world has been asked before. */
@@ -240,7 +243,7 @@ void stage_seek(struct stage *s, uint32_t place)
     stage_describe(s, s->before);
     stage_replay(s, place);
     stage_describe(s, s->state);
-    stage_offer_all(s);
+    stage_offer_sites(s);
 }
 
 const char *stage_move(struct stage *s, const struct world_move *move)
@@ -260,14 +263,14 @@ const char *stage_move(struct stage *s, const struct world_move *move)
         s->state[i] = NULL;
     }
     stage_describe(s, s->state);
-    stage_offer_all(s);
+    stage_offer_sites(s);
     return NULL;
 }
 
 void stage_keep(struct stage *s, uint32_t keeps)
 {
     s->keeps = keeps;
-    stage_offer_all(s);
+    stage_offer_sites(s);
 }
 
 /* ------------------------------------------------------------------------------------------------- beginning and end */

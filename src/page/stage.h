@@ -12,6 +12,9 @@
 
 enum { STAGE_SITES_MAX = 64, STAGE_MOVES_MAX = 1000000 };
 
+/* The properties that are looked at after every move. */
+enum stage_lamp { STAGE_EXCLUSION, STAGE_DEADLOCK, STAGE_INVARIANTS, STAGE_PROTOCOL, STAGE_LAMPS };
+
 /* A message that a move puts in flight. Copies of a broadcast share the number. */
 struct stage_send {
     uint64_t number;
@@ -27,14 +30,13 @@ struct stage_step {
     uint64_t received; /* number of the message that arrived, was lost or was copied; UINT64_MAX: none */
     struct stage_send *send;
     uint32_t sends;
-    char *phases;      /* a letter for each site: i idle, w waiting, I inside, d down */
-    const char *wrong; /* what is wrong after the move; or null */
+    char *phases;                  /* a letter for each site: i idle, w waiting, I inside, d down */
+    const char *lamp[STAGE_LAMPS]; /* what is wrong after the move, of each kind; or null */
     bool entered;
 };
 
 struct stage_action {
     struct world_move move;
-    size_t flight;   /* of which message in flight; SIZE_MAX: of a site */
     const char *why; /* it is impossible; or null */
 };
 
@@ -42,9 +44,9 @@ struct stage {
     struct dme_conf conf;
     uint32_t keeps; /* the promises that the network keeps, dme_need or-ed */
     struct lab_world *world;
-    struct stage_step *step; /* step[k] is move k, counted from 1 */
-    uint32_t count, place;   /* moves; those up to `place` have been made */
-    struct stage_action *action;
+    struct stage_step *step;     /* step[k] is move k, counted from 1 */
+    uint32_t count, place;       /* moves; those up to `place` have been made */
+    struct stage_action *action; /* of the sites, and then of the messages that stage_offer_message was called for */
     uint32_t actions;
     char **state, **before; /* of each site: as text now, and before the last move */
     struct moves_remark *remark;
@@ -61,6 +63,9 @@ void stage_free(struct stage *s);
 void stage_seek(struct stage *s, uint32_t place);
 /* Makes a move here; the moves behind this place are forgotten. Returns null, or why it cannot be made. */
 const char *stage_move(struct stage *s, const struct world_move *move);
+/* Adds the three actions with message k in flight: it arrives, is lost, is copied. Returns the first; they are valid until
+ * the next move. With thousands of messages in flight, most are never asked for. */
+uint32_t stage_offer_message(struct stage *s, size_t k);
 /* From now on the network keeps these promises. */
 void stage_keep(struct stage *s, uint32_t keeps);
 
@@ -68,6 +73,9 @@ void stage_keep(struct stage *s, uint32_t keeps);
 const char *stage_objects(const struct stage *s, const struct world_move *move);
 /* The promise that forbids the move, with the reason in *why; 0 and null if none does. */
 uint32_t stage_forbids(const struct lab_world *w, const struct world_move *move, uint32_t keeps, const char **why);
+
+/* The first thing that is wrong after a step; or null. */
+const char *stage_wrong(const struct stage_step *step);
 
 /* The run up to its end as a scenario; to be freed. */
 char *stage_scenario(const struct stage *s);

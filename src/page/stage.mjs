@@ -3,7 +3,8 @@ import { byId, h, note, svg } from './dom.mjs';
 import { Run } from './run.mjs';
 import { openMenu } from './menu.mjs';
 
-const CROWD = 12, LABELS = 40, MOVING = 150, LETTER = 7.3;
+const PACE_MS = 800, HURRY_MS = 40; // from move to move: few sites, many
+const CROWD = 12, LABELS = 40, LETTER = 7.3;
 
 // ------------------------------------------------------------------------------------------------------------- places
 
@@ -60,6 +61,15 @@ export function hasToken(state, k) {
   return words.includes('token') || (/^raymond($|-t)/.test(state.algorithm) && words.includes(`holder=${k}`) && !state.flights.some((f) => f.kind === 'TOKEN'));
 }
 
+// Draws at once; with many sites at most once in a frame, however fast the moves are.
+export function calmly(who, draw) {
+  if (who.run.state.sites.length <= CROWD) return draw();
+  who.frame ??= requestAnimationFrame(() => {
+    who.frame = undefined;
+    draw();
+  });
+}
+
 // -------------------------------------------------------------------------------------------------------------- stage
 
 export class Stage {
@@ -72,9 +82,11 @@ export class Stage {
     this.shown = new Map();
     this.picture = svg('svg', { role: 'group', 'aria-label': 'The sites and the messages in flight' },
       this.edges, this.sites, this.messages, this.over);
+    this.more = svg('text', { class: 'more', x: 12, y: 22 });
+    this.over.append(this.more);
     byId('stage').append(this.picture);
     this.picture.addEventListener('pointerdown', (event) => this.beginCut(event));
-    run.addEventListener('change', () => this.draw());
+    run.addEventListener('change', () => calmly(this, () => this.draw()));
     new ResizeObserver(() => this.run.state && this.draw()).observe(byId('stage'));
   }
 
@@ -88,6 +100,7 @@ export class Stage {
     this.drawEdges(state);
     this.drawSites(state);
     this.drawMessages(state);
+    this.more.textContent = state.inFlight > state.flights.length ? `${state.inFlight} messages are in flight; the ${state.flights.length} oldest are shown` : '';
   }
 
   drawEdges(state) {
@@ -153,21 +166,21 @@ export class Stage {
   // ---------------------------------------------------------------------------------------------------------- messages
 
   drawMessages(state) {
-    const still = state.flights.length > MOVING || matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const still = state.sites.length > CROWD || matchMedia('(prefers-reduced-motion: reduce)').matches;
     const seen = new Map(), ahead = new Map(), order = [];
     for (const flight of state.flights) {
       const base = Run.key(flight), copy = seen.get(base) ?? 0, channel = `${flight.from} ${flight.to}`;
       seen.set(base, copy + 1);
       const rank = ahead.get(channel) ?? 0;
       ahead.set(channel, rank + 1);
-      order.push({ key: `${base}:${copy}`, flight, rank });
+      order.push({ key: `${base}:${copy}`, flight, rank, k: order.length });
     }
     const keys = new Set(order.map(({ key }) => key));
     for (const [key, element] of this.shown)
       if (!keys.has(key)) this.retire(key, element, still);
     const small = state.sites.length > CROWD || state.flights.length > LABELS;
     const taken = small ? [] : this.places.map(({ x, y }) => ({ x, y: y + 6, width: 2 * this.radius, height: 2 * this.radius + 12 }));
-    for (const { key, flight, rank } of order) {
+    for (const { key, flight, rank, k } of order) {
       const from = this.places[flight.from], to = this.places[flight.to], at = this.freePlace(flight, rank, from, to, taken, small);
       let element = this.shown.get(key);
       if (!element) {
@@ -180,8 +193,9 @@ export class Stage {
       }
       element.to = to;
       element.flight = flight;
+      element.k = k;
       element.style.transform = `translate(${at.x}px, ${at.y}px)`;
-      element.classList.toggle('blocked', Boolean(flight.actions[0].why));
+      element.classList.toggle('blocked', !small && Boolean(this.run.messageActions(k)[0].why));
       element.classList.toggle('held', this.run.held.has(Run.key(flight)));
       if (!element.parentNode) this.messages.append(element);
     }
@@ -245,7 +259,7 @@ export class Stage {
 
   openMessage(element) {
     const { flight } = element, { run } = this, key = Run.key(flight), held = run.held.has(key);
-    const [deliver, lose, copy] = flight.actions;
+    const [deliver, lose, copy] = run.messageActions(element.k);
     openMenu(`${flight.text}, ${flight.from} → ${flight.to}`, [
       { text: 'Deliver', why: deliver.why, run: () => run.act(deliver) },
       { text: held ? 'Hold no longer' : 'Hold: leave it out of random moves', run: () => {
@@ -314,7 +328,7 @@ export class Controls {
         else stage.cutting = !stage.cutting;
       }),
       button('Save', 'Save the run as a scenario file', () => this.save()));
-    run.addEventListener('change', () => this.show());
+    run.addEventListener('change', () => calmly(this, () => this.show()));
     document.addEventListener('keydown', (event) => this.press(event));
   }
 
@@ -345,7 +359,7 @@ export class Controls {
   }
 
   pause() {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.timer = null;
     this.playing.textContent = 'Play';
   }
@@ -353,12 +367,16 @@ export class Controls {
   toggle() {
     if (this.timer) return this.pause();
     this.playing.textContent = 'Pause';
-    this.timer = setInterval(() => {
-      const { state, steps } = this.run;
-      if (state.place < state.count) this.run.seek(state.place + 1);
-      else if (this.run.isStory || steps[state.place].wrong) this.pause();
-      else this.random();
-    }, this.run.state.sites.length > CROWD ? 60 : 800);
+    this.timer = setTimeout(() => this.tick(), 0);
+  }
+
+  // The next move of the run, or a random one. Where moves take long, most of the time is left to the browser.
+  tick() {
+    const { run } = this, { state, steps } = run, began = performance.now();
+    if (state.place < state.count) run.seek(state.place + 1);
+    else if (run.isStory || steps[state.place].wrong) return this.pause();
+    else this.random();
+    if (this.timer) this.timer = setTimeout(() => this.tick(), run.state.sites.length <= CROWD ? PACE_MS : Math.max(HURRY_MS, 4 * (performance.now() - began)));
   }
 
   save() {

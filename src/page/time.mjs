@@ -3,6 +3,7 @@
 // Only the columns in sight are drawn. To find the arrows that cross them without looking at all, every BLOCK columns the
 // arrows that are then in flight are remembered.
 import { byId, h } from './dom.mjs';
+import { calmly } from './stage.mjs';
 
 const COLUMN = 30, LEFT = 34, BLOCK = 256;
 
@@ -13,14 +14,14 @@ export class Time {
     this.slider = h('input', { type: 'range', min: 0, value: 0, 'aria-label': 'Place in the run', oninput: () => run.seek(Number(this.slider.value)) });
     byId('time').append(this.canvas, this.slider);
     this.canvas.addEventListener('click', (event) => run.seek(Math.round((event.offsetX - LEFT) / COLUMN + this.first)));
-    run.addEventListener('change', () => this.show());
+    run.addEventListener('change', () => calmly(this, () => this.show()));
     new ResizeObserver(() => this.run.state && this.draw()).observe(byId('time'));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
   }
 
   show() {
     const { steps, state } = this.run;
-    if (this.steps !== steps) this.read(steps);
+    this.read(steps);
     this.slider.max = state.count;
     this.slider.value = state.place;
     this.slider.setAttribute('aria-valuetext', `move ${state.place} of ${state.count}`);
@@ -28,40 +29,38 @@ export class Time {
     this.draw();
   }
 
-  // Pairs what is sent with what arrives.
+  // Pairs what is sent with what arrives, from where it was left.
   read(steps) {
-    const open = new Map();
-    this.steps = steps;
-    this.arrows = [];
-    this.blocks = [];
-    this.bySent = [];
-    steps.forEach((step, k) => {
-      if (k % BLOCK === 0) this.blocks.push([...open.values()].flat());
-      if (step.received !== undefined) {
-        const key = `${step.received}:${step.site}`, waiting = open.get(key) ?? [];
-        if (step.with === 'duplicate') {
-          const copy = { ...waiting[0] };
-          this.arrows.push(copy);
-          this.bySent[k] = [copy];
-          waiting.push(copy);
-        } else {
-          const arrow = waiting.shift();
-          if (arrow) Object.assign(arrow, { received: k, lost: step.with === 'lose' });
-          if (!waiting.length) open.delete(key);
-        }
+    if (this.steps !== steps) Object.assign(this, { steps, known: 0, blocks: [], bySent: [], open: new Map() });
+    for (; this.known < steps.length; this.known++) this.readStep(steps[this.known], this.known);
+  }
+
+  readStep(step, k) {
+    const { open } = this;
+    if (k % BLOCK === 0) this.blocks.push([...open.values()].flat());
+    if (step.received !== undefined) {
+      const key = `${step.received}:${step.site}`, waiting = open.get(key) ?? [];
+      if (step.with === 'duplicate') {
+        const copy = { ...waiting[0] };
+        this.bySent[k] = [copy];
+        waiting.push(copy);
+      } else {
+        const arrow = waiting.shift();
+        if (arrow) Object.assign(arrow, { received: k, lost: step.with === 'lose' });
+        if (!waiting.length) open.delete(key);
       }
-      for (const [number, from, to, label, news] of step.sends) {
-        const arrow = { from, to, label, news, sent: k, received: Infinity, lost: false }, key = `${number}:${to}`;
-        (this.bySent[k] ??= []).push(arrow);
-        open.set(key, [...(open.get(key) ?? []), arrow]);
-      }
-    });
+    }
+    for (const [number, from, to, label, news] of step.sends) {
+      const arrow = { from, to, label, news, sent: k, received: Infinity, lost: false }, key = `${number}:${to}`;
+      (this.bySent[k] ??= []).push(arrow);
+      open.set(key, [...(open.get(key) ?? []), arrow]);
+    }
   }
 
   arrowsIn(first, last) {
     const block = Math.floor(Math.max(0, first) / BLOCK), found = new Set(this.blocks[block]);
     for (let k = block * BLOCK; k <= last && k < this.steps.length; k++) this.bySent[k]?.forEach((arrow) => found.add(arrow));
-    return [...found].filter((arrow) => arrow.received >= first);
+    return [...found].filter((arrow) => arrow.received >= first && (arrow.sent >= first || arrow.received < Infinity));
   }
 
   draw() {

@@ -1,7 +1,9 @@
 // truth.mjs - beside the picture: the properties as lamps, the moves as text, the states of the sites.
 import { byId, h } from './dom.mjs';
+import { calmly } from './stage.mjs';
 
-const WINDOW = 150; // moves of the list before and behind the place
+const WINDOW = 40; // moves of the list before and behind the place
+const CROWD_STATES = 12, EFFECT = 300; // sites, letters
 
 export class Truth {
   constructor(run) {
@@ -11,7 +13,7 @@ export class Truth {
     this.states = h('table', { class: 'states' });
     byId('truth').append(h('div', {}, h('h2', {}, 'What holds now'), this.lamps), this.prove = h('div'),
       h('div', {}, h('h2', {}, 'Moves'), this.trace), h('div', {}, h('h2', {}, 'States; marked: changed by the last move'), this.states));
-    run.addEventListener('change', () => this.show());
+    run.addEventListener('change', () => calmly(this, () => this.show()));
   }
 
   show() {
@@ -40,8 +42,8 @@ export class Truth {
       for (const remark of remarks) if (remark.before === k - 1) rows.push(h('li', { class: 'remark' }, remark.text));
       rows.push(h('li', {}, h('button', {
         type: 'button', class: `${k > state.place ? 'later' : ''}${steps[k].wrong ? ' bad' : ''}`, 'aria-current': k === state.place ? 'step' : null,
-        title: steps[k].move, onclick: () => this.run.seek(k),
-      }, h('span', {}, String(k)), h('b', {}, steps[k].effect))));
+        title: `${steps[k].move}: ${steps[k].effect}`, onclick: () => this.run.seek(k),
+      }, h('span', {}, String(k)), h('b', {}, steps[k].effect.length > EFFECT ? `${steps[k].effect.slice(0, EFFECT)} …` : steps[k].effect))));
     }
     if (last < state.count) rows.push(h('li', { class: 'remark' }, `${state.count - last} later moves`));
     if (!state.count) rows.push(h('li', { class: 'remark' }, 'No move yet. Click a site and let it request the critical section.'));
@@ -50,9 +52,12 @@ export class Truth {
     if (current) this.trace.scrollTop = current.offsetTop - this.trace.offsetTop - this.trace.clientHeight / 2;
   }
 
-  // The words of a state are fields; a field that the last move has changed is marked.
+  // The words of a state are fields; a field that the last move has changed is marked. Of many sites only those are shown
+  // that the last move has changed, or that are not idle.
   showStates() {
-    this.states.replaceChildren(...this.run.state.sites.map((site, k) => {
+    const { sites } = this.run.state, all = sites.map((site, k) => [site, k]);
+    const shown = sites.length <= CROWD_STATES ? all : all.filter(([site]) => site.state !== site.before || site.phase !== 'idle').slice(0, CROWD_STATES);
+    this.states.replaceChildren(...shown.map(([site, k]) => {
       const before = this.run.state.place ? site.before.split(' ') : site.state.split(' ');
       return h('tr', {}, h('th', { scope: 'row' }, `${k} ${site.phase}`), h('td', {}, site.state.split(' ').map((word, w) => [w ? ' ' : '',
         before.includes(word) ? word : h('mark', {}, word)])));

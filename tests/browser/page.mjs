@@ -67,6 +67,7 @@ await choose(page, '[data-site="2"]', 'Request');
 tell(await page.locator('#runs button').count() === 2, 'another move forks, and both runs stay');
 await page.click('#runs button >> nth=0');
 tell(/move 5 of 5/.test(await text(page, '#controls')) && await page.locator('.site.inside').count() === 1, 'the first run is still there');
+await until(page, () => location.hash.includes('at=5'));
 const link = page.url().replace(/^[^#]*/, '');
 const again = await open(link);
 tell(await text(again, '#controls') === await text(page, '#controls') && await text(again, '.states') === await text(page, '.states'), 'the address holds the run');

@@ -120,7 +120,8 @@ tell(bad.length === 0, 'every scenario plays as its file expects, back and forth
 // -------------------------------------------------------------------------------------------------------------- stage
 
 const stage = new Laboratory(module);
-const find = (state, move) => [...state.sites, ...state.flights].flatMap((x) => x.actions).find((a) => a.move === move);
+const all = (lab, state) => state.sites.flatMap((site) => site.actions).concat(state.flights.flatMap((_, k) => lab.call('page_message', k).actions));
+const find = (state, move) => all(stage, state).find((action) => action.move === move);
 let state = stage.open('x', 'algorithm lamport\nsites 2\n');
 tell(find(state, 'request 0').why === null && /not inside/.test(find(state, 'release 0').why), 'a site that is idle can request, not leave');
 tell(/^alive/.test(find(state, 'crash 0').why), 'what a promise forbids has the reason');
@@ -148,7 +149,7 @@ for (const name of ['ricart-agrawala', 'suzuki-kasami', 'maekawa', 'raymond', 'l
   const lab = new Laboratory(module);
   let now = lab.open('x', `algorithm ${name}\nsites 4\n`);
   for (let k = 0; k < 400 && !now.error; k++) {
-    const possible = [...now.sites, ...now.flights].flatMap((x) => x.actions).filter((action) => !action.why);
+    const possible = all(lab, now).filter((action) => !action.why);
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
     now = lab.call('page_act', possible[Math.floor((seed / 2 ** 32) * possible.length)].id);
   }
