@@ -341,9 +341,10 @@ static bool lease_change_roster(struct node *node, const struct plan_in *in, con
     return roster_grant_wish(node, next);
 }
 
-/* Is a new view with the same members due, because a member remembers too many names or has used half of the view's
- * fences? Neither is the case in a view that has just begun, so this does not repeat itself at once. */
-static bool lease_is_used_up(const struct node *node, const struct plan_in *in, const struct plan *p)
+/* Is a new view with the same members due, because a member remembers too many names, has used half of the view's fences,
+ * or has a kept session that is to move to another member? Such views follow each other at intervals of half a lease. The
+ * first does not wait: a client that has come back to its restarted member waits for it. */
+static bool lease_is_used_up(struct node *node, const struct plan_in *in, const struct plan *p)
 {
     bool crowded = false;
 
@@ -352,7 +353,10 @@ static bool lease_is_used_up(const struct node *node, const struct plan_in *in, 
             return false;
         crowded = crowded || (p->stay & plan_bit(k) && in->said[k]->crowded);
     }
-    return crowded && lease_is_long_ago(node, node->installed_ms);
+    if (!crowded || !lease_is_long_ago(node, node->crowded_ms))
+        return false;
+    node->crowded_ms = node->now_ms;
+    return true;
 }
 
 /* Returns a fence base above all fencing tokens of this view and of earlier ones (fence.h). If no ceiling is known, the

@@ -121,6 +121,7 @@ struct node {
     uint64_t granted_ms; /* when this member last had its lease, or began */
     uint64_t led_ms;     /* since when this member leads, or 0 */
     struct fence fence;  /* how high the tokens of all members can be */
+    uint64_t crowded_ms; /* leader: when it last proposed a view that changes no members */
     uint64_t settled_ms; /* leader: since when all report a view with this set of counted members; 0: not yet */
     uint64_t whole_ms;   /* leader: when the members that can stay last heard each other */
     uint64_t drops;      /* leader: the members that all shall drop */
