@@ -152,3 +152,109 @@ wait "$(cat "$dir/late.job")"
 tell $? "a job whose daemon does not come back is ended when its time is over"
 until_true "$DIBS" try late --socket "$dir/bee" --quiet -- true
 tell $? "and its lock is free"
+
+# ---- A daemon alone: what its sessions hold goes from one process to the next, in a file beside its socket.
+now_ms() { date +%s%3N; }
+alone() { # [PROGRAM]
+    "${1:-$DIBS}" serve --name dog --socket "$dir/dog" --data "$dir/dog.data" --clients "127.0.0.1:$((base + 13))" 2>>"$dir/dog.log" &
+    started="$started $!"
+    echo $! >"$dir/dog.pid"
+}
+# The time without service for the job, as far as a shell can see it. It is printed, not judged.
+restart_alone() { # NAME TIMES [PROGRAM]
+    began=$(now_ms)
+    end TERM dog
+    alone "${3:-$DIBS}"
+    until_true is_held_again "$1" "$2"
+    again=$?
+    echo "# the lock of the job was held again $(($(now_ms) - began)) ms after its daemon was told to end"
+    return $again
+}
+waiter() { # NAME: a request that waits for the lock of the job of this name
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    "$DIBS" lock "$1" --keep 60 --socket "$dir/dog" -- sh -c 'echo $DIBS_FENCE >$0' "$dir/$1.next" 2>"$dir/$1.next.err" &
+    waiter=$!
+    started="$started $waiter"
+    until_true sh -c "'$DIBS' waiters $1 --socket '$dir/dog' | grep -q ."
+}
+
+alone
+until_true is_ready dog
+job lone --socket "$dir/dog"
+until_true has_begun lone
+waiter lone
+restart_alone lone 1
+tell $? "a daemon alone is ended in order and started again: the job holds its lock again"
+until_true sh -c "'$DIBS' waiters lone --socket '$dir/dog' | grep -q ."
+tell $? "and the request that waits goes on waiting"
+[ ! -e "$dir/dog.sessions" ] && [ ! -e "$dir/dog.sessions.new" ]
+tell $? "what the first process has left is gone"
+
+# Another version of the program: its number is changed in a copy.
+LC_ALL=C sed "s/$("$DIBS" --version | sed 's/.* //; s/\./\\./g')/9.9.9/g" "$DIBS" >"$dir/newer" && chmod +x "$dir/newer"
+"$dir/newer" --version | grep -q 9.9.9
+tell $? "there is a newer program"
+restart_alone lone 2 "$dir/newer" && [ "$(readlink "/proc/$(cat "$dir/dog.pid")/exe")" = "$dir/newer" ]
+tell $? "a daemon alone is upgraded to it under the job"
+ends_well lone
+tell $? "and the job goes on to its end"
+wait $waiter && [ "$(cat "$dir/lone.next")" -gt "$(sed -n 's/begins //p' "$dir/lone.said")" ]
+tell $? "then the request that waited is granted, with a larger fence"
+
+job far2 --connect "127.0.0.1:$((base + 13))"
+until_true has_begun far2
+restart_alone far2 1
+tell $? "a remote job of a daemon alone goes on, too"
+ends_well far2
+tell $? "to its end"
+
+job killed --socket "$dir/dog"
+until_true has_begun killed
+end KILL dog
+alone
+wait "$(cat "$dir/killed.job")"
+[ $? = 113 ] && grep -q "is lost" "$dir/killed.out"
+tell $? "a daemon alone that is killed has left nothing: the lock is lost, and the job is ended"
+
+job stale --socket "$dir/dog"
+until_true has_begun stale
+end TERM dog
+cp "$dir/dog.sessions" "$dir/copy"
+[ "$(stat -c %a "$dir/dog.sessions")" = 600 ]
+tell $? "what a process leaves is its owner's alone"
+printf x >>"$dir/dog.sessions"
+alone
+wait "$(cat "$dir/stale.job")"
+[ $? = 113 ] && grep -q "kept sessions in .* are lost: it is damaged" "$dir/dog.log"
+tell $? "a file that is damaged is not used, and the log says so"
+end TERM dog
+ln -s "$dir/copy" "$dir/dog.sessions"
+alone
+until_true is_ready dog
+[ -e "$dir/copy" ] && [ ! -e "$dir/dog.sessions" ] && ! "$DIBS" holders stale --socket "$dir/dog" | grep -q .
+tell $? "nor is a symbolic link"
+end TERM dog
+cp "$dir/copy" "$dir/dog.sessions"
+chmod 644 "$dir/dog.sessions"
+alone
+until_true is_ready dog
+! "$DIBS" holders stale --socket "$dir/dog" | grep -q .
+tell $? "nor is a file that others can read"
+
+# ---- A cluster is upgraded, one daemon after the other.
+start ant
+until_true are_ready ant bee cat
+job upgrade --socket "$dir/ant"
+until_true has_begun upgrade
+for name in ant bee cat; do
+    end TERM $name
+    start $name "$dir/newer"
+    until_true are_ready ant bee cat
+done
+until_true is_held_again upgrade 1
+"$DIBS" try upgrade --socket "$dir/cat" --quiet -- true
+[ $? = 112 ] && [ "$(readlink "/proc/$(cat "$dir/bee.pid")/exe")" = "$dir/newer" ]
+tell $? "three daemons are upgraded one after the other, and the lock of the job is held all the time"
+ends_well upgrade
+tell $? "and the job goes on to its end"
+echo "1..$number"

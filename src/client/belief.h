@@ -120,6 +120,7 @@ struct belief {
     uint64_t return_by_ms;  /* RETURNS: the daemon must have answered by then */
     bool call_broke;        /* the connection broke while the program waited for the answer to the call */
     bool elsewhere;         /* the driver knows other places where the session can be resumed */
+    bool parts;             /* the daemon has taken the session from this connection, and waits for its end */
     bool doubt, doubt_told; /* locks are in doubt; the program knows */
     struct dibs_wish wish;  /* of the wanted lock; its group is this one: */
     char *group;
@@ -193,6 +194,9 @@ void belief_lose_all(struct belief *b, const char *why);
 /* The library itself ends the connection. A daemon that notices it takes it for proved that the program believes in none of
  * its locks any more, so the program does not. */
 void belief_give_up(struct belief *b, const char *why, uint64_t now_ms);
+/* The daemon has said that the session does not belong to this connection any more. The sooner the connection ends, the
+ * sooner the session can be resumed. */
+void belief_part(struct belief *b, const char *why, uint64_t now_ms);
 void belief_begin_doubt(struct belief *b, uint64_t now_ms);
 /* Remembers the wish, so that it can be sent again. Returns false if there is no memory. */
 bool belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms);

@@ -89,6 +89,8 @@ static bool belief_hear_push(struct belief *b, const struct dibs_reply *r, struc
         b->subscribed++;
     else if (strcmp(what, "pmessage") == 0 && r->count == 4 && r->item[2]->text && r->item[3]->text)
         return belief_hear_event(r->item[2]->text, r->item[3]->text, news);
+    else if (strcmp(what, "session") == 0)
+        belief_part(b, r->count > 1 && r->item[1]->text ? r->item[1]->text : "cut off", now_ms);
     else if (strcmp(what, "lost") == 0 && r->count >= 3 && r->item[1]->text &&
              (lock = held_find(&b->held, r->item[1]->text)) && lock->fence == r->item[2]->number)
         belief_lose(b, lock, r->count > 3 && r->item[3]->text ? r->item[3]->text : "it was taken away");

@@ -96,11 +96,21 @@ void belief_give_up(struct belief *b, const char *why, uint64_t now_ms)
     belief_break(b, why, now_ms);
 }
 
+void belief_part(struct belief *b, const char *why, uint64_t now_ms)
+{
+    char line[sizeof b->end_reason];
+
+    snprintf(line, sizeof line, "the daemon has ended the session of this connection: %s", why);
+    b->parts = true;
+    belief_give_up(b, line, now_ms);
+}
+
 void belief_return(struct belief *b, const char *name, uint64_t now_ms)
 {
     const char *words[] = {"HELLO", "3", "SETNAME", name};
 
     b->phase = BELIEF_RETURNS;
+    b->parts = false;
     b->return_by_ms = now_ms + BELIEF_ANSWER_MS;
     belief_say(b, words, 4);
     belief_say_keep(b);

@@ -48,12 +48,14 @@ void conn_flush(struct dibs *d)
 
 /* ----------------------------------------------------------------------------------------------------------- hearing */
 
-/* Without a goodbye, which would end a kept session. */
+/* Without a goodbye of TLS, which would end a kept session; unless the session does not belong to the connection any more.
+ * Other processes may have the descriptor as well (dibs lock gives it to its command), so closing it is not enough. */
 void conn_hang_up(struct dibs *d)
 {
     if (!d->belief.gone) { /* else it may still tell why */
-        secure_free(d->secure, -1);
+        secure_free(d->secure, d->belief.parts ? d->fd : -1);
         d->secure = NULL;
+        shutdown(d->fd, SHUT_RDWR);
     }
     close(d->fd);
     d->fd = -1;

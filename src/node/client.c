@@ -60,7 +60,7 @@ void client_break(struct client *c)
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len)
 {
-    if (len && !c->closing)
+    if (len && !c->closing && !c->parts)
         memcpy(bytes_add(&c->in, len), bytes, len);
 }
 
@@ -79,7 +79,7 @@ static const char *client_is_too_much(const struct client *c)
 
 bool client_has_more(const struct client *c)
 {
-    return !c->closing && c->credit == 0 && bytes_len(&c->in) && !client_is_full(c);
+    return !c->closing && !c->parts && c->credit == 0 && bytes_len(&c->in) && !client_is_full(c);
 }
 
 size_t client_memory(struct client *c)
@@ -136,7 +136,7 @@ static bool client_overtakes(const struct client *c, const struct resp_request *
 
 void client_run(struct client *c)
 {
-    while (!c->closing && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX && c->credit) {
+    while (!c->closing && !c->parts && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX && c->credit) {
         struct resp_request r;
         const char *wrong;
         int len = resp_parse((const char *)c->in.at + c->in.start, bytes_len(&c->in), &r, &wrong);

@@ -51,6 +51,7 @@ struct client {
     bool closing;          /* the connection ends when the bytes in `out` have been sent */
     bool goodbye;          /* closing at the client's request: it has sent QUIT */
     bool detaches;         /* goodbye, but its kept session stays */
+    bool parts;            /* its session has been taken from it: nothing that it says counts, but its end */
     bool cut;              /* the client does not read: close at once, whatever is in `out` */
 };
 

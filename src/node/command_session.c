@@ -109,12 +109,14 @@ void command_hear_session(struct client *c, const struct node_event *event)
     case KEEP_NO_QUORUM:
         resp_error(&c->out, "NOQUORUM", event->why);
         break;
-    default: /* version 2 of the protocol has no news: the end of the connection tells it */
-        if (c->protocol == 3) {
+    default:
+        if (c->protocol == 3 && !c->parts) {
             resp_push(&c->out, 2);
             resp_text(&c->out, "session");
             resp_text(&c->out, "cut off: it was resumed by another connection, or has to be resumed at another member");
         }
-        c->closing = true;
+        c->parts = true;
+        /* Version 2 of the protocol has no news: the end of the connection tells it. */
+        c->closing |= event->keep == KEEP_CUT || c->protocol == 2;
     }
 }

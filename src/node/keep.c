@@ -101,7 +101,8 @@ void keep_lose_client(struct session *s)
     keep_stir(s->node);
 }
 
-/* The session goes on without its client, whose connection is told so and ends. */
+/* The session goes on without its client. The client is told to end its connection; it has time for that until it cannot
+ * believe in its locks any more. */
 static void keep_cut_off(struct keep_session *e)
 {
     struct session *s = e->session, *heir = session_open_orphan(s->node);
@@ -112,7 +113,14 @@ static void keep_cut_off(struct keep_session *e)
     s->cut = e->id;
     e->former = s;
     keep_begin_time(s->node, e);
-    keep_tell(s, KEEP_CUT);
+    keep_tell(s, KEEP_PART);
+}
+
+void keep_drop_former(struct keep_session *e)
+{
+    if (e->former)
+        keep_tell(e->former, KEEP_CUT);
+    e->former = NULL;
 }
 
 void keep_part(struct session *s, bool proved)
@@ -126,8 +134,10 @@ void keep_part(struct session *s, bool proved)
     e = keep_find(&s->node->keep, s->cut);
     if (e && e->former == s) {
         e->former = NULL;
-        if (proved)
+        if (proved) {
             e->session->vouched_ms = 0;
+            keep_begin_time(s->node, e);
+        }
         s->node->keep.stirred = true;
     }
 }
@@ -139,6 +149,7 @@ static void keep_expire(struct node *node, struct keep_session *e)
 
     session_lose_all(s, LOSS_ABANDONED);
     s->kept = NULL;
+    keep_drop_former(e);
     keep_remove(&node->keep, e);
     session_end_orphan(s);
 }
@@ -150,7 +161,7 @@ static void keep_attach(struct keep_session *e, struct session *s)
 
     session_pass_all(before, s);
     before->kept = NULL;
-    e->former = NULL;
+    keep_drop_former(e);
     e->wanted_by = 0;
     keep_own(s->node, e, s);
     session_end_orphan(before);
@@ -381,6 +392,7 @@ void keep_leave(struct node *node)
         if (!e->session->orphan)
             keep_cut_off(e); /* and is the last */
     }
+    node->keep.stirred = true;
 }
 
 void keep_vouch(struct session *s)
@@ -410,11 +422,13 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
 {
     uint64_t lost_ms = node->keep.lapsed_ms ? node->keep.lapsed_ms + e->keep_ms : UINT64_MAX, due = UINT64_MAX;
 
+    if (e->former && e->session->vouched_ms <= node->now_ms)
+        keep_drop_former(e);
     if (e->wanted_by && !e->claims)
         e->wanted_by = 0; /* other members do not know it any more */
     if (e->wanted_by && node->keep.phase == KEEP_PASSED && keep_is_free(e))
         keep_begin_move(node, e);
-    if (e->wanted_by || node->leaves || node->dropped)
+    if (e->wanted_by || e->former || node->leaves || node->dropped)
         due = e->session->vouched_ms > node->now_ms ? e->session->vouched_ms : UINT64_MAX;
     if (!e->session->orphan) {
         /* Other members may have excluded this one since: then they keep the session for as long, counted from

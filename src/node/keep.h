@@ -65,6 +65,8 @@ struct keep_session {
     uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
+    bool handed;        /* of a previous process (handover.h): its due_ms is set, and its client may believe until vouched_ms */
+    uint64_t vouched_ms;
     bool leaves;        /* own: it had claims, and a move, when this member sent MARK */
     uint32_t claims;    /* own: those of which others have records */
     struct session *session;    /* own: it, with or without a client; else null */
@@ -113,8 +115,10 @@ struct keep {
     bool over;
 };
 
-/* What a connection is told about its session. */
-enum keep_news { KEEP_NOTHING, KEEP_RESUMED, KEEP_UNKNOWN, KEEP_NO_QUORUM, KEEP_CUT };
+/* What a connection is told about its session.
+ * KEEP_PART: the session has been taken from this connection, and its client shall end the connection. That proves that
+ * the client believes in nothing any more. KEEP_CUT: the member ends the connection. */
+enum keep_news { KEEP_NOTHING, KEEP_RESUMED, KEEP_UNKNOWN, KEEP_NO_QUORUM, KEEP_PART, KEEP_CUT };
 
 struct claim;
 struct member;

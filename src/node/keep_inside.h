@@ -3,6 +3,7 @@
 #ifndef DIBS_NODE_KEEP_INSIDE_H
 #define DIBS_NODE_KEEP_INSIDE_H
 
+#include "base/pack.h"
 #include "keep.h"
 #include "link/registry.h"
 #include "session.h"
@@ -57,6 +58,12 @@ static inline void keep_stir(struct node *node)
 }
 
 /* ---- keep_letters.c */
+/* The lock of a GRANT or a KEEP_REPORT, in a buffer. keep_unpack_lock returns false if the bytes are not valid. */
+union keep_buffer {
+    struct keep_record record;
+    char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
+};
+bool keep_unpack_lock(struct unpack *u, union keep_buffer *b);
 /* Sends a record of the claim to all members of the view; or sends it again, with what has changed. */
 void keep_record_claim(struct claim *c);
 /* Do other members have a record of the claim? */
@@ -75,6 +82,8 @@ uint32_t keep_report(struct node *node, const struct keep_session *e);
 void keep_count_acks(struct node *node);
 /* The keep time of an own session without a client begins. */
 void keep_begin_time(struct node *node, struct keep_session *e);
+/* The connection that was cut off, if any, is no longer waited for: it ends. */
+void keep_drop_former(struct keep_session *e);
 /* What the connection is told of its session. */
 void keep_tell(struct session *s, enum keep_news news);
 

@@ -188,13 +188,7 @@ static bool keep_unpack_terms(struct unpack *u, struct keep_terms *t)
     return !u->wrong && t->keep_ms <= KEEP_MS_MAX && (t->keep_ms == 0) == (t->value_len > 0);
 }
 
-/* The lock of a GRANT or a KEEP_REPORT, in a buffer. keep_unpack_lock returns false if the bytes are not valid. */
-union keep_buffer {
-    struct keep_record record;
-    char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
-};
-
-static bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
+bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
 {
     const char *name;
     size_t len;

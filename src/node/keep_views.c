@@ -35,8 +35,13 @@ static uint32_t keep_adopt(struct node *node, struct keep_session *e)
         locks_adopt(&node->locks, c);
         keep_forget_record(&node->keep, e, x);
     }
-    e->due_ms = UINT64_MAX;
+    if (!e->handed)
+        e->due_ms = UINT64_MAX;
     keep_own(node, e, s);
+    if (e->handed && e->vouched_ms > node->now_ms) {
+        s->vouched_ms = e->vouched_ms;
+        keep_vouch(s);
+    }
     ring_push(&node->keep.adopted, &e->in_adopted);
     return count;
 }
@@ -76,7 +81,7 @@ static uint32_t keep_release(struct node *node, struct keep_session *e)
     }
     node->keep.moving -= e->moves_to != 0;
     e->wanted_by = 0;
-    e->former = NULL;
+    keep_drop_former(e);
     keep_disown(&node->keep, e);
     session_release_all(s);
     s->kept = NULL;
@@ -94,6 +99,7 @@ void keep_forget_all(struct node *node)
         struct keep_session *e = RING_OF(k->own.next, struct keep_session, in_own);
         struct session *s = e->session;
 
+        keep_drop_former(e);
         keep_disown(k, e);
         s->kept = NULL;
         if (!s->orphan)
@@ -334,7 +340,9 @@ bool keep_may_act(struct node *node, struct keep_session *e)
         return false;
     if (!ring_empty(&e->in_adopted)) {
         ring_cut(&e->in_adopted);
-        keep_begin_time(node, e);
+        if (!e->handed)
+            keep_begin_time(node, e);
+        e->handed = false;
         session_begin_ttls(e->session);
     }
     return true;

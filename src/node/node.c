@@ -372,7 +372,7 @@ void node_leave(struct node *node)
 
 bool node_has_left(const struct node *node)
 {
-    return !node->takes_part || view_taking_part(&node->view) == 1 || !node->agree;
+    return !node->takes_part || ((view_taking_part(&node->view) == 1 || !node->agree) && !keep_is_believed(node));
 }
 
 bool node_is_busy(const struct node *node)

@@ -531,16 +531,25 @@ void session_set_ttl(struct claim *c, uint64_t ttl_ms)
     session_begin_ttl(c, ttl_ms);
 }
 
-/* The clocks of clients drift as much as those of members. A member without a lease, in a cluster of one, does not take
- * locks away by itself. It vouches for LONE_MS to clients of its own machine, whose connections cannot break. When it
- * has to take a lock away (FORCE-UNLOCK, TTL), it does not wait that long for a client that is stopped, but
- * LONE_LINGER_MS. */
+/* A member without a lease, in a cluster of one, does not take locks away by itself. It vouches for LONE_MS to clients of
+ * its own machine, whose connections cannot break. When it has to take a lock away (FORCE-UNLOCK, TTL), it does not wait
+ * that long for a client that is stopped, but LONE_LINGER_MS. If its process is replaced while the client of a kept session
+ * is stopped, the session cannot be resumed before its validity is over; so that is not longer than its keep time, or
+ * LONE_REMOTE_MS. */
+static uint64_t session_lone_ms(const struct session *s)
+{
+    if (s->remote)
+        return LONE_REMOTE_MS;
+    return !s->kept ? LONE_MS : s->kept->keep_ms > LONE_REMOTE_MS ? s->kept->keep_ms : LONE_REMOTE_MS;
+}
+
+/* The clocks of clients drift as much as those of members. */
 uint64_t session_confirm(struct session *s)
 {
     uint64_t ms = node_vouches_ms(s->node), until;
 
     if (ms == UINT64_MAX)
-        ms = s->remote ? LONE_REMOTE_MS : LONE_MS;
+        ms = session_lone_ms(s);
     until = s->node->now_ms + node_stretch_ms(ms);
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;

@@ -278,6 +278,7 @@ void serve_do(struct serve *s)
         serve_log(s, "cannot go on: %s", node_broken(&s->node));
         serve_end(s, 1);
     } else if (s->leave_by_ms && (node_has_left(&s->node) || serve_now_ms() >= s->leave_by_ms)) {
+        serve_hand_over(s);
         serve_end(s, 0);
     }
 }
@@ -296,9 +297,10 @@ static void serve_stop(uv_signal_t *signal, int number)
 
     if (s->stopping)
         return;
-    serve_log(s, "%s: ends; all locks of its clients are released", strsignal(number));
+    serve_log(s, "%s: ends; locks of its clients are released, but those of kept sessions", strsignal(number));
     notify_manager("STOPPING=1");
     if (s->leave_by_ms || !s->node.takes_part) {
+        serve_hand_over(s);
         serve_end(s, 0);
         return;
     }
@@ -376,12 +378,16 @@ static bool serve_join_cluster(struct serve *s, const struct view *roster)
 {
     char line[512];
     struct dme_text why;
+    bool opened;
 
     dme_text_init(&why, line, sizeof line);
     s->disk = (struct disk_file){.user = s, .on_written = serve_written};
-    if (!disk_open(&s->disk, s->conf->data, s->node.conf.name, &why) ||
-        !node_agree(&s->node, &s->disk.disk, s->disk.content.at, bytes_len(&s->disk.content), roster, s->conf->join,
-                    serve_now_ms(), &why)) {
+    opened = disk_open(&s->disk, s->conf->data, s->node.conf.name, &why);
+
+    if (opened && s->conf->n == 1)
+        serve_take_over(s, serve_now_ms());
+    if (!opened || !node_agree(&s->node, &s->disk.disk, s->disk.content.at, bytes_len(&s->disk.content), roster,
+                               s->conf->join, serve_now_ms(), &why)) {
         serve_log(s, "%s", line);
         return false;
     }
@@ -413,8 +419,18 @@ static bool serve_begin(struct serve *s)
                                             .is_short = serve_is_short,
                                             .objects = serve_objects});
     serve_roster(s->conf, &roster);
-    if (!alone)
-        return serve_join_cluster(s, &roster);
+    return alone || serve_join_cluster(s, &roster);
+}
+
+/* Without agreement, there is one view for ever. It begins when this process has the socket, before any client is heard. */
+static bool serve_begin_alone(struct serve *s)
+{
+    struct view roster;
+
+    if (s->node.agree)
+        return true;
+    serve_roster(s->conf, &roster);
+    serve_take_over(s, serve_now_ms());
     roster.number = roster.member[0].incarnation = 1;
     node_install(&s->node, &roster);
     return true;
@@ -540,7 +556,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     s->due.data = s->patience.data = s->again.data = s->before_poll.data = s;
     s->status = 1;
     begun = serve_begin(s);
-    if (begun && serve_clients_start(s) && serve_http_start(s) && serve_peers_start(s)) {
+    if (begun && serve_clients_start(s) && serve_begin_alone(s) && serve_http_start(s) && serve_peers_start(s)) {
         s->status = 0;
         serve_watch(s);
         serve_introduce(s);

@@ -138,6 +138,11 @@ void serve_go_on(struct serve *s);
 bool serve_lets_in(struct serve *s, uv_stream_t *door);
 void serve_clients_stop(struct serve *s);
 
+/* handover_file.c: a daemon alone ends in order, and keeps its kept sessions for its next process; and takes over those of its
+ * last one, before its first view. */
+void serve_hand_over(struct serve *s);
+void serve_take_over(struct serve *s, uint64_t now_ms);
+
 /* notify.c: sends a message to the service manager that has started the daemon, if it expects messages. */
 void notify_manager(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -32,7 +32,7 @@ void clients_begin(struct world *w)
         w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
         if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* at a slow one: see faults_squeeze */
             w->client[k].machine = k % 2;
-        if (w->mix.kept && k % 3 == 0)
+        if (w->mix.kept && (k % 3 == 0) != (w->conf->focus == SOAK_ALONE))
             kept_begin(w, k);
         clients_think(w, k);
     }
@@ -691,7 +691,11 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
                 clients_lose(w, k);
             c->lost_fence = r.word[2].number;
         } else if (c->kept && r.word[0].len == 7 && memcmp(r.word[0].at, "session", 7) == 0) {
-            c->believes_to_us = 0; /* another connection has its session */
+            c->believes_to_us = 0;   /* another connection has its session, or its daemon ends */
+            if (world_below(w, 4)) { /* and it says so */
+                conns_close(w, x, true);
+                clients_be_gone(w, k);
+            }
         }
         if (c->conn == (int)(x - w->conn))
             bytes_consume(&x->in, len);

@@ -26,6 +26,17 @@ static void faults_draw_focus(struct world *w)
     m->jitter_us = m->amnesia ? 1 + (uint32_t)world_below(w, 2000) : 0;
     m->leave = m->amnesia ? 12 : 0;
     m->cut = m->amnesia ? 20 : 0;
+    w->alone = w->conf->focus == SOAK_ALONE;
+    if (w->alone) {
+        m->one_name = false;
+        m->crash = world_below(w, 2) ? 4 : 0;
+        m->leave = 25;
+        m->jitter_us = 1 + (uint32_t)world_below(w, 3000);
+        m->breaks = faults_maybe(w, 60);
+        m->kill_client = faults_maybe(w, 30);
+        m->disturb_client = faults_maybe(w, 60);
+        m->evict = faults_maybe(w, 10);
+    }
     m->drift_ppm = m->sharing || m->slots ? 0 : 50000;
     m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;
@@ -93,7 +104,7 @@ void faults_draw(struct world *w)
     }
     m->piece = (uint32_t)(w->random / 8000 % 4);
     m->hoard = w->random / 32000 % 4 == 0;
-    m->kept = w->random / 128000 % 2 == 0;
+    m->kept = w->random / 128000 % 2 == 0 || w->conf->focus == SOAK_ALONE;
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",

@@ -160,7 +160,8 @@ void kept_check_loss(struct world *w, uint32_t k)
     const struct soak_client *c = &w->client[k];
     const struct soak_kept *q = c->kept;
 
-    if (!q || !c->holds || q->excused || q->shared || c->dazed || w->mix.wild_clocks || w->mix.standstill || w->alone)
+    if (!q || !c->holds || q->excused || q->shared || c->dazed || w->mix.wild_clocks || w->mix.standstill ||
+        (w->alone && w->conf->focus != SOAK_ALONE))
         return;
     if (w->now_us < q->attached_us + 950 * (uint64_t)q->keep_ms && !kept_may_be_evicted(w, c))
         world_fail(w, "client %u has lost %s, which its session should have kept", k, clients_names[c->name]);
@@ -178,6 +179,51 @@ bool kept_agree(const struct world *w)
         if (world_is_member(w, i) && w->machine[i].node.keep.records + w->machine[i].node.keep.claims != claims)
             return false;
     return true;
+}
+
+/* A daemon alone has crashed: its sessions are lost, and their clients may believe in their locks. */
+void kept_lose_all(struct world *w)
+{
+    kept_excuse_all(w);
+    for (uint32_t k = 0; k < w->clients; k++)
+        w->client[k].dazed = true;
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) /* and they may not have heard yet that they hold them */
+        w->conn[k].dazed = true;
+}
+
+/* A daemon is told to end: the sessions that have their clients now have them until now. */
+void kept_leave(struct world *w, uint32_t i)
+{
+    for (uint32_t k = 0; k < w->clients; k++) {
+        const struct soak_client *c = &w->client[k];
+        const struct soak_conn *x = c->kept && c->conn >= 0 ? &w->conn[c->conn] : NULL;
+        struct keep_id id;
+
+        if (!x || x->machine != i || !x->end || !x->end->session->kept || !c->kept->known)
+            continue;
+        kept_parse_id(c->kept->id, &id);
+        if (x->end->session->kept->id.high == id.high && x->end->session->kept->id.low == id.low)
+            c->kept->attached_us = w->now_us;
+    }
+}
+
+/* A lock that a session holds by itself has been granted to no other client since. */
+static void kept_check_fences(struct world *w, const struct soak_client *c)
+{
+    const struct session *s = w->conn[c->conn].end ? w->conn[c->conn].end->session : NULL;
+
+    if (!s || w->mix.wild_clocks || w->mix.standstill)
+        return;
+    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+        const struct claim *claim = RING_OF((struct ring *)r, struct claim, in_session);
+        int name = claim->state == CLAIM_HELD && claim->mode == LOCK_ALONE && !claim->slots
+                       ? clients_find_name(claim->name, claim->name_len)
+                       : -1;
+
+        if (name >= 0 && claim->fence < w->history[name].highest_alone)
+            world_fail(w, "a session is resumed with %s (fence %llu), which another client has held since",
+                       clients_names[name], (unsigned long long)claim->fence);
+    }
 }
 
 /* --------------------------------------------------------------------------------------------------------------- doing */
@@ -315,6 +361,7 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
     struct soak_client *c = &w->client[k];
     bool found = false;
 
+    kept_check_fences(w, c);
     kept_attached(c, a);
     for (size_t j = 1; j + 1 < r->count; j += 2) {
         int name = clients_find_name(r->word[j].at, r->word[j].len);

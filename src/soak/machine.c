@@ -2,6 +2,8 @@
  * the middle of a write leaves a part of it. Some disks take their time now and then, while their processes go on. */
 #include "world.h"
 
+#include "node/handover.h"
+
 #include <stdlib.h>
 
 static uint64_t machine_random(void *user)
@@ -175,13 +177,21 @@ static void machine_ran(void *user, struct client *c, const struct claim *asked)
 /* The first machine runs a daemon alone: without members, agreement or lease. */
 static void machine_start_alone(struct world *w, struct soak_machine *m)
 {
+    const char *wrong = NULL;
+    uint32_t sessions = 0;
     struct view view;
 
+    if (bytes_len(&m->handover))
+        sessions = handover_read(&m->node, "soak", world_clock_ms(w, (uint32_t)(m - w->machine), w->now_us),
+                                 m->handover.at + m->handover.start, bytes_len(&m->handover), &wrong);
+    if (wrong)
+        world_fail(w, "%s cannot take over the sessions of the process before: %s", m->name, wrong);
+    m->handover.start = m->handover.end; /* it is used once */
     view_begin(&view);
     view_add(&view, m->name, m->address, VIEW_MEMBER);
-    view.member[0].incarnation = 1;
+    view.number = view.member[0].incarnation = 1;
     node_install(&m->node, &view);
-    world_trace(w, "%s runs alone", m->name);
+    world_trace(w, "%s runs alone, with %u kept sessions", m->name, sessions);
 }
 
 void machine_start(struct world *w, uint32_t i)
@@ -269,6 +279,7 @@ void machines_found(struct world *w)
         if (w->machine[i].runs)
             machine_crash(w, i);
         bytes_free(&w->machine[i].disk);
+        bytes_free(&w->machine[i].handover);
         w->machine[i].joins = w->machine[i].absent = false;
         w->machine[i].added_us = 0;
     }
@@ -280,7 +291,13 @@ void machine_crash(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
 
     world_trace(w, "%s %s", m->name, m->leave_by_ms ? "ends" : "crashes");
-    kept_forgotten(w, i);
+    if (w->alone && m->leave_by_ms) {
+        bytes_free(&m->handover);
+        handover_write(&m->node, "soak", &m->handover);
+    } else if (w->alone)
+        kept_lose_all(w);
+    else
+        kept_forgotten(w, i);
     m->runs = false;
     m->leave_by_ms = 0;
     conns_drop_process(w, i);
@@ -290,7 +307,11 @@ void machine_crash(struct world *w, uint32_t i)
     node_free(&m->node);
     machine_tear_writes(m);
     if (!w->calm)
-        world_plan(w, world_below(w, w->conf->focus ? 20000 : world_below(w, 2) ? 300000 : 4000000), SOAK_START, i, 0);
+        world_plan(w,
+                   world_below(w, w->conf->focus && w->conf->focus != SOAK_ALONE ? 20000
+                                  : world_below(w, 2)                            ? 300000
+                                                                                 : 4000000),
+                   SOAK_START, i, 0);
     else
         world_plan(w, 0, SOAK_START, i, 0);
 }
@@ -300,6 +321,7 @@ void machine_leave(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
 
     world_trace(w, "%s is told to end", m->name);
+    kept_leave(w, i);
     m->leave_by_ms = world_clock_ms(w, i, w->now_us) + SOAK_LEASE_MS / 4;
     world_deliver(w, i, (struct node_input){.type = NODE_LEAVE});
 }

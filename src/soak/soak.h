@@ -44,6 +44,7 @@ enum soak_focus {
     SOAK_SHARING, /* no faults: many clients that may share a lock for long, and some that may not */
     SOAK_SLOTS,   /* a lock with slots, which clients lose */
     SOAK_DISKS,   /* machines crash while their disks are writing */
+    SOAK_ALONE,   /* a daemon alone is ended in order, and started again; most clients have kept sessions */
 };
 
 struct soak_conf {

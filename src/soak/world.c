@@ -476,11 +476,12 @@ static void world_begin(struct world *w)
     static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7}, rolling_sizes[] = {3, 5, 3, 5, 4, 4, 6, 7},
                           roster_sizes[] = {5, 7, 3, 5, 5, 4, 6, 7}, focus_sizes[] = {5, 5, 5, 5, 5, 5, 5, 7};
 
-    w->n = w->conf->members ? w->conf->members
-                            : (w->conf->rolling  ? rolling_sizes
-                               : w->conf->focus  ? focus_sizes
-                               : w->conf->roster ? roster_sizes
-                                                 : sizes)[world_below(w, 8)];
+    w->n = w->conf->focus == SOAK_ALONE ? 1
+           : w->conf->members           ? w->conf->members
+                                        : (w->conf->rolling  ? rolling_sizes
+                                           : w->conf->focus  ? focus_sizes
+                                           : w->conf->roster ? roster_sizes
+                                                             : sizes)[world_below(w, 8)];
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
     w->algorithm = w->conf->algorithm ? w->conf->algorithm : world_draw_algorithm(w, false);
     w->slots_algorithm = w->conf->slots_algorithm ? w->conf->slots_algorithm : world_draw_algorithm(w, true);
@@ -512,6 +513,7 @@ static void world_end(struct world *w)
         if (w->machine[i].runs)
             machine_crash(w, i);
         bytes_free(&w->machine[i].disk);
+        bytes_free(&w->machine[i].handover);
     }
     for (size_t k = 1; k <= w->count; k++)
         free(w->heap[k].bytes);

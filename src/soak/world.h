@@ -67,6 +67,7 @@ struct soak_machine {
     uint64_t incarnation;
     struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
     struct bytes disk;
+    struct bytes handover; /* what the last process has left for the next one (node/handover.h) */
     struct disk disk_calls;
     struct world *world;
     char name[16], address[32];
@@ -390,6 +391,8 @@ void kept_look(struct world *w, uint32_t i);
 /* A view follows the newest one: if no process is in both, all is lost. */
 void kept_follow(struct world *w, const struct view *next);
 /* All locks may be lost. */
+void kept_leave(struct world *w, uint32_t i);
+void kept_lose_all(struct world *w);
 void kept_excuse_all(struct world *w);
 bool kept_agree(const struct world *w);
 

@@ -1,0 +1,199 @@
+/* handover.c - see handover.h. */
+#include "handover.h"
+
+#include "base/pack.h"
+#include "keep_inside.h"
+
+#include <assert.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static const char handover_title[] = "dibs handover 1";
+
+enum { SUM = 8 };
+
+bool handover_is_needed(const struct node *node)
+{
+    return node->view.count == 1 && node->place == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- writing */
+
+static void handover_add_text(struct bytes *to, const char *text)
+{
+    pack_text(bytes_add(to, 1 + strlen(text)), text, strlen(text));
+}
+
+static void handover_add_number(struct bytes *to, uint64_t number, unsigned bytes)
+{
+    pack_number(bytes_add(to, bytes), number, bytes);
+}
+
+/* Does the claim hold a lock of which the client was told, or may be told when it has resumed the session? */
+static bool handover_has(const struct claim *c)
+{
+    return c->state == CLAIM_HELD && keep_is_recorded(c);
+}
+
+static uint32_t handover_count(const struct session *s)
+{
+    uint32_t count = 0;
+
+    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next)
+        count += handover_has(RING_OF((struct ring *)r, struct claim, in_session));
+    return count;
+}
+
+static void handover_add_session(struct bytes *to, const struct node *node, const struct keep_session *e)
+{
+    const struct session *s = e->session;
+    uint64_t due_ms = e->due_ms == UINT64_MAX && e->keep_ms ? node->now_ms + node_stretch_ms(e->keep_ms) : e->due_ms;
+    size_t value_len = e->value ? e->value->len : 0;
+
+    handover_add_number(to, e->id.high, 8);
+    handover_add_number(to, e->id.low, 8);
+    handover_add_number(to, e->keep_ms, 4);
+    pack_text(bytes_add(to, 1 + value_len), e->value ? e->value->text : "", value_len);
+    handover_add_number(to, due_ms, 8);
+    handover_add_number(to, s->vouched_ms, 8);
+    handover_add_number(to, handover_count(s), 4);
+    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
+        uint8_t *at;
+
+        if (!handover_has(c))
+            continue;
+        at = bytes_add(to, 8 + 4 + 2 + 4 + 1 + (size_t)c->name_len);
+        at = pack_number(pack_number(at, c->fence, 8), c->ttl_ms, 4);
+        pack_text(pack_number(pack_number(at, c->slots, 2), c->mode, 4), c->name, c->name_len);
+    }
+}
+
+uint32_t handover_write(const struct node *node, const char *boot, struct bytes *to)
+{
+    const struct locks *l = &node->locks;
+    uint64_t fence = l->fence_granted > l->fence_seen ? l->fence_granted : l->fence_seen;
+    size_t start = bytes_len(to);
+    uint32_t count = 0;
+
+    if (!node->agree && fence < node->conf.fence)
+        fence = node->conf.fence; /* none was granted */
+    for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next)
+        count += handover_count(RING_OF((struct ring *)r, struct keep_session, in_own)->session) > 0;
+    if (!handover_is_needed(node) || !count)
+        return 0;
+    handover_add_text(to, handover_title);
+    handover_add_text(to, node->conf.name);
+    handover_add_text(to, boot);
+    handover_add_number(to, node->now_ms, 8);
+    handover_add_number(to, fence, 8);
+    handover_add_number(to, count, 4);
+    for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
+        const struct keep_session *e = RING_OF((struct ring *)r, struct keep_session, in_own);
+
+        if (handover_count(e->session))
+            handover_add_session(to, node, e);
+    }
+    handover_add_number(to, XXH3_64bits(to->at + to->start + start, bytes_len(to) - start), 8);
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- reading */
+
+static bool handover_is(struct unpack *u, const char *text)
+{
+    size_t len;
+    const char *at = unpack_text(u, &len);
+
+    return !u->wrong && len == strlen(text) && memcmp(at, text, len) == 0;
+}
+
+/* One session. Returns false if the bytes are not valid. With node null they are only looked at. */
+static bool handover_take_session(struct unpack *u, struct node *node, uint64_t now_ms, uint32_t *taken)
+{
+    struct keep_id id = {.high = unpack_number(u, 8)};
+    uint64_t due_ms, vouched_ms;
+    uint32_t keep_ms, locks;
+    struct keep_session *e = NULL;
+    const char *value;
+    size_t value_len;
+
+    id.low = unpack_number(u, 8);
+    keep_ms = (uint32_t)unpack_number(u, 4);
+    value = unpack_text(u, &value_len);
+    due_ms = unpack_number(u, 8);
+    vouched_ms = unpack_number(u, 8);
+    locks = (uint32_t)unpack_number(u, 4);
+    if (u->wrong || (keep_ms && keep_ms < KEEP_MS_MIN) || keep_ms > KEEP_MS_MAX || (keep_ms == 0) != (value_len > 0) ||
+        vouched_ms > due_ms || !locks || locks > (keep_ms ? KEEP_HELD_MAX : 1))
+        return false;
+    if (node && due_ms > now_ms) {
+        if (keep_find(&node->keep, id))
+            return false;
+        e = keep_add(&node->keep, id, keep_ms);
+        keep_set_value(e, value, value_len);
+        e->handed = true;
+        e->due_ms = due_ms;
+        e->vouched_ms = vouched_ms;
+        ++*taken;
+    }
+    for (; locks; locks--) {
+        union keep_buffer b;
+
+        if (!keep_unpack_lock(u, &b))
+            return false;
+        if (e)
+            keep_add_record(&node->keep, e, &b.record, false);
+    }
+    return true;
+}
+
+static const char *handover_object(const struct node *node, const char *boot, uint64_t now_ms, struct unpack *u,
+                                   uint64_t *fence, uint32_t *count)
+{
+    if ((size_t)(u->end - u->at) < SUM || XXH3_64bits(u->at, (size_t)(u->end - u->at) - SUM) !=
+                                              unpack_number(&(struct unpack){.at = u->end - SUM, .end = u->end}, SUM))
+        return "it is damaged";
+    u->end -= SUM;
+    if (!handover_is(u, handover_title))
+        return "it was written by another version of dibs";
+    if (!handover_is(u, node->conf.name))
+        return "it is of another member";
+    if (!handover_is(u, boot))
+        return "the machine has been started again since";
+    if (unpack_number(u, 8) > now_ms)
+        return "it was written later than now";
+    *fence = unpack_number(u, 8);
+    *count = (uint32_t)unpack_number(u, 4);
+    return u->wrong ? "it is damaged" : NULL;
+}
+
+uint32_t handover_read(struct node *node, const char *boot, uint64_t now_ms, const uint8_t *bytes, size_t len,
+                       const char **wrong)
+{
+    struct unpack u = {.at = bytes, .end = bytes + len};
+    uint32_t count = 0, taken = 0;
+    uint64_t fence = 0;
+
+    assert(!node->view.count && !node->keep.count);
+    *wrong = handover_object(node, boot, now_ms, &u, &fence, &count);
+    if (*wrong)
+        return 0;
+    for (unsigned pass = 0; pass < 2; pass++) { /* all of it is looked at before any of it is taken */
+        struct unpack each = u;
+        bool good = true;
+
+        for (uint32_t k = 0; good && k < count; k++)
+            good = handover_take_session(&each, pass ? node : NULL, now_ms, &taken);
+        if (!good || each.at != each.end) {
+            *wrong = "it is damaged";
+            keep_forget_all(node);
+            return 0;
+        }
+    }
+    if (node->now_ms < now_ms)
+        node->now_ms = now_ms; /* times that begin with the first view begin now */
+    if (node->conf.fence <= fence)
+        node->conf.fence = fence + 1;
+    return taken;
+}
