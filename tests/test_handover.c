@@ -241,6 +241,30 @@ static void what_is_not_whole_is_not_used(void **state)
     bytes_free(&left);
 }
 
+static void a_lock_of_a_token_goes_on(void **state)
+{
+    const char *wrong;
+    struct client *c;
+    char id[33];
+
+    (void)state;
+    c = hold(id);
+    say(c, "LOCK t TOKEN mine TTL 60000\n");
+    assert_int_equal(fence_of(said(c)), 101);
+    say(c, "UNLOCK x\n");
+    bytes_consume(&c->out, bytes_len(&c->out));
+    step((struct node_input){.type = NODE_CLIENT_CLOSED, .client = c});
+    end(NULL, false);
+    now_ms += 200;
+    assert_int_equal(begin(boot, &wrong), 1);
+    c = come();
+    say(c, "UNLOCK t TOKEN yours\n");
+    assert_int_equal(said(c)[0], '-');
+    say(c, "UNLOCK t TOKEN mine\n");
+    assert_string_equal(said(c), "+OK\r\n");
+    node_free(&node);
+}
+
 static void nothing_is_left_of_sessions_without_locks(void **state)
 {
     struct client *c;
@@ -260,6 +284,7 @@ int main(void)
         cmocka_unit_test(keep_times_go_on_while_no_process_runs),
         cmocka_unit_test(a_client_that_has_not_said_goodbye_may_believe),
         cmocka_unit_test(what_is_not_whole_is_not_used),
+        cmocka_unit_test(a_lock_of_a_token_goes_on),
         cmocka_unit_test(nothing_is_left_of_sessions_without_locks),
     };
 
