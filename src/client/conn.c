@@ -129,8 +129,7 @@ int conn_process(struct dibs *d)
 {
     uint64_t now_ms;
 
-    if (d->belief.phase == BELIEF_AWAY)
-        conn_redial(d);
+    conn_redial(d);
     conn_flush(d);
     conn_read(d);
     now_ms = conn_now_ms();

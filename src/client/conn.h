@@ -25,7 +25,8 @@ struct dibs {
     char *key, *name;
     bool dialing;        /* the socket is not connected yet */
     uint64_t dial_ms;    /* when to try next; dialing: when to give up */
-    unsigned dial_pause; /* milliseconds between two rounds */
+    unsigned dial_pause; /* milliseconds between two rounds; 0: the first */
+    bool dials_tcp;      /* some place is not of this machine */
 };
 
 uint64_t conn_now_ms(void);

@@ -11,23 +11,36 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REDIAL_CONNECT_MS = 2000, REDIAL_PAUSE_MS = 20, REDIAL_PAUSE_MS_MAX = 1000 };
+enum { REDIAL_CONNECT_MS = 2000, REDIAL_PAUSE_MS = 10, REDIAL_PAUSE_LOCAL_MS_MAX = 50, REDIAL_PAUSE_MS_MAX = 1000 };
+
+/* To try a socket of this machine costs little, and its daemon may be restarted just now. */
+static unsigned redial_longest_ms(const struct dibs *d)
+{
+    return d->dials_tcp ? REDIAL_PAUSE_MS_MAX : REDIAL_PAUSE_LOCAL_MS_MAX;
+}
+
+static void redial_pause(struct dibs *d, uint64_t now_ms)
+{
+    unsigned longest_ms = redial_longest_ms(d);
+
+    d->dial_ms = now_ms + d->dial_pause;
+    d->dial_pause = d->dial_pause < longest_ms / 2 ? 2 * d->dial_pause : longest_ms;
+}
 
 /* The next place, after a pause if all have been tried. */
 static void redial_later(struct dibs *d, uint64_t now_ms)
 {
     d->turn++;
     d->dial_ms = now_ms;
-    if (d->turn % d->places)
-        return;
-    d->dial_ms = now_ms + d->dial_pause;
-    d->dial_pause = d->dial_pause < REDIAL_PAUSE_MS_MAX / 2 ? 2 * d->dial_pause : REDIAL_PAUSE_MS_MAX;
+    if (d->turn % d->places == 0)
+        redial_pause(d, now_ms);
 }
 
+/* A daemon that is about to end may accept the connection and end it at once: then the next attempt comes after a pause. */
 static void redial_is_up(struct dibs *d, uint64_t now_ms)
 {
     d->dialing = false;
-    d->dial_pause = REDIAL_PAUSE_MS;
+    redial_pause(d, now_ms);
     belief_return(&d->belief, d->name, now_ms);
 }
 
@@ -39,6 +52,7 @@ static void redial_begin(struct dibs *d, uint64_t now_ms)
     if (!d->dial_pause)
         d->dial_pause = REDIAL_PAUSE_MS;
     d->fd = place_dial(d->place[d->turn % d->places], d->turn / d->places, &tcp, &pending, why, sizeof why);
+    d->dials_tcp |= tcp;
     if (d->fd >= 0 && tcp && *d->key && !(d->secure = secure_new(d->key, why, sizeof why)))
         conn_hang_up(d);
     if (d->fd < 0) {
@@ -68,10 +82,13 @@ static void redial_go_on(struct dibs *d, uint64_t now_ms)
 
 void conn_redial(struct dibs *d)
 {
-    uint64_t now_ms = conn_now_ms();
+    uint64_t now_ms;
 
+    if (d->belief.phase == BELIEF_UP)
+        d->dial_pause = d->dial_ms = 0;
     if (d->belief.phase != BELIEF_AWAY || d->belief.gone)
         return;
+    now_ms = conn_now_ms();
     if (d->dialing)
         redial_go_on(d, now_ms);
     else if (d->fd < 0 && now_ms >= d->dial_ms)
