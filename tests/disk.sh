@@ -48,7 +48,7 @@ fi
 # -------------------------------------------------------------------------------------------------------------- a slow disk
 
 # shellcheck disable=SC2016 # expanded by the inner shell
-"$DIBS" lock --socket "$dir/cat" prize -- sh -c 'echo held >>"$0"; trap "echo ended >>\"$0\"; exit" TERM; while :; do sleep 0.02; done' \
+"$DIBS" lock --socket "$dir/cat" --keep 2 prize -- sh -c 'echo held >>"$0"; trap "echo ended >>\"$0\"; exit" TERM; while :; do sleep 0.02; done' \
     "$dir/story" 2>"$dir/holder.log" &
 holder=$!
 until_true grep -q held "$dir/story"
@@ -85,7 +85,7 @@ wait "$(cat "$dir/cat.pid")"
 tell $? "a disk that fails: its daemon ends at the first write, and says why"
 wait $holder
 [ $? = 113 ]
-tell $? "its clients hear that their locks are lost"
+tell $? "its clients hear that their locks are lost, as it is not started again in time"
 until_true are_ready ant bee
 tell $? "the others go on"
 wait $tracer

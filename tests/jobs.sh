@@ -34,7 +34,7 @@ job() { # NAME WHERE... : the lock has the job's name
     name=$1
     shift
     # shellcheck disable=SC2016 # expanded by the inner shell
-    "$DIBS" lock "$name" --keep 60 "$@" -- sh -c 'echo "begins $DIBS_FENCE" >>$0.said; until [ -e $0.end ]; do sleep 0.05; done
+    "$DIBS" lock "$name" --verbose "$@" -- sh -c 'echo "begins $DIBS_FENCE" >>$0.said; until [ -e $0.end ]; do sleep 0.05; done
         echo ends >>$0.said' "$dir/$name" >>"$dir/$name.out" 2>&1 &
     started="$started $!"
     echo $! >"$dir/$name.job"

@@ -161,7 +161,7 @@ grep -q '^lost' "$dir/vouched.out"
 tell $? "a lock is held on as long as the daemon vouches for it, again and again"
 
 # shellcheck disable=SC2016
-"$DIBS" lock wrapped --grace 5 -- sh -c 'trap "echo ended >\"$0\"; exit" TERM; : >"$0"; while :; do sleep 0.02; done' \
+"$DIBS" lock wrapped --keep 0 --grace 5 -- sh -c 'trap "echo ended >\"$0\"; exit" TERM; : >"$0"; while :; do sleep 0.02; done' \
     "$dir/wrapped" 2>"$dir/wrapped.log" &
 wrapper=$!
 until_true test -e "$dir/wrapped"
@@ -298,7 +298,7 @@ tell $? "a member that does not answer is named"
 
 # Its clients have no word from it that others may give their locks away: they find out by themselves.
 # shellcheck disable=SC2016
-"$DIBS" lock leased --socket "$dir/bee" -- \
+"$DIBS" lock leased --keep 0 --socket "$dir/bee" -- \
     sh -c 'trap "echo ended >>\"$0\"; exit" TERM; echo begun >"$0"; while :; do sleep 0.02; done' "$dir/leased" 2>"$dir/leased.log" &
 wrapper=$!
 until_true grep -q begun "$dir/leased"
@@ -326,7 +326,7 @@ wait $looping
 
 # A member that is left alone grants nothing, and says why.
 # shellcheck disable=SC2016
-"$DIBS" lock alone --socket "$dir/bee" -- sh -c ': >"$0"; sleep 60' "$dir/alone" 2>"$dir/alone.log" &
+"$DIBS" lock alone --keep 1 --socket "$dir/bee" -- sh -c ': >"$0"; sleep 60' "$dir/alone" 2>"$dir/alone.log" &
 wrapper=$!
 until_true test -e "$dir/alone"
 # shellcheck disable=SC2016

@@ -83,7 +83,7 @@ echo "# $alone, $founded, $before"
 # ------------------------------------------------------------------------------------------------------------- no majority
 
 # shellcheck disable=SC2016
-"$DIBS" lock --socket "$dir/ant" kept -- sh -c ': >"$0"; while :; do sleep 0.02; done' "$dir/kept" 2>"$dir/kept.said" &
+"$DIBS" lock --socket "$dir/ant" --keep 1 kept -- sh -c ': >"$0"; while :; do sleep 0.02; done' "$dir/kept" 2>"$dir/kept.said" &
 holder=$!
 until_true test -e "$dir/kept"
 end KILL bee cat

@@ -289,16 +289,16 @@ pose "by a key of both sides" -psk "$secret" -psk_identity "dibs client" -nocert
 
 # A client that is killed while it holds; one whose daemon is.
 # shellcheck disable=SC2016 # expanded by the inner shell
-"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" x -- sh -c 'echo >"$0"; sleep 600' "$dir/inside" &
+"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" --keep 1 x -- sh -c 'echo >"$0"; sleep 600' "$dir/inside" &
 holder=$!
 until_true test -e "$dir/inside"
 kill -KILL $holder
 wait $holder 2>/dev/null
 [ "$("$DIBS" lock --socket "$dir/solo" --wait 20 x -- echo next)" = next ]
-tell $? "a client over TLS that is killed has released its lock"
+tell $? "the lock of a client over TLS that is killed is free when its keep time is over"
 rm -f "$dir/inside"
 # shellcheck disable=SC2016
-"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" x -- sh -c 'echo >"$0"; exec sleep 600' "$dir/inside" 2>"$dir/said" &
+"$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" --keep 1 x -- sh -c 'echo >"$0"; exec sleep 600' "$dir/inside" 2>"$dir/said" &
 holder=$!
 until_true test -e "$dir/inside"
 kill -KILL "$(cat "$dir/solo.pid")"

@@ -174,14 +174,14 @@ fi
 
 # A command that does not hear TERM, and a daemon that dies.
 # shellcheck disable=SC2016
-"$DIBS" lock --socket "$dir/solo" job --grace 0.1 -- sh -c 'trap "" TERM; echo $$ >"$0"; while :; do sleep 0.02; done' \
+"$DIBS" lock --socket "$dir/solo" job --keep 1 --grace 0.1 -- sh -c 'trap "" TERM; echo $$ >"$0"; while :; do sleep 0.02; done' \
     "$dir/deaf" 2>/dev/null &
 wrapper=$!
 until_true test -s "$dir/deaf"
 end_daemon solo KILL
 wait $wrapper
 [ $? = 113 ] && ! kill -0 "$(cat "$dir/deaf")" 2>/dev/null
-tell $? "if the daemon dies, the command is ended, by force if need be"
+tell $? "if the daemon dies and does not come back, the command is ended, by force if need be"
 
 serve solo
 until_true is_ready solo

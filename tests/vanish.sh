@@ -32,7 +32,7 @@ tell $? "a daemon, on a machine of its own"
 holder=$!
 started="$started $holder"
 until_true test -e "$dir/held"
-ip netns exec $net-there "$DIBS" lock --connect 10.78.0.1:7411 --key "$dir/key" prize -- sh -c ": >$dir/entered; exec sleep 1000" &
+ip netns exec $net-there "$DIBS" lock --connect 10.78.0.1:7411 --key "$dir/key" --keep 0 prize -- sh -c ": >$dir/entered; exec sleep 1000" &
 waiter=$!
 started="$started $waiter"
 until_true sh -c "'$DIBS' waiters prize --socket '$dir/ant' | grep -q exclusive"

@@ -79,18 +79,18 @@ wait $waiter && grep -qx inside "$dir/out"
 tell $? "when it comes, the lock is granted"
 
 # shellcheck disable=SC2016
-"$DIBS" lock b --socket "$dir/late" -- sh -c ': >"$0"; sleep 1000' "$dir/b" 2>/dev/null &
+"$DIBS" lock b --socket "$dir/late" --keep 0 -- sh -c ': >"$0"; sleep 1000' "$dir/b" 2>/dev/null &
 holder=$!
 until_true test -e "$dir/b"
 "$DIBS" lock b --socket "$dir/late" --wait 60 -- echo inside >"$dir/out" 2>"$dir/err" &
 waiter=$!
-"$DIBS" lock b --socket "$dir/late" -- true 2>/dev/null &
+"$DIBS" lock b --socket "$dir/late" --keep 0 -- true 2>/dev/null &
 other=$!
 until_true sh -c "[ \$('$DIBS' waiters b --socket '$dir/late' | wc -l) = 2 ]"
 end_daemon late
 wait $other
 [ $? = 115 ]
-tell $? "without --wait, a daemon that goes ends the wait"
+tell $? "without --wait, and with --keep 0, a daemon that goes ends the wait"
 serve late
 wait $waiter && grep -qx inside "$dir/out"
 tell $? "with --wait, a client that waits comes back when its daemon does"

@@ -58,8 +58,11 @@ static const char lock_about[] =
     "it has started get TERM and, after --grace, KILL, also in other process groups and sessions. They are killed, "
     "too, if dibs is killed.\n"
     "\n"
-    "With --keep, when the daemon of a cluster is restarted, crashes or is cut off, the members keep the lock, and "
-    "COMMAND goes on. dibs connects again, to the same place or the next one of --connect, and goes on holding it.\n"
+    "When the daemon is restarted, or that of a cluster crashes or is cut off, the lock is kept for --keep, and "
+    "COMMAND "
+    "goes on. dibs connects again, to the same place or the next one of --connect, and goes on holding it. If that "
+    "takes "
+    "longer, the lock is lost.\n"
     "\n"
     "If COMMAND ends and leaves processes running, dibs holds the lock until they have ended, or as --background says. "
     "They are ended with TERM and KILL if a signal has ended COMMAND or tells dibs to end. If COMMAND requests the "
@@ -68,7 +71,8 @@ static const char lock_about[] =
     "\n"
     "With --wait dibs also waits for a daemon and for a majority of the members. Without --wait it waits for holders "
     "and "
-    "for a majority without limit, but not for a daemon. A time T is in seconds, or has a unit: 250ms, 10s, 5m, 2h.\n"
+    "for a majority without limit, and for --keep for a daemon that has gone meanwhile. A time T is in seconds, or has "
+    "a unit: 250ms, 10s, 5m, 2h.\n"
     "\n"
     "Exit status: that of COMMAND, or\n"
 #define LOCK_STATUS(name, number, text) #number "\t" text "\n"
@@ -78,7 +82,7 @@ static const char lock_about[] =
 
 static int lock_main(int argc, char **argv, double wait_s, const char *line, const struct cli_example *examples)
 {
-    struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .grace_s = 5};
+    struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .keep_s = 60, .grace_s = 5};
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     const struct cli_option options[] = {
@@ -94,13 +98,15 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
          "end with status N if the lock is not granted in time (default 112)", 0, 255, NULL},
         {"--quiet", CLI_FLAG, &w.quiet, NULL, "print nothing if the lock is not granted in time", 0, 0, NULL},
         {"--verbose", CLI_FLAG, &w.verbose, NULL,
-         "print which clients hold the lock if the wait takes more than two seconds (default: only at a terminal)", 0,
-         0, NULL},
+         "print which clients hold the lock if the wait takes more than two seconds (default: only at a terminal), and "
+         "when the connection to the daemon is made again",
+         0, 0, NULL},
         {"--ttl", CLI_SPAN, &w.ttl_s, "T",
          "let the daemon revoke the lock when dibs has not renewed it for T (default: no such limit)", 0.01, 1e6, NULL},
         {"--keep", CLI_SPAN, &w.keep_s, "T",
-         "let the members keep the lock for T while there is no connection to a daemon, from 1s to 1h (default 0: the "
-         "lock is lost with the connection)",
+         "let the members keep the lock for T while there is no connection to a daemon, from 1s to 1h; 0: the lock is "
+         "lost "
+         "with the connection (default 60s)",
          0, 3600, NULL},
         {"--grace", CLI_SPAN, &w.grace_s, "T", "time from TERM to KILL when processes are ended (default 5s)", 0, 1e6,
          NULL},

@@ -28,10 +28,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000 };
+enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000, DOUBT_TELL_MS = 2000 };
 
 /* What the guard tells the keeper. */
 struct job_news {
@@ -55,7 +56,11 @@ struct job {
     bool pauses;        /* when it stops, so do we: there is a shell that can let us go on */
     bool interrupted;   /* we were told to pass SIGINT on */
     uint64_t renew_ms, tell_ms, kills_ms; /* when; 0: never. kills_ms: since when processes are being killed */
-    int sweep_ms;                         /* until the next sweep */
+    uint64_t doubt_ms;                    /* when to tell that the lock is in doubt, and why; 0: never */
+    char doubt[300];
+    bool doubt_told;
+    ino_t connection; /* the socket that the guard has, too */
+    int sweep_ms;     /* until the next sweep */
     struct wrap_sweep sweep;
 };
 
@@ -304,20 +309,43 @@ static void job_was_lost(void *user, const char *name, uint64_t fence, const cha
     job_step(j, WRAP_LOST, 0);
 }
 
-/* The library calls this, too. The guard gets the new connection, so that its end is not the end of the session while the
- * guard lives. */
+static void job_tell_doubt(struct job *j)
+{
+    fprintf(stderr, "dibs: \"%s\" is in doubt: %s; the command goes on, and dibs connects again\n",
+            ask_clean(j->run->name), j->doubt);
+    j->doubt_ms = 0;
+    j->doubt_told = true;
+}
+
+/* The library calls this, too. When a daemon is restarted, the lock is in doubt for a moment, of which only --verbose
+ * tells. */
 static void job_is_in_doubt(void *user, int in_doubt, const char *why)
 {
     struct job *j = user;
 
-    if (in_doubt && !j->run->quiet)
-        fprintf(stderr, "dibs: \"%s\" is in doubt: %s; the command goes on, and dibs connects again\n",
-                ask_clean(j->run->name), why);
+    j->doubt_ms = in_doubt && !j->run->quiet ? lock_now_ms() + DOUBT_TELL_MS : 0;
+    snprintf(j->doubt, sizeof j->doubt, "%s", why);
+    if (in_doubt && j->run->verbose)
+        job_tell_doubt(j);
     if (in_doubt)
         return;
-    if (!j->run->quiet)
+    if (j->doubt_told)
         fprintf(stderr, "dibs: \"%s\" is held again\n", ask_clean(j->run->name));
-    guard_give(j->alive, dibs_fd(j->run->daemon));
+    j->doubt_told = false;
+}
+
+/* When the library has made a new connection, the guard gets it as well, so that its end is not the end of the session while
+ * the guard lives. */
+static void job_share_connection(struct job *j)
+{
+    int fd = dibs_fd(j->run->daemon);
+    struct stat socket;
+
+    if (fd < 0 || fstat(fd, &socket) != 0 || socket.st_ino == j->connection)
+        return;
+    if (j->connection)
+        guard_give(j->alive, fd);
+    j->connection = socket.st_ino;
 }
 
 static void job_renew(struct job *j)
@@ -388,7 +416,7 @@ static int job_patience(const struct job *j)
 {
     int ms = j->run->lost ? -1 : dibs_timeout_ms(j->run->daemon);
 
-    ms = job_earlier(ms, j->renew_ms);
+    ms = job_earlier(job_earlier(ms, j->renew_ms), j->doubt_ms);
     if (j->wrap.state == WRAP_RESTS)
         ms = job_earlier(ms, j->tell_ms);
     if (j->wrap.state == WRAP_ENDS)
@@ -403,6 +431,8 @@ static void job_advance(struct job *j)
 {
     if (j->renew_ms && lock_now_ms() >= j->renew_ms)
         job_renew(j);
+    if (j->doubt_ms && lock_now_ms() >= j->doubt_ms)
+        job_tell_doubt(j);
     if (j->wrap.state == WRAP_RESTS && j->tell_ms && lock_now_ms() >= j->tell_ms) {
         j->tell_ms = 0;
         fprintf(stderr, "dibs: the command has ended; lock \"%s\" is held until what it has left running ends: %s\n",
@@ -419,6 +449,7 @@ static void job_watch(struct job *j)
     struct pollfd polled[3] = {{.fd = -1}, {.fd = j->run->signals, .events = POLLIN}, {.events = POLLIN}};
     int number;
 
+    job_share_connection(j);
     for (job_reap(j); j->wrap.state != WRAP_DONE; job_reap(j)) {
         polled[0].fd = j->run->lost ? -1 : dibs_fd(j->run->daemon);
         polled[0].events = dibs_events(j->run->daemon);
@@ -426,6 +457,8 @@ static void job_watch(struct job *j)
         poll(polled, 3, job_patience(j));
         if (!j->run->lost)
             dibs_process(j->run->daemon);
+        if (!j->run->lost)
+            job_share_connection(j);
         if (polled[1].revents && (number = lock_signal(j->run)) && number != SIGCHLD)
             job_signalled(j, number);
         if (polled[2].revents)

@@ -221,12 +221,27 @@ void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t 
 
 /* -------------------------------------------------------------------------------------------------------------- time */
 
-/* When the library gives up a daemon that does not vouch for the locks, and tries to resume the session at another one. */
+enum { PATIENCE_MS = 1000, WAKE_MS = 100 };
+
+static uint64_t kept_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When the library gives up a daemon that does not vouch for the locks, and tries to resume the session at another one. If the
+ * program was stopped, the answer may be there already. */
 static uint64_t kept_leave_ms(const struct belief *b)
 {
-    enum { PATIENCE_MS = 1000 };
+    if (b->asked_ms)
+        return kept_later(b->asked_ms + PATIENCE_MS, b->doubt_ms + WAKE_MS);
+    return b->elsewhere ? b->doubt_ms + PATIENCE_MS : UINT64_MAX;
+}
 
-    return b->asked_ms ? b->asked_ms + PATIENCE_MS : b->elsewhere ? b->doubt_ms + PATIENCE_MS : UINT64_MAX;
+/* When the locks are lost. A program that was stopped for longer than the keep time finds that its locks are in doubt. If there
+ * is a connection, the session has not ended with it, and the daemon is asked first. */
+static uint64_t kept_lost_ms(const struct belief *b)
+{
+    return b->phase == BELIEF_UP ? kept_later(kept_end_ms(b), b->doubt_ms + PATIENCE_MS) : kept_end_ms(b);
 }
 
 bool belief_clock_keep(struct belief *b, uint64_t now_ms)
@@ -236,7 +251,7 @@ bool belief_clock_keep(struct belief *b, uint64_t now_ms)
         if (b->phase == BELIEF_UP && now_ms >= kept_leave_ms(b))
             belief_give_up(b, "the daemon does not vouch for its locks any more", now_ms);
     }
-    if (b->doubt && now_ms >= kept_end_ms(b))
+    if (b->doubt && now_ms >= kept_lost_ms(b))
         belief_end(b, "the session could not be resumed in time");
     else if (b->phase != BELIEF_UP && now_ms >= kept_end_ms(b))
         belief_end(b, b->end_reason);
@@ -247,7 +262,7 @@ bool belief_clock_keep(struct belief *b, uint64_t now_ms)
 
 uint64_t belief_due_keep_ms(const struct belief *b)
 {
-    uint64_t due_ms = kept_end_ms(b);
+    uint64_t due_ms = b->doubt ? kept_lost_ms(b) : kept_end_ms(b);
 
     if (belief_holds(b) && !b->doubt && b->vouched_ms < due_ms)
         due_ms = b->vouched_ms;

@@ -7,7 +7,7 @@
  *
  * The sessions come in as records of an owner that does not take part (keep.h), so the first view takes them over as any
  * view takes over the sessions of a lost member: before a lock is granted. What they hold keeps its fences, and all new
- * fences are larger. Keep times go on: a session has until the moment that the former process has set, and a lock whose
+ * fences are larger. Keep times go on: a session has until the moment that the previous process has set, and a lock whose
  * former client may still believe in it is given to no new connection before that is over. A TTL begins anew, also that of a
  * lock that a token owns (token.h).
  *
@@ -20,7 +20,7 @@
  *   text    name of the member
  *   text    name of the boot
  *   number  8: the time at which it was written, in milliseconds
- *   number  8: all fences of the former process are at most this
+ *   number  8: all fences of the previous process are at most this
  *   number  4: how many sessions follow; each is
  *     number 8, 8: id   4: keep time, or 0   text: the token that owns its lock, or ""
  *     number 8: end of its time   8: end of its validity   4: how many locks follow; each is

@@ -65,7 +65,7 @@ struct keep_session {
     uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
-    bool handed;        /* of a previous process (handover.h): its due_ms is set, and its client may believe until vouched_ms */
+    bool handed; /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
     bool leaves;        /* own: it had claims, and a move, when this member sent MARK */
     uint32_t claims;    /* own: those of which others have records */
