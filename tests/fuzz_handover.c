@@ -1,5 +1,5 @@
 /* Whatever bytes a previous process has left: they are taken over or refused, and the process goes on. What was taken over is
- * handed over again. */
+ * handed over again (I33). */
 #include "fuzz.h"
 
 #include "alg/list.h"

@@ -1,4 +1,4 @@
-/* Kept sessions of a member that is alone, from one process to the next (node/handover.h). */
+/* Kept sessions of a member that is alone, from one process to the next (node/handover.h, I33). */
 #include "test.h"
 
 #include "alg/list.h"
