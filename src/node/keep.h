@@ -67,8 +67,8 @@ struct keep_session {
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
     bool handed; /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
-    bool leaves;        /* own: it had claims, and a move, when this member sent MARK */
-    uint32_t claims;    /* own: those of which others have records */
+    bool leaves;                /* own: it had claims, and a move, when this member sent MARK */
+    uint32_t claims;            /* own: those of which others have records */
     struct session *session;    /* own: it, with or without a client; else null */
     struct session *former;     /* own: the connection that was cut off, if it is still there; else null */
     uint64_t due_ms;            /* own, without a client: when its time is over */

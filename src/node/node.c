@@ -377,7 +377,8 @@ bool node_has_left(const struct node *node)
 
 bool node_is_busy(const struct node *node)
 {
-    return locks_is_busy(&node->locks) || !ring_empty(&node->tasks) || keep_is_busy(node) || node->late_again;
+    return locks_is_busy(&node->locks) || !ring_empty(&node->tasks) || keep_is_busy(node) || node->late_again ||
+           (node->takes_part && node->locks.told && !node->announced);
 }
 
 uint64_t node_due_ms(const struct node *node)
