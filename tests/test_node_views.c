@@ -572,6 +572,30 @@ static void what_a_member_may_not_grant_any_more_is_lost_in_pieces(void **state)
     stop();
 }
 
+/* A client that CONFIRM has told of no majority knows that its locks are lost, and may ask for one again before the member has
+ * taken it away. */
+static void a_lock_that_is_about_to_be_lost_can_be_asked_for_again(void **state)
+{
+    unsigned told;
+
+    (void)state;
+    start(&(struct node_conf){.piece = PIECE});
+    take_some(0, SOME);
+    locks_set_grants(&node[0].locks, false, LOSS_NO_MAJORITY);
+    told = losses(0);
+    assert_int_equal(session_confirm(client[0]), 0);
+    want(0, "some-0", 0);
+    while (!locks_gave_up(&node[0].locks)) {
+        node_pump(&node[0]);
+        told += losses(0);
+    }
+    assert_int_equal(told + losses(0), SOME);
+    node_advance(&node[0], 1);
+    settle();
+    assert_true(granted(0) > 0);
+    stop();
+}
+
 /* A member that is excluded loses all its clients' locks in pieces, those that linger as well. Back in a view, none of them is
  * held since before. */
 static void an_excluded_member_loses_its_locks_in_pieces(void **state)
@@ -824,6 +848,7 @@ int main(void)
         cmocka_unit_test(what_a_broken_session_leaves_is_let_go_in_pieces),
         cmocka_unit_test(locks_of_one_deadline_are_lost_in_pieces),
         cmocka_unit_test(what_a_member_may_not_grant_any_more_is_lost_in_pieces),
+        cmocka_unit_test(a_lock_that_is_about_to_be_lost_can_be_asked_for_again),
         cmocka_unit_test(an_excluded_member_loses_its_locks_in_pieces),
         cmocka_unit_test(many_clients_share_a_lock_in_pieces),
         cmocka_unit_test(clients_of_a_removed_member_are_sent_away_in_pieces),

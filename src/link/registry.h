@@ -86,7 +86,7 @@ enum registry_part {
       "The session no longer holds the lock.", \
       {"number", 8}, {"id", 16}, {"name", REGISTRY_TEXT}, {"fence", 8}) \
     M(KEEP_MOVE, 34, LETTER, KEEP, "the owner", "every other", \
-      "In the next view this member shall be the owner of the session. Number 0: as above.", \
+      "In the next view this member shall be the owner of the session. Number 0: in this view.", \
       {"number", 8}, {"id", 16}, {"member", 8}) \
     M(KEEP_SYNC, 35, LETTER, KEEP, "the owner", "a member that has just begun to take part", \
       "The sender has sent all that its sessions hold.", {"number", 8}) \
@@ -94,7 +94,7 @@ enum registry_part {
       "The sender has the receiver's letters up to this number.", {"number", 8}) \
     M(KEEP_REPORT, 37, LETTER, KEEP, "a member", "every other", \
       "A record of a lock. Its owner does not take part, or the sender is not sure that all know the owner.", \
-      {"id", 16}, FIELDS_TERMS, FIELDS_HELD, {"owner", 8}, {"tenure", 8}, {"chosen", 8}, {"moves_to", 8}) \
+      {"id", 16}, FIELDS_TERMS, FIELDS_HELD, {"owner", 8}, {"tenure", 8}, {"chosen", 8}) \
     M(KEEP_MARK, 38, LETTER, KEEP, "a member", "every other", \
       "The sender has sent all its reports in this view. The last view that has opened at it is `opened`.", \
       {"view", 8}, {"opened", 8}) \

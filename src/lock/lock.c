@@ -554,6 +554,12 @@ bool locks_crowded(const struct locks *l)
     return l->swept == l->room && l->count - l->used > l->conf.names_max / 4;
 }
 
+void locks_lose_early(struct locks *l, struct claim *c)
+{
+    if (c->state == CLAIM_HELD && c->held_at < l->losing)
+        lock_lose_one(l, c);
+}
+
 void locks_set_grants(struct locks *l, bool grants, enum loss why)
 {
     l->put_off = grants && l->losing;
@@ -715,7 +721,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
 
     /* Taking away one claim may grant another, and the lock may be removed with the last claim: collect them first. */
     for (struct claim *c = lock_next_holder(lock, NULL); c; c = lock_next_holder(lock, c)) {
-        if (c->fence > fence || c->state == CLAIM_WITHDRAWN)
+        if (c->fence > fence || c->state == CLAIM_WITHDRAWN || c->uncertain)
             continue;
         count++;
         if (c->state != CLAIM_HELD)
@@ -759,6 +765,7 @@ void locks_adopt(struct locks *l, struct claim *c)
     lock_enter_view(l, lock);
     c->lock = lock;
     c->state = CLAIM_HELD;
+    c->uncertain = true;
     lock->slots = c->slots;
     lock->known = 1;
     lock_gain(l, lock);

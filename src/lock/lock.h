@@ -127,6 +127,7 @@ struct claim {
     uint32_t held_at;     /* held: its index in locks.held */
     bool tries;           /* the client does not want to wait for a holder */
     bool freed;           /* kept: that letter withdraws the record */
+    bool uncertain;       /* kept: another member may be the owner of its session, until the view has opened */
     uint64_t
         kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */
     enum claim_state state;
@@ -325,6 +326,8 @@ void locks_set_fence_limit(struct locks *l, uint64_t limit);
  * reason `why`; this call takes the first piece of them away. If it may grant again while some are still to be taken
  * away, nothing is granted, and the caller has to call again (locks_is_busy). */
 void locks_set_grants(struct locks *l, bool grants, enum loss why);
+/* Takes the claim away now, if it is one of those that are to be taken away in pieces. */
+void locks_lose_early(struct locks *l, struct claim *c);
 /* True if no client of this member believes in a lock that was taken away, or is still to be taken away. */
 bool locks_gave_up(const struct locks *l);
 

@@ -242,9 +242,7 @@ static void keep_begin_move(struct node *node, struct keep_session *e)
     e->moves_to = e->wanted_by;
     e->wanted_by = 0;
     node->keep.moving++;
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (keep_peer(node, k))
-            keep_say_id(keep_peer(node, k), KEEP_MOVE, number, e->id, e->moves_to);
+    keep_say_move(node, e, number);
     node->next_beat_ms = node->now_ms; /* the leader shall know at once that a new view is wanted */
 }
 

@@ -70,6 +70,8 @@ void keep_record_claim(struct claim *c);
 bool keep_is_recorded(const struct claim *c);
 void keep_say_number(struct member *m, enum message_type type, uint64_t number);
 void keep_say_id(struct member *m, enum message_type type, uint64_t number, struct keep_id id, uint64_t to);
+/* Tells all members where the session is to move; number 0: in this view, and not in the next. */
+void keep_say_move(const struct node *node, const struct keep_session *e, uint64_t number);
 void keep_say_ask(struct member *m, struct keep_id id);
 void keep_say_mark(struct member *m, uint64_t view, uint64_t opened);
 /* Sends everything that an own session holds to the members that have just begun to take part. Returns how many letters. */

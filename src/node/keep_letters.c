@@ -107,6 +107,13 @@ void keep_say_id(struct member *m, enum message_type type, uint64_t number, stru
     keep_say(m, letter, pack_number(keep_pack_id(pack_number(pack_number(letter, type, 1), number, 8), id), to, 8));
 }
 
+void keep_say_move(const struct node *node, const struct keep_session *e, uint64_t number)
+{
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k))
+            keep_say_id(keep_peer(node, k), KEEP_MOVE, number, e->id, e->moves_to);
+}
+
 void keep_say_ask(struct member *m, struct keep_id id)
 {
     uint8_t letter[1 + ID];
@@ -132,8 +139,6 @@ static uint32_t keep_greet_one(struct member *m, const struct keep_session *e)
             keep_say(m, letter, keep_grant(letter, 0, e, RING_OF(r, struct claim, in_session)));
             count++;
         }
-    if (e->moves_to)
-        keep_say_id(m, KEEP_MOVE, 0, e->id, e->moves_to);
     return count;
 }
 
@@ -157,7 +162,6 @@ uint32_t keep_report(struct node *node, const struct keep_session *e)
 
         at = keep_pack_lock(keep_pack_terms(at, e), x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
         at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_tenure, 8), e->chosen, 8);
-        at = pack_number(at, e->moves_to, 8);
         keep_say_all(node, letter, at);
     }
     return e->count;
@@ -276,7 +280,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     struct keep *k = &node->keep;
     struct keep_id id = keep_unpack_id(u);
     struct keep_session *e = keep_find(k, id);
-    uint64_t owner, tenure, chosen, to;
+    uint64_t owner, tenure, chosen;
     struct keep_terms terms;
     union keep_buffer b;
     bool orphaned;
@@ -286,7 +290,6 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     owner = unpack_number(u, 8);
     tenure = unpack_number(u, 8);
     chosen = unpack_number(u, 8);
-    to = unpack_number(u, 8);
     if (u->wrong || u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
     orphaned = !keep_takes_part(node, owner, tenure);
@@ -295,17 +298,15 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
     b.record.reported = orphaned ? 0 : chosen;
-    e->unsure_in = node->view.number;
     e->orphaned |= orphaned;
     if (e->session) /* of this member, which has not heard that it moved */
         return NULL;
-    if (!e->owner || !orphaned) {
+    e->unsure_in = node->view.number;
+    if (!e->owner || (!orphaned && chosen >= e->chosen)) {
         e->owner = owner;
         e->owner_tenure = tenure;
         e->chosen = chosen;
     }
-    if (to && (!e->moves_to || to < e->moves_to))
-        e->moves_to = to;
     if (keep_is_lower(e, &terms)) /* it was about to change: all choose the same */
         keep_set_value(e, terms.value, terms.value_len);
     keep_add_record(k, e, &b.record, true);

@@ -154,18 +154,45 @@ static struct keep_session *keep_walk(struct keep *k)
     return RING_OF(next, struct keep_session, in_all);
 }
 
+/* What this member knows by reports of a view whose barrier it has not passed is dropped: only at the barrier can be told
+ * whether it is outdated. */
+static void keep_forget_unfinished(struct keep *k, struct keep_session *e)
+{
+    for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
+        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        next = r->next;
+        if (x->reported)
+            keep_forget_record(k, e, x);
+    }
+}
+
 /* Others are told of this session what they have to know. Returns how much work that was. */
 static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
 {
     uint32_t work = 1;
 
-    if (e->session && keep_is_unsure(node, e))
+    if (e->session && keep_is_unsure(node, e)) {
         work += keep_release(node, e);
+    } else if (!e->session) {
+        work += e->count;
+        keep_forget_unfinished(&node->keep, e);
+        if (ring_empty(&e->records)) {
+            keep_remove(&node->keep, e);
+            return work;
+        }
+    }
     if (e->session) {
         keep_set_owner(node, e, keep_self(node)); /* at the very first */
         work += keep_greet(node, e);
     }
     e->leaves = e->session && e->moves_to && e->claims;
+    if (e->leaves)
+        session_suspend(e->session);
+    if (e->session && e->moves_to)
+        keep_say_move(node, e, 0);
+    else
+        e->moves_to = 0; /* if its owner takes part, it tells all members again, in this view */
     e->orphaned = !e->session && !keep_takes_part(node, e->owner, e->owner_tenure);
     if (!e->session && (e->orphaned || keep_is_unsure(node, e)))
         work += keep_report(node, e);
@@ -229,7 +256,7 @@ static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
  * that was. */
 static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
 {
-    bool moves = keep_takes_part(node, e->moves_to, 0);
+    bool moves = !e->orphaned && keep_takes_part(node, e->moves_to, 0), suspended = e->leaves;
     uint32_t work = 1 + keep_forget_outdated(node, e);
 
     if (!e->session && ring_empty(&e->records)) {
@@ -248,6 +275,10 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
         work += keep_release(node, e);
     else if (!e->session && keep_is_own(node, e))
         work += keep_adopt(node, e);
+    else if (suspended) { /* it does not move: that member does not take part, or this one was chosen */
+        ring_cut(&e->in_adopted);
+        ring_push(&node->keep.adopted, &e->in_adopted);
+    }
     return work;
 }
 
@@ -299,6 +330,19 @@ void keep_try_barrier(struct node *node)
     keep_walk_on(node);
 }
 
+/* A member that is new has to acknowledge also the grants that all others know of, if they have not been told yet. */
+static void keep_doubt_ready(struct keep *k)
+{
+    struct ring *before = k->pending.next;
+
+    while (!ring_empty(&k->ready)) {
+        struct ring *r = k->ready.next;
+
+        ring_cut(r);
+        ring_push(before, r);
+    }
+}
+
 void keep_begin_view(struct node *node)
 {
     if (!node->takes_part) {
@@ -313,6 +357,7 @@ void keep_begin_view(struct node *node)
         if (m)
             m->keep.marked = false;
     }
+    keep_doubt_ready(&node->keep);
     keep_count_acks(node);
     keep_begin_walk(&node->keep, KEEP_TELLS);
     keep_walk_on(node);
@@ -343,7 +388,7 @@ bool keep_may_act(struct node *node, struct keep_session *e)
         if (!e->handed)
             keep_begin_time(node, e);
         e->handed = false;
-        session_begin_ttls(e->session);
+        session_act(e->session);
     }
     return true;
 }

@@ -395,9 +395,11 @@ static uint64_t session_try_ms(const struct node *node)
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why)
 {
     const char *objection;
-    struct claim *c;
+    struct claim *c = session_find(s, wish->name, wish->name_len, 0);
 
     assert(!s->waiting);
+    if (c)
+        locks_lose_early(&s->node->locks, c); /* a client that CONFIRM has told of no majority knows that it is lost */
     if (wish->name_len < 1 || wish->name_len > LOCK_NAME_MAX) {
         dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
         return "ERR";
@@ -625,11 +627,25 @@ uint32_t session_evict(struct node *node, const char *name, size_t name_len, uin
     return lock ? locks_take_from_all(&node->locks, lock, fence, LOSS_FORCED) : 0;
 }
 
-void session_begin_ttls(struct session *s)
+void session_suspend(struct session *s)
 {
     for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
         struct claim *c = RING_OF(r, struct claim, in_session);
 
+        c->uncertain = true;
+        due_clear(&s->node->due, c);
+    }
+}
+
+void session_act(struct session *s)
+{
+    for (struct ring *r = s->claims.next, *next; r != &s->claims; r = next) {
+        struct claim *c = RING_OF(r, struct claim, in_session);
+
+        next = r->next;
+        c->uncertain = false;
         session_begin_ttl(c, c->ttl_ms);
+        if (c->by && c->state == CLAIM_HELD) /* an operator has given the order to evict it, see session_evict */
+            locks_take_away(&s->node->locks, c, LOSS_FORCED);
     }
 }

@@ -138,8 +138,10 @@ void session_release_all(struct session *s);
 void session_lose_all(struct session *s, enum loss why);
 /* All that one holds is the other's, what was vouched for included. */
 void session_pass_all(struct session *from, struct session *to);
-/* The leases (TTL) of its claims begin. */
-void session_begin_ttls(struct session *s);
+/* Another member may be the owner of the kept session: TTLs are suspended, and evictions wait. */
+void session_suspend(struct session *s);
+/* This member is the owner for certain: TTLs begin, and evictions that were ordered meanwhile are carried out. */
+void session_act(struct session *s);
 /* For lock.c, see locks_conf. */
 bool session_lingers(struct claim *c);
 

@@ -32,7 +32,7 @@ void clients_begin(struct world *w)
         w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
         if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* at a slow one: see faults_squeeze */
             w->client[k].machine = k % 2;
-        if (w->mix.kept && (k % 3 == 0) != (w->conf->focus == SOAK_ALONE))
+        if (w->mix.kept && (w->conf->focus == SOAK_KEPT || (k % 3 == 0) != (w->conf->focus == SOAK_ALONE)))
             kept_begin(w, k);
         clients_think(w, k);
     }
@@ -585,7 +585,6 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
         clients_say_unlock(w, c, c->stale_name, c->stale_fence, true);
     c->stale_fence = 0;
     c->fence = r->word[1].number;
-    kept_granted(c);
     c->since_us = w->conn[c->conn].held_us;
     c->dazed = w->conn[c->conn].dazed;
     c->believes_to_us = c->confirms ? c->vouched_us : UINT64_MAX;

@@ -41,6 +41,18 @@ static void faults_draw_focus(struct world *w)
     m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;
     w->clients = w->conf->clients ? w->conf->clients : 16;
+    if (w->conf->focus ==
+        SOAK_KEPT) /* messages are slow, so that faults come before a view has opened at all members */
+        *m = (struct soak_mix){.delay_us = 1000,
+                               .jitter_us = 1000 + (uint32_t)world_below(w, 30000),
+                               .crash = 20,
+                               .cut = 60,
+                               .breaks = 60,
+                               .disturb_client = 60,
+                               .evict = 120,
+                               .hold_ms = 500,
+                               .think_ms = 50,
+                               .bursts = world_below(w, 2)};
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
 }
 
@@ -104,7 +116,7 @@ void faults_draw(struct world *w)
     }
     m->piece = (uint32_t)(w->random / 8000 % 4);
     m->hoard = w->random / 32000 % 4 == 0;
-    m->kept = w->random / 128000 % 2 == 0 || w->conf->focus == SOAK_ALONE;
+    m->kept = w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_ALONE || w->random / 128000 % 2 == 0;
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",

@@ -13,10 +13,11 @@
 #include "world.h"
 
 #include "base/memory.h"
+#include "node/keep_inside.h"
 
 #include <stdlib.h>
 
-enum { KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000 };
+enum { KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000, CHECK_RECORDS_EACH = 16 };
 
 struct soak_kept {
     char id[33];
@@ -64,8 +65,13 @@ static bool kept_knows(const struct world *w, uint32_t i, const struct soak_kept
 void kept_check_grant(struct world *w, const struct soak_conn *x)
 {
     const struct node *node = &w->machine[x->machine].node;
+    const struct soak_client *c = &w->client[x->client];
 
-    if (!x->end->session->kept || w->mix.wild_clocks)
+    if (!x->end->session->kept)
+        return;
+    if (c->kept && c->conn >= 0 && &w->conn[c->conn] == x)
+        c->kept->excused = c->kept->shared; /* whatever has become of the locks that it had before */
+    if (w->mix.wild_clocks)
         return;
     for (uint32_t j = 0; j < w->n; j++)
         if (kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
@@ -73,6 +79,95 @@ void kept_check_grant(struct world *w, const struct soak_conn *x)
             !keep_knows(&w->machine[j].node, x->end->session->kept->id))
             world_fail(w, "client %u of %s is told of a lock of its kept session, and %s does not know", x->client,
                        w->machine[x->machine].name, w->machine[j].name);
+}
+
+static bool kept_is_claim(const struct claim *c, const struct keep_record *x)
+{
+    return c->fence == x->fence && c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
+}
+
+/* Does the owner of the session have a claim for this record, held or withdrawn? */
+static bool kept_has_claim(const struct node *owner, struct keep_id id, const struct keep_record *x)
+{
+    const struct keep_session *e = keep_find(&owner->keep, id);
+    const struct ring *claims = e && e->session ? &e->session->claims : NULL, *withdrawn = &owner->keep.withdrawn;
+    bool found = false;
+
+    for (const struct ring *r = claims ? claims->next : NULL; r != claims && !found; r = r->next)
+        found = kept_is_claim(RING_OF(r, struct claim, in_session), x);
+    for (const struct ring *r = withdrawn->next; r != withdrawn && !found; r = r->next)
+        found = kept_is_claim(RING_OF(r, struct claim, in_session), x);
+    return found;
+}
+
+static bool kept_has_record(const struct node *node, struct keep_id id, const struct claim *c)
+{
+    const struct keep_session *e = keep_find(&node->keep, id);
+    bool found = false;
+
+    for (const struct ring *r = e ? e->records.next : NULL; e && r != &e->records && !found; r = r->next)
+        found = kept_is_claim(c, RING_OF(r, struct keep_record, in_session));
+    return found;
+}
+
+/* The machine of the member that owns the session, if the same view is open there as at machine `i`; or null. */
+static const struct soak_machine *kept_owner(const struct world *w, uint32_t i, const struct keep_session *e)
+{
+    const struct view *view = &w->machine[i].node.view;
+    uint32_t place = view_find(view, e->owner);
+
+    for (uint32_t j = 0; j < w->n && place != VIEW_MEMBERS_MAX; j++)
+        if (strcmp(w->machine[j].name, view->member[place].name) == 0)
+            return j != i && kept_is_in_view(w, j, view) && w->machine[j].node.view.number == view->number &&
+                           w->machine[j].node.locks.open
+                       ? &w->machine[j]
+                       : NULL;
+    return NULL;
+}
+
+/* A record without a claim would encumber its lock when the owner is excluded (I33). */
+static void kept_check_records(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+
+    for (const struct ring *all = node->keep.all.next; all != &node->keep.all; all = all->next) {
+        const struct keep_session *e = RING_OF(all, struct keep_session, in_all);
+        const struct soak_machine *owner;
+
+        if (all == &node->keep.walk)
+            continue;
+        owner = e->session || keep_is_unsure(node, e) ? NULL : kept_owner(w, i, e);
+
+        for (const struct ring *r = e->records.next; owner && r != &e->records; r = r->next) {
+            const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+            if (!kept_has_claim(&owner->node, e->id, x))
+                world_fail(w, "%s has a record of \"%.*s\" (fence %llu), and its owner %s has no such claim",
+                           w->machine[i].name, x->name_len, x->name, (unsigned long long)x->fence, owner->name);
+        }
+    }
+}
+
+/* A lock that all members have acknowledged is in the records of all: else it would be lost with its owner. */
+static void kept_check_claims(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+
+    for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
+        const struct keep_session *e = RING_OF(r, struct keep_session, in_own);
+
+        for (const struct ring *q = e->session->claims.next; q != &e->session->claims; q = q->next) {
+            const struct claim *c = RING_OF(q, struct claim, in_session);
+
+            for (uint32_t j = 0; j < w->n && keep_is_recorded(c) && c->kept <= node->keep.acked; j++)
+                if (j != i && !w->machine[j].doomed && kept_is_in_view(w, j, &node->view) &&
+                    w->machine[j].node.view.number == node->view.number && w->machine[j].node.locks.open &&
+                    !kept_has_record(&w->machine[j].node, e->id, c))
+                    world_fail(w, "%s has no record of \"%.*s\" (fence %llu), which a session of %s holds",
+                               w->machine[j].name, c->name_len, c->name, (unsigned long long)c->fence,
+                               w->machine[i].name);
+        }
+    }
 }
 
 /* It is lost if no other process knows it. */
@@ -109,6 +204,10 @@ void kept_look(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
     bool expected = false;
 
+    if (m->node.takes_part && m->node.locks.open && !m->doomed && w->report->events % CHECK_RECORDS_EACH == 0) {
+        kept_check_records(w, i);
+        kept_check_claims(w, i);
+    }
     if (m->incarnation != m->node.self.incarnation && m->incarnation) {
         for (uint32_t j = 0; j < w->n; j++) {
             uint32_t place = view_find_name(&m->before, w->machine[j].name, strlen(w->machine[j].name));
@@ -127,13 +226,9 @@ void kept_look(struct world *w, uint32_t i)
 
 void kept_follow(struct world *w, const struct view *next)
 {
-    for (uint32_t k = 0; k < next->count; k++) {
-        uint32_t place = view_find(&w->newest, next->member[k].id);
-
-        if (next->member[k].incarnation && place != VIEW_MEMBERS_MAX &&
-            w->newest.member[place].incarnation == next->member[k].incarnation)
+    for (uint32_t k = 0; k < next->count; k++)
+        if (next->member[k].incarnation && next->member[k].since <= w->opened)
             return;
-    }
     kept_excuse_all(w);
 }
 
@@ -334,13 +429,6 @@ bool kept_act(struct world *w, uint32_t k)
     return false;
 }
 
-/* It is told of another lock: it has not been lost yet. */
-void kept_granted(struct soak_client *c)
-{
-    if (c->kept)
-        c->kept->excused = c->kept->shared;
-}
-
 /* Does it heed confirmations? */
 bool kept_is_detached(const struct soak_client *c)
 {
@@ -362,7 +450,6 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
     bool found = false;
 
     kept_check_fences(w, c);
-    kept_attached(c, a);
     for (size_t j = 1; j + 1 < r->count; j += 2) {
         int name = clients_find_name(r->word[j].at, r->word[j].len);
 
@@ -376,7 +463,8 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
                 : c->holds ? "not its lock"
                            : "no lock");
     if (!found)
-        kept_check_loss(w, k);
+        kept_check_loss(w, k); /* by when it was attached before */
+    kept_attached(c, a);
     if (found && !c->holds)
         c->since_us = w->now_us;
     c->generation++;

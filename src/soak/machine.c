@@ -274,7 +274,7 @@ void machines_found(struct world *w)
     checks_begin(w);
     w->alone = false;
     w->founders = w->n;
-    w->newest.number = 0;
+    w->newest.number = w->opened = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->machine[i].runs)
             machine_crash(w, i);

@@ -45,6 +45,7 @@ enum soak_focus {
     SOAK_SLOTS,   /* a lock with slots, which clients lose */
     SOAK_DISKS,   /* machines crash while their disks are writing */
     SOAK_ALONE,   /* a daemon alone is ended in order, and started again; most clients have kept sessions */
+    SOAK_KEPT,    /* kept sessions, and views that end before they have opened */
 };
 
 struct soak_conf {

@@ -183,6 +183,8 @@ static void world_watch_views(struct world *w, uint32_t i)
         if (node->member[k] && node->member[k]->link.banned)
             world_fail(w, "%s refuses %s for good: %s", node->conf.name, node->member[k]->name,
                        node->member[k]->link.reason);
+    if (node->keep.opened > w->opened)
+        w->opened = node->keep.opened;
     if (node->view.number > w->newest.number) {
         kept_follow(w, &node->view);
         w->newest = node->view;

@@ -242,6 +242,7 @@ struct world {
     uint32_t n, clients;
     uint32_t founders;  /* the first of the machines */
     struct view newest; /* that any process has installed */
+    uint64_t opened;    /* the number of the last view that has opened at any process */
     struct soak_machine machine[SOAK_MEMBERS_MAX];
     struct soak_pipe pipe[SOAK_MEMBERS_MAX][SOAK_MEMBERS_MAX]; /* from, to */
     struct soak_client client[SOAK_CLIENTS_MAX];
@@ -380,7 +381,6 @@ void kept_be_gone(struct world *w, uint32_t c);
 void kept_die(struct soak_client *c);
 bool kept_act(struct world *w, uint32_t c);
 bool kept_is_detached(const struct soak_client *c);
-void kept_granted(struct soak_client *c);
 void kept_attached(struct soak_client *c, const struct soak_awaited *a);
 void kept_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
 void kept_check_loss(struct world *w, uint32_t c);
@@ -388,7 +388,7 @@ void kept_check_grant(struct world *w, const struct soak_conn *x);
 /* The process of this machine is about to end; it may have begun to be another one. */
 void kept_forgotten(struct world *w, uint32_t i);
 void kept_look(struct world *w, uint32_t i);
-/* A view follows the newest one: if no process is in both, all is lost. */
+/* A view follows the newest one: if no process has taken part since the last view that opened, all is lost. */
 void kept_follow(struct world *w, const struct view *next);
 /* All locks may be lost. */
 void kept_leave(struct world *w, uint32_t i);
