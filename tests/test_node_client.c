@@ -436,10 +436,9 @@ static void a_grant_is_told_before_an_answer(void **state)
     (void)state;
     say('a', "LOCK x\n");
     say('b', "LOCK x\n");
-    node_step(&node, &(struct node_input){.type = NODE_CLIENT_BYTES,
-                                          .client = user[0].end,
-                                          .bytes = (const uint8_t *)"UNLOCK x\n",
-                                          .len = 9});
+    node_step(&node,
+              &(struct node_input){
+                  .type = NODE_CLIENT_BYTES, .client = user[0].end, .bytes = (const uint8_t *)"UNLOCK x\n", .len = 9});
     for (unsigned k = 0; k < 2; k++) {
         assert_true(node_next_output(&node, &out));
         assert_ptr_equal(out.client, user[1 - k].end);
