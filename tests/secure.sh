@@ -253,7 +253,7 @@ tell $? "a client key of the old form, which the daemon has as well, is refused"
 tell $? "a client does not use a key that others can read"
 
 # A client key opens the door of clients and nothing else; the cluster key, and the owner of the socket, may do more.
-for command in "force-unlock x" "member remove solo" "member add dog=127.0.0.1:9"; do
+for command in "force-unlock x" "drain" "member remove solo" "member add dog=127.0.0.1:9"; do
     # shellcheck disable=SC2086 # words
     "$DIBS" $command --connect "127.0.0.1:$base" --key "$dir/client.key" >"$dir/out" 2>"$dir/said"
     [ $? != 0 ] && grep -q "takes an operator: use the daemon's socket as its owner" "$dir/said"

@@ -22,6 +22,7 @@ struct wait {
     uint64_t deadline_ms; /* 0: there is none */
     uint64_t tell_ms;     /* when to tell for whom it waits; 0: not at all, or not again */
     char name[96];        /* "host:process command", which others see */
+    unsigned refused;     /* places that have told that they grant no locks, one after the other */
 };
 
 static uint64_t wait_left_ms(const struct wait *w)
@@ -197,6 +198,32 @@ static int wait_once(struct wait *w, int *number)
     return code;
 }
 
+/* A member that grants no locks, since it reaches no majority or is being drained, has told so: the next place of --connect comes
+ * first from now on. Returns false if there is no other place. */
+static bool wait_go_elsewhere(struct wait *w)
+{
+    static char *places; /* the list as it is now */
+    struct ask_place *place = &w->run->place;
+    const char *list = place->address ? place->address : place->socket ? NULL : getenv("DIBS_CONNECT");
+    const char *comma = list ? strchr(list, ',') : NULL;
+    char *next;
+
+    if (!comma || asprintf(&next, "%s,%.*s", comma + 1, (int)(comma - list), list) < 0)
+        return false;
+    free(places);
+    place->address = places = next;
+    return true;
+}
+
+static unsigned wait_other_places(const struct lock_run *run)
+{
+    unsigned count = 0;
+
+    for (const char *at = run->place.address; at && (at = strchr(at, ',')); at++)
+        count++;
+    return count;
+}
+
 /* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. */
 static void wait_begin(struct wait *w)
 {
@@ -231,6 +258,10 @@ bool lock_wait(struct lock_run *run, int *status)
         if (code == DIBS_OK)
             return true;
         left_ms = wait_left_ms(&w);
+        if (code == DIBS_NO_QUORUM && !number && wait_go_elsewhere(&w) && w.refused++ < wait_other_places(run)) {
+            dibs_close(run->daemon);
+            continue;
+        }
         if (number || !left_ms || !wait_may_change(&w, code)) {
             *status = number ? LOCK_SIGNAL + number : wait_failed(&w, code);
             return false;

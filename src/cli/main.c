@@ -15,6 +15,7 @@ const struct cli_command cli_commands[] = {
     {"status", "show the state of a daemon and its connections to the other members", cmd_status, NULL},
     {"watch", "print each request, grant, release and loss of a lock when it happens", cmd_watch, NULL},
     {"force-unlock", "take a lock away from its holders", cmd_force_unlock, NULL},
+    {"drain", "end a daemon when its clients hold no locks any more", cmd_drain, NULL},
     {"member", "list, add or remove the members of a cluster", cmd_member, NULL},
     {"keygen", "make a key for the members of a cluster, or for its clients", cmd_keygen, NULL},
     {"soak", "run simulated clusters of the service under faults", cmd_soak, NULL},

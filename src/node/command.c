@@ -1,7 +1,9 @@
 /* command.c - the commands of clients, one function for each: the client's locks, the member, the connection; and the
  * table of all commands. See client.h. */
 #include "command.h"
+
 #include "base/plain.h"
+#include "drain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -333,6 +335,29 @@ static void command_member(struct client *c, const struct resp_request *r)
         resp_simple(&c->out, "OK");
 }
 
+/* How many clients of this member hold locks; then, of some of them, a lock and what the client says of itself. */
+static void command_drain(struct client *c, const struct resp_request *r)
+{
+    enum { SHOWN = 4 };
+    const struct session *s = NULL;
+    char text[LOSS_BY_MAX + 1];
+    uint32_t count;
+
+    (void)r;
+    if (!command_may(c, "DRAIN"))
+        return;
+    count = drain_go_on(c->session);
+    resp_array(&c->out, 1 + 2 * (count < SHOWN ? count : SHOWN));
+    resp_integer(&c->out, count);
+    for (uint32_t k = 0; k < SHOWN && (s = drain_next(c->session->node, s)); k++) {
+        const struct claim *claim = RING_OF(s->claims.next, struct claim, in_session);
+
+        session_describe(s, text);
+        resp_string(&c->out, claim->name, claim->name_len);
+        resp_text(&c->out, text);
+    }
+}
+
 static void command_info(struct client *c, const struct resp_request *r)
 {
     const struct node *node = c->session->node;
@@ -475,6 +500,7 @@ const struct command commands[] = {
      COMMAND_SUBSCRIBED | COMMAND_LOOKS},
     {"STATUS", 1, 1, command_status, "STATUS", COMMAND_LOOKS},
     {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name [FORCE]", COMMAND_LOOKS},
+    {"DRAIN", 1, 1, command_drain, "DRAIN", COMMAND_LOOKS},
     {"INFO", 1, 2, command_info, "INFO", 0},
     {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
     {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", 0},

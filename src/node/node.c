@@ -309,6 +309,8 @@ enum node_state node_state(const struct node *node)
 {
     if (node->leaves)
         return NODE_LEAVES;
+    if (node->drainer || node->drained)
+        return NODE_DRAINS;
     if (node->locks.grants && node->locks.open)
         return NODE_GRANTS;
     if (node_is_removed(node))
@@ -321,8 +323,11 @@ enum node_state node_state(const struct node *node)
 
 const char *node_why_not(const struct node *node)
 {
-    static const char *const names[] = {"", "not all members have met", "no majority can be reached",
+    static const char *const names[] = {"",
+                                        "not all members have met",
+                                        "no majority can be reached",
                                         "this process does not take part; it waits for a majority to let it in",
+                                        "this member is being drained",
                                         "it is about to end"};
     enum node_state state = node_state(node);
 
@@ -334,7 +339,7 @@ const char *node_why_not(const struct node *node)
 
 bool node_is_over(const struct node *node)
 {
-    return node->leaves || node_is_removed(node);
+    return node->leaves || node_is_removed(node) || node->drainer || node->drained;
 }
 
 void node_say_no_quorum(const struct node *node, struct dme_text *why)

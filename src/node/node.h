@@ -57,7 +57,7 @@ struct node_conf {
 };
 
 /* Why locks are not granted. */
-enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_LEAVES };
+enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_DRAINS, NODE_LEAVES };
 
 /* How urgent it is to tell a client something (step.h): the answers to its commands, a grant, a loss. */
 enum client_urgency { CLIENT_ANSWERED, CLIENT_GRANTED, CLIENT_LOST, CLIENT_URGENCIES };
@@ -108,8 +108,10 @@ struct node {
     bool takes_part;         /* this member takes part in the view */
     bool announced;          /* this member has sent its whole digest to the others */
     bool leaves;
-    bool dropped; /* this member is about to be excluded, and grants no more */
-    bool gave_up; /* it leaves or is dropped, and its clients believe in no lock any more */
+    struct session *drainer; /* whose client drains this member (drain.h); or null */
+    bool drained;            /* no client of it holds a lock: the driver shall end it */
+    bool dropped;            /* this member is about to be excluded, and grants no more */
+    bool gave_up;            /* it leaves or is dropped, and its clients believe in no lock any more */
 
     uint64_t began_ms, installed_ms;    /* when the process and this view began */
     uint64_t incarnation_ms;            /* acknowledgements of heartbeats that were sent before this do not count */
@@ -168,7 +170,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
 
 enum node_state node_state(const struct node *node);
 const char *node_why_not(const struct node *node); /* "": locks are granted */
-/* Will this member never grant a lock again? It leaves, or has been removed. */
+/* Is it of no use to wait for a lock here? This member leaves, is being drained, or has been removed. */
 bool node_is_over(const struct node *node);
 /* Prints why no lock can be granted at the moment, for a client. */
 void node_say_no_quorum(const struct node *node, struct dme_text *why);

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "base/memory.h"
+#include "drain.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -239,6 +240,7 @@ void session_go_on(struct node *node)
 static void session_end(struct session *s, enum session_task task)
 {
     query_end(s);
+    drain_end(s);
     token_end(s);
     watch_end(s);
     keep_part(s, task == SESSION_RELEASES);

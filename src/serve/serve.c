@@ -242,6 +242,8 @@ static void serve_end(struct serve *s, int status)
     uv_close((uv_handle_t *)&s->hangup, NULL);
 }
 
+static void serve_leave(struct serve *s, const char *why);
+
 void serve_step(struct serve *s, struct node_input in)
 {
     if (s->stopping)
@@ -280,6 +282,8 @@ void serve_do(struct serve *s)
     } else if (s->leave_by_ms && (node_has_left(&s->node) || serve_now_ms() >= s->leave_by_ms)) {
         serve_hand_over(s);
         serve_end(s, 0);
+    } else if (s->node.drained && !s->leave_by_ms) {
+        serve_leave(s, "drained");
     }
 }
 
@@ -291,13 +295,9 @@ void serve_tell(struct serve *s, struct node_input in)
 
 /* Ends the daemon. In a cluster, it tells the other members first, so that they need not wait for its lease to run
  * out. */
-static void serve_stop(uv_signal_t *signal, int number)
+static void serve_leave(struct serve *s, const char *why)
 {
-    struct serve *s = signal->data;
-
-    if (s->stopping)
-        return;
-    serve_log(s, "%s: ends; locks of its clients are released, but those of kept sessions", strsignal(number));
+    serve_log(s, "%s: ends; locks of its clients are released, but those of kept sessions", why);
     notify_manager("STOPPING=1");
     if (s->leave_by_ms || !s->node.takes_part) {
         serve_hand_over(s);
@@ -306,6 +306,14 @@ static void serve_stop(uv_signal_t *signal, int number)
     }
     s->leave_by_ms = serve_now_ms() + s->conf->lease_ms / 4;
     serve_tell(s, (struct node_input){.type = NODE_LEAVE});
+}
+
+static void serve_stop(uv_signal_t *signal, int number)
+{
+    struct serve *s = signal->data;
+
+    if (!s->stopping)
+        serve_leave(s, strsignal(number));
 }
 
 static uint64_t serve_random(void *user)
