@@ -107,6 +107,14 @@ for k in 1 2 3 4 5; do
     run_client keep "m$k.keeps" $k 0 "keep$k:x"
     keepers="$keepers $last_client"
 done
+# Clients with kept sessions: each member has one that holds a lock of its own for ever, and one that shares a lock with the
+# others.
+export CHAOS_KEEP_MS=60000
+for k in 1 2 3 4 5; do
+    run_client kept "m$k.kept" $k 0 "kept$k:x"
+    run_client kept "m$k.busy" $k 5 kept:x
+done
+unset CHAOS_KEEP_MS
 until_true are_all_served 0
 tell $? "all clients are served"
 
@@ -270,6 +278,12 @@ fi
 
 end_load
 verdict "everything"
+sleep 1 # a lock that is in doubt now is held again, or lost
+python3 tests/chaos_history.py check "$dir"/kept.*.history >"$dir/said" && [ -z "$(python3 tests/chaos_history.py losses "$dir"/kept.*.history)" ] &&
+    grep -q 'doubt$' "$dir"/kept.*.history
+tell $? "everything: no client with a kept session has lost a lock, nor held one beside another"
+sed 's/^/# /' "$dir/said"
+python3 tests/chaos_history.py losses "$dir"/kept.*.history | sed 's/^/# LOST: /'
 [ "$(grep -c 'a note of no\|cut short\|too many letters' "$dir"/m?.log | awk -F: '{ s += $2 } END { print s }')" = 0 ]
 tell $? "no daemon took another's message for nonsense"
 

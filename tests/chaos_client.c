@@ -8,7 +8,10 @@
  *
  * From GRANTED, read after the library had said so, to BELIEVED, read before the library said so for the last time, it held
  * the lock for all it knew. END is released, lost (it was told so), gone (the daemon died, or did not vouch for it in time);
- * or, with a fence of 0, why it was not granted: timeout, noquorum, .. A hold of 0 ms is for ever. */
+ * or, with a fence of 0, why it was not granted: timeout, noquorum, .. A hold of 0 ms is for ever.
+ *
+ * With CHAOS_KEEP_MS in its environment, it has kept sessions. When its lock is in doubt, it ends the line with doubt, and
+ * begins another one, with the same fence, when the lock is held again. */
 #include <dibs.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -23,6 +26,8 @@
 enum { WAIT_MS = 3000, STEP_MS = 2, AGAIN_MS = 50 };
 
 static volatile sig_atomic_t ends;
+static uint64_t keep_ms;
+static int lost; /* the library has told that the lock is */
 
 static void client_end(int number)
 {
@@ -78,14 +83,46 @@ static int client_believes(const struct dibs *d, struct hold *h)
     return 1;
 }
 
-static void client_hold(struct dibs *d, struct hold *h, uint64_t hold_ms)
+static void client_lost(void *user, const char *name, uint64_t fence, const char *why)
 {
-    while (!ends && client_believes(d, h) && (!hold_ms || h->believed - h->granted < hold_ms * 1000000)) {
-        struct pollfd polled = {.fd = dibs_fd(d), .events = dibs_events(d)};
-        int timeout = dibs_timeout_ms(d);
+    (void)user;
+    (void)name;
+    (void)fence;
+    (void)why;
+    lost = 1;
+}
 
-        poll(&polled, 1, timeout >= 0 && timeout < STEP_MS ? timeout : STEP_MS);
-        dibs_process(d);
+static void client_step(struct dibs *d)
+{
+    struct pollfd polled = {.fd = dibs_fd(d), .events = dibs_events(d)};
+    int timeout = dibs_timeout_ms(d);
+
+    poll(&polled, 1, timeout >= 0 && timeout < STEP_MS ? timeout : STEP_MS);
+    if (dibs_process(d) == DIBS_GONE)
+        lost = 1;
+}
+
+/* Until the lock is held again, or lost. */
+static void client_doubt(struct dibs *d, struct hold *h, FILE *log, const char *who)
+{
+    h->end = "doubt";
+    client_write(log, who, h);
+    while (!ends && !lost && !client_believes(d, h))
+        client_step(d);
+    h->granted = h->believed;
+}
+
+static void client_hold(struct dibs *d, struct hold *h, uint64_t hold_ms, FILE *log, const char *who)
+{
+    uint64_t until = hold_ms ? h->granted + hold_ms * 1000000 : UINT64_MAX;
+
+    while (!ends && !lost && h->believed < until) {
+        if (client_believes(d, h))
+            client_step(d);
+        else if (keep_ms)
+            client_doubt(d, h, log, who);
+        else
+            break;
     }
     if (client_believes(d, h)) {
         h->end = "released";
@@ -117,16 +154,17 @@ static int client_take(struct dibs *d, const char *spec, uint64_t hold_ms, FILE 
         exit(2);
     }
     wish = client_wish(&h);
+    lost = 0;
     code = dibs_lock(d, h.name, &wish, &h.fence);
     h.granted = h.believed = client_now_ns();
     if (code == DIBS_OK) {
-        client_hold(d, &h, hold_ms);
+        client_hold(d, &h, hold_ms, log, who);
     } else {
         h.fence = 0;
         h.end = client_why(code);
     }
     client_write(log, who, &h);
-    return dibs_fd(d) >= 0;
+    return keep_ms ? dibs_process(d) != DIBS_GONE : dibs_fd(d) >= 0;
 }
 
 int main(int argc, char **argv)
@@ -142,13 +180,15 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &end, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     srand((unsigned)getpid());
+    keep_ms = getenv("CHAOS_KEEP_MS") ? strtoull(getenv("CHAOS_KEEP_MS"), NULL, 10) : 0;
     while (!ends) {
-        if (!d && dibs_connect(&d, argv[3], &(struct dibs_options){.name = argv[2]}) != DIBS_OK) {
+        if (!d && dibs_connect(&d, argv[3], &(struct dibs_options){.name = argv[2], .keep_ms = keep_ms}) != DIBS_OK) {
             dibs_close(d);
             d = NULL;
             usleep(AGAIN_MS * 1000);
             continue;
         }
+        dibs_on_lost(d, client_lost, NULL);
         if (!client_take(d, argv[5 + rand() % (argc - 5)], strtoull(argv[4], NULL, 10), log, argv[2])) {
             dibs_close(d);
             d = NULL;
