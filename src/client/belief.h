@@ -120,6 +120,7 @@ struct belief {
     uint64_t return_by_ms;  /* RETURNS: the daemon must have answered by then */
     bool call_broke;        /* the connection broke while the program waited for the answer to the call */
     bool elsewhere;         /* the driver knows other places where the session can be resumed */
+    uint64_t fence_max;     /* the largest fence that it was ever granted */
     bool parts;             /* the daemon has taken the session from this connection, and waits for its end */
     bool doubt, doubt_told; /* locks are in doubt; the program knows */
     struct dibs_wish wish;  /* of the wanted lock; its group is this one: */

@@ -104,6 +104,7 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
     b->await = AWAIT_NOTHING;
     if (grant && held_add(&b->held, b->wanted, r->item[1]->number)) {
         b->fence = r->item[1]->number;
+        b->fence_max = b->fence > b->fence_max ? b->fence : b->fence_max;
         b->granted = true; /* belief_clock decides when the program is told */
     } else if (grant) {
         belief_end(b, "out of memory");

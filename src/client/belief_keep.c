@@ -134,16 +134,19 @@ void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t
 
 /* ---------------------------------------------------------------------------------------------------------- resumed */
 
-/* The daemon has listed this lock. */
+/* The daemon has listed this lock. If a member was lost just after the program had released a lock, the session may seem to
+ * hold it still. So a lock that the program waits for is the answer only if its fence is larger than all before; otherwise it
+ * is released, and requested again. */
 static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
 {
     struct conn_lock *lock = held_find(&b->held, name);
 
     if (lock && !lock->lost && lock->fence == fence) {
         lock->resumed = true;
-    } else if (!lock && kept_waits(b) && strcmp(b->wanted, name) == 0 && (lock = held_add(&b->held, name, fence))) {
+    } else if (!lock && kept_waits(b) && strcmp(b->wanted, name) == 0 && fence > b->fence_max &&
+               (lock = held_add(&b->held, name, fence))) {
         lock->resumed = true;
-        b->fence = fence;
+        b->fence = b->fence_max = fence;
         b->granted = true;
     } else {
         belief_say_about(b, BELIEF_UNLOCK, name, fence, 0, true);
