@@ -10,12 +10,12 @@ skip() { # REASON
     exit
 }
 [ "$MODE" = release ] || skip "the module is the same in every mode"
-for tool in clang wasm-ld node; do
+for tool in clang wasm-ld node python3; do
     command -v $tool >/dev/null || skip "there is no $tool; ./run test installs it"
 done
 [ -d /usr/include/wasm32-wasi ] || skip "there is no wasi-libc; ./run test installs it"
 
-make -s build/wasm/dibs.wasm >"$dir/out" 2>&1
-tell $? "core, algorithms, laboratory, checker and simulator compile to WebAssembly"
+make -s page >"$dir/out" 2>&1
+tell $? "core, algorithms, laboratory, checker and simulator compile to WebAssembly, and the page is made"
 rm -f "$dir/out"
-node tests/page/module.mjs "$DIBS" build/wasm/dibs.wasm $number
+node tests/page/module.mjs "$DIBS" build/wasm/dibs.wasm build/release/dibs-lab.html $number

@@ -48,7 +48,8 @@ export function published(cost, n) {
   const found = [];
   const add = (formula, remark) => {
     try {
-      found.push({ text: `${formula}${remark} = ${Number(evaluate(formula.replaceAll(' ', ''), n).toPrecision(4))}`, y: evaluate(formula.replaceAll(' ', ''), n) });
+      const y = evaluate(formula.replaceAll(' ', ''), n);
+      found.push({ text: `${formula}${remark}${String(y) === formula ? '' : ` = ${Number(y.toPrecision(4))}`}`, y });
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error; // words, not a formula
     }
@@ -56,7 +57,7 @@ export function published(cost, n) {
   const part = cost.split(/;|, delay/)[0];
   const range = /^(\S+)(?: to (\S+))? messages?/.exec(part);
   if (range) {
-    add(range[1], range[2] ? ' at least' : /^\S+ messages? at light load/.test(part) ? ' at light load' : '');
+    add(range[1], range[2] ? ' at least' : /^\S+ messages?( at (?:light|full) load)/.exec(part)?.[1] ?? '');
     if (range[2]) add(range[2], ' at most');
   }
   for (const [, formula, remark] of part.matchAll(/, ([^,]+?)( at (?:light|full) load)/g)) add(formula, remark);

@@ -8,6 +8,13 @@ function nameOf(file) {
   return file.replace(/\.txt$/, '').replaceAll('-', ' ');
 }
 
+// The words of "dibs check" that show a mistake. "2, 1 crash, 1 restart": requests of each site, then what may fail.
+export function mistakeWords(m) {
+  const [requests, ...failures] = m.requests.split(', ');
+  return ['check', m.algorithm, '--set', `mistake=${m.mistake}`, '--rule', m.rule, '--sites', m.sites, '--requests', requests, '--order', m.order,
+    ...failures.flatMap((failure) => [`--${failure.split(' ')[1]}`, '1'])];
+}
+
 export class Stories {
   constructor(run, prove, data, show) {
     Object.assign(this, { run, prove, data, showRoom: show });
@@ -45,12 +52,8 @@ export class Stories {
     this.showRoom('stage');
   }
 
-  // "2, 1 crash, 1 restart" in the table: requests of each site, then what may fail.
   find(m) {
-    const [requests, ...failures] = m.requests.split(', ');
-    const words = ['check', m.algorithm, '--set', `mistake=${m.mistake}`, '--rule', m.rule, '--sites', m.sites, '--requests', requests, '--order', m.order];
-    for (const failure of failures) words.push(`--${failure.split(' ')[1]}`, '1');
     this.showRoom('stage');
-    return this.prove.start(words, `${m.algorithm}, ${m.mistake.replaceAll('-', ' ')}: ${this.what(m)}`);
+    return this.prove.start(mistakeWords(m), `${m.algorithm}, ${m.mistake.replaceAll('-', ' ')}: ${this.what(m)}`);
   }
 }

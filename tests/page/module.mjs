@@ -1,11 +1,13 @@
-// module.mjs DIBS WASM [NUMBER]: compares the laboratory as WebAssembly with the native binary, and prints TAP. The checker must
+// module.mjs DIBS WASM PAGE [NUMBER]: compares the laboratory as WebAssembly with the native binary, and prints TAP. The checker must
 // count the same states and find the same counterexamples, the simulator must measure the same figures on the same seed,
 // every scenario must play to the same text, and mistakes must be told by the same lines.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { Laboratory, runCommand } from '../../src/page/module.mjs';
+import { mistakeWords } from '../../src/page/stories.mjs';
+import { published } from '../../src/page/formula.mjs';
 
-const [dibs, wasm, before] = process.argv.slice(2); // before: tests that were told of before these
+const [dibs, wasm, html, before] = process.argv.slice(2); // before: tests that were told of before these
 const module = new WebAssembly.Module(readFileSync(wasm));
 let number = Number(before ?? 0);
 
@@ -82,6 +84,19 @@ for (const line of ['check ricart', 'sim raymond --sites 5', 'check lamport --re
 }
 tell(/has no files/.test(runCommand(module, 'sim raymond --closed --save x.txt'.split(' ')).errors), 'a page has no files, and says so');
 tell(/one thread/.test(runCommand(module, 'check raymond --threads 4'.split(' ')).errors), 'a page has one thread, and says so');
+
+// ---------------------------------------------------------------------------------------------------------- the page
+
+const page = readFileSync(html, 'utf8'), data = JSON.parse(/id="data">(.*?)<\/script>/s.exec(page)[1]);
+tell(!/\b(src|href)="(?!data:)/.test(page.replace(/<script.*?<\/script>/gs, '')) && /default-src 'none'/.test(page), 'the page refers to nothing outside of it');
+const missed = data.mistakes.filter((m) => m.moves <= 30).filter((m) => { // the longest would take seconds
+  const [json, , scenario] = runCommand(module, mistakeWords(m)).output.split('\f');
+  return JSON.parse(json).verdict !== m.verdict || new Laboratory(module).open('x', scenario).count !== Number(m.moves);
+});
+tell(data.mistakes.length > 60 && missed.length === 0, `${data.mistakes.length} mistakes of the page are found as docs/verified.md says`, JSON.stringify(missed));
+const cost = Object.fromEntries(JSON.parse(runCommand(module, ['list', '--format', 'json']).output).map((a) => [a.name, published(a.cost, 10).map((line) => line.text)]));
+tell(cost['ricart-agrawala'][0] === '2(n-1) = 18' && cost['swaroop-singh'].includes('(n-1)(n+2)/2n at light load = 5.4') && cost['le-lann'][0] === '1 at full load' && cost.maekawa.length === 0,
+  'published costs are read as formulas where they are formulas', JSON.stringify(cost));
 
 // ---------------------------------------------------------------------------------------------------------- scenarios
 
