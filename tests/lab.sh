@@ -19,7 +19,7 @@ tell $? "without a page it says how to build one"
 
 mkdir -p "$dir/share/dibs" "$dir/bin"
 mv "$dir/dibs" "$dir/bin/dibs"
-python3 -c 'print("<!doctype html><p>page</p>" + "x" * 2000000)' >"$dir/share/dibs/dibs-lab.html"
+python3 -c 'print("<!doctype html><p>page</p>" + "x" * 12000000)' >"$dir/share/dibs/dibs-lab.html"
 "$dir/bin/dibs" lab >"$dir/said" 2>&1 &
 started=$!
 until_true grep -q 'http://127.0.0.1:' "$dir/said"
@@ -27,7 +27,7 @@ tell $? "the page of an installed program is found, and the address is printed"
 port=$(sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/' "$dir/said")
 
 python3 - "$port" "$dir/share/dibs/dibs-lab.html" >"$dir/out" 2>&1 <<'P'
-import http.client, socket, sys
+import http.client, socket, sys, time
 
 port, page = int(sys.argv[1]), open(sys.argv[2], 'rb').read()
 
@@ -58,6 +58,18 @@ for path in ('/x', '/../etc/passwd', '//', '/%2e%2e/'):
 assert ask('POST', '/')[0] == 405
 for data in (b'', b'\0' * 100, b'x' * 100000, b'GET', b'GET /\r\n', b'\xff' * 9000 + b'\r\n\r\n'):
     assert not raw(data).startswith(b'HTTP/1.1 200'), data[:20]
+# A slow reader gets all of it: what counts is that it goes on.
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+s.connect(('127.0.0.1', port))
+s.sendall(b'GET / HTTP/1.1\r\n\r\n')
+got = b''
+for _ in range(6):
+    got += s.recv(65536)
+    time.sleep(0.5)
+while chunk := s.recv(1 << 20):
+    got += chunk
+assert got.endswith(page), len(got)
 held = [socket.create_connection(('127.0.0.1', port)) for _ in range(3)] # these say nothing, and are sent away
 assert ask('GET', '/')[0] == 200
 P

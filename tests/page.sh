@@ -15,7 +15,7 @@ for tool in clang wasm-ld node python3; do
 done
 [ -d /usr/include/wasm32-wasi ] || skip "there is no wasi-libc; ./run test installs it"
 
-make -s page >"$dir/out" 2>&1
+make -s -j "$(nproc)" page >"$dir/out" 2>&1
 tell $? "core, algorithms, laboratory, checker and simulator compile to WebAssembly, and the page is made"
 rm -f "$dir/out"
 node tests/page/module.mjs "$DIBS" build/wasm/dibs.wasm build/release/dibs-lab.html $number

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { LAB_HEAD_MAX = 8192, LAB_PATIENCE_MS = 2000 };
+enum { LAB_BUFFER = 65536, LAB_PAUSE_MS = 5000, LAB_SLOWEST_MS = 60000 }; /* of an answer */
 
 struct lab_page {
     const char *text;
@@ -74,9 +75,15 @@ static bool lab_read_head(int fd, char head[LAB_HEAD_MAX], int64_t until)
     return false;
 }
 
-static bool lab_send(int fd, const char *text, size_t len, int64_t until)
+/* Sends a text to a reader that goes on reading; one that pauses for longer than LAB_PAUSE_MS is given up. The
+ * buffer is small, since the kernel tells of a pause's end only when a third of it is free. */
+static bool lab_send(int fd, const char *text, size_t len)
 {
-    while (len && lab_wait(fd, POLLOUT, until)) {
+    int64_t end = lab_now_ms() + LAB_SLOWEST_MS;
+    int buffer = LAB_BUFFER;
+
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+    while (len && lab_now_ms() < end && lab_wait(fd, POLLOUT, lab_now_ms() + LAB_PAUSE_MS)) {
         ssize_t sent = send(fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent <= 0)
@@ -88,7 +95,7 @@ static bool lab_send(int fd, const char *text, size_t len, int64_t until)
 }
 
 /* "GET / HTTP/1.1": the page; anything else gets an error. */
-static void lab_answer(int fd, const char *head, const struct lab_page *page, int64_t until)
+static void lab_answer(int fd, const char *head, const struct lab_page *page)
 {
     bool get = strncmp(head, "GET ", 4) == 0, look = strncmp(head, "HEAD ", 5) == 0;
     const char *path = head + (get ? 4 : 5), *body = "";
@@ -106,8 +113,8 @@ static void lab_answer(int fd, const char *head, const struct lab_page *page, in
     for (unsigned k = 0; page_headers[k][0]; k++)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s: %s\r\n", page_headers[k][0], page_headers[k][1]);
     used += (size_t)snprintf(line + used, sizeof line - used, "\r\n");
-    if (lab_send(fd, line, used, until) && get)
-        lab_send(fd, body, len, until);
+    if (lab_send(fd, line, used) && get)
+        lab_send(fd, body, len);
 }
 
 static void lab_serve(int listener, const struct lab_page *page)
@@ -122,8 +129,9 @@ static void lab_serve(int listener, const struct lab_page *page)
         if (fd < 0)
             continue;
         if (lab_read_head(fd, head, until))
-            lab_answer(fd, head, page, until);
+            lab_answer(fd, head, page);
         shutdown(fd, SHUT_WR);
+        until = lab_now_ms() + LAB_PATIENCE_MS;
         while (lab_wait(fd, POLLIN, until) && recv(fd, head, sizeof head, 0) > 0)
             ; /* a reset would take away what the browser has not read yet */
         close(fd);
