@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every broken checker of tests/checker.txt is noticed: by tests/test_checker.c, or because it reports something else than the
+# Every broken checker of tests/checker.txt is noticed: by tests/test_checker.c or test_canon.c, or because it reports something else than the
 # right one, whose report is written there.
 cd "$(dirname "$0")/.." || exit 2
 
@@ -12,8 +12,10 @@ fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 number=0
-test=build/release/tests/test_checker
-[ -e $test.o ] || make -s $test
+tests=build/release/tests
+for test in test_checker test_canon; do
+    [ -e $tests/$test.o ] || make -s $tests/$test
+done
 
 # The right objects but for this one, and the broken one: as a test, and as dibs.
 compile() { # FILE SED
@@ -31,9 +33,9 @@ objects() { # FILE FOLDER...: all but that of the file
     find "$@" -name '*.o' ! -path "$right" ! -path '*/core/*' ! -path '*/alg/*'
 }
 
-test_fails() { # FILE
+test_fails() { # FILE TEST
     # shellcheck disable=SC2046 # a list of words
-    ${CC:-cc} -pthread -o "$dir/test" $test.o $(objects "$1" build/release/src/check build/release/src/lab build/release/src/base) \
+    ${CC:-cc} -pthread -o "$dir/test" "$tests/$2.o" $(objects "$1" build/release/src/check build/release/src/lab build/release/src/base) \
         "$dir/mutant.o" build/release/libdme.a -lcmocka -lm || return 1
     ! timeout 60 "$dir/test" >"$dir/said" 2>&1
 }
@@ -61,7 +63,7 @@ try_one() { # NAME FILE SED CATCHER...
     number=$((number + 1))
     name=$1 file=$2 sed=$3
     shift 3
-    if compile "$file" "$sed" && if [ "$1" = test_checker ]; then test_fails "$file"; else differs "$file" "$@"; fi; then
+    if compile "$file" "$sed" && case $1 in test_*) test_fails "$file" "$1" ;; *) differs "$file" "$@" ;; esac; then
         echo "ok $number - $name: noticed"
     else
         echo "not ok $number - $name: noticed"

@@ -26,7 +26,7 @@
  * moves the clock past the time received (the paper's rule IR2), but is no tick of its own; only *up to* that time
  * would not do, for then a reply could carry the claim's own time and never be later. Summaries that say max(clock,
  * time) make that mistake: lamport-as-retold. */
-#include "core/alg.h"
+#include "clocks.h"
 
 enum { REQUEST, REPLY, RELEASE };
 enum { OMIT_NEVER, OMIT_LECTURE, OMIT_ALL };
@@ -154,12 +154,49 @@ static const char *lamport_broken(const struct dme_moment *now)
     return NULL;
 }
 
+/* The canonical form (clocks.h). Later times are at least the least clock, and a message with a time below it moves no
+ * clock: so times up to the least clock less one are ranked. A claim of time 0 is none. */
+static bool lamport_canon(const struct dme_draft *now)
+{
+    struct clocks c = {.low = UINT64_MAX};
+    bool changed = false;
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct lamport *s = dme_state(now->node[i]);
+
+        c.low = s->clock < c.low ? s->clock : c.low;
+    }
+    if (c.low-- == 0)
+        return false;
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (dme_id j = 0; j < now->conf->n; j++) {
+            const struct lamport *s = dme_state(now->node[i]);
+
+            if (s->peer[j].claim)
+                clocks_note(&c, s->peer[j].claim);
+        }
+    for (size_t k = 0; k < now->msgs; k++)
+        clocks_note(&c, now->msg[k]->ticket[0].clock);
+    if (c.too_many)
+        return false;
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        struct lamport *s = dme_state(now->node[i]);
+
+        changed |= clocks_replace(&c, &s->clock);
+        for (dme_id j = 0; j < now->conf->n; j++)
+            changed |= s->peer[j].claim && clocks_replace(&c, &s->peer[j].claim);
+    }
+    for (size_t k = 0; k < now->msgs; k++)
+        changed |= clocks_replace(&c, &now->msg[k]->ticket[0].clock);
+    return changed;
+}
+
 #define LAMPORT_COMMON                                                                                                 \
     .family = DME_PERMISSION, .cost = "3(n-1) messages, delay T; with omit=lecture 2(n-1) to 3(n-1)",                  \
     .kinds = lamport_kinds, .options = lamport_options, .rules = 1 << DME_EXCLUSIVE,                                   \
     .needs = DME_FIFO | DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct lamport),                                \
     .peer_size = sizeof(((struct lamport *)0)->peer[0]), .request = lamport_request, .receive = lamport_receive,       \
-    .release = lamport_release, .broken = lamport_broken, .show = lamport_show
+    .release = lamport_release, .broken = lamport_broken, .canon = lamport_canon, .show = lamport_show
 
 const struct dme_alg lamport = {
     .name = "lamport",

@@ -6,7 +6,7 @@
 #ifndef DIBS_ALG_QUEUE_TOKEN_H
 #define DIBS_ALG_QUEUE_TOKEN_H
 
-#include "core/alg.h"
+#include "clocks.h"
 #include "core/line.h"
 
 enum { REQUEST, TOKEN };
@@ -99,6 +99,23 @@ static inline const char *qt_broken(const struct dme_moment *now)
         }
     }
     return tokens == 1 ? NULL : "there is one token";
+}
+
+static inline bool qt_has(const void *state)
+{
+    return ((const struct qt *)state)->has;
+}
+
+static inline bool qt_canon(const struct dme_draft *now)
+{
+    static const struct clocks_served layout = {.has = qt_has,
+                                                .asked = offsetof(struct qt, peer[0].asked),
+                                                .served = offsetof(struct qt, peer[0].served),
+                                                .stride = sizeof(((struct qt *)0)->peer[0]),
+                                                .request = REQUEST,
+                                                .token = TOKEN};
+
+    return clocks_canon_served(now, &layout);
 }
 
 static inline void qt_show(const struct dme *d, const void *state, struct dme_text *text)

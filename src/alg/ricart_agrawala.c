@@ -180,7 +180,8 @@ static const char *ra_check(const struct dme_conf *conf)
     .family = DME_PERMISSION, .cost = "2(n-1) messages, delay T", .kinds = ra_kinds, .options = ra_options,            \
     .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
     .state_size = sizeof(struct ra), .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check,                \
-    .request = ra_request, .receive = ra_receive, .release = ra_release, .broken = ra_broken, .show = ra_show
+    .request = ra_request, .receive = ra_receive, .release = ra_release, .broken = ra_broken,                          \
+    .canon = ra_canon_numbers, .show = ra_show
 
 const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", .paper = RA_PAPER, RA_COMMON};
 

@@ -14,7 +14,7 @@
 #ifndef DIBS_ALG_RICART_AGRAWALA_H
 #define DIBS_ALG_RICART_AGRAWALA_H
 
-#include "core/alg.h"
+#include "clocks.h"
 
 enum { RA_MODULUS, RA_INCREMENT, RA_PRIORITY };
 
@@ -127,6 +127,45 @@ static inline const char *ra_check_modulus(const struct dme_conf *conf, uint64_t
 static inline const char *ra_check_numbers(const struct dme_conf *conf)
 {
     return ra_check_modulus(conf, ra_least_modulus(conf));
+}
+
+/* The canonical form (clocks.h), of algorithms whose state begins with struct ra_numbers, and whose only other numbers are
+ * those of REQUESTs (kind 0). Later claims are above the least of the highest numbers, and a REQUEST with a number up to it
+ * changes no highest number. A site that is idle has no claim. */
+static inline bool ra_canon_numbers(const struct dme_draft *now)
+{
+    struct clocks c = {.low = UINT64_MAX};
+    bool changed = false;
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        const struct ra_numbers *s = dme_state(now->node[i]);
+
+        c.low = s->highest < c.low ? s->highest : c.low;
+    }
+    clocks_note(&c, c.low);
+    for (dme_id i = 0; i < now->conf->n; i++)
+        if (now->node[i]->phase != DME_IDLE)
+            clocks_note(&c, ((const struct ra_numbers *)dme_state(now->node[i]))->mine.clock);
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == 0)
+            clocks_note(&c, now->msg[k]->ticket[0].clock);
+    if (c.too_many)
+        return false;
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        struct ra_numbers *s = dme_state(now->node[i]);
+
+        changed |= clocks_replace(&c, &s->highest);
+        if (now->node[i]->phase != DME_IDLE)
+            changed |= clocks_replace(&c, &s->mine.clock);
+        else if (s->mine.clock || s->mine.mode || s->mine.site) {
+            ra_drop_claim(s);
+            changed = true;
+        }
+    }
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == 0)
+            changed |= clocks_replace(&c, &now->msg[k]->ticket[0].clock);
+    return changed;
 }
 
 static inline void ra_print_numbers(const struct ra_numbers *s, struct dme_text *text)

@@ -167,7 +167,8 @@ static void rarn_show(const struct dme *d, const void *state, struct dme_text *t
     .family = DME_PERMISSION, .paper = RA_PAPER, .cost = "n to 2n-1 messages, delay T", .kinds = rarn_kinds,           \
     .fields = rarn_fields, .options = rarn_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,    \
     .state_size = sizeof(struct rarn), .peer_size = sizeof(((struct rarn *)0)->peer[0]), .check = ra_check_numbers,    \
-    .request = rarn_request, .receive = rarn_receive, .release = rarn_release, .show = rarn_show
+    .request = rarn_request, .receive = rarn_receive, .release = rarn_release, .canon = ra_canon_numbers,              \
+    .show = rarn_show
 
 const struct dme_alg ricart_agrawala_ring_notes = {
     .name = "ricart-agrawala-ring-notes", .broken = rarn_broken, RARN_COMMON};

@@ -20,7 +20,7 @@
  *
  * Departures from the paper. None. Surveys let the holder choose the lowest numbered site that has asked instead of
  * looking round, and call it unfair. It is worse: ricart-agrawala-token-as-retold does so, and starves. */
-#include "core/alg.h"
+#include "clocks.h"
 
 enum { REQUEST, TOKEN };
 enum { LOWEST_FIRST };
@@ -132,6 +132,23 @@ static const char *rat_broken(const struct dme_moment *now)
     return tokens == 1 ? NULL : "RAT1: there is one token";
 }
 
+static bool rat_has(const void *state)
+{
+    return ((const struct rat *)state)->has;
+}
+
+static bool rat_canon(const struct dme_draft *now)
+{
+    static const struct clocks_served layout = {.has = rat_has,
+                                                .asked = offsetof(struct rat, peer[0].asked),
+                                                .served = offsetof(struct rat, peer[0].served),
+                                                .stride = sizeof(((struct rat *)0)->peer[0]),
+                                                .request = REQUEST,
+                                                .token = TOKEN};
+
+    return clocks_canon_served(now, &layout);
+}
+
 static void rat_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct rat *s = state;
@@ -148,7 +165,7 @@ static void rat_show(const struct dme *d, const void *state, struct dme_text *te
     .cost = "n messages, or 0 where the token is, delay T", .kinds = rat_kinds, .fields = rat_fields,                  \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct rat),                  \
     .peer_size = sizeof(((struct rat *)0)->peer[0]), .init = rat_init, .request = rat_request, .receive = rat_receive, \
-    .release = rat_release, .broken = rat_broken, .show = rat_show
+    .release = rat_release, .broken = rat_broken, .canon = rat_canon, .show = rat_show
 
 const struct dme_alg ricart_agrawala_token = {.name = "ricart-agrawala-token", RAT_SHARED};
 

@@ -16,6 +16,7 @@ const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",  "e
 /* If the state space is infinite, the checker looks for starvation at CHECK_STARVE_FIRST states, and again whenever
  * their number has grown by the factor CHECK_STARVE_AGAIN. */
 enum { CHECK_STARVE_FIRST = 10000, CHECK_STARVE_AGAIN = 8 };
+enum { CHECK_FEW_STATES = 1000000 };
 enum { CHECK_FAN = 16 };    /* new states that a state leads to, at most, as a rule */
 enum { CHECK_BATCH = 256 }; /* successors of a state that are looked up together, so that cache misses overlap */
 
@@ -36,7 +37,19 @@ uint32_t check_needs(const struct dme_alg *alg, bool fifo)
 bool check_reducible(const struct check_task *task)
 {
     return !task->quiet && !(task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED)) && !task->lose && !task->duplicate &&
-           !check_fails(task) && !task->starvation && !task->messages && !task->overtaking && !task->concurrency;
+           !check_fails(task) && !task->starvation && !task->messages && !task->overtaking && !task->concurrency &&
+           !task->canonical;
+}
+
+bool check_may_be_canonical(const struct check_task *task)
+{
+    const struct dme_option *o = task->conf.alg->options;
+
+    for (unsigned k = 0; o && o[k].key; k++)
+        if (!o[k].choices && task->conf.option[k] != o[k].initial)
+            return false;
+    return task->conf.alg->canon && !(task->needs & DME_BOUNDED_DELAY) && !task->lose && !task->duplicate &&
+           !check_fails(task);
 }
 
 /* By the bits that really tell states apart: 128, unless there are few states or something is wrong. */
@@ -164,8 +177,8 @@ static void check_search(struct check *c)
  * them. */
 static uint32_t check_threads(const struct check_task *task)
 {
-    bool alone =
-        task->starvation || task->messages || task->overtaking || task->needs & DME_BOUNDED_DELAY || check_fails(task);
+    bool alone = task->canonical || task->starvation || task->messages || task->overtaking ||
+                 task->needs & DME_BOUNDED_DELAY || check_fails(task);
 
     return alone || task->threads < 1 ? 1 : task->threads < STATES_SHARDS_MAX ? task->threads : STATES_SHARDS_MAX;
 }
@@ -244,18 +257,48 @@ static void check_retrace(const struct check_task *task, struct check_result *re
     result->trace_length = again.trace_length;
 }
 
+/* Before a search through canonical forms: are they right? If not, few requests may violate something, and that is the
+ * result; else there is none. */
+static bool check_canon_first(const struct check_task *task, struct check_result *result)
+{
+    struct check_task few = *task;
+    uint64_t compared;
+    const char *fault;
+
+    if (commute_test(task, result) == COMMUTE_FITS)
+        return true;
+    compared = result->compared;
+    fault = result->fault;
+    few.canonical = few.starvation = false;
+    few.limit = task->limit < CHECK_FEW_STATES ? task->limit : CHECK_FEW_STATES;
+    memset(few.requests, task->conf.n < 3 ? 5 : 2, sizeof few.requests);
+    check_run(&few, result);
+    result->compared = compared;
+    if (!result->trace) {
+        result->verdict = CHECK_UNFINISHED;
+        result->fault = fault;
+    }
+    return false;
+}
+
 void check_run(const struct check_task *task, struct check_result *result)
 {
     struct search s = {.task = task, .result = result, .n = task->conf.n};
     uint32_t start[SPACE_WIDTH];
 
     memset(result, 0, sizeof *result);
+    if (task->canonical && !check_canon_first(task, result))
+        return;
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     space_init(&s.space, &task->conf, task->needs);
     s.space.overtaking = task->overtaking;
     s.space.mishaps = check_all_mishaps(task);
     s.space.quiet = task->quiet;
     space_start(&s.space, task->requests, start);
+    memcpy(s.concrete, start, sizeof start);
+    s.space.canonical = task->canonical;
+    if (task->canonical)
+        space_canon(&s.space, start);
     if (task->fingerprints || task->reduce)
         check_otherwise(&s, start);
     else

@@ -40,6 +40,7 @@ struct check_task {
     uint8_t crash, restart, resume;       /* so many sites stop (or are taken to have stopped), and begin again */
     uint8_t cut, join, leave;
     uint32_t quiet;     /* 0; or a site asks only while fewer messages than this are in flight */
+    bool canonical;     /* search canonical forms of states, see canon.c; check_may_be_canonical(task) */
     bool fingerprints;  /* keep 128 bits of each state instead of the states */
     bool reduce;        /* leave out interleavings that lead to nothing new; see check_reducible */
     bool starvation;    /* look for it? */
@@ -70,6 +71,7 @@ struct check_result {
     dme_id victim;     /* CHECK_STARVATION: the site that waits */
     uint64_t states, transitions;
     uint32_t print_bits; /* with fingerprints: bits of them that were 0 in one state and 1 in another */
+    uint64_t compared;   /* with canonical forms: moves that were compared with them, see commute.c */
     uint64_t runs;       /* check_random: the number of runs that were made */
     bool interrupted;    /* by task->stop */
     uint64_t steps;      /* of the algorithm's code; the other transitions were remembered */
@@ -89,6 +91,10 @@ void check_run(const struct check_task *task, struct check_result *result);
 /* May the task be reduced? It keeps exclusion, deadlocks and faults, on networks where nothing is bounded, sequenced or
  * goes wrong. */
 bool check_reducible(const struct check_task *task);
+/* May the search go through canonical forms of states? The algorithm has such forms, and nothing fails. */
+bool check_may_be_canonical(const struct check_task *task);
+/* Are there surely infinitely many states if the sites may make any number of requests? (Not in canonical form.) */
+bool check_grows(const struct check_task *task);
 /* With fingerprints: the probability that any state was left out is at most that. */
 double check_omission(const struct check_result *result);
 

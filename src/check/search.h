@@ -15,7 +15,8 @@ struct search {
     struct states states;
     uint32_t n;
     struct timespec began;
-    uint32_t start; /* the number of the initial state */
+    uint32_t start;                 /* the number of the initial state */
+    uint32_t concrete[SPACE_WIDTH]; /* where the trace leads, not in canonical form */
 };
 
 /* A violation, and the state in which it shows; of CHECK_ERROR, the state before the move that fails: the one behind it may
@@ -63,6 +64,11 @@ static inline uint32_t search_flags(const struct search *s, uint32_t state, dme_
 {
     return s->space.part[states_get(&s->states, state)[i]].flags;
 }
+
+/* commute.c: are the canonical forms of this algorithm right, in a small system? Fills in result->compared, and the fault if
+ * they are not. If the system violates a property, there is nothing to say about its forms. */
+enum commute_outcome { COMMUTE_FITS, COMMUTE_WRONG, COMMUTE_VIOLATES };
+enum commute_outcome commute_test(const struct check_task *task, struct check_result *result);
 
 /* starve.c: looks among the states reached so far for a way to keep a site waiting for ever; if there is one, fills in
  * the result, with trace and loop, and returns true. */

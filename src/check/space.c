@@ -56,6 +56,7 @@ void space_free(struct space *s)
     free(s->part);
     free(s->transition);
     free(s->send);
+    canon_free(s);
     free(s->scratch);
     free(s->blank);
     free(s->out);
@@ -390,6 +391,8 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
             space_mark_all(s, next, (uint32_t)tr.started << (DME_TIMERS * i));
         space_let_time_pass(s, next);
     }
+    if (s->canonical)
+        space_canon(s, next);
 }
 
 struct world_move space_move(const struct space *s, const struct lab_world *w, dme_id i, uint32_t t)

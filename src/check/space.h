@@ -71,9 +71,19 @@ struct space_item {
     uint32_t message, marks;
 };
 
+/* Room for a copy of a state that is being rewritten: canon.c. */
+struct space_draft {
+    struct space_key *key[SPACE_SITES];
+    struct dme_msg **msg;
+    dme_id *to;
+    bool *gone;
+    size_t msgs, room;
+};
+
 struct space {
     struct dme_conf conf;
     uint32_t needs;   /* promises that the network keeps */
+    bool canonical;   /* are states replaced by their canonical forms? */
     bool overtaking;  /* count how often a waiting site is overtaken? */
     uint32_t quiet;   /* 0; or a site asks only while fewer messages than this are in flight */
     uint32_t mishaps; /* that may happen in a run: enum space_mishap, each up to 15 times */
@@ -90,6 +100,7 @@ struct space {
     size_t sends, send_room;
 
     struct space_key *scratch;
+    struct space_draft draft;
     struct dme_out *out;
     struct dme_msg *blank; /* a message being interned */
     uint64_t steps;        /* for which the algorithm's code was run */
@@ -150,6 +161,11 @@ uint32_t space_expand(struct space *s, uint32_t part, uint32_t *first);
 uint32_t space_append(struct space *s, uint32_t part, uint32_t item);
 /* The state after site i makes transition t. */
 void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, uint32_t *next);
+
+/* Replaces the state by its canonical form; the algorithm has one. */
+void space_canon(struct space *s, uint32_t *state);
+/* The same state, in which every site may make any number of requests. */
+void space_unlimit(struct space *s, uint32_t *state);
 
 bool space_safe(const struct space *s, const uint32_t *state);
 /* The invariant of the algorithm that does not hold, or null. The moment is only room to work in, zeroed at first; its

@@ -42,6 +42,9 @@ uint32_t space_twice(struct space *s, uint32_t inbox, uint32_t k);
 /* May the k-th item arrive next, and is it not the same as the one before? */
 bool space_arrives(const struct space *s, uint32_t inbox, uint32_t k);
 
+/* canon.c */
+void canon_free(struct space *s);
+
 /* fail.c: what may happen to this part beside events and mishaps on the way: one more transition for each. */
 void space_try_failures(struct space *s, uint32_t part);
 /* What else changes in the state that site i has led to by such a transition. */

@@ -45,8 +45,14 @@ static struct starve_due starve_due(const struct search *s, dme_id site, uint32_
     const struct space_transition *t = &s->space.transition[transition];
     struct starve_due due = {.site = site, .type = t->type, .arg = t->arg};
 
-    if (t->type == DME_RECEIVE)
+    if (t->type == DME_RECEIVE) {
         due.arg = ((const struct space_item *)intern_get(&s->space.items, t->arg))->message;
+        if (s->task->canonical) { /* numbers of one message change from form to form: it is known by sender and kind */
+            const struct dme_msg *m = intern_get(&s->space.messages, due.arg);
+
+            due.arg = m->from << 8 | m->kind;
+        }
+    }
     return due;
 }
 

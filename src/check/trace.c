@@ -38,7 +38,7 @@ static struct lab_world *trace_world(const struct search *s)
     return w;
 }
 
-void trace_along(struct search *s, const struct search_edge *edges, size_t count)
+static void trace_along_world(struct search *s, const struct search_edge *edges, size_t count)
 {
     struct check_result *r = s->result;
     struct lab_world *w = trace_world(s);
@@ -51,6 +51,86 @@ void trace_along(struct search *s, const struct search_edge *edges, size_t count
             assert(!"the world makes every move of the trace");
         r->trace[r->trace_length++] = move;
     }
+    world_free(w);
+}
+
+/* ------------------------------------------------------------------------------------------- through canonical forms */
+
+/* Makes the move in the state that the trace has come to. */
+static void trace_make(struct search *s, struct lab_world *w, dme_id i, uint32_t t)
+{
+    struct check_result *r = s->result;
+    struct world_move move = space_move(&s->space, w, i, t);
+    uint32_t next[SPACE_WIDTH];
+
+    if (world_move(w, &move) != NULL)
+        assert(!"the world makes every move of the trace");
+    r->trace = mem_grow(r->trace, (r->trace_length + 1) * sizeof *r->trace);
+    r->trace[r->trace_length++] = move;
+    space_apply(&s->space, s->concrete, i, t, next);
+    memcpy(s->concrete, next, sizeof next);
+}
+
+static bool trace_has_form(struct search *s, const uint32_t *state, const uint32_t *form)
+{
+    uint32_t canonical[SPACE_WIDTH];
+
+    memcpy(canonical, state, s->states.width * sizeof *canonical);
+    space_canon(&s->space, canonical);
+    return memcmp(canonical, form, s->states.width * sizeof *form) == 0;
+}
+
+/* Makes a move of this type at the site after which the state has this form; if the form is null, one that fails. False if there is
+ * none. */
+static bool trace_find(struct search *s, struct lab_world *w, dme_id site, uint32_t type, const uint32_t *form)
+{
+    uint32_t first, count = space_expand(&s->space, s->concrete[site], &first), next[SPACE_WIDTH];
+
+    for (uint32_t t = first; t < first + count; t++) {
+        if (s->space.transition[t].type != type)
+            continue;
+        space_apply(&s->space, s->concrete, site, t, next);
+        if (form ? trace_has_form(s, next, form) : s->space.transition[t].fault != NULL) {
+            trace_make(s, w, site, t);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A move that has this edge as its form. Messages that canonical forms leave out may have to arrive before; their arrival
+ * does not change the form. */
+static void trace_concretely(struct search *s, struct lab_world *w, const struct search_edge *edge)
+{
+    const struct space_transition tr = s->space.transition[edge->transition];
+    const uint32_t *form = tr.fault ? NULL : states_get(&s->states, edge->to);
+    uint32_t now[SPACE_WIDTH];
+
+    memcpy(now, s->concrete, sizeof now);
+    space_canon(&s->space, now);
+    while (!trace_find(s, w, edge->site, tr.type, form)) {
+        dme_id i = 0;
+
+        while (i < s->n && !trace_find(s, w, i, DME_RECEIVE, now))
+            i++;
+        if (i == s->n)
+            assert(!"a state can do what its canonical form can");
+    }
+}
+
+void trace_along(struct search *s, const struct search_edge *edges, size_t count)
+{
+    struct lab_world *w;
+
+    if (!s->task->canonical) {
+        trace_along_world(s, edges, count);
+        return;
+    }
+    w = trace_world(s);
+    s->space.canonical = false;
+    for (size_t k = 0; k < count; k++)
+        trace_concretely(s, w, &edges[k]);
+    s->space.canonical = true;
     world_free(w);
 }
 

@@ -157,6 +157,12 @@ static size_t check_print_properties(const struct check_task *task)
     return (size_t)(next - all);
 }
 
+/* Has the search come to nothing because canonical forms are wrong? */
+static bool check_misfits(const struct check_result *r)
+{
+    return r->verdict == CHECK_UNFINISHED && r->fault;
+}
+
 static enum verdict_colour check_colour(const struct check_result *r)
 {
     if (r->interrupted || r->verdict == CHECK_UNFINISHED || (r->verdict == CHECK_HOLDS && !r->states))
@@ -186,7 +192,9 @@ static void check_print_verdict(const struct check_task *task, const struct chec
     bool random = !r->states;
 
     printf("%s", colour_of(check_colour(r)));
-    if (r->interrupted)
+    if (check_misfits(r))
+        printf("UNFINISHED: the canonical form of states, which unlimited requests need, does not fit this algorithm");
+    else if (r->interrupted)
         printf("INTERRUPTED: the search has found no violation so far");
     else if (r->verdict != CHECK_HOLDS)
         printf("%s", says[r->verdict]);
@@ -218,6 +226,9 @@ void check_print_text(const struct check_task *task, const struct check_result *
     else
         printf("%llu moves in %llu random runs, the longest of %u, %.2f s\n", (unsigned long long)r->transitions,
                (unsigned long long)r->runs, r->depth, r->seconds);
+    if (task->canonical)
+        printf("in canonical form: %llu moves of small systems were compared with it\n",
+               (unsigned long long)r->compared);
     if (task->fingerprints)
         printf("by fingerprints: that a state was taken for another and left out has a probability below %.1e\n",
                check_omission(r));
@@ -340,6 +351,8 @@ void check_print_json(const struct check_task *task, const struct check_result *
         json_key(&j, "runs"), json_count(&j, r->runs);
     json_key(&j, "transitions"), json_count(&j, r->transitions);
     json_key(&j, "steps"), json_count(&j, r->steps);
+    json_key(&j, "canonical"), json_bool(&j, task->canonical);
+    json_key(&j, "compared"), json_count(&j, r->compared);
     json_key(&j, "depth"), json_count(&j, r->depth);
     json_key(&j, "seconds"), json_real(&j, r->seconds);
     json_key(&j, "memory"), json_count(&j, r->memory);

@@ -63,6 +63,19 @@ static bool check_chooses_mistake(const struct dme_conf *conf)
     return count < 2;
 }
 
+/* A search that cannot end says so before it begins, and has a limit. */
+static void check_tell_endless(struct check_task *task)
+{
+    if (task->canonical || !memchr(task->requests, CHECK_UNLIMITED, task->conf.n) || !check_grows(task))
+        return;
+    if (task->limit >= CHECK_STATES_MAX)
+        task->limit = CHECK_STATES_ALL;
+    fprintf(stderr,
+            "dibs: with unlimited requests the states of %s do not end: its numbers or channels grow, and it has no "
+            "canonical form for these options; the search stops after %llu states (--states)\n",
+            task->conf.alg->name, (unsigned long long)task->limit);
+}
+
 /* For tables: all sites make the same number of requests. */
 static uint8_t check_same(const char *text)
 {
@@ -115,6 +128,7 @@ int cmd_check(int argc, char **argv)
     task = check_task_of(name);
     if (!check_chooses_mistake(&task.conf))
         return check_mistakes_of(task.conf.alg);
+    check_tell_endless(&task);
     check_catch_interrupt(&task);
     task.progress = w->runs ? check_random_progress : check_progress;
     progress_begin("random runs", w->runs);

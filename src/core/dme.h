@@ -112,6 +112,15 @@ struct dme_moment {
     size_t msgs;
 };
 
+/* The same, to be rewritten. */
+struct dme_draft {
+    const struct dme_conf *conf;
+    struct dme_node *const *node;
+    struct dme_msg *const *msg;
+    bool *gone; /* of each message: it is taken out */
+    size_t msgs;
+};
+
 struct dme;      /* what a handler works with: alg.h */
 struct dme_conf; /* below */
 struct dme_text; /* text.h */
@@ -180,6 +189,12 @@ struct dme_alg {
 
     /* Null if the algorithm's invariants hold at this moment, else the one that does not: "SK1: there is one token". */
     const char *(*broken)(const struct dme_moment *moment);
+
+    /* Replaces a state of the system by its canonical form: one that behaves in the same way, with numbers that do
+     * not grow for ever. Returns whether it has changed anything. It is for options that are numbers as they are at first, and
+     * for all choices. Null in algorithms that do without. A checker of unlimited requests needs it where the
+     * algorithm numbers requests, and tests it: see src/check/canon.c. */
+    bool (*canon)(const struct dme_draft *draft);
 
     /* The state as "key=value key=value", for scenarios and people. */
     void (*show)(const struct dme *d, const void *state, struct dme_text *text);
