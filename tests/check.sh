@@ -178,6 +178,24 @@ test_that "Ctrl-C ends a search by fingerprints with a summary" interrupted_sums
 test_that "Ctrl-C ends a reduced search with a summary" interrupted_sums_up --reduce
 test_that "Ctrl-C ends random runs with a summary" interrupted_sums_up --random 1G
 test_that "an algorithm with several mistakes lists them, with a size that shows each" lists_mistakes
+# Any number of requests: in canonical form, without one, or not at all.
+unlimited_table() {
+    "$DIBS" check all --sites 2 --requests unlimited --states 20k >"$dir/table" || return 1
+    for row in '| ricart-agrawala | shared | any | 2 | unlimited | [0-9]* | holds |' '| raymond | exclusive | any | 2 | unlimited | [0-9]* | holds |' \
+        '| suzuki-kasami | exclusive | fifo | 2 | unlimited | [0-9]* | holds |' '| carvalho-roucairol | exclusive | any | 2 | unlimited | 0 | endless |'; do
+        grep -q "^$row\$" "$dir/table" || return 1
+    done
+    [ "$(grep -c '| holds |$' "$dir/table")" -ge 30 ] && ! grep -qE '(exclusion|deadlock|error|invariant) \|$' "$dir/table"
+}
+endless_is_told() {
+    "$DIBS" check maekawa --sites 2 --requests unlimited --states 100 >"$dir/said" 2>"$dir/told"
+    [ $? = 3 ] && grep -q '^dibs: with unlimited requests the states of maekawa do not end: .* the search stops after 100 states (--states)$' "$dir/told" &&
+        "$DIBS" check naimi-trehel --sites 2 --requests unlimited >"$dir/said" 2>"$dir/told" && [ ! -s "$dir/told" ]
+}
+test_that "a table of what holds for any number of requests" unlimited_table
+test_that "states that do not end: it is said at once" endless_is_told
+test_that "canonical forms are tested, and say so" prints 'moves of small systems were compared with it' suzuki-kasami --sites 2 --requests unlimited
+test_that "a form that does not fit: no verdict" status_is 3 suzuki-kasami-as-retold --sites 3 --requests unlimited
 test_that "an expected deadlock is found" prints 'DEADLOCK' agrawal-el-abbadi-robust --crash 2
 test_that "exclusion is checked past an expected deadlock" prints 'mutual exclusion holds (exclusive, 3 sites' agrawal-el-abbadi-robust --crash 2 \
     --ignore deadlock

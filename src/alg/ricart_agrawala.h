@@ -129,10 +129,11 @@ static inline const char *ra_check_numbers(const struct dme_conf *conf)
     return ra_check_modulus(conf, ra_least_modulus(conf));
 }
 
-/* The canonical form (clocks.h), of algorithms whose state begins with struct ra_numbers, and whose only other numbers are
- * those of REQUESTs (kind 0). Later claims are above the least of the highest numbers, and a REQUEST with a number up to it
- * changes no highest number. A site that is idle has no claim. */
-static inline bool ra_canon_numbers(const struct dme_draft *now)
+/* The canonical form (clocks.h), of algorithms whose state begins with struct ra_numbers. Other numbers are those of
+ * REQUESTs (kind 0), and those that `more`, unless it is null, finds in a state: of site j, or null. Later claims are above
+ * the least of the highest numbers, and a REQUEST with a number up to it changes no highest number. A site that is idle has no
+ * claim. */
+static inline bool ra_canon_with(const struct dme_draft *now, uint64_t *(*more)(void *state, dme_id j))
 {
     struct clocks c = {.low = UINT64_MAX};
     bool changed = false;
@@ -143,9 +144,13 @@ static inline bool ra_canon_numbers(const struct dme_draft *now)
         c.low = s->highest < c.low ? s->highest : c.low;
     }
     clocks_note(&c, c.low);
-    for (dme_id i = 0; i < now->conf->n; i++)
+    for (dme_id i = 0; i < now->conf->n; i++) {
         if (now->node[i]->phase != DME_IDLE)
             clocks_note(&c, ((const struct ra_numbers *)dme_state(now->node[i]))->mine.clock);
+        for (dme_id j = 0; more && j < now->conf->n; j++)
+            if (more(dme_state(now->node[i]), j))
+                clocks_note(&c, *more(dme_state(now->node[i]), j));
+    }
     for (size_t k = 0; k < now->msgs; k++)
         if (now->msg[k]->kind == 0)
             clocks_note(&c, now->msg[k]->ticket[0].clock);
@@ -155,9 +160,12 @@ static inline bool ra_canon_numbers(const struct dme_draft *now)
         struct ra_numbers *s = dme_state(now->node[i]);
 
         changed |= clocks_replace(&c, &s->highest);
-        if (now->node[i]->phase != DME_IDLE)
+        for (dme_id j = 0; more && j < now->conf->n; j++)
+            if (more(s, j))
+                changed |= clocks_replace(&c, more(s, j));
+        if (now->node[i]->phase != DME_IDLE) {
             changed |= clocks_replace(&c, &s->mine.clock);
-        else if (s->mine.clock || s->mine.mode || s->mine.site) {
+        } else if (s->mine.clock || s->mine.mode || s->mine.site) {
             ra_drop_claim(s);
             changed = true;
         }
@@ -166,6 +174,11 @@ static inline bool ra_canon_numbers(const struct dme_draft *now)
         if (now->msg[k]->kind == 0)
             changed |= clocks_replace(&c, &now->msg[k]->ticket[0].clock);
     return changed;
+}
+
+static inline bool ra_canon_numbers(const struct dme_draft *now)
+{
+    return ra_canon_with(now, NULL);
 }
 
 static inline void ra_print_numbers(const struct ra_numbers *s, struct dme_text *text)

@@ -86,6 +86,18 @@ static void rar_release(struct dme *d, void *state)
     }
 }
 
+static uint64_t *rar_number(void *state, dme_id j)
+{
+    struct rar *s = state;
+
+    return s->peer[j].held ? &s->peer[j].number : NULL;
+}
+
+static bool rar_canon(const struct dme_draft *now)
+{
+    return ra_canon_with(now, rar_number);
+}
+
 static const char *rar_broken(const struct dme_moment *now)
 {
     for (dme_id i = 0; i < now->conf->n; i++) {
@@ -132,5 +144,6 @@ const struct dme_alg ricart_agrawala_ring = {
     .receive = rar_receive,
     .release = rar_release,
     .broken = rar_broken,
+    .canon = rar_canon,
     .show = rar_show,
 };

@@ -15,6 +15,7 @@
 struct row {
     struct check_task task;
     struct check_result result;
+    bool endless; /* its states do not end, so there was no search */
 };
 
 struct rows {
@@ -58,8 +59,33 @@ static const char *all_order(const struct check_task *task)
 static void all_check(void *context, size_t k)
 {
     struct rows *rows = context;
+    struct row *r = &rows->row[k];
 
-    check_run(&rows->row[k].task, &rows->row[k].result);
+    if (r->task.requests[0] == CHECK_UNLIMITED) {
+        r->task.starvation = true;
+        r->task.canonical = check_may_be_canonical(&r->task);
+        r->endless = !r->task.canonical && check_grows(&r->task);
+    }
+    if (!r->endless)
+        check_run(&r->task, &r->result);
+}
+
+static enum verdict_colour all_colour(const struct row *r)
+{
+    if (r->endless || r->result.verdict == CHECK_UNFINISHED)
+        return VERDICT_OPEN;
+    return r->result.verdict == CHECK_HOLDS ? VERDICT_GOOD : VERDICT_BAD;
+}
+
+static void all_print(const struct row *r)
+{
+    char requests[16] = "unlimited";
+
+    if (r->task.requests[0] != CHECK_UNLIMITED)
+        snprintf(requests, sizeof requests, "%u", r->task.requests[0]);
+    printf("| %s | %s | %s | %u | %s | %llu | %s%s%s |\n", r->task.conf.alg->name, cli_rule_text(&r->task.conf),
+           all_order(&r->task), r->task.conf.n, requests, (unsigned long long)r->result.states,
+           colour_of(all_colour(r)), r->endless ? "endless" : check_verdicts[r->result.verdict], colour_end());
 }
 
 int check_all(uint32_t sites, uint8_t requests, uint64_t states)
@@ -83,12 +109,7 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
     for (size_t k = 0; k < rows.count; k++) {
         const struct row *r = &rows.row[k];
 
-        printf("| %s | %s | %s | %u | %u | %llu | %s%s%s |\n", r->task.conf.alg->name, cli_rule_text(&r->task.conf),
-               all_order(&r->task), sites, requests, (unsigned long long)r->result.states,
-               colour_of(r->result.verdict == CHECK_HOLDS        ? VERDICT_GOOD
-                         : r->result.verdict == CHECK_UNFINISHED ? VERDICT_OPEN
-                                                                 : VERDICT_BAD),
-               check_verdicts[r->result.verdict], colour_end());
+        all_print(r);
         if (r->result.verdict != CHECK_HOLDS && r->result.verdict != CHECK_UNFINISHED)
             status = CLI_FAILED;
         free(r->result.trace);
