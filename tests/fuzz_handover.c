@@ -68,7 +68,7 @@ static void fuzz_make(struct fuzz_input *in, struct bytes *b)
         for (; locks; locks--) {
             fuzz_number(b, fuzz_take(in), 8);
             fuzz_number(b, fuzz_take(in), 4);
-            fuzz_number(b, fuzz_take(in) % 4, 2);
+            fuzz_number(b, fuzz_take(in) % 4 == 3 ? 2 : 0, 2);
             fuzz_number(b, fuzz_take(in) % 3, 4);
             fuzz_text(b, names[fuzz_take(in) % 32 < 30 ? fuzz_take(in) % 3 : 3 + fuzz_take(in) % 2]);
         }

@@ -1,16 +1,18 @@
 /* handover.c - see handover.h. */
 #include "handover.h"
 
+#include "base/memory.h"
 #include "base/pack.h"
 #include "keep_inside.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 static const char handover_title[] = "dibs handover 1";
 
-enum { SUM = 8 };
+enum { SUM = 8, LOCK_MIN = 8 + 4 + 2 + 4 + 1 };
 
 bool handover_is_needed(const struct node *node)
 {
@@ -108,8 +110,35 @@ static bool handover_is(struct unpack *u, const char *text)
     return !u->wrong && len == strlen(text) && memcmp(at, text, len) == 0;
 }
 
+/* The locks that were read, by name. */
+struct handover_lock {
+    uint64_t hash; /* 0: there is none */
+    uint32_t slots, mode, count;
+};
+
+struct handover_locks {
+    size_t room; /* more than there are locks in the bytes: each has LOCK_MIN bytes at least */
+    struct handover_lock at[];
+};
+
+/* May this lock be held beside those that were read before (I4, I16)? */
+static bool handover_admits(struct handover_locks *all, const struct keep_record *x)
+{
+    uint64_t hash = XXH3_64bits(x->name, x->name_len) | 1;
+    struct handover_lock *l = &all->at[hash / 2 % all->room];
+
+    while (l->hash && l->hash != hash)
+        l = l == all->at + all->room - 1 ? all->at : l + 1;
+    if (!l->hash)
+        *l = (struct handover_lock){.hash = hash, .slots = x->slots, .mode = x->mode};
+    l->count++;
+    return l->slots == x->slots &&
+           (x->slots ? l->count <= x->slots : l->count == 1 || dme_compatible(l->mode, x->mode));
+}
+
 /* One session. Returns false if the bytes are not valid. With node null they are only looked at. */
-static bool handover_take_session(struct unpack *u, struct node *node, uint64_t now_ms, uint32_t *taken)
+static bool handover_take_session(struct unpack *u, struct node *node, struct handover_locks *all, uint64_t now_ms,
+                                  uint32_t *taken)
 {
     struct keep_id id = {.high = unpack_number(u, 8)};
     uint64_t due_ms, vouched_ms;
@@ -140,7 +169,7 @@ static bool handover_take_session(struct unpack *u, struct node *node, uint64_t 
     for (; locks; locks--) {
         union keep_buffer b;
 
-        if (!keep_unpack_lock(u, &b))
+        if (!keep_unpack_lock(u, &b) || (!node && !handover_admits(all, &b.record)))
             return false;
         if (e)
             keep_add_record(&node->keep, e, &b.record, false);
@@ -172,24 +201,29 @@ uint32_t handover_read(struct node *node, const char *boot, uint64_t now_ms, con
                        const char **wrong)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
+    struct handover_locks *all;
     uint32_t count = 0, taken = 0;
     uint64_t fence = 0;
+    bool good = true;
 
     assert(!node->view.count && !node->keep.count);
     *wrong = handover_object(node, boot, now_ms, &u, &fence, &count);
     if (*wrong)
         return 0;
-    for (unsigned pass = 0; pass < 2; pass++) { /* all of it is looked at before any of it is taken */
+    all = mem_new(sizeof *all + (2 + len / LOCK_MIN * 2) * sizeof all->at[0]);
+    all->room = 2 + len / LOCK_MIN * 2;
+    for (unsigned pass = 0; good && pass < 2; pass++) { /* all of it is looked at before any of it is taken */
         struct unpack each = u;
-        bool good = true;
 
         for (uint32_t k = 0; good && k < count; k++)
-            good = handover_take_session(&each, pass ? node : NULL, now_ms, &taken);
-        if (!good || each.at != each.end) {
-            *wrong = "it is damaged";
-            keep_forget_all(node);
-            return 0;
-        }
+            good = handover_take_session(&each, pass ? node : NULL, all, now_ms, &taken);
+        good = good && each.at == each.end;
+    }
+    free(all);
+    if (!good) {
+        *wrong = "it is damaged";
+        keep_forget_all(node);
+        return 0;
     }
     if (node->now_ms < now_ms)
         node->now_ms = now_ms; /* times that begin with the first view begin now */
