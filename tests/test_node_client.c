@@ -620,7 +620,7 @@ static void mistakes_are_named(void **state)
     assert_non_null(user[0].end);
     assert_string_equal(say('a', "*1\r\n:4\r\n"), "a: -ERR a request is an array of strings");
     assert_null(user[0].end);
-    assert_string_equal(say('b', "*99\r\n"), "b: -ERR a request has at most 16 words");
+    assert_string_equal(say('b', "*99\r\n"), "b: -ERR a request has at most 64 words");
     assert_null(user[1].end);
 }
 

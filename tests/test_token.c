@@ -236,11 +236,120 @@ static void mistakes_are_named(void **state)
     assert_string_equal(ask(0, "LOCK x SHARED TOKEN t TTL 5"),
                         "-ERR usage: LOCK name TOKEN t TTL ms [WAIT ms] | RENEW name TOKEN t TTL ms | UNLOCK name "
                         "TOKEN t ");
-    assert_string_equal(ask(0, "UNLOCK x TOKEN"), "-ERR a token has 1 to 255 bytes ");
+    assert_string_equal(ask(0, "UNLOCK x TOKEN"), "-ERR a token has 1 to 254 bytes ");
     ask(0, "HELLO 3");
     ask(1, "LOCK y");
     ask(0, "LOCK y TOKEN t TTL 5");
     assert_non_null(strstr(ask(0, "MEANWHILE UNLOCK x TOKEN t"), "use another connection"));
+    stop();
+}
+
+static void redis_libraries_make_locks_by_set(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "SET x t NX PX 10000"), "+OK ");
+    assert_string_equal(ask(1, "SET x u PX 10000 NX"), "$-1 ");
+    assert_string_equal(ask(1, "set x t nx ex 10"), "$-1 "); /* as in Redis, even with the same token */
+    assert_string_equal(ask(2, "GET x"), "$1 t ");
+    assert_string_equal(ask(2, "EXISTS x y"), ":1 ");
+    assert_string_equal(ask(2, "PTTL x"), ":10000 ");
+    assert_string_equal(ask(2, "TTL y"), ":-2 ");
+    assert_string_equal(ask(2, "PEXPIRE x 20000"), ":1 ");
+    assert_string_equal(ask(0, "TTL x"), ":20 ");
+    assert_string_equal(ask(2, "SET x v XX PX 5000"), "+OK ");
+    assert_string_equal(ask(1, "GET x"), "$1 v ");
+    assert_string_equal(ask(1, "SET x w XX KEEPTTL"), "+OK ");
+    assert_string_equal(ask(1, "PTTL x"), ":5000 ");
+    assert_int_equal(strncmp(ask(1, "GET x:fence"), "$", 1), 0);
+    assert_string_equal(ask(1, "GET y:fence"), "$-1 ");
+    exclude(1);
+    assert_string_equal(ask(1, "GET x"), "$1 w ");
+    assert_string_equal(ask(1, "DEL x y"), ":1 ");
+    assert_string_equal(ask(2, "EXISTS x"), ":0 ");
+    assert_string_equal(ask(2, "WAIT 1 0"), ":1 ");
+    stop();
+}
+
+static void redis_commands_know_no_other_locks(void **state)
+{
+    (void)state;
+    start();
+    ask(0, "LOCK x TOKEN t TTL 10000");
+    assert_string_equal(ask(1, "GET x"), "$-1 ");
+    assert_string_equal(ask(1, "EXISTS x"), ":0 ");
+    assert_string_equal(ask(1, "DEL x"), ":0 ");
+    assert_string_equal(ask(1, "SET x t NX PX 5"), "$-1 ");
+    assert_string_equal(ask(1, "SET y t NX PX 5000"), "+OK ");
+    assert_string_equal(ask(1, "UNLOCK y TOKEN t"), "-NOTHELD this token does not own \"y\" ");
+    ask(0, "LOCK z");
+    assert_string_equal(ask(1, "SET z t NX PX 5000"), "$-1 ");
+    assert_string_equal(ask(1, "DEL z"), ":0 ");
+    stop();
+}
+
+/* As redis-py and node-redlock say them; their digests. */
+static void scripts_are_known_by_their_digests(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "SET x t NX PX 10000"), "+OK ");
+    assert_string_equal(ask(1, "EVALSHA a4e8783852e6b949f9ef3a97212805108459a890 1 x u 5000 0"), ":0 ");
+    assert_string_equal(ask(1, "EVALSHA a4e8783852e6b949f9ef3a97212805108459a890 1 x t 5000 0"), ":1 ");
+    assert_string_equal(ask(1, "PTTL x"), ":15000 ");
+    assert_string_equal(ask(1, "EVALSHA a4e8783852e6b949f9ef3a97212805108459a890 1 x t 5000 1"), ":1 ");
+    assert_string_equal(ask(1, "PTTL x"), ":5000 ");
+    assert_string_equal(ask(2, "EVALSHA c3f8721cbb97f72bc19e972846bd7aaf91901658 1 x u"), ":0 ");
+    assert_string_equal(ask(2, "EVALSHA c3f8721cbb97f72bc19e972846bd7aaf91901658 1 x t"), ":1 ");
+    assert_string_equal(ask(2, "EVALSHA e950836ed1e694540c503ef9972b8de518044d3b 1 x t"), ":-1 ");
+    assert_string_equal(ask(2, "EVALSHA ffffffffffffffffffffffffffffffffffffffff 1 x t"),
+                        "-NOSCRIPT No matching script. Please use EVAL. ");
+    assert_string_equal(ask(2, "SCRIPT EXISTS ffffffffffffffffffffffffffffffffffffffff "
+                               "C3F8721CBB97F72BC19E972846BD7AAF91901658"),
+                        "*2 :0 :1 ");
+    assert_non_null(strstr(ask(2, "EVAL return(0) 1 x t"), "are known: redis-py"));
+    assert_non_null(strstr(ask(2, "SCRIPT LOAD return(0)"), "are known: redis-py"));
+    stop();
+}
+
+/* node-redlock: all or none. */
+static void several_locks_are_acquired_together(void **state)
+{
+    static const char acquire[] = "EVALSHA 96da70f7716f27d278a5218544df37fd8b0a5e4c 3 c a b t 10000",
+                      release[] = "EVALSHA e4612211c9f8f51c257e26e056b0a654b3187242 3 c a b t",
+                      extend[] = "EVALSHA aed6f382e410db8ba7926d4e5e9aab410bf2a78a 3 c a b t 20000";
+
+    (void)state;
+    start();
+    ask(1, "SET b u NX PX 10000");
+    assert_string_equal(ask(0, acquire), ":0 ");
+    assert_string_equal(ask(1, "EXISTS a b c"), ":1 ");
+    assert_string_equal(ask(0, extend), ":0 ");
+    assert_string_equal(ask(2, "DEL b"), ":1 ");
+    assert_string_equal(ask(0, acquire), ":3 ");
+    assert_string_equal(ask(1, extend), ":3 ");
+    assert_string_equal(ask(2, "PTTL a"), ":20000 ");
+    assert_string_equal(ask(2, release), ":3 ");
+    assert_string_equal(ask(2, release), ":0 ");
+    stop();
+}
+
+static void what_is_no_lock_is_refused(void **state)
+{
+    (void)state;
+    start();
+    assert_non_null(strstr(ask(0, "SET x t"), "-ERR SET makes locks only"));
+    assert_non_null(strstr(ask(0, "SET x t NX"), "-ERR without an expiry"));
+    assert_non_null(strstr(ask(0, "SETNX x t"), "-ERR without an expiry"));
+    assert_non_null(strstr(ask(0, "SET x t NX PX 0"), "-ERR an expiry is"));
+    assert_non_null(strstr(ask(0, "SET x t NX PX"), "-ERR SET makes locks only"));
+    assert_non_null(strstr(ask(0, "AUTH secret"), "-ERR there are no passwords"));
+    assert_non_null(strstr(ask(0, "SELECT 1"), "-ERR there is one database"));
+    assert_string_equal(ask(0, "SELECT 0"), "+OK ");
+    assert_string_equal(ask(0, "ECHO a"), "$1 a ");
+    assert_non_null(
+        strstr(ask(0, "EVALSHA e4612211c9f8f51c257e26e056b0a654b3187242 3 a b"), "-ERR the number of keys"));
+    assert_non_null(strstr(ask(0, "EVALSHA e4612211c9f8f51c257e26e056b0a654b3187242 2 a b"), "-ERR the arguments"));
     stop();
 }
 
@@ -257,6 +366,11 @@ int main(void)
         cmocka_unit_test(an_operator_sees_and_evicts_a_token),
         cmocka_unit_test(nobody_resumes_the_session_of_a_token),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(redis_libraries_make_locks_by_set),
+        cmocka_unit_test(redis_commands_know_no_other_locks),
+        cmocka_unit_test(scripts_are_known_by_their_digests),
+        cmocka_unit_test(several_locks_are_acquired_together),
+        cmocka_unit_test(what_is_no_lock_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,22 @@ bool command_with_token(struct client *c, const struct resp_request *r);
 /* Sends the client the answer to an operation with a token. */
 void command_answer_token(struct client *c, const struct token_op *op);
 
+/* command_redis.c: what Redis lock libraries say */
+void command_set(struct client *c, const struct resp_request *r);
+void command_setnx(struct client *c, const struct resp_request *r);
+void command_get(struct client *c, const struct resp_request *r);
+void command_del(struct client *c, const struct resp_request *r);
+void command_exists(struct client *c, const struct resp_request *r);
+void command_ttl(struct client *c, const struct resp_request *r);
+void command_expire(struct client *c, const struct resp_request *r);
+void command_eval(struct client *c, const struct resp_request *r);
+void command_script(struct client *c, const struct resp_request *r);
+void command_select(struct client *c, const struct resp_request *r);
+void command_echo(struct client *c, const struct resp_request *r);
+void command_auth(struct client *c, const struct resp_request *r);
+void command_wait(struct client *c, const struct resp_request *r);
+void command_answer_redis(struct client *c, const struct token_op *op);
+
 /* command_watch.c */
 void command_subscribe(struct client *c, const struct resp_request *r);
 void command_unsubscribe(struct client *c, const struct resp_request *r);

@@ -12,7 +12,7 @@ static const char *command_token_words(const struct resp_request *r, struct toke
 
         if (resp_is(word, "TOKEN")) {
             if (value.len < 1 || value.len > TOKEN_MAX)
-                return "a token has 1 to 255 bytes";
+                return "a token has 1 to 254 bytes";
             wish->token = value.at;
             wish->token_len = value.len;
         } else if (resp_is(word, "TTL") && wish->what != TOKEN_RELEASE) {
@@ -32,7 +32,8 @@ static const char *command_token_words(const struct resp_request *r, struct toke
 
 bool command_with_token(struct client *c, const struct resp_request *r)
 {
-    struct token_wish wish = {.wait_ms = SESSION_FOREVER, .again = true, .style = COMMAND_TOKEN_LOCK};
+    struct token_wish wish = {
+        .wait_ms = SESSION_FOREVER, .sort = TOKEN_OF_LOCK, .again = true, .style = COMMAND_TOKEN_LOCK};
     const char *wrong;
     bool has = false;
 
@@ -65,6 +66,8 @@ void command_answer_token(struct client *c, const struct token_op *op)
 
     if (op->code) {
         resp_error(&c->out, op->code, op->why);
+    } else if (op->wish.sort == TOKEN_OF_REDIS) {
+        command_answer_redis(c, op);
     } else if (op->wish.style == COMMAND_TOKEN_LOCK && op->good) {
         resp_array(&c->out, 2);
         resp_string(&c->out, key->name, key->name_len);

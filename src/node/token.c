@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ASK_MAX = 1 + 8 + 1 + 16 + 8 + 4 + 1 + 1 + TOKEN_MAX };
+enum { ASK_MAX = 1 + 8 + 1 + 16 + 8 + 4 + 1 + 1 + 1 + TOKEN_MAX };
 
 /* An answer that is to be given when all members have acknowledged a letter of this member's stream. */
 struct token_promise {
@@ -21,6 +21,8 @@ struct token_promise {
     uint64_t member; /* the id of the member that has asked, and in which view; or 0: a client of this member */
     uint64_t view, number;
     uint64_t left_ms;
+    struct keep_id id; /* of the lock, which may be released or taken away meanwhile */
+    uint64_t fence;
     size_t at; /* of a client of this member: which key of its operation */
 };
 
@@ -34,7 +36,7 @@ struct token_order {
     size_t value_len;
 };
 
-static struct keep_id token_id(const char *name, size_t len)
+struct keep_id token_id(const char *name, size_t len)
 {
     uint8_t digest[SHA1_SIZE];
     struct unpack u = {.at = digest, .end = digest + sizeof digest};
@@ -66,11 +68,20 @@ static struct keep_session *token_find(const struct node *node, struct keep_id i
 
 static bool token_owns(const struct token_op *op, const struct keep_session *e)
 {
-    return op->wish.any ||
-           (e->value->len == op->wish.token_len && memcmp(e->value->text, op->wish.token, op->wish.token_len) == 0);
+    if (op->wish.any)
+        return e->value->text[0] == (char)op->wish.sort;
+    return e->value->len == op->wish.token_len && memcmp(e->value->text, op->wish.token, op->wish.token_len) == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the owner */
+
+/* The claim of this member that a token owns, with this fence; or null. */
+static struct claim *token_held(struct node *node, struct keep_id id, uint64_t fence)
+{
+    struct keep_session *e = keep_find(&node->keep, id);
+
+    return keep_is_token(e) && e->session && keep_may_act(node, e) ? session_token_claim(e->session, fence) : NULL;
+}
 
 /* The time that is left for the client, on its own clock. */
 static uint64_t token_left_ms(const struct claim *c)
@@ -79,7 +90,7 @@ static uint64_t token_left_ms(const struct claim *c)
 
     if (!c->due_slot)
         return UINT64_MAX;
-    return c->due_ms > now_ms ? (c->due_ms - now_ms) * 19 / 21 : 0;
+    return c->due_ms > now_ms ? (c->due_ms - now_ms - 1) * 19 / 21 : 0; /* see node_stretch_ms */
 }
 
 /* Extends the lock. Returns true if other members have to know that before the client is told. */
@@ -89,7 +100,7 @@ static bool token_extend(struct claim *c, const struct token_order *o)
     bool renamed = o->value_len != 0;
 
     if (o->adds)
-        ttl_ms = left == UINT64_MAX ? 0 : left + ttl_ms;
+        ttl_ms = left == UINT64_MAX ? 0 : left + ttl_ms ? left + ttl_ms : 1; /* 0 is for ever */
     session_set_ttl(c, ttl_ms);
     if (renamed)
         keep_set_value(c->session->kept, o->value, o->value_len);
@@ -103,9 +114,7 @@ static bool token_extend(struct claim *c, const struct token_order *o)
  * that all members have to acknowledge before the client is told, or 0. */
 static bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter)
 {
-    struct keep_session *e = keep_find(&node->keep, o->id);
-    struct claim *c =
-        keep_is_token(e) && e->session && keep_may_act(node, e) ? session_token_claim(e->session, o->fence) : NULL;
+    struct claim *c = token_held(node, o->id, o->fence);
 
     *letter = *left_ms = 0;
     if (!c)
@@ -114,7 +123,7 @@ static bool token_obey(struct node *node, const struct token_order *o, uint64_t 
         *letter = node->keep.made;
     *left_ms = token_left_ms(c);
     if (o->what == TOKEN_RELEASE)
-        session_unlock(e->session, c->name, c->name_len, c->fence);
+        session_unlock(c->session, c->name, c->name_len, c->fence);
     return true;
 }
 
@@ -200,7 +209,7 @@ static void token_next(struct token_op *op, bool good)
     op->good += good;
     if (good)
         op->fence = op->key[op->at].fence;
-    if (!good && op->wish.what != TOKEN_RELEASE) {
+    if (!good && (op->wish.what == TOKEN_ACQUIRE || op->wish.what == TOKEN_EXTEND)) {
         token_undo(op);
         op->at = op->count;
     } else {
@@ -276,8 +285,12 @@ static void token_order(struct token_op *op, const struct keep_session *e)
     if (letter > node->keep.acked)
         keep_count_acks(node);
     if (letter > node->keep.acked)
-        token_promise(
-            node, (struct token_promise){.letter = letter, .number = op->number, .at = op->at, .left_ms = op->left_ms});
+        token_promise(node, (struct token_promise){.letter = letter,
+                                                   .number = op->number,
+                                                   .id = o.id,
+                                                   .fence = o.fence,
+                                                   .at = op->at,
+                                                   .left_ms = op->left_ms});
     else
         token_next(op, good);
 }
@@ -309,8 +322,8 @@ static void token_acquire(struct token_op *op, const struct keep_session *e)
 
 static void token_look(struct token_op *op, const struct keep_session *e)
 {
-    op->found_len = e->value->len;
-    memcpy(op->found, e->value->text, e->value->len);
+    op->found_len = (uint8_t)(e->value->len - 1);
+    memcpy(op->found, e->value->text + 1, op->found_len);
     if (op->wish.here)
         token_next(op, true);
     else
@@ -344,7 +357,7 @@ static void token_go(struct token_op *op)
     if (op->wish.what == TOKEN_ACQUIRE) {
         token_acquire(op, e);
     } else if (!e || !token_owns(op, e) || (op->wish.what == TOKEN_EXTEND && op->at == 0 && !token_owns_all(op))) {
-        op->missing |= !e;
+        op->missing |= !e || e->value->text[0] != (char)op->wish.sort;
         token_next(op, false);
     } else if (op->wish.what == TOKEN_LOOK) {
         token_look(op, e);
@@ -366,7 +379,7 @@ static int token_compare(const void *a, const void *b)
 
 void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count)
 {
-    size_t size = sizeof(struct token_op) + count * sizeof(struct token_key), bytes = wish->token_len;
+    size_t size = sizeof(struct token_op) + count * sizeof(struct token_key), bytes = 1 + wish->token_len;
     struct tokens *t = &s->node->tokens;
     struct token_op *op;
     char *at;
@@ -380,8 +393,11 @@ void token_ask(struct session *s, const struct token_wish *wish, const struct re
     op->count = count;
     op->number = ++t->last_number;
     at = (char *)op + size;
-    memcpy(at, wish->token, wish->token_len);
     op->wish.token = at;
+    op->wish.token_len = 1 + wish->token_len;
+    *at++ = (char)wish->sort;
+    if (wish->token_len)
+        memcpy(at, wish->token, wish->token_len);
     at += wish->token_len;
     for (size_t k = 0; k < count; at += names[k].len, k++) {
         memcpy(at, names[k].at, names[k].len);
@@ -434,7 +450,9 @@ void token_gone(struct session *s)
     if (op->code)
         token_finish(op);
     else
-        token_fail(op, "NOQUORUM", "this member was excluded before all others knew of the lock; ask again");
+        token_fail(
+            op, "LOST",
+            "an operator took the lock away, or this member was excluded, before all members knew of it; ask again");
 }
 
 bool token_settled(struct claim *c)
@@ -530,15 +548,16 @@ static void tokens_keep_promises(struct node *node)
         struct token_promise *p = RING_OF(promises->next, struct token_promise, in_node);
         uint32_t k = p->member ? view_find(&node->view, p->member) : VIEW_MEMBERS_MAX;
         struct token_op *op = p->member ? NULL : token_of(node, p->number);
+        bool held = token_held(node, p->id, p->fence) != NULL;
 
         if (p->letter > node->keep.acked)
             return;
         if (p->view == node->view.number && k != VIEW_MEMBERS_MAX && keep_peer(node, k))
-            token_say_answer(node->member[k], p->number, true, p->left_ms);
+            token_say_answer(node->member[k], p->number, held, p->left_ms);
         ring_cut(&p->in_node);
         if (op && op->at == p->at && op->asked_view) {
             op->left_ms = p->left_ms;
-            token_next(op, true);
+            token_next(op, held);
         }
         free(p);
     }
@@ -614,9 +633,12 @@ static const char *token_hear_ask(struct node *node, uint32_t k, struct unpack *
         return "an invalid question about a token";
     done = token_obey(node, &o, &left_ms, &letter);
     if (letter > node->keep.acked)
-        token_promise(node,
-                      (struct token_promise){
-                          .letter = letter, .member = node->view.member[k].id, .number = number, .left_ms = left_ms});
+        token_promise(node, (struct token_promise){.letter = letter,
+                                                   .member = node->view.member[k].id,
+                                                   .number = number,
+                                                   .id = o.id,
+                                                   .fence = o.fence,
+                                                   .left_ms = left_ms});
     else
         token_say_answer(node->member[k], number, done, left_ms);
     return NULL;

@@ -23,13 +23,19 @@
 #define DIBS_NODE_TOKEN_H
 
 #include "keep.h"
+#include "protocol/redis_scripts.h"
 
 enum {
-    TOKEN_MAX = 255,     /* bytes of a token */
+    TOKEN_MAX = 254,     /* bytes of a token */
     TOKEN_KEYS_MAX = 48, /* names in one operation */
+    TOKEN_SCRIPTS_MAX = 32,
 };
 
 enum token_what { TOKEN_ACQUIRE, TOKEN_RELEASE, TOKEN_EXTEND, TOKEN_LOOK, TOKEN_WHATS };
+
+/* The first byte of a session's value, before the token: which commands have made it. Those of Redis know no other locks than
+ * their own: they show tokens, and release locks without one. */
+enum token_sort { TOKEN_OF_LOCK = 'l', TOKEN_OF_REDIS = 'r' };
 
 struct token_key {
     struct keep_id id;
@@ -41,6 +47,7 @@ struct token_key {
 /* What a client asks for. The first part is filled in by the command. */
 struct token_wish {
     enum token_what what;
+    enum token_sort sort;
     bool any;                 /* whatever the token is */
     bool again;               /* ACQUIRE: a lock that has this token already is extended */
     bool adds;                /* EXTEND: the TTL is added to the time that is left */
@@ -61,9 +68,9 @@ struct token_op {
     struct session *claimant; /* that waits for the lock; or null */
     size_t count, at;         /* keys, and the one that it is about now */
     uint32_t good;            /* for how many keys it has been done */
-    bool missing;             /* some key has no token at all */
+    bool missing;             /* some key belongs to no token of this sort */
     uint64_t fence, left_ms;  /* of the last key for which it was done; UINT64_MAX: for ever */
-    uint8_t found_len;        /* LOOK: the token of the key */
+    uint8_t found_len;        /* LOOK: the token of the last key */
     char found[TOKEN_MAX];
     const char *code; /* an error, or null; and the reason */
     char why[256];
@@ -77,7 +84,12 @@ struct tokens {
     struct ring done;     /* whose clients have to be told */
     struct ring promises; /* answers that wait until all members have acknowledged a letter, oldest first */
     uint64_t last_number;
-    uint64_t view; /* for which `asked` was last looked at */
+    struct token_script {
+        char sha1[SHA1_HEX];
+        enum script_means means;
+    } script[TOKEN_SCRIPTS_MAX]; /* that clients have sent, and whose digests are not in the table (redis_scripts.h) */
+    uint32_t scripts;            /* so far; the oldest are forgotten */
+    uint64_t view;               /* for which `asked` was last looked at */
 };
 
 struct claim;
@@ -86,6 +98,9 @@ struct node_event;
 struct session;
 struct member;
 struct resp_word;
+
+/* The id of the session to which a lock of this name belongs. */
+struct keep_id token_id(const char *name, size_t len);
 
 /* ---- For commands. */
 /* Begins an operation on these names, for a client that waits for nothing. The answer comes as an event (node_next). The

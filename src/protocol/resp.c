@@ -87,10 +87,10 @@ int resp_parse(const char *bytes, size_t len, struct resp_request *r, const char
     r->count = 0;
     if (line && *bytes == '*') {
         count = resp_count(bytes, line, RESP_ARGS_MAX);
-        *wrong = count < 0 ? "a request has at most 16 words" : "a request is an array of strings";
+        *wrong = count < 0 ? "a request has at most 64 words" : "a request is an array of strings";
         whole = count < 0 ? -1 : resp_strings(next, end, count, r, &next);
     } else if (line) {
-        *wrong = "a request has at most 16 words";
+        *wrong = "a request has at most 64 words";
         whole = resp_words_of_line(bytes, line, r) < 0 ? -1 : 1;
     }
     if (whole == 0 && len >= RESP_REQUEST_MAX) {
@@ -152,6 +152,16 @@ void resp_integer(struct bytes *to, uint64_t x)
     resp_number(to, ':', x);
 }
 
+void resp_signed(struct bytes *to, int64_t x)
+{
+    if (x >= 0) {
+        resp_number(to, ':', (uint64_t)x);
+        return;
+    }
+    resp_put(to, ":", 1);
+    resp_number(to, '-', -(uint64_t)x);
+}
+
 void resp_boolean(struct bytes *to, unsigned protocol, bool x)
 {
     resp_put(to, protocol == 3 ? (x ? "#t\r\n" : "#f\r\n") : x ? ":1\r\n" : ":0\r\n", 4);
@@ -172,6 +182,11 @@ void resp_text(struct bytes *to, const char *text)
 void resp_null(struct bytes *to, unsigned protocol)
 {
     resp_put(to, protocol == 3 ? "_\r\n" : "*-1\r\n", protocol == 3 ? 3 : 5);
+}
+
+void resp_nil(struct bytes *to, unsigned protocol)
+{
+    resp_put(to, protocol == 3 ? "_\r\n" : "$-1\r\n", protocol == 3 ? 3 : 5);
 }
 
 void resp_array(struct bytes *to, size_t count)

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum { RESP_ARGS_MAX = 16, RESP_REQUEST_MAX = 4096 };
+enum { RESP_ARGS_MAX = 64, RESP_REQUEST_MAX = 4096 };
 
 struct resp_word {
     const char *at;
@@ -32,10 +32,12 @@ bool resp_is(struct resp_word word, const char *text);
 void resp_simple(struct bytes *to, const char *text);
 void resp_error(struct bytes *to, const char *code, const char *text); /* one line, whatever is in the text */
 void resp_integer(struct bytes *to, uint64_t x);
+void resp_signed(struct bytes *to, int64_t x);
 void resp_boolean(struct bytes *to, unsigned protocol, bool x); /* version 2: 1 or 0 */
 void resp_string(struct bytes *to, const char *text, size_t len);
 void resp_text(struct bytes *to, const char *text); /* ends with a zero byte */
 void resp_null(struct bytes *to, unsigned protocol);
+void resp_nil(struct bytes *to, unsigned protocol); /* the same, in place of a string */
 void resp_array(struct bytes *to, size_t count);
 void resp_map(struct bytes *to, unsigned protocol, size_t pairs);
 void resp_push(struct bytes *to, size_t count); /* version 3 only: news, which answer no request */

@@ -34,6 +34,8 @@ void clients_begin(struct world *w)
             w->client[k].machine = k % 2;
         if (w->mix.kept && (w->conf->focus == SOAK_KEPT || (k % 3 == 0) != (w->conf->focus == SOAK_ALONE)))
             kept_begin(w, k);
+        else if (w->mix.tokens && k % 2)
+            tokens_begin(w, k);
         clients_think(w, k);
     }
 }
@@ -53,6 +55,10 @@ static bool clients_use(const struct world *w, uint32_t k, int name, struct soak
     if (c->library) {
         *u = *library_use(c, name);
         return library_believes(w, k, name);
+    }
+    if (c->agent) {
+        *u = tokens_use(w, c);
+        return tokens_believes(w, k, name);
     }
     *u = (struct soak_use){
         .dazed = c->dazed, .mode = c->mode, .slots = c->slots, .fence = c->fence, .since_us = c->since_us};
@@ -107,8 +113,7 @@ static uint32_t clients_count_fence(const struct world *w, const struct soak_con
     return count;
 }
 
-/* A daemon grants a lock to the client of this connection. */
-static void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence)
+void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence)
 {
     struct soak_history *h = &w->history[x->name];
 
@@ -177,7 +182,7 @@ static void clients_check_overtaking(struct world *w, const struct soak_conn *me
 /* A client that tried has not got the lock, and no client was in its way. (A kept session may be, without a client.) */
 static void clients_check_try(struct world *w, const struct soak_conn *x, const struct node_event *e)
 {
-    if (x->tries && !x->rivalled && !w->mix.kept && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
+    if (x->tries && !x->rivalled && !w->mix.kept && !w->mix.tokens && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
         w->now_us < x->asked_us + 2 * SOAK_LEASE_MS * 1000)
         world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[x->name],
                    w->machine[x->machine].name);
@@ -232,6 +237,10 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
 {
     if (e->keep)
         return;
+    if (e->token) {
+        tokens_told(w, i, x, e->token);
+        return;
+    }
     if (e->answers && strcmp(clients_names[x->name], e->name) != 0)
         world_fail(w, "client %u hears of %s, and did not ask", x->client, e->name);
     if (e->answers)
@@ -322,7 +331,7 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = c->kept || w->mix.squeeze || w->mix.reborn || world_below(w, 4);
+    c->confirms = c->kept || c->agent || w->mix.squeeze || w->mix.reborn || world_below(w, 4);
     c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
     c->confirm_us = (w->mix.squeeze || w->mix.reborn || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || world_below(w, 4) == 0;
@@ -338,7 +347,7 @@ static void clients_connect(struct world *w, uint32_t k)
         kept_connect(w, k);
         return;
     }
-    if (c->confirms && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0) {
+    if (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0) {
         library_begin(w, k);
         return;
     }
@@ -395,6 +404,8 @@ void clients_be_gone(struct world *w, uint32_t k)
 
     if (c->kept) {
         kept_be_gone(w, k);
+    } else if (c->agent) {
+        tokens_be_gone(w, k);
     } else {
         library_forget(c);
         c->conn = -1;
@@ -418,6 +429,8 @@ void clients_leave(struct world *w, uint32_t k, bool goodbye)
 
     world_trace(w, "client %u ends its connection%s", k, goodbye ? " and says goodbye" : "");
     kept_die(&w->client[k]);
+    if (c->agent)
+        tokens_die(c);
     conns_close(w, &w->conn[c->conn], goodbye);
     clients_be_gone(w, k);
 }
@@ -492,6 +505,8 @@ void clients_act(struct world *w, uint32_t k)
         clients_plan(w, k, 100 + world_below(w, 500));
     } else if (c->library) {
         library_act(w, k);
+    } else if (c->agent) {
+        tokens_act(w, k);
     } else if (c->kept && (c->waits || kept_act(w, k))) {
         return;
     } else if (c->holds) {
@@ -631,6 +646,10 @@ static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_r
         break;
     case SOAK_TO_UNLOCK:
         clients_hear_unlock(w, k, &a, r);
+        break;
+    case SOAK_TO_TOKEN_LOCK:
+    case SOAK_TO_TOKEN:
+        tokens_hear(w, k, &a, r);
         break;
     default:
         kept_hear(w, k, &a, r);

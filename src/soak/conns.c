@@ -164,6 +164,7 @@ void conns_end(struct world *w)
     for (uint32_t k = 0; k < w->clients; k++) {
         library_forget(&w->client[k]);
         kept_end(&w->client[k]);
+        tokens_end(&w->client[k]);
     }
 }
 

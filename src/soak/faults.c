@@ -117,6 +117,7 @@ void faults_draw(struct world *w)
     m->piece = (uint32_t)(w->random / 8000 % 4);
     m->hoard = w->random / 32000 % 4 == 0;
     m->kept = w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_ALONE || w->random / 128000 % 2 == 0;
+    m->tokens = !w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 3;
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",

@@ -44,7 +44,7 @@ static bool kept_parse_id(const char *text, struct keep_id *id)
 /* ------------------------------------------------------------------------------------------------------------- checks */
 
 /* Does this process take part in the view? */
-static bool kept_is_in_view(const struct world *w, uint32_t j, const struct view *view)
+bool kept_is_in_view(const struct world *w, uint32_t j, const struct view *view)
 {
     uint32_t place = view_find_name(view, w->machine[j].name, strlen(w->machine[j].name));
 
@@ -194,6 +194,8 @@ void kept_forgotten(struct world *w, uint32_t i)
 
         if (q && q->known && !(expected && node->locks.open && kept_knows(w, i, q)))
             kept_excuse(w, i, q);
+        if (w->client[k].agent && !(expected && node->locks.open && tokens_knows(w, k, i)))
+            tokens_excuse(w, k, i);
     }
 }
 
@@ -215,9 +217,12 @@ void kept_look(struct world *w, uint32_t i)
             expected |= j != i && kept_is_in_view(w, j, &m->node.view) && place != VIEW_MEMBERS_MAX &&
                         m->before.member[place].incarnation == w->machine[j].node.self.incarnation;
         }
-        for (uint32_t k = 0; k < w->clients && !expected; k++)
+        for (uint32_t k = 0; k < w->clients && !expected; k++) {
             if (w->client[k].kept && w->client[k].kept->known)
                 kept_excuse(w, i, w->client[k].kept);
+            if (w->client[k].agent)
+                tokens_excuse(w, k, i);
+        }
     }
     m->incarnation = m->node.self.incarnation;
     if (m->before.number != m->node.view.number)
@@ -234,9 +239,12 @@ void kept_follow(struct world *w, const struct view *next)
 
 void kept_excuse_all(struct world *w)
 {
-    for (uint32_t k = 0; k < w->clients; k++)
+    for (uint32_t k = 0; k < w->clients; k++) {
         if (w->client[k].kept)
             w->client[k].kept->excused = true;
+        if (w->client[k].agent)
+            tokens_excuse_all(&w->client[k]);
+    }
 }
 
 /* Has an operator taken the lock from all clients since this one was granted it? A member may get the order late, and the

@@ -19,6 +19,7 @@
  *   - that no daemon takes a message of another for nonsense;
  *   - that a client whose session is kept (kept.c) loses a lock only when its keep time is over, an operator took the lock away, or
  *     every process that had a record of it is gone; and that all members know of such a lock before the client does;
+ *   - that no other client holds a lock that a token owns (tokens.c) before its TTL is over on its client's clock, with the same exceptions;
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
  * In some seeds each machine also has a client that holds many locks at once (hoards.c), and views change in pieces of

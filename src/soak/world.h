@@ -116,7 +116,9 @@ enum soak_answer {
     SOAK_TO_UNLOCK,
     SOAK_TO_KEEP,
     SOAK_TO_RESUME,
-    SOAK_TO_END
+    SOAK_TO_END,
+    SOAK_TO_TOKEN_LOCK,
+    SOAK_TO_TOKEN /* RENEW or UNLOCK */
 };
 struct soak_awaited {
     enum soak_answer to;
@@ -149,6 +151,7 @@ struct soak_client {
     struct soak_library
         *library;           /* it uses libdibs (library.c), and of what follows only conn, generation, slow, thaws_us */
     struct soak_kept *kept; /* its session is kept (kept.c); or null */
+    struct soak_agent *agent; /* its locks are owned by tokens (tokens.c); or null */
     uint64_t generation;
     int conn; /* its connection, or -1 */
     unsigned protocol;
@@ -199,6 +202,7 @@ struct soak_mix {
     bool absent;      /* some members are added and never started */
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool kept;        /* some clients have kept sessions */
+    bool tokens;      /* some clients use tokens */
     bool hoard;       /* each machine has a client that holds many locks */
     bool bursts;      /* one fault brings others, within a lease or two */
     bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
@@ -342,6 +346,8 @@ extern const char *const clients_names[SOAK_NAMES];
 void clients_begin(struct world *w);
 /* It does something next in this time. */
 void clients_plan(struct world *w, uint32_t c, uint64_t in_ms);
+/* A daemon grants a lock to the client of this connection: its fence is larger than all before. */
+void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence);
 /* A client begins to believe that it holds a lock: no other client believes that it must not. */
 void clients_check_belief(struct world *w, uint32_t c, int name);
 /* It ends its connection; it has none any more. */
@@ -385,6 +391,8 @@ void kept_attached(struct soak_client *c, const struct soak_awaited *a);
 void kept_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
 void kept_check_loss(struct world *w, uint32_t c);
 void kept_check_grant(struct world *w, const struct soak_conn *x);
+/* Does this process take part in the view? */
+bool kept_is_in_view(const struct world *w, uint32_t i, const struct view *view);
 /* The process of this machine is about to end; it may have begun to be another one. */
 void kept_forgotten(struct world *w, uint32_t i);
 void kept_look(struct world *w, uint32_t i);
@@ -395,6 +403,22 @@ void kept_leave(struct world *w, uint32_t i);
 void kept_lose_all(struct world *w);
 void kept_excuse_all(struct world *w);
 bool kept_agree(const struct world *w);
+
+/* ---- tokens.c: clients whose locks are owned by tokens */
+void tokens_begin(struct world *w, uint32_t c);
+void tokens_end(struct soak_client *c);
+void tokens_act(struct world *w, uint32_t c);
+void tokens_be_gone(struct world *w, uint32_t c);
+void tokens_die(struct soak_client *c);
+void tokens_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
+void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct token_op *op);
+bool tokens_believes(const struct world *w, uint32_t c, int name);
+struct soak_use tokens_use(const struct world *w, const struct soak_client *c);
+/* Does this process, in the newest view, know the lock that client `c` has asked for? */
+bool tokens_knows(const struct world *w, uint32_t c, uint32_t i);
+/* The lock may be lost, if no other process than `i` knows it; or whatever is known. */
+void tokens_excuse(struct world *w, uint32_t c, uint32_t i);
+void tokens_excuse_all(struct soak_client *c);
 
 /* ---- hoards.c: each process has one, while it runs */
 void hoards_open(struct world *w, uint32_t i);

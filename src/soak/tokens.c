@@ -1,0 +1,286 @@
+/* tokens.c - the clients of a soak whose locks are owned by tokens (node/token.h). They speak the protocol themselves, as
+ * those of clients.c do.
+ *
+ * Such a client makes a new token for each lock that it wants. Its connections end and break as those of all clients do, it
+ * connects anew at any machine, and goes on: it repeats a request that was not answered, or forgets about it. It renews and
+ * releases its lock at any machine, twice if it has not heard the answer, or leaves it to its TTL. It believes in its lock
+ * until the TTL is over on its own clock, which may be the slowest that is allowed, counted from the request; whatever
+ * happens to the machine that it has talked to. Now and then such a client tries to release a lock with a token that is not
+ * the owner's.
+ *
+ * Checks, besides those of clients.c for all that believe in a lock: the fence grows with each token; every process in the
+ * view of the daemon knows the lock before its client is told; a token that is renewed or released before its TTL is over
+ * is found, unless an operator took the lock away, or every process that should have had a record has crashed or was
+ * excluded; and a foreign token is refused. */
+#include "world.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct soak_agent {
+    char token[24];
+    uint64_t made;       /* tokens so far */
+    struct soak_use use; /* use.holds: it may hold the lock, as it has asked for it, and has not released it since */
+    int name;
+    bool granted;        /* it was told so */
+    bool foreign;        /* it tries another token than its own */
+    bool released;       /* it has said so, and may have been heard */
+    bool excused;        /* the lock may be gone */
+    uint64_t ttl_ms;     /* of the last request or renewal */
+    uint64_t asked_us;   /* when that was sent */
+    uint64_t until_us;   /* until then it believes in the lock, once it is granted */
+    uint64_t lasts_us;   /* until then its token owns the lock: it stops believing when it releases it */
+    unsigned unlocks;    /* how often it has said that */
+    uint64_t told_fence; /* that a daemon has told, whether it has been heard or not */
+};
+
+bool tokens_believes(const struct world *w, uint32_t k, int name)
+{
+    const struct soak_agent *a = w->client[k].agent;
+
+    return a->granted && a->name == name && w->now_us < a->until_us;
+}
+
+/* An operator may have taken the lock away: then its client is not told. */
+struct soak_use tokens_use(const struct world *w, const struct soak_client *c)
+{
+    const struct soak_agent *a = c->agent;
+    struct soak_use u = a->use;
+
+    u.dazed |= a->excused || (a->granted && w->history[a->name].evicted_us >= u.since_us);
+    return u;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- checks */
+
+static struct keep_id tokens_id(const struct soak_agent *a)
+{
+    return token_id(clients_names[a->name], strlen(clients_names[a->name]));
+}
+
+bool tokens_knows(const struct world *w, uint32_t k, uint32_t i)
+{
+    const struct soak_agent *a = w->client[k].agent;
+
+    return a->name >= 0 && kept_is_in_view(w, i, &w->newest) && keep_knows(&w->machine[i].node, tokens_id(a));
+}
+
+void tokens_excuse(struct world *w, uint32_t k, uint32_t i)
+{
+    bool known = false;
+
+    for (uint32_t j = 0; j < w->n; j++)
+        known |= j != i && tokens_knows(w, k, j);
+    w->client[k].agent->excused |= !known;
+}
+
+void tokens_excuse_all(struct soak_client *c)
+{
+    c->agent->excused = true;
+}
+
+/* A daemon is about to answer. */
+void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct token_op *op)
+{
+    struct soak_agent *a = w->client[x->client].agent;
+    const struct node *node = &w->machine[i].node;
+
+    world_trace(w, "client %u of %s: %s %.*s with %.*s: %s", x->client, w->machine[i].name,
+                op->wish.what == TOKEN_ACQUIRE   ? "LOCK"
+                : op->wish.what == TOKEN_RELEASE ? "UNLOCK"
+                                                 : "RENEW",
+                op->key[0].name_len, op->key[0].name, (int)op->wish.token_len, op->wish.token,
+                op->code   ? op->code
+                : op->good ? "done"
+                           : "no");
+    if (op->wish.what != TOKEN_ACQUIRE || op->code || !op->good)
+        return;
+    w->report->grants++;
+    for (uint32_t j = 0; j < w->n && !w->mix.wild_clocks; j++)
+        if (kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
+            w->machine[j].node.view.number == node->view.number && !keep_knows(&w->machine[j].node, op->key[0].id))
+            world_fail(w, "client %u of %s is told of a lock of its token, and %s does not know", x->client,
+                       w->machine[i].name, w->machine[j].name);
+    if (a && strlen(a->token) == op->wish.token_len && memcmp(a->token, op->wish.token, op->wish.token_len) == 0) {
+        x->name = a->name;
+        x->mode = LOCK_ALONE;
+        x->slots = 0;
+        if (a->told_fence != op->fence) {
+            clients_check_fence(w, x, op->fence);
+            a->excused = false;
+        }
+        a->told_fence = op->fence;
+    }
+}
+
+/* The token does not own the lock. */
+static void tokens_check_loss(struct world *w, uint32_t k)
+{
+    const struct soak_agent *a = w->client[k].agent;
+
+    if (a->granted && w->now_us < a->lasts_us && a->unlocks <= 1 && !a->excused && !a->use.dazed &&
+        !w->mix.wild_clocks && !w->mix.standstill && !w->alone && w->history[a->name].evicted_us < a->use.since_us)
+        world_fail(w, "client %u has lost %s, which its token should own", k, clients_names[a->name]);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- doing */
+
+static void tokens_forget(struct soak_agent *a)
+{
+    *a = (struct soak_agent){.name = -1, .made = a->made};
+}
+
+void tokens_begin(struct world *w, uint32_t k)
+{
+    w->client[k].agent = mem_new(sizeof *w->client[k].agent);
+    tokens_forget(w->client[k].agent);
+}
+
+void tokens_end(struct soak_client *c)
+{
+    free(c->agent);
+    c->agent = NULL;
+}
+
+/* Its connection is gone. */
+void tokens_be_gone(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_agent *a = c->agent;
+
+    if (c->waits && a->foreign) {
+        a->foreign = false;
+    } else if (!a->granted && world_below(w, 3) == 0) {
+        tokens_forget(a); /* it does not ask again */
+    }
+    c->conn = -1;
+    c->waits = false;
+    c->machine = (uint32_t)world_below(w, w->n);
+}
+
+/* The end of a TTL that was asked for at this moment, on its own clock. */
+static uint64_t tokens_end_us(const struct soak_client *c, uint64_t asked_us, uint64_t ttl_ms)
+{
+    return asked_us + (c->slow ? ttl_ms * 20000 / 19 : ttl_ms * 1000);
+}
+
+static void tokens_say(struct world *w, uint32_t k, const char *command, const char *token, bool waits)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_agent *a = c->agent;
+    char ttl[24], wait[24];
+    const char *words[8] = {command, clients_names[a->name], "TOKEN", token};
+    size_t count = 4;
+
+    if (strcmp(command, "UNLOCK") != 0) {
+        a->ttl_ms = w->calm ? 100 : 200 + world_below(w, world_below(w, 2) ? 2000 : 8000);
+        a->asked_us = w->now_us;
+        if (a->until_us > tokens_end_us(c, w->now_us, a->ttl_ms))
+            a->until_us = a->lasts_us = tokens_end_us(c, w->now_us, a->ttl_ms);
+        snprintf(ttl, sizeof ttl, "%llu", (unsigned long long)a->ttl_ms);
+        words[count++] = "TTL";
+        words[count++] = ttl;
+    }
+    if (waits) {
+        snprintf(wait, sizeof wait, "%llu", (unsigned long long)(world_below(w, 3) ? world_below(w, 3000) : 0));
+        words[count++] = "WAIT";
+        words[count++] = wait;
+    }
+    c->waits = true;
+    clients_say(w, c, strcmp(command, "LOCK") == 0 ? SOAK_TO_TOKEN_LOCK : SOAK_TO_TOKEN, words, count);
+}
+
+/* It wants a lock, or repeats its request. */
+static void tokens_ask(struct world *w, uint32_t k)
+{
+    struct soak_agent *a = w->client[k].agent;
+
+    if (a->name < 0) {
+        a->name = (int)world_below(w, w->mix.one_name ? 1 : 3);
+        snprintf(a->token, sizeof a->token, "%u-%llu", k, (unsigned long long)++a->made);
+    }
+    tokens_say(w, k, "LOCK", a->token, world_below(w, 2));
+}
+
+/* It has a connection, and its earlier requests are answered. */
+void tokens_act(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_agent *a = c->agent;
+    uint64_t dice = world_below(w, 8);
+
+    if (a->granted && w->now_us >= a->until_us && !a->released && world_below(w, 2))
+        tokens_forget(a); /* it is over */
+    if (w->calm && !a->granted)
+        return;
+    if (!a->granted && !a->released) {
+        tokens_ask(w, k);
+    } else if (a->released || dice <= 1 || w->calm) {
+        a->released = true;
+        a->unlocks++;
+        a->until_us = 0;
+        tokens_say(w, k, "UNLOCK", a->token, false);
+    } else if (dice == 2) {
+        a->foreign = true;
+        tokens_say(w, k, "UNLOCK", "foreign", false);
+    } else if (dice == 3) {
+        clients_hang_up(w, k);
+    } else if (dice <= 5) {
+        tokens_say(w, k, dice == 4 ? "LOCK" : "RENEW", a->token, false);
+    } else { /* it is busy with what the lock is for */
+        clients_plan(w, k, world_below(w, 2 * a->ttl_ms));
+    }
+}
+
+/* The program ends, and remembers nothing. */
+void tokens_die(struct soak_client *c)
+{
+    tokens_forget(c->agent);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ hearing */
+
+static void tokens_granted(struct world *w, uint32_t k, uint64_t fence)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_agent *a = c->agent;
+    bool believed = tokens_believes(w, k, a->name);
+
+    if (!a->granted || a->use.fence != fence)
+        a->use = (struct soak_use){.holds = true, .mode = LOCK_ALONE, .fence = fence, .since_us = a->asked_us};
+    a->use.dazed |= w->conn[c->conn].dazed;
+    a->granted = true;
+    a->until_us = a->lasts_us = tokens_end_us(c, a->asked_us, a->ttl_ms);
+    if (!believed && tokens_believes(w, k, a->name))
+        clients_check_belief(w, k, a->name);
+}
+
+void tokens_hear(struct world *w, uint32_t k, const struct soak_awaited *await, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_agent *a = c->agent;
+    bool not_held = r->kind == '-' && strncmp(r->word[0].at, "NOTHELD ", 8) == 0;
+
+    c->waits = false;
+    if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
+        world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
+    if (a->foreign) {
+        if (r->kind == '+')
+            world_fail(w, "client %u has released %s with a foreign token", k, clients_names[a->name]);
+        a->foreign = false;
+    } else if (await->to == SOAK_TO_TOKEN_LOCK && r->kind == '*') {
+        tokens_granted(w, k, r->word[1].number);
+    } else if (await->to == SOAK_TO_TOKEN_LOCK && r->kind == '_') {
+        tokens_check_loss(w, k);
+        tokens_forget(a);
+    } else if (await->to == SOAK_TO_TOKEN && r->kind == '+' && !a->released) {
+        tokens_granted(w, k, a->use.fence);
+    } else if (await->to == SOAK_TO_TOKEN && (r->kind == '+' || not_held)) {
+        if (not_held)
+            tokens_check_loss(w, k);
+        tokens_forget(a);
+    }
+    c->generation++;
+    clients_plan(w, k, world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
+}
