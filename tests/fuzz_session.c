@@ -42,6 +42,18 @@ static const char *const fuzz_words[] = {"LOCK x\n",
                                          "SESSION KEEP 1000\nLOCK y\nLOCK x\n",
                                          "SESSION END\n",
                                          "SESSION DETACH\n",
+                                         "LOCK x TOKEN t TTL 9\n",
+                                         "LOCK y TOKEN u TTL 20 WAIT 5\n",
+                                         "RENEW x TOKEN t TTL 30\n",
+                                         "UNLOCK x TOKEN t\n",
+                                         "SET x t NX PX 9\n",
+                                         "SET y u XX PX 50\n",
+                                         "GET x\n",
+                                         "PTTL y\n",
+                                         "DEL x y\n",
+                                         "EVALSHA 96da70f7716f27d278a5218544df37fd8b0a5e4c 2 y x t 9\n",
+                                         "EVALSHA aed6f382e410db8ba7926d4e5e9aab410bf2a78a 2 y x t 90\n",
+                                         "EVALSHA e4612211c9f8f51c257e26e056b0a654b3187242 2 y x t\n",
                                          "SESSION RESUME "};
 static struct node node[MEMBERS];
 static struct cluster three = {.n = MEMBERS, .node = node, .deaf = true};

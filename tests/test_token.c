@@ -1,4 +1,5 @@
-/* Locks that a token owns (node/token.h), among three members in one process. Views are installed by hand. */
+/* Locks that a token owns (node/token.h), among three members in one process: every member knows them
+ * before a client is told (I33). Views are installed by hand. */
 #include "test.h"
 
 #include "alg/list.h"

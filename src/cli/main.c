@@ -9,6 +9,9 @@ const struct cli_command cli_commands[] = {
     {"serve", "run the lock daemon of this machine", cmd_serve, "The lock service:"},
     {"lock", "run a command while holding a lock", cmd_lock, NULL},
     {"try", "run a command under a lock if the lock is free", cmd_try, NULL},
+    {"hold", "take a lock for a script, by a token, until it is released or a time has passed", cmd_hold, NULL},
+    {"renew", "begin the time anew for which a token holds a lock", cmd_renew, NULL},
+    {"release", "release a lock that a token holds", cmd_release, NULL},
     {"holders", "list the clients that hold a lock", cmd_holders, NULL},
     {"waiters", "list the clients that wait for a lock", cmd_waiters, NULL},
     {"locks", "list the locks that the members know", cmd_locks, NULL},
@@ -65,7 +68,7 @@ static void main_keep_descriptors(void)
 
 int main(int argc, char **argv)
 {
-    const char *names[32] = {0};
+    const char *names[48] = {0};
     unsigned count = 0;
 
     main_keep_descriptors();

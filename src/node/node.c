@@ -519,17 +519,20 @@ static struct claim *node_settled(struct node *node)
 {
     struct claim *c;
 
-    while ((c = locks_settled(&node->locks))) {
-        if (token_settled(c) || keep_holds_back(c))
-            continue;
-        if (!c->session->orphan)
+    for (;;) {
+        while ((c = locks_settled(&node->locks))) {
+            if (token_settled(c) || keep_holds_back(c))
+                continue;
+            if (!c->session->orphan)
+                return c;
+            node->losses += c->state >= CLAIM_LOST; /* there is no client to be told */
+            session_settle(c);
+        }
+        c = keep_take_ready(node);
+        if (!c || !c->session->orphan)
             return c;
-        node->losses += c->state >= CLAIM_LOST; /* there is no client to be told */
-        session_settle(c);
+        token_granted(c); /* and may settle claims */
     }
-    while ((c = keep_take_ready(node)) && c->session->orphan)
-        token_granted(c);
-    return c;
 }
 
 bool node_next(struct node *node, struct node_event *event)

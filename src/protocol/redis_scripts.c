@@ -1,4 +1,4 @@
-/* redis_scripts.c - see redis_scripts.h. tests/redis_locks.sh runs the libraries that can be had, unmodified. The digests of
+/* redis_scripts.c - see redis_scripts.h. tests/redis_locks.sh runs some libraries, unmodified. The digests of
  * the others are those of their published scripts. */
 #include "redis_scripts.h"
 

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Locks that a token owns: dibs hold, renew and release, with three real daemons on loopback, of which one is killed (I33). No
+# time is asserted.
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
+
+base=$((21700 + $$ % 2300)) # below the ports that the system gives away by itself
+members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
+
+start() { # NAME...
+    for name; do serve "$name" --name "$name" --members "$members" --lease 1000; done
+}
+
+all_ready() {
+    is_ready ant && is_ready bee && is_ready cat
+}
+
+at() { # MEMBER WORD...: dibs, and its exit status
+    member=$1 command=$2
+    shift 2
+    "$DIBS" "$command" --socket "$dir/$member" "$@" >"$dir/out" 2>"$dir/err"
+}
+
+start ant bee cat
+until_true all_ready
+tell $? "three members come together"
+
+at ant hold deploy --ttl 5m && grep -Eqx 'export DIBS_TOKEN=[0-9a-f]{32} DIBS_FENCE=[0-9]+' "$dir/out"
+tell $? "dibs hold prints a token and a fence"
+eval "$(cat "$dir/out")"
+# shellcheck disable=SC2153 # dibs hold has set it
+fence=$DIBS_FENCE
+at bee hold deploy --ttl 5m --wait 0
+[ $? = 112 ]
+tell $? "no other token gets the lock"
+at bee lock deploy --wait 0 -- true
+[ $? = 112 ]
+tell $? "nor does dibs lock"
+at cat holders deploy && grep -q 'state token' "$dir/out"
+tell $? "dibs holders shows it"
+at cat renew deploy --ttl 10m
+tell $? "the token renews it at another member"
+at cat release deploy --token foreign
+[ $? = 113 ] && grep -q 'does not own' "$dir/err"
+tell $? "a foreign token does not release it"
+at bee hold deploy --ttl 5m --token "$DIBS_TOKEN" && grep -q "DIBS_FENCE=$fence" "$dir/out"
+tell $? "the same token gets the same fence again"
+
+kill -KILL "$(cat "$dir/ant.pid")"
+wait "$(cat "$dir/ant.pid")" 2>/dev/null
+until_true at bee renew deploy --ttl 5m
+tell $? "the token renews it after the member was killed at which it was taken"
+at cat hold deploy --ttl 5m --wait 0
+[ $? = 112 ]
+tell $? "and it excludes others"
+at cat release deploy
+tell $? "the token releases it at a third member"
+at cat release deploy
+[ $? = 113 ]
+tell $? "once"
+start ant
+until_true all_ready
+at ant hold deploy --ttl 200ms && eval "$(cat "$dir/out")" && [ "$DIBS_FENCE" -gt "$fence" ]
+tell $? "the next token has a larger fence"
+at bee hold deploy --ttl 1m --wait 20
+tell $? "a lock that is not renewed goes to one that waits"
+at ant renew deploy --ttl 1m
+[ $? = 113 ]
+tell $? "and its former token does not own it any more"
+
+rejects "for how long? --ttl T, for instance --ttl 5m" hold x --socket "$dir/ant"
+unset DIBS_TOKEN
+rejects 'which token? eval "$(dibs hold NAME --ttl T)" sets DIBS_TOKEN, or use --token' release x --socket "$dir/ant"
+
+echo "1..$number"
