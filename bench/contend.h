@@ -10,7 +10,7 @@ struct maker {
     void (*unlock)(void *client, const char *name);
 };
 
-extern const struct maker maker_dibs, maker_kept, maker_ping, maker_redis, maker_redis_list, maker_redlock,
+extern const struct maker maker_dibs, maker_kept, maker_token, maker_ping, maker_redis, maker_redis_list, maker_redlock,
     maker_postgres, maker_etcd;
 
 /* The maker of this name, or death. */

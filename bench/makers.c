@@ -15,8 +15,9 @@
 
 const struct maker *maker_find(const char *name)
 {
-    static const struct maker *const all[] = {&maker_dibs,       &maker_kept,    &maker_ping,     &maker_redis,
-                                              &maker_redis_list, &maker_redlock, &maker_postgres, &maker_etcd};
+    static const struct maker *const all[] = {&maker_dibs,  &maker_kept,       &maker_token,   &maker_ping,
+                                              &maker_redis, &maker_redis_list, &maker_redlock, &maker_postgres,
+                                              &maker_etcd};
 
     for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(all[k]->name, name) == 0)
@@ -107,6 +108,41 @@ static void dibs_let_go(void *client, const char *name)
         die("%s", dibs_message(client));
 }
 
+/* The same by a token, as scripts and Redis lock libraries have it. */
+static void token_say(struct dibs *d, const char *const *words, unsigned long count)
+{
+    struct dibs_reply *r;
+
+    if (dibs_ask(d, words, count, &r) != DIBS_OK)
+        die("%s", dibs_message(d));
+    if (r->type == DIBS_NULL)
+        die("the lock of a token was not granted");
+    dibs_free(r);
+}
+
+static const char *token_of(const struct dibs *d)
+{
+    static char token[32];
+
+    snprintf(token, sizeof token, "%d-%p", (int)getpid(), (const void *)d);
+    return token;
+}
+
+static void token_take(void *client, const char *name)
+{
+    const char *words[] = {"LOCK", name, "TOKEN", token_of(client), "TTL", "60000"};
+
+    token_say(client, words, 6);
+}
+
+static void token_let_go(void *client, const char *name)
+{
+    const char *words[] = {"UNLOCK", name, "TOKEN", token_of(client)};
+
+    token_say(client, words, 4);
+}
+
+const struct maker maker_token = {"dibs-token", dibs_begin, token_take, token_let_go};
 const struct maker maker_dibs = {"dibs", dibs_begin, dibs_take, dibs_let_go};
 const struct maker maker_kept = {"dibs-kept", kept_begin, dibs_take, dibs_let_go};
 
