@@ -15,9 +15,9 @@
 
 const struct maker *maker_find(const char *name)
 {
-    static const struct maker *const all[] = {&maker_dibs,  &maker_kept,       &maker_token,   &maker_ping,
-                                              &maker_redis, &maker_redis_list, &maker_redlock, &maker_postgres,
-                                              &maker_etcd};
+    static const struct maker *const all[] = {&maker_dibs,    &maker_kept,     &maker_token,
+                                              &maker_ping,    &maker_redis,    &maker_redis_list,
+                                              &maker_redlock, &maker_postgres, &maker_etcd};
 
     for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(all[k]->name, name) == 0)

@@ -335,6 +335,29 @@ static void several_locks_are_acquired_together(void **state)
     stop();
 }
 
+/* The one that has polled for longest is next, whenever the others ask; but not if it has stopped polling. */
+static void pollers_are_served_in_turn(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "SET x t NX PX 10000"), "+OK ");
+    for (unsigned k = 0; k < 3; k++) {
+        assert_string_equal(ask(1, "SET x u NX PX 10000"), "$-1 ");
+        assert_string_equal(ask(2, "SET x v NX PX 10000"), "$-1 ");
+        pass(100);
+    }
+    assert_string_equal(ask(0, "DEL x"), ":1 ");
+    assert_string_equal(ask(3, "SET x w NX PX 10000"), "$-1 ");
+    assert_string_equal(ask(2, "SET x v NX PX 10000"), "$-1 ");
+    assert_string_equal(ask(1, "SET x u NX PX 10000"), "+OK ");
+    assert_string_equal(ask(0, "PTTL x"), ":10000 ");
+    assert_string_equal(ask(0, "DEL x"), ":1 ");
+    pass(400); /* v has not asked since */
+    assert_string_equal(ask(3, "SET x w NX PX 10000"), "+OK ");
+    assert_int_equal(node[0].stats.waiters + node[1].stats.waiters + node[2].stats.waiters, 0);
+    stop();
+}
+
 static void what_is_no_lock_is_refused(void **state)
 {
     (void)state;
@@ -371,6 +394,7 @@ int main(void)
         cmocka_unit_test(redis_commands_know_no_other_locks),
         cmocka_unit_test(scripts_are_known_by_their_digests),
         cmocka_unit_test(several_locks_are_acquired_together),
+        cmocka_unit_test(pollers_are_served_in_turn),
         cmocka_unit_test(what_is_no_lock_is_refused),
     };
 

@@ -399,6 +399,8 @@ uint64_t node_due_ms(const struct node *node)
         due = other;
     if ((other = keep_due_ms(node)) < due)
         due = other;
+    if (node->tokens.poll_due_ms < due)
+        due = node->tokens.poll_due_ms;
     if (node_is_busy(node) && node->now_ms + 1 < due)
         due = node->now_ms + 1;
     if (!node->agree)

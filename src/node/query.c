@@ -15,10 +15,10 @@
 
 static enum row_state query_state(const struct claim *c)
 {
-    return c->state == CLAIM_LINGERS         ? ROW_LINGERS
-           : keep_is_token(c->session->kept) ? ROW_TOKEN
-           : c->session->orphan              ? ROW_ORPHANED
-                                             : ROW_HELD;
+    return c->state == CLAIM_LINGERS                             ? ROW_LINGERS
+           : keep_is_token(c->session->kept) || c->session->poll ? ROW_TOKEN
+           : c->session->orphan                                  ? ROW_ORPHANED
+                                                                 : ROW_HELD;
 }
 
 static void query_add_claim(struct bytes *rows, const struct claim *c)

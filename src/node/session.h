@@ -42,6 +42,7 @@ struct session {
     struct claim *waiting;
     struct query *query;     /* to which it awaits the answer, or null */
     struct token_op *asks;   /* likewise (token.h) */
+    struct token_poll *poll; /* an orphan: the client in whose place it waits; or null */
     struct token_op *serves; /* an orphan: the operation for which it waits for a lock; or null */
     struct ring subscriptions;
     uint32_t subscribed; /* how many */

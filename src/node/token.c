@@ -207,6 +207,8 @@ static void token_next(struct token_op *op, bool good)
 {
     op->asked_view = 0;
     op->good += good;
+    if (!good)
+        polls_note(op);
     if (good)
         op->fence = op->key[op->at].fence;
     if (!good && (op->wish.what == TOKEN_ACQUIRE || op->wish.what == TOKEN_EXTEND)) {
@@ -307,11 +309,33 @@ static bool token_owns_all(const struct token_op *op)
     return true;
 }
 
+/* The lock was granted to a session that waits in the client's place: now it belongs to the token. */
+static void token_take_over(struct token_op *op, struct session *s)
+{
+    struct node *node = op->session->node;
+
+    s->serves = op;
+    op->claimant = s;
+    ring_cut(&op->in_node);
+    ring_push(&node->tokens.claiming, &op->in_node);
+    if (!token_settled(s->waiting))
+        keep_holds_back(s->waiting);
+}
+
 /* To acquire a lock that no token has is to request it. If one has it, there is nothing to wait for, or it is this one. */
 static void token_acquire(struct token_op *op, const struct keep_session *e)
 {
-    bool grants = node_state(op->session->node) == NODE_GRANTS;
+    bool grants = node_state(op->session->node) == NODE_GRANTS, waits;
+    struct session *s = polls_take(op, &waits);
 
+    if (s) {
+        token_take_over(op, s);
+        return;
+    }
+    if (waits) {
+        token_next(op, false);
+        return;
+    }
     if (e && grants && op->wish.again && token_owns(op, e))
         token_order(op, e);
     else if (e && grants && !op->wish.wait_ms)
@@ -461,6 +485,8 @@ bool token_settled(struct claim *c)
     struct token_op *op = s->serves;
     struct node *node = s->node;
 
+    if (s->poll)
+        return poll_settled(c);
     if (!op || s->kept || c != s->waiting)
         return false;
     if (c->state == CLAIM_HELD && !keep_find(&node->keep, op->key[op->at].id)) {
@@ -517,10 +543,13 @@ void tokens_init(struct node *node)
     ring_init(&node->tokens.claiming);
     ring_init(&node->tokens.done);
     ring_init(&node->tokens.promises);
+    ring_init(&node->tokens.polls);
+    node->tokens.poll_due_ms = UINT64_MAX;
 }
 
 void tokens_free(struct node *node)
 {
+    polls_free(node);
     while (!ring_empty(&node->tokens.promises)) {
         struct token_promise *p = RING_OF(node->tokens.promises.next, struct token_promise, in_node);
 
@@ -590,6 +619,7 @@ void tokens_go_on(struct node *node)
     enum node_state state;
     size_t count = 0;
 
+    polls_go_on(node);
     if (!ring_empty(&t->promises))
         tokens_keep_promises(node);
     if (ring_empty(&t->open) && ring_empty(&t->asked))

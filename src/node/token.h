@@ -83,6 +83,9 @@ struct tokens {
     struct ring claiming; /* for a lock */
     struct ring done;     /* whose clients have to be told */
     struct ring promises; /* answers that wait until all members have acknowledged a letter, oldest first */
+    struct ring polls;    /* clients that repeat a request: token_polls.c */
+    uint32_t poll_count;
+    uint64_t poll_due_ms; /* when one of them may have given up */
     uint64_t last_number;
     struct token_script {
         char sha1[SHA1_HEX];
@@ -107,6 +110,16 @@ struct keep_id token_id(const char *name, size_t len);
  * token is copied. */
 void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count);
 void token_end(struct session *s); /* if there is one */
+
+/* ---- token_polls.c, for token.c and node.c. */
+/* The operation has failed: its client may ask again. */
+void polls_note(struct token_op *op);
+/* The session that waits in the client's place, if it was granted the lock; else null, and *waits says whether there is one. */
+struct session *polls_take(struct token_op *op, bool *waits);
+/* A claim was settled. Returns true if it is held, and reserved for a client that polls. */
+bool poll_settled(struct claim *c);
+void polls_go_on(struct node *node);
+void polls_free(struct node *node);
 
 /* ---- For session.c, node.c and messages.c. */
 void tokens_init(struct node *node);
