@@ -166,11 +166,11 @@ static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
             break;
         if (c->mode != site->node->mode)
             continue;
-        if (l->join_left == 0) {
+        if (l->join_left == 0 && site->held) { /* a site that is inside for no client would leave */
             locks_serve_later(l);
             return;
         }
-        l->join_left--;
+        l->join_left -= l->join_left > 0;
         lock_grant(l, lock, s, c);
     }
     site->joins = 0;
@@ -185,6 +185,7 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     uint32_t mode = site->node->mode, alone = 0;
     struct ring *r = lock->waiting.next;
 
+    assert(!site->joins);
     if (lock->slots) {
         site->left = 1;
         old_take_over(l, lock, s);
@@ -215,11 +216,11 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) && site->left &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : site->held == 0) &&
            (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock)) {
-        if (shares && l->join_left == 0) {
+        if (shares && l->join_left == 0 && site->held) {
             locks_serve_later(l);
             return;
         }
-        l->join_left -= shares;
+        l->join_left -= shares && l->join_left > 0;
         lock_grant(l, lock, s, c);
     }
 }
