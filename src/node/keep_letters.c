@@ -293,20 +293,23 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     if (u->wrong || u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
     orphaned = !keep_takes_part(node, owner, tenure);
-    if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->moves_to))
+    if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->leaves))
         return NULL;
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
     b.record.reported = orphaned ? 0 : chosen;
     e->orphaned |= orphaned;
-    if (e->session) /* of this member, which has not heard that it moved */
-        return NULL;
-    e->unsure_in = node->view.number;
-    if (!e->owner || (!orphaned && chosen >= e->chosen)) {
+    if (!e->owner || (!orphaned && chosen >= e->chosen + (e->session != NULL))) {
+        k->moving -= e->session && e->moves_to;
+        e->moves_to = 0;
         e->owner = owner;
         e->owner_tenure = tenure;
         e->chosen = chosen;
+        e->unsure_in = node->view.number;
     }
+    if (e->session) /* of this member, which has not heard that it moved */
+        return NULL;
+    e->unsure_in = node->view.number;
     if (keep_is_lower(e, &terms)) /* it was about to change: all choose the same */
         keep_set_value(e, terms.value, terms.value_len);
     keep_add_record(k, e, &b.record, true);
