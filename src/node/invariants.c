@@ -73,12 +73,18 @@ static const char *invariants_of_session(const struct node *node, const struct s
 static const char *invariants_of_sessions(const struct node *node)
 {
     uint64_t waiters = 0, holders = 0;
+    uint32_t discarding = 0;
     const char *wrong;
 
-    for (const struct ring *r = node->sessions.next; r != &node->sessions; r = r->next)
-        if ((wrong =
-                 invariants_of_session(node, RING_OF((struct ring *)r, struct session, in_node), &waiters, &holders)))
+    for (const struct ring *r = node->sessions.next; r != &node->sessions; r = r->next) {
+        const struct session *s = RING_OF((struct ring *)r, struct session, in_node);
+
+        if ((wrong = invariants_of_session(node, s, &waiters, &holders)))
             return wrong;
+        discarding += s->task == SESSION_DISCARDS;
+    }
+    if (discarding != node->keep.discarding)
+        return "I33: a member has miscounted the sessions that it has forgotten, and whose claims it discards";
     if (waiters != node->stats.waiters || holders != node->stats.holders)
         return "I3: a member has miscounted the claims of its clients";
     for (size_t k = 2; k <= node->due.count; k++)

@@ -505,6 +505,8 @@ void node_pump(struct node *node)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             message_take_late(node, k);
     keep_go_on(node);
+    node_announce(node); /* a late MARK, or the last kept session, may have completed the digest */
+    node_try_open(node);
     tokens_go_on(node);
 }
 

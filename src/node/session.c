@@ -75,7 +75,8 @@ static uint32_t session_claims(const struct session *s)
     return s->held + (s->waiting != NULL);
 }
 
-/* Takes the claim out of its session. */
+/* Takes the claim out of its session. A session that discards its claims has done so when the last one is gone, however it went:
+ * its time may have been over first. */
 static void session_take_out(struct claim *c)
 {
     struct session *s = c->session;
@@ -92,6 +93,10 @@ static void session_take_out(struct claim *c)
         s->left = session_claims(s);
     due_clear(&s->node->due, c);
     ring_cut(&c->in_session);
+    if (s->task == SESSION_DISCARDS && ring_empty(&s->claims)) {
+        s->task = SESSION_RELEASES;
+        s->node->keep.discarding--;
+    }
 }
 
 /* Takes the claim out of everything and frees it. An orphan that no client can resume is freed with its last claim. Dropping the
@@ -171,27 +176,19 @@ static bool session_orphan_claim(struct claim *c)
     return c->state == CLAIM_LINGERS && c->due_slot;
 }
 
-/* If all claims are discarded, the session has nothing to do with a kept one any more. */
-static void session_end_discards(struct session *s)
-{
-    if (!ring_empty(&s->claims))
-        return;
-    s->node->keep.discarding--;
-    s->task = SESSION_RELEASES;
-    if (s->orphan)
-        session_free(s);
-}
-
 void session_discard_later(struct session *s)
 {
     if (s->waiting)
         session_discard(s->waiting);
-    s->task = SESSION_DISCARDS;
-    s->left = session_claims(s);
-    s->node->keep.discarding++;
-    ring_cut(&s->in_task);
-    ring_push(&s->node->tasks, &s->in_task);
-    session_end_discards(s);
+    if (!ring_empty(&s->claims)) {
+        s->task = SESSION_DISCARDS;
+        s->left = session_claims(s);
+        s->node->keep.discarding++;
+        ring_cut(&s->in_task);
+        ring_push(&s->node->tasks, &s->in_task);
+    } else if (s->orphan) {
+        session_free(s);
+    }
 }
 
 /* Does the task for one claim. The session may be gone afterwards, as an orphan is with the last of its claims. */
@@ -202,7 +199,8 @@ static void session_do_one(struct session *s, struct claim *c)
     s->left--;
     if (s->task == SESSION_DISCARDS) {
         session_discard(c);
-        session_end_discards(s);
+        if (s->orphan && ring_empty(&s->claims))
+            session_free(s);
         return;
     }
     if (!stays) {
