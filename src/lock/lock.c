@@ -308,7 +308,8 @@ static void lock_work(struct locks *l, struct lock *lock)
 
             if (site->node->phase == DME_INSIDE)
                 lock_serve(l, lock, s);
-            if (site->node->phase == DME_INSIDE && site->held == 0) {
+            if (site->node->phase == DME_INSIDE && site->held == 0 &&
+                !site->joins) { /* joins: granted in a later turn */
                 instance_release(l, lock, s);
                 again = true;
             }
