@@ -55,6 +55,10 @@ static const char *const fuzz_words[] = {"LOCK x\n",
                                          "EVALSHA aed6f382e410db8ba7926d4e5e9aab410bf2a78a 2 y x t 90\n",
                                          "EVALSHA e4612211c9f8f51c257e26e056b0a654b3187242 2 y x t\n",
                                          "SESSION RESUME "};
+static const char *const fuzz_token_words[] = {"LOCK x TOKEN t TTL 100\n",  "LOCK x TOKEN u TTL 50 WAIT 0\n",
+                                               "LOCK y TOKEN u TTL 500\n",  "UNLOCK x TOKEN t\n",
+                                               "UNLOCK x TOKEN u\n",        "UNLOCK y TOKEN u\n",
+                                               "RENEW x TOKEN t TTL 300\n", "RENEW x TOKEN u TTL 20\n"};
 static struct node node[MEMBERS];
 static struct cluster three = {.n = MEMBERS, .node = node, .deaf = true};
 static struct cluster_client user[CLIENTS];
@@ -189,9 +193,10 @@ static void fuzz_begin(uint32_t piece)
 }
 
 /* A client says something. It may go, with a word or without; then another one comes. */
-static void fuzz_say(unsigned k, uint8_t what)
+static void fuzz_say(unsigned k, uint8_t what, bool token)
 {
-    const char *word = fuzz_words[what % (sizeof fuzz_words / sizeof fuzz_words[0])];
+    const char *word = token ? fuzz_token_words[what % (sizeof fuzz_token_words / sizeof fuzz_token_words[0])]
+                             : fuzz_words[what % (sizeof fuzz_words / sizeof fuzz_words[0])];
     char id[40];
 
     cluster_say(&three, &user[k], word);
@@ -224,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         case 0:
         case 1:
         case 2:
-            fuzz_say(which % CLIENTS, fuzz_take(&in));
+            fuzz_say(which % CLIENTS, fuzz_take(&in), which >= 192);
             break;
         case 3:
             fuzz_ms += which % 16 * (which >= 192 ? 100 : 1);

@@ -118,6 +118,8 @@ void node_try_open(struct node *node)
     lease_refresh(node);
     locks_open(&node->locks);
     keep_open(node);
+    for (uint32_t k = 0; k < node->view.count; k++) /* letters that have waited for this */
+        node->late_again |= node->member[k] && bytes_len(&node->member[k]->late);
 }
 
 /* If the whole digest of this member has been sent, announces that to all others. */
