@@ -226,6 +226,8 @@ static const char *keep_hear_grant(struct node *node, uint32_t place, struct unp
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
     keep_set_value(e, terms.value, terms.value_len);
+    if (e->owner != node->view.member[place].id) /* if a report named the next owner, the sender does not know it yet */
+        e->chosen = 0;
     keep_set_owner(node, e, node->view.member[place].id);
     keep_add_record(k, e, &b.record, false);
     return NULL;
