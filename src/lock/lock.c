@@ -308,8 +308,7 @@ static void lock_work(struct locks *l, struct lock *lock)
 
             if (site->node->phase == DME_INSIDE)
                 lock_serve(l, lock, s);
-            if (site->node->phase == DME_INSIDE && site->held == 0 &&
-                !site->joins) { /* joins: granted in a later turn */
+            if (site->node->phase == DME_INSIDE && site->held == 0) {
                 instance_release(l, lock, s);
                 again = true;
             }

@@ -226,14 +226,14 @@ static const char *keep_hear_grant(struct node *node, uint32_t place, struct unp
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
     keep_set_value(e, terms.value, terms.value_len);
-    if (e->owner != node->view.member[place].id) /* if a report named the next owner, the sender does not know it yet */
-        e->chosen = 0;
-    keep_set_owner(node, e, node->view.member[place].id);
+    /* If a report of this view has named the next owner, the sender does not know that yet. */
+    if (!e->owner || e->unsure_in != node->view.number)
+        keep_set_owner(node, e, node->view.member[place].id);
     keep_add_record(k, e, &b.record, false);
     return NULL;
 }
 
-static const char *keep_hear_free(struct node *node, uint32_t place, struct unpack *u)
+static const char *keep_hear_free(struct node *node, struct unpack *u)
 {
     struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
     struct keep_record *x;
@@ -243,8 +243,8 @@ static const char *keep_hear_free(struct node *node, uint32_t place, struct unpa
 
     if (u->wrong || u->at != u->end)
         return keep_nonsense;
-    if (!e || e->session || e->owner != node->view.member[place].id)
-        return NULL; /* it belongs to another member since */
+    if (!e || e->session)
+        return NULL; /* it belongs to this member since */
     if ((x = keep_find_record(e, name, len, fence)))
         keep_forget_record(&node->keep, e, x);
     if (ring_empty(&e->records))
@@ -302,8 +302,10 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     b.record.reported = orphaned ? 0 : chosen;
     e->orphaned |= orphaned;
     if (!e->owner || (!orphaned && chosen >= e->chosen + (e->session != NULL))) {
-        k->moving -= e->session && e->moves_to;
-        e->moves_to = 0;
+        if (e->owner != owner || e->owner_tenure != tenure) { /* what the former owner wants does not count */
+            k->moving -= e->session && e->moves_to;
+            e->moves_to = 0;
+        }
         e->owner = owner;
         e->owner_tenure = tenure;
         e->chosen = chosen;
@@ -367,7 +369,7 @@ static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type
     if (type == KEEP_GRANT)
         wrong = keep_hear_grant(node, k, u);
     else if (type == KEEP_FREE)
-        wrong = keep_hear_free(node, k, u);
+        wrong = keep_hear_free(node, u);
     else if (type == KEEP_MOVE)
         wrong = keep_hear_move(node, k, u);
     else if (u->at != u->end)

@@ -206,7 +206,7 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
 
     if (own) {
-        if (x->reported < own->reported)
+        if (!x->reported || (own->reported && own->reported < x->reported))
             own->reported = x->reported;
         if (!reported || (own->ttl_ms && (!x->ttl_ms || x->ttl_ms > own->ttl_ms)))
             own->ttl_ms = x->ttl_ms;

@@ -224,15 +224,18 @@ static void keep_end_telling(struct node *node)
     keep_hear_late(node);
 }
 
-/* A record that this member has only by reports, and whose owner takes part: has the owner opened the view in which it was
- * chosen? Then it has told every member that came later what its sessions hold (keep_greet), and the report may be about a
+/* A record that this member has only by reports of members that were not sure of the owner. If another report names an owner that
+ * was chosen in a later view, the record is of before that. If the owner, another member, has opened the view in which it was
+ * chosen, then it has told every member that came later what its sessions hold (keep_greet), and the report may be about a
  * lock that has been released since. Otherwise the owner has not done anything yet. */
 static bool keep_is_outdated(const struct node *node, const struct keep_session *e, const struct keep_record *x)
 {
     uint32_t k = view_find(&node->view, e->owner);
 
-    return x->reported && !e->orphaned && k != VIEW_MEMBERS_MAX && node->member[k] &&
-           node->member[k]->keep.opened >= x->reported;
+    if (!x->reported || e->orphaned)
+        return false;
+    return x->reported < e->chosen ||
+           (k != VIEW_MEMBERS_MAX && node->member[k] && node->member[k]->keep.opened >= e->chosen);
 }
 
 /* Returns how many records there were. */
