@@ -357,12 +357,12 @@ static void what_is_sent_again_is_counted(void **state)
 static void admin_leaves_room_for_heartbeats(void **state)
 {
     struct link *link = &node[0].member[1]->link;
-    uint8_t event[1000] = {ADMIN_EVENT}, beat[60] = {NOTE_BEAT};
+    uint8_t answer[1000] = {ADMIN_ANSWER}, beat[1 + 7 * 8 + 1] = {NOTE_BEAT};
     size_t before;
 
     (void)state;
     for (unsigned k = 0; k < 2000; k++)
-        admin_say(&node[0], 1, event, sizeof event);
+        admin_say(&node[0], 1, answer, sizeof answer);
     before = bytes_len(&link->notes);
     assert_in_range(before, ADMIN_MAX / 2, 2 * ADMIN_MAX);
     link_note(link, beat, sizeof beat);

@@ -1,6 +1,7 @@
 /* belief_say.c - see belief.h: requests as bytes. */
 #include "belief.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ char *belief_room(struct belief *b, size_t *room)
 
 void belief_received(struct belief *b, size_t len)
 {
+    assert(len <= b->in.room - b->in.end);
     b->in.end += len;
 }
 
@@ -49,6 +51,7 @@ const char *belief_output(const struct belief *b, size_t *len)
 
 void belief_sent(struct belief *b, size_t len)
 {
+    assert(len <= b->out.end - b->out.start);
     b->out.start += len;
     if (b->out.start == b->out.end)
         b->out.start = b->out.end = 0;

@@ -1,6 +1,7 @@
 /* held.c - see held.h. */
 #include "held.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +83,11 @@ void held_remove(struct held *h, const struct conn_lock *lock)
 
     if (!lock)
         return;
-    while (*place != lock)
+    while (*place != lock) {
+        assert(*place);
         place = &(*place)->next;
+    }
+    assert(h->count && h->lost <= h->count);
     gone = *place;
     *place = gone->next;
     h->count--;

@@ -22,6 +22,8 @@
 
 /* ----------------------------------------------------------------------------------------------------------- claims */
 
+const char *const lock_mode_name[LOCK_MODES] = {"exclusive", "shared", "group", "slot"};
+
 const char *const loss_text[] = {"its TTL has run out",
                                  "it was taken away by force-unlock",
                                  "the daemon has lost touch with a majority of the members",

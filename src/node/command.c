@@ -226,6 +226,7 @@ static const char *command_link_state(const struct node *node, uint32_t j)
 {
     static const char *const names[] = {"away", "greeting", "connected", "refused"};
 
+    _Static_assert(sizeof names / sizeof names[0] == LINK_ENDING + 1, "a state of a link has a name");
     return j == node->place ? "this" : names[node->member[j]->link.state];
 }
 
@@ -284,6 +285,7 @@ static void command_list_members(struct client *c)
     static const char *const standings[] = {"being added", "member", "being removed"};
     const struct node *node = c->session->node;
 
+    _Static_assert(sizeof standings / sizeof standings[0] == VIEW_REMOVED + 1, "a standing has a name");
     resp_array(&c->out, node->view.count);
     for (uint32_t k = 0; k < node->view.count; k++) {
         const struct view_member *m = &node->view.member[k];

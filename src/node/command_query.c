@@ -99,7 +99,6 @@ static void command_show_gap(struct client *c, const struct answer *a)
 
 static void command_show_claim(struct client *c, const struct answer *a, const struct claim_row *row, bool held)
 {
-    static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
     static const char *const states[ROW_STATES] = {"held", "lingers", "orphaned", "token"};
 
     command_show_member(c, a, held ? 6 : 4);
@@ -108,7 +107,7 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
     resp_text(&c->out, "who");
     resp_string(&c->out, row->who, row->who_len);
     resp_text(&c->out, "mode");
-    resp_text(&c->out, modes[row->mode]);
+    resp_text(&c->out, lock_mode_name[row->mode]);
     if (held) {
         resp_text(&c->out, "fence");
         resp_integer(&c->out, row->fence);

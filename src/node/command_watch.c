@@ -70,11 +70,10 @@ void command_unsubscribe(struct client *c, const struct resp_request *r)
 
 void command_event(struct client *c, const struct subscription *s, const struct watch_note *note)
 {
-    static const char *const modes[] = {"exclusive", "shared", "group", "slot"};
     char line[512];
 
     snprintf(line, sizeof line, "%s %s %" PRIu64 " %" PRIu64 " %s %s", watch_event_name[note->event], note->member,
-             note->client, note->fence, modes[note->mode], note->who);
+             note->client, note->fence, lock_mode_name[note->mode], note->who);
     command_news(c, s->pattern ? 4 : 3);
     resp_text(&c->out, s->pattern ? "pmessage" : "message");
     if (s->pattern)

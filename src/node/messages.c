@@ -8,6 +8,7 @@
 #include <assert.h>
 
 enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 28 };
+_Static_assert(VIEW_MEMBERS_MAX <= 64, "a heartbeat has one bit for each member in a number of 8 bytes");
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
 

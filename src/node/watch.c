@@ -18,6 +18,7 @@ enum { WATCH_TABLE = 1 << 14 };
 
 const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
 _Static_assert(sizeof watch_event_name / sizeof watch_event_name[0] == WATCH_EVENTS, "an event has a name");
+_Static_assert(sizeof watch_event_name / sizeof watch_event_name[0] == WATCH_EVENTS, "an event has a name");
 
 void watch_init(struct watch *w)
 {

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -105,6 +106,7 @@ void serve_clients_do(struct serve *s, struct node_output *out)
         "-BUSY the buffers of this daemon are full, and this connection has its share of them\r\n";
     struct serve_client *c = client_user(out->client);
 
+    assert(c->client == out->client && c->serve == s && out->taken == out->len);
     if (out->type == NODE_CLOSE_CLIENT) {
         clients_forget(c);
         node_did(&s->node, out);

@@ -8,6 +8,7 @@
 
 #include "base/pack.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -91,6 +92,7 @@ static void disk_done(uv_work_t *work, int status)
     unsigned records = d->records;
 
     (void)status; /* the work is never cancelled */
+    assert(d->busy && records);
     d->busy = false;
     bytes_free(&d->batch);
     if (!d->error && d->waiting_records)
@@ -100,6 +102,7 @@ static void disk_done(uv_work_t *work, int status)
 
 static void disk_begin(struct disk_file *d)
 {
+    assert(!d->busy && d->waiting_records);
     d->batch = d->waiting;
     d->records = d->waiting_records;
     d->waiting = (struct bytes){0};
@@ -234,6 +237,7 @@ void disk_use_loop(struct disk_file *d, uv_loop_t *loop)
 
 void disk_close(struct disk_file *d)
 {
+    assert(!d->busy);
     bytes_free(&d->content);
     bytes_free(&d->batch);
     bytes_free(&d->waiting);

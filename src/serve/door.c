@@ -1,6 +1,7 @@
 /* door.c - see door.h. */
 #include "door.h"
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -61,9 +62,11 @@ void door_enter(struct door *d, struct caller *c, const struct sockaddr *address
     if (d->count == d->room) {
         struct caller *least = door_least(d);
 
+        assert(least);
         door_leave(d, least);
         d->send_away(least);
     }
+    assert(ring_empty(&c->in_door) && d->count < d->room);
     c->since_ms = now_ms;
     c->crowd = door_crowd(address);
     ring_push(&d->callers, &c->in_door);
@@ -74,6 +77,7 @@ void door_leave(struct door *d, struct caller *c)
 {
     if (ring_empty(&c->in_door))
         return;
+    assert(d->count);
     ring_cut(&c->in_door);
     d->count--;
 }

@@ -260,6 +260,7 @@ static void http_comes_or_goes(void *user, struct MHD_Connection *connection, vo
         return;
     }
     *context = c = mem_new(sizeof *c);
+    ring_init(&c->caller.in_door);
     c->fd = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     door_enter(&h->door, &c->caller,
                mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,

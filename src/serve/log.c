@@ -1,6 +1,7 @@
 /* log.c - see log.h. */
 #include "log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -86,6 +87,7 @@ void log_begin(void)
 /* Returns false if the line does not fit. */
 static bool log_put(const char *line, size_t len)
 {
+    assert(log_.out <= log_.in && log_.in - log_.out <= LOG_ROOM);
     if (len > LOG_ROOM - (log_.in - log_.out))
         return false;
     for (size_t k = 0; k < len; k++)

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ void serve_peers_do(struct serve *s, struct node_output *out)
         peers_remove(p);
         break;
     case NODE_TO_PEER:
+        assert(p && p->stream && out->len);
         if (p->stream->writing)
             out->taken = 0;
         else

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/spin.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
@@ -215,6 +216,7 @@ bool serve_lets_in(struct serve *s, uv_stream_t *door)
     }
     while (s->kept[k] && s->kept[k] != door)
         k++;
+    assert(k < sizeof s->kept / sizeof s->kept[0]);
     s->kept[k] = door;
     serve_go_on(s);
     return false;
@@ -266,6 +268,7 @@ void serve_do(struct serve *s)
             serve_clients_do(s, &out);
             continue;
         }
+        assert(out.member || out.text);
         if (out.member)
             serve_peers_do(s, &out);
         else

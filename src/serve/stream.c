@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -70,6 +71,7 @@ static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
     int sent = uv_try_write(&s->uv.any, &buf, 1);
     struct stream_rest *rest;
 
+    assert(!s->sending && s->backlog == 0 && sent <= (int)len);
     if (sent < 0 && sent != UV_EAGAIN)
         sent = 0; /* uv_write will report the error later */
     if (sent == (int)len)
@@ -105,6 +107,7 @@ static void stream_written(uv_write_t *request, int status)
     struct stream_rest *rest = request->data;
     struct stream *s = rest->stream;
 
+    assert(s->sending && s->backlog);
     free(rest);
     s->sending = false;
     s->backlog = 0;
@@ -117,6 +120,7 @@ static void stream_written(uv_write_t *request, int status)
 
 void stream_write(struct stream *s, const uint8_t *bytes, size_t len)
 {
+    assert(!s->writing && len);
     if (!s->tls)
         stream_send(s, bytes, len);
     else

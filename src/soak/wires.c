@@ -205,6 +205,7 @@ void wires_tell(struct world *w)
 {
     static const char *const states[] = {"down", "greeting", "up", "ending"};
 
+    _Static_assert(sizeof states / sizeof states[0] == LINK_ENDING + 1, "a state of a link has a name");
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t k = 0; k < w->n; k++) {
             const struct member *m = w->machine[i].runs && i != k ? wires_member(w, i, k) : NULL;

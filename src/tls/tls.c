@@ -3,6 +3,7 @@
 
 #include "buffers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -398,6 +399,7 @@ size_t tls_read(struct tls *t, uint8_t *bytes, size_t room)
 {
     size_t len = 0;
 
+    assert(room);
     if (!t->up || t->drained || tls_is_over(t))
         return 0;
     ERR_clear_error();
