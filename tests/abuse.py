@@ -26,6 +26,7 @@ NAME_MB = 0.0006  # and for each name, which members remember for a while though
 JUDGED = os.environ.get("MODE") != "asan"  # sanitizers take time, and keep what was freed
 SLOW = int(os.environ.get("SLOW", "0"))
 HELD = int(os.environ.get("HELD", "20000"))  # names, by one attack
+KEPT = HELD // 5  # names, by another one, in kept sessions
 SUBSCRIBERS = int(os.environ.get("SUBSCRIBERS", "40"))  # with 250 patterns each
 faults = []
 
@@ -320,6 +321,44 @@ def held_names():
         all_[0].recv(1 << 16)
 
 
+def until(s, text, count=1):
+    """Reads from this connection until it has sent so many of these."""
+    seen = b""
+    while seen.count(text) < count:
+        some = s.recv(1 << 20)
+        if not some:
+            raise OSError("the connection has ended")
+        seen += some
+    return seen
+
+
+def kept_sessions():
+    """Many names in kept sessions, which are resumed again and again; and a member that is excluded and comes back."""
+    ids, all_, each = [], [], 4000
+    for k in range(-(-KEPT // each)):
+        s = door()
+        s.setblocking(True)
+        s.sendall(b"SESSION KEEP 1000\r\n")
+        ids.append(until(s, b"\r\n", 2).split(b"\r\n")[1])
+        all_.append(s)
+        for first in range(0, min(KEPT - each * k, each), 500):
+            s.sendall(b"".join(b"LOCK k%d.%d\r\n" % (k, n) for n in range(first, first + 500)))
+            until(s, b"\r\n:", 500)
+    if SLOW:
+        os.kill(SLOW, signal.SIGSTOP)
+        time.sleep(2 * LEASE_MS / 1000)
+        os.kill(SLOW, signal.SIGCONT)
+    ready()
+    while True:
+        for k, id_ in enumerate(ids):
+            s = door()
+            s.setblocking(True)
+            s.sendall(b"SESSION RESUME " + id_ + b"\r\nPING\r\n")
+            until(s, b"+PONG")
+            all_[k].close()
+            all_[k] = s
+
+
 def force_unlocks():
     """An operator takes locks away, and removes a member that is slow, at the same time."""
     ready()
@@ -363,6 +402,7 @@ ATTACKS = [
     (tls_replays, clients, "the beginning of TLS, again and again"),
     (tls_garbage, clients, "garbage behind the beginning of TLS"),
     (tls_hellos_to_members, members, "the beginning of TLS at the door of members"),
+    (kept_sessions, 1, f"{KEPT} names in kept sessions that are resumed" + (", members change" if SLOW else "")),
     (force_unlocks, SLOW, "FORCE-UNLOCK while a slow member is removed"),
     (held_names, 1, f"{HELD} held names"),
 ]
@@ -410,7 +450,8 @@ def run(attack, name):
     if JUDGED and worst > LEASE_MS / 4:
         faults.append(f"{name}: the innocent client waited for {worst:.0f} ms of the daemon's processor time")
     innocent.s.close()
-    allowed = MEMORY_MB + (HELD * NAME_MB if attack is held_names else 0)
+    names = HELD if attack is held_names else KEPT if attack is kept_sessions else 0
+    allowed = MEMORY_MB + names * NAME_MB
     for _ in range(400):
         if descriptors() < open_ + 2 and (not JUDGED or rss_mb() < memory + allowed):
             break
