@@ -249,7 +249,8 @@ static uint64_t kept_lost_ms(const struct belief *b)
 
 bool belief_clock_keep(struct belief *b, uint64_t now_ms)
 {
-    if (kept_is_kept(b) && belief_holds(b) && !b->in_doubt && now_ms >= b->vouched_ms) {
+    b->doubt = b->doubt && belief_holds(b); /* the program may have unlocked them since */
+    if (kept_is_kept(b) && belief_holds(b) && now_ms >= b->vouched_ms) {
         belief_begin_doubt(b, now_ms);
         if (b->phase == BELIEF_UP && now_ms >= kept_leave_ms(b))
             belief_give_up(b, "the daemon does not vouch for its locks any more", now_ms);

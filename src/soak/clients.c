@@ -331,8 +331,9 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = c->kept || c->agent || w->mix.squeeze || w->mix.reborn || world_below(w, 4);
-    c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
+    c->confirms = c->kept || c->agent || w->mix.resume || w->mix.squeeze || w->mix.reborn || world_below(w, 4);
+    if (!c->library) /* the clock of a program that comes back is the same */
+        c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
     c->confirm_us = (w->mix.squeeze || w->mix.reborn || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || world_below(w, 4) == 0;
     x->instant = !c->confirms;
@@ -347,7 +348,11 @@ static void clients_connect(struct world *w, uint32_t k)
         kept_connect(w, k);
         return;
     }
-    if (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0) {
+    if (c->library) {
+        library_return(w, k);
+        return;
+    }
+    if (w->mix.resume || (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0)) {
         library_begin(w, k);
         return;
     }
@@ -406,6 +411,10 @@ void clients_be_gone(struct world *w, uint32_t k)
         kept_be_gone(w, k);
     } else if (c->agent) {
         tokens_be_gone(w, k);
+    } else if (c->library && library_is_away(c)) {
+        c->conn = -1;
+        if (world_below(w, 2))
+            c->machine = (uint32_t)world_below(w, w->n);
     } else {
         library_forget(c);
         c->conn = -1;
@@ -413,6 +422,8 @@ void clients_be_gone(struct world *w, uint32_t k)
         c->name = -1;
     }
     clients_think(w, k);
+    if (c->library)
+        library_stay_away(w, k);
 }
 
 void clients_hang_up(struct world *w, uint32_t k)
@@ -431,6 +442,7 @@ void clients_leave(struct world *w, uint32_t k, bool goodbye)
     kept_die(&w->client[k]);
     if (c->agent)
         tokens_die(c);
+    library_forget(c);
     conns_close(w, &w->conn[c->conn], goodbye);
     clients_be_gone(w, k);
 }
@@ -733,6 +745,8 @@ bool clients_at_rest(struct world *w)
             clients_die(w, k); /* its daemon has been removed, and serves no client any more */
         if (c->kept && c->conn < 0)
             kept_die(c);
+        if (c->library && c->conn < 0)
+            library_forget(c);
         if (c->holds && c->greedy) {
             c->greedy = false;
             clients_plan(w, k, 0);

@@ -61,7 +61,7 @@ void faults_draw(struct world *w)
     struct soak_mix *m = &w->mix;
 
     *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
-    if (w->conf->focus) {
+    if (w->conf->focus && w->conf->focus != SOAK_RESUME) {
         faults_draw_focus(w);
     } else if (w->conf->rolling) {
         rolling_draw(w);
@@ -116,7 +116,8 @@ void faults_draw(struct world *w)
     }
     m->piece = (uint32_t)(w->random / 8000 % 4);
     m->hoard = w->random / 32000 % 4 == 0;
-    m->kept = w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_ALONE || w->random / 128000 % 2 == 0;
+    m->resume = w->conf->focus == SOAK_RESUME;
+    m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_ALONE || w->random / 128000 % 2 == 0;
     m->tokens = !w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 3;
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"

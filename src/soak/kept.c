@@ -329,6 +329,23 @@ static void kept_check_fences(struct world *w, const struct soak_client *c)
     }
 }
 
+bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence)
+{
+    struct keep_id parsed;
+
+    kept_parse_id(id, &parsed);
+    for (uint32_t i = 0; i < w->n; i++)
+        if (kept_is_in_view(w, i, &w->newest) && w->machine[i].node.locks.open) {
+            const struct lock *lock = locks_find(&w->machine[i].node.locks, name, strlen(name));
+
+            for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+                if (c->state == CLAIM_HELD && c->fence == fence && c->session->kept &&
+                    c->session->kept->id.high == parsed.high && c->session->kept->id.low == parsed.low)
+                    return true;
+        }
+    return false;
+}
+
 /* --------------------------------------------------------------------------------------------------------------- doing */
 
 void kept_begin(struct world *w, uint32_t k)

@@ -10,9 +10,13 @@
  *
  * Bytes are heard and said in pieces. Some of what has come is read later.
  *
+ * If the mix says so, the sessions are kept (SOAK_RESUME). Then a program whose connection has ended goes on: it believes in its
+ * locks until libdibs tells it that they are in doubt, or lost. It comes back at any machine, and libdibs resumes the session.
+ *
  * What is checked, besides exclusion (clients.c): a program that believes in a lock is told that it is lost when the library
  * does not believe in it any more, at the latest when its validity has passed or the connection has ended; the library does
- * what is due; and a daemon that does not know a lock any more has said so before. */
+ * what is due; a daemon that does not know a lock any more has said so before; and libdibs does not give a lock up, before the
+ * keep time is over, that the members keep for it. */
 #include "world.h"
 
 #include "base/memory.h"
@@ -21,13 +25,16 @@
 
 #include <stdlib.h>
 
-enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000 };
+enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000, KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000 };
 
 struct soak_library {
     struct belief belief;
     bool silent;
     bool turning;         /* the program is in the midst of something */
     bool was_away;        /* when it called, what the library had to do was overdue */
+    bool keeps;           /* its session is kept */
+    bool doubts;          /* it was told that its locks are in doubt */
+    char id[33];          /* of its session, as the daemon has told it; or "" */
     bool lost_before;     /* its daemon did not hold the lock any more when the program asked for a confirmation */
     bool unlocks;         /* the program waits for the end of an unlock, and was not told that the lock is lost */
     int wanted, about;    /* the lock that the program asks for; that it unlocks, renews or confirms; or -1 */
@@ -82,7 +89,7 @@ bool library_believes(const struct world *w, uint32_t k, int name)
 {
     const struct soak_client *c = &w->client[k];
 
-    return c->library->use[name].holds &&
+    return c->library->use[name].holds && !c->library->doubts &&
            (!library_is_deaf(w, c) || belief_fence(&c->library->belief, clients_names[name], library_now_ms(w, k)));
 }
 
@@ -118,8 +125,8 @@ static void library_hear_result(struct world *w, uint32_t k, int code)
     l->use[name] = l->asks;
     l->use[name].holds = true;
     l->use[name].fence = l->belief.fence;
-    l->use[name].since_us = w->conn[c->conn].held_us;
-    l->use[name].dazed = w->conn[c->conn].dazed;
+    l->use[name].since_us = c->conn < 0 || !w->conn[c->conn].held_us ? w->now_us : w->conn[c->conn].held_us;
+    l->use[name].dazed = c->conn < 0 || w->conn[c->conn].dazed;
     library_check_beliefs(w, k);
 }
 
@@ -146,9 +153,12 @@ static void library_hear_answer(struct world *w, uint32_t k)
 static void library_hear_loss(struct world *w, uint32_t k, const struct belief_news *news)
 {
     const struct soak_client *c = &w->client[k];
-    const struct soak_conn *x = &w->conn[c->conn];
+    const struct soak_conn *x = c->conn < 0 ? NULL : &w->conn[c->conn];
     struct soak_library *l = c->library;
 
+    if (*l->id && library_now_ms(w, k) < l->belief.kept_ms && !w->mix.wild_clocks &&
+        strstr(news->why, "there was no connection") && kept_holds(w, l->id, news->name, news->fence))
+        world_fail(w, "client %u is told by libdibs that it has lost %s, which its session holds", k, news->name);
     for (int name = 0; name < SOAK_NAMES; name++)
         if (strcmp(clients_names[name], news->name) == 0) {
             bool unlocks = l->belief.call == BELIEF_UNLOCK && l->about == name && l->unlocks;
@@ -157,7 +167,7 @@ static void library_hear_loss(struct world *w, uint32_t k, const struct belief_n
                 world_fail(w, "client %u is told by libdibs that it has lost %s, and did not hold it", k, news->name);
             l->use[name].holds = false;
             l->unlocks &= !unlocks;
-            if (x->end && !x->severed)
+            if (x && x->end && !x->severed)
                 rolling_check_loss(w, c->machine, news->name);
         }
     world_trace(w, "client %u is told by libdibs that it has lost %s: %s", k, news->name, news->why);
@@ -171,8 +181,15 @@ static void library_listen(struct world *w, uint32_t k)
     struct belief_news news;
 
     while (belief_next(&l->belief, &news, library_now_ms(w, k)))
-        if (news.type == BELIEF_LOST)
+        if (news.type == BELIEF_LOST) {
             library_hear_loss(w, k, &news);
+        } else if (news.type == BELIEF_DOUBT) {
+            world_trace(w, "client %u is told by libdibs that its locks are %s", k,
+                        news.in_doubt ? "in doubt" : "held");
+            l->doubts = news.in_doubt;
+        }
+    if (*l->belief.session)
+        memcpy(l->id, l->belief.session, sizeof l->id);
 }
 
 /* What the program believes is what the library believes, and the library has done what is due. */
@@ -185,7 +202,7 @@ static void library_check(struct world *w, uint32_t k)
         if (l->belief.gone)
             world_fail(w, "the connection of client %u has ended, and libdibs has not told that %s is lost", k,
                        clients_names[name]);
-        if (!library_doubts(l) && !belief_fence(&l->belief, clients_names[name], now_ms))
+        if (!l->doubts && !library_doubts(l) && !belief_fence(&l->belief, clients_names[name], now_ms))
             world_fail(w, "the validity of %s of client %u has passed, and libdibs has not told so",
                        clients_names[name], k);
     }
@@ -206,6 +223,7 @@ static void library_set_timer(struct world *w, uint32_t k)
     if (due_ms == UINT64_MAX || (l->silent && !l->belief.call))
         return;
     at_us = library_when_us(c, due_ms);
+    at_us = at_us <= w->now_us ? w->now_us + 1000 : at_us; /* it is overdue: library_check tells */
     if (!l->timer_us || at_us < l->timer_us) {
         l->timer_us = at_us;
         world_plan(w, at_us - w->now_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
@@ -218,7 +236,7 @@ static void library_send(struct world *w, struct soak_client *c)
     size_t len, some;
     const char *bytes = belief_output(b, &len);
 
-    if (len == 0)
+    if (len == 0 || c->conn < 0)
         return;
     some = world_below(w, 8) ? len : 1 + world_below(w, len);
     conns_say_bytes(w, &w->conn[c->conn], bytes, some);
@@ -246,9 +264,10 @@ static void library_turn(struct world *w, uint32_t k)
     library_check(w, k);
     library_set_timer(w, k);
     l->turning = false;
-    if (l->belief.gone) {
+    if (l->belief.gone || (l->belief.phase == BELIEF_AWAY && c->conn >= 0)) {
         world_trace(w, "libdibs ends the connection of client %u: %s", k, l->belief.end_reason);
-        conns_close(w, &w->conn[c->conn], false);
+        if (c->conn >= 0)
+            conns_close(w, &w->conn[c->conn], false);
         clients_be_gone(w, k);
     }
 }
@@ -271,9 +290,9 @@ static void library_take(struct world *w, uint32_t k, struct soak_conn *x, size_
 static void library_read(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
-    struct soak_conn *x = &w->conn[c->conn];
+    struct soak_conn *x = c->conn < 0 ? NULL : &w->conn[c->conn];
 
-    while (bytes_len(&x->in) && !c->library->belief.gone) {
+    while (x && bytes_len(&x->in) && !c->library->belief.gone && c->library->belief.phase != BELIEF_AWAY) {
         size_t len = bytes_len(&x->in), some = world_below(w, 4) ? len : 1 + world_below(w, len);
 
         library_take(w, k, x, some);
@@ -319,12 +338,36 @@ void library_disconnected(struct world *w, uint32_t k)
     struct belief *b = &w->client[k].library->belief;
 
     w->client[k].library->turning = true;
-    while (!x->severed && bytes_len(&x->in) && !b->gone)
+    while (!x->severed && bytes_len(&x->in) && !b->gone && b->phase != BELIEF_AWAY)
         library_take(w, k, x, bytes_len(&x->in));
-    belief_end(b, "the daemon has ended the connection");
+    belief_clock(b, library_now_ms(w, k));
+    belief_break(b, "the daemon has ended the connection", library_now_ms(w, k));
     library_listen(w, k);
     library_hear_answer(w, k);
     library_check(w, k);
+    w->client[k].library->turning = false;
+}
+
+bool library_is_away(const struct soak_client *c)
+{
+    return !c->library->belief.gone && c->library->belief.phase == BELIEF_AWAY;
+}
+
+void library_stay_away(struct world *w, uint32_t k)
+{
+    w->client[k].library->timer_us = 0; /* the events of the time before do not count */
+    library_set_timer(w, k);
+}
+
+void library_return(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+
+    world_trace(w, "client %u comes back to %s", k, w->machine[c->machine].name);
+    belief_return(&c->library->belief, "soak", library_now_ms(w, k));
+    library_send(w, c);
+    c->library->timer_us = 0;
+    library_set_timer(w, k);
 }
 
 /* ----------------------------------------------------------------------------------------------------- what it wants */
@@ -336,9 +379,11 @@ void library_begin(struct world *w, uint32_t k)
 
     c->library = l;
     l->wanted = l->about = -1;
-    l->silent = w->conn[c->conn].local && !w->conf->rolling && world_below(w, 2);
+    l->keeps = w->mix.resume;
+    l->silent = !l->keeps && w->conn[c->conn].local && !w->conf->rolling && world_below(w, 2);
     world_trace(w, "client %u uses libdibs%s", k, l->silent ? ", and is silent" : "");
-    belief_hello(&l->belief, "soak", 0, library_now_ms(w, k));
+    belief_hello(&l->belief, "soak", l->keeps ? KEEP_FIRST_MS + world_below(w, KEEP_MORE_MS) : 0, library_now_ms(w, k));
+    l->belief.elsewhere = l->keeps && world_below(w, 2);
     library_send(w, c);
     library_set_timer(w, k);
 }
@@ -401,7 +446,7 @@ static void library_unlock(struct world *w, uint32_t k, int name)
 
 static void library_use_lock(struct world *w, uint32_t k, int name)
 {
-    const struct soak_conn *x = &w->conn[w->client[k].conn];
+    const struct soak_conn *x = w->client[k].conn < 0 ? NULL : &w->conn[w->client[k].conn];
     struct soak_library *l = w->client[k].library;
     uint64_t now_ms = library_now_ms(w, k), ttl_ms = 100 + world_below(w, 3000);
 
@@ -409,8 +454,8 @@ static void library_use_lock(struct world *w, uint32_t k, int name)
     switch (world_below(w, 5)) {
     case 0:
     case 1:
-        l->lost_before = !x->end || !session_holds(x->end->session, clients_names[name], strlen(clients_names[name]),
-                                                   l->use[name].fence);
+        l->lost_before = !l->keeps && (!x->end || !session_holds(x->end->session, clients_names[name],
+                                                                 strlen(clients_names[name]), l->use[name].fence));
         belief_confirm(&l->belief, clients_names[name], now_ms);
         break;
     case 2:

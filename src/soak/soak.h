@@ -47,6 +47,7 @@ enum soak_focus {
     SOAK_DISKS,   /* machines crash while their disks are writing */
     SOAK_ALONE,   /* a daemon alone is ended in order, and started again; most clients have kept sessions */
     SOAK_KEPT,    /* kept sessions, and views that end before they have opened */
+    SOAK_RESUME,  /* all faults; the clients that are not of kept.c use libdibs and have kept sessions */
 };
 
 struct soak_conf {

@@ -203,6 +203,7 @@ struct soak_mix {
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool kept;        /* some clients have kept sessions */
     bool tokens;      /* some clients use tokens */
+    bool resume;      /* all others use libdibs, and have kept sessions, too */
     bool hoard;       /* each machine has a client that holds many locks */
     bool bursts;      /* one fault brings others, within a lease or two */
     bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
@@ -403,6 +404,8 @@ void kept_leave(struct world *w, uint32_t i);
 void kept_lose_all(struct world *w);
 void kept_excuse_all(struct world *w);
 bool kept_agree(const struct world *w);
+/* Does the session with this id hold the lock, at a member that takes part? */
+bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence);
 
 /* ---- tokens.c: clients whose locks are owned by tokens */
 void tokens_begin(struct world *w, uint32_t c);
@@ -429,6 +432,11 @@ void hoards_hear(struct world *w, uint32_t i, const struct node_event *e);
 /* ---- library.c: clients that use libdibs */
 void library_begin(struct world *w, uint32_t c);
 void library_forget(struct soak_client *c);
+/* Its session is kept, and it has no connection. */
+bool library_is_away(const struct soak_client *c);
+void library_stay_away(struct world *w, uint32_t c);
+/* It has a connection again. */
+void library_return(struct world *w, uint32_t c);
 void library_act(struct world *w, uint32_t c);
 /* Bytes have come; its time has come; its connection has ended. */
 void library_hear(struct world *w, uint32_t c);
