@@ -572,6 +572,31 @@ static void the_end_of_time_and_force_end_what_is_kept(void **state)
     stop();
 }
 
+/* The next owner knows the TTL that the lock was renewed with: it begins anew when the view opens. */
+static void a_renewed_ttl_is_known_to_the_next_owner(void **state)
+{
+    for (unsigned shorter = 0; shorter < 2; shorter++) {
+        (void)state;
+        start();
+        keep(0, "SESSION KEEP 60000");
+        say(0, shorter ? "LOCK x TTL 30000" : "LOCK x TTL 1000");
+        settle();
+        assert_true(fence_of(said(0)) > 0);
+        say(0, shorter ? "RENEW x TTL 1000" : "RENEW x TTL 30000");
+        assert_string_equal(said(0), "+OK\r\n");
+        say(1, "LOCK x");
+        settle();
+        kill_member(0);
+        install();
+        settle();
+        pass(999);
+        assert_string_equal(said(1), "");
+        pass(5000);
+        assert_int_equal(fence_of(said(1)) > 0, shorter);
+        stop();
+    }
+}
+
 /* A view that begins before the former one has opened: owners that were chosen there are chosen again, by all alike. */
 static void views_that_do_not_open_lose_nothing(void **state)
 {
@@ -912,6 +937,7 @@ int main(void)
         cmocka_unit_test(a_member_that_was_excluded_unawares_owns_nothing),
         cmocka_unit_test(what_a_client_may_ask),
         cmocka_unit_test(the_end_of_time_and_force_end_what_is_kept),
+        cmocka_unit_test(a_renewed_ttl_is_known_to_the_next_owner),
         cmocka_unit_test(views_that_do_not_open_lose_nothing),
         cmocka_unit_test(a_member_that_comes_is_told_what_is_held_and_not_what_was_released),
         cmocka_unit_test(records_are_reported_and_adopted_in_pieces),

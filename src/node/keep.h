@@ -150,6 +150,8 @@ void keep_end_token(struct keep_session *e);
 void keep_lose_client(struct session *s);
 /* A connection that may have been cut off goes; it is proved that its client believes in nothing any more, or not. */
 void keep_part(struct session *s, bool proved);
+/* The TTL of the claim has changed: other members hear that, if they have a record of it. */
+void keep_renew_claim(struct claim *c);
 /* The record of the claim is withdrawn, if there is one. */
 void keep_free_claim(struct claim *c);
 /* The claim has left its session. Returns true if it stays in its lock until all members have forgotten its record. */

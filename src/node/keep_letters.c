@@ -69,6 +69,12 @@ void keep_record_claim(struct claim *c)
     keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
 }
 
+void keep_renew_claim(struct claim *c)
+{
+    if (c->session->kept && keep_is_recorded(c))
+        keep_record_claim(c);
+}
+
 void keep_free_claim(struct claim *c)
 {
     struct node *node = c->session->node;

@@ -512,10 +512,14 @@ bool session_renew(struct session *s, const char *name, size_t name_len, uint64_
 {
     struct claim *c = session_find(s, name, name_len, fence);
 
+    bool changes = c && c->ttl_ms != ttl_ms;
+
     if (!c || c->state != CLAIM_HELD)
         return false;
     c->ttl_ms = ttl_ms;
     session_begin_ttl(c, ttl_ms);
+    if (changes)
+        keep_renew_claim(c);
     return true;
 }
 
