@@ -179,10 +179,10 @@ static void clients_check_overtaking(struct world *w, const struct soak_conn *me
     }
 }
 
-/* A client that tried has not got the lock, and no client was in its way. (A kept session may be, without a client.) */
+/* A client that tried has not got the lock, and no client or kept session was in its way. */
 static void clients_check_try(struct world *w, const struct soak_conn *x, const struct node_event *e)
 {
-    if (x->tries && !x->rivalled && !w->mix.kept && !w->mix.tokens && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
+    if (x->tries && !x->rivalled && !w->mix.tokens && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
         w->now_us < x->asked_us + 2 * SOAK_LEASE_MS * 1000)
         world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[x->name],
                    w->machine[x->machine].name);
@@ -198,7 +198,8 @@ void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
     me->tries = c->tries;
     me->holds = false;
     me->asked_us = w->now_us;
-    me->rivalled = w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US;
+    me->rivalled = (w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US) ||
+                   kept_encumbers(w, clients_names[me->name]);
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
         struct soak_conn *x = &w->conn[k];
 

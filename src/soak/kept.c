@@ -329,6 +329,37 @@ static void kept_check_fences(struct world *w, const struct soak_client *c)
     }
 }
 
+static bool kept_has_record(const struct node *node, const char *name)
+{
+    for (const struct ring *r = node->keep.all.next; r != &node->keep.all; r = r->next) {
+        const struct keep_session *e = RING_OF((struct ring *)r, struct keep_session, in_all);
+
+        for (const struct ring *i = r == &node->keep.walk ? NULL : e->records.next; i && i != &e->records;
+             i = i->next) {
+            const struct keep_record *x = RING_OF((struct ring *)i, struct keep_record, in_session);
+
+            if (x->name_len == strlen(name) && memcmp(x->name, name, x->name_len) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool kept_encumbers(const struct world *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct node *node = &w->machine[i].node;
+        const struct lock *lock = w->machine[i].runs ? locks_find(&node->locks, name, strlen(name)) : NULL;
+
+        for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+            if (!c->session || c->session->orphan || c->session->kept)
+                return true;
+        if (w->machine[i].runs && kept_has_record(node, name))
+            return true;
+    }
+    return false;
+}
+
 bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence)
 {
     struct keep_id parsed;

@@ -404,6 +404,8 @@ void kept_leave(struct world *w, uint32_t i);
 void kept_lose_all(struct world *w);
 void kept_excuse_all(struct world *w);
 bool kept_agree(const struct world *w);
+/* Is the lock held by a session without a client, or is its release not known to all members, or does one have a record of it? */
+bool kept_encumbers(const struct world *w, const char *name);
 /* Does the session with this id hold the lock, at a member that takes part? */
 bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence);
 
