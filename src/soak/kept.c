@@ -329,7 +329,7 @@ static void kept_check_fences(struct world *w, const struct soak_client *c)
     }
 }
 
-static bool kept_has_record(const struct node *node, const char *name)
+static bool kept_is_recorded(const struct node *node, const char *name)
 {
     for (const struct ring *r = node->keep.all.next; r != &node->keep.all; r = r->next) {
         const struct keep_session *e = RING_OF((struct ring *)r, struct keep_session, in_all);
@@ -354,7 +354,7 @@ bool kept_encumbers(const struct world *w, const char *name)
         for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
             if (!c->session || c->session->orphan || c->session->kept)
                 return true;
-        if (w->machine[i].runs && kept_has_record(node, name))
+        if (w->machine[i].runs && kept_is_recorded(node, name))
             return true;
     }
     return false;
