@@ -637,7 +637,8 @@ void session_suspend(struct session *s)
         struct claim *c = RING_OF(r, struct claim, in_session);
 
         c->uncertain = true;
-        due_clear(&s->node->due, c);
+        if (c->state == CLAIM_HELD) /* a claim that lingers keeps its deadline */
+            due_clear(&s->node->due, c);
     }
 }
 
@@ -648,7 +649,8 @@ void session_act(struct session *s)
 
         next = r->next;
         c->uncertain = false;
-        session_begin_ttl(c, c->ttl_ms);
+        if (c->state == CLAIM_HELD)
+            session_begin_ttl(c, c->ttl_ms);
         if (c->by && c->state == CLAIM_HELD) /* an operator has given the order to evict it, see session_evict */
             locks_take_away(&s->node->locks, c, LOSS_FORCED);
     }
