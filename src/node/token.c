@@ -584,7 +584,11 @@ static void tokens_keep_promises(struct node *node)
         if (p->view == node->view.number && k != VIEW_MEMBERS_MAX && keep_peer(node, k))
             token_say_answer(node->member[k], p->number, held, p->left_ms);
         ring_cut(&p->in_node);
-        if (op && op->at == p->at && op->asked_view) {
+        if (op && op->at == p->at && op->asked_view && !held && p->view != node->view.number) {
+            op->asked_view = 0; /* this member may have been excluded, and have forgotten what others still know */
+            ring_cut(&op->in_node);
+            ring_push(&node->tokens.open, &op->in_node);
+        } else if (op && op->at == p->at && op->asked_view) {
             op->left_ms = p->left_ms;
             token_next(op, held);
         }
