@@ -15,6 +15,8 @@ import sys
 
 page, tree, mode = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 environment = dict(os.environ, MODE=mode, PATH=f"{tree}/build/{mode}:" + os.environ["PATH"])
+for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"): # of the make that runs the tests
+    environment.pop(name, None)
 BLOCK = r"```\w*\n(.*?)```\n"
 STEPS = re.compile(
     r"<!-- write: (?P<write>\S+) -->\n" + BLOCK

@@ -37,13 +37,27 @@ static bool handover_has(const struct claim *c)
     return c->state == CLAIM_HELD && keep_is_recorded(c);
 }
 
-static uint32_t handover_count(const struct session *s)
+/* How many locks the session holds. If this process has not yet made the claims of a session that it has taken over, that is in
+ * its records. */
+static uint32_t handover_count(const struct keep_session *e)
 {
+    const struct session *s = e->session;
     uint32_t count = 0;
 
+    if (!s)
+        return e->handed ? e->count : 0;
     for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next)
         count += handover_has(RING_OF((struct ring *)r, struct claim, in_session));
     return count;
+}
+
+static void handover_add_lock(struct bytes *to, uint64_t fence, uint64_t ttl_ms, uint32_t slots, uint32_t mode,
+                              const char *name, uint8_t name_len)
+{
+    uint8_t *at = bytes_add(to, 8 + 4 + 2 + 4 + 1 + (size_t)name_len);
+
+    at = pack_number(pack_number(at, fence, 8), ttl_ms, 4);
+    pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, name_len);
 }
 
 static void handover_add_session(struct bytes *to, const struct node *node, const struct keep_session *e)
@@ -57,18 +71,29 @@ static void handover_add_session(struct bytes *to, const struct node *node, cons
     handover_add_number(to, e->keep_ms, 4);
     pack_text(bytes_add(to, 1 + value_len), e->value ? e->value->text : "", value_len);
     handover_add_number(to, due_ms, 8);
-    handover_add_number(to, s->vouched_ms, 8);
-    handover_add_number(to, handover_count(s), 4);
-    for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
+    handover_add_number(to, s ? s->vouched_ms : e->vouched_ms, 8);
+    handover_add_number(to, handover_count(e), 4);
+    for (const struct ring *r = s ? s->claims.next : NULL; s && r != &s->claims; r = r->next) {
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
-        uint8_t *at;
 
-        if (!handover_has(c))
-            continue;
-        at = bytes_add(to, 8 + 4 + 2 + 4 + 1 + (size_t)c->name_len);
-        at = pack_number(pack_number(at, c->fence, 8), c->ttl_ms, 4);
-        pack_text(pack_number(pack_number(at, c->slots, 2), c->mode, 4), c->name, c->name_len);
+        if (handover_has(c))
+            handover_add_lock(to, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
     }
+    for (const struct ring *r = e->records.next; !s && r != &e->records; r = r->next) {
+        const struct keep_record *x = RING_OF((struct ring *)r, struct keep_record, in_session);
+
+        handover_add_lock(to, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+    }
+}
+
+/* The session after this one, of all that the member knows; after null: the first. */
+static const struct keep_session *handover_next(const struct keep *k, const struct keep_session *e)
+{
+    const struct ring *r = e ? e->in_all.next : k->all.next;
+
+    if (r == &k->walk)
+        r = r->next;
+    return r == &k->all ? NULL : RING_OF((struct ring *)r, struct keep_session, in_all);
 }
 
 uint32_t handover_write(const struct node *node, const char *boot, struct bytes *to)
@@ -80,8 +105,8 @@ uint32_t handover_write(const struct node *node, const char *boot, struct bytes 
 
     if (!node->agree && fence < node->conf.fence)
         fence = node->conf.fence; /* none was granted */
-    for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next)
-        count += handover_count(RING_OF((struct ring *)r, struct keep_session, in_own)->session) > 0;
+    for (const struct keep_session *e = NULL; (e = handover_next(&node->keep, e));)
+        count += handover_count(e) > 0;
     if (!handover_is_needed(node) || !count)
         return 0;
     handover_add_text(to, handover_title);
@@ -90,12 +115,9 @@ uint32_t handover_write(const struct node *node, const char *boot, struct bytes 
     handover_add_number(to, node->now_ms, 8);
     handover_add_number(to, fence, 8);
     handover_add_number(to, count, 4);
-    for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next) {
-        const struct keep_session *e = RING_OF((struct ring *)r, struct keep_session, in_own);
-
-        if (handover_count(e->session))
+    for (const struct keep_session *e = NULL; (e = handover_next(&node->keep, e));)
+        if (handover_count(e))
             handover_add_session(to, node, e);
-    }
     handover_add_number(to, XXH3_64bits(to->at + to->start + start, bytes_len(to) - start), 8);
     return count;
 }
