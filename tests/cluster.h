@@ -206,6 +206,7 @@ static inline void cluster_pass(struct cluster *c, uint64_t now_ms)
 
 static inline void cluster_come(struct cluster *c, struct cluster_client *me, uint32_t member)
 {
+    bytes_free(&me->heard);
     *me = (struct cluster_client){.member = member, .end = client_open(&c->node[member], me)};
     me->end->operates = true;
 }

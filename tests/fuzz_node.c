@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct dme_alg *algorithm = alg_find(fuzz_take(&in) % 2 ? "suzuki-kasami" : "central");
     struct node node[2], *a = &node[0];
     struct cluster c = {.node = node, .deaf = true};
-    struct cluster_client user[4];
+    struct cluster_client user[4] = {{0}};
     static const char *const said[4] = {"LOCK x WAIT 10\n", "WAITERS x\n", /* a question: its id is 1 */
                                         "PSUBSCRIBE *\n", "SESSION KEEP 1000\r\nLOCK z\n"};
 

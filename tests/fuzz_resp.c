@@ -69,7 +69,7 @@ static struct bytes fuzz_talk(const uint8_t *script, size_t len, size_t piece)
     static const char *const names[] = {"a"};
     struct node node;
     struct cluster c = {.n = 1, .node = &node};
-    struct cluster_client me;
+    struct cluster_client me = {0};
 
     members_start(
         &node,

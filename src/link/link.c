@@ -354,28 +354,13 @@ enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
     return LINK_NOTHING;
 }
 
-#ifdef DIBS_CHECKED
-/* Would a peer accept the letter whose frame is at position `at`? */
-static bool link_is_letter(const struct link *k, size_t at)
-{
-    const char *wrong;
-
-    return registry_check(LINK_LETTER, k->keep.at + at + HEAD + NUMBER, link_frame_len(&k->keep, at) - HEAD - NUMBER,
-                          &wrong);
-}
-#endif
-
 /* Copies whole frames, so that an acknowledgement never gets into the middle of a letter. */
 static void link_fill_wire(struct link *k)
 {
     size_t from = k->unsent, to = from;
 
-    for (; to < k->keep.end && (to == from || to - from < LINK_WRITE_MAX); k->next++) {
-#ifdef DIBS_CHECKED
-        assert(link_is_letter(k, to));
-#endif
+    for (; to < k->keep.end && (to == from || to - from < LINK_WRITE_MAX); k->next++)
         to += link_frame_len(&k->keep, to);
-    }
     k->sent = k->sent < k->next ? k->next : k->sent;
     if (k->received > k->told && (to > from || k->received - k->told >= LINK_ACK_EVERY)) {
         pack_number(link_frame(&k->wire, ACK, 8), k->received, 8);
