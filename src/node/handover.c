@@ -31,10 +31,11 @@ static void handover_add_number(struct bytes *to, uint64_t number, unsigned byte
     pack_number(bytes_add(to, bytes), number, bytes);
 }
 
-/* Does the claim hold a lock of which the client was told, or may be told when it has resumed the session? */
+/* Does the claim hold a lock of which the client was told, or may be told when it has resumed the session? A lock that was taken
+ * away, and in which the client may still believe, counts: the next process must not grant it to another client before. */
 static bool handover_has(const struct claim *c)
 {
-    return c->state == CLAIM_HELD && keep_is_recorded(c);
+    return (c->state == CLAIM_HELD && keep_is_recorded(c)) || (c->state == CLAIM_LINGERS && c->kept && c->due_slot);
 }
 
 /* How many locks the session holds. If this process has not yet made the claims of a session that it has taken over, that is in
