@@ -2,7 +2,7 @@
  * the TOP most frequent of them. Three members, with agreement and leases, in one process; what one sends arrives at once.
  *
  * All is compiled with -finstrument-functions (bench/calls does that), which counts functions that are inlined, too. What a
- * member does begins with one of the functions of node/step.h; what the driver calls besides is not counted. */
+ * member does begins with one of the functions of step/step.h; what the driver calls besides is not counted. */
 #include "../tests/cluster.h"
 
 #include "alg/list.h"

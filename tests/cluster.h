@@ -1,11 +1,11 @@
-/* cluster.h - a cluster in one process, driven as node/step.h says: for tests and benches. Bytes between members wait in pipes
+/* cluster.h - a cluster in one process, driven as step/step.h says: for tests and benches. Bytes between members wait in pipes
  * until they are carried; what clients are told is kept for whoever looks. */
 #ifndef DIBS_TESTS_CLUSTER_H
 #define DIBS_TESTS_CLUSTER_H
 
 #include "members.h"
 #include "node/inside.h"
-#include "node/step.h"
+#include "step/step.h"
 
 #include <string.h>
 

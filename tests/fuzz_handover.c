@@ -4,7 +4,7 @@
 
 #include "alg/list.h"
 #include "node/handover.h"
-#include "node/step.h"
+#include "step/step.h"
 
 #define XXH_INLINE_ALL
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "alg/list.h"
 #include "node/handover.h"
-#include "node/step.h"
+#include "step/step.h"
 
 #include <stdlib.h>
 #include <string.h>

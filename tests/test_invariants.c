@@ -1,10 +1,10 @@
-/* The invariants of a node as code (node/invariants.h): they hold of a cluster at work, and each of them notices when what it
+/* The invariants of a node as code (step/invariants.h): they hold of a cluster at work, and each of them notices when what it
  * is about is broken by hand. */
 #include "test.h"
 
 #include "alg/list.h"
 #include "cluster.h"
-#include "node/invariants.h"
+#include "step/invariants.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
 #include "test.h"
 
 #include "alg/list.h"
+#include "command/client.h"
 #include "members.h"
-#include "node/client.h"
 #include "node/inside.h"
-#include "node/step.h"
+#include "step/step.h"
 
 #include <stdlib.h>
 #include <string.h>

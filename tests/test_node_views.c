@@ -11,7 +11,7 @@
 #include "node/inside.h"
 #include "node/lease.h"
 #include "node/session.h"
-#include "node/step.h"
+#include "step/step.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* What an operator may ask for of the list of members, and what the leader makes of it (node/roster.h).
  * Invariant: I32. */
 #include "node/roster.h"
+#include "step/step.h"
 #include "test.h"
 
 #include "alg/list.h"

@@ -1,4 +1,4 @@
-/* invariants.h - what is always true of a member's locks between two events, as code (see node/invariants.h). */
+/* invariants.h - what is always true of a member's locks between two events, as code (see step/invariants.h). */
 #ifndef DIBS_LOCK_INVARIANTS_H
 #define DIBS_LOCK_INVARIANTS_H
 

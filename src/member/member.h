@@ -25,7 +25,7 @@ struct member {
     char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
     struct link link;
     void *user;          /* the driver's */
-    bool introduced;     /* the driver knows it (node/step.h) */
+    bool introduced;     /* the driver knows it (step/step.h) */
     bool blocked;        /* its connection takes no more bytes for now */
     uint64_t carried_ms; /* when its connection was made, or bytes came over it last */
     struct member *next_retired;

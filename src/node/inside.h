@@ -1,4 +1,4 @@
-/* inside.h - the pieces of a step (step.h), for step.c and for tests of single parts. A driver does not use them: their order
+/* inside.h - the pieces of a step, for src/step and for tests of single parts. A driver does not use them: their order
  * matters. */
 #ifndef DIBS_NODE_INSIDE_H
 #define DIBS_NODE_INSIDE_H
@@ -17,6 +17,8 @@ void node_written(struct node *node, bool good);
 bool node_next(struct node *node, struct node_event *event);
 /* Gives all locks up, and tells the others, so that they need not wait. */
 void node_leave(struct node *node);
+/* Frees all but the memory of the struct. There are no clients any more. */
+void node_free_parts(struct node *node);
 /* Frees the member that was retired last, which the driver uses no more. */
 void node_forget_retired(struct node *node);
 

@@ -126,7 +126,7 @@ struct node;
 struct node_event;
 struct session;
 
-/* ---- For command.c. */
+/* ---- For src/command. */
 /* Each returns null, or an error code for programs, with a line in `why` for people. */
 const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why);
 const char *keep_resume(struct session *s, struct keep_id id, const char **why);

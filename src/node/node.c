@@ -7,7 +7,7 @@
 #include "lease.h"
 #include "messages.h"
 #include "roster.h"
-#include "step.h"
+#include "session.h"
 
 #define XXH_INLINE_ALL
 #include <assert.h>
@@ -284,10 +284,9 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
     return !known || agree_begin(node->agree, now_ms, why);
 }
 
-void node_free(struct node *node)
+void node_free_parts(struct node *node)
 {
-    while (!ring_empty(&node->turn.clients))
-        client_close(RING_OF(node->turn.clients.next, struct client, in_node));
+    assert(ring_empty(&node->turn.clients));
     keep_free(node);
     tokens_free(node);
     session_forget_orphans(node);

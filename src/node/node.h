@@ -1,7 +1,7 @@
 /* node.h - a member of the cluster, without I/O: links to the others, views, leases, locks, sessions, and the time.
  *
  * It depends on nothing but its configuration, its input and the time it is told (I14). A driver (the daemon, or a
- * simulation of a whole cluster) tells it of events, and carries out what comes of them: step.h. The disk works on its
+ * simulation of a whole cluster) tells it of events, and carries out what comes of them: src/step. The disk works on its
  * own (struct disk); when it has finished a write, that is an event, too.
  *
  * The algorithms assume reliable channels and sites that do not crash. Views and leases provide that:
@@ -59,10 +59,10 @@ struct node_conf {
 /* Why locks are not granted. */
 enum node_state { NODE_GRANTS, NODE_STARTS, NODE_NO_QUORUM, NODE_OUTSIDE, NODE_DRAINS, NODE_LEAVES };
 
-/* How urgent it is to tell a client something (step.h): the answers to its commands, a grant, a loss. */
+/* How urgent it is to tell a client something (step/step.h): the answers to its commands, a grant, a loss. */
 enum client_urgency { CLIENT_ANSWERED, CLIENT_GRANTED, CLIENT_LOST, CLIENT_URGENCIES };
 
-/* The outputs that are pending (step.h). */
+/* The outputs that are pending (step/step.h). */
 struct node_turn {
     struct ring clients;                /* all of them */
     struct ring news[CLIENT_URGENCIES]; /* those for which there may be an output */
@@ -158,8 +158,6 @@ struct node_event {
 };
 
 void node_init(struct node *node, const struct node_conf *conf);
-/* All sessions must have been closed. */
-void node_free(struct node *node);
 
 /* Without agreement: installs the view. */
 void node_install(struct node *node, const struct view *view);
@@ -183,6 +181,8 @@ uint64_t node_stretch_ms(uint64_t ms);
 /* Returns null, or why the process must end: the disk has failed. */
 const char *node_broken(const struct node *node);
 bool node_has_left(const struct node *node);
+/* When the next event is due at the latest, NODE_TIME if there is no other; UINT64_MAX: no deadline. */
+uint64_t node_due_ms(const struct node *node);
 
 /* Requests that a member is added to the roster or removed (roster.h). Returns null, or what is wrong. The change takes
  * some time; the view shows when it is done. */

@@ -8,7 +8,7 @@
  * its names begin. So subscriptions to other names cost an event nothing. Events wait in a queue until all their
  * subscribers have been told. The work for that in one turn is bounded (`credit`).
  *
- * No lock waits for a subscriber. A subscriber that does not read its events in time is disconnected (client.h). Events
+ * No lock waits for a subscriber. A subscriber that does not read its events in time is disconnected (command/client.h). Events
  * that come faster than a connection between members takes them are dropped. */
 #ifndef DIBS_NODE_WATCH_H
 #define DIBS_NODE_WATCH_H
@@ -60,7 +60,7 @@ struct watch {
      * 1: patterns with a prefix of length k. `next` is the subscription to look at next; null: the first. */
     unsigned stage;
     struct ring *next;
-    uint64_t credit; /* steps that may still be made in this turn (step.h) */
+    uint64_t credit; /* steps that may still be made in this turn (step/step.h) */
     uint32_t count, note_count;
     bool changed;     /* subscriptions have changed since the last announcement */
     uint64_t tell_ms; /* when they are announced again, at the latest */

@@ -2,7 +2,7 @@
  * group (0660), and over TCP if that is configured.
  *
  * One client must not keep others waiting (I31). So a turn of the loop is bounded (stream.h), and so are the commands of one
- * client that are executed in it (node/step.h). The buffers of all clients together are bounded as well: beyond
+ * client that are executed in it (step/step.h). The buffers of all clients together are bounded as well: beyond
  * CLIENTS_MEMORY_MAX, or a quarter of --memory-max, clients that need more than CLIENT_MEMORY_FAIR are refused. */
 #include "serve.h"
 

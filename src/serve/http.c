@@ -19,7 +19,7 @@
 #include "page.h"
 
 #include "base/memory.h"
-#include "node/command.h"
+#include "command/command.h"
 #include "node/metrics.h"
 
 #include <dlfcn.h>

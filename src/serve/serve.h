@@ -1,14 +1,14 @@
 /* serve.h - the daemon: a node of src/node on libuv. All I/O, the clock and the signals are in this directory.
  *
  * The node is told of every event (bytes from a peer or a client, a timer). Then its outputs are carried out: bytes are
- * written, connections closed, lines logged, and the next timer is set (serve_tell, node/step.h). */
+ * written, connections closed, lines logged, and the next timer is set (serve_tell, step/step.h). */
 #ifndef DIBS_SERVE_SERVE_H
 #define DIBS_SERVE_SERVE_H
 
 #include "conf.h"
 #include "disk.h"
 #include "door.h"
-#include "node/step.h"
+#include "step/step.h"
 #include "stream.h"
 
 enum { SERVE_PATIENCE_MS = 5000 };

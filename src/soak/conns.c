@@ -1,5 +1,5 @@
 /* conns.c - the connections between clients and daemons of a soak: bytes in order, each piece in its own time, between
- * what a client says (clients.c) and the daemon's end of it, which is real (node/client.h).
+ * what a client says (clients.c) and the daemon's end of it, which is real (command/client.h).
  *
  * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client has let go. Or it is
  * remote: it may break for one side only, or for each in its own time, and what proves that the client has let go is a

@@ -1,7 +1,7 @@
 /* wires.c - the network of a soak. A connection carries bytes in order, each piece in its own time. It can break at any
  * moment: what is under way is lost, and either side may find out much later. A blocked direction keeps what is sent into
  * it until it is healed, as a sender that repeats itself would. A call may go unheard; as in TCP it is made again a second
- * later. A process hangs up when it has heard nothing for a while (node/step.c): else a connection of which only one side
+ * later. A process hangs up when it has heard nothing for a while (step/step.c): else a connection of which only one side
  * knows would last for ever. */
 #include "world.h"
 

@@ -3,7 +3,7 @@
 
 #include "alg/list.h"
 #include "base/memory.h"
-#include "node/invariants.h"
+#include "step/invariants.h"
 
 #include <assert.h>
 #include <stdarg.h>

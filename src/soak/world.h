@@ -2,8 +2,8 @@
 #ifndef DIBS_SOAK_WORLD_H
 #define DIBS_SOAK_WORLD_H
 
-#include "node/step.h"
 #include "soak.h"
+#include "step/step.h"
 
 #include <string.h>
 

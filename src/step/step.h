@@ -28,10 +28,10 @@
  * One client must not keep others waiting. The commands of one client that are executed in a turn are bounded
  * (CLIENT_TURN), and so are the steps to find subscribers (WATCH_TURN). The rest waits for an event NODE_GO_ON, in a
  * later turn of the driver: each of these serves the client that has waited for longest. */
-#ifndef DIBS_NODE_STEP_H
-#define DIBS_NODE_STEP_H
+#ifndef DIBS_STEP_STEP_H
+#define DIBS_STEP_STEP_H
 
-#include "client.h"
+#include "command/client.h"
 
 enum node_input_type {
     NODE_TIME,        /* time has passed */
@@ -90,9 +90,10 @@ void node_step(struct node *node, const struct node_input *input);
 bool node_next_output(struct node *node, struct node_output *out);
 void node_did(struct node *node, const struct node_output *out);
 
-/* When the next event is due at the latest, NODE_TIME if there is no other; UINT64_MAX: no deadline. */
-uint64_t node_due_ms(const struct node *node);
 /* The number of NODE_GO_ON events that serve everything that waits for a turn once; 0: nothing waits. */
 uint32_t node_wants_turns(const struct node *node);
+
+/* Closes the connections of all clients, and frees all but the memory of the struct. */
+void node_free(struct node *node);
 
 #endif

@@ -3,7 +3,7 @@
 #include "command.h"
 
 #include "base/plain.h"
-#include "drain.h"
+#include "node/drain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

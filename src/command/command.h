@@ -1,6 +1,6 @@
 /* command.h - what the files of commands (command*.c) share. */
-#ifndef DIBS_NODE_COMMAND_H
-#define DIBS_NODE_COMMAND_H
+#ifndef DIBS_COMMAND_COMMAND_H
+#define DIBS_COMMAND_COMMAND_H
 
 #include "client.h"
 

@@ -7,17 +7,17 @@
  * not read its answers, the driver reads nothing from it (client_is_full). A client that has subscribed to events and
  * leaves more than CLIENT_NEWS_MAX bytes of them unread is disconnected.
  *
- * Clients are served in turn, and each of them has a credit for its turn (step.h). Every command costs some of it, and when it
+ * Clients are served in turn, and each of them has a credit for its turn (step/step.h). Every command costs some of it, and when it
  * is used up the rest waits for the client's next turn (client_has_more).
  *
  * Losses. In version 3 of the protocol a push message tells a client at once that it has lost a lock. Version 2 has no
  * push messages: the loss is kept until the client asks. Until the client sends UNLOCK for that lock, or requests the
  * lock again, a CONFIRM of all its locks is refused, with an error that names the lock. */
-#ifndef DIBS_NODE_CLIENT_H
-#define DIBS_NODE_CLIENT_H
+#ifndef DIBS_COMMAND_CLIENT_H
+#define DIBS_COMMAND_CLIENT_H
 
+#include "node/session.h"
 #include "protocol/resp.h"
-#include "session.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
 enum { CLIENT_TURN = 256 }; /* the credit for one turn, in commands; a command with COMMAND_LOOKS counts as 16 */
@@ -37,7 +37,7 @@ struct client_loss {
 struct client {
     struct session *session;
     struct ring in_node;         /* all clients of the node */
-    struct ring in_news;         /* there may be an output for it (step.h) */
+    struct ring in_news;         /* there may be an output for it (step/step.h) */
     struct ring in_hungry;       /* its credit was used up, and it has more commands: it goes on in a later turn */
     enum client_urgency urgency; /* of what it is to be told, while it is among in_news; else CLIENT_ANSWERED */
     bool blocked;                /* its connection takes no more bytes for now */
@@ -74,7 +74,7 @@ extern const struct command commands[];
 
 /* There is a connection. What the driver knows of its client, it writes down: session->remote, session->from, operates. */
 struct client *client_open(struct node *node, void *user);
-/* For step.c and node.c, as session_close and session_break: the client has said goodbye, or it may not know that the
+/* For src/step, as session_close and session_break: the client has said goodbye, or it may not know that the
  * connection is gone. */
 void client_close(struct client *c);
 void client_break(struct client *c);

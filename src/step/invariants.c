@@ -1,7 +1,7 @@
 /* invariants.c - see invariants.h. */
 #include "invariants.h"
 
-#include "client.h"
+#include "command/client.h"
 #include "lock/invariants.h"
 
 /* I18, I20: the member grants and vouches only while its lease is valid, and clients hold nothing when it is not. */

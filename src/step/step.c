@@ -1,8 +1,8 @@
 /* step.c - see step.h. */
 #include "step.h"
 
-#include "inside.h"
 #include "invariants.h"
+#include "node/inside.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -415,4 +415,13 @@ void node_did(struct node *node, const struct node_output *out)
     case NODE_LOG:
         bytes_consume(&node->turn.log, strlen(out->text) + 1);
     }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- end */
+
+void node_free(struct node *node)
+{
+    while (!ring_empty(&node->turn.clients))
+        client_close(RING_OF(node->turn.clients.next, struct client, in_node));
+    node_free_parts(node);
 }
