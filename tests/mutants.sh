@@ -42,13 +42,23 @@ is_found_without_limit() { # CHECK-ARGUMENT...
     [ "$said" = "$verdict" ]
 }
 
+# Rows of `dibs prove` that name this mutant: their commands fail with it.
+refutes_proofs() { # NAME
+    "$DIBS" prove --list --all | awk -F '\t' -v mutant="mutant: $1" '$2 == mutant { print $1 }' >"$dir/commands"
+    while read -r command; do
+        # shellcheck disable=SC2086 # a list of words
+        "$dir/dibs" $command >/dev/null 2>&1 </dev/null
+        [ $? = 1 ] || { echo "# with this mutant \"dibs $command\" does not fail" && return 1; }
+    done <"$dir/commands"
+}
+
 check_mutant() { # NAME FILE SED VERDICT ARGUMENT...
     number=$((number + 1))
     name=$1 file=$2 sed=$3 verdict=$4
     shift 4
     said=nothing
     build_mutant "$file" "$sed" && said=$(verdict_of "$dir/dibs" "$@")
-    if [ "$said" = "$verdict" ] && is_found_without_limit "$@"; then
+    if [ "$said" = "$verdict" ] && is_found_without_limit "$@" && refutes_proofs "$name"; then
         echo "ok $number - $name: $verdict"
     else
         echo "# dibs check $* said $said"
