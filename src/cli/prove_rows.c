@@ -13,8 +13,8 @@
     }
 
 const struct prove_row prove_rows[] = {
-    ANY_REQUESTS("ricart-agrawala", 3, 2622, false, "mutant: ricart-agrawala: whoever is inside answers at once"),
-    ANY_REQUESTS("suzuki-kasami", 3, 882, false, "mutant: suzuki-kasami: who gives the token away keeps it"),
+    ANY_REQUESTS("ricart-agrawala", 3, 2622, false, "mutant: ricart-agrawala: a site inside answers at once"),
+    ANY_REQUESTS("suzuki-kasami", 3, 882, false, "mutant: suzuki-kasami: a site that gives the token away keeps it"),
     ANY_REQUESTS("naimi-trehel", 3, 318, false,
                  "check naimi-trehel-tempting --sites 3 --requests unlimited --set mistake=overwrites-next"),
     {.subject = NULL},
