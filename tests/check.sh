@@ -170,6 +170,7 @@ test_that "more crashes than sites: refused" refuses '3 sites cannot crash that 
 test_that "a restart without a crash: refused" refuses 'only after a crash' ricart-agrawala-robust --restart 1
 test_that "losses of a site alone: refused" refuses 'one site has no network' lamport --sites 1 --lose 1
 test_that "a promise that is not needed: refused" refuses 'does not rely on that' naimi-trehel --without fifo
+test_that "two promises are withdrawn together" prints "any order, at most 1 lost message, at most 1 duplicated message" lamport --sites 2 --without fifo --without reliable
 test_that "concurrency under a rule without any: refused" refuses 'never admits two sites' naimi-trehel --concurrency
 test_that "starvation in random runs: refused" refuses 'does not look for' maekawa --random 5 --starvation
 test_that "Ctrl-C ends with a summary" interrupted_sums_up

@@ -110,6 +110,9 @@ static void args_store(const struct cli_option *o, const char *text)
     case CLI_CHOICE:
         *(unsigned *)o->value = args_choice(o, text);
         break;
+    case CLI_SOME:
+        *(unsigned *)o->value |= 1u << args_choice(o, text);
+        break;
     case CLI_LIST:
         if (list->count == sizeof list->item / sizeof list->item[0])
             cli_die("%s is given too often", o->name);

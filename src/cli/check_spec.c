@@ -38,9 +38,10 @@ const struct cli_option check_options[] = {
      0, 0, NULL},
     {"--set", CLI_LIST, &check_words.sets, "KEY=VALUE",
      "set option KEY of the algorithm (default: as \"dibs list ALGORITHM\" shows); may be repeated", 0, 0, NULL},
-    {"--without", CLI_CHOICE, &check_words.without, "NEED",
-     "withdraw a guarantee on which the algorithm relies and search for what goes wrong (default nothing)", 0, 0,
-     needs},
+    {"--without", CLI_SOME, &check_words.without, "NEED",
+     "withdraw a guarantee on which the algorithm relies and search for what goes wrong (default nothing); may be "
+     "repeated",
+     0, 0, needs},
     {"--lose", CLI_COUNT, &check_words.lose, "N",
      "let the network lose up to N messages in a run (default 0; 1 with --without reliable)", 0, CHECK_MISHAPS, NULL},
     {"--duplicate", CLI_COUNT, &check_words.duplicate, "N",
@@ -153,11 +154,21 @@ static bool check_breaks_promise(const struct check_task *task)
            (task->conf.alg->needs & ~task->needs & DME_DETECTION);
 }
 
+/* The guarantees that are withdrawn. */
+static uint32_t check_withdrawn(void)
+{
+    uint32_t bits = 0;
+
+    for (unsigned k = 0; k < sizeof need_bits / sizeof need_bits[0]; k++)
+        bits |= check_words.without >> k & 1 ? need_bits[k] : 0;
+    return bits;
+}
+
 /* A check of something that cannot happen would hold for any algorithm: it is refused, with the reason. */
 static void check_refuse_empty(const struct check_task *task)
 {
     const struct dme_alg *alg = task->conf.alg;
-    uint32_t n = task->conf.n, withdrawn = need_bits[check_words.without];
+    uint32_t n = task->conf.n, strange;
     bool asks = false;
 
     for (uint32_t i = 0; i < n; i++)
@@ -165,9 +176,11 @@ static void check_refuse_empty(const struct check_task *task)
     if (!asks)
         cli_die("--requests %s: no site requests the critical section, so nothing would be checked",
                 check_words.requests);
-    if (withdrawn & ~alg->needs & (DME_FIFO | DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION))
-        cli_die("--without %s: %s does not rely on that (\"dibs list %s\" shows its needs)", needs[check_words.without],
-                alg->name, alg->name);
+    strange = check_withdrawn() & ~alg->needs & (DME_FIFO | DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION);
+    for (unsigned k = 0; k < sizeof need_bits / sizeof need_bits[0]; k++)
+        if (strange & need_bits[k])
+            cli_die("--without %s: %s does not rely on that (\"dibs list %s\" shows its needs)", needs[k], alg->name,
+                    alg->name);
     if ((task->join && !alg->join) || (task->leave && !alg->leave))
         cli_die("--%s: %s has no members that join or leave; leave the option out", task->join ? "join" : "leave",
                 alg->name);
@@ -196,10 +209,10 @@ struct check_task check_task_of(const char *algorithm)
                 (unsigned long long)w->sites, CHECK_SITES);
     task.conf = cli_conf(algorithm, w->sites, w->rule, &w->sets);
     task.needs = check_needs(task.conf.alg, w->order ? w->order == 1 : task.conf.alg->needs & DME_FIFO);
-    task.needs &= ~need_bits[w->without];
+    task.needs &= ~check_withdrawn();
     task.lose = check_mishaps(&task, w->lose);
     task.duplicate = check_mishaps(&task, w->duplicate);
-    task.crash = w->crash != UINT64_MAX ? (uint8_t)w->crash : need_bits[w->without] == DME_ALIVE;
+    task.crash = w->crash != UINT64_MAX ? (uint8_t)w->crash : (check_withdrawn() & DME_ALIVE) != 0;
     task.restart = (uint8_t)w->restarts;
     task.resume = (uint8_t)w->resumes;
     task.cut = (uint8_t)w->cuts;

@@ -34,6 +34,7 @@ enum cli_type {
     CLI_SPAN,   /* double: seconds, in min .. max; "250ms", "10s", "5m" and "2h" are understood */
     CLI_TEXT,   /* const char * */
     CLI_CHOICE, /* unsigned: index into choices */
+    CLI_SOME,   /* unsigned: a bit for each index into choices; may be given several times */
     CLI_LIST    /* struct cli_list: may be given several times */
 };
 
