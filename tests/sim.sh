@@ -126,6 +126,8 @@ rejects "--rates: $dir/bad.rates: it takes 3 numbers, 0 or more, one for each si
     --sites 3 --rates "$dir/bad.rates"
 rejects "4000000 entries were made while the same messages were in flight: --hold and --think are too short beside --delay; take longer ones" \
     sim suzuki-kasami --closed --hold 0
+rejects "1000001 demands queue at site 2, and 1 were served at all sites: the rate is far above what can be served; take a lower rate, a shorter --hold, or --closed for full load" \
+    sim raymond --rate 1e7 --delay exp:1e-9
 rejects "at time 1.3776e+13 the clock moves in steps of 0.0031, which is too coarse for a time of 0.1; take fewer --entries, a higher rate or longer times" \
     sim raymond --rate 1e-12
 rejects "--delay: \"1e-13\" is out of range; a time is 0 or from 1e-12 to 1e+12, and SIGMA is at most 10, or matrix:FILE" sim raymond --closed --delay 1e-13

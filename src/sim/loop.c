@@ -18,6 +18,7 @@ static const double sim_later = 1e-6;
 enum { SIM_STEPS_MAX = 1000000 };   /* without an entry; see sim_look_for_unrest */
 enum { SIM_PROGRESS = 4096 };       /* entries from one report to the next */
 enum { SIM_ENTRIES_MAX = 4000000 }; /* in one round; see sim_look_at_scales */
+enum { SIM_BACKLOG_MAX = 1000000 }; /* of a site, if it is a thousand times the entries of all; see sim_demand */
 
 /* ----------------------------------------------------------------------------------------------------------- broken */
 
@@ -340,9 +341,20 @@ void sim_request(struct sim *s, dme_id self)
     sim_happen(s, self, DME_REQUEST, load_mode(&s->load, self));
 }
 
+/* Where demands come thousands of times as fast as they are served, a run does hardly anything but count them, and its
+ * figures are those of full load. */
 static void sim_demand(struct sim *s, dme_id self)
 {
-    s->site[self].backlog++;
+    uint32_t backlog = ++s->site[self].backlog;
+
+    if (backlog > SIM_BACKLOG_MAX && backlog / 1000 > s->entries) {
+        snprintf(s->refused, sizeof s->refused,
+                 "%u demands queue at site %u, and %llu were served at all sites: the rate is far above what can be "
+                 "served; take a lower rate, a shorter --hold, or --closed for full load",
+                 backlog, self, (unsigned long long)s->entries);
+        s->done = true;
+        return;
+    }
     sim_request(s, self);
 }
 
