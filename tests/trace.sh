@@ -56,6 +56,26 @@ all_labels_are_apart() {
     done
 }
 
+# No two arrows that begin at one point go the same way.
+arrows_are_apart() { # FILE
+    awk '/<line class="(message|flies|news)"/ {
+            split($0, part, "\""); x = part[4] + 0; y = part[6] + 0; dx = part[8] - x; dy = part[10] - y
+            for (k = 0; k < n; k++) {
+                across = dx * DY[k] - dy * DX[k]
+                if (x == X[k] && y == Y[k] && dx * DX[k] + dy * DY[k] > 0 && across < 1 && across > -1) bad = bad " " x "," y
+            }
+            X[n] = x; Y[n] = y; DX[n] = dx; DY[n++] = dy
+        }
+        END { if (bad) print FILENAME ":" bad; exit bad != "" }' "$1"
+}
+
+all_arrows_are_apart() {
+    for file in tests/scenario/ricart*.txt tests/scenario/suzuki*.txt tests/scenario/lamport*.txt; do
+        "$DIBS" trace "$file" --svg "$dir/picture.svg" && arrows_are_apart "$dir/picture.svg" || return 1
+        "$DIBS" trace "$file" --svg "$dir/picture.svg" --vertical && arrows_are_apart "$dir/picture.svg" || return 1
+    done
+}
+
 # Up to eight sites a diagram fits into 80 columns, and no label is cut off.
 fits_a_terminal() {
     for file in tests/scenario/*.txt; do
@@ -135,6 +155,7 @@ test_that "a message that comes twice, saved" saved_plays_again "IS DUPLICATED" 
 test_that "every scenario can be drawn" all_can_be_drawn
 test_that "a picture is written whole or not at all" nothing_is_half_written
 test_that "labels neither collide nor leave the picture" all_labels_are_apart
+test_that "no arrow covers another one" all_arrows_are_apart
 test_that "a diagram of eight sites fits into 80 columns" fits_a_terminal
 test_that "a picture explains its shapes, and has a time axis if there is time" explains_itself
 test_that "a deadlock is shown" tells_deadlock

@@ -8,17 +8,17 @@ static void latex_begin(FILE *to, double width, double height)
 {
     (void)width;
     (void)height;
-    fprintf(
-        to,
-        "%% needs: \\usepackage{tikz}\n"
-        "\\begin{tikzpicture}[x=0.02cm, y=-0.02cm, >=latex, font=\\scriptsize, inner sep=0pt,\n"
-        "  waits/.style={fill=yellow!40!orange!40, draw=gray}, inside/.style={fill=green!50!black!60, draw=gray},\n"
-        "  down/.style={fill=gray!25, draw=gray}, reads/.style={fill=cyan!30, draw=gray},\n"
-        "  lane/.style={gray}, message/.style={}, flies/.style={dashed}, news/.style={dotted, gray},\n"
-        "  axis/.style={}, loop/.style={dashed, gray},\n"
-        "  site/.style={font=\\small\\bfseries}, caption/.style={}, label/.style={}, note/.style={}, tick/.style={},\n"
-        "  legend/.style={}, remark/.style={}, mark/.style={font=\\scriptsize\\bfseries\\itshape, violet},\n"
-        "  broken/.style={font=\\scriptsize\\bfseries, red}]\n");
+    fprintf(to,
+            "%% needs: \\usepackage{tikz}\n"
+            "\\begin{tikzpicture}[x=0.02cm, y=-0.02cm, >=latex, font=\\scriptsize, inner sep=0pt,\n"
+            "  waits/.style={fill=yellow!40!orange!40, draw=gray}, inside/.style={fill=green!50!black!60, draw=gray},\n"
+            "  down/.style={fill=gray!25, draw=gray}, reads/.style={fill=cyan!30, draw=gray},\n"
+            "  lane/.style={gray}, message/.style={}, flies/.style={dashed}, news/.style={dotted, gray},\n"
+            "  axis/.style={}, loop/.style={dashed, gray},\n"
+            "  site/.style={font=\\small\\bfseries}, caption/.style={}, label/.style={}, paper/.style={fill=white, "
+            "fill opacity=0.85}, note/.style={}, tick/.style={},\n"
+            "  legend/.style={}, remark/.style={}, mark/.style={font=\\scriptsize\\bfseries\\itshape, violet},\n"
+            "  broken/.style={font=\\scriptsize\\bfseries, red}]\n");
 }
 
 static void latex_end(FILE *to)

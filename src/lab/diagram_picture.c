@@ -81,19 +81,32 @@ static struct diagram_box pic_turn(const struct pic *s, double along1, double ac
                    : (struct diagram_box){along1, across1, along2, across2};
 }
 
+/* Do two arrows from one point lie on one line? */
+static bool pic_is_hidden(const struct pic *s, const struct diagram_arrow *a, const struct diagram_arrow *b)
+{
+    double from = pic_across(s, a->from), sent = pic_along(s, a->sent);
+    double a_across = pic_across(s, a->to) - from, b_across = pic_across(s, b->to) - from;
+    double a_along = pic_along(s, a->received == UINT32_MAX ? s->d.run->count : a->received) - sent;
+    double b_along = pic_along(s, b->received == UINT32_MAX ? s->d.run->count : b->received) - sent;
+
+    return a->from == b->from && a_across * b_across > 0 && fabs(a_across * b_along - b_across * a_along) < 1;
+}
+
 /* The ends of an arrow. Of a message that is lost, or still in flight at the end, it does not reach the receiver. */
 static struct diagram_box pic_ends(const struct pic *s, const struct diagram_arrow *a)
 {
     uint32_t end = a->received == UINT32_MAX ? s->d.run->count : a->received;
     double share = a->received == UINT32_MAX || a->lost ? 0.7 : 1, from = pic_across(s, a->from);
     double sent = pic_along(s, a->sent), received = pic_along(s, end);
-    unsigned same = 0;
+    unsigned begin_later = 0, end_later = 0;
 
+    /* Arrows that would cover each other begin side by side. They also end so if they go to the same site. */
     for (const struct diagram_arrow *b = a; b > s->d.arrow && pic_along(s, b[-1].sent) == sent; b--)
-        same += b[-1].from == a->from && b[-1].to == a->to &&
-                pic_along(s, b[-1].received == UINT32_MAX ? s->d.run->count : b[-1].received) == received;
-    /* Arrows of one time lie side by side. */
-    return pic_turn(s, sent + 5 * same, from, sent + share * (received - sent) + 5 * same,
+        if (pic_is_hidden(s, a, &b[-1])) {
+            begin_later += 6;
+            end_later += b[-1].to == a->to ? 6 : 0;
+        }
+    return pic_turn(s, sent + begin_later, from, sent + share * (received - sent) + end_later,
                     from + share * (pic_across(s, a->to) - from));
 }
 
@@ -355,15 +368,21 @@ static void pic_arrow(const struct pic *s, size_t k)
         s->canvas->line(s->to, pic_class(a), &e, a->lost ? DIAGRAM_LOST : DIAGRAM_HEAD);
 }
 
-/* Labels come last, so that no line is drawn over them. */
+/* Labels come last, so that no line is drawn over them, and hide the lines below them. */
 static void pic_label(const struct pic *s, size_t k)
 {
+    const char *text = s->d.arrow[k].label;
+    struct diagram_box paper;
     char number[16];
 
     if (s->d.arrow[k].from == s->d.arrow[k].to)
         return;
     snprintf(number, sizeof number, "(%u)", s->label[k].number);
-    pic_text(s, "label", DIAGRAM_LEFT, s->label[k].x, s->label[k].y, s->label[k].number ? number : s->d.arrow[k].label);
+    if (s->label[k].number)
+        text = number;
+    paper = pic_box(s->label[k].x, s->label[k].y, strlen(text));
+    s->canvas->band(s->to, "paper", &paper);
+    pic_text(s, "label", DIAGRAM_LEFT, s->label[k].x, s->label[k].y, text);
 }
 
 /* Where the rule is first broken, where a run begins to go round, and a deadlock at the end. */

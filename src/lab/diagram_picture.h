@@ -2,7 +2,7 @@
  *
  * Coordinates are pixels, y goes down. A class says what a thing is, and a canvas says how that looks:
  *
- *   bands   waits inside down reads
+ *   bands   waits inside down reads, and paper under a label
  *   lines   lane message flies news axis loop
  *   texts   site caption label broken note mark tick legend remark */
 #ifndef DIBS_LAB_DIAGRAM_PICTURE_H

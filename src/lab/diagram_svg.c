@@ -10,7 +10,7 @@ static void svg_begin(FILE *to, double width, double height)
             ".waits{fill:#f6d98f;stroke:#c79a2a}.inside{fill:#5a9e6f;stroke:#2f6b43}.reads{fill:#a9d3e8;stroke:#3b7ea1}"
             ".down{fill:#ddd;stroke:#aaa}.message{stroke:#345}.flies{stroke:#345;stroke-dasharray:5 4}"
             ".news{stroke:#888;stroke-dasharray:1 3}"
-            ".label{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:3px}.axis{stroke:#444}"
+            ".label{font-size:11px}.paper{fill:#fff;fill-opacity:.85}.axis{stroke:#444}"
             ".mark{font-style:italic;font-weight:bold;fill:#7a3b8f}"
             ".broken{fill:#c0392b;font-weight:bold}.loop{stroke:#999;stroke-dasharray:3 3}</style>\n"
             "<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
