@@ -1,17 +1,14 @@
 #!/bin/sh
 # Every mutant of tests/mutants.txt is caught by the checker, with the verdict that is written there; also with unlimited
 # requests, where canonical forms make that possible.
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/suite.sh
+. "$(dirname "$0")/suite.sh"
 
 if [ "$MODE" != release ]; then
     echo "ok 1 - the mutants are caught # SKIP it is the checker that is tested, not its memory"
     echo "1..1"
     exit 0
 fi
-
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-number=0
 
 # A dibs with the mutant in the place of the real file: a name that the program finds in it is not looked up in the
 # library any more.
@@ -24,7 +21,7 @@ build_mutant() { # FILE SED
     # shellcheck disable=SC2046,SC2086 # lists of words
     ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -Isrc -I"$(dirname "$1")" -c -o "$dir/mutant.o" "$dir/mutant.c" &&
         ${CC:-cc} -pthread -o "$dir/dibs" \
-            $(find build/release/src -name '*.o' ! -path '*/core/*' ! -path '*/alg/*') \
+            $(program_objects) \
             "$dir/mutant.o" build/release/libdme.a ${LDLIBS:--lm}
 }
 

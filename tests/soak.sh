@@ -37,8 +37,8 @@ plant() { # FILE SED
     fi
     # shellcheck disable=SC2046,SC2086 # lists of words
     ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -DDIBS_VERSION='"planted"' -Isrc -Iinclude -I"$(dirname "$1")" -c -o "$dir/planted.o" "$dir/planted.c" &&
-        ${CC:-cc} -pthread -o "$dir/dibs" $(find build/release/src -name '*.o' ! -path '*/core/*' ! -path '*/alg/*' \
-            ! -path "build/release/${1%.c}.o") "$dir/planted.o" build/release/libdme.a $LDLIBS
+        ${CC:-cc} -pthread -o "$dir/dibs" $(program_objects | grep -vx "build/release/${1%.c}.o") "$dir/planted.o" \
+            build/release/libdme.a $LDLIBS
 }
 
 look_for() { # NAME FILE SED FIRST COUNT WORDS [OPTION]

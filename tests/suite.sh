@@ -48,6 +48,15 @@ rejects() { # LINE ARGUMENT...
     rm -f "$dir/out" "$dir/err"
 }
 
+# The objects of the program without those of the pure library: the ones whose source is still there, as an older build may
+# have left others.
+program_objects() {
+    find build/release/src -name '*.o' ! -path '*/core/*' ! -path '*/alg/*' | while read -r object; do
+        source=${object#build/release/}
+        [ ! -e "${source%.o}.c" ] || echo "$object"
+    done
+}
+
 # Until the command succeeds; at most some 20 seconds.
 until_true() {
     for _ in $(seq 400); do
