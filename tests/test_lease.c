@@ -41,7 +41,7 @@ static void a_promise_outlasts_what_a_client_believes(void **state)
         uint64_t sent_us = 1000000 + test_below(&seed, 1000000), asked_us = sent_us + test_below(&seed, 900000);
         struct node node = {.lease_end_ms = clock_ms(&holder, sent_us) + LEASE_MS,
                             .now_ms = clock_ms(&holder, asked_us)};
-        uint64_t promised_us = clock_when_us(&other, clock_ms(&other, sent_us) + node_stretch_ms(LEASE_MS));
+        uint64_t promised_us = clock_when_us(&other, clock_ms(&other, sent_us) + promise_stretch_ms(LEASE_MS));
         uint64_t vouched_ms;
 
         node.locks.grants = true;

@@ -64,7 +64,7 @@ static void handover_add_lock(struct bytes *to, uint64_t fence, uint64_t ttl_ms,
 static void handover_add_session(struct bytes *to, const struct node *node, const struct keep_session *e)
 {
     const struct session *s = e->session;
-    uint64_t due_ms = e->due_ms == UINT64_MAX && e->keep_ms ? node->now_ms + node_stretch_ms(e->keep_ms) : e->due_ms;
+    uint64_t due_ms = e->due_ms == UINT64_MAX && e->keep_ms ? node->now_ms + promise_stretch_ms(e->keep_ms) : e->due_ms;
     size_t value_len = e->value ? e->value->len : 0;
 
     handover_add_number(to, e->id.high, 8);

@@ -25,7 +25,7 @@ void keep_tell(struct session *s, enum keep_news news)
 
 void keep_begin_time(struct node *node, struct keep_session *e)
 {
-    e->due_ms = keep_is_token(e) ? UINT64_MAX : node->now_ms + node_stretch_ms(e->keep_ms);
+    e->due_ms = keep_is_token(e) ? UINT64_MAX : node->now_ms + promise_stretch_ms(e->keep_ms);
     if (e->due_ms < e->session->vouched_ms)
         e->due_ms = e->session->vouched_ms;
     if (node->keep.due_ms > e->due_ms)

@@ -1,5 +1,6 @@
 /* lease.c - see lease.h. The protocol is in member/README.md, and comments cite its numbers. The leader's decision
- * which members take part next is a function of its own, plan.h.
+ * which members take part next is a function of its own, plan.h; so are promises and leases, promise.h, and the roster of
+ * the next view, next.h.
  *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. After two
  * changes within the time of a lease there could be a majority of which no member has given the lease's holder a
@@ -11,7 +12,8 @@
  * let in. */
 #include "lease.h"
 
-#include "member/plan.h"
+#include "member/next.h"
+#include "member/promise.h"
 #include "messages.h"
 #include "roster.h"
 
@@ -41,39 +43,14 @@ void lease_begin_view(struct node *node)
     lease_count_acks(node);
 }
 
-/* Returns the latest time T such that a majority has acknowledged heartbeats that this member sent at T or later; 0 if
- * there is none. The lease counts from T. A member that has acknowledged a heartbeat keeps its promise even if it no
- * longer takes part: so, in a rolling restart, a member does not lose its lease because members that acknowledged its
- * heartbeats have just left. (Protocol 3.) */
-static uint64_t lease_majority_acked_ms(const struct node *node)
-{
-    uint64_t sorted[NODE_MEMBERS_MAX];
-    uint32_t count = 0, majority = view_majority(&node->view);
-
-    for (uint32_t k = 0; k < node->view.count; k++) {
-        uint64_t acked;
-        uint32_t at = count;
-
-        if (!view_counts(&node->view, k))
-            continue;
-        acked = k == node->place ? UINT64_MAX : node->member[k]->acked_ms; /* a member always counts for itself */
-        for (count++; at > 0 && sorted[at - 1] < acked; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = acked;
-    }
-    return count >= majority ? sorted[majority - 1] : 0;
-}
-
 void lease_count_acks(struct node *node)
 {
-    node->acked_ms = lease_majority_acked_ms(node);
-}
+    uint64_t acked_ms[NODE_MEMBERS_MAX] = {0};
 
-static uint64_t lease_end(const struct node *node)
-{
-    uint64_t from = node->acked_ms < node->now_ms ? node->acked_ms : node->now_ms;
-
-    return from ? from + node->conf.lease_ms : 0;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k])
+            acked_ms[k] = node->member[k]->acked_ms;
+    node->acked_ms = promise_lease_from(&node->view, node->place, acked_ms);
 }
 
 /* Protocol 3: no grant and no confirmation without a lease (I18). */
@@ -82,7 +59,7 @@ void lease_refresh(struct node *node)
     bool grants = node->takes_part && !node->leaves && !node->dropped;
 
     if (grants && node->conf.lease_ms) {
-        node->lease_end_ms = lease_end(node);
+        node->lease_end_ms = promise_lease_end(node->acked_ms, node->now_ms, node->conf.lease_ms);
         grants = node->now_ms < node->lease_end_ms;
     } else {
         node->lease_end_ms = grants ? UINT64_MAX : 0;
@@ -139,10 +116,13 @@ bool lease_gave_up(const struct node *node)
 /* Protocol 5: is there no promise of this member that keeps the member at place `k` in the view (I18)? */
 static bool lease_owes_nothing(const struct node *node, uint32_t k)
 {
-    if (k == node->place) /* this member: dropped, and its locks given up; or an earlier incarnation takes part */
-        return (node->dropped && lease_gave_up(node)) ||
-               (!node->takes_part && node->now_ms >= node->began_ms + node->promise_ms);
-    return lease_is_bound(node, k) && node->now_ms >= node->member[k]->promised_ms;
+    if (k == node->place)
+        return promise_frees_itself(node->takes_part, node->dropped && lease_gave_up(node), node->began_ms,
+                                    node->promise_ms, node->now_ms);
+    return promise_owes_nothing(&(struct promise_debt){.takes_part = node->takes_part,
+                                                       .dropped = node->member[k]->bound,
+                                                       .promised_ms = node->member[k]->promised_ms},
+                                node->now_ms);
 }
 
 static struct beat lease_beat(const struct node *node)
@@ -202,7 +182,7 @@ static void lease_bind(struct node *node, uint32_t k)
 static bool lease_has_stood_still(const struct node *node, const struct member *m, const struct beat *beat)
 {
     return m->span.echo_ms && m->span.incarnation == m->link.peer_incarnation && beat->sent_ms > m->span.sent_ms &&
-           beat->sent_ms - m->span.sent_ms > node_stretch_ms(node->now_ms - m->span.echo_ms + 1);
+           beat->sent_ms - m->span.sent_ms > promise_stretch_ms(node->now_ms - m->span.echo_ms + 1);
 }
 
 /* The beginning of the next span is the first heartbeat that acknowledges a newer one of ours. */
@@ -243,7 +223,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
             if (beat->drops & plan_bit(k))
                 lease_bind(node, k);
     /* Protocol 2: acknowledge its heartbeat, and give the promise that belongs to the acknowledgement. */
-    if (lease_is_part(node, place) && !lease_is_bound(node, place)) {
+    if (promise_is_given(node->takes_part, lease_is_part(node, place), m->bound)) {
         m->beat_ms = beat->sent_ms;
         m->beat_incarnation = m->link.peer_incarnation;
         m->promised_ms = node->now_ms + node->promise_ms;
@@ -302,43 +282,25 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
     return in;
 }
 
-/* Has every lease run out that was given before the set of counted members changed last? Every member that takes part
- * has reported this view, so it measures its lease by the new set; and since the leader heard the last report, one
- * promise has passed, which is longer than a lease on every other clock. (Protocol 8, I28.) */
-static bool lease_is_settled(struct node *node)
+/* Protocol 8. The time after which the set of counted members is settled begins when all have reported this view. */
+static bool lease_change_roster(struct node *node, const struct plan_in *look, const struct plan *p, struct view *next)
 {
+    struct next_wish wish = {node->wish.add, node->wish.force, node->wish.name, node->wish.address};
+    struct next_in in = {.look = look, .plan = p, .wish = node->wish.until_ms ? &wish : NULL};
+
+    if (!next_all_report(look, p))
+        return false;
     if (!node->settled_ms)
         node->settled_ms = node->now_ms;
-    return node->now_ms - node->settled_ms >= node->promise_ms;
-}
-
-/* The roster changes by one member at a time. Every member that takes part must have installed the last change; and the
- * set of counted members changes only when it is settled. */
-static bool lease_change_roster(struct node *node, const struct plan_in *in, const struct plan *p, struct view *next)
-{
-    bool settled;
-
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (p->stay & plan_bit(k) && !in->said[k])
-            return false;
-    settled = lease_is_settled(node);
+    in.settled = promise_is_settled(node->settled_ms, node->promise_ms, node->now_ms);
     for (uint32_t k = 0; k < next->count; k++) {
-        struct view_member *m = &next->member[k];
-
-        if (m->standing == VIEW_REMOVED && !m->incarnation && agree_has_forgotten(node->agree, m->id)) {
-            view_remove(next, k);
-            return true;
-        }
-        if (m->standing == VIEW_ADDED && settled && agree_has_caught_up(node->agree, m->id)) {
-            m->standing = VIEW_MEMBER;
-            return true;
-        }
+        if (agree_has_forgotten(node->agree, next->member[k].id))
+            in.forgotten |= plan_bit(k);
+        if (agree_has_caught_up(node->agree, next->member[k].id))
+            in.caught_up |= plan_bit(k);
     }
-    if (roster_take_back(node, next))
-        return true;
-    if (view_staying(next) < next->count || !settled) /* one after the other */
-        return false;
-    return roster_grant_wish(node, next);
+    in.taken_back = roster_taken_back(node, next);
+    return next_change_roster(&in, next);
 }
 
 /* Is a new view with the same members due, because a member remembers too many names, has used half of the view's fences,
@@ -372,17 +334,13 @@ static uint64_t lease_next_fence(const struct node *node)
 /* Protocol 6 and 7. */
 static void lease_let_in(const struct node *node, const struct plan *p, struct view *next)
 {
-    for (uint32_t k = 0; k < node->view.count; k++) {
-        struct view_member *m = &next->member[k];
+    uint64_t incarnation[NODE_MEMBERS_MAX] = {0}, disk[NODE_MEMBERS_MAX] = {0};
 
-        if (p->leave & plan_bit(k))
-            m->incarnation = 0;
-        if (p->come & plan_bit(k)) {
-            m->incarnation = k == node->place ? node->self.incarnation : node->member[k]->link.peer_incarnation;
-            m->since = next->number;
-            m->disk = k == node->place ? node->self.disk : node->member[k]->link.disk_seen;
-        }
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        incarnation[k] = k == node->place ? node->self.incarnation : node->member[k]->link.peer_incarnation;
+        disk[k] = k == node->place ? node->self.disk : node->member[k]->link.disk_seen;
     }
+    next_let_in(p, incarnation, disk, next);
 }
 
 /* A new cluster waits for a while until all members are there, so that there is one view instead of many. */

@@ -197,13 +197,6 @@ void node_install(struct node *node, const struct view *view)
 
 /* ----------------------------------------------------------------------------------------------- begin and the end */
 
-/* A clock may be too fast or too slow by a twentieth: 1.05 / 0.95 is 21 / 19. And both count in whole milliseconds
- * (I18, I20). */
-uint64_t node_stretch_ms(uint64_t ms)
-{
-    return (ms * 21 + 18) / 19 + 1;
-}
-
 void node_init(struct node *node, const struct node_conf *conf)
 {
     *node = (struct node){.conf = *conf, .place = NODE_MEMBERS_MAX};
@@ -211,7 +204,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .summary = conf->summary,
                                     .digest = XXH3_64bits(conf->summary, strlen(conf->summary)),
                                     .incarnation = conf->incarnation};
-    node->promise_ms = node_stretch_ms(conf->lease_ms);
+    node->promise_ms = promise_stretch_ms(conf->lease_ms);
     node->beat_every_ms = conf->lease_ms / 8;
     node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
     locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,

@@ -23,6 +23,7 @@
 #include "member/agree.h"
 #include "member/fence.h"
 #include "member/member.h"
+#include "member/promise.h"
 #include "token.h"
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
@@ -176,8 +177,6 @@ bool node_is_open(const struct node *node);
 /* The number of milliseconds from now for which no other client is granted the locks of this member's clients, even if
  * this member is stopped or cut off from now on. UINT64_MAX: for ever. */
 uint64_t node_vouches_ms(const struct node *node);
-/* A duration that is at least `ms` on every other clock, given the drift bound. */
-uint64_t node_stretch_ms(uint64_t ms);
 /* Returns null, or why the process must end: the disk has failed. */
 const char *node_broken(const struct node *node);
 bool node_has_left(const struct node *node);

@@ -1,24 +1,12 @@
 /* roster.c - see roster.h. */
 #include "roster.h"
 
+#include "member/next.h"
 #include "messages.h"
 
 #include <string.h>
 
 enum { WISH_MS = 10000 };
-
-/* Without the member at `place`, would the members that take part be a majority? */
-static bool roster_keeps_majority(const struct view *v, uint32_t place)
-{
-    uint32_t counted = 0, part = 0;
-
-    for (uint32_t k = 0; k < v->count; k++)
-        if (k != place && view_counts(v, k)) {
-            counted++;
-            part += v->member[k].incarnation != 0;
-        }
-    return !view_counts(v, place) || 2 * part > counted;
-}
 
 /* Prints the names of the members that are counted and do not take part. */
 static void roster_name_absent(const struct view *v, uint32_t place, struct dme_text *to)
@@ -54,16 +42,10 @@ static const char *roster_refuse_second(struct node *node, const struct node_wis
     return node->refusal;
 }
 
-/* Has the member at `place` been added and not joined yet? Then its addition can be taken back. */
-static bool roster_is_awaited(const struct view *v, uint32_t place)
-{
-    return place != VIEW_MEMBERS_MAX && v->member[place].standing == VIEW_ADDED && !v->member[place].incarnation;
-}
-
 const char *node_change_roster(struct node *node, const struct node_wish *wish)
 {
     uint32_t k = view_find_name(&node->view, wish->name, strlen(wish->name));
-    struct node_wish *slot = !wish->add && roster_is_awaited(&node->view, k) ? &node->recall : &node->wish;
+    struct node_wish *slot = !wish->add && next_is_awaited(&node->view, k) ? &node->recall : &node->wish;
     const char *wrong;
 
     if (!node->agree)
@@ -82,7 +64,7 @@ const char *node_change_roster(struct node *node, const struct node_wish *wish)
         return "there is no such member";
     if (!wish->add && node->view.member[k].standing == VIEW_MEMBER && view_staying(&node->view) <= 1)
         return "the last member cannot be removed";
-    if (!wish->add && !wish->force && !roster_keeps_majority(&node->view, k))
+    if (!wish->add && !wish->force && !next_keeps_majority(&node->view, k))
         return roster_refuse_minority(node, k);
     node->news = true;
     *slot = *wish;
@@ -111,41 +93,24 @@ void roster_mind_wishes(struct node *node)
 
 /* An added member that takes part is about to be counted and stays. One that does not take part can be removed at
  * once. */
-bool roster_take_back(struct node *node, struct view *next)
+uint64_t roster_taken_back(struct node *node, const struct view *view)
 {
     uint64_t join_ms = node->conf.join_ms ? node->conf.join_ms : ROSTER_JOIN_MS;
 
-    for (uint32_t k = 0; k < next->count; k++) {
-        struct view_member *m = &next->member[k];
+    for (uint32_t k = 0; k < view->count; k++) {
+        const struct view_member *m = &view->member[k];
 
-        if (!roster_is_awaited(next, k))
+        if (!next_is_awaited(view, k))
             continue;
         if (node->awaited != m->id) {
             node->awaited = m->id;
             node->awaited_ms = node->now_ms;
         }
         if (node->now_ms - node->awaited_ms > join_ms ||
-            (node->recall.until_ms && strcmp(node->recall.name, m->name) == 0)) {
-            m->standing = VIEW_REMOVED;
-            return true;
-        }
-        return false;
+            (node->recall.until_ms && strcmp(node->recall.name, m->name) == 0))
+            return plan_bit(k);
+        return 0;
     }
     node->awaited = 0;
-    return false;
-}
-
-bool roster_grant_wish(const struct node *node, struct view *next)
-{
-    uint32_t k = view_find_name(next, node->wish.name, strlen(node->wish.name));
-
-    if (!node->wish.until_ms)
-        return false;
-    if (node->wish.add)
-        return !view_add(next, node->wish.name, node->wish.address, VIEW_ADDED);
-    if (k == VIEW_MEMBERS_MAX || next->member[k].standing != VIEW_MEMBER || view_staying(next) <= 1 ||
-        (!node->wish.force && !roster_keeps_majority(next, k)))
-        return false;
-    next->member[k].standing = VIEW_REMOVED;
-    return true;
+    return 0;
 }

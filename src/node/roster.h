@@ -16,10 +16,8 @@ enum { ROSTER_JOIN_MS = 300000 };
 /* Sends this member's wish to the leader again. Forgets it when the view has it, or when it has been kept for too
  * long. */
 void roster_mind_wishes(struct node *node);
-/* At the leader: marks as removed, in `next`, an added member that does not take part and whose addition has been taken
- * back or has expired. Returns true if there is one. */
-bool roster_take_back(struct node *node, struct view *next);
-/* At the leader: changes `next` as the wish says. Returns false if there is no wish that can be carried out. */
-bool roster_grant_wish(const struct node *node, struct view *next);
+/* At the leader: the set of added members that do not take part and whose addition has been taken back or has expired; at
+ * most one. */
+uint64_t roster_taken_back(struct node *node, const struct view *view);
 
 #endif

@@ -382,7 +382,7 @@ static void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
 {
     due_clear(&c->session->node->due, c);
     if (ttl_ms)
-        session_set_due(c, keep_is_token(c->session->kept) ? node_stretch_ms(ttl_ms) : ttl_ms);
+        session_set_due(c, keep_is_token(c->session->kept) ? promise_stretch_ms(ttl_ms) : ttl_ms);
 }
 
 /* How long a client that only tries may wait. It is answered when its member knows whether there is a holder, which
@@ -457,7 +457,7 @@ static void session_hear(struct session *s)
 
 uint64_t session_lapse_ms(const struct node *node)
 {
-    uint64_t span_ms = node_stretch_ms(node->conf.lease_ms ? node->conf.lease_ms : LONE_REMOTE_MS);
+    uint64_t span_ms = promise_stretch_ms(node->conf.lease_ms ? node->conf.lease_ms : LONE_REMOTE_MS);
 
     if (ring_empty(&node->confirming))
         return UINT64_MAX;
@@ -556,7 +556,7 @@ uint64_t session_confirm(struct session *s)
 
     if (ms == UINT64_MAX)
         ms = session_lone_ms(s);
-    until = s->node->now_ms + node_stretch_ms(ms);
+    until = s->node->now_ms + promise_stretch_ms(ms);
     if (ms && s->vouched_ms < until)
         s->vouched_ms = until;
     s->confirms |= ms > 0;

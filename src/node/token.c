@@ -90,7 +90,7 @@ static uint64_t token_left_ms(const struct claim *c)
 
     if (!c->due_slot)
         return UINT64_MAX;
-    return c->due_ms > now_ms ? (c->due_ms - now_ms - 1) * 19 / 21 : 0; /* see node_stretch_ms */
+    return c->due_ms > now_ms ? (c->due_ms - now_ms - 1) * 19 / 21 : 0; /* see promise_stretch_ms */
 }
 
 /* Extends the lock. Returns true if other members have to know that before the client is told. */

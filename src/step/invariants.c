@@ -63,7 +63,7 @@ static const char *invariants_of_session(const struct node *node, const struct s
         return "I3: a session has miscounted its claims";
     if (s->client && s->client->session != s)
         return "I3: a session belongs to another client than it says";
-    if (node->conf.lease_ms && s->vouched_ms > node->now_ms + node_stretch_ms(node->conf.lease_ms))
+    if (node->conf.lease_ms && s->vouched_ms > node->now_ms + promise_stretch_ms(node->conf.lease_ms))
         return "I20: a client was vouched for locks beyond any lease";
     *waiters += s->waiting != NULL;
     *holders += s->held;
