@@ -148,6 +148,7 @@ int cmd_plot(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_keygen(int argc, char **argv);
+int cmd_may(int argc, char **argv);
 int cmd_soak(int argc, char **argv);
 int cmd_drain(int argc, char **argv);
 int cmd_member(int argc, char **argv);

@@ -33,7 +33,15 @@ static const char serve_about[] =
     "A configuration file has the same settings, one in a line: \"lease 2000\" for --lease 2000. Lines \"member "
     "NAME=ADDRESS:PORT\" take the place of --members. The first line \"policy PATTERN [algorithm=NAME] "
     "[slots-algorithm=NAME] [slots=K | slots=none]\" whose PATTERN matches the name of a lock applies to it. Options "
-    "override the file.";
+    "override the file.\n"
+    "\n"
+    "Rights are lines of the file, too: \"allow WHO RIGHTS PATTERN\". The first one that is about the client and the "
+    "name of "
+    "the lock decides. WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; RIGHTS are lock, "
+    "shared, "
+    "watch, force-unlock and admin, with commas between them, or all, or none. Without any such line every client may "
+    "lock "
+    "and watch. \"dibs may\" explains what a client may do.";
 
 /* Makes the system's directory for the socket if systemd has not. Warns if this machine has another daemon, because the
  * two do not share their locks. */

@@ -20,6 +20,7 @@ const struct cli_command cli_commands[] = {
     {"force-unlock", "take a lock away from its holders", cmd_force_unlock, NULL},
     {"drain", "end a daemon when its clients hold no locks any more", cmd_drain, NULL},
     {"member", "list, add or remove the members of a cluster", cmd_member, NULL},
+    {"may", "tell whether a client has a right, and by which rule", cmd_may, NULL},
     {"keygen", "make a key for the members of a cluster, or for its clients", cmd_keygen, NULL},
     {"soak", "run simulated clusters of the service under faults", cmd_soak, NULL},
     {"demo", "show a short tour: one algorithm step by step, then all of them checked and measured", cmd_demo,

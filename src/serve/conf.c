@@ -125,10 +125,20 @@ static void conf_set(struct conf_draft *d, enum conf_key k, struct conf_setting 
 
 static void conf_line(struct conf_draft *d, char *line, unsigned number)
 {
-    const char *names[CONF_KEYS + 2] = {"member", "policy"}; /* and a null */
+    const struct {
+        const char *name;
+        struct conf_setting *list;
+        uint32_t *count, max;
+    } repeated[] = {
+        {"member", d->member, &d->members, NODE_MEMBERS_MAX}, {"policy", d->policy, &d->policies, LOCK_POLICIES_MAX},
+        {"allow", d->allow, &d->allows, RIGHTS_RULES_MAX},    {"limit", d->limit, &d->limits, RIGHTS_LIMITS_MAX},
+        {"login", d->login, &d->logins, RIGHTS_LOGINS_MAX},
+    };
+    enum { REPEATED = sizeof repeated / sizeof repeated[0] };
+    const char *names[CONF_KEYS + REPEATED] = {0}; /* --members has no line, so there is a null at the end */
     char *value = line + strcspn(line, " \t");
     struct conf_setting setting = {.key = line, .line = number};
-    unsigned count = 2;
+    unsigned count = 0;
     int found = -1;
 
     if (*value)
@@ -139,11 +149,14 @@ static void conf_line(struct conf_draft *d, char *line, unsigned number)
             found = strcmp(conf_keys[k].name, line) == 0 ? (int)k : found;
             names[count++] = conf_keys[k].name;
         }
-    if (strcmp(line, "member") == 0)
-        conf_add(d, d->member, &d->members, NODE_MEMBERS_MAX, setting);
-    else if (strcmp(line, "policy") == 0)
-        conf_add(d, d->policy, &d->policies, LOCK_POLICIES_MAX, setting);
-    else if (found < 0)
+    for (unsigned k = 0; k < REPEATED; k++) {
+        names[count++] = repeated[k].name;
+        if (strcmp(line, repeated[k].name) == 0) {
+            conf_add(d, repeated[k].list, repeated[k].count, repeated[k].max, setting);
+            return;
+        }
+    }
+    if (found < 0)
         conf_unknown(d, &setting, "setting", line, names, "dibs serve --help lists all");
     else if (!*setting.text)
         conf_mistake(d, &setting, "\"%s\" needs a value: %s %s", line, line, conf_keys[found].value);
@@ -320,13 +333,18 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
     conf->algorithm = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
     conf->slots_algorithm = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
     conf_policies(d, conf);
+    conf->rights = conf_rights(d);
     if (d->mistakes == 0)
         conf_summarize(conf);
+    else
+        conf_free(conf);
     return d->mistakes == 0;
 }
 
 void conf_free(struct serve_conf *conf)
 {
+    free(conf->rights);
+    conf->rights = NULL;
     free(conf->summary);
     conf->summary = NULL;
 }

@@ -5,12 +5,13 @@
  * are reported, not only the first one. A setting on the command line overrides the file.
  *
  * The file has a line for each setting: a key, which is the name of an option without its dashes, and a value. There
- * are two more keys, which may be repeated: `member`, one line for each member, and `policy`, of which the first that
- * matches a name applies. A comment begins with #. examples/dibs.conf is a complete example. */
+ * are more keys, which may be repeated: `member`, one line for each member; `policy`, of which the first that matches a name
+ * applies; `allow`, `limit` and `login`, the rights of clients (rights/rights.h). A comment begins with #. examples/dibs.conf is a complete example. */
 #ifndef DIBS_SERVE_CONF_H
 #define DIBS_SERVE_CONF_H
 
 #include "node/node.h"
+#include "rights/rights.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -50,7 +51,8 @@ struct serve_conf {
     const struct dme_alg *algorithm, *slots_algorithm;
     struct lock_policy policy[LOCK_POLICIES_MAX];
     uint32_t policies;
-    char *summary; /* the part that must be the same on all members, as text */
+    struct rights *rights; /* the rules for clients; see allow.c */
+    char *summary;         /* the part that must be the same on all members, as text */
 };
 
 /* ----------------------------------------------------------------------------------------------- what is written */
@@ -93,7 +95,8 @@ struct conf_draft {
     struct conf_setting set[CONF_KEYS];
     struct conf_setting member[NODE_MEMBERS_MAX];
     struct conf_setting policy[LOCK_POLICIES_MAX];
-    uint32_t members, policies;
+    struct conf_setting allow[RIGHTS_RULES_MAX], limit[RIGHTS_LIMITS_MAX], login[RIGHTS_LOGINS_MAX];
+    uint32_t members, policies, allows, limits, logins;
     struct conf_said mistake[CONF_MISTAKES_MAX]; /* in the order of their lines */
     unsigned mistakes;                           /* their number, including those that are not kept */
 };
@@ -149,5 +152,12 @@ void conf_join_address(const struct serve_member *m, char *text, size_t size);
 const char *conf_objects(const struct serve_conf *conf, const char *name, const char *address);
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
+/* allow.c: the rules of the draft, as a table that the caller frees. */
+struct rights *conf_rights(struct conf_draft *d);
+/* Gives the subject its number, if it is a user or a group of this machine. Returns false if there is none of that name. */
+bool conf_know_subject(struct rights_subject *s);
+/* Reads the rules of this file again, which may run in a thread of its own. Returns null if there were mistakes; the draft, in
+ * which they are, is overwritten. */
+struct rights *conf_read_rights(struct conf_draft *d, const char *file);
 
 #endif

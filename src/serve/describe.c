@@ -83,6 +83,12 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         describe_policy(&conf->policy[k], to);
         fprintf(to, "\n");
     }
+    for (unsigned k = 0; conf->rights && k < conf->rights->rules; k++) {
+        char text[RIGHTS_WHY_MAX];
+
+        rights_print_rule(&conf->rights->rule[k], text);
+        fprintf(to, "allow      %s\n", text);
+    }
     fprintf(to, "otherwise  algorithm=%s slots-algorithm=%s\n", conf->algorithm->name, conf->slots_algorithm->name);
     if (conf->n > 1)
         fprintf(to, "digest     %016" PRIx64 ", the same on all members\n",

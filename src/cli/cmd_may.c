@@ -1,0 +1,120 @@
+/* dibs may - tells whether a client has a right, and by which rule: from a configuration file, or by asking a daemon. */
+#include "ask.h"
+#include "cli.h"
+#include "serve/conf.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAY_GROUPS_MAX = 1024, MAY_WHO_MAX = 16384 };
+
+/* What the word WHO stands for. */
+struct may {
+    struct rights_subject subject;
+    gid_t group[MAY_GROUPS_MAX];
+    int groups;
+};
+
+/* A user of this machine is in its groups. */
+static void may_groups(struct may *m)
+{
+    const struct passwd *user = m->subject.kind == RIGHTS_USER ? getpwuid(m->subject.number) : NULL;
+
+    m->groups = 0;
+    if (m->subject.kind == RIGHTS_GROUP)
+        m->group[m->groups++] = m->subject.number;
+    if (!user)
+        return;
+    m->groups = MAY_GROUPS_MAX;
+    if (getgrouplist(user->pw_name, user->pw_gid, m->group, &m->groups) < 0)
+        cli_die("\"%s\" is in more than %d groups", user->pw_name, MAY_GROUPS_MAX);
+}
+
+static void may_read_who(struct may *m, const char *text)
+{
+    char why[RIGHTS_WHY_MAX];
+
+    if (!rights_parse_subject(&m->subject, text, strlen(text), why))
+        cli_die("%s", why);
+    if (!conf_know_subject(&m->subject))
+        cli_die("there is no %s on this machine; write its number", text);
+    may_groups(m);
+}
+
+/* Offline: by the rules in a file. */
+static int may_by_file(const char *file, struct may *m, unsigned right, const char *name)
+{
+    static struct conf_draft draft;
+    struct rights *t = conf_read_rights(&draft, file);
+    struct rights_subject *s = &m->subject;
+    struct rights_who who = {.has_user = s->kind == RIGHTS_USER, .user = s->number, .group = m->group};
+    char text[RIGHTS_WHY_MAX], certs[RIGHTS_NAME_MAX + 2] = "";
+    struct rights_verdict v;
+
+    if (!t) {
+        conf_tell(&draft, stderr);
+        return CLI_USAGE;
+    }
+    who.groups = (uint32_t)m->groups;
+    who.operates = who.has_user && who.user == 0;
+    if (s->kind == RIGHTS_KEY)
+        who.key = s->name;
+    if (s->kind == RIGHTS_CERT)
+        memcpy(who.certs = certs, s->name, strlen(s->name));
+    if (s->kind == RIGHTS_AUTH)
+        memcpy(who.auth, s->name, sizeof s->name);
+    v = rights_decide(t, &who, right, name, strlen(name));
+    rights_explain(t, &who, right, name, strlen(name), v, text);
+    printf("%s: %s\n", v.allowed ? "yes" : "no", text);
+    free(t);
+    return v.allowed ? CLI_OK : CLI_FAILED;
+}
+
+int cmd_may(int argc, char **argv)
+{
+    const char *file = NULL, *words[3];
+    const struct cli_option options[] = {
+        {"--config", CLI_TEXT, &file, "FILE",
+         "decide by the rules in FILE, a configuration of dibs serve (default: no file)", 0, 0, NULL},
+        {0},
+    };
+    const struct cli_usage usage = {
+        "dibs may WHO RIGHT [NAME] --config FILE",
+        "Tells whether a client has a right, and by which rule of the configuration.\n"
+        "\n"
+        "WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; a user is in its groups. RIGHT is "
+        "lock, "
+        "shared, watch, force-unlock or admin, which has no NAME. \"dibs serve --help\" describes the rules.\n"
+        "\n"
+        "The owner of the daemon's socket, root and holders of the cluster key have all rights, whatever the rules "
+        "are. A "
+        "file does not tell who the owner is.\n"
+        "\n"
+        "Exit status: 0 yes, 1 no, 2 the command line or the file is wrong.",
+        options,
+        {{"May the user alice take the lock \"backup\"?",
+          "dibs may user:alice lock backup --config /etc/dibs/dibs.conf"},
+         {"May holders of the key \"ci\" see who holds build-1?", "dibs may key:ci watch build-1 --config dibs.conf"}},
+    };
+    struct may m;
+    char why[RIGHTS_WHY_MAX];
+    unsigned right;
+    int count = cli_parse(argc, argv, &usage, words, 3);
+
+    if (count < 2)
+        cli_die("which client, and which right? dibs may WHO RIGHT NAME");
+    may_read_who(&m, words[0]);
+    if (!rights_parse_rights(&right, words[1], strlen(words[1]), why) || !right || right == RIGHTS_ALL)
+        cli_die("\"%s\" is not one right; there are lock, shared, watch, force-unlock and admin", words[1]);
+    if (right == (RIGHT_LOCK | RIGHT_SHARED))
+        right = RIGHT_LOCK;
+    if ((right == RIGHT_ADMIN) == (count == 3))
+        cli_die(count == 3 ? "admin is about no lock: dibs may %s admin"
+                           : "the right is about a lock; which one? dibs may %s %s NAME",
+                words[0], words[1]);
+    if (!file)
+        cli_die("which rules? name their file with --config");
+    return may_by_file(file, &m, right, count == 3 ? words[2] : "");
+}

@@ -1,0 +1,120 @@
+/* rights.c - the decision by the rules, and its explanation. See rights.h. */
+#include "rights.h"
+
+#include "base/glob.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static bool rights_has_group(const struct rights_who *who, uint32_t group)
+{
+    for (uint32_t k = 0; k < who->groups; k++)
+        if (who->group[k] == group)
+            return true;
+    return false;
+}
+
+/* Names of machines are the same in capital and small letters. */
+static bool rights_has_cert(const struct rights_who *who, const char *name)
+{
+    for (const char *at = who->certs; at && *at; at += strlen(at) + 1)
+        if (strcasecmp(at, name) == 0)
+            return true;
+    return false;
+}
+
+static bool rights_is(const struct rights_subject *s, const struct rights_who *who)
+{
+    if (s->kind == RIGHTS_ANY)
+        return true;
+    if (!who)
+        return false;
+    switch (s->kind) {
+    case RIGHTS_USER:
+        return s->known && who->has_user && who->user == s->number;
+    case RIGHTS_GROUP:
+        return s->known && rights_has_group(who, s->number);
+    case RIGHTS_KEY:
+        return who->key && strcmp(who->key, s->name) == 0;
+    case RIGHTS_CERT:
+        return rights_has_cert(who, s->name);
+    default:
+        return who->auth[0] && strcmp(who->auth, s->name) == 0;
+    }
+}
+
+struct rights_verdict rights_decide(const struct rights *t, const struct rights_who *who, unsigned any_of,
+                                    const char *name, size_t name_len)
+{
+    static const unsigned without_rules = RIGHT_LOCK | RIGHT_SHARED | RIGHT_WATCH;
+    uint64_t cost = 0;
+
+    if (who && who->operates)
+        return (struct rights_verdict){.allowed = true, .by_default = true};
+    if (!t || !t->rules)
+        return (struct rights_verdict){.allowed = (any_of & without_rules) != 0, .by_default = true};
+    for (unsigned k = 0; k < t->rules; k++) {
+        const struct rights_rule *r = &t->rule[k];
+
+        if (rights_is(&r->who, who) && glob_matches(r->pattern, strlen(r->pattern), name, name_len, &cost))
+            return (struct rights_verdict){.allowed = (any_of & r->rights) != 0, .rule = r};
+    }
+    return (struct rights_verdict){.allowed = false};
+}
+
+const struct rights_limit *rights_limit(const struct rights *t, const struct rights_who *who)
+{
+    for (unsigned k = 0; t && k < t->limits; k++)
+        if (rights_is(&t->limit[k].who, who))
+            return &t->limit[k];
+    return NULL;
+}
+
+const struct rights_login *rights_login(const struct rights *t, const char *name, size_t len)
+{
+    for (unsigned k = 0; t && k < t->logins; k++)
+        if (strlen(t->login[k].name) == len && memcmp(t->login[k].name, name, len) == 0)
+            return &t->login[k];
+    return NULL;
+}
+
+void rights_label(const struct rights_who *who, char text[RIGHTS_LABEL_MAX])
+{
+    if (who && who->auth[0])
+        snprintf(text, RIGHTS_LABEL_MAX, "auth:%s", who->auth);
+    else if (who && who->key)
+        snprintf(text, RIGHTS_LABEL_MAX, "key:%s", who->key);
+    else if (who && who->certs && *who->certs)
+        snprintf(text, RIGHTS_LABEL_MAX, "cert:%s", who->certs);
+    else if (who && who->has_user)
+        snprintf(text, RIGHTS_LABEL_MAX, "user:%u", (unsigned)who->user);
+    else
+        snprintf(text, RIGHTS_LABEL_MAX, "any");
+}
+
+void rights_explain(const struct rights *t, const struct rights_who *who, unsigned any_of, const char *name,
+                    size_t name_len, struct rights_verdict v, char text[RIGHTS_WHY_MAX])
+{
+    char label[RIGHTS_LABEL_MAX], needs[64], rule[RIGHTS_WHY_MAX] = "", about[300] = "";
+
+    rights_label(who, label);
+    rights_print_rights(any_of, needs);
+    if (name_len)
+        snprintf(about, sizeof about, " for \"%.*s\"", (int)name_len, name);
+    if (v.rule)
+        rights_print_rule(v.rule, rule);
+    if (v.by_default && who && who->operates)
+        snprintf(text, RIGHTS_WHY_MAX, "%s is an operator, who has all rights", label);
+    else if (v.by_default)
+        snprintf(text, RIGHTS_WHY_MAX,
+                 "%s %s the right %s%s: without rules, every client may lock and watch, and only "
+                 "operators may do more",
+                 label, v.allowed ? "has" : "has not", needs, about);
+    else if (v.rule)
+        snprintf(text, RIGHTS_WHY_MAX, "%s %s the right %s%s, by the rule in %s:%u: allow %.500s", label,
+                 v.allowed ? "has" : "has not", needs, about, t->file, v.rule->line, rule);
+    else
+        snprintf(text, RIGHTS_WHY_MAX, "%s has not the right %s%s, as no rule in %s is about both", label, needs, about,
+                 t->file);
+}

@@ -1,0 +1,139 @@
+/* rights.h - which client may do what with which lock: rules, and the decision by them. Pure: no I/O, no clock (I34).
+ *
+ * A *subject* is what a client can prove to be: a Unix user or a group of it (the kernel tells), the holder of a client key
+ * with a name, the holder of a certificate with a name, or a name that has logged in with its password (AUTH). A client may
+ * be several subjects at once: `struct rights_who`.
+ *
+ * A *right* is about names of locks, but for `admin`, which is about the member as a whole:
+ *
+ *   lock          acquire it, in every mode; includes `shared`
+ *   shared        acquire it in shared mode
+ *   watch         see its holders, its waiters and its events
+ *   force-unlock  take it away from its holders
+ *   admin         change the members, drain a member, ask what others may do
+ *
+ * What a client holds it may always release, extend and confirm: the grant was the decision.
+ *
+ * A *rule* is "allow WHO RIGHTS PATTERN". The first rule whose subject the client is, and whose pattern matches the name,
+ * decides: the client has the rights of that rule for that name, and no others. The right `none` makes a rule that refuses.
+ * Since `admin` is about no name, only rules with the pattern * are looked at for it. A client that no rule is about has no
+ * rights. An *operator* (the owner of the daemon's socket, root, the cluster key) has all of them, whatever the rules are.
+ *
+ * Without any rule, every client may lock and watch, and only operators may do the rest. */
+#ifndef DIBS_RIGHTS_RIGHTS_H
+#define DIBS_RIGHTS_RIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RIGHT_LOCK = 1,
+    RIGHT_SHARED = 2,
+    RIGHT_WATCH = 4,
+    RIGHT_FORCE = 8,
+    RIGHT_ADMIN = 16,
+    RIGHTS_ALL = 31,
+    RIGHTS_BITS = 5,
+};
+
+enum {
+    RIGHTS_RULES_MAX = 256,
+    RIGHTS_LIMITS_MAX = 64,
+    RIGHTS_LOGINS_MAX = 64,
+    RIGHTS_NAME_MAX = 127,    /* bytes in the name of a subject */
+    RIGHTS_PATTERN_MAX = 255, /* bytes in a pattern */
+    RIGHTS_HASH_MAX = 159,    /* bytes in the hash of a password */
+    RIGHTS_FILE_MAX = 255,
+    RIGHTS_WHY_MAX = 2048, /* room for any sentence of this file */
+};
+
+enum rights_kind { RIGHTS_ANY, RIGHTS_USER, RIGHTS_GROUP, RIGHTS_KEY, RIGHTS_CERT, RIGHTS_AUTH, RIGHTS_KINDS };
+
+struct rights_subject {
+    enum rights_kind kind;
+    bool known;      /* USER, GROUP: its number is known; the parser knows it if it was written as a number */
+    uint32_t number; /* USER, GROUP */
+    char name[RIGHTS_NAME_MAX + 1];
+};
+
+struct rights_rule {
+    struct rights_subject who;
+    unsigned rights; /* RIGHT_.. together */
+    unsigned line;   /* of the file */
+    char pattern[RIGHTS_PATTERN_MAX + 1];
+};
+
+/* How much each client to which it applies may use at one member, over all its connections. 0: no limit. */
+struct rights_limit {
+    struct rights_subject who;
+    unsigned line;
+    uint32_t locks, waiters, connections;
+};
+
+/* A name that can log in, and the hash of its password (tls/password.h). */
+struct rights_login {
+    unsigned line;
+    char name[RIGHTS_NAME_MAX + 1];
+    char hash[RIGHTS_HASH_MAX + 1];
+};
+
+struct rights {
+    char file[RIGHTS_FILE_MAX + 1]; /* where the rules are, for people */
+    unsigned rules, limits, logins;
+    struct rights_rule rule[RIGHTS_RULES_MAX];
+    struct rights_limit limit[RIGHTS_LIMITS_MAX];
+    struct rights_login login[RIGHTS_LOGINS_MAX];
+};
+
+/* What a client has proved. The caller owns the memory that it points to. */
+struct rights_who {
+    bool operates; /* an operator, by the daemon's defaults */
+    bool has_user;
+    uint32_t user;
+    uint32_t groups; /* how many */
+    uint32_t *group;
+    char *key;   /* the name of its client key, or null */
+    char *certs; /* the names of its certificate, each with a zero byte behind it, and one more at the end; or null */
+    char auth[RIGHTS_NAME_MAX + 1]; /* the name that has logged in, or "" */
+};
+
+struct rights_verdict {
+    bool allowed;
+    bool by_default;                /* there are no rules, or the client is an operator */
+    const struct rights_rule *rule; /* that decided; null: none */
+};
+
+/* May this client (null: one that has proved nothing) do what takes one of these rights with this name? The name of `admin`
+ * is empty. A null table has no rules. */
+struct rights_verdict rights_decide(const struct rights *t, const struct rights_who *who, unsigned any_of,
+                                    const char *name, size_t name_len);
+/* The first limit that applies to this client; or null. */
+const struct rights_limit *rights_limit(const struct rights *t, const struct rights_who *who);
+const struct rights_login *rights_login(const struct rights *t, const char *name, size_t len);
+
+/* Says in a sentence why it is allowed or refused: which right, and the rule with its file and line. */
+void rights_explain(const struct rights *t, const struct rights_who *who, unsigned any_of, const char *name,
+                    size_t name_len, struct rights_verdict v, char text[RIGHTS_WHY_MAX]);
+/* What the client is called for people, and where it is counted: the name that has logged in, or its key, or certificate, or user:
+ * "auth:web", "key:ci", "cert:ci.example", "user:1000", "any". */
+enum { RIGHTS_LABEL_MAX = RIGHTS_NAME_MAX + 8 };
+void rights_label(const struct rights_who *who, char text[RIGHTS_LABEL_MAX]);
+
+/* ------------------------------------------------------------------------------------------------------------- text */
+
+/* Each reads what follows the key of a line. Returns false, with a sentence in `why`, if that is not what it should be. */
+bool rights_parse_rule(struct rights_rule *r, const char *text, char why[RIGHTS_WHY_MAX]);
+bool rights_parse_limit(struct rights_limit *l, const char *text, char why[RIGHTS_WHY_MAX]);
+bool rights_parse_login(struct rights_login *l, const char *text, char why[RIGHTS_WHY_MAX]);
+bool rights_parse_subject(struct rights_subject *s, const char *text, size_t len, char why[RIGHTS_WHY_MAX]);
+/* "lock,watch". Returns false if some word is no right. */
+bool rights_parse_rights(unsigned *rights, const char *text, size_t len, char why[RIGHTS_WHY_MAX]);
+/* As rights_parse_rule reads it. */
+void rights_print_rule(const struct rights_rule *r, char text[RIGHTS_WHY_MAX]);
+void rights_print_rights(unsigned rights, char text[64]);
+void rights_print_subject(const struct rights_subject *s, char text[RIGHTS_LABEL_MAX]);
+/* The name of a key or a login: letters, digits, dots, dashes and underscores. */
+bool rights_is_name(const char *text, size_t len);
+
+#endif

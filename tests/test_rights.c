@@ -1,0 +1,204 @@
+/* Rights of clients: a table of rules and cases, and what is wrong with rules.
+ * Invariant: I34. */
+#include "test.h"
+
+#include "rights/rights.h"
+
+#include <string.h>
+
+static const char *const rules[] = {
+    "user:1001 none secret-*",
+    "group:50 lock,watch build-*",
+    "user:1001 shared *.db",
+    "key:ci lock build-*",
+    "cert:ci.example lock,watch ci",
+    "auth:web lock web-?",
+    "auth:boss all *",
+    "key:ops force-unlock,watch *",
+    "user:1002 admin *",
+    "group:60 watch [a-c]*",
+    "any watch public-*",
+};
+
+static struct rights table;
+
+static void read_rules(void)
+{
+    char why[RIGHTS_WHY_MAX];
+
+    memset(&table, 0, sizeof table);
+    strcpy(table.file, "dibs.conf");
+    for (unsigned k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+        assert_true(rights_parse_rule(&table.rule[k], rules[k], why));
+        table.rule[k].line = k + 1;
+    }
+    table.rules = sizeof rules / sizeof rules[0];
+}
+
+static uint32_t in_50[] = {7, 50}, in_60[] = {60};
+static char ci[] = "ci", ops[] = "ops", stranger[] = "client", names[] = "other.example\0CI.example\0";
+
+static const struct rights_who owner = {.operates = true, .has_user = true},
+                               user_1 = {.has_user = true, .user = 1001, .groups = 2, .group = in_50},
+                               user_2 = {.has_user = true, .user = 1002, .groups = 1, .group = in_60},
+                               user_3 = {.has_user = true, .user = 1003}, key_ci = {.key = ci}, key_ops = {.key = ops},
+                               key_none = {.key = stranger}, cert = {.certs = names}, web = {.auth = "web"},
+                               boss = {.auth = "boss"}, web_by_key = {.auth = "web", .key = ci};
+
+/* Who, right, name: the line of the rule that decides (0: none, -1: by default), and whether it is allowed. */
+static const struct {
+    const struct rights_who *who;
+    unsigned any_of;
+    const char *name;
+    int line;
+    bool allowed;
+} cases[] = {
+    {&owner, RIGHT_ADMIN, "", -1, true},
+    {&owner, RIGHT_LOCK, "secret-1", -1, true},
+    {&user_1, RIGHT_LOCK, "secret-1", 1, false},
+    {&user_1, RIGHT_WATCH, "secret-1", 1, false},
+    {&user_1, RIGHT_LOCK, "build-1", 2, true},
+    {&user_1, RIGHT_SHARED, "build-1", 2, true},
+    {&user_1, RIGHT_FORCE, "build-1", 2, false},
+    {&user_1, RIGHT_LOCK, "build-x.db", 2, true}, /* the first match, not the best */
+    {&user_1, RIGHT_SHARED, "x.db", 3, true},
+    {&user_1, RIGHT_LOCK, "x.db", 3, false},
+    {&user_1, RIGHT_LOCK, "other", 0, false},
+    {&user_1, RIGHT_ADMIN, "", 0, false},
+    {&user_2, RIGHT_ADMIN, "", 9, true},
+    {&user_2, RIGHT_LOCK, "build-1", 9, false}, /* its own rule comes first */
+    {&user_2, RIGHT_WATCH, "abc", 9, false},
+    {&user_3, RIGHT_WATCH, "public-1", 11, true},
+    {&user_3, RIGHT_LOCK, "public-1", 11, false},
+    {&user_3, RIGHT_WATCH, "private", 0, false},
+    {&key_ci, RIGHT_LOCK, "build-", 4, true},
+    {&key_ci, RIGHT_WATCH, "build-", 4, false},
+    {&key_ci, RIGHT_LOCK | RIGHT_WATCH, "build-", 4, true}, /* one of them is enough */
+    {&key_ci, RIGHT_LOCK, "buil", 0, false},
+    {&key_ops, RIGHT_FORCE, "build-1", 8, true},
+    {&key_ops, RIGHT_ADMIN, "", 8, false},
+    {&key_none, RIGHT_LOCK, "build-1", 0, false}, /* a key does not imply anything */
+    {&cert, RIGHT_LOCK, "ci", 5, true},           /* any of its names, in small letters or capitals */
+    {&cert, RIGHT_LOCK, "ci2", 0, false},
+    {&cert, RIGHT_ADMIN, "", 0, false},
+    {&web, RIGHT_LOCK, "web-1", 6, true},
+    {&web, RIGHT_LOCK, "web-12", 0, false},
+    {&boss, RIGHT_ADMIN, "", 7, true},
+    {&boss, RIGHT_FORCE, "secret-1", 7, true},
+    {&web_by_key, RIGHT_LOCK, "build-1", 4, true}, /* a client is all that it has proved */
+    {&web_by_key, RIGHT_LOCK, "web-1", 6, true},
+    {NULL, RIGHT_WATCH, "public-x", 11, true},
+    {NULL, RIGHT_LOCK, "build-1", 0, false},
+    {NULL, RIGHT_ADMIN, "", 0, false},
+};
+
+static void the_first_rule_that_matches_decides(void **state)
+{
+    (void)state;
+    read_rules();
+    for (unsigned k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct rights_verdict v =
+            rights_decide(&table, cases[k].who, cases[k].any_of, cases[k].name, strlen(cases[k].name));
+        int line = v.by_default ? -1 : v.rule ? (int)v.rule->line : 0;
+
+        if (v.allowed != cases[k].allowed || line != cases[k].line)
+            fail_msg("case %u: %s by line %d", k, v.allowed ? "allowed" : "refused", line);
+    }
+}
+
+static void without_rules_clients_lock_and_watch_and_operators_do_the_rest(void **state)
+{
+    static const struct rights none;
+    const struct rights *const tables[] = {NULL, &none};
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++)
+        for (unsigned right = 1; right < RIGHTS_ALL; right *= 2) {
+            assert_true(rights_decide(tables[k], &owner, right, "x", 1).allowed);
+            assert_int_equal(rights_decide(tables[k], &user_1, right, "x", 1).allowed, right < RIGHT_FORCE);
+            assert_int_equal(rights_decide(tables[k], NULL, right, "x", 1).allowed, right < RIGHT_FORCE);
+        }
+}
+
+static void a_refusal_names_the_right_and_the_rule(void **state)
+{
+    char text[RIGHTS_WHY_MAX];
+
+    (void)state;
+    read_rules();
+    rights_explain(&table, &user_1, RIGHT_LOCK, "x.db", 4, rights_decide(&table, &user_1, RIGHT_LOCK, "x.db", 4), text);
+    assert_string_equal(
+        text, "user:1001 has not the right lock for \"x.db\", by the rule in dibs.conf:3: allow user:1001 shared *.db");
+    rights_explain(&table, &key_none, RIGHT_ADMIN, "", 0, rights_decide(&table, &key_none, RIGHT_ADMIN, "", 0), text);
+    assert_string_equal(text, "key:client has not the right admin, as no rule in dibs.conf is about both");
+    rights_explain(&table, &owner, RIGHT_ADMIN, "", 0, rights_decide(&table, &owner, RIGHT_ADMIN, "", 0), text);
+    assert_string_equal(text, "user:0 is an operator, who has all rights");
+}
+
+static void every_mistake_in_a_rule_is_named(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {
+        {"", "three words"},
+        {"any lock", "three words"},
+        {"any lock x y", "three words"},
+        {"alice lock *", "is no client"},
+        {"any: lock *", "is no client"},
+        {"user lock *", "is no client"},
+        {"user: lock *", "needs a name"},
+        {"key:a/b lock *", "needs a name"},
+        {"any read *", "\"read\" is no right"},
+        {"any lock, *", "\"\" is no right"},
+        {"any none,lock *", "stands alone"},
+        {"any admin x*", "pattern of its rule is *"},
+        {"any lock \x01", "a pattern is"},
+    };
+    char why[RIGHTS_WHY_MAX];
+    struct rights_rule r;
+    struct rights_limit l;
+    struct rights_login in;
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        assert_false(rights_parse_rule(&r, wrong[k].text, why));
+        if (!strstr(why, wrong[k].says))
+            fail_msg("\"%s\": %s", wrong[k].text, why);
+    }
+    assert_true(rights_parse_limit(&l, "key:ci locks=3 connections=4294967295", why) && l.locks == 3 && !l.waiters);
+    assert_false(rights_parse_limit(&l, "key:ci", why) || rights_parse_limit(&l, "key:ci locks=0", why) ||
+                 rights_parse_limit(&l, "key:ci locks=1 locks=2", why) || rights_parse_limit(&l, "", why) ||
+                 rights_parse_limit(&l, "any locks=4294967296", why) || rights_parse_limit(&l, "any lock=1", why));
+    assert_true(rights_parse_login(&in, "web pbkdf2", why) && !rights_parse_login(&in, "web", why) &&
+                !rights_parse_login(&in, "w b x", why));
+}
+
+static void limits_apply_by_the_first_match(void **state)
+{
+    char why[RIGHTS_WHY_MAX];
+
+    (void)state;
+    memset(&table, 0, sizeof table);
+    assert_true(rights_parse_limit(&table.limit[0], "key:ci locks=1", why));
+    assert_true(rights_parse_limit(&table.limit[1], "group:50 locks=2", why));
+    assert_true(rights_parse_limit(&table.limit[2], "any locks=3", why));
+    table.limits = 3;
+    assert_ptr_equal(rights_limit(&table, &key_ci), &table.limit[0]);
+    assert_ptr_equal(rights_limit(&table, &user_1), &table.limit[1]);
+    assert_ptr_equal(rights_limit(&table, NULL), &table.limit[2]);
+    table.limits = 2;
+    assert_null(rights_limit(&table, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_rule_that_matches_decides),
+        cmocka_unit_test(without_rules_clients_lock_and_watch_and_operators_do_the_rest),
+        cmocka_unit_test(a_refusal_names_the_right_and_the_rule),
+        cmocka_unit_test(every_mistake_in_a_rule_is_named),
+        cmocka_unit_test(limits_apply_by_the_first_match),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
