@@ -17,8 +17,8 @@ tell $? "the core and the algorithms are pure"
 raft=$(nm build/release/src/member/agree*.o build/release/src/member/journal.o | sed -n 's/^ *U \(raft_[a-z_]*\)$/\1/p' | sort -u | tr '\n' ' ')
 # shellcheck disable=SC2046 # a list of files
 ar qcs "$dir/node.a" build/release/src/base/bytes.o build/release/src/base/glob.o build/release/src/base/plain.o build/release/src/base/sha1.o \
-    $(for part in link member lock protocol node core alg; do echo build/release/src/$part/*.o; done) &&
-    ALLOW="mem_new mem_try_new mem_grow mem_try_grow free snprintf memchr memmem strnlen strncasecmp strchr fnmatch qsort $raft" tests/purity "$dir/node.a"
+    $(for part in link member lock protocol rights node core alg; do echo build/release/src/$part/*.o; done) &&
+    ALLOW="mem_new mem_try_new mem_grow mem_try_grow free snprintf memchr memmem strnlen strncasecmp strcasecmp strchr strcspn strspn fnmatch qsort $raft" tests/purity "$dir/node.a"
 tell $? "a member of the service does no I/O and has no globals"
 
 # What the client library decides: src/soak drives the same code.
