@@ -298,14 +298,14 @@ static void lock_work(struct locks *l, struct lock *lock)
         old_tell_home(l, lock);
 
     while (again) {
-        uint32_t asking = 0;
+        uint32_t asking = 0, sites = lock_sites(lock);
 
         again = false;
         if (!lock->site)
             instance_begin(l, lock);
-        for (uint32_t s = 0; s < lock_sites(lock); s++)
+        for (uint32_t s = 0; s < sites; s++)
             asking += lock->site[s].node->phase == DME_WAITING;
-        for (uint32_t s = 0; s < lock_sites(lock); s++) {
+        for (uint32_t s = 0; s < sites; s++) {
             struct lock_site *site = &lock->site[s];
 
             if (site->node->phase == DME_INSIDE)

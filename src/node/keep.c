@@ -516,26 +516,41 @@ bool keep_is_busy(const struct node *node)
 uint64_t keep_due_ms(const struct node *node)
 {
     const struct keep *k = &node->keep;
-    uint64_t due = ring_empty(&k->resuming) ? k->due_ms : keep_earlier(k->due_ms, k->looked_ms + LOOK_AGAIN_MS);
 
-    return keep_is_busy(node) ? keep_earlier(due, node->now_ms + 1) : due;
+    return ring_empty(&k->resuming) ? k->due_ms : keep_earlier(k->due_ms, k->looked_ms + LOOK_AGAIN_MS);
+}
+
+/* This member knows of no kept session, and nothing is left to do about those that it knew. */
+static bool keep_is_idle(const struct keep *k)
+{
+    return k->count == 0 && k->phase == KEEP_PASSED && k->looking == 0 && !k->stirred && k->due_ms == UINT64_MAX &&
+           ring_empty(&k->doomed) && ring_empty(&k->withdrawn) && ring_empty(&k->resuming);
+}
+
+static void keep_acknowledge(struct node *node)
+{
+    for (uint32_t j = 0; j < node->view.count; j++) {
+        struct member *m = node->member[j];
+
+        if (m && m->keep.seen != m->keep.told && m->keep.synced && keep_peer(node, j)) {
+            keep_say_number(m, KEEP_ACK, m->keep.seen);
+            m->keep.told = m->keep.seen;
+        }
+    }
 }
 
 void keep_go_on(struct node *node)
 {
     struct keep *k = &node->keep;
 
+    if (keep_is_idle(k)) {
+        keep_acknowledge(node);
+        return;
+    }
     keep_views_go_on(node);
     for (struct ring *first = keep_believed(node); k->vouched.next != first;)
         ring_cut(k->vouched.next);
-    for (uint32_t j = 0; j < node->view.count; j++) {
-        struct member *m = keep_peer(node, j);
-
-        if (m && m->keep.synced && m->keep.seen != m->keep.told) {
-            keep_say_number(m, KEEP_ACK, m->keep.seen);
-            m->keep.told = m->keep.seen;
-        }
-    }
+    keep_acknowledge(node);
     keep_drop_some(node);
     if (!keep_is_looking(k) && (k->stirred || keep_due_ms(node) <= node->now_ms))
         keep_begin_look(node);

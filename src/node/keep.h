@@ -185,6 +185,7 @@ bool keep_next(struct node *node, struct node_event *event);
 /* After letters have come, and when time has passed: does the next piece of work. keep_is_busy: is there one? */
 void keep_go_on(struct node *node);
 bool keep_is_busy(const struct node *node);
+/* When there is something to do because time has passed; UINT64_MAX: never. */
 uint64_t keep_due_ms(const struct node *node);
 /* A letter of the member at place k, of PART_KEEP (link/registry.h). Returns false if it must wait. *wrong becomes what
  * is wrong with it, or null. */

@@ -347,7 +347,7 @@ void session_pass_all(struct session *from, struct session *to)
  * lock whose grant the client has not been told does not count as held. */
 static struct claim *session_find(const struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
-    const struct lock *lock = locks_find(&s->node->locks, name, name_len);
+    const struct lock *lock = ring_empty(&s->claims) ? NULL : locks_find(&s->node->locks, name, name_len);
     struct claim *found = NULL;
 
     for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
@@ -404,7 +404,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "the name of a lock has 1 to %d bytes", LOCK_NAME_MAX);
         return "ERR";
     }
-    if (!ring_empty(&s->claims) && session_holds(s, wish->name, wish->name_len, 0)) {
+    if (c && c->state == CLAIM_HELD) {
         dme_print(why, "this connection holds \"%.*s\" already", (int)wish->name_len, wish->name);
         return "ERR";
     }
