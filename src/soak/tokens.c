@@ -120,7 +120,8 @@ void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct 
             !tokens_is_withdrawn(w, &op->key[0]))
             world_fail(w, "client %u of %s is told of a lock of its token, and %s does not know", x->client,
                        w->machine[i].name, w->machine[j].name);
-    if (a && strlen(a->token) == op->wish.token_len && memcmp(a->token, op->wish.token, op->wish.token_len) == 0) {
+    if (a && strlen(a->token) + 1 == op->wish.token_len &&
+        memcmp(a->token, op->wish.token + 1, strlen(a->token)) == 0) {
         x->name = a->name;
         x->mode = LOCK_ALONE;
         x->slots = 0;
