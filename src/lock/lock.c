@@ -771,6 +771,7 @@ void locks_adopt(struct locks *l, struct claim *c)
     c->uncertain = true;
     lock->slots = c->slots;
     lock->known = 1;
+    lock_refuse_others(l, lock); /* clients may have asked for another kind when this member did not know the holder */
     lock_gain(l, lock);
     digest_gain(l, c);
     old_adopt(l, lock, c);
