@@ -1,16 +1,14 @@
-// Lock libraries of Node.js, unmodified: redis_locks.js LIBRARY. Reads commands, one in a line, and answers yes or no, as
-// redis_locks.py does.
+// Lock libraries of Node.js, unmodified. Reads commands, one in a line, and answers yes or no, as redis_locks.py does.
 "use strict";
 const Redis = require("ioredis");
 const readline = require("readline");
 
-const library = process.argv[2];
 const locks = {};
 const connect = (port) => new Redis(Number(port), "127.0.0.1", { maxRetriesPerRequest: 1 });
 
 // Each function gets a client, and returns what is kept of the lock; it throws if the lock is not acquired, or not owned.
 const libraries = {
-  "redlock 5": () => {
+  "redlock-5": () => {
     const { default: Redlock, Lock } = require("redlock");
     const at = (client) => new Redlock([client], { retryCount: 0 });
     return {
@@ -20,7 +18,7 @@ const libraries = {
       foreign: (client, lock) => at(client).release(new Lock(at(client), lock.resources, "foreign", [], 0)),
     };
   },
-  "redlock 4": () => {
+  "redlock-4": () => {
     const Redlock = require("redlock4");
     const at = (client) => new Redlock([client], { retryCount: 0 });
     const copy = (client, lock, value) =>
@@ -53,10 +51,10 @@ const libraries = {
   },
 };
 
-const doing = libraries[library]();
+for (const library in libraries) libraries[library] = libraries[library]();
 
-async function obey([command, who, port, ...words]) {
-  const client = connect(port);
+async function obey([library, command, id, port, ...words]) {
+  const doing = libraries[library], who = library + id, client = connect(port);
   client.on("error", () => {});
   try {
     if (command === "acquire") locks[who] = await doing.acquire(client, words[0], Number(words[1]));

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Redis lock libraries, unmodified, against three real daemons, of which one is killed (I33): exclusion, extension, expiry, release by
-# another connection, a foreign release. No time is asserted.
+# Redis lock libraries, unmodified, and others by the commands that they send, against three real daemons, of which one is killed while
+# they hold locks (I33): exclusion, extension, expiry, release by another connection, a foreign release. No time is asserted.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -8,65 +8,65 @@ base=$((28300 + $$ % 2300)) # below the ports that the system gives away by itse
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 ant=$((base + 3)) bee=$((base + 4)) cat=$((base + 5)) # where their clients come
 
-start() { # NAME PORT; without the pipes of a library, which would not see their end
-    serve "$1" --name "$1" --members "$members" --lease 1000 --clients "127.0.0.1:$2" 8>&- 9<&-
+start() { # NAME PORT; without the pipes of a driver, which would not see their end
+    serve "$1" --name "$1" --members "$members" --lease 1000 --clients "127.0.0.1:$2" 3>&- 4>&- 5>&- 6<&- 7<&- 8<&-
 }
 
 all_ready() {
     is_ready ant && is_ready bee && is_ready cat
 }
 
-begin_library() { # COMMAND...
-    rm -f "$dir/say" "$dir/go"
-    mkfifo "$dir/say" "$dir/go"
-    timeout 120 "$@" <"$dir/go" >"$dir/say" 2>"$dir/library.err" &
-    driver=$!
-    started="$started $driver"
-    exec 8>"$dir/go" 9<"$dir/say"
+# ---- A driver is a process that speaks for some libraries. It hears on descriptor TO, and is heard on FROM.
+libraries=
+begin_driver() { # NAME TO FROM LIBRARIES COMMAND...
+    driver=$1 to=$2 from=$3
+    libraries="$libraries $4"
+    shift 4
+    mkfifo "$dir/$driver.go" "$dir/$driver.say"
+    timeout 200 "$@" <"$dir/$driver.go" >"$dir/$driver.say" 2>"$dir/$driver.err" 3>&- 4>&- 5>&- 6<&- 7<&- 8<&- &
+    started="$started $!"
+    eval "exec $to>\"$dir/$driver.go\" $from<\"$dir/$driver.say\""
 }
 
-end_library() {
-    exec 8>&- 9<&-
-    wait "$driver" 2>/dev/null
-    sed 's/^/# /' "$dir/library.err"
-}
-
-asked() { # EXPECTED WORD...
+asked() { # EXPECTED LIBRARY WORD...
     expected=$1
     shift
-    echo "$*" >&8
-    read -r answer <&9 || answer="(it has ended)"
+    case $1 in
+    redlock-5 | redlock-4 | redis-semaphore) to=4 from=7 ;;
+    Laravel) to=5 from=8 ;;
+    *) to=3 from=6 ;;
+    esac
+    echo "$*" >&$to
+    read -r answer <&$from || answer="(it has ended)"
     [ "$answer" = "$expected" ] || echo "# $*: $answer"
     [ "$answer" = "$expected" ]
 }
 
-scenario() { # LIBRARY
-    what=$(echo "$1" | tr ' ' '-')
-    asked yes acquire a "$ant" "$what" 60000
+# ---- What each library does before a member is killed, and after that.
+before() { # LIBRARY
+    asked yes "$1" acquire a "$ant" "$1" 60000
     tell $? "$1: a lock is acquired"
-    asked no acquire b "$bee" "$what" 60000
+    asked no "$1" acquire b "$bee" "$1" 60000
     tell $? "$1: the lock excludes a client of another member"
-    asked no foreign a "$cat" && asked no acquire b "$bee" "$what" 60000
+    asked no "$1" foreign a "$cat" && asked no "$1" acquire b "$bee" "$1" 60000
     tell $? "$1: a foreign token does not release it"
-    asked yes extend a "$ant" 70000 && asked yes extend a "$bee" 80000
+    asked yes "$1" extend a "$ant" 70000 && asked yes "$1" extend a "$bee" 80000
     tell $? "$1: the lock is extended, at any member"
-    kill -KILL "$(cat "$dir/ant.pid")"
-    wait "$(cat "$dir/ant.pid")" 2>/dev/null
-    until_true asked yes extend a "$bee" 70000
+}
+
+after() { # LIBRARY
+    until_true asked yes "$1" extend a "$bee" 70000
     tell $? "$1: the lock is extended after its member was killed"
-    asked no acquire b "$cat" "$what" 60000
+    asked no "$1" acquire b "$cat" "$1" 60000
     tell $? "$1: and excludes others as before"
-    asked yes release a "$cat"
+    asked yes "$1" release a "$cat"
     tell $? "$1: another connection releases it"
-    until_true asked yes acquire b "$bee" "$what" 300
+    until_true asked yes "$1" acquire b "$bee" "$1" 300
     tell $? "$1: then another client acquires it"
-    until_true asked yes acquire a "$cat" "$what" 60000
+    until_true asked yes "$1" acquire a "$cat" "$1" 60000
     tell $? "$1: a lock that is not extended expires"
-    asked yes release a "$cat"
+    asked yes "$1" release a "$cat"
     tell $? "$1: the lock is released"
-    start ant "$ant"
-    until_true all_ready
-    tell $? "$1: the member is there again"
 }
 
 start ant "$ant"
@@ -77,9 +77,7 @@ tell $? "three members come together"
 
 python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import redis.lock' 2>/dev/null && echo "$p" && break; done)
 if [ -n "$python" ]; then
-    begin_library "$python" tests/redis_locks.py
-    scenario "redis-py"
-    end_library
+    begin_driver python 3 6 "redis-py redlock-py redsync ShedLock Spring Redisson" "$python" tests/redis_locks.py
 else
     tell 0 "redis-py # SKIP python3-redis is not installed"
 fi
@@ -97,11 +95,22 @@ elif [ "$(cat "$npm_dir/packages" 2>/dev/null)" != "$packages" ] &&
     sed 's/^/# /' "$dir/npm.log"
     tell 0 "libraries of Node.js # SKIP npm cannot install them"
 else
-    for library in "redlock 5" "redlock 4" redis-semaphore; do
-        begin_library env NODE_PATH="$npm_dir/node_modules" node tests/redis_locks.js "$library"
-        scenario "$library"
-        end_library
-    done
+    begin_driver node 4 7 "redlock-5 redlock-4 redis-semaphore" env NODE_PATH="$npm_dir/node_modules" node tests/redis_locks.js
 fi
+
+if php -m 2>/dev/null | grep -qx redis && [ -e /usr/share/php/Illuminate/Cache/autoload.php ]; then
+    begin_driver php 5 8 Laravel php tests/redis_locks.php
+else
+    tell 0 "Laravel # SKIP php-redis and php-illuminate-cache are not installed"
+fi
+
+for library in $libraries; do before "$library"; done
+kill -KILL "$(cat "$dir/ant.pid")"
+wait "$(cat "$dir/ant.pid")" 2>/dev/null
+for library in $libraries; do after "$library"; done
+start ant "$ant"
+until_true all_ready
+tell $? "the member is there again"
+cat "$dir"/*.err 2>/dev/null | sed 's/^/# /'
 
 echo "1..$number"

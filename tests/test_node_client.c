@@ -620,7 +620,7 @@ static void mistakes_are_named(void **state)
     assert_non_null(user[0].end);
     assert_string_equal(say('a', "*1\r\n:4\r\n"), "a: -ERR a request is an array of strings");
     assert_null(user[0].end);
-    assert_string_equal(say('b', "*99\r\n"), "b: -ERR a request has at most 64 words");
+    assert_string_equal(say('b', "*999\r\n"), "b: -ERR a request has at most 256 words");
     assert_null(user[1].end);
 }
 
@@ -713,10 +713,10 @@ static void nobody_makes_us_keep_an_endless_request(void **state)
     (void)state;
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[RESP_REQUEST_MAX] = '\0';
-    assert_string_equal(say('a', long_text), "a: -ERR a request has at most 4096 bytes");
+    assert_string_equal(say('a', long_text), "a: -ERR a request has at most 16384 bytes");
     assert_null(user[0].end);
-    assert_string_equal(say('b', "*2\r\n$4\r\nPING\r\n$4096\r\n"), "");
-    assert_string_equal(say('b', long_text), "b: -ERR a request has at most 4096 bytes");
+    assert_string_equal(say('b', "*2\r\n$4\r\nPING\r\n$16384\r\n"), "");
+    assert_string_equal(say('b', long_text), "b: -ERR a request has at most 16384 bytes");
 }
 
 static void nobody_makes_us_keep_endless_requests(void **state)

@@ -358,6 +358,105 @@ static void pollers_are_served_in_turn(void **state)
     stop();
 }
 
+/* As Redisson says them, by their digests: lock, unlock, renew. Its lock counts how often its thread has acquired it. */
+#define REDISSON_LOCK "EVALSHA 149c5a8bf18676fd99e9e6e24923bd64d9b62f94 1 x "
+#define REDISSON_UNLOCK "EVALSHA 6866459238a13a701d42f4971f12d9f3a50e2442 3 x redisson_lock__channel:{x} latch 0 "
+
+static void a_lock_of_redisson_is_counted(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, REDISSON_LOCK "30000 u:1"), "$-1 ");
+    assert_string_equal(ask(1, REDISSON_LOCK "30000 u:2"), ":200 ");
+    assert_string_equal(ask(1, REDISSON_LOCK "20000 u:1"), "$-1 ");
+    assert_string_equal(ask(2, "HGET x u:1"), "$1 2 ");
+    assert_string_equal(ask(2, "PTTL x"), ":20000 ");
+    assert_string_equal(ask(2, "HEXISTS x u:2"), ":0 ");
+    assert_string_equal(ask(2, "HGET x u:2"), "$-1 ");
+    assert_string_equal(ask(2, "EXISTS x"), ":1 ");
+    assert_non_null(strstr(ask(2, "GET x"), "-WRONGTYPE"));
+    assert_non_null(strstr(ask(2, "GET x:fence"), "$"));
+    assert_string_equal(ask(2, "SET x t NX PX 1000"), "$-1 ");
+    exclude(1); /* the count is known to the next owner */
+    assert_string_equal(ask(1, REDISSON_UNLOCK "30000 u:2 publish 100"), "$-1 ");
+    assert_string_equal(ask(1, REDISSON_UNLOCK "30000 u:1 publish 100"), ":0 ");
+    assert_string_equal(ask(2, "PTTL x"), ":30000 ");
+    assert_string_equal(ask(2, REDISSON_LOCK "30000 u:2"), ":200 ");
+    assert_string_equal(ask(2, "EVALSHA 8e19a1ddbdee9138df9f32a480c57addab4353d1 1 x 10000 u:1"), ":1 ");
+    assert_string_equal(ask(2, "EVALSHA 8e19a1ddbdee9138df9f32a480c57addab4353d1 1 x 10000 u:2"), ":0 ");
+    assert_string_equal(ask(1, "PTTL x"), ":10000 ");
+    assert_string_equal(ask(1, "HGET x u:1"), "$1 1 ");
+    assert_string_equal(ask(2, REDISSON_UNLOCK "30000 u:1 publish 100"), ":1 ");
+    assert_string_equal(ask(2, REDISSON_UNLOCK "30000 u:1 publish 100"), "$-1 ");
+    assert_string_equal(ask(1, "EXISTS x"), ":0 ");
+    stop();
+}
+
+static void locks_of_redisson_are_renewed_together(void **state)
+{
+    static const char renew[] = "EVALSHA 6a3d31570dc6f4b0bd32bcdc8e75667747c6f635 3 z x y 50000 u:1 u:2 u:3";
+
+    (void)state;
+    start();
+    ask(0, "EVALSHA dad0f8d619e548e04f21fb48d50be5034df3adae 1 x 30000 u:2");
+    ask(1, "EVALSHA 9401052d872adfd0179ef8c8e8c028512707629a 1 y 30000 u:1");
+    ask(2, "EVALSHA 149c5a8bf18676fd99e9e6e24923bd64d9b62f94 1 z 30000 u:1");
+    assert_string_equal(ask(0, renew), "*3 :1 :1 :0 "); /* y is of another thread */
+    assert_string_equal(ask(0, "PTTL x"), ":50000 ");
+    assert_string_equal(ask(0, "PTTL y"), ":30000 ");
+    assert_string_equal(ask(1, "EVALSHA 605e338249a7a1d40df83b04f7658354f883b41b 2 y channel 0 publish"), ":1 ");
+    assert_string_equal(ask(1, "EVALSHA 605e338249a7a1d40df83b04f7658354f883b41b 2 y channel 0 publish"), ":0 ");
+    stop();
+}
+
+static void redisson_is_told_when_a_lock_is_free(void **state)
+{
+    static const char message[] = "*3 $7 message $26 redisson_lock__channel:{x} $1 0 ";
+
+    (void)state;
+    start();
+    ask(0, REDISSON_LOCK "1000 u:1");
+    assert_string_equal(ask(1, "SUBSCRIBE redisson_lock__channel:{x}"),
+                        "*3 $9 subscribe $26 redisson_lock__channel:{x} :1 ");
+    bytes_free(&user[1].heard);
+    ask(0, REDISSON_LOCK "1000 u:1");
+    ask(2, REDISSON_UNLOCK "1000 u:1 publish 100");
+    assert_string_equal(cluster_heard(&user[1]), "");
+    ask(2, REDISSON_UNLOCK "1000 u:1 publish 100");
+    assert_string_equal(cluster_heard(&user[1]), message);
+    bytes_free(&user[1].heard);
+    ask(0, REDISSON_LOCK "1000 u:1");
+    pass(1200); /* its TTL is over */
+    assert_string_equal(cluster_heard(&user[1]), message);
+    assert_string_equal(ask(1, "UNSUBSCRIBE"), "*3 $11 unsubscribe $26 redisson_lock__channel:{x} :0 ");
+    ask(0, REDISSON_LOCK "1000 u:2");
+    ask(0, REDISSON_UNLOCK "1000 u:2 publish 100");
+    assert_string_equal(cluster_heard(&user[1]), "");
+    assert_string_equal(ask(4, "SUBSCRIBE redisson_lock__channel__{x}"),
+                        "*3 $9 subscribe $27 redisson_lock__channel__{x} :1 ");
+    stop();
+}
+
+static void locks_of_spring_are_obtained_again(void **state)
+{
+    static const char obtain[] = "EVALSHA 175897a4e379e99e79a54937be09226f76cdcfe5 1 x ";
+    char line[128];
+
+    (void)state;
+    start();
+    for (unsigned k = 0; k < 4; k++) {
+        snprintf(line, sizeof line, "%s%s 10000", obtain, k & 1 ? "other" : "me");
+        assert_string_equal(ask(k, line), k & 1 ? "$-1 " : ":1 ");
+    }
+    assert_string_equal(ask(1, "EVALSHA 879e0f7b8d83c3266d4e996627438c05dbda0b89 1 x me 20000"), ":1 ");
+    assert_string_equal(ask(1, "EVALSHA 879e0f7b8d83c3266d4e996627438c05dbda0b89 1 x other 20000"), "$-1 ");
+    assert_string_equal(ask(1, "PTTL x"), ":20000 ");
+    assert_string_equal(ask(1, "EVALSHA f0f9038aa2b6d6c3436c72d147573ea2a58f0ef2 1 x other"), "$-1 ");
+    assert_string_equal(ask(1, "EVALSHA f0f9038aa2b6d6c3436c72d147573ea2a58f0ef2 1 x me"), ":1 ");
+    assert_string_equal(ask(2, "EVALSHA 356d97191f2b63031781ccc0e8e82f02e1995a90 1 x me"), "$-1 ");
+    stop();
+}
+
 static void what_is_no_lock_is_refused(void **state)
 {
     (void)state;
@@ -395,6 +494,10 @@ int main(void)
         cmocka_unit_test(scripts_are_known_by_their_digests),
         cmocka_unit_test(several_locks_are_acquired_together),
         cmocka_unit_test(pollers_are_served_in_turn),
+        cmocka_unit_test(a_lock_of_redisson_is_counted),
+        cmocka_unit_test(locks_of_redisson_are_renewed_together),
+        cmocka_unit_test(redisson_is_told_when_a_lock_is_free),
+        cmocka_unit_test(locks_of_spring_are_obtained_again),
         cmocka_unit_test(what_is_no_lock_is_refused),
     };
 

@@ -500,6 +500,8 @@ const struct command commands[] = {
     {"EXPIRE", 3, 3, command_expire, "EXPIRE name s", 0},
     {"EVAL", 3, RESP_ARGS_MAX, command_eval, "EVAL script count name ... token ...", COMMAND_COSTS},
     {"EVALSHA", 3, RESP_ARGS_MAX, command_eval, "EVALSHA sha1 count name ... token ...", COMMAND_COSTS},
+    {"HEXISTS", 3, 3, command_hash, "HEXISTS name id", 0},
+    {"HGET", 3, 3, command_hash, "HGET name id", 0},
     {"SCRIPT", 2, RESP_ARGS_MAX, command_script, "SCRIPT LOAD script | EXISTS sha1 ... | FLUSH", 0},
     {"SELECT", 2, 2, command_select, "SELECT 0", 0},
     {"ECHO", 2, 2, command_echo, "ECHO text", 0},

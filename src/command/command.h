@@ -51,6 +51,20 @@ void command_echo(struct client *c, const struct resp_request *r);
 void command_auth(struct client *c, const struct resp_request *r);
 void command_wait(struct client *c, const struct resp_request *r);
 void command_answer_redis(struct client *c, const struct token_op *op);
+/* Are these names, and not too many? If not, the client is sent an error. */
+bool command_are_names(struct client *c, const struct resp_word *names, size_t count);
+
+/* command_redisson.c. Styles of answers (struct token_wish) from COMMAND_REDISSON on are those of its scripts and commands. */
+enum { COMMAND_REDISSON = 100, COMMAND_REDISSON_HGET = 200, COMMAND_REDISSON_HEXISTS };
+struct redis_script { /* the words of EVAL behind the script */
+    const struct resp_word *key, *arg;
+    size_t keys, args;
+};
+void command_redisson(struct client *c, enum script_means means, const struct redis_script *r);
+void command_hash(struct client *c, const struct resp_request *r);
+void command_answer_redisson(struct client *c, const struct token_op *op);
+/* Is this a channel on which Redisson waits for a lock? Then *name becomes the lock's name. */
+bool command_redisson_channel(struct resp_word channel, struct resp_word *name);
 
 /* command_watch.c */
 void command_subscribe(struct client *c, const struct resp_request *r);

@@ -13,6 +13,7 @@
 /* How an operation is answered: struct token_wish.style. */
 enum {
     REDIS_OK,        /* OK, or nothing */
+    REDIS_TRUE,      /* 1, or nothing */
     REDIS_COUNT,     /* for how many keys it was done */
     REDIS_COUNT_OR,  /* the same; -1 if there is no such key */
     REDIS_VALUE,     /* the token, or nothing */
@@ -26,13 +27,13 @@ enum { EXPIRY_MAX = COMMAND_MS_MAX };
 static const char redis_no_expiry[] =
     "without an expiry (PX or EX) the lock of a client that has crashed would stay for ever; give the lock a timeout";
 
-static bool redis_names_are_right(struct client *c, const struct resp_word *names, size_t count)
+bool command_are_names(struct client *c, const struct resp_word *names, size_t count)
 {
     for (size_t k = 0; k < count; k++)
         if (!command_is_name(c, names[k]))
             return false;
     if (count > TOKEN_KEYS_MAX)
-        resp_error(&c->out, "ERR", "at most 48 names are possible");
+        resp_error(&c->out, "ERR", "at most 100 names are possible");
     return count <= TOKEN_KEYS_MAX;
 }
 
@@ -48,7 +49,7 @@ static void redis_ask(struct client *c, struct token_wish wish, const struct res
     wish.sort = TOKEN_OF_REDIS;
     if (!wish.token)
         wish.token = "";
-    if (redis_names_are_right(c, names, count))
+    if (command_are_names(c, names, count))
         token_ask(c->session, &wish, names, count);
 }
 
@@ -188,7 +189,7 @@ static enum script_means redis_by_sha1(const struct node *node, struct resp_word
 static enum script_means redis_by_text(struct client *c, struct resp_word text, char hex[SHA1_HEX + 1])
 {
     enum script_means means = script_by_text(text.at, text.len);
-    char line[256];
+    char line[400];
 
     sha1_hex(text.at, text.len, hex);
     if (means) {
@@ -209,13 +210,16 @@ static void redis_script_wish(enum script_means means, struct token_wish *wish)
         enum token_what what;
         unsigned style;
     } table[] = {
-        [SCRIPT_ACQUIRE] = {TOKEN_ACQUIRE, REDIS_COUNT}, [SCRIPT_ACQUIRE_SET] = {TOKEN_ACQUIRE, REDIS_OK},
-        [SCRIPT_RELEASE] = {TOKEN_RELEASE, REDIS_COUNT}, [SCRIPT_RELEASE_OR] = {TOKEN_RELEASE, REDIS_COUNT_OR},
-        [SCRIPT_EXTEND] = {TOKEN_EXTEND, REDIS_COUNT},   [SCRIPT_EXTEND_BY] = {TOKEN_EXTEND, REDIS_COUNT},
+        [SCRIPT_ACQUIRE] = {TOKEN_ACQUIRE, REDIS_COUNT},  [SCRIPT_ACQUIRE_SET] = {TOKEN_ACQUIRE, REDIS_OK},
+        [SCRIPT_RELEASE] = {TOKEN_RELEASE, REDIS_COUNT},  [SCRIPT_RELEASE_OR] = {TOKEN_RELEASE, REDIS_COUNT_OR},
+        [SCRIPT_EXTEND] = {TOKEN_EXTEND, REDIS_COUNT},    [SCRIPT_EXTEND_BY] = {TOKEN_EXTEND, REDIS_COUNT},
+        [SCRIPT_OBTAIN] = {TOKEN_ACQUIRE, REDIS_TRUE},    [SCRIPT_RENEW] = {TOKEN_EXTEND, REDIS_TRUE},
+        [SCRIPT_GIVE_BACK] = {TOKEN_RELEASE, REDIS_TRUE},
     };
 
     wish->what = table[means].what;
     wish->style = table[means].style;
+    wish->again = means == SCRIPT_OBTAIN;
 }
 
 void command_eval(struct client *c, const struct resp_request *r)
@@ -237,9 +241,13 @@ void command_eval(struct client *c, const struct resp_request *r)
         resp_error(&c->out, "ERR", "the number of keys is from 1 to the number of words that follow");
         return;
     }
-    redis_script_wish(means, &wish);
     arg = &r->word[3 + keys];
     args = r->count - 3 - keys;
+    if (means >= SCRIPT_COUNT_UP) {
+        command_redisson(c, means, &(struct redis_script){.key = &r->word[3], .keys = keys, .arg = arg, .args = args});
+        return;
+    }
+    redis_script_wish(means, &wish);
     if (args < (means == SCRIPT_EXTEND_BY    ? 3u
                 : wish.what == TOKEN_RELEASE ? 1u
                                              : 2u) ||
@@ -315,12 +323,21 @@ void command_answer_redis(struct client *c, const struct token_op *op)
         else
             resp_nil(out, c->protocol);
         break;
+    case REDIS_TRUE:
+        if (op->good)
+            resp_integer(out, 1);
+        else
+            resp_nil(out, c->protocol);
+        break;
     case REDIS_COUNT_OR:
         resp_signed(out, op->missing ? -1 : (int64_t)op->good);
         break;
     case REDIS_VALUE:
-        if (op->good)
-            resp_string(out, op->found, op->found_len);
+        if (op->good && op->found[0] == TOKEN_WITH_COUNT)
+            resp_error(out, "WRONGTYPE",
+                       "this is a lock of Redisson, which has no value; HGET name id returns its count");
+        else if (op->good)
+            resp_string(out, op->found + 1, op->found_len - 1u);
         else
             resp_nil(out, c->protocol);
         break;

@@ -66,6 +66,8 @@ void command_answer_token(struct client *c, const struct token_op *op)
 
     if (op->code) {
         resp_error(&c->out, op->code, op->why);
+    } else if (op->wish.style >= COMMAND_REDISSON) {
+        command_answer_redisson(c, op);
     } else if (op->wish.sort == TOKEN_OF_REDIS) {
         command_answer_redis(c, op);
     } else if (op->wish.style == COMMAND_TOKEN_LOCK && op->good) {

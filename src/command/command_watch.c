@@ -30,18 +30,31 @@ static void command_tell_subscription(struct client *c, const char *what, const 
     resp_integer(&c->out, c->session->subscribed);
 }
 
+/* A pattern, the name of a lock, or a channel on which Redisson waits for one. */
+static struct watch_topic command_topic(bool pattern, struct resp_word word)
+{
+    struct resp_word name;
+
+    if (!pattern && command_redisson_channel(word, &name))
+        return (struct watch_topic){.text = name.at, .len = name.len, .channel = word.at, .channel_len = word.len};
+    return (struct watch_topic){.pattern = pattern, .text = word.at, .len = word.len};
+}
+
 void command_subscribe(struct client *c, const struct resp_request *r)
 {
     bool pattern = resp_is(r->word[0], "PSUBSCRIBE");
-    const char *wrong;
 
-    for (size_t k = 1; k < r->count; k++)
+    for (size_t k = 1; k < r->count; k++) {
+        struct watch_topic topic = command_topic(pattern, r->word[k]);
+        const char *wrong;
+
         if (!command_is_name(c, r->word[k]))
             continue;
-        else if ((wrong = watch_subscribe(c->session, pattern, r->word[k].at, r->word[k].len)))
+        if ((wrong = watch_subscribe(c->session, &topic)))
             resp_error(&c->out, "BUSY", wrong);
         else
             command_tell_subscription(c, pattern ? "psubscribe" : "subscribe", r->word[k].at, r->word[k].len);
+    }
 }
 
 void command_unsubscribe(struct client *c, const struct resp_request *r)
@@ -51,7 +64,9 @@ void command_unsubscribe(struct client *c, const struct resp_request *r)
     const struct subscription *s;
 
     for (size_t k = 1; k < r->count; k++) {
-        watch_unsubscribe(c->session, pattern, r->word[k].at, r->word[k].len);
+        struct watch_topic topic = command_topic(pattern, r->word[k]);
+
+        watch_unsubscribe(c->session, &topic);
         command_tell_subscription(c, what, r->word[k].at, r->word[k].len);
     }
     if (r->count > 1)
@@ -60,10 +75,13 @@ void command_unsubscribe(struct client *c, const struct resp_request *r)
         command_tell_subscription(c, what, NULL, 0);
     while ((s = watch_first(c->session, pattern))) {
         char text[LOCK_NAME_MAX + 1];
-        size_t len = s->text_len;
+        const char *channel = watch_channel(s);
+        size_t len = channel ? s->channel_len : s->text_len;
+        struct watch_topic topic;
 
-        memcpy(text, s->text, len);
-        watch_unsubscribe(c->session, pattern, text, len);
+        memcpy(text, channel ? channel : s->text, len);
+        topic = command_topic(pattern, (struct resp_word){text, len});
+        watch_unsubscribe(c->session, &topic);
         command_tell_subscription(c, what, text, len);
     }
 }
@@ -72,6 +90,15 @@ void command_event(struct client *c, const struct subscription *s, const struct 
 {
     char line[512];
 
+    if (watch_channel(s)) { /* Redisson is told only that the lock is free */
+        if (note->event != WATCH_RELEASED && note->event != WATCH_LOST)
+            return;
+        command_news(c, 3);
+        resp_text(&c->out, "message");
+        resp_string(&c->out, watch_channel(s), s->channel_len);
+        resp_text(&c->out, "0");
+        return;
+    }
     snprintf(line, sizeof line, "%s %s %" PRIu64 " %" PRIu64 " %s %s", watch_event_name[note->event], note->member,
              note->client, note->fence, lock_mode_name[note->mode], note->who);
     command_news(c, s->pattern ? 4 : 3);

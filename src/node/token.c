@@ -66,11 +66,50 @@ static struct keep_session *token_find(const struct node *node, struct keep_id i
     return keep_is_token(e) && e->value && token_fence(e) ? e : NULL;
 }
 
-static bool token_owns(const struct token_op *op, const struct keep_session *e)
+/* The length of the count at the end of a value, with the space before it; or 0. */
+static size_t token_count_len(const char *value, size_t len)
 {
+    size_t digits = 0;
+
+    while (digits + 1 < len && value[len - 1 - digits] >= '0' && value[len - 1 - digits] <= '9')
+        digits++;
+    return value[0] == TOKEN_WITH_COUNT && digits && value[len - 1 - digits] == ' ' ? digits + 1 : 0;
+}
+
+uint32_t token_count(const char *value, size_t len)
+{
+    size_t digits = token_count_len(value, len);
+    uint32_t count = 0;
+
+    for (size_t k = len - digits + 1; digits && k < len; k++)
+        count = 10 * count + (uint32_t)(value[k] - '0');
+    return digits ? count : 1;
+}
+
+/* Was the lock made by such commands? Those of Redis know locks with a count, too. */
+static bool token_is_of_sort(const struct token_op *op, const struct keep_session *e)
+{
+    char sort = e->value->text[0];
+
+    return sort == (char)op->wish.sort || (op->wish.sort == TOKEN_OF_REDIS && sort == TOKEN_WITH_COUNT);
+}
+
+static bool token_owns(const struct token_op *op, const struct token_key *key, const struct keep_session *e)
+{
+    size_t len = e->value->len - token_count_len(e->value->text, e->value->len);
+
     if (op->wish.any)
-        return e->value->text[0] == (char)op->wish.sort;
-    return e->value->len == op->wish.token_len && memcmp(e->value->text, op->wish.token, op->wish.token_len) == 0;
+        return token_is_of_sort(op, e);
+    return len == key->token_len && memcmp(e->value->text, key->token, len) == 0;
+}
+
+/* The value of the lock, for this key: its token, and the count if it has one. */
+static void token_make_value(struct token_op *op, const struct token_key *key, uint32_t count)
+{
+    memcpy(op->value, key->token, key->token_len);
+    op->value_len = (uint8_t)key->token_len;
+    if (op->wish.sort == TOKEN_WITH_COUNT)
+        op->value_len += (uint8_t)snprintf(op->value + key->token_len, sizeof op->value - key->token_len, " %u", count);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the owner */
@@ -141,14 +180,13 @@ static void token_promise(struct node *node, struct token_promise terms)
 static void token_say_ask(struct member *m, const struct token_op *op, const struct keep_session *e)
 {
     uint8_t letter[ASK_MAX], *at = letter;
-    bool renames = op->wish.renames;
 
     at = pack_number(pack_number(at, TOKEN_ASK, 1), op->number, 8);
-    at = pack_number(at, op->wish.what == TOKEN_ACQUIRE ? TOKEN_EXTEND : op->wish.what, 1);
+    at = pack_number(at, op->key[op->at].ordered - 1u, 1);
     at = pack_number(pack_number(at, e->id.high, 8), e->id.low, 8);
     at = pack_number(pack_number(at, op->key[op->at].fence, 8), op->wish.ttl_ms, 4);
     at = pack_number(at, op->wish.adds, 1);
-    at = pack_text(at, renames ? op->wish.token : "", renames ? op->wish.token_len : 0);
+    at = pack_text(at, op->value, op->value_len);
     memcpy(link_send(&m->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
 }
 
@@ -207,11 +245,12 @@ static void token_next(struct token_op *op, bool good)
 {
     op->asked_view = 0;
     op->good += good;
+    op->key[op->at].good = good;
     if (!good)
         polls_note(op);
     if (good)
         op->fence = op->key[op->at].fence;
-    if (!good && (op->wish.what == TOKEN_ACQUIRE || op->wish.what == TOKEN_EXTEND)) {
+    if (!good && !op->wish.each && (op->wish.what == TOKEN_ACQUIRE || op->wish.what == TOKEN_EXTEND)) {
         token_undo(op);
         op->at = op->count;
     } else {
@@ -257,21 +296,43 @@ static void token_claim(struct token_op *op)
     ring_push(&node->tokens.claiming, &op->in_node);
 }
 
+/* Decides what the owner is asked to do with the present key. If it is asked again, in a later view, it is asked the same: the new
+ * count is told, not the difference. */
+static void token_decide(struct token_op *op, const struct keep_session *e)
+{
+    struct token_key *key = &op->key[op->at];
+    bool counts = op->wish.sort == TOKEN_WITH_COUNT && !op->wish.any;
+    uint32_t count = token_count(e->value->text, e->value->len);
+    enum token_what what = op->wish.what == TOKEN_ACQUIRE ? TOKEN_EXTEND : op->wish.what;
+
+    if (key->ordered)
+        return;
+    op->value_len = 0;
+    if (op->wish.renames)
+        token_make_value(op, key, 1);
+    if (counts && op->wish.what == TOKEN_ACQUIRE)
+        token_make_value(op, key, count < TOKEN_COUNT_MAX ? count + 1 : count);
+    if (counts && op->wish.what == TOKEN_RELEASE && count > 1) {
+        token_make_value(op, key, count - 1);
+        what = TOKEN_EXTEND;
+    }
+    key->ordered = (uint8_t)(1 + what);
+}
+
 /* Orders the owner to do the operation. */
 static void token_order(struct token_op *op, const struct keep_session *e)
 {
     struct node *node = op->session->node;
     uint32_t k = e->session ? VIEW_MEMBERS_MAX : view_find(&node->view, e->owner);
-    struct token_order o = {.what = op->wish.what == TOKEN_ACQUIRE ? TOKEN_EXTEND : op->wish.what,
-                            .id = e->id,
-                            .fence = op->key[op->at].fence,
-                            .ttl_ms = op->wish.ttl_ms,
-                            .adds = op->wish.adds,
-                            .value = op->wish.renames ? op->wish.token : "",
-                            .value_len = op->wish.renames ? op->wish.token_len : 0};
+    struct token_order o = {
+        .id = e->id, .fence = op->key[op->at].fence, .ttl_ms = op->wish.ttl_ms, .adds = op->wish.adds};
     uint64_t letter;
     bool good;
 
+    token_decide(op, e);
+    o.what = (enum token_what)(op->key[op->at].ordered - 1);
+    o.value = op->value;
+    o.value_len = op->value_len;
     ring_cut(&op->in_node);
     if (!e->session && (k == VIEW_MEMBERS_MAX || !keep_peer(node, k))) {
         ring_push(&node->tokens.open, &op->in_node); /* the next view has another owner */
@@ -303,7 +364,7 @@ static bool token_owns_all(const struct token_op *op)
     for (size_t k = 0; k < op->count; k++) {
         const struct keep_session *e = token_find(op->session->node, op->key[k].id);
 
-        if (!e || !token_owns(op, e))
+        if (!e || !token_owns(op, &op->key[k], e))
             return false;
     }
     return true;
@@ -336,7 +397,7 @@ static void token_acquire(struct token_op *op, const struct keep_session *e)
         token_next(op, false);
         return;
     }
-    if (e && grants && op->wish.again && token_owns(op, e))
+    if (e && grants && op->wish.again && token_owns(op, &op->key[op->at], e))
         token_order(op, e);
     else if (e && grants && !op->wish.wait_ms)
         token_next(op, false);
@@ -346,8 +407,8 @@ static void token_acquire(struct token_op *op, const struct keep_session *e)
 
 static void token_look(struct token_op *op, const struct keep_session *e)
 {
-    op->found_len = (uint8_t)(e->value->len - 1);
-    memcpy(op->found, e->value->text + 1, op->found_len);
+    op->found_len = e->value->len;
+    memcpy(op->found, e->value->text, op->found_len);
     if (op->wish.here)
         token_next(op, true);
     else
@@ -374,14 +435,17 @@ static void token_go(struct token_op *op)
     }
     if (before && op->wish.what != TOKEN_ACQUIRE &&
         (!e || token_fence(e) != key->fence)) { /* it is released, or its TTL is over, since */
-        token_next(op, op->wish.what == TOKEN_RELEASE);
+        token_next(op, key->ordered == 1 + TOKEN_RELEASE);
         return;
     }
+    if (!e || token_fence(e) != key->fence)
+        key->ordered = 0; /* of another grant */
     key->fence = e ? token_fence(e) : 0;
     if (op->wish.what == TOKEN_ACQUIRE) {
         token_acquire(op, e);
-    } else if (!e || !token_owns(op, e) || (op->wish.what == TOKEN_EXTEND && op->at == 0 && !token_owns_all(op))) {
-        op->missing |= !e || e->value->text[0] != (char)op->wish.sort;
+    } else if (!e || !token_owns(op, key, e) ||
+               (op->wish.what == TOKEN_EXTEND && !op->wish.each && op->at == 0 && !token_owns_all(op))) {
+        op->missing |= !e || !token_is_of_sort(op, e);
         token_next(op, false);
     } else if (op->wish.what == TOKEN_LOOK) {
         token_look(op, e);
@@ -401,6 +465,15 @@ static int token_compare(const void *a, const void *b)
     return order ? order : x->name_len - y->name_len;
 }
 
+/* Copies a token behind its sort. Returns the end. */
+static char *token_copy(char *to, enum token_sort sort, const char *token, size_t len)
+{
+    *to++ = (char)sort;
+    if (len)
+        memcpy(to, token, len);
+    return to + len;
+}
+
 void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count)
 {
     size_t size = sizeof(struct token_op) + count * sizeof(struct token_key), bytes = 1 + wish->token_len;
@@ -410,7 +483,7 @@ void token_ask(struct session *s, const struct token_wish *wish, const struct re
 
     assert(!s->asks && count <= TOKEN_KEYS_MAX && wish->token_len <= TOKEN_MAX);
     for (size_t k = 0; k < count; k++)
-        bytes += names[k].len;
+        bytes += names[k].len + (wish->tokens ? 1 + wish->tokens[k].len : 0);
     op = mem_new(size + bytes);
     op->session = s;
     op->wish = *wish;
@@ -419,15 +492,24 @@ void token_ask(struct session *s, const struct token_wish *wish, const struct re
     at = (char *)op + size;
     op->wish.token = at;
     op->wish.token_len = 1 + wish->token_len;
-    *at++ = (char)wish->sort;
-    if (wish->token_len)
-        memcpy(at, wish->token, wish->token_len);
-    at += wish->token_len;
-    for (size_t k = 0; k < count; at += names[k].len, k++) {
-        memcpy(at, names[k].at, names[k].len);
-        op->key[k] =
-            (struct token_key){.id = token_id(at, names[k].len), .name_len = (uint8_t)names[k].len, .name = at};
+    at = token_copy(at, wish->sort, wish->token, wish->token_len);
+    for (size_t k = 0; k < count; k++) {
+        struct token_key *key = &op->key[k];
+
+        *key = (struct token_key){.id = token_id(names[k].at, names[k].len),
+                                  .name_len = (uint8_t)names[k].len,
+                                  .name = memcpy(at, names[k].at, names[k].len),
+                                  .token = op->wish.token,
+                                  .token_len = op->wish.token_len,
+                                  .place = (uint8_t)k};
+        at += names[k].len;
+        if (wish->tokens) {
+            key->token = at;
+            key->token_len = 1 + wish->tokens[k].len;
+            at = token_copy(at, wish->sort, wish->tokens[k].at, wish->tokens[k].len);
+        }
     }
+    op->wish.tokens = NULL;
     if (count > 1)
         qsort(op->key, count, sizeof op->key[0], token_compare);
     s->asks = op;
@@ -490,7 +572,8 @@ bool token_settled(struct claim *c)
     if (!op || s->kept || c != s->waiting)
         return false;
     if (c->state == CLAIM_HELD && !keep_find(&node->keep, op->key[op->at].id)) {
-        keep_begin_token(s, op->key[op->at].id, op->wish.token, op->wish.token_len);
+        token_make_value(op, &op->key[op->at], 1);
+        keep_begin_token(s, op->key[op->at].id, op->value, op->value_len);
         op->key[op->at].fence = c->fence;
         return false; /* keep_holds_back does the rest */
     }

@@ -26,22 +26,29 @@
 #include "protocol/redis_scripts.h"
 
 enum {
-    TOKEN_MAX = 254,     /* bytes of a token */
-    TOKEN_KEYS_MAX = 48, /* names in one operation */
+    TOKEN_MAX = 254,         /* bytes of a token */
+    TOKEN_COUNTED_MAX = 240, /* of one with a count */
+    TOKEN_COUNT_MAX = 1000000,
+    TOKEN_KEYS_MAX = 100, /* names in one operation */
     TOKEN_SCRIPTS_MAX = 32,
 };
 
 enum token_what { TOKEN_ACQUIRE, TOKEN_RELEASE, TOKEN_EXTEND, TOKEN_LOOK, TOKEN_WHATS };
 
 /* The first byte of a session's value, before the token: which commands have made it. Those of Redis know no other locks than
- * their own: they show tokens, and release locks without one. */
-enum token_sort { TOKEN_OF_LOCK = 'l', TOKEN_OF_REDIS = 'r' };
+ * their own: they show tokens, and release locks without one. A lock with a *count* can be acquired again by its token, and is
+ * released when it has been released as often. The count stands behind the token in the value: "h" token " " count. */
+enum token_sort { TOKEN_OF_LOCK = 'l', TOKEN_OF_REDIS = 'r', TOKEN_WITH_COUNT = 'h' };
 
 struct token_key {
     struct keep_id id;
     uint64_t fence; /* once it is known */
     uint8_t name_len;
-    const char *name;
+    const char *name, *token; /* the token begins with its sort */
+    size_t token_len;
+    uint8_t place;   /* among the names of the command; keys are sorted */
+    uint8_t ordered; /* 1 + enum token_what: what its owner was asked to do; 0: nothing */
+    bool good;       /* the operation has been done for it */
 };
 
 /* What a client asks for. The first part is filled in by the command. */
@@ -49,14 +56,16 @@ struct token_wish {
     enum token_what what;
     enum token_sort sort;
     bool any;                 /* whatever the token is */
-    bool again;               /* ACQUIRE: a lock that has this token already is extended */
+    bool again;               /* ACQUIRE: a lock that has this token already is extended, and counted */
+    bool each;                /* EXTEND: each name by itself, not all or none */
     bool adds;                /* EXTEND: the TTL is added to the time that is left */
     bool here;                /* LOOK: the time that is left is not asked for */
     bool renames;             /* EXTEND: the lock gets this token; only with `any` */
     uint64_t ttl_ms, wait_ms; /* as in struct session_wish; but a TTL of 0 lasts for ever */
     const char *token;
     size_t token_len;
-    unsigned style; /* the command's: how it is answered */
+    const struct resp_word *tokens; /* one for each name, instead of `token`; or null */
+    unsigned style;                 /* the command's: how it is answered */
 };
 
 struct token_op {
@@ -70,8 +79,10 @@ struct token_op {
     uint32_t good;            /* for how many keys it has been done */
     bool missing;             /* some key belongs to no token of this sort */
     uint64_t fence, left_ms;  /* of the last key for which it was done; UINT64_MAX: for ever */
-    uint8_t found_len;        /* LOOK: the token of the last key */
-    char found[TOKEN_MAX];
+    uint8_t found_len;        /* LOOK: the value of the last key, with its sort */
+    char found[TOKEN_MAX + 1];
+    uint8_t value_len; /* the new value of the key that the owner is asked about; 0: it stays as it is */
+    char value[TOKEN_MAX + 1];
     const char *code; /* an error, or null; and the reason */
     char why[256];
     struct token_key key[];
@@ -104,6 +115,8 @@ struct resp_word;
 
 /* The id of the session to which a lock of this name belongs. */
 struct keep_id token_id(const char *name, size_t len);
+/* The count in this value; or 1, if it has none. */
+uint32_t token_count(const char *value, size_t len);
 
 /* ---- For commands. */
 /* Begins an operation on these names, for a client that waits for nothing. The answer comes as an event (node_next). The

@@ -59,7 +59,7 @@ static void poll_end(struct node *node, struct token_poll *p)
 /* Only a library of Redis polls, for one lock. */
 static bool poll_may(const struct token_op *op)
 {
-    return op->wish.what == TOKEN_ACQUIRE && op->wish.sort == TOKEN_OF_REDIS && !op->wish.wait_ms && op->count == 1;
+    return op->wish.what == TOKEN_ACQUIRE && op->wish.sort != TOKEN_OF_LOCK && !op->wish.wait_ms && op->count == 1;
 }
 
 /* This member waits for the lock in the client's place. */

@@ -18,7 +18,6 @@ enum { WATCH_TABLE = 1 << 14 };
 
 const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
 _Static_assert(sizeof watch_event_name / sizeof watch_event_name[0] == WATCH_EVENTS, "an event has a name");
-_Static_assert(sizeof watch_event_name / sizeof watch_event_name[0] == WATCH_EVENTS, "an event has a name");
 
 void watch_init(struct watch *w)
 {
@@ -282,12 +281,14 @@ uint64_t watch_due_ms(const struct node *node)
 
 /* ------------------------------------------------------------------------------------------------------ subscriptions */
 
-static struct subscription *watch_find(const struct session *s, bool pattern, const char *text, size_t len)
+static struct subscription *watch_find(const struct session *s, const struct watch_topic *t)
 {
     for (struct ring *r = s->subscriptions.next; r != &s->subscriptions; r = r->next) {
         struct subscription *x = RING_OF(r, struct subscription, in_session);
 
-        if (x->pattern == pattern && x->text_len == len && memcmp(x->text, text, len) == 0)
+        if (x->pattern == t->pattern && x->text_len == t->len && memcmp(x->text, t->text, t->len) == 0 &&
+            x->channel_len == t->channel_len &&
+            (!t->channel || memcmp(watch_channel(x), t->channel, t->channel_len) == 0))
             return x;
     }
     return NULL;
@@ -300,13 +301,13 @@ static void watch_changed(struct node *node)
     node->admin.watch.changed |= node->admin.watch.count <= INTEREST_ITEMS_MAX + 1;
 }
 
-const char *watch_subscribe(struct session *s, bool pattern, const char *text, size_t len)
+const char *watch_subscribe(struct session *s, const struct watch_topic *t)
 {
     struct watch *w = &s->node->admin.watch;
     struct subscription *x;
 
-    assert(len <= LOCK_NAME_MAX);
-    if (watch_find(s, pattern, text, len))
+    assert(t->len <= LOCK_NAME_MAX && t->channel_len <= LOCK_NAME_MAX);
+    if (watch_find(s, t))
         return NULL;
     if (s->subscribed == WATCH_PER_SESSION_MAX)
         return "this connection has too many subscriptions";
@@ -317,16 +318,19 @@ const char *watch_subscribe(struct session *s, bool pattern, const char *text, s
         for (unsigned k = 0; k < WATCH_TABLE; k++)
             ring_init(&w->table[k]);
     }
-    x = mem_new(sizeof *x + len + 1);
+    x = mem_new(sizeof *x + t->len + 1 + t->channel_len);
     x->session = s;
-    x->pattern = pattern;
-    x->text_len = (uint8_t)len;
-    x->prefix = pattern ? (uint8_t)glob_prefix(text, len) : 0;
-    memcpy(x->text, text, len);
+    x->pattern = t->pattern;
+    x->text_len = (uint8_t)t->len;
+    x->prefix = t->pattern ? (uint8_t)glob_prefix(t->text, t->len) : 0;
+    memcpy(x->text, t->text, t->len);
+    x->channel_len = (uint8_t)t->channel_len;
+    if (t->channel)
+        memcpy(x->text + t->len + 1, t->channel, t->channel_len);
     ring_push(&s->subscriptions, &x->in_session);
     ring_push(&w->all, &x->in_all);
-    ring_push(watch_bucket(w, pattern, text, pattern ? x->prefix : len), &x->in_watch);
-    w->prefixes[x->prefix] += pattern;
+    ring_push(watch_bucket(w, t->pattern, t->text, t->pattern ? x->prefix : t->len), &x->in_watch);
+    w->prefixes[x->prefix] += t->pattern;
     s->subscribed++;
     w->count++;
     watch_changed(s->node);
@@ -356,9 +360,9 @@ struct subscription *watch_first(const struct session *s, bool pattern)
     return NULL;
 }
 
-void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t len)
+void watch_unsubscribe(struct session *s, const struct watch_topic *topic)
 {
-    struct subscription *x = watch_find(s, pattern, text, len);
+    struct subscription *x = watch_find(s, topic);
 
     if (!x)
         return;

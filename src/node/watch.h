@@ -47,7 +47,9 @@ struct subscription {
     bool pattern;
     uint8_t prefix;   /* pattern: the length of its prefix */
     uint8_t text_len; /* without the zero byte after it */
-    char text[];
+    uint8_t channel_len;
+    char text
+        []; /* and behind its zero byte the channel on which the client is told, if that is not the name (channel_len) */
 };
 
 struct watch {
@@ -73,11 +75,23 @@ void watch_free(struct watch *w);
 /* Adds an event of claim `c`, of a client of this member. */
 void watch_tell(struct node *node, enum watch_event event, const struct claim *c);
 
-/* Subscribes. Returns null, or why not. A second subscription to the same text has no effect. */
-const char *watch_subscribe(struct session *s, bool pattern, const char *text, size_t len);
+/* What a client subscribes to: a name or a pattern, and the channel on which it is told, if that is another text. */
+struct watch_topic {
+    bool pattern;
+    const char *text, *channel; /* channel: or null */
+    size_t len, channel_len;
+};
+
+/* Subscribes. Returns null, or why not. A second subscription to the same topic has no effect. */
+const char *watch_subscribe(struct session *s, const struct watch_topic *topic);
 /* The session's first subscription to a pattern, or to a name; or null. */
 struct subscription *watch_first(const struct session *s, bool pattern);
-void watch_unsubscribe(struct session *s, bool pattern, const char *text, size_t len);
+void watch_unsubscribe(struct session *s, const struct watch_topic *topic);
+/* The channel of the subscription, or null if it has none but its text. */
+static inline const char *watch_channel(const struct subscription *s)
+{
+    return s->channel_len ? s->text + s->text_len + 1 : NULL;
+}
 void watch_end(struct session *s); /* all of them */
 
 /* For admin.c. */

@@ -10,7 +10,8 @@
 enum { SCRIPT_TEXT_MAX = 1 << 12 };
 
 const char script_libraries[] =
-    "redis-py, redlock-py, node-redlock 3 to 5, redis-semaphore (Mutex), redsync, Laravel and ShedLock";
+    "redis-py, redlock-py, node-redlock 3 to 5, redis-semaphore (Mutex), redsync, Laravel, ShedLock, Spring's "
+    "RedisLockRegistry (spin locks) and Redisson (RLock of getLock)";
 
 /* By the digest of the text as it is, and of the text without comments, white space and differences of quotation marks. */
 static const struct script {
@@ -44,6 +45,23 @@ static const struct script {
     /* redis-semaphore, mutex: refresh, release */
     {"594683e49a64ebaf975caf5f8079a1d097c438f1", "fac70d174264960712c092e33bf3ca391146bc3a", SCRIPT_EXTEND},
     {"7157921a7cc7cfba979acf6d63f073151df17d12", "184bc454c9f0bc5f7e2b3aebda1ee43ab397d54f", SCRIPT_RELEASE},
+    /* Spring, RedisLockRegistry with spin locks: obtain, renew, release */
+    {"175897a4e379e99e79a54937be09226f76cdcfe5", "2cf654a4d20327363421a97a1f8c6bd5059008f4", SCRIPT_OBTAIN},
+    {"879e0f7b8d83c3266d4e996627438c05dbda0b89", "1ddc5f0c05a5a05a3390486955900f2719902bff", SCRIPT_RENEW},
+    {"f0f9038aa2b6d6c3436c72d147573ea2a58f0ef2", "4999dd89038ed5237396e5fbef2752b7e4310b96", SCRIPT_GIVE_BACK},
+    {"356d97191f2b63031781ccc0e8e82f02e1995a90", "8e5830856222ca38cadadd379e50a74cbabe7ca4", SCRIPT_GIVE_BACK},
+    /* Redisson, RLock, from 2015 to 2026, the newest first: lock, unlock, renew, unlock by force */
+    {"149c5a8bf18676fd99e9e6e24923bd64d9b62f94", "853e867d0cfaa9c591035fb02470fdc52101e2b1", SCRIPT_COUNT_UP},
+    {"dad0f8d619e548e04f21fb48d50be5034df3adae", "e47f9ad3049d2cef91ab6776d15044bb73a91db9", SCRIPT_COUNT_UP},
+    {"9401052d872adfd0179ef8c8e8c028512707629a", "c65465713f172a45abb18b01ec590cb9190c2b31", SCRIPT_COUNT_UP},
+    {"6866459238a13a701d42f4971f12d9f3a50e2442", "dcff8f755698f77c2d887efa3eb08ffc177f5b70", SCRIPT_COUNT_DOWN},
+    {"778cea8aada230ae060b432fc333adaec85f2f4c", "a07b6e6862430dc67c80c9f8634f533d33002f92", SCRIPT_COUNT_DOWN},
+    {"3ffe249c16dee540ac8ab32e39bd408626b9aff7", "48b31eb4d389e21f01bf50d8a44e905a360431b7", SCRIPT_COUNT_DOWN},
+    {"93cfc048f82624d1670a310aa0ad58918c0824a5", "10fde5a3dd7fcb7c33c67dd6b7f63875ae095bd5", SCRIPT_COUNT_DOWN},
+    {"8e19a1ddbdee9138df9f32a480c57addab4353d1", "dd42a662bc134a468811d495c95be31187f8615d", SCRIPT_REFRESH},
+    {"6a3d31570dc6f4b0bd32bcdc8e75667747c6f635", "41146bc01f81264e6014b278ce4aa207188ba9bb", SCRIPT_REFRESH_EACH},
+    {"605e338249a7a1d40df83b04f7658354f883b41b", "7ad043aa46d7dfd22337401a2ed40937a03bf99f", SCRIPT_REMOVE},
+    {"7e9c80b3d786b95d5d4aaf8fd73adb9775fa6fb1", "fc745e9349a774f47a1c7fe0db1df0bbb661ea92", SCRIPT_REMOVE},
 };
 
 static enum script_means script_find(const char *hex, bool plain)

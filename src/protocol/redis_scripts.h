@@ -8,7 +8,8 @@
 
 #include "base/sha1.h"
 
-/* The keys are names of locks, and the first argument is a token. */
+/* The keys are names of locks, and the first argument is a token; of Redisson's scripts: see command_redisson.c. "or nothing" is
+ * the null of Redis. */
 enum script_means {
     SCRIPT_UNKNOWN,
     SCRIPT_ACQUIRE,     /* token, ms: all locks or none; the number of locks, or 0 */
@@ -17,6 +18,15 @@ enum script_means {
     SCRIPT_RELEASE_OR,  /* token: as RELEASE, of one lock; -1 if no token owns it */
     SCRIPT_EXTEND,      /* token, ms: all locks or none, if the token owns them; the number of locks, or 0 */
     SCRIPT_EXTEND_BY,   /* token, ms, replace: one lock; "0": the time is added to what is left */
+    SCRIPT_OBTAIN,      /* token, ms: one lock, also if the token owns it; 1, or nothing */
+    SCRIPT_RENEW,       /* token, ms: as EXTEND, of one lock; 1, or nothing */
+    SCRIPT_GIVE_BACK,   /* token: as RELEASE, of one lock; 1, or nothing */
+    /* Of Redisson. */
+    SCRIPT_COUNT_UP,     /* ms, token: one lock, also if the token owns it; nothing, or when to ask again, in ms */
+    SCRIPT_COUNT_DOWN,   /* message, ms, token: one lock; 1, 0 if it is still held, or nothing */
+    SCRIPT_REFRESH,      /* ms, token: one lock; 1 or 0 */
+    SCRIPT_REFRESH_EACH, /* ms, a token for each lock: 1 or 0 for each */
+    SCRIPT_REMOVE,       /* one lock, whatever the token is; 1 or 0 */
 };
 
 /* What the script with this SHA-1 means. */

@@ -87,14 +87,14 @@ int resp_parse(const char *bytes, size_t len, struct resp_request *r, const char
     r->count = 0;
     if (line && *bytes == '*') {
         count = resp_count(bytes, line, RESP_ARGS_MAX);
-        *wrong = count < 0 ? "a request has at most 64 words" : "a request is an array of strings";
+        *wrong = count < 0 ? "a request has at most 256 words" : "a request is an array of strings";
         whole = count < 0 ? -1 : resp_strings(next, end, count, r, &next);
     } else if (line) {
-        *wrong = "a request has at most 64 words";
+        *wrong = "a request has at most 256 words";
         whole = resp_words_of_line(bytes, line, r) < 0 ? -1 : 1;
     }
     if (whole == 0 && len >= RESP_REQUEST_MAX) {
-        *wrong = "a request has at most 4096 bytes";
+        *wrong = "a request has at most 16384 bytes";
         whole = -1;
     }
     return whole <= 0 ? whole : (int)(next - bytes);

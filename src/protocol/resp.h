@@ -1,7 +1,7 @@
 /* resp.h - the protocol of Redis, versions 2 and 3, as a lock service needs it: requests in, replies out.
  *
  * A request is an array of strings, or a line of words as a person types it into a plain connection. Its length is
- * bounded by RESP_REQUEST_MAX bytes, which is plenty; no client makes the daemon keep more. */
+ * bounded by RESP_REQUEST_MAX bytes, which is plenty: Redisson renews a hundred locks in one. No client makes the daemon keep more. */
 #ifndef DIBS_PROTOCOL_RESP_H
 #define DIBS_PROTOCOL_RESP_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum { RESP_ARGS_MAX = 64, RESP_REQUEST_MAX = 4096 };
+enum { RESP_ARGS_MAX = 256, RESP_REQUEST_MAX = 16384 };
 
 struct resp_word {
     const char *at;
