@@ -583,7 +583,9 @@ bool session_lingers(struct claim *c)
     if (c == c->session->waiting || c->session->vouched_ms <= node->now_ms)
         return c->kept; /* until its record is withdrawn */
     c->due_ms = c->session->vouched_ms;
-    if (!node->conf.lease_ms && !c->session->remote && c->due_ms > node->now_ms + LONE_LINGER_MS)
+    /* A client of this machine is told at once, or is stopped. One whose kept session has no connection cannot be told. */
+    if (!node->conf.lease_ms && !c->session->remote && !(c->session->kept && c->session->orphan) &&
+        c->due_ms > node->now_ms + LONE_LINGER_MS)
         c->due_ms = node->now_ms + LONE_LINGER_MS;
     due_set(&node->due, c);
     return true;
