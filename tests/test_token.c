@@ -457,6 +457,46 @@ static void locks_of_spring_are_obtained_again(void **state)
     stop();
 }
 
+static void a_member_that_is_drained_serves_the_locks_that_there_are(void **state)
+{
+    (void)state;
+    start();
+    ask(1, "LOCK x TOKEN t TTL 10000");
+    ask(0, "SET y t NX PX 10000");
+    node[0].drainer = user[3].end->session; /* as DRAIN of an operator does */
+    assert_string_equal(ask(0, "RENEW x TOKEN t TTL 20000"), "+OK ");
+    assert_string_equal(ask(0, "PEXPIRE y 20000"), ":1 ");
+    assert_true(fence_of(ask(0, "LOCK x TOKEN t TTL 5000")) > 0);
+    assert_non_null(strstr(ask(0, "LOCK z TOKEN t TTL 5000 WAIT 0"), "drained"));
+    assert_string_equal(ask(0, "UNLOCK x TOKEN t"), "+OK ");
+    assert_string_equal(ask(0, "DEL y"), ":1 ");
+    node[0].drainer = NULL;
+    stop();
+}
+
+static void an_expiry_is_optional_if_the_operator_says_so(void **state)
+{
+    (void)state;
+    start();
+    for (unsigned i = 0; i < MEMBERS; i++)
+        node[i].conf.expiry_optional = true;
+    assert_string_equal(ask(0, "SETNX x t"), ":1 ");
+    assert_string_equal(ask(1, "SETNX x t"), ":0 ");
+    assert_string_equal(ask(1, "SET y t NX"), "+OK ");
+    assert_string_equal(ask(2, "PTTL x"), ":-1 ");
+    pass(100000000);
+    exclude(1);
+    pass(100000000);
+    assert_string_equal(ask(1, "GET x"), "$1 t ");
+    assert_string_equal(ask(2, "PTTL x"), ":-1 ");
+    assert_string_equal(ask(1, "PEXPIRE x 1000"), ":1 ");
+    assert_string_equal(ask(1, "SET y u XX"), "+OK ");
+    pass(1200);
+    assert_string_equal(ask(1, "EXISTS x y"), ":1 ");
+    assert_string_equal(ask(2, "DEL y"), ":1 ");
+    stop();
+}
+
 static void what_is_no_lock_is_refused(void **state)
 {
     (void)state;
@@ -498,6 +538,8 @@ int main(void)
         cmocka_unit_test(locks_of_redisson_are_renewed_together),
         cmocka_unit_test(redisson_is_told_when_a_lock_is_free),
         cmocka_unit_test(locks_of_spring_are_obtained_again),
+        cmocka_unit_test(a_member_that_is_drained_serves_the_locks_that_there_are),
+        cmocka_unit_test(an_expiry_is_optional_if_the_operator_says_so),
         cmocka_unit_test(what_is_no_lock_is_refused),
     };
 

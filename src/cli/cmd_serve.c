@@ -110,6 +110,11 @@ int cmd_serve(int argc, char **argv)
          "refuse clients what would have to be kept while this much memory is allocated, 512M for instance (default: "
          "no bound)",
          0, 0, NULL},
+        {"--expiry", CLI_TEXT, &set[CONF_EXPIRY].text, "WORD",
+         "\"optional\" allows Redis clients locks without an expiry (SETNX), which stay until they are deleted "
+         "(default "
+         "required)",
+         0, 0, NULL},
         {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "NAME",
          "algorithm of exclusive, shared and group locks (default swaroop-singh)", 0, 0, NULL},
         {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "NAME",

@@ -25,7 +25,8 @@ enum {
 enum { EXPIRY_MAX = COMMAND_MS_MAX };
 
 static const char redis_no_expiry[] =
-    "without an expiry (PX or EX) the lock of a client that has crashed would stay for ever; give the lock a timeout";
+    "without an expiry (PX or EX) the lock of a client that has crashed would stay for ever; give the lock a timeout, "
+    "or start the daemon with --expiry optional";
 
 bool command_are_names(struct client *c, const struct resp_word *names, size_t count)
 {
@@ -56,7 +57,7 @@ static void redis_ask(struct client *c, struct token_wish wish, const struct res
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
 /* The words behind SET name token. Returns null, or what is wrong with them. */
-static const char *redis_set_words(const struct resp_request *r, struct token_wish *wish, bool *keeps)
+static const char *redis_set_words(const struct resp_request *r, bool optional, struct token_wish *wish, bool *keeps)
 {
     static const char usage[] = "SET makes locks only: SET name token NX PX ms, or XX to extend the lock that there is";
     bool nx = false, xx = false, expires = false;
@@ -82,14 +83,14 @@ static const char *redis_set_words(const struct resp_request *r, struct token_wi
     if (nx == xx || (*keeps && (nx || expires)))
         return usage;
     wish->what = nx ? TOKEN_ACQUIRE : TOKEN_EXTEND;
-    return expires || *keeps ? NULL : redis_no_expiry;
+    return expires || *keeps || optional ? NULL : redis_no_expiry;
 }
 
 void command_set(struct client *c, const struct resp_request *r)
 {
     struct token_wish wish = {.style = REDIS_OK, .token = r->word[2].at, .token_len = r->word[2].len};
     bool keeps = false;
-    const char *wrong = redis_set_words(r, &wish, &keeps);
+    const char *wrong = redis_set_words(r, c->session->node->conf.expiry_optional, &wish, &keeps);
 
     if (wrong) {
         resp_error(&c->out, "ERR", wrong);
@@ -103,8 +104,13 @@ void command_set(struct client *c, const struct resp_request *r)
 
 void command_setnx(struct client *c, const struct resp_request *r)
 {
-    (void)r;
-    resp_error(&c->out, "ERR", redis_no_expiry);
+    struct token_wish wish = {
+        .what = TOKEN_ACQUIRE, .style = REDIS_COUNT, .token = r->word[2].at, .token_len = r->word[2].len};
+
+    if (!c->session->node->conf.expiry_optional)
+        resp_error(&c->out, "ERR", redis_no_expiry);
+    else if (redis_token_is_right(c, r->word[2]))
+        redis_ask(c, wish, &r->word[1], 1);
 }
 
 /* GET name:fence is the fence of the lock called name, unless there is a lock called name:fence. */

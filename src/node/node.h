@@ -39,6 +39,7 @@ struct node_conf {
     size_t names_max;                    /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
     uint32_t piece, recent, digest_bits; /* see struct locks_conf */
     uint64_t lease_ms;                   /* 0: the lease never runs out */
+    bool expiry_optional; /* the commands of Redis may make locks without a TTL, which stay until they are released */
     uint64_t join_ms; /* after this time the addition of a member that does not join is taken back; 0: ROSTER_JOIN_MS */
     /* Without agreement: the incarnation, not 0. With agreement: a lower bound for it, since the data directory may
      * have been lost and made again. Take the calendar time in seconds. */

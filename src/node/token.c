@@ -94,6 +94,14 @@ static bool token_is_of_sort(const struct token_op *op, const struct keep_sessio
     return sort == (char)op->wish.sort || (op->wish.sort == TOKEN_OF_REDIS && sort == TOKEN_WITH_COUNT);
 }
 
+/* A member that is being drained grants nothing, but serves the locks that there are. */
+static enum node_state token_state(const struct node *node)
+{
+    enum node_state state = node_state(node);
+
+    return state == NODE_DRAINS && node->locks.grants && node->locks.open ? NODE_GRANTS : state;
+}
+
 static bool token_owns(const struct token_op *op, const struct token_key *key, const struct keep_session *e)
 {
     size_t len = e->value->len - token_count_len(e->value->text, e->value->len);
@@ -386,7 +394,7 @@ static void token_take_over(struct token_op *op, struct session *s)
 /* To acquire a lock that no token has is to request it. If one has it, there is nothing to wait for, or it is this one. */
 static void token_acquire(struct token_op *op, const struct keep_session *e)
 {
-    bool grants = node_state(op->session->node) == NODE_GRANTS, waits;
+    bool grants = token_state(op->session->node) == NODE_GRANTS, waits;
     struct session *s = polls_take(op, &waits);
 
     if (s) {
@@ -421,7 +429,7 @@ static void token_go(struct token_op *op)
     struct node *node = op->session->node;
     struct token_key *key = &op->key[op->at];
     struct keep_session *e = token_find(node, key->id);
-    enum node_state state = node_state(node);
+    enum node_state state = token_state(node);
     bool before = key->fence != 0; /* it was found, and the owner asked */
 
     if (op->wish.what != TOKEN_ACQUIRE && state >= NODE_NO_QUORUM) {
@@ -711,7 +719,7 @@ void tokens_go_on(struct node *node)
         tokens_keep_promises(node);
     if (ring_empty(&t->open) && ring_empty(&t->asked))
         return;
-    state = node_state(node);
+    state = token_state(node);
     tokens_follow_view(node, state);
     if (state == NODE_STARTS || ring_empty(&t->open))
         return;

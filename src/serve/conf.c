@@ -27,6 +27,7 @@ static const struct {
     [CONF_DATA] = {"data", "DIRECTORY"},
     [CONF_LEASE] = {"lease", "MILLISECONDS"},
     [CONF_MEMORY_MAX] = {"memory-max", "SIZE"},
+    [CONF_EXPIRY] = {"expiry", "required|optional"},
     [CONF_ALGORITHM] = {"algorithm", "NAME"},
     [CONF_SLOTS_ALGORITHM] = {"slots-algorithm", "NAME"},
 };
@@ -279,6 +280,15 @@ static void conf_memory(struct conf_draft *d, struct serve_conf *conf)
                      max->text, CONF_MEMORY_MIN >> 20);
 }
 
+static void conf_expiry(struct conf_draft *d, struct serve_conf *conf)
+{
+    const struct conf_setting *expiry = &d->set[CONF_EXPIRY];
+
+    conf->expiry_optional = expiry->text && strcmp(expiry->text, "optional") == 0;
+    if (expiry->text && *expiry->text && !conf->expiry_optional && strcmp(expiry->text, "required") != 0)
+        conf_mistake(d, expiry, "\"%s\" is neither \"required\" nor \"optional\"", expiry->text);
+}
+
 static void conf_socket(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *group = &d->set[CONF_SOCKET_GROUP];
@@ -330,6 +340,7 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
         conf->data = d->set[CONF_DATA].text;
     conf_lease(d, conf);
     conf_memory(d, conf);
+    conf_expiry(d, conf);
     conf->algorithm = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
     conf->slots_algorithm = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
     conf_policies(d, conf);

@@ -47,7 +47,8 @@ struct serve_conf {
     bool has_key, has_cert;                       /* which of the two the TLS keys are made from */
     bool join;                                    /* join an existing cluster */
     uint64_t lease_ms;
-    uint64_t memory_max; /* bytes; 0: no bound */
+    uint64_t memory_max;  /* bytes; 0: no bound */
+    bool expiry_optional; /* see struct node_conf */
     const struct dme_alg *algorithm, *slots_algorithm;
     struct lock_policy policy[LOCK_POLICIES_MAX];
     uint32_t policies;
@@ -72,6 +73,7 @@ enum conf_key {
     CONF_DATA,
     CONF_LEASE,
     CONF_MEMORY_MAX,
+    CONF_EXPIRY,
     CONF_ALGORITHM,
     CONF_SLOTS_ALGORITHM,
     CONF_KEYS

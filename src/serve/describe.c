@@ -78,6 +78,8 @@ void conf_print(const struct serve_conf *conf, FILE *to)
     }
     if (conf->memory_max)
         fprintf(to, "memory     at most %" PRIu64 " bytes\n", conf->memory_max);
+    if (conf->expiry_optional)
+        fprintf(to, "expiry     optional: a lock of a Redis client without one stays until it is deleted\n");
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, "policy     ");
         describe_policy(&conf->policy[k], to);

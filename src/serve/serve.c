@@ -426,6 +426,7 @@ static bool serve_begin(struct serve *s)
                                             .incarnation = alone ? 1 : (uint64_t)now.tv_sec,
                                             .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
                                             .user = s,
+                                            .expiry_optional = s->conf->expiry_optional,
                                             .random = serve_random,
                                             .is_short = serve_is_short,
                                             .objects = serve_objects});
