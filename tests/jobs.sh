@@ -107,6 +107,21 @@ tell $? "then the lock is free"
 start cat
 until_true are_ready ant bee cat
 
+# ---- A local socket first, then others: one by its path, the other by a name, which may have several addresses.
+job mixed --connect "$dir/ant,localhost:$(port bee)"
+until_true has_begun mixed
+"$DIBS" holders mixed --socket "$dir/cat" | grep -q ant
+tell $? "a job with a path and a name in --connect begins at the local socket"
+end KILL ant
+until_true are_ready bee cat
+until_true is_held_again mixed 1
+"$DIBS" holders mixed --socket "$dir/cat" | grep -q bee
+tell $? "and goes on at the other member when its own is killed"
+ends_well mixed
+tell $? "to its end"
+start ant
+until_true are_ready ant bee cat
+
 # ---- A request that waits.
 job long --socket "$dir/ant"
 until_true has_begun long
