@@ -37,7 +37,7 @@ static bool member_is(const struct dibs_reply *m, const char *key, const char *v
     return field && strcmp(field, value) == 0;
 }
 
-/* Is there a member of this name? One that is being removed, and takes part no more, is none. */
+/* Is there a member of this name? One that is being removed, and no longer takes part, is none. */
 static bool member_is_there(const struct dibs_reply *list, const char *name)
 {
     bool found = false;

@@ -74,7 +74,7 @@ enum {
     LOCK_SERVE = 1 << 10,  /* waiting clients that are examined */
     LOCK_SWEEP = 1 << 9,   /* places of the table from which unused names are removed */
     LOCK_DIGEST = 1 << 15, /* holders that are added to the digest */
-    LOCK_LOSE = 1 << 12,   /* claims that are taken away because this member may grant no more */
+    LOCK_LOSE = 1 << 12,   /* claims that are taken away because this member may no longer grant locks */
 };
 
 /* The modes of claims on locks without slots. Every other number is a group's mode: see lock_group_mode. */

@@ -19,7 +19,7 @@ bool node_next(struct node *node, struct node_event *event);
 void node_leave(struct node *node);
 /* Frees all but the memory of the struct. There are no clients any more. */
 void node_free_parts(struct node *node);
-/* Frees the member that was retired last, which the driver uses no more. */
+/* Frees the member that was retired last, which the driver no longer uses. */
 void node_forget_retired(struct node *node);
 
 #endif

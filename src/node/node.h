@@ -112,7 +112,7 @@ struct node {
     bool leaves;
     struct session *drainer; /* whose client drains this member (drain.h); or null */
     bool drained;            /* no client of it holds a lock: the driver shall end it */
-    bool dropped;            /* this member is about to be excluded, and grants no more */
+    bool dropped;            /* this member is about to be excluded, and no longer grants locks */
     bool gave_up;            /* it leaves or is dropped, and its clients believe in no lock any more */
 
     uint64_t began_ms, installed_ms;    /* when the process and this view began */

@@ -44,7 +44,7 @@ static void clients_known(struct serve_client *c)
     door_leave(&c->serve->unknown, &c->caller);
 }
 
-/* Closes a connection of which the node knows no more. */
+/* Closes a connection that the node has forgotten. */
 static void clients_forget(struct serve_client *c)
 {
     clients_known(c);

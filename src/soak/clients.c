@@ -302,7 +302,7 @@ void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64
     c->await[c->awaited - 1].fence = lost ? 0 : fence;
 }
 
-/* The client uses its lock no more. Of what it has lost it may tell the daemon later, as a thread would that finds out
+/* The client no longer uses its lock. Of what it has lost it may tell the daemon later, as a thread would that finds out
  * while another one has asked for a lock on the same connection. */
 static void clients_let_go(struct world *w, uint32_t k, bool lost)
 {

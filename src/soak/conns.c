@@ -97,7 +97,7 @@ void conns_ran(struct world *w, struct soak_conn *x, const struct claim *asked)
         clients_asked(w, x, asked);
     name = clients_names[x->name];
     x->holds = x->holds && session_holds(x->end->session, name, strlen(name), 0);
-    /* A daemon alone does not vouch for locks beyond its own end, but for those of kept sessions. */
+    /* A daemon alone vouches beyond its own end for the locks of kept sessions only. */
     if (w->conf->focus == SOAK_ALONE)
         x->dazed = !x->end->session->kept;
     else
