@@ -69,6 +69,7 @@ static void world_tell(void *world, enum dme_news what, dme_id of, dme_id to)
 
     world_post_copy(w, &(struct dme_msg){.from = of, .to = to, .kind = what}, to);
     w->sent++;
+    w->reports++;
 }
 
 static void world_report(struct lab_world *w, uint32_t type, dme_id site, uint32_t side)
@@ -98,6 +99,25 @@ struct lab_world *world_new(const struct dme_conf *conf)
         world_post(w, i);
     }
     return w;
+}
+
+struct lab_world *world_clone(const struct lab_world *w)
+{
+    struct lab_world *clone = mem_new(sizeof *clone);
+
+    *clone = *w;
+    clone->out = mem_new(dme_out_size(&w->conf));
+    dme_out_init(clone->out, dme_out_size(&w->conf));
+    clone->node = mem_new(w->conf.n * sizeof *w->node);
+    for (dme_id i = 0; i < w->conf.n; i++)
+        clone->node[i] = memcpy(mem_new(dme_node_size(&w->conf, i)), w->node[i], dme_node_size(&w->conf, i));
+    clone->room = w->flights;
+    clone->flight = mem_new((w->flights + 1) * sizeof *w->flight);
+    for (size_t k = 0; k < w->flights; k++) {
+        clone->flight[k] = w->flight[k];
+        clone->flight[k].msg = world_copy(w->flight[k].msg);
+    }
+    return clone;
 }
 
 void world_free(struct lab_world *w)

@@ -61,7 +61,8 @@ struct lab_world {
     struct dme_out *out;         /* of the last step */
     struct world_flight *flight; /* in the order of sending */
     size_t flights, room;
-    uint64_t sent;    /* messages so far; a broadcast is one */
+    uint64_t sent;    /* messages and reports so far; a broadcast is one */
+    uint64_t reports; /* of these, of the failure detector */
     uint64_t entries; /* so far */
     uint32_t side;    /* of a cut, as in struct world_move; 0: the network is whole */
 };
@@ -73,6 +74,8 @@ static inline bool world_apart(uint32_t side, dme_id i, dme_id j)
 }
 
 struct lab_world *world_new(const struct dme_conf *conf);
+/* The same nodes, messages and counters. What the last step left in `out` is not in the clone. */
+struct lab_world *world_clone(const struct lab_world *w);
 void world_free(struct lab_world *w);
 
 /* Makes the move. Null if all is well; else why it cannot be made, and nothing has changed. A fault of the algorithm is

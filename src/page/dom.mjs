@@ -21,6 +21,8 @@ export const svg = (tag, attributes, ...children) => {
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 };
+// A small picture for a button; path: in a square of 16.
+export const icon = (path) => svg('svg', { class: 'icon', viewBox: '0 0 16 16', width: 14, height: 14, 'aria-hidden': 'true' }, svg('path', { d: path }));
 export const byId = (id) => document.getElementById(id);
 export const field = (label, control) => h('label', { class: 'field' }, label, control);
 

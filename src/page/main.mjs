@@ -4,6 +4,7 @@ import { byId, note } from './dom.mjs';
 import { Jobs } from './jobs.mjs';
 import { Run } from './run.mjs';
 import { Controls, Stage } from './stage.mjs';
+import { Runs } from './runs.mjs';
 import { Time } from './time.mjs';
 import { Truth } from './truth.mjs';
 import { Setup } from './setup.mjs';
@@ -30,17 +31,6 @@ function showRoom(name) {
     byId(`tab-${room}`).tabIndex = chosen ? 0 : -1;
   }
   window.scrollTo(0, 0);
-}
-
-function drawRuns(run) {
-  byId('runs').replaceChildren(...(run.runs.length < 2 ? [] : run.runs.map((one, k) => {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = `${k + 1}: ${one.name} (${one.moves} moves)`;
-    if (k === run.index) button.setAttribute('aria-current', 'true');
-    button.addEventListener('click', () => k !== run.index && run.switchTo(k));
-    return button;
-  })));
 }
 
 function keepTheme() {
@@ -79,7 +69,7 @@ async function main() {
   const algorithms = new Map(JSON.parse(runCommand(module, ['list', '--all', '--format', 'json']).output).map((a) => [a.name, a]));
   const jobs = new Jobs(module), run = new Run(module, algorithms);
   const stage = new Stage(run), truth = new Truth(run);
-  const controls = new Controls(run, stage), time = new Time(run), setup = new Setup(run);
+  const controls = new Controls(run, stage), time = new Time(run), runs = new Runs(run), setup = new Setup(run);
   const prove = new Prove(run, jobs, truth.prove), stories = new Stories(run, prove, data, showRoom);
   const race = new Race(algorithms, new Jobs(module)), load = new Load(algorithms, new Jobs(module));
   let address, later;
@@ -93,7 +83,6 @@ async function main() {
   document.addEventListener('theme', () => time.draw());
   byId('help').addEventListener('click', () => byId('keys').showModal());
   run.addEventListener('change', () => {
-    drawRuns(run);
     clearTimeout(later);
     later = setTimeout(() => { // browsers do not like it often
       address = run.address(data.hash);
@@ -107,7 +96,7 @@ async function main() {
   };
   window.addEventListener('hashchange', () => location.hash !== address && begin());
   begin();
-  window.dibs = { run, stage, time, truth, prove, stories, race, load, data, module, controls, setup }; // for tests, and for curious people
+  window.dibs = { run, stage, time, truth, prove, stories, race, load, data, module, controls, runs, setup }; // for tests, and for curious people
   document.documentElement.dataset.ready = 'true';
 }
 

@@ -15,7 +15,7 @@ export function openMenu(title, items, anchor, back) {
   closeMenu();
   const place = byId('stage'), frame = place.getBoundingClientRect(), at = anchor.getBoundingClientRect();
   const close = () => closeMenu()?.();
-  const element = h('div', { class: 'menu', role: 'menu', 'aria-label': title }, h('h3', {}, title),
+  const element = h('div', { class: 'menu', role: 'menu', 'aria-label': title }, h('p', { 'aria-hidden': 'true' }, title),
     items.map((item) => h('button', {
       role: 'menuitem', type: 'button', 'aria-disabled': item.why ? 'true' : null,
       onclick: () => {

@@ -26,7 +26,7 @@
 /* WebAssembly has one address space of at most 4 GB; the checker ends before it is full. */
 #define PAGE_MEMORY ((size_t)3 << 30)
 
-enum { PAGE_FLIGHTS = 150 };
+enum { PAGE_FLIGHTS = 150, PAGE_STEPS = 50000 };
 
 static struct stage *page_stage;
 static char *page_text;
@@ -208,7 +208,7 @@ static void page_answer_state(void)
     page_json_count(&j, "count", s->count);
     page_json_count(&j, "side", s->world->side);
     page_json_text(&j, "cutWhy", stage_objects(s, &(struct world_move){.type = WORLD_CUT, .arg = 1}));
-    page_json_count(&j, "sent", s->world->sent);
+    page_json_count(&j, "messages", s->world->sent - s->world->reports);
     page_json_count(&j, "entries", s->world->entries);
     page_json_sites(&j);
     page_json_flights(&j);
@@ -333,15 +333,16 @@ static void page_json_step(struct cli_json *j, const struct stage_step *step)
     json_end(j, '}');
 }
 
-/* The steps of the run from this one on (0 is the beginning), and all remarks. */
+/* The steps of the run from this one on (0 is the beginning), at most PAGE_STEPS of them, and all remarks. */
 void page_steps(uint32_t from)
 {
     const struct stage *s = page_stage;
     struct cli_json j = page_begin();
+    uint32_t end = s->count - from < PAGE_STEPS ? s->count + 1 : from + PAGE_STEPS;
 
     json_object(&j);
     json_key(&j, "steps"), json_array(&j);
-    for (uint32_t k = from; k <= s->count; k++)
+    for (uint32_t k = from; k < end; k++)
         page_json_step(&j, &s->step[k]);
     json_end(&j, ']');
     json_key(&j, "remarks"), json_array(&j);

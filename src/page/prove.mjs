@@ -8,10 +8,9 @@ export function checkWords(state, requests) {
   const withdrawn = NEEDS.filter((_, bit) => bit && state.needs >>> bit & 1 && !(state.keeps >>> bit & 1));
   for (const need of withdrawn) {
     if (need === 'reliable') words.push('--lose', '1', '--duplicate', '1');
-    else if (need === 'alive') words.push('--crash', '1');
-    else if (need === 'detection') words.push('--without', 'detection', '--crash', '1');
-    else if (!words.includes('--without')) words.push('--without', need);
+    else if (need !== 'alive') words.push('--without', need);
   }
+  if (withdrawn.includes('alive') || withdrawn.includes('detection')) words.push('--crash', '1');
   if (state.mistake) words.push('--set', `mistake=${state.mistake}`);
   return words;
 }

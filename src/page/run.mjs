@@ -6,7 +6,7 @@
 import { Laboratory } from './module.mjs';
 
 export const NEEDS = ['fifo', 'reliable', 'alive', 'bounded-delay', 'broadcast', 'sequenced', 'detection'];
-const ADDRESS_MAX = 100000, SITES_MAX = 64;
+const ADDRESS_MAX = 100000, ADDRESS_MOVES = 3000, SITES_MAX = 64, FILE_MAX = 100e6;
 
 export class Run extends EventTarget {
   constructor(module, algorithms) {
@@ -20,35 +20,42 @@ export class Run extends EventTarget {
   }
 
   // Opens a scenario. Returns null, or what is wrong with it: {line, error}. The old run stays on the stage then.
-  open(path, text, { at = 0, title = '', name = path, fork } = {}) {
+  open(path, text, { at = 0, title = '', name = path, fork, keeps } = {}) {
     const sites = Number(/^\s*sites\s+(\d+)/m.exec(text)?.[1] ?? 1);
     const answer = sites > SITES_MAX ? { line: 0, error: `the stage shows 1 to ${SITES_MAX} sites, not ${sites}` } // a world of millions would fill the memory
-      : this.guard(() => this.lab.open(path, text));
+      : this.load(path, text);
     if (answer.error) return answer;
-    if (fork === undefined) this.runs = [{ name, from: null }];
+    if (fork === undefined) this.runs = [{ name, from: null, at: 0 }];
     this.title = title;
     this.held.clear();
     this.index = fork ?? 0;
-    this.fetchSteps();
-    this.state = at ? this.lab.call('page_seek', at) : answer;
+    this.steps = answer.steps;
+    this.remarks = this.runs[this.index].remarks ?? answer.remarks;
+    this.state = at ? this.lab.call('page_seek', at) : answer.state;
+    if (keeps !== undefined && keeps !== this.state.keeps) this.state = this.lab.call('page_keep', keeps);
     this.changed();
     return null;
   }
 
-  // A module that has run out of memory is replaced.
-  guard(call) {
+  // {state, steps, remarks}, or {line, error}. A module that has run out of memory is replaced, with the old run in it.
+  load(path, text) {
     try {
-      return call();
+      const state = this.lab.open(path, text), steps = [];
+      if (state.error) return state;
+      for (let remarks; ;) {
+        const answer = this.lab.call('page_steps', steps.length);
+        for (const step of answer.steps) steps.push(step);
+        remarks ??= answer.remarks;
+        if (steps.length > state.count) return { state, steps, remarks };
+      }
     } catch (error) {
       this.lab = new Laboratory(this.module);
+      if (this.state) {
+        this.lab.open('run.txt', this.scene());
+        this.state = this.lab.call('page_seek', this.state.place);
+      }
       return { line: 0, error: `this run needs more than a browser gives (${error.message}); try fewer sites` };
     }
-  }
-
-  fetchSteps() {
-    const { steps, remarks } = this.lab.call('page_steps', 0);
-    this.steps = steps;
-    this.remarks = remarks;
   }
 
   changed() {
@@ -57,36 +64,39 @@ export class Run extends EventTarget {
   }
 
   // Before another run takes the stage.
-  keepText() {
-    this.runs[this.index].text = this.scene();
+  putAside() {
+    Object.assign(this.runs[this.index], { text: this.scene(), remarks: this.remarks, keeps: this.state.keeps });
   }
 
-  // Makes a move, given by the function of the module. Returns null, or why it cannot be made.
-  make(name, number) {
-    const { place, count } = this.state, old = this.steps[place + 1]?.move;
-    const text = place < count ? this.scene() : '';
+  // Makes a move, given by its text and the function of the module. Returns null, or why it cannot be made. If it is the next
+  // move of the run anyway, the run goes on; any other one begins another run.
+  make(move, name, number) {
+    const { place, count } = this.state;
+    if (move === this.steps[place + 1]?.move) {
+      this.seek(place + 1);
+      return null;
+    }
+    if (place < count) this.putAside();
     const answer = this.lab.call(name, number);
     if (answer.error) return answer.error;
     this.state = answer;
-    const { steps } = this.lab.call('page_steps', place + 1);
-    if (place < count && steps[0].move !== old) {
-      this.runs[this.index].text = text;
-      this.runs.push({ name: `from move ${place} of run ${this.index + 1}`, from: this.index });
+    if (place < count) {
+      this.runs.push({ name: `from move ${place} of run ${this.index + 1}`, from: this.index, at: place });
       this.index = this.runs.length - 1;
       this.remarks = this.remarks.filter((remark) => remark.before <= place);
+      this.steps = this.steps.slice(0, place + 1);
     }
-    if (place < count) this.steps = this.steps.slice(0, place + 1);
-    this.steps.push(...steps);
+    this.steps.push(...this.lab.call('page_steps', place + 1).steps);
     this.changed();
     return null;
   }
 
   act(action) {
-    return action.why ?? this.make('page_act', action.id);
+    return action.why ?? this.make(action.move, 'page_act', action.id);
   }
 
   cut(sites) {
-    return this.make('page_cut', sites.reduce((side, site) => side | (1 << site), 0) >>> 0);
+    return this.make(sites.length ? `cut ${sites.join(' ')}` : 'heal', 'page_cut', sites.reduce((side, site) => side | (1 << site), 0) >>> 0);
   }
 
   seek(place) {
@@ -103,8 +113,8 @@ export class Run extends EventTarget {
 
   switchTo(index) {
     const run = this.runs[index];
-    this.keepText();
-    this.open('run.txt', run.text, { at: run.moves, fork: index, title: this.title });
+    this.putAside();
+    this.open('run.txt', run.text, { at: run.moves, fork: index, title: this.title, keeps: run.keeps });
   }
 
   static key(flight) {
@@ -148,9 +158,22 @@ export class Run extends EventTarget {
     return lines.concat(this.steps.slice(1).map((step) => step.move)).join('\n') + '\n';
   }
 
+  // Empty for a run that is too long for an address.
   address(hash) {
+    if (this.state.count > ADDRESS_MOVES) return '#';
     const run = this.scene().trim().replaceAll(' ', '.').replaceAll('\n', '~');
-    return `#v=${hash}&at=${this.state.place}&run=${encodeURI(run)}`;
+    return `#v=${hash}&at=${this.state.place}&keeps=${this.state.keeps}&run=${encodeURI(run)}`;
+  }
+
+  // Opens a file that the user has chosen. Returns null, or what is wrong with it.
+  async openFile(file) {
+    if (file.size > FILE_MAX) return `${file.name} is larger than ${FILE_MAX / 1e6} MB, so it was not opened.`;
+    const text = await file.text();
+    if (text.includes('\0') || text.includes('\ufffd')) return `${file.name} is no scenario: it is not a text. The page opens what it saves, and what dibs check --save writes.`;
+    const wrong = this.open(file.name, text, { name: file.name, title: /^(#.*\n)+/.exec(text)?.[0].replace(/^# ?/gm, '').replaceAll('\n', ' ').trim() ?? '' });
+    if (wrong) return `${file.name}${wrong.line ? `, line ${wrong.line}` : ''}: ${wrong.error}`;
+    this.isStory = false;
+    return null;
   }
 
   // Opens the run in an address. Returns null, or a line for the user: {text, bad}. Moves that are not possible are left out,
@@ -161,9 +184,10 @@ export class Run extends EventTarget {
     if (run.length > ADDRESS_MAX) return { text: 'The address is too long for a run, so it was not opened.', bad: true };
     const lines = run.replaceAll('.', ' ').split('~');
     const other = version === hash ? '' : `This link was made by another version of dibs (${version.slice(0, 20)}; this is ${hash}). `;
-    const at = Math.min(Number(parts.get('at')) || 0, lines.length);
+    const at = Math.min(Number(parts.get('at')) || 0, lines.length), promises = Number(parts.get('keeps') ?? NaN);
+    const keeps = Number.isInteger(promises) && promises >= 0 && promises < 1 << NEEDS.length ? promises : undefined;
     for (let tries = 0; tries < 2; tries++) {
-      const wrong = this.open('link.txt', lines.join('\n') + '\n', { at, name: 'from the link' });
+      const wrong = this.open('link.txt', lines.join('\n') + '\n', { at, name: 'from the link', keeps });
       if (!wrong && tries) return { text: `${other}Its moves are shown up to the first one that is not possible here.`, bad: true };
       if (!wrong) return other ? { text: `${other}Its moves are possible here, too.`, bad: false } : null;
       if (wrong.line < 2 || tries) return { text: `${other}The run in the address cannot be opened: ${wrong.error}`, bad: true };

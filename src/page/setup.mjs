@@ -10,6 +10,12 @@ const PROMISES = {
 export class Setup {
   constructor(run) {
     this.run = run;
+    this.narrow = matchMedia('(max-width: 760px)'); // a phone shows the stage first
+    this.restOpen = false;
+    this.narrow.addEventListener('change', () => {
+      this.key = '';
+      this.show();
+    });
     run.addEventListener('change', () => this.show());
   }
 
@@ -85,9 +91,10 @@ export class Setup {
     byId('setup').replaceChildren(...[
       h('label', {}, 'Algorithm', this.algorithmSelect(state.algorithm)),
       h('label', {}, 'Sites', h('input', { type: 'number', id: 'sites', min: 1, max: 64, value: String(state.sites.length), onchange: (event) => this.begin({ sites: Math.max(1, Math.min(64, Math.round(Number(event.target.value)) || 3)) }) })),
-      this.ruleField(state, known), this.optionFields(state, known), this.promiseFields(state),
-      h('p', { class: 'about' }, known.paper), h('p', { class: 'about' }, `Published cost: ${known.cost}.`),
-      h('button', { type: 'button', onclick: () => this.begin({}) }, 'Begin again')].filter(Boolean));
+      h('details', { class: 'rest', open: this.restOpen || !this.narrow.matches, ontoggle: (event) => { if (this.narrow.matches) this.restOpen = event.target.open; } }, h('summary', {}, 'Rule, promises, options'),
+        h('div', {}, this.ruleField(state, known), this.optionFields(state, known), this.promiseFields(state),
+          h('p', { class: 'about' }, known.paper), h('p', { class: 'about' }, `Published cost: ${known.cost}.`),
+          h('button', { type: 'button', onclick: () => this.begin({}) }, 'Begin again')))].filter(Boolean));
     if (focused >= 0) byId('setup').querySelectorAll('input, select, summary')[focused]?.focus();
   }
 }

@@ -189,6 +189,29 @@ static void stage_note_world(const struct stage *s, struct stage_step *step)
     step->lamp[STAGE_PROTOCOL] = s->world->out->fault;
 }
 
+/* Keeps the world of this place. If all marks are in use, every second one is given up. */
+static void stage_mark(struct stage *s)
+{
+    if (s->marks == STAGE_MARKS) {
+        s->marks = 0;
+        for (uint32_t k = 0; k < STAGE_MARKS; k++)
+            if (k % 2)
+                s->mark[s->marks++] = s->mark[k];
+            else
+                world_free(s->mark[k].world);
+        s->stride *= 2;
+    }
+    if (s->place % s->stride == 0)
+        s->mark[s->marks++] = (struct stage_mark){s->place, world_clone(s->world)};
+}
+
+/* Gives up the marks behind this place. */
+static void stage_unmark(struct stage *s, uint32_t place)
+{
+    while (s->marks && s->mark[s->marks - 1].place > place)
+        world_free(s->mark[--s->marks].world);
+}
+
 /* Makes a move and remembers what it did. The world has been asked before. */
 static void stage_make(struct stage *s, const struct world_move *move)
 {
@@ -208,9 +231,14 @@ static void stage_make(struct stage *s, const struct world_move *move)
     step.entered = s->world->out->entered;
     stage_note_sends(s, &step, before);
     stage_note_world(s, &step);
-    s->step = mem_grow(s->step, (s->count + 2) * sizeof *s->step);
+    if (s->count + 1 == s->room) {
+        s->room *= 2;
+        s->step = mem_grow(s->step, s->room * sizeof *s->step);
+    }
     s->step[++s->count] = step;
     s->place = s->count;
+    if (s->place % s->stride == 0)
+        stage_mark(s);
 }
 
 static void stage_drop(struct stage_step *step)
@@ -223,13 +251,18 @@ static void stage_drop(struct stage_step *step)
     free(step->phases);
 }
 
-/* The world at a place, made from the beginning or, going forward, from where it is. */
+/* The world at a place, made from the last mark before it or, if that is nearer, from where it is. The last move is made
+ * in any case: a clone does not know what the last step left. */
 static void stage_replay(struct stage *s, uint32_t place)
 {
-    if (place < s->place) {
+    const struct stage_mark *best = NULL;
+
+    for (uint32_t k = 0; k < s->marks && s->mark[k].place < place; k++)
+        best = &s->mark[k];
+    if (place < s->place || (best && best->place > s->place)) {
         world_free(s->world);
-        s->world = world_new(&s->conf);
-        s->place = 0;
+        s->world = best ? world_clone(best->world) : world_new(&s->conf);
+        s->place = best ? best->place : 0;
     }
     while (s->place < place)
         world_move(s->world, &s->step[++s->place].move);
@@ -256,6 +289,7 @@ const char *stage_move(struct stage *s, const struct world_move *move)
         return why;
     while (s->count > s->place)
         stage_drop(&s->step[s->count--]);
+    stage_unmark(s, s->place);
     stage_make(s, move);
     for (dme_id i = 0; i < s->conf.n; i++) {
         free(s->before[i]);
@@ -284,7 +318,9 @@ static struct stage *stage_new(const struct moves *run)
     s->world = world_new(&s->conf);
     s->state = mem_new(s->conf.n * sizeof *s->state);
     s->before = mem_new(s->conf.n * sizeof *s->before);
-    s->step = mem_new(sizeof *s->step);
+    s->room = STAGE_MARKS;
+    s->stride = STAGE_MARKS / 4;
+    s->step = mem_new(s->room * sizeof *s->step);
     s->step[0] = (struct stage_step){.received = UINT64_MAX, .text = stage_copy(""), .effect = stage_copy("")};
     stage_note_sends(s, &s->step[0], 0);
     stage_note_world(s, &s->step[0]);
@@ -340,6 +376,7 @@ void stage_free(struct stage *s)
 {
     for (uint32_t k = 0; k <= s->count; k++)
         stage_drop(&s->step[k]);
+    stage_unmark(s, 0);
     for (dme_id i = 0; i < s->conf.n; i++) {
         free(s->state[i]);
         free(s->before[i]);

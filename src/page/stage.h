@@ -10,7 +10,7 @@
 
 #include "lab/scenario.h"
 
-enum { STAGE_SITES_MAX = 64, STAGE_MOVES_MAX = 1000000 };
+enum { STAGE_SITES_MAX = 64, STAGE_MOVES_MAX = 1000000, STAGE_MARKS = 256 };
 
 /* The properties that are looked at after every move. */
 enum stage_lamp { STAGE_EXCLUSION, STAGE_DEADLOCK, STAGE_INVARIANTS, STAGE_PROTOCOL, STAGE_LAMPS };
@@ -35,6 +35,12 @@ struct stage_step {
     bool entered;
 };
 
+/* A world that was kept: the way back begins there, not at the first move. */
+struct stage_mark {
+    uint32_t place;
+    struct lab_world *world;
+};
+
 struct stage_action {
     struct world_move move;
     const char *why; /* it is impossible; or null */
@@ -44,8 +50,11 @@ struct stage {
     struct dme_conf conf;
     uint32_t keeps; /* the promises that the network keeps, dme_need or-ed */
     struct lab_world *world;
-    struct stage_step *step;     /* step[k] is move k, counted from 1 */
-    uint32_t count, place;       /* moves; those up to `place` have been made */
+    struct stage_step *step; /* step[k] is move k, counted from 1 */
+    uint32_t count, place;   /* moves; those up to `place` have been made */
+    uint32_t room;           /* in step[] */
+    struct stage_mark mark[STAGE_MARKS];
+    uint32_t marks, stride;      /* moves from one mark to the next: twice as many when all marks are in use */
     struct stage_action *action; /* of the sites, and then of the messages that stage_offer_message was called for */
     uint32_t actions;
     char **state, **before; /* of each site: as text now, and before the last move */

@@ -1,5 +1,5 @@
 // stage.mjs - the sites, on the figure that the algorithm uses, and the messages between them.
-import { byId, h, note, svg } from './dom.mjs';
+import { byId, grouped, h, icon, note, svg } from './dom.mjs';
 import { Run } from './run.mjs';
 import { openMenu } from './menu.mjs';
 
@@ -44,7 +44,9 @@ export function placesOf(state, size) {
   if (state.layout === 'tree') return onTree(state.sites, size);
   const at = n === 1 ? () => middle : state.layout === 'grid' ? onGrid(n, size)
     : state.layout === 'star' ? (k) => (k ? onCircle(k - 1, n - 1, size) : middle) : (k) => onCircle(k, n, size);
-  return state.sites.map((_, k) => at(k));
+  const places = state.sites.map((_, k) => at(k)), heights = places.map(({ y }) => y);
+  const lower = (size.height - Math.min(...heights) - Math.max(...heights)) / 2; // three sites on a circle leave room below
+  return places.map(({ x, y }) => ({ x, y: y + lower }));
 }
 
 // A point on the way from a to b, which bends to the right, so that the two directions are apart.
@@ -316,28 +318,38 @@ export class Controls {
   constructor(run, stage) {
     this.run = run;
     const button = (text, label, onclick) => h('button', { type: 'button', 'aria-label': label, title: label, onclick }, text);
-    this.back = button('◀', 'Back (left arrow)', () => run.seek(run.state.place - 1));
-    this.forth = button('▶', 'Forward (right arrow)', () => run.seek(run.state.place + 1));
+    this.back = button(icon('M11 2 L4 8 L11 14 Z'), 'Back (left arrow)', () => run.seek(run.state.place - 1));
+    this.forth = button(icon('M5 2 L12 8 L5 14 Z'), 'Forward (right arrow)', () => run.seek(run.state.place + 1));
     this.playing = button('Play', 'Play or pause (space)', () => this.toggle());
     this.count = h('span', { class: 'count' });
-    byId('controls').append(button('|◀', 'First (Home)', () => run.seek(0)), this.back, this.forth, button('▶|', 'Last (End)', () => run.seek(run.state.count)),
+    this.costs = h('span', { class: 'count', title: 'Entries into the critical section, and messages, up to this move. A broadcast is one message.' });
+    this.file = h('input', { type: 'file', accept: '.txt,text/plain', hidden: true, 'aria-label': 'Scenario file', onchange: () => this.openFile(this.file.files[0]) });
+    byId('controls').append(button(icon('M3 2 H5 V14 H3 Z M13 2 L6 8 L13 14 Z'), 'First (Home)', () => run.seek(0)), this.back, this.forth,
+      button(icon('M3 2 L10 8 L3 14 Z M11 2 H13 V14 H11 Z'), 'Last (End)', () => run.seek(run.state.count)),
       this.playing, button('Random', 'A random move (r)', () => this.random()), button('Next entry', 'Random moves until a site enters (e)', () => this.entry()),
-      this.count, h('span', { class: 'space' }),
+      h('span', { class: 'space' }),
       this.cut = button('Cut', 'Cut the network by a line', () => {
         if (run.state.side) this.tell(run.cut([]));
         else stage.cutting = !stage.cutting;
       }),
-      button('Save', 'Save the run as a scenario file', () => this.save()));
+      button('Open', 'Open a scenario file; it may also be dropped on the stage', () => this.file.click()), this.file,
+      button('Save', 'Save the run as a scenario file', () => this.save()), h('p', { class: 'counts' }, this.count, this.costs));
+    byId('stage').addEventListener('dragover', (event) => event.preventDefault());
+    byId('stage').addEventListener('drop', (event) => {
+      event.preventDefault();
+      this.openFile(event.dataTransfer.files[0]);
+    });
     run.addEventListener('change', () => calmly(this, () => this.show()));
     document.addEventListener('keydown', (event) => this.press(event));
   }
 
   show() {
-    const { place, count, side } = this.run.state;
+    const { place, count, side, entries, messages } = this.run.state, many = (number, one, more) => `${grouped(number)} ${number === 1 ? one : more}`;
     this.back.disabled = place === 0;
     this.forth.disabled = place === count;
     this.cut.textContent = side ? 'Heal' : 'Cut';
     this.count.textContent = `move ${place} of ${count}`;
+    this.costs.textContent = `${many(entries, 'entry', 'entries')}, ${many(messages, 'message', 'messages')}`;
   }
 
   tell(wrong) {
@@ -383,6 +395,14 @@ export class Controls {
     const link = h('a', { href: URL.createObjectURL(new Blob([this.run.lab.scenario()], { type: 'text/plain' })), download: `${this.run.state.algorithm}-played.txt` });
     link.click();
     URL.revokeObjectURL(link.href);
+  }
+
+  async openFile(file) {
+    if (!file) return;
+    note(`opening ${file.name} …`);
+    await new Promise((wake) => setTimeout(wake, 20)); // a million moves take a while, and the line should be seen
+    this.tell(await this.run.openFile(file));
+    this.file.value = '';
   }
 
   press(event) {

@@ -14,6 +14,10 @@ export class Time {
     this.slider = h('input', { type: 'range', min: 0, value: 0, 'aria-label': 'Place in the run', oninput: () => run.seek(Number(this.slider.value)) });
     byId('time').append(this.canvas, this.slider);
     this.canvas.addEventListener('click', (event) => run.seek(Math.round((event.offsetX - LEFT) / COLUMN + this.first)));
+    this.canvas.addEventListener('pointermove', (event) => {
+      const k = Math.round((event.offsetX - LEFT) / COLUMN + this.first), step = run.steps[k];
+      this.canvas.title = k > 0 && step ? `${k}: ${step.effect.slice(0, 200)}` : '';
+    });
     run.addEventListener('change', () => calmly(this, () => this.show()));
     new ResizeObserver(() => this.run.state && this.draw()).observe(byId('time'));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
@@ -64,8 +68,8 @@ export class Time {
   }
 
   draw() {
-    const { state } = this.run, n = state.sites.length, row = n <= 8 ? 26 : n <= 20 ? 14 : 6;
-    const width = byId('time').clientWidth - 18, height = n * row + 16, scale = window.devicePixelRatio || 1;
+    const { state } = this.run, n = state.sites.length, row = n <= 4 ? 38 : n <= 8 ? 26 : n <= 20 ? 14 : 6;
+    const width = byId('time').clientWidth - 18, height = (n - 1) * row + 28, scale = window.devicePixelRatio || 1;
     const colours = getComputedStyle(document.documentElement), colour = (name) => colours.getPropertyValue(name).trim();
     const { canvas } = this, context = canvas.getContext('2d');
     canvas.width = width * scale;

@@ -5,14 +5,27 @@ import { calmly } from './stage.mjs';
 const WINDOW = 40; // moves of the list before and behind the place
 const CROWD_STATES = 12, EFFECT = 300; // sites, letters
 
+// The fields of a state that differ: [{was: 'served=0,0', is: 'served=0,1'}]; a flag that came or went has only one of them.
+export function changesOf(before, after) {
+  const fields = (text) => new Map(text.split(' ').filter(Boolean).map((word) => [word.split('=')[0], word]));
+  const old = fields(before), now = fields(after);
+  return [...new Set([...now.keys(), ...old.keys()])].map((key) => ({ was: old.get(key) ?? '', is: now.get(key) ?? '' })).filter(({ was, is }) => was !== is);
+}
+
 export class Truth {
   constructor(run) {
     this.run = run;
     this.lamps = h('ul', { class: 'lamps', 'aria-live': 'polite' });
     this.trace = h('ol', { class: 'trace', 'aria-label': 'Moves, as in a scenario' });
     this.states = h('table', { class: 'states' });
+    this.everything = false;
+    this.heading = h('h2');
+    this.toggle = h('button', { type: 'button', class: 'small', onclick: () => {
+      this.everything = !this.everything;
+      this.showStates();
+    } }, 'all fields');
     byId('truth').append(h('div', {}, h('h2', {}, 'What holds now'), this.lamps), this.prove = h('div'),
-      h('div', {}, h('h2', {}, 'Moves'), this.trace), h('div', {}, h('h2', {}, 'States; marked: changed by the last move'), this.states));
+      h('div', {}, h('h2', {}, 'Moves'), this.trace), h('div', {}, h('div', { class: 'heading' }, this.heading, this.toggle), this.states));
     run.addEventListener('change', () => calmly(this, () => this.show()));
   }
 
@@ -52,16 +65,17 @@ export class Truth {
     if (current) this.trace.scrollTop = current.offsetTop - this.trace.offsetTop - this.trace.clientHeight / 2;
   }
 
-  // The words of a state are fields; a field that the last move has changed is marked. Of many sites only those are shown
-  // that the last move has changed, or that are not idle.
+  // The words of a state are fields, "asked=0,1", or flags, "token". Only what the last move has changed is shown, as it was
+  // and as it is; or everything, if the user wants that, and at the beginning.
   showStates() {
-    const { sites } = this.run.state, all = sites.map((site, k) => [site, k]);
-    const shown = sites.length <= CROWD_STATES ? all : all.filter(([site]) => site.state !== site.before || site.phase !== 'idle').slice(0, CROWD_STATES);
-    this.states.replaceChildren(...shown.map(([site, k]) => {
-      const before = this.run.state.place ? site.before.split(' ') : site.state.split(' ');
-      return h('tr', {}, h('th', { scope: 'row' }, `${k} ${site.phase}`), h('td', {}, site.state.split(' ').map((word, w) => [w ? ' ' : '',
-        before.includes(word) ? word : h('mark', {}, word)])));
-    }));
+    const { sites, place } = this.run.state, everything = this.everything || !place;
+    const rows = sites.map((site, k) => [site, k, place ? changesOf(site.before, site.state) : []])
+      .filter(([site, , changes]) => changes.length || (everything && (sites.length <= CROWD_STATES || site.phase !== 'idle'))).slice(0, CROWD_STATES);
+    this.states.replaceChildren(...rows.map(([site, k, changes]) => h('tr', {}, h('th', { scope: 'row' }, `${k} ${site.phase}`), h('td', {}, everything
+      ? site.state.split(' ').map((word, w) => [w ? ' ' : '', changes.some(({ is }) => is === word) ? h('mark', {}, word) : word])
+      : changes.map(({ was, is }) => h('div', {}, was && h('del', {}, was), was && is ? ' ' : '', is && h('ins', {}, is)))))));
+    this.toggle.setAttribute('aria-pressed', String(this.everything));
+    this.heading.textContent = everything ? 'States; marked: changed by this move' : rows.length ? 'Changed by this move' : 'This move has changed no state';
   }
 
   // The comment of the scenario that speaks of this place.

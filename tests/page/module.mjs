@@ -122,6 +122,10 @@ for (const name of readdirSync(folder)) {
     }
   }
   const end = lab.call('page_seek', steps.length - 1);
+  const effects = native(['scenario', '--print', new URL(name, folder).pathname]).stdout.split('\n').filter((line) => !line.startsWith('#'));
+  const count = (what) => effects.reduce((sum, line) => sum + line.split(what).length - 1, 0), first = new Set(steps[0].sends.map(([k]) => k)).size;
+  if (end.entries !== count('ENTERS') || end.messages !== count('  -> ') + first)
+    bad.push(`${name}: ${end.entries} entries and ${end.messages} messages, dibs scenario --print has ${count('ENTERS')} and ${count('  -> ')} + ${first}`);
   const back = lab.call('page_seek', 0), again = lab.call('page_seek', steps.length - 1);
   if (back.place !== 0 || JSON.stringify(end) !== JSON.stringify(again)) bad.push(`${name}: going back and forth changes the end`);
   const copy = new Laboratory(module);
@@ -130,7 +134,24 @@ for (const name of readdirSync(folder)) {
   if (JSON.stringify(twin.sites.map((s) => s.state)) !== JSON.stringify(end.sites.map((s) => s.state)))
     bad.push(`${name}: its run as a scenario ends elsewhere`);
 }
-tell(bad.length === 0, 'every scenario plays as its file expects, back and forth', bad.slice(0, 10).join('\n'));
+tell(bad.length === 0, 'every scenario plays as its file expects, back and forth, with the entries and messages that dibs scenario --print shows', bad.slice(0, 10).join('\n'));
+
+// ------------------------------------------------------------------------------------------------------------ long runs
+
+const round = ['request 0', 'request 1', 'deliver 0 1 REQUEST', 'deliver 1 0 REQUEST', 'deliver 1 0 REPLY', 'release 0', 'deliver 0 1 REPLY', 'release 1'];
+const long = Array.from({ length: 24000 }, (_, k) => round[k % round.length]);
+const text = (moves) => `algorithm ricart-agrawala\nsites 2\n${moves.join('\n')}\n`;
+const far = new Laboratory(module);
+far.open('long.txt', text(long));
+const astray = [23999, 24000, 64, 63, 65, 12000, 11999, 20001, 1, 0, 128, 24000].filter((place) => {
+  const here = far.call('page_seek', place), there = new Laboratory(module);
+  there.open('short.txt', text(long.slice(0, place)));
+  return JSON.stringify({ ...here, count: 0 }) !== JSON.stringify({ ...there.call('page_seek', place), count: 0 });
+});
+tell(astray.length === 0, 'every place of a run of 24,000 moves is what playing up to it gives', astray.join(' '));
+far.call('page_seek', 10000);
+const another = far.call('page_act', far.call('page_seek', 10000).sites[0].actions.find(({ why }) => !why).id);
+tell(another.count === 10001 && far.call('page_seek', 9999).place === 9999 && far.call('page_seek', 10001).place === 10001, 'and a move in its middle is the last one then', JSON.stringify(another));
 
 // -------------------------------------------------------------------------------------------------------------- stage
 
