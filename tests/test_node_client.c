@@ -403,6 +403,102 @@ static void clients_that_have_much_to_ask_take_turns(void **state)
     assert_int_equal(node_wants_turns(&node), 0);
 }
 
+/* How much of this, said again and again, one turn executes: the bytes of the answers. */
+static size_t answered_in_one_turn(const char *command)
+{
+    static uint8_t bytes[1 << 17];
+    size_t len = strlen(command), all = sizeof bytes - sizeof bytes % len;
+    struct node_input in = {.type = NODE_CLIENT_BYTES, .client = user[0].end, .bytes = bytes, .len = all};
+
+    for (size_t k = 0; k < all; k++)
+        bytes[k] = (uint8_t)command[k % len];
+    node_step(&node, &in);
+    assert_int_equal(node_wants_turns(&node), 1);
+    return bytes_len(&user[0].end->out);
+}
+
+/* A command with many words, or with a script that has to be hashed, takes more of the credit (I31). */
+static void a_command_that_costs_more_counts_for_more(void **state)
+{
+    char line[256] = "EXISTS";
+
+    (void)state;
+    for (unsigned k = 0; k < 47; k++)
+        strcat(line, " n");
+    strcat(line, "\n");
+    assert_int_equal(answered_in_one_turn(line), (CLIENT_TURN / 7 + 1) * strlen(":0\r\n"));
+}
+
+static void a_script_counts_for_more(void **state)
+{
+    (void)state;
+    assert_int_equal(answered_in_one_turn("SCRIPT EXISTS 0\n"), CLIENT_TURN / 16 * strlen("*1\r\n:0\r\n"));
+}
+
+/* One event may let many clients go on that have more to ask. Together they have a credit for that, too (I31). */
+static void clients_that_go_on_together_share_a_credit(void **state)
+{
+    enum { MANY = 20 };
+    static struct cluster_client some[MANY];
+    static uint8_t words[14 + 5 * CLIENT_TURN];
+    struct node_input in = {.type = NODE_CLIENT_BYTES, .bytes = words, .len = sizeof words};
+    size_t pongs = 0;
+
+    (void)state;
+    memcpy(words, "LOCK x SHARED\n", 14);
+    for (size_t k = 14; k < sizeof words; k++)
+        words[k] = (uint8_t) "PING\n"[(k - 14) % 5];
+    say('a', "LOCK x\n");
+    for (unsigned k = 0; k < MANY; k++) {
+        cluster_come(&solo, &some[k], 0);
+        in.client = some[k].end;
+        node_step(&node, &in);
+    }
+    in = (struct node_input){
+        .type = NODE_CLIENT_BYTES, .client = user[0].end, .bytes = (uint8_t *)"UNLOCK x\n", .len = 9};
+    node_step(&node, &in);
+    for (unsigned k = 0; k < MANY; k++)
+        pongs += bytes_len(&some[k].end->out) / 7;
+    assert_true(pongs > 0 && pongs <= CLIENTS_TURN + 4 * MANY);
+    cluster_tell(&solo, 0, (struct node_input){.type = NODE_TIME});
+    for (unsigned k = 0; k < MANY; k++) {
+        assert_true(bytes_len(&some[k].heard) >= 7 * (CLIENT_TURN - 2));
+        bytes_free(&some[k].heard);
+    }
+}
+
+/* To find the lock of a session among many holders, or many locks, takes credit (I31). */
+static void a_lock_with_many_holders_is_found_among_the_few_of_a_client(void **state)
+{
+    enum { MANY = 1000 };
+    static struct cluster_client some[MANY];
+
+    (void)state;
+    for (unsigned k = 0; k < MANY; k++) {
+        cluster_come(&solo, &some[k], 0);
+        cluster_tell(&solo, 0,
+                     (struct node_input){.type = NODE_CLIENT_BYTES,
+                                         .client = some[k].end,
+                                         .bytes = (const uint8_t *)"LOCK x SHARED\n",
+                                         .len = 14});
+    }
+    say('a', "LOCK x SHARED\n");
+    user[0].end->session->steps = 0;
+    assert_true(session_holds(user[0].end->session, "x", 1, 0));
+    assert_true(user[0].end->session->steps <= 2);
+    for (unsigned k = 0; k < MANY; k++) {
+        char line[32];
+
+        snprintf(line, sizeof line, "LOCK y%u\n", k);
+        say('a', line);
+    }
+    user[0].end->credit = CLIENT_TURN;
+    client_execute(user[0].end, &(struct resp_request){.count = 2, .word = {{"CONFIRM", 7}, {"x", 1}}});
+    assert_true(user[0].end->credit <= CLIENT_TURN - 1);
+    for (unsigned k = 0; k < MANY; k++)
+        bytes_free(&some[k].heard);
+}
+
 /* A client that has lost a lock is told before the one that gets it, whoever had something to say first (I17). */
 static void a_loser_is_told_before_a_winner(void **state)
 {
@@ -778,6 +874,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_takes_an_operator_is_refused_to_others, start, stop),
         cmocka_unit_test_setup_teardown(what_a_client_has_no_credit_for_waits, start, stop),
         cmocka_unit_test_setup_teardown(clients_that_have_much_to_ask_take_turns, start, stop),
+        cmocka_unit_test_setup_teardown(a_command_that_costs_more_counts_for_more, start, stop),
+        cmocka_unit_test_setup_teardown(a_script_counts_for_more, start, stop),
+        cmocka_unit_test_setup_teardown(clients_that_go_on_together_share_a_credit, start, stop),
+        cmocka_unit_test_setup_teardown(a_lock_with_many_holders_is_found_among_the_few_of_a_client, start, stop),
         cmocka_unit_test_setup_teardown(a_loser_is_told_before_a_winner, start, stop),
         cmocka_unit_test_setup_teardown(a_grant_is_told_before_an_answer, start, stop),
         cmocka_unit_test_setup_teardown(a_destination_that_is_blocked_gets_no_more, start, stop),

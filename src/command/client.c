@@ -109,12 +109,17 @@ static void client_object(struct client *c, const struct command *command, const
     resp_error(&c->out, "ERR", line);
 }
 
+static void client_spend(struct client *c, unsigned cost)
+{
+    c->credit -= cost < c->credit ? cost : c->credit;
+}
+
 void client_execute(struct client *c, const struct resp_request *r)
 {
     const struct command *command = command_find(r->word[0]);
-    unsigned cost = command->when & COMMAND_LOOKS ? 16 : 1;
+    unsigned cost = command->when & COMMAND_LOOKS ? 16 : 1 + (unsigned)r->count / 8;
 
-    c->credit -= cost < c->credit ? cost : c->credit;
+    client_spend(c, cost);
 
     /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
     if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:"))
@@ -126,6 +131,8 @@ void client_execute(struct client *c, const struct resp_request *r)
         command->run(c, r);
     else
         client_object(c, command, r);
+    client_spend(c, c->session->steps / CLIENT_STEPS);
+    c->session->steps = 0;
 }
 
 /* May it be done though a command before it waits? */

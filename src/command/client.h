@@ -20,7 +20,11 @@
 #include "protocol/resp.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
-enum { CLIENT_TURN = 256 }; /* the credit for one turn, in commands; a command with COMMAND_LOOKS counts as 16 */
+/* The credit of a client for one turn, in commands; a command with COMMAND_LOOKS counts as 16, and one with many words for more
+ * than one. And that of all clients together for one event: an event may let many go on. */
+enum { CLIENT_TURN = 256, CLIENTS_TURN = 4 * CLIENT_TURN };
+enum { CLIENT_FEW = 32, CLIENT_LEAST = 8 }; /* hungry clients that have all of it; what each of many has at least */
+enum { CLIENT_STEPS = 64 };                 /* claims that a command may look at for one more */
 
 enum { CLIENT_WHY_MAX = LOSS_BY_MAX + 96 };
 

@@ -191,14 +191,14 @@ static enum script_means redis_by_sha1(const struct node *node, struct resp_word
     return means;
 }
 
-/* What the text means; its digest in `hex`. If it is not known, the client is sent an error. */
+/* What the text means; its digest is in `hex`. If it is not known, the client is sent an error. */
 static enum script_means redis_by_text(struct client *c, struct resp_word text, char hex[SHA1_HEX + 1])
 {
     enum script_means means = script_by_text(text.at, text.len);
     char line[400];
 
-    sha1_hex(text.at, text.len, hex);
     if (means) {
+        sha1_hex(text.at, text.len, hex);
         redis_remember(c->session->node, hex, means);
         return means;
     }

@@ -73,6 +73,7 @@ struct node_turn {
     uint32_t place;          /* of the member to which bytes go next */
     uint64_t roster_version; /* that the driver knows */
     bool late;               /* see struct node_input */
+    uint32_t credit;         /* of all clients, in commands, for the rest of this event */
     bool pending;            /* an output has been given, and is not carried out yet */
     struct bytes log;        /* lines to be logged, each with a zero byte at its end */
     uint64_t view, stills;   /* as logged last */

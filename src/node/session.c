@@ -92,6 +92,7 @@ static void session_take_out(struct claim *c)
     if (s->left > session_claims(s))
         s->left = session_claims(s);
     due_clear(&s->node->due, c);
+    ring_cut(&c->in_renewed);
     ring_cut(&c->in_session);
     if (s->task == SESSION_DISCARDS && ring_empty(&s->claims)) {
         s->task = SESSION_RELEASES;
@@ -310,6 +311,7 @@ struct claim *session_adopt(struct session *s, const char *name, size_t name_len
     memcpy(c->name, name, name_len);
     c->since_ms = s->node->now_ms;
     ring_init(&c->settled);
+    ring_init(&c->in_renewed);
     ring_push(&s->claims, &c->in_session);
     s->held++;
     s->node->stats.holders++;
@@ -343,15 +345,27 @@ void session_pass_all(struct session *from, struct session *to)
     ring_cut(&from->in_confirming);
 }
 
+/* The claim after `after` of the session or of the holders of the lock, whichever are fewer: a lock may have many holders, and a
+ * session many locks. */
+static struct claim *session_next(const struct session *s, const struct lock *lock, const struct claim *after)
+{
+    const struct ring *r = after ? after->in_session.next : s->claims.next;
+
+    if (session_claims(s) >= lock->claims)
+        return lock_next_holder(lock, after);
+    return r == &s->claims ? NULL : RING_OF((struct ring *)r, struct claim, in_session);
+}
+
 /* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. A
  * lock whose grant the client has not been told does not count as held. */
-static struct claim *session_find(const struct session *s, const char *name, size_t name_len, uint64_t fence)
+static struct claim *session_find(struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
     const struct lock *lock = ring_empty(&s->claims) ? NULL : locks_find(&s->node->locks, name, name_len);
     struct claim *found = NULL;
 
-    for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (c->session == s && c != s->waiting && (!fence || fence == c->fence)) {
+    for (struct claim *c = lock ? session_next(s, lock, NULL) : NULL; c; c = session_next(s, lock, c), s->steps++)
+        if (c->session == s && c->lock == lock && c != s->waiting && (!fence || fence == c->fence) &&
+            (c->state == CLAIM_HELD || c->state == CLAIM_LINGERS)) {
             found = c;
             if (c->state == CLAIM_HELD)
                 break;
@@ -359,7 +373,7 @@ static struct claim *session_find(const struct session *s, const char *name, siz
     return found;
 }
 
-bool session_holds(const struct session *s, const char *name, size_t name_len, uint64_t fence)
+bool session_holds(struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
     const struct claim *c = session_find(s, name, name_len, fence);
 
@@ -430,6 +444,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
                         .name_len = (uint8_t)wish->name_len};
     memcpy(c->name, wish->name, wish->name_len);
     ring_init(&c->settled);
+    ring_init(&c->in_renewed);
     if ((objection = locks_claim(&s->node->locks, c, why))) {
         free(c);
         return objection;

@@ -48,6 +48,7 @@ struct session {
     uint32_t subscribed; /* how many */
     uint64_t id;
     uint32_t held;
+    uint32_t steps;      /* claims that its commands have looked at; the driver of the commands counts them from 0 */
     uint64_t vouched_ms; /* until then its client may believe in its locks: the end of the validity it was told */
     bool confirms;       /* its client has used CONFIRM */
     bool remote;         /* set by the driver: the connection can break without either side noticing (TCP) */
@@ -96,7 +97,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
  * session_unlock also gives up a lock that lingers. */
 bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms);
-bool session_holds(const struct session *s, const char *name, size_t name_len, uint64_t fence);
+bool session_holds(struct session *s, const char *name, size_t name_len, uint64_t fence);
 /* Returns a validity in milliseconds, counted from the client's question: for that time the client may believe in the
  * locks that it holds and in those that it is granted meanwhile. Returns 0 if this member cannot vouch for any lock. */
 uint64_t session_confirm(struct session *s);

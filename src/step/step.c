@@ -94,10 +94,15 @@ static void step_run(struct client *c)
     const struct session *s = c->session;
     struct node *node = s->node;
     const struct claim *before = s->waiting;
+    uint32_t credit;
 
     if (node->turn.late)
         c->credit = 0;
+    if (c->credit > node->turn.credit)
+        c->credit = node->turn.credit;
+    credit = c->credit;
     client_run(c);
+    node->turn.credit -= credit - c->credit;
     if (client_has_more(c) && ring_empty(&c->in_hungry)) {
         ring_push(&node->turn.hungry, &c->in_hungry);
         node->turn.hungry_count++;
@@ -129,6 +134,14 @@ static void step_hear(struct node *node)
     }
 }
 
+/* The more clients have commands left, the less each of them does in its turn: one that has just come waits for all of them. */
+static uint32_t step_credit(const struct node *node)
+{
+    uint32_t share = CLIENT_TURN / (1 + node->turn.hungry_count / CLIENT_FEW);
+
+    return share > CLIENT_LEAST ? share : CLIENT_LEAST;
+}
+
 /* The one that has waited for longest goes on; and is the last of those that wait, if that was not enough. */
 static void step_go_on(struct node *node)
 {
@@ -140,7 +153,7 @@ static void step_go_on(struct node *node)
     c = RING_OF(node->turn.hungry.next, struct client, in_hungry);
     ring_cut(&c->in_hungry);
     node->turn.hungry_count--;
-    c->credit = CLIENT_TURN;
+    c->credit = step_credit(node);
     step_run(c);
 }
 
@@ -180,7 +193,7 @@ static void step_client(const struct node_input *in)
 
     switch (in->type) {
     case NODE_CLIENT_BYTES:
-        c->credit = CLIENT_TURN;
+        c->credit = step_credit(c->session->node);
         client_input(c, in->bytes, in->len);
         step_run(c);
         break;
@@ -249,6 +262,7 @@ void node_step(struct node *node, const struct node_input *in)
 {
     assert(!node->turn.pending);
     node->turn.late = in->late;
+    node->turn.credit = CLIENTS_TURN;
     node->turn.place = 0;
     if (node->now_ms < in->now_ms) {
         node_advance(node, in->now_ms);
