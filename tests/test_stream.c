@@ -46,7 +46,7 @@ static int setup(void **state)
     int pair[2];
 
     (void)state;
-    turn = (struct turn){0};
+    turn_init(&turn);
     got = reads = rooms = ends = 0;
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
@@ -124,6 +124,40 @@ static void a_stream_that_missed_a_turn_comes_before_one_that_did_not(void **sta
     go_around(); /* no stream had to wait: the round is over */
     go_around();
     assert_int_equal(reads, 2);
+}
+
+/* The system is not asked again and again whether there are bytes for a stream that has to wait. */
+static void a_stream_that_has_to_wait_is_parked(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    hear_bytes(10);
+    turn.began_ns = 1; /* no time is left in this turn */
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_int_equal(got, 0);
+    assert_false(uv_is_active((uv_handle_t *)&stream->uv.pipe));
+    go_around();
+    go_around();
+    assert_int_equal(got, 10);
+    assert_true(ring_empty(&turn.parked));
+}
+
+static void a_stream_that_is_parked_may_be_closed(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    hear_bytes(10);
+    turn.began_ns = 1;
+    uv_run(&loop, UV_RUN_NOWAIT);
+    stream_read(stream, false);
+    assert_true(ring_empty(&turn.parked));
+    stream_read(stream, true);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_false(ring_empty(&turn.parked));
+    on_end(stream);
+    assert_true(ring_empty(&turn.parked));
+    go_around();
+    assert_int_equal(got, 0);
 }
 
 static void a_stream_that_is_not_read_keeps_its_bytes(void **state)
@@ -231,6 +265,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_stream_is_read_once_in_a_turn, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stream_that_missed_a_turn_comes_before_one_that_did_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_has_to_wait_is_parked, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_parked_may_be_closed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stream_that_is_not_read_keeps_its_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(what_does_not_go_out_at_once_goes_out_later, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_of_the_other_side_is_told_once_and_is_a_goodbye, setup, teardown),

@@ -32,6 +32,18 @@ static inline void ring_push(struct ring *r, struct ring *item)
     r->prev = item;
 }
 
+/* Everything that is in `from`, behind the last of `to`. */
+static inline void ring_move(struct ring *to, struct ring *from)
+{
+    if (ring_empty(from))
+        return;
+    from->next->prev = to->prev;
+    to->prev->next = from->next;
+    from->prev->next = to;
+    to->prev = from->prev;
+    ring_init(from);
+}
+
 /* Out of whatever ring it is in, if any. */
 static inline void ring_cut(struct ring *item)
 {

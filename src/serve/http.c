@@ -41,7 +41,9 @@ enum {
     HTTP_CONNECTIONS_MAX = 64, /* including those that have been sent away and are not closed yet */
     HTTP_PATIENCE_MS = 5000,
     HTTP_IDLE_S = 10,
-    HTTP_MEMORY = 16384
+    HTTP_MEMORY = 16384,
+    HTTP_PIECE =
+        1 << 16 /* bytes of an answer that the system takes at once: the page is long, and all callers may want it */
 };
 
 /* The functions of libmicrohttpd that are used, by their names. */
@@ -253,6 +255,7 @@ static void http_comes_or_goes(void *user, struct MHD_Connection *connection, vo
 {
     struct http *h = user;
     struct http_caller *c = *context;
+    int piece = HTTP_PIECE;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
         door_leave(&h->door, &c->caller);
@@ -262,6 +265,7 @@ static void http_comes_or_goes(void *user, struct MHD_Connection *connection, vo
     *context = c = mem_new(sizeof *c);
     ring_init(&c->caller.in_door);
     c->fd = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &piece, sizeof piece);
     door_enter(&h->door, &c->caller,
                mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
                uv_now(&h->serve->loop));

@@ -425,6 +425,7 @@ static bool serve_begin(struct serve *s)
                                             .lease_ms = alone ? 0 : s->conf->lease_ms,
                                             .incarnation = alone ? 1 : (uint64_t)now.tv_sec,
                                             .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
+                                            .secret = serve_random(s) | 1,
                                             .user = s,
                                             .expiry_optional = s->conf->expiry_optional,
                                             .random = serve_random,
@@ -504,7 +505,7 @@ static void serve_loop(struct serve *s)
     uint64_t events = s->events;
     bool awake = false;
 
-    while (!serve_is_over(s) && uv_run(&s->loop, awake ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
+    while (!serve_is_over(s) && uv_run(&s->loop, awake || !ring_empty(&s->turn.later) ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
         serve_end_turn(s);
         turn_next(&s->turn);
         if (s->events == events) {
@@ -548,6 +549,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     s->conf = conf;
     s->draft = draft;
     s->disk.file = s->disk.lock = s->disk.dir = -1;
+    turn_init(&s->turn);
     ring_init(&s->peers);
     ring_init(&s->clients);
     serve_peers_init(s);

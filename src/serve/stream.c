@@ -26,7 +26,8 @@ struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
         uv_pipe_init(loop, &s->uv.pipe, 0);
     s->uv.any.data = s;
     s->turn = turn;
-    s->turn_number = UINT64_MAX;
+    s->turn_number = s->woken = UINT64_MAX;
+    ring_init(&s->in_parked);
     s->turn_round = turn->contended ? turn->round : UINT64_MAX; /* else new callers would prolong a round */
     return s;
 }
@@ -135,6 +136,13 @@ size_t stream_backlog(const struct stream *s)
 
 /* --------------------------------------------------------------------------------------------------------- coming in */
 
+void turn_init(struct turn *t)
+{
+    *t = (struct turn){0};
+    ring_init(&t->parked);
+    ring_init(&t->later);
+}
+
 uint64_t turn_touch(struct turn *t)
 {
     uint64_t now = uv_hrtime();
@@ -172,25 +180,59 @@ bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms)
     return true;
 }
 
-void turn_next(struct turn *t)
+/* If libuv gets no buffer, it reads nothing and asks again in the next turn. */
+static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf);
+static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf);
+
+/* The first of those that are parked can be read in the next turn. */
+static void turn_wake(struct turn *t)
 {
-    if (!t->missed) {
-        t->round++;
-        t->contended = false;
+    for (unsigned left = TURN_WAKES; left && !ring_empty(&t->parked); left--) {
+        struct stream *s = RING_OF(t->parked.next, struct stream, in_parked);
+
+        ring_cut(&s->in_parked);
+        s->woken = t->number;
+        uv_read_start(&s->uv.any, stream_alloc, stream_got);
     }
-    t->missed = false;
-    t->number++;
 }
 
-/* May this stream be read now? */
+void turn_next(struct turn *t)
+{
+    t->number++;
+    if (!t->missed && ring_empty(&t->parked)) {
+        t->round++;
+        t->contended = false;
+        ring_move(&t->parked, &t->later);
+    }
+    t->missed = false;
+    turn_wake(t);
+}
+
+/* The stream has bytes, and has to wait. One that was parked before comes before the others again. */
+static void stream_park(struct stream *s)
+{
+    struct ring *to = s->waits_in;
+
+    s->waits_in = NULL;
+    uv_read_stop(&s->uv.any);
+    ring_push(to == &s->turn->parked && s->woken == s->turn->number ? to->next : to, &s->in_parked);
+}
+
+/* May this stream be read now? If not, it is parked, unless it was read in this turn. */
 static bool stream_has_turn(struct stream *s)
 {
     struct turn *t = s->turn;
 
-    if (s->turn_number == t->number || (!s->comes_first && t->contended && s->turn_round == t->round))
+    s->waits_in = NULL;
+    if (s->turn_number == t->number)
         return false;
+    if (!s->comes_first && t->contended && s->turn_round == t->round) {
+        s->waits_in = &t->later;
+        return false;
+    }
     if (turn_touch(t) > (stream_is_known(s) ? TURN_NS : TURN_NS / 2) && !s->comes_first) {
         t->missed = t->contended = true;
+        s->waits_in = &t->parked;
         return false;
     }
     s->turn_number = t->number;
@@ -199,7 +241,6 @@ static bool stream_has_turn(struct stream *s)
     return true;
 }
 
-/* If libuv gets no buffer, it reads nothing and asks again in the next turn. */
 static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     static char space[1 << 16]; /* one read at a time, and its bytes are copied at once */
@@ -230,6 +271,8 @@ static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
 {
     struct stream *s = any->data;
 
+    if (len == UV_ENOBUFS && s->waits_in && !s->closing)
+        stream_park(s);
     if (s->closing || len == UV_ENOBUFS)
         return;
     s->heard |= len > 0;
@@ -246,6 +289,7 @@ void stream_read(struct stream *s, bool read)
     if (s->closing || s->reading == read)
         return;
     s->reading = read;
+    ring_cut(&s->in_parked);
     if (read)
         uv_read_start(&s->uv.any, stream_alloc, stream_got);
     else
@@ -269,5 +313,6 @@ void stream_close(struct stream *s)
         stream_flush(s);
     }
     s->closing = true;
+    ring_cut(&s->in_parked);
     uv_close((uv_handle_t *)&s->uv.any, stream_gone);
 }

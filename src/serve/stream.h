@@ -4,6 +4,7 @@
 #ifndef DIBS_SERVE_STREAM_H
 #define DIBS_SERVE_STREAM_H
 
+#include "base/ring.h"
 #include "tls/tls.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +16,16 @@
  * callers, with all that follows from it, takes about TURN_NS in a turn, and each stream is read once, at most
  * TURN_PIECE bytes. The others follow in the next turns. A round is over when all streams that had bytes to read have
  * been read. Unauthenticated callers get half of that time: a TLS handshake costs the daemon more than the caller, and
- * there may always be a new caller. */
-enum { TURN_NS = 5000000, TURN_PIECE = 1 << 14, TURN_CALLERS = 32 /* accepted in one turn */ };
+ * there may always be a new caller.
+ *
+ * A stream that has to wait is *parked*: the system is not asked about it any more, since it would tell in every turn that there are
+ * bytes, and thousands of streams may wait. Those that were parked first are read first. */
+enum {
+    TURN_NS = 5000000,
+    TURN_PIECE = 1 << 14,
+    TURN_CALLERS = 32, /* accepted in one turn */
+    TURN_WAKES = 128   /* parked streams that may be read in the next turn */
+};
 struct turn {
     uint64_t began_ns;   /* 0: no event yet */
     uint64_t cpu_ns;     /* the processor time of this thread when it was last asked for */
@@ -25,20 +34,26 @@ struct turn {
     bool missed;             /* a stream has to wait for the next turn */
     bool contended;          /* a stream had to wait in this round */
     unsigned reads, callers; /* in this turn */
+    struct ring parked;      /* streams that have to wait for one of the next turns */
+    struct ring later;       /* that were read in this round, and wait for the next one */
 };
+void turn_init(struct turn *t);
 /* To be called at every event of the turn. Returns for how many nanoseconds the turn has been going on. */
 uint64_t turn_touch(struct turn *t);
 /* Ends the turn, if one is going on. Returns false if none is. Otherwise tells how long it took, and how much of that
  * this thread was on the processor. The system is asked for that once in a millisecond of turns, since that takes a
  * system call: the answer may include a millisecond of the turns before. */
 bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms);
-/* Ends a turn of the loop, in which streams were read. */
+/* Ends a turn of the loop, in which streams were read. Some of those that are parked can be read in the next one. */
 void turn_next(struct turn *t);
 
 struct stream {
     struct turn *turn;
     bool comes_first;                 /* it does not wait for other streams; it is also read once in a turn */
     uint64_t turn_number, turn_round; /* when it was read last */
+    uint64_t woken;                   /* in which turn it was parked no more */
+    struct ring in_parked;            /* or in `later`, of the turn */
+    struct ring *waits_in;            /* where it is to be parked; or null */
     union {
         uv_stream_t any;
         uv_pipe_t pipe;
