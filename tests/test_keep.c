@@ -6,8 +6,10 @@
 #include "command/client.h"
 #include "members.h"
 #include "node/inside.h"
+#include "node/keep_inside.h"
 #include "step/step.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -597,6 +599,73 @@ static void a_renewed_ttl_is_known_to_the_next_owner(void **state)
     }
 }
 
+static uint32_t ttl_known_to(unsigned i, const struct keep_session *e, uint64_t fence)
+{
+    const struct keep_session *there = keep_find(&node[i].keep, e->id);
+    const struct keep_record *x = there ? keep_find_record(there, "x", 1, fence) : NULL;
+
+    assert_non_null(x);
+    return x->ttl_ms;
+}
+
+/* A client changes a TTL again and again while the others hear nothing: they get two letters about it, and the last has the last
+ * TTL (I19). */
+static void a_ttl_that_changes_again_and_again_is_told_once(void **state)
+{
+    size_t before;
+    uint64_t fence;
+    char line[32];
+
+    (void)state;
+    start();
+    keep(0, "SESSION KEEP 60000");
+    say(0, "LOCK x TTL 30000");
+    settle();
+    fence = fence_of(said(0));
+    before = bytes_len(&node[0].member[2]->link.keep);
+    for (unsigned k = 1; k <= 100; k++) {
+        snprintf(line, sizeof line, "RENEW x TTL %u", 30000 + k);
+        say(0, line);
+        assert_string_equal(said(0), "+OK\r\n");
+    }
+    assert_true(bytes_len(&node[0].member[2]->link.keep) < before + 300);
+    settle();
+    for (unsigned i = 1; i < MEMBERS; i++)
+        assert_int_equal(ttl_known_to(i, client[0]->session->kept, fence), 30100);
+    say(0, "RENEW x TTL 40000");
+    say(0, "RENEW x TTL 50000");
+    say(0, "UNLOCK x");
+    settle();
+    assert_int_equal(node[1].keep.records + node[2].keep.records, 0);
+    stop();
+}
+
+/* A session that holds nothing and has no client is kept for its time, unless there are many: the others are not refused for
+ * its sake (I19). */
+static void sessions_that_hold_nothing_do_not_stay_when_there_are_many(void **state)
+{
+    static const char words[] = "SESSION KEEP 3600000\nSESSION DETACH\n";
+
+    (void)state;
+    start();
+    hold(0);
+    for (unsigned k = 0; k < KEEP_MANY + 100; k++) {
+        struct client *c = client_open(&node[0], NULL);
+
+        if (k == 10)
+            assert_int_equal(node[0].keep.own_count, 11);
+        client_input(c, (const uint8_t *)words, sizeof words - 1);
+        client_run(c);
+        assert_true(c->closing);
+        client_close(c);
+    }
+    settle();
+    assert_true(node[0].keep.own_count <= KEEP_MANY);
+    assert_non_null(client[0]->session->kept);
+    assert_int_equal(client[0]->session->held, 1);
+    stop();
+}
+
 /* A view that begins before the former one has opened: owners that were chosen there are chosen again, by all alike. */
 static void views_that_do_not_open_lose_nothing(void **state)
 {
@@ -945,6 +1014,8 @@ int main(void)
         cmocka_unit_test(a_view_may_begin_amid_any_piece),
         cmocka_unit_test(an_excluded_member_forgets_in_pieces),
         cmocka_unit_test(sessions_are_looked_at_in_pieces),
+        cmocka_unit_test(a_ttl_that_changes_again_and_again_is_told_once),
+        cmocka_unit_test(sessions_that_hold_nothing_do_not_stay_when_there_are_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

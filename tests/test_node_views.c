@@ -13,8 +13,11 @@
 #include "node/session.h"
 #include "step/step.h"
 
+#define XXH_INLINE_ALL
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { MEMBERS = 3, SOME = 100 };
 
@@ -831,6 +834,33 @@ static void a_digest_that_cannot_be_is_refused(void **state)
     stop();
 }
 
+/* A client that knows the hash chooses names with the same low bits. A secret spreads them (I31). */
+static void names_that_a_client_has_chosen_do_not_share_a_place(void **state)
+{
+    enum { CHOSEN = 1000, BITS = 1023, FEW = 16 };
+    struct locks *l = &node[0].locks;
+
+    (void)state;
+    start(&(struct node_conf){.secret = 0x9e3779b97f4a7c15});
+    for (unsigned n = 0, found = 0; found < CHOSEN; n++) {
+        static char name[LOCK_NAME_MAX + 1];
+        size_t len = (size_t)snprintf(name, sizeof name, "n%u", n);
+
+        if ((XXH3_64bits(name, len) & BITS) == 7) {
+            names_add(l, name, len);
+            found++;
+        }
+    }
+    for (size_t k = 0; k < l->room; k++) {
+        unsigned length = 0;
+
+        for (const struct lock *lock = l->table[k]; lock; lock = lock->next)
+            length++;
+        assert_true(length <= FEW);
+    }
+    stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -854,6 +884,7 @@ int main(void)
         cmocka_unit_test(clients_of_a_removed_member_are_sent_away_in_pieces),
         cmocka_unit_test(a_member_is_removed_while_names_are_forgotten_in_pieces),
         cmocka_unit_test(a_digest_that_cannot_be_is_refused),
+        cmocka_unit_test(names_that_a_client_has_chosen_do_not_share_a_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,9 +195,10 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     }
     old_take_over(l, lock, s);
     if (mode == LOCK_ALONE) {
-        for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE; r = r->next)
+        for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE && alone < LOCK_BATCH_MAX;
+             r = r->next)
             alone++;
-        site->left = alone < LOCK_BATCH_MAX ? alone : LOCK_BATCH_MAX;
+        site->left = alone;
     } else {
         site->left = UINT32_MAX;
         site->joins = l->claimed;
@@ -230,9 +231,12 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 /* Times out the clients that only try and would have to wait for a holder. Returns false if there were none. */
 static bool lock_end_tries(struct locks *l, struct lock *lock)
 {
-    struct ring *r = lock->waiting.next;
     uint32_t tries = lock->tries;
+    struct ring *r = &lock->waiting;
 
+    /* The first of them. They are among the last, since none waits for long. */
+    for (uint32_t left = tries; left; left -= RING_OF(r, struct claim, in_lock)->tries)
+        r = r->prev;
     while (lock->tries && r != &lock->waiting) {
         struct claim *c = RING_OF(r, struct claim, in_lock);
 

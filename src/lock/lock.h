@@ -114,8 +114,9 @@ extern const char *const loss_text[];
  * waits, is held or lingers, it is in a ring of the lock. */
 struct claim {
     struct ring in_lock, in_session;
-    struct ring settled; /* in locks.settled; or in locks.waiting, while the claim waits; or in locks.evicted */
-    uint64_t number;     /* grows with each request at this member */
+    struct ring settled;    /* in locks.settled; or in locks.waiting, while the claim waits; or in locks.evicted */
+    struct ring in_renewed; /* of the node: kept, and with a TTL that other members do not know yet (node/keep.h) */
+    uint64_t number;        /* grows with each request at this member */
     struct lock *lock;
     struct session *session;
     uint64_t fence;       /* held: the fencing token */
@@ -220,6 +221,9 @@ struct locks_conf {
     uint32_t piece;       /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
     uint32_t recent;      /* idle locks that do not become dormant yet; 0: INSTANCE_RECENT_MAX */
     uint32_t digest_bits; /* bits for each holder; 0: DIGEST_BITS */
+    uint64_t
+        secret; /* an odd number that clients do not know, so that they cannot choose names that share a place in the
+                             table; or 0, in tests */
     /* Called before the held claim `c` is taken away. Returns true if `c` lingers, since the member has vouched for it
      * for some time to come. If the pointer is null, no claim lingers. */
     bool (*lingers)(struct claim *c);

@@ -16,9 +16,16 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
     return (uint32_t)(LOCK_SHARED + 1 + hash % (UINT32_MAX - 2 - LOCK_SHARED));
 }
 
+/* A hash whose low bits no client can choose: clients know XXH3, and could choose many names that share a place. The product with a
+ * secret odd number is universal (Dietzfelbinger and others, J. Algorithms 25, 1997). */
+static uint64_t names_spread(const struct locks *l, uint64_t hash)
+{
+    return hash ^ hash * l->conf.secret >> 32;
+}
+
 static struct lock **names_place(const struct locks *l, uint64_t hash)
 {
-    size_t place = hash & (2 * l->half - 1);
+    size_t place = names_spread(l, hash) & (2 * l->half - 1);
 
     return &l->table[place < l->room ? place : place - l->half];
 }
@@ -75,7 +82,7 @@ static void names_grow(struct locks *l)
     }
     from = &l->table[l->room - 1 - l->half];
     for (lock = *from, *from = NULL; lock; lock = next) {
-        struct lock **place = &l->table[lock->hash & l->half ? l->room - 1 : l->room - 1 - l->half];
+        struct lock **place = &l->table[names_spread(l, lock->hash) & l->half ? l->room - 1 : l->room - 1 - l->half];
 
         next = lock->next;
         lock->next = *place;

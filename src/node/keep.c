@@ -68,6 +68,10 @@ const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why)
                                 : NULL;
     if (*why)
         return "ERR";
+    if (node->keep.own_count >= KEEP_OWN_MAX) {
+        *why = "this member keeps too many sessions; try again later, or at another member";
+        return "BUSY";
+    }
     do {
         id.high = node->conf.random(node->conf.user);
         id.low = node->conf.random(node->conf.user);
@@ -94,9 +98,16 @@ void keep_end(struct session *s)
     keep_stir(s->node);
 }
 
+/* There are so many sessions that this one, which nobody misses, does not stay for its keep time. */
+static bool keep_is_surplus(const struct node *node, const struct session *s)
+{
+    return node->keep.own_count > KEEP_MANY && s->orphan && ring_empty(&s->claims);
+}
+
 void keep_lose_client(struct session *s)
 {
     keep_begin_time(s->node, s->kept);
+    s->node->keep.stirred |= keep_is_surplus(s->node, s);
     s->node->keep.stirred |= s->kept->wanted_by != 0;
     keep_stir(s->node);
 }
@@ -291,6 +302,20 @@ static void keep_drop_some(struct node *node)
     }
 }
 
+/* Not while owners change: the session may be about to move. */
+static bool keep_can_renew(const struct keep *k)
+{
+    return k->phase == KEEP_PASSED && !ring_empty(&k->renewed) &&
+           RING_OF(k->renewed.next, struct claim, in_renewed)->kept <= k->acked;
+}
+
+/* The others hear of new TTLs, a piece of them. */
+static void keep_renew_some(struct node *node)
+{
+    for (uint32_t left = keep_piece(node); left && keep_can_renew(&node->keep); left--)
+        keep_renew_claim(RING_OF(node->keep.renewed.next, struct claim, in_renewed));
+}
+
 bool keep_holds_back(struct claim *c)
 {
     struct keep *k = &c->session->node->keep;
@@ -349,7 +374,9 @@ void keep_init(struct node *node)
     ring_init(&k->pending);
     ring_init(&k->ready);
     ring_init(&k->withdrawn);
+    ring_init(&k->renewed);
     k->due_ms = UINT64_MAX;
+    k->secret = node->conf.secret;
 }
 
 void keep_free(struct node *node)
@@ -437,7 +464,7 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
     }
     if (keep_is_unsure(node, e) || e->moves_to)
         return due;
-    if (e->due_ms <= node->now_ms) {
+    if (e->due_ms <= node->now_ms || (keep_is_surplus(node, e->session) && !e->former && !e->wanted_by)) {
         keep_expire(node, e);
         return UINT64_MAX;
     }
@@ -510,7 +537,7 @@ bool keep_is_busy(const struct node *node)
 {
     const struct keep *k = &node->keep;
 
-    return keep_is_looking(k) || keep_can_drop(k) || keep_views_busy(node);
+    return keep_is_looking(k) || keep_can_drop(k) || keep_can_renew(k) || keep_views_busy(node);
 }
 
 uint64_t keep_due_ms(const struct node *node)
@@ -552,6 +579,7 @@ void keep_go_on(struct node *node)
         ring_cut(k->vouched.next);
     keep_acknowledge(node);
     keep_drop_some(node);
+    keep_renew_some(node);
     if (!keep_is_looking(k) && (k->stirred || keep_due_ms(node) <= node->now_ms))
         keep_begin_look(node);
     keep_look(node);

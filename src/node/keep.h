@@ -27,6 +27,8 @@ enum {
     KEEP_MS_MAX = 3600000,
     KEEP_HELD_MAX = 1 << 12,    /* locks of one kept session */
     KEEP_CLAIMS_MAX = 1 << 17,  /* of all kept sessions of a member, before it refuses others */
+    KEEP_OWN_MAX = 1 << 18,     /* own sessions of a member, before it refuses others */
+    KEEP_MANY = 1 << 13,        /* own sessions: if there are more, those without a client that hold nothing end */
     KEEP_RECORDS_MAX = 1 << 23, /* that other members may make this one keep */
     KEEP_PIECE = 1 << 10, /* sessions and locks that one turn handles; and the rest of the last session of these */
 };
@@ -86,8 +88,9 @@ enum keep_phase {
 };
 
 struct keep {
-    struct keep_session **table;
-    size_t room, count;
+    struct keep_session **table; /* by a hash of their ids: see keep_grow */
+    size_t table_room, room, half, count;
+    uint64_t secret;  /* see struct locks_conf: the ids of tokens are hashes that clients know */
     struct ring all;  /* sessions that are in the table */
     struct ring walk; /* a marker in `all`: the sessions before it have been visited; in no ring: no walk */
     struct ring own;  /* sessions whose owner this member is */
@@ -98,6 +101,7 @@ struct keep {
     struct ring resuming, news; /* connections that wait for a session; that have to be told something */
     struct ring pending, ready; /* claims that are granted, and not known everywhere; and known, but not told */
     struct ring withdrawn;      /* claims that are released, until that is known everywhere */
+    struct ring renewed;        /* claims whose last letter is not known everywhere, and whose TTL has changed since */
     uint64_t made, acked; /* numbers of the own stream: of the last letter, and of the last that all others have */
     uint64_t passed;      /* the last view whose barrier this member has passed; or 0 */
     uint64_t opened;      /* the last view that has opened here; or 0 */

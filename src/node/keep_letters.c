@@ -69,10 +69,20 @@ void keep_record_claim(struct claim *c)
     keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
 }
 
+/* The others have one letter about a claim at a time to acknowledge: a client may change its TTL again and again, and one of
+ * the members may hear nothing. */
 void keep_renew_claim(struct claim *c)
 {
-    if (c->session->kept && keep_is_recorded(c))
+    struct node *node = c->session->node;
+
+    ring_cut(&c->in_renewed);
+    if (!c->session->kept || !keep_is_recorded(c))
+        return;
+    keep_count_acks(node);
+    if (c->kept <= node->keep.acked)
         keep_record_claim(c);
+    else
+        ring_push(&node->keep.renewed, &c->in_renewed);
 }
 
 void keep_free_claim(struct claim *c)

@@ -13,9 +13,21 @@ enum { FEW = 8 /* records that need no table */ };
 
 /* ---------------------------------------------------------------------------------------------------------- the table */
 
+static uint64_t keep_hash(const struct keep *k, struct keep_id id)
+{
+    return id.low ^ id.low * k->secret >> 32;
+}
+
+static struct keep_session **keep_of(const struct keep *k, struct keep_id id)
+{
+    size_t place = keep_hash(k, id) & (2 * k->half - 1);
+
+    return &k->table[place < k->room ? place : place - k->half];
+}
+
 struct keep_session *keep_find(const struct keep *k, struct keep_id id)
 {
-    struct keep_session *e = k->room ? k->table[id.low % k->room] : NULL;
+    struct keep_session *e = k->room ? *keep_of(k, id) : NULL;
 
     while (e && (e->id.low != id.low || e->id.high != id.high))
         e = e->next;
@@ -24,34 +36,38 @@ struct keep_session *keep_find(const struct keep *k, struct keep_id id)
 
 static void keep_link(struct keep *k, struct keep_session *e)
 {
-    struct keep_session **at = &k->table[e->id.low % k->room];
+    struct keep_session **at = keep_of(k, e->id);
 
     e->next = *at;
     *at = e;
 }
 
+/* The table grows by one place at a time, as that of the names does (lock/names.c): there may be a million records. */
 static void keep_grow(struct keep *k)
 {
-    struct keep_session **before = k->table;
-    size_t room = k->room;
+    struct keep_session *e, *next;
 
-    k->room = room ? 2 * room : 64;
-    k->table = mem_new(k->room * sizeof(struct keep_session *));
-    for (size_t j = 0; j < room; j++)
-        while (before[j]) {
-            struct keep_session *e = before[j];
-
-            before[j] = e->next;
-            keep_link(k, e);
-        }
-    free(before);
+    if (k->room == k->table_room) {
+        k->table_room = k->room ? 2 * k->room : 64;
+        k->table = mem_grow(k->table, k->table_room * sizeof(struct keep_session *));
+    }
+    k->half = k->room == 2 * k->half ? k->room + (k->room == 0) : k->half;
+    k->table[k->room++] = NULL;
+    if (k->room == 1)
+        return;
+    e = k->table[k->room - 1 - k->half];
+    k->table[k->room - 1 - k->half] = NULL;
+    for (; e; e = next) {
+        next = e->next;
+        keep_link(k, e);
+    }
 }
 
 struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms)
 {
     struct keep_session *e = mem_new(sizeof *e);
 
-    if (k->count == k->room)
+    if (k->count >= k->room)
         keep_grow(k);
     e->id = id;
     e->keep_ms = keep_ms;
@@ -79,7 +95,7 @@ void keep_set_value(struct keep_session *e, const char *value, size_t len)
 /* Takes the session out of the table. */
 static void keep_unlink(struct keep *k, struct keep_session *e)
 {
-    struct keep_session **at = &k->table[e->id.low % k->room];
+    struct keep_session **at = keep_of(k, e->id);
 
     while (*at != e)
         at = &(*at)->next;
@@ -107,18 +123,10 @@ void keep_remove(struct keep *k, struct keep_session *e)
 
 void keep_doom_all(struct keep *k)
 {
-    struct ring *first = k->all.next, *last = k->all.prev;
-
     free(k->table);
     k->table = NULL;
-    k->room = k->count = 0;
-    if (ring_empty(&k->all))
-        return;
-    first->prev = k->doomed.prev;
-    k->doomed.prev->next = first;
-    last->next = &k->doomed;
-    k->doomed.prev = last;
-    ring_init(&k->all);
+    k->table_room = k->room = k->half = k->count = 0;
+    ring_move(&k->doomed, &k->all);
 }
 
 void keep_own(struct node *node, struct keep_session *e, struct session *s)

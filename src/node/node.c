@@ -215,6 +215,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .piece = conf->piece,
                                                   .recent = conf->recent,
                                                   .digest_bits = conf->digest_bits,
+                                                  .secret = conf->secret,
                                                   .lingers = session_lingers});
     ring_init(&node->turn.clients);
     for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
@@ -377,7 +378,7 @@ bool node_has_left(const struct node *node)
 bool node_is_busy(const struct node *node)
 {
     return locks_is_busy(&node->locks) || !ring_empty(&node->tasks) || keep_is_busy(node) || node->late_again ||
-           (node->takes_part && node->locks.told && !node->announced);
+           node->tokens.more || (node->takes_part && node->locks.told && !node->announced);
 }
 
 uint64_t node_due_ms(const struct node *node)

@@ -38,6 +38,7 @@ struct node_conf {
     uint32_t policies;
     size_t names_max;                    /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
     uint32_t piece, recent, digest_bits; /* see struct locks_conf */
+    uint64_t secret;                     /* likewise */
     uint64_t lease_ms;                   /* 0: the lease never runs out */
     bool expiry_optional; /* the commands of Redis may make locks without a TTL, which stay until they are released */
     uint64_t join_ms; /* after this time the addition of a member that does not join is taken back; 0: ROSTER_JOIN_MS */

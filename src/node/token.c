@@ -497,6 +497,8 @@ void token_ask(struct session *s, const struct token_wish *wish, const struct re
     op->wish = *wish;
     op->count = count;
     op->number = ++t->last_number;
+    op->next = t->table[op->number % TOKEN_PLACES];
+    t->table[op->number % TOKEN_PLACES] = op;
     at = (char *)op + size;
     op->wish.token = at;
     op->wish.token_len = 1 + wish->token_len;
@@ -541,11 +543,15 @@ static void token_give_up(struct token_op *op)
 
 void token_end(struct session *s)
 {
-    struct token_op *op = s->asks;
+    struct token_op *op = s->asks, **at;
 
     if (!op)
         return;
     s->asks = NULL;
+    at = &s->node->tokens.table[op->number % TOKEN_PLACES];
+    while (*at != op)
+        at = &(*at)->next;
+    *at = op->next;
     token_give_up(op);
     ring_cut(&op->in_node);
     free(op);
@@ -649,37 +655,42 @@ void tokens_free(struct node *node)
     }
 }
 
+/* The operation with this number, if it waits for an answer; or null. */
 static struct token_op *token_of(const struct node *node, uint64_t number)
 {
-    const struct ring *asked = &node->tokens.asked;
+    struct token_op *op = node->tokens.table[number % TOKEN_PLACES];
 
-    for (struct ring *r = asked->next; r != asked; r = r->next)
-        if (RING_OF(r, struct token_op, in_node)->number == number)
-            return RING_OF(r, struct token_op, in_node);
-    return NULL;
+    while (op && op->number != number)
+        op = op->next;
+    return op && op->asked_view ? op : NULL;
 }
 
-/* All members have acknowledged what these answers depend on. */
+static struct token_promise *tokens_first_promise(const struct node *node)
+{
+    struct ring *first = node->tokens.promises.next;
+    struct token_promise *p = RING_OF(first, struct token_promise, in_node);
+
+    return first != &node->tokens.promises && p->letter <= node->keep.acked ? p : NULL;
+}
+
+/* All members have acknowledged what these answers depend on: a piece of them. */
 static void tokens_keep_promises(struct node *node)
 {
-    struct ring *promises = &node->tokens.promises;
+    struct token_promise *p;
 
-    while (!ring_empty(promises)) {
-        struct token_promise *p = RING_OF(promises->next, struct token_promise, in_node);
+    for (uint32_t left = keep_piece(node); left && (p = tokens_first_promise(node)); left--) {
         uint32_t k = p->member ? view_find(&node->view, p->member) : VIEW_MEMBERS_MAX;
         struct token_op *op = p->member ? NULL : token_of(node, p->number);
         bool held = token_held(node, p->id, p->fence) != NULL;
 
-        if (p->letter > node->keep.acked)
-            return;
         if (p->view == node->view.number && k != VIEW_MEMBERS_MAX && keep_peer(node, k))
             token_say_answer(node->member[k], p->number, held, p->left_ms);
         ring_cut(&p->in_node);
-        if (op && op->at == p->at && op->asked_view && !held && p->view != node->view.number) {
+        if (op && op->at == p->at && !held && p->view != node->view.number) {
             op->asked_view = 0; /* this member may have been excluded, and have forgotten what others still know */
             ring_cut(&op->in_node);
             ring_push(&node->tokens.open, &op->in_node);
-        } else if (op && op->at == p->at && op->asked_view) {
+        } else if (op && op->at == p->at) {
             op->left_ms = p->left_ms;
             token_next(op, held);
         }
@@ -708,25 +719,40 @@ static void tokens_follow_view(struct node *node, enum node_state state)
     }
 }
 
+/* The operations that have waited for this member go on, a piece of them. One that has to wait goes behind the others. */
+static void tokens_try_open(struct node *node)
+{
+    struct tokens *t = &node->tokens;
+    struct ring end; /* those behind it have been tried */
+    uint32_t left = keep_piece(node);
+
+    ring_push(&t->open, &end);
+    while (left && t->open.next != &end) {
+        struct token_op *op = RING_OF(t->open.next, struct token_op, in_node);
+        uint32_t work = (uint32_t)(op->count - op->at);
+
+        left -= work < left ? work : left;
+        token_go(op);
+    }
+    t->more = t->open.next != &end;
+    ring_cut(&end);
+}
+
 void tokens_go_on(struct node *node)
 {
     struct tokens *t = &node->tokens;
     enum node_state state;
-    size_t count = 0;
 
+    t->more = false;
     polls_go_on(node);
-    if (!ring_empty(&t->promises))
-        tokens_keep_promises(node);
-    if (ring_empty(&t->open) && ring_empty(&t->asked))
-        return;
-    state = token_state(node);
-    tokens_follow_view(node, state);
-    if (state == NODE_STARTS || ring_empty(&t->open))
-        return;
-    for (const struct ring *r = t->open.next; r != &t->open; r = r->next)
-        count++;
-    while (count-- && !ring_empty(&t->open)) /* one that has to wait goes behind the others */
-        token_go(RING_OF(t->open.next, struct token_op, in_node));
+    tokens_keep_promises(node);
+    if (!ring_empty(&t->open) || !ring_empty(&t->asked)) {
+        state = token_state(node);
+        tokens_follow_view(node, state);
+        if (state != NODE_STARTS && !ring_empty(&t->open))
+            tokens_try_open(node);
+    }
+    t->more |= tokens_first_promise(node) != NULL;
 }
 
 bool tokens_next(struct node *node, struct node_event *event)

@@ -31,6 +31,7 @@ enum {
     TOKEN_COUNT_MAX = 1000000,
     TOKEN_KEYS_MAX = 100, /* names in one operation */
     TOKEN_SCRIPTS_MAX = 32,
+    TOKEN_PLACES = 1 << 10, /* of the table of operations, of which each client has one */
 };
 
 enum token_what { TOKEN_ACQUIRE, TOKEN_RELEASE, TOKEN_EXTEND, TOKEN_LOOK, TOKEN_WHATS };
@@ -69,7 +70,8 @@ struct token_wish {
 };
 
 struct token_op {
-    struct ring in_node; /* see struct tokens */
+    struct ring in_node;   /* see struct tokens */
+    struct token_op *next; /* with the same place in the table */
     struct session *session;
     struct token_wish wish;
     uint64_t number;
@@ -98,6 +100,8 @@ struct tokens {
     uint32_t poll_count;
     uint64_t poll_due_ms; /* when one of them may have given up */
     uint64_t last_number;
+    struct token_op *table[TOKEN_PLACES]; /* all operations, by their numbers */
+    bool more;                            /* some can go on in the next turn */
     struct token_script {
         char sha1[SHA1_HEX];
         enum script_means means;
