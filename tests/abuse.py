@@ -6,7 +6,8 @@
 # most, and afterwards, in MB. Ends with 1, and a line, if the innocent client lost its lock or had no answer, if a wait was
 # longer than a quarter of a lease or a turn longer than an eighth, or if memory or descriptors do not come back.
 #
-# With SLOW=PID in the environment that process is the daemon of another member, cat, which is stopped and removed.
+# With SLOW=PID in the environment that process is the daemon of another member, cat, which is stopped and removed; OTHER is the
+# socket of a third one.
 import os
 import re
 import resource
@@ -28,6 +29,9 @@ SLOW = int(os.environ.get("SLOW", "0"))
 HELD = int(os.environ.get("HELD", "20000"))  # names, by one attack
 KEPT = HELD // 5  # names, by another one, in kept sessions
 SUBSCRIBERS = int(os.environ.get("SUBSCRIBERS", "40"))  # with 250 patterns each
+CLIENTS = int(os.environ.get("CLIENTS", "400"))  # connections, by some attacks
+TOKENS = KEPT // 500 * 500  # locks of tokens, by one
+OTHER = os.environ.get("OTHER", "")  # the socket of another member
 faults = []
 
 
@@ -110,9 +114,9 @@ class Innocent:
 
 
 def door(port=None):
-    if port is None:
+    if port is None or isinstance(port, str):
         s = socket.socket(socket.AF_UNIX)
-        s.connect(path)
+        s.connect(port or path)
     else:
         s = socket.create_connection(("127.0.0.1", port))
     s.setblocking(False)
@@ -122,6 +126,15 @@ def door(port=None):
 def ready():
     """The attack has begun: from now on the innocent client is watched."""
     os.write(begun, b"!")
+
+
+def can(all_, reads):
+    """Those of these connections that can be read, and those that can be written to."""
+    poll, by = select.poll(), {s.fileno(): s for s in all_}
+    for fd in by:
+        poll.register(fd, select.POLLOUT | (select.POLLIN if reads else 0))
+    events = poll.poll(1000)
+    return ([by[fd] for fd, e in events if reads and e & ~select.POLLOUT], [by[fd] for fd, e in events if e & select.POLLOUT])
 
 
 def flood(make, count, bytes_, reads=True, begin=b""):
@@ -141,7 +154,7 @@ def flood(make, count, bytes_, reads=True, begin=b""):
         if begin is not None:
             begin = None
             ready()
-        r, w, x = select.select([v[0] for v in all_.values()] if reads else [], [v[0] for v in all_.values()], [], 1)
+        r, w = can([v[0] for v in all_.values()], reads)
         for s in r:
             try:
                 if not s.recv(1 << 20):
@@ -195,9 +208,9 @@ def patterns():
     costly = b"*a" * 110 + b"b"
     s = door()
     s.setblocking(True)
-    for k in range(3000):
-        s.sendall(b"LOCK %s%d\r\n" % (b"a" * 240, k))
-        s.recv(65536)
+    for first in range(0, 3000, 500):
+        s.sendall(b"".join(b"LOCK %s%d\r\n" % (b"a" * 240, k) for k in range(first, first + 500)))
+        until(s, b"\r\n:", 500)
     flood(door, 4, b"LOCKS %s\r\n" % costly * 100)
 
 
@@ -233,7 +246,7 @@ def churn():
 def waiters():
     ready()
     while True:
-        all_ = [door() for _ in range(400)]
+        all_ = [door() for _ in range(CLIENTS)]
         for s in all_:
             s.send(b"LOCK w\r\n")
         time.sleep(0.1)
@@ -359,6 +372,154 @@ def kept_sessions():
             all_[k] = s
 
 
+def idle_sessions():
+    """Sessions that are to be kept for an hour, though they hold nothing: their clients leave them at once."""
+    keep = b"SESSION KEEP 3600000\r\n"
+    ready()
+    while True:
+        all_ = [door() for _ in range(100)]
+        for k, s in enumerate(all_):
+            s.send(keep + (b"LOCK i%d TTL 1\r\n" % k if k % 2 else b"") + b"SESSION DETACH\r\n")
+        for s in all_:
+            s.setblocking(True)
+            while s.recv(1 << 16):
+                pass
+            s.close()
+
+
+def contended_session():
+    """One kept session that is resumed by two members' clients in turn, each of which takes it from the other."""
+    all_ = [door(), door()]
+    all_[0].setblocking(True)
+    all_[0].sendall(b"SESSION KEEP 60000\r\n")
+    id_ = until(all_[0], b"\r\n", 2).split(b"\r\n")[1]
+    all_[0].sendall(b"LOCK t\r\n")
+    until(all_[0], b"\r\n:")
+    ready()
+    for turn in range(1 << 30):
+        s = door(OTHER if turn % 2 == 0 else None)
+        s.setblocking(True)
+        s.sendall(b"SESSION RESUME " + id_ + b"\r\nCONFIRM\r\n")
+        all_.append(s)
+        all_.pop(0).close()
+        until(s, b"\r\n:")
+
+
+def polls():
+    """Clients that poll for one lock, as the Redis libraries do, each with a token of its own."""
+    tokens = iter(range(1 << 30))
+
+    def come():
+        s = door()
+        s.send(b"SET polled t%d NX PX 50\r\n" % next(tokens) * 20)
+        return s
+
+    flood(come, CLIENTS // 4, b"SET polled %s NX PX 50\r\n" % (b"t" * 250) * 20)
+
+
+def scripts():
+    """Scripts as large as a request may be, and operations on as many names as there may be."""
+    text = b"return " + b"x" * 3900
+    eval_ = b"*3\r\n$4\r\nEVAL\r\n$%d\r\n%s\r\n$1\r\n0\r\n" % (len(text), text)
+    load = b"*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%d\r\n%s\r\n" % (len(text), text)
+    acquire = b"EVALSHA 96da70f7716f27d278a5218544df37fd8b0a5e4c 48 %s t 20\r\n" % b" ".join(b"e%d" % k for k in range(48))
+    delete = b"DEL " + b" ".join(b"e%d" % k for k in range(48)) + b"\r\n"
+    exists = b"SCRIPT EXISTS " + b" ".join([b"0" * 40] * 60) + b"\r\n"
+    flood(door, 20, (eval_ + load + exists) * 4 + (acquire + delete) * 20)
+
+
+def tokens():
+    """As many locks of tokens as there may be, which end at the same time; and then again."""
+    ttl = 2000
+    s = door()
+    s.setblocking(True)
+
+    def acquire(first, count, ms):
+        s.sendall(b"".join(b"SET k%d t NX PX %d\r\n" % (n, ms) for n in range(first, first + count)))
+        until(s, b"\r\n", count)
+
+    begin = time.monotonic()
+    for first in range(0, TOKENS, 500):
+        acquire(first, 500, 600000)
+    end = time.monotonic() + 2 * (time.monotonic() - begin) + 1
+    ready()
+    while True:
+        for first in range(0, TOKENS, 500):
+            ms = max(1, int(1000 * (end - time.monotonic())))
+            s.sendall(b"".join(b"PEXPIRE k%d %d\r\n" % (n, ms) for n in range(first, first + 500)))
+            until(s, b"\r\n", 500)
+        time.sleep(max(0, end - time.monotonic()))
+        for first in range(0, TOKENS, 500):
+            acquire(first, 500, 600000)
+        end = time.monotonic() + ttl / 1000
+
+
+def sharers():
+    """Many clients that share a lock; and some that ask whether they do."""
+    all_ = [door() for _ in range(CLIENTS)]
+    for s in all_:
+        s.send(b"LOCK shared SHARED\r\n")
+    for s in all_:
+        s.setblocking(True)
+        until(s, b"\r\n:")
+    flood(door, 4, b"CONFIRM shared\r\nUNLOCK shared\r\nLOCK shared SHARED\r\n" * 200)
+
+
+def tries():
+    """Many clients that wait for a lock; and some that only try."""
+    all_ = [door() for _ in range(CLIENTS)]
+    for s in all_:
+        s.send(b"LOCK keep\r\n")
+    flood(door, 4, b"LOCK keep WAIT 0\r\n" * 200)
+
+
+def renewals():
+    """A kept session whose locks get another TTL all the time, while a member hears nothing."""
+    s = door()
+    s.setblocking(True)
+    s.sendall(b"SESSION KEEP 60000\r\n")
+    until(s, b"\r\n", 2)
+    name = b"r" * 240
+    s.sendall(b"LOCK %s TTL 60000\r\n" % name)
+    until(s, b"\r\n:")
+    ready()
+    if SLOW:
+        os.kill(SLOW, signal.SIGSTOP)
+    end = time.monotonic() + min(seconds, 2)
+    both = b"".join(b"RENEW %s TTL %d\r\n" % (name, 60000 + k) for k in range(100))
+    while True:
+        s.sendall(both)
+        until(s, b"\r\n", 100)
+        if SLOW and time.monotonic() > end:
+            os.kill(SLOW, signal.SIGCONT)
+            end = 1e18
+
+
+def page():
+    """As many callers as there may be that want the web page, and read it slowly."""
+    all_ = []
+    ready()
+    while True:
+        while len(all_) < 64:
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.connect(("127.0.0.1", http))
+            s.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            s.setblocking(False)
+            all_.append(s)
+        time.sleep(0.01)
+        for s in all_[:]:
+            try:
+                if s.recv(100):
+                    continue
+            except BlockingIOError:
+                continue
+            except OSError:
+                pass
+            all_.remove(s)
+            s.close()
+
+
 def force_unlocks():
     """An operator takes locks away, and removes a member that is slow, at the same time."""
     ready()
@@ -394,7 +555,7 @@ ATTACKS = [
     (never_reads, 1, "300 connections that read no answers"),
     (behind_a_wait, 1, "300 connections that send behind a wait"),
     (churn, 1, "connections that come, ask and go"),
-    (waiters, 1, "400 waiters that go at once"),
+    (waiters, 1, f"{CLIENTS} waiters that go at once"),
     (silent_clients, clients, "silent callers at the door of clients"),
     (silent_members, members, "silent callers at the door of members"),
     (hellos, members, "false members"),
@@ -403,6 +564,15 @@ ATTACKS = [
     (tls_garbage, clients, "garbage behind the beginning of TLS"),
     (tls_hellos_to_members, members, "the beginning of TLS at the door of members"),
     (kept_sessions, 1, f"{KEPT} names in kept sessions that are resumed" + (", members change" if SLOW else "")),
+    (idle_sessions, 1, "kept sessions that hold nothing, without end"),
+    (contended_session, OTHER, "a kept session that two members' clients take from each other"),
+    (polls, 1, f"{CLIENTS // 4} clients that poll for one lock with tokens"),
+    (scripts, 1, "large scripts, and operations on 48 names"),
+    (tokens, 1, f"{TOKENS} locks of tokens that end at once"),
+    (sharers, 1, f"{CLIENTS} clients that share a lock"),
+    (tries, 1, f"{CLIENTS} clients that wait for a lock, some that try"),
+    (renewals, 1, "another TTL again and again" + (", a member is stopped" if SLOW else "")),
+    (page, http, "64 slow readers of the web page"),
     (force_unlocks, SLOW, "FORCE-UNLOCK while a slow member is removed"),
     (held_names, 1, f"{HELD} held names"),
 ]
@@ -450,7 +620,7 @@ def run(attack, name):
     if JUDGED and worst > LEASE_MS / 4:
         faults.append(f"{name}: the innocent client waited for {worst:.0f} ms of the daemon's processor time")
     innocent.s.close()
-    names = HELD if attack is held_names else KEPT if attack is kept_sessions else 0
+    names = HELD if attack is held_names else KEPT if attack in (kept_sessions, tokens) else 0
     allowed = MEMORY_MB + names * NAME_MB
     for _ in range(400):
         if descriptors() < open_ + 2 and (not JUDGED or rss_mb() < memory + allowed):

@@ -14,9 +14,15 @@ fi
 
 base=$((27600 + $$ % 2400)) # below the ports that the system gives away by itself
 span=0.5
-HELD=20000 SUBSCRIBERS=40
-[ "${ABUSE:-short}" = short ] || span=5 HELD=262144 SUBSCRIBERS=400
-export HELD SUBSCRIBERS
+HELD=20000 SUBSCRIBERS=40 CLIENTS=400
+[ "${ABUSE:-short}" = short ] || span=5 HELD=262144 SUBSCRIBERS=400 CLIENTS=4000
+export HELD SUBSCRIBERS CLIENTS
+
+# The daemons have a page for browsers: it is beside the program.
+mkdir "$dir/bin"
+cp "$DIBS" "$dir/bin/dibs"
+head -c 4000000 /dev/zero | tr '\0' ' ' >"$dir/bin/dibs-lab.html"
+DIBS=$dir/bin/dibs
 
 abuse() { # SOCKET PORT [ATTACK...]: with the doors at this port and those behind it
     socket=$1 port=$2
@@ -39,7 +45,7 @@ for member in ant bee cat; do
 done
 until_true is_ready ant && until_true is_ready bee && until_true is_ready cat
 tell $? "three members"
-SLOW=$(cat "$dir/cat.pid") abuse bee $base $((base + 3)) >"$dir/table"
+OTHER=$dir/ant SLOW=$(cat "$dir/cat.pid") abuse bee $base $((base + 3)) >"$dir/table"
 tell $? "a member: attacks cost an innocent client nothing"
 sed 's/^/# /' "$dir/table"
 if [ -n "${ABUSE_TABLE:-}" ]; then
