@@ -98,7 +98,7 @@ void keep_end(struct session *s)
     keep_stir(s->node);
 }
 
-/* There are so many sessions that this one, which nobody misses, does not stay for its keep time. */
+/* There are many sessions, and this one has no client and holds nothing: it does not stay for its keep time. */
 static bool keep_is_surplus(const struct node *node, const struct session *s)
 {
     return node->keep.own_count > KEEP_MANY && s->orphan && ring_empty(&s->claims);
