@@ -2,6 +2,8 @@
 # Jobs that outlive their daemon: dibs lock keeps its lock, and its command, while its daemon is restarted, is killed, or
 # while the machine that it talks to is gone; a request that waits goes on waiting. Real daemons on loopback; no time is
 # asserted.
+#
+#   DIBS_BEFORE=PROGRAM   a program of an earlier state of the source, from which daemons are upgraded (tests/nightly builds one)
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -114,8 +116,7 @@ until_true has_begun mixed
 tell $? "a job with a path and a name in --connect begins at the local socket"
 end KILL ant
 until_true are_ready bee cat
-until_true is_held_again mixed 1
-"$DIBS" holders mixed --socket "$dir/cat" | grep -q bee
+until_true sh -c "'$DIBS' holders mixed --socket '$dir/cat' | grep -q bee"
 tell $? "and goes on at the other member when its own is killed"
 ends_well mixed
 tell $? "to its end"
@@ -205,7 +206,7 @@ tell $? "and the request that waits goes on waiting"
 [ ! -e "$dir/dog.sessions" ] && [ ! -e "$dir/dog.sessions.new" ]
 tell $? "what the first process has left is gone"
 
-# Another version of the program: its number is changed in a copy.
+# Another version of the program: its number is changed in a copy. Its files and letters are the same, unlike those of DIBS_BEFORE.
 LC_ALL=C sed "s/$("$DIBS" --version | sed 's/.* //; s/\./\\./g')/9.9.9/g" "$DIBS" >"$dir/newer" && chmod +x "$dir/newer"
 "$dir/newer" --version | grep -q 9.9.9
 tell $? "there is a newer program"
@@ -256,20 +257,51 @@ until_true is_ready dog
 ! "$DIBS" holders stale --socket "$dir/dog" | grep -q .
 tell $? "nor is a file that others can read"
 
-# ---- A cluster is upgraded, one daemon after the other.
+# ---- A cluster is upgraded, one daemon after the other, under a job and a request that waits.
+upgrade() { # NAME PROGRAM
+    job "$1" --socket "$dir/ant"
+    until_true has_begun "$1"
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    "$DIBS" lock "$1" --keep 60 --socket "$dir/bee" -- sh -c 'echo $DIBS_FENCE >$0' "$dir/$1.next" 2>"$dir/$1.next.err" &
+    waiter=$!
+    started="$started $waiter"
+    until_true sh -c "'$DIBS' waiters $1 --socket '$dir/cat' | grep -q ."
+    for name in ant bee cat; do
+        end TERM $name
+        start $name "$2"
+        until_true are_ready ant bee cat
+    done
+    until_true is_held_again "$1" 1
+    "$DIBS" try "$1" --socket "$dir/cat" --quiet -- true
+    [ $? = 112 ] && [ "$(readlink "/proc/$(cat "$dir/bee.pid")/exe")" = "$2" ]
+    tell $? "three daemons are upgraded one after the other, and the lock of the job is held all the time"
+    ends_well "$1"
+    tell $? "and the job goes on to its end"
+    wait $waiter && [ "$(cat "$dir/$1.next")" -gt "$(sed -n 's/begins //p' "$dir/$1.said")" ]
+    tell $? "then the request that waited is granted, with a larger fence"
+}
+
 start ant
 until_true are_ready ant bee cat
-job upgrade --socket "$dir/ant"
-until_true has_begun upgrade
-for name in ant bee cat; do
-    end TERM $name
-    start $name "$dir/newer"
+upgrade upgrade "$dir/newer"
+
+# ---- From a program that was built of an earlier state of the source: what it leaves in its file, and what it says to other members.
+if [ -n "${DIBS_BEFORE:-}" ]; then
+    for name in ant bee cat; do end TERM $name; done
+    for name in ant bee cat; do start $name "$DIBS_BEFORE"; done
     until_true are_ready ant bee cat
-done
-until_true is_held_again upgrade 1
-"$DIBS" try upgrade --socket "$dir/cat" --quiet -- true
-[ $? = 112 ] && [ "$(readlink "/proc/$(cat "$dir/bee.pid")/exe")" = "$dir/newer" ]
-tell $? "three daemons are upgraded one after the other, and the lock of the job is held all the time"
-ends_well upgrade
-tell $? "and the job goes on to its end"
+    upgrade before "$(realpath "$DIBS")"
+    end TERM dog
+    alone "$DIBS_BEFORE"
+    until_true is_ready dog
+    job lone2 --socket "$dir/dog"
+    until_true has_begun lone2
+    waiter lone2
+    restart_alone lone2 1 "$DIBS" && [ "$(readlink "/proc/$(cat "$dir/dog.pid")/exe")" = "$(realpath "$DIBS")" ]
+    tell $? "a daemon alone is upgraded from the earlier program under the job"
+    ends_well lone2
+    tell $? "and the job goes on to its end"
+    wait $waiter && [ -s "$dir/lone2.next" ]
+    tell $? "then the request that waited is granted"
+fi
 echo "1..$number"
