@@ -17,8 +17,8 @@ static double soak_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static const char *const focuses[] = {"all",   "squeeze", "reborn", "sharing", "slots",
-                                      "disks", "alone",   "kept",   "resume",  NULL};
+static const char *const focuses[] = {"all",   "squeeze", "reborn", "sharing", "slots", "disks",
+                                      "alone", "kept",    "resume", "redis",   NULL};
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
@@ -64,9 +64,8 @@ int cmd_soak(int argc, char **argv)
         {"--rolling", CLI_FLAG, &rolling, NULL,
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
-         "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept or resume (default: "
-         "all, "
-         "drawn for each seed)",
+         "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume or redis "
+         "(default: all, drawn for each seed)",
          0, 0, focuses},
         {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},

@@ -684,7 +684,7 @@ static size_t clients_parse(const char *bytes, size_t len, struct soak_reply *r)
         word.len = (size_t)(next - line - 1);
         word.number = strtoull(line + 1, NULL, 10);
         at = next + 2;
-        if (strncmp(line, "*-1", 3) == 0) {
+        if (strncmp(line, "*-1", 3) == 0 || strncmp(line, "$-1", 3) == 0) {
             r->kind = '_';
         } else if (strchr("*>%", *line)) {
             left += word.number * (*line == '%' ? 2 : 1);

@@ -61,7 +61,7 @@ void faults_draw(struct world *w)
     struct soak_mix *m = &w->mix;
 
     *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
-    if (w->conf->focus && w->conf->focus != SOAK_RESUME) {
+    if (w->conf->focus && w->conf->focus != SOAK_RESUME && w->conf->focus != SOAK_REDIS) {
         faults_draw_focus(w);
     } else if (w->conf->rolling) {
         rolling_draw(w);
@@ -118,7 +118,8 @@ void faults_draw(struct world *w)
     m->hoard = w->random / 32000 % 4 == 0;
     m->resume = w->conf->focus == SOAK_RESUME;
     m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_ALONE || w->random / 128000 % 2 == 0;
-    m->tokens = !w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 3;
+    m->redis = w->conf->focus == SOAK_REDIS;
+    m->tokens = m->redis || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 3);
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",

@@ -48,6 +48,7 @@ enum soak_focus {
     SOAK_ALONE,   /* a daemon alone is ended in order, and started again; most clients have kept sessions */
     SOAK_KEPT,    /* kept sessions, and views that end before they have opened */
     SOAK_RESUME,  /* all faults; the clients that are not of kept.c use libdibs and have kept sessions */
+    SOAK_REDIS,   /* all faults; some clients use tokens, by the commands of Redis lock libraries or their own */
 };
 
 struct soak_conf {

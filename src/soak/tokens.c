@@ -6,7 +6,8 @@
  * releases its lock at any machine, twice if it has not heard the answer, or leaves it to its TTL. It believes in its lock
  * until the TTL is over on its own clock, which may be the slowest that is allowed, counted from the request; whatever
  * happens to the machine that it has talked to. Now and then such a client tries to release a lock with a token that is not
- * the owner's.
+ * the owner's. Half of these clients may speak as Redis lock libraries do: SET NX PX, and scripts that renew or release a lock
+ * if the token owns it. They are not told the fence.
  *
  * Checks, besides those of clients.c for all that believe in a lock: the fence grows with each token; every process in the
  * view of the daemon knows the lock before its client is told; a token that is renewed or released before its TTL is over
@@ -184,6 +185,36 @@ static uint64_t tokens_end_us(const struct soak_client *c, uint64_t asked_us, ui
     return asked_us + (c->slow ? ttl_ms * 20000 / 19 : ttl_ms * 1000);
 }
 
+/* Does the client speak as a Redis library? */
+static bool tokens_is_redis(const struct world *w, uint32_t k)
+{
+    return w->mix.redis && k % 4 == 3;
+}
+
+/* The same in the words of a Redis library, node-redlock's. It never waits. */
+static size_t tokens_put_redis(const char *words[8])
+{
+    static const char extend[] = "aed6f382e410db8ba7926d4e5e9aab410bf2a78a",
+                      release[] = "e4612211c9f8f51c257e26e056b0a654b3187242";
+    bool unlock = strcmp(words[0], "UNLOCK") == 0;
+    const char *name = words[1], *token = words[3], *ttl = words[5];
+
+    if (strcmp(words[0], "LOCK") == 0) {
+        words[0] = "SET";
+        words[2] = token;
+        words[3] = "NX";
+        words[4] = "PX";
+        return 6;
+    }
+    words[0] = "EVALSHA";
+    words[1] = unlock ? release : extend;
+    words[2] = "1";
+    words[3] = name;
+    words[4] = token;
+    words[5] = ttl;
+    return unlock ? 5 : 6;
+}
+
 static void tokens_say(struct world *w, uint32_t k, const char *command, const char *token, bool waits)
 {
     struct soak_client *c = &w->client[k];
@@ -206,6 +237,8 @@ static void tokens_say(struct world *w, uint32_t k, const char *command, const c
         words[count++] = "WAIT";
         words[count++] = wait;
     }
+    if (tokens_is_redis(w, k))
+        count = tokens_put_redis(words);
     c->waits = true;
     clients_say(w, c, strcmp(command, "LOCK") == 0 ? SOAK_TO_TOKEN_LOCK : SOAK_TO_TOKEN, words, count);
 }
@@ -246,7 +279,7 @@ void tokens_act(struct world *w, uint32_t k)
     } else if (dice == 3) {
         clients_hang_up(w, k);
     } else if (dice <= 5) {
-        tokens_say(w, k, dice == 4 ? "LOCK" : "RENEW", a->token, false);
+        tokens_say(w, k, dice == 4 && !tokens_is_redis(w, k) ? "LOCK" : "RENEW", a->token, false);
     } else { /* it is busy with what the lock is for */
         clients_plan(w, k, world_below(w, 2 * a->ttl_ms));
     }
@@ -279,23 +312,29 @@ void tokens_hear(struct world *w, uint32_t k, const struct soak_awaited *await, 
 {
     struct soak_client *c = &w->client[k];
     struct soak_agent *a = c->agent;
-    bool not_held = r->kind == '-' && strncmp(r->word[0].at, "NOTHELD ", 8) == 0;
+    bool not_held = r->kind == '-' && strncmp(r->word[0].at, "NOTHELD ", 8) == 0, done = r->kind == '+';
 
+    if (r->kind == ':') { /* a script: how many locks the token owned */
+        done = r->word[0].number == 1;
+        not_held = !done;
+    }
     c->waits = false;
     if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
         world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
     if (a->foreign) {
-        if (r->kind == '+')
+        if (done)
             world_fail(w, "client %u has released %s with a foreign token", k, clients_names[a->name]);
         a->foreign = false;
     } else if (await->to == SOAK_TO_TOKEN_LOCK && r->kind == '*') {
         tokens_granted(w, k, r->word[1].number);
+    } else if (await->to == SOAK_TO_TOKEN_LOCK && done) {
+        tokens_granted(w, k, a->told_fence);
     } else if (await->to == SOAK_TO_TOKEN_LOCK && r->kind == '_') {
         tokens_check_loss(w, k);
         tokens_forget(a);
-    } else if (await->to == SOAK_TO_TOKEN && r->kind == '+' && !a->released) {
+    } else if (await->to == SOAK_TO_TOKEN && done && !a->released) {
         tokens_granted(w, k, a->use.fence);
-    } else if (await->to == SOAK_TO_TOKEN && (r->kind == '+' || not_held)) {
+    } else if (await->to == SOAK_TO_TOKEN && (done || not_held)) {
         if (not_held)
             tokens_check_loss(w, k);
         tokens_forget(a);

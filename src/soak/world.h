@@ -203,6 +203,7 @@ struct soak_mix {
     bool squeeze;     /* nothing but that: see faults_squeeze */
     bool kept;        /* some clients have kept sessions */
     bool tokens;      /* some clients use tokens */
+    bool redis;       /* and half of them say so as Redis lock libraries do */
     bool resume;      /* all others use libdibs, and have kept sessions, too */
     bool hoard;       /* each machine has a client that holds many locks */
     bool bursts;      /* one fault brings others, within a lease or two */
