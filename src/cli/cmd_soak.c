@@ -19,6 +19,7 @@ static double soak_now(void)
 
 static const char *const focuses[] = {"all",   "squeeze", "reborn", "sharing", "slots", "disks",
                                       "alone", "kept",    "resume", "redis",   NULL};
+_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_REDIS + 2, "a case has a name");
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {

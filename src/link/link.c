@@ -11,6 +11,9 @@ enum { HELLO = 1, LETTER, ACK, REFUSE, NOTE };
 enum { HELLO_NUMBERS = 6 };
 enum { HEAD = 5 /* length and type */, NUMBER = 4 /* of a letter */, MAGIC = 0x73626964 /* "dibs" */ };
 enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + HELLO_NUMBERS * 8 };
+_Static_assert(LINK_NAME_MAX <= UINT8_MAX, "the length of a name is one byte");
+_Static_assert(LINK_REFUSAL_MAX == HEAD + LINK_REASON_MAX, "a refusal is a head and a reason");
+_Static_assert(HEAD + NUMBER + LINK_MESSAGE_MAX < LINK_INPUT_MAX, "the longest frame fits into the input buffer");
 
 static uint8_t *link_frame(struct bytes *b, unsigned type, size_t body)
 {

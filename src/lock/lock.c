@@ -33,6 +33,7 @@ const char *const loss_text[] = {"its TTL has run out",
                                  "its connection has broken",
                                  "its session was not resumed in time"};
 _Static_assert(sizeof loss_text / sizeof loss_text[0] == LOSS_ABANDONED + 1, "a loss has a text");
+_Static_assert(LOCK_NAME_MAX <= UINT8_MAX, "the length of a name is one byte, here and in messages");
 
 static struct claim *lock_first(const struct lock *lock)
 {

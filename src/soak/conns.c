@@ -6,6 +6,7 @@
  * goodbye. A local connection may be *instant*: what the daemon says is heard at once. */
 #include "world.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static uint64_t conns_delay(struct world *w, const struct soak_conn *x)
@@ -41,6 +42,7 @@ static struct soak_event *conns_plan(struct world *w, struct soak_conn *x, enum 
 {
     struct soak_event *e = world_plan(w, at_us - w->now_us, type, (uint32_t)(x - w->conn), 0);
 
+    assert(w->now_us <= at_us);
     e->generation = x->id;
     return e;
 }
@@ -76,6 +78,7 @@ void conns_say(struct world *w, struct soak_conn *x, const char *const *words, s
     dme_print(&line, "*%zu\r\n", count);
     for (size_t k = 0; k < count; k++)
         dme_print(&line, "$%zu\r\n%s\r\n", strlen(words[k]), words[k]);
+    assert(strlen(text) + 1 < sizeof text); /* nothing was cut off */
     conns_send(w, x, SOAK_SAY, (const uint8_t *)text, strlen(text));
 }
 

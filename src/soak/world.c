@@ -65,6 +65,7 @@ static struct soak_event *world_push(struct world *w, const struct soak_event *e
 {
     size_t at = ++w->count;
 
+    assert(w->now_us <= e->at_us);
     if (at >= w->room) {
         w->room = w->room ? 2 * w->room : 256;
         w->heap = mem_grow(w->heap, w->room * sizeof *w->heap);

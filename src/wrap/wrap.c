@@ -1,12 +1,14 @@
 /* wrap.c - see wrap.h. */
 #include "wrap.h"
 
+#include <assert.h>
 #include <signal.h>
 
 /* -------------------------------------------------------------------------------------------------------- what to do */
 
 static enum wrap_action wrap_end(struct wrap *w, uint64_t now_ms)
 {
+    assert(w->state == WRAP_RUNS || w->state == WRAP_RESTS);
     w->state = WRAP_ENDS;
     w->kill_ms = now_ms + w->grace_ms;
     return WRAP_TERM;
@@ -87,6 +89,7 @@ static bool wrap_is_below(struct wrap_sweep *s, const struct wrap_process *p)
 
 void wrap_begin(struct wrap_sweep *s, int signal, int32_t group)
 {
+    assert(s->root > 0 && s->root != s->spare && s->count <= WRAP_SEEN_MAX);
     s->signal = signal;
     s->group = group;
     s->fresh = false;
