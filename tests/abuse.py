@@ -184,6 +184,52 @@ def metrics_pipeline():
     flood(lambda: door(http), 4, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 300)
 
 
+def logged_in():
+    """What a browser that has logged in sends with each request."""
+    s = door()
+    s.setblocking(True)
+    s.sendall(b"PAGE-TOKEN\r\n")
+    text = b""
+    while b"#login=" not in text or not text.endswith(b"\r\n"):
+        text += s.recv(4096)
+    token = re.search(rb"#login=([0-9a-f]+)", text)[1]
+    s = door(http)
+    s.setblocking(True)
+    s.sendall(b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 32\r\n\r\n" + token)
+    text = b"".join(iter(lambda: s.recv(65536), b""))
+    return b"Host: 127.0.0.1\r\nCookie: " + re.search(rb"Set-Cookie: ([^;]*)", text)[1] + b"\r\nX-Dibs-Pass: " + re.search(rb'"pass": "([0-9a-f]+)', text)[1] + b"\r\n\r\n"
+
+
+def pages_that_do_not_read():
+    head, all_ = logged_in(), []
+    for _ in range(20):
+        all_.append(door(http))
+        all_[-1].sendall(b"GET /events HTTP/1.1\r\n" + head)
+    flood(door, 4, b"LOCK a\r\nUNLOCK a\r\n" * 100)
+
+
+def pages_that_ask():
+    names = "&".join(f"name=n{k}" for k in range(16)).encode()
+    head = logged_in()
+    ready()
+    while True:
+        all_ = [door(http) for _ in range(32)]
+        for s in all_:
+            s.sendall(b"GET /claims.json?" + names + b" HTTP/1.1\r\n" + head)
+        for s in all_:
+            s.setblocking(True)
+            try:
+                while s.recv(65536):
+                    pass
+            except OSError:
+                pass
+            s.close()
+
+
+def huge_bodies():
+    flood(lambda: door(http), 8, b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999999\r\n\r\n" + b"x" * 60000)
+
+
 def slow_http():
     all_ = [door(http) for _ in range(100)]
     ready()
@@ -546,6 +592,9 @@ def force_unlocks():
 ATTACKS = [
     (metrics_pipeline, http, "requests behind each other over HTTP"),
     (slow_http, http, "100 slow callers over HTTP"),
+    (pages_that_do_not_read, http, "20 pages that do not read their events"),
+    (pages_that_ask, http, "32 pages that ask for 16 locks each"),
+    (huge_bodies, http, "huge bodies over HTTP"),
     (pings, 1, "50 connections of PING without end"),
     (locks_and_unlocks, 1, "20 connections that lock and unlock"),
     (patterns, 1, "LOCKS with a costly pattern, 3000 names"),

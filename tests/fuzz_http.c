@@ -1,11 +1,11 @@
-/* Whatever a caller sends over HTTP, whole or in pieces, with words of the protocol among the bytes: the daemon's door goes on, and
- * answers a caller that asks as it should afterwards. The door is a real one, on loopback, in a loop of libuv.
+/* Whatever a caller sends over HTTP, whole or in pieces, with words of the protocol among the bytes, also those of a browser that
+ * has logged in: the daemon's door goes on, and answers a caller that asks as it should afterwards. The door is a real one, on loopback, in a loop of libuv.
  * Invariant: I19. */
 #include "fuzz.h"
 
 #include "alg/list.h"
 #include "members.h"
-#include "serve/http.h"
+#include "serve/http_inside.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The headers of a browser that has logged in, and whole requests of it. */
+static char fuzz_login[256], fuzz_asks[7][512];
 static const char *const fuzz_words[] = {"GET ",
                                          "HEAD ",
                                          "POST ",
@@ -35,8 +37,53 @@ static const char *const fuzz_words[] = {"GET ",
                                          "%00",
                                          "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
                                          ": ",
-                                         "\n"};
+                                         "\n",
+                                         "/login",
+                                         "/logout",
+                                         "/login.json",
+                                         "/locks.json",
+                                         "/members.json",
+                                         "/claims.json",
+                                         "/events",
+                                         "/force-unlock",
+                                         "?pattern=*",
+                                         "?name=a&name=b",
+                                         "&cursor=0",
+                                         "Host: 127.0.0.1:1\r\n",
+                                         "Host: [::1]\r\n",
+                                         "Origin: http://127.0.0.1:1\r\n",
+                                         "Sec-Fetch-Site: same-origin\r\n",
+                                         fuzz_login,
+                                         "00000000000000000000000000000000",
+                                         fuzz_asks[0],
+                                         fuzz_asks[1],
+                                         fuzz_asks[2],
+                                         fuzz_asks[3],
+                                         fuzz_asks[4],
+                                         fuzz_asks[5],
+                                         fuzz_asks[6]};
 static struct serve fuzz_serve;
+
+static void fuzz_log_in(struct http *h)
+{
+    static const char *const asks[] = {"GET /locks.json?pattern=a*",
+                                       "GET /claims.json?name=a&name=b",
+                                       "GET /events?pattern=*",
+                                       "GET /members.json",
+                                       "GET /login.json",
+                                       "POST /force-unlock",
+                                       "POST /login"};
+    const uint8_t random[2 * LOGINS_RANDOM] = {1};
+    const char *token = logins_invite(&h->logins, true, "fuzz", random, 0);
+    const struct login *login = logins_open(&h->logins, token, random, 0);
+
+    FUZZ_EXPECT(login, "no login");
+    snprintf(fuzz_login, sizeof fuzz_login, "Host: 127.0.0.1:1\r\nCookie: %s=%s\r\nX-Dibs-Pass: %s\r\n", h->cookie,
+             login->cookie, login->pass);
+    for (unsigned k = 0; k < sizeof asks / sizeof asks[0]; k++)
+        snprintf(fuzz_asks[k], sizeof fuzz_asks[k], "%s HTTP/1.1\r\n%s%s\r\n", asks[k], fuzz_login,
+                 *asks[k] == 'P' ? "Content-Length: 32\r\n" : "");
+}
 
 /* The port is one that nobody uses. */
 static void fuzz_start(void)
@@ -51,12 +98,18 @@ static void fuzz_start(void)
     memcpy(conf.member[0].name, "ant", 4);
     fuzz_serve.conf = &conf;
     uv_loop_init(&fuzz_serve.loop);
+    uv_timer_init(&fuzz_serve.loop, &fuzz_serve.due);
+    uv_idle_init(&fuzz_serve.loop, &fuzz_serve.again);
+    fuzz_serve.due.data = fuzz_serve.again.data = &fuzz_serve;
+    ring_init(&fuzz_serve.peers);
+    ring_init(&fuzz_serve.clients);
     members_start(
         &fuzz_serve.node,
         (struct node_conf){.summary = "", .algorithm = alg_find("central"), .slots_algorithm = alg_find("central")},
         names, 1, 0);
     for (conf.http.port = 20000 + getpid() % 5000; !serve_http_start(&fuzz_serve); conf.http.port++)
         FUZZ_EXPECT(conf.http.port < 30000, "no port is free");
+    fuzz_log_in(fuzz_serve.http);
 }
 
 static int fuzz_call(void)

@@ -151,6 +151,7 @@ int cmd_keygen(int argc, char **argv);
 int cmd_may(int argc, char **argv);
 int cmd_soak(int argc, char **argv);
 int cmd_drain(int argc, char **argv);
+int cmd_page_token(int argc, char **argv);
 int cmd_member(int argc, char **argv);
 int cmd_lock(int argc, char **argv);
 int cmd_try(int argc, char **argv);

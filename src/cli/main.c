@@ -18,6 +18,7 @@ const struct cli_command cli_commands[] = {
     {"status", "show the state of a daemon and its connections to the other members", cmd_status, NULL},
     {"watch", "print each request, grant, release and loss of a lock when it happens", cmd_watch, NULL},
     {"force-unlock", "take a lock away from its holders", cmd_force_unlock, NULL},
+    {"page-token", "print an address that opens the web page of a daemon", cmd_page_token, NULL},
     {"drain", "end a daemon when its clients hold no locks any more", cmd_drain, NULL},
     {"member", "list, add or remove the members of a cluster", cmd_member, NULL},
     {"may", "tell whether a client has a right, and by which rule", cmd_may, NULL},

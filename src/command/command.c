@@ -360,6 +360,25 @@ static void command_drain(struct client *c, const struct resp_request *r)
     }
 }
 
+/* The address of the member's web page, with a token that works once and has the rights of this client. */
+static void command_page_token(struct client *c, const struct resp_request *r)
+{
+    const struct node_conf *conf = &c->session->node->conf;
+    char url[256];
+    const char *wrong = conf->invite ? conf->invite(conf->user, c, url, sizeof url) : "this member has no page";
+
+    (void)r;
+    if (wrong) {
+        resp_error(&c->out, "ERR", wrong);
+        return;
+    }
+    resp_map(&c->out, c->protocol, 2);
+    resp_text(&c->out, "url");
+    resp_text(&c->out, url);
+    resp_text(&c->out, "operator");
+    resp_boolean(&c->out, c->protocol, c->operates);
+}
+
 static void command_info(struct client *c, const struct resp_request *r)
 {
     const struct node *node = c->session->node;
@@ -522,6 +541,7 @@ const struct command commands[] = {
     {"STATUS", 1, 1, command_status, "STATUS", COMMAND_LOOKS},
     {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name [FORCE]", COMMAND_LOOKS},
     {"DRAIN", 1, 1, command_drain, "DRAIN", COMMAND_LOOKS},
+    {"PAGE-TOKEN", 1, 1, command_page_token, "PAGE-TOKEN", COMMAND_LOOKS},
     {"INFO", 1, 2, command_info, "INFO", 0},
     {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
     {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", 0},

@@ -53,6 +53,9 @@ struct node_conf {
     const char *(*is_short)(void *user);
     /* Returns null if a member may have this name and address, else why not. A null pointer: it always may. */
     const char *(*objects)(void *user, const char *name, const char *address);
+    /* Writes an address at which this client, as whom a browser then acts, can see the member's web page. Returns null, or
+     * why there is none. A null pointer: there never is. */
+    const char *(*invite)(void *user, const struct client *c, char *url, size_t size);
     /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it
      * waits for this lock since then, or null. */
     void (*told)(void *user, struct client *c, const struct node_event *event);

@@ -28,6 +28,7 @@ enum { BACKLOG = 512, KEEPALIVE_S = 15, SILENCE_MS = 25000, UNKNOWN_MAX = 256 };
 enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
+    struct serve_user user;
     struct ring in_serve;
     struct ring in_ended; /* see clients_end */
     pid_t process;        /* that has connected to the Unix socket; 0: unknown */
@@ -100,7 +101,7 @@ static bool clients_fit_memory(struct serve_client *c)
     return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= clients_memory_max(c->serve);
 }
 
-void serve_clients_do(struct serve *s, struct node_output *out)
+static void clients_do(struct serve *s, struct node_output *out)
 {
     static const char busy[] =
         "-BUSY the buffers of this daemon are full, and this connection has its share of them\r\n";
@@ -277,6 +278,7 @@ static void clients_come(uv_stream_t *door, int status)
     if (status < 0 || !serve_lets_in(s, door))
         return;
     c = mem_new(sizeof *c);
+    c->user.carry_out = clients_do;
     c->serve = s;
     ring_init(&c->caller.in_door);
     ring_init(&c->in_ended);

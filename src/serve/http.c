@@ -1,63 +1,36 @@
-/* http.c - an HTTP server for /metrics (Prometheus), /healthz (a supervisor that restarts the daemon), /status.json
- * (scripts) and / (the web page of page.h, for people; it shows the other three). libmicrohttpd parses requests and manages connections.
+/* http.c - the connections of the daemon's HTTP server, and its place in the loop. The answers are in http_answer.c.
+ * libmicrohttpd parses requests and manages connections.
  *
  * libmicrohttpd runs in the daemon's loop: libuv watches its epoll descriptor, and calls it when the descriptor is
- * readable. So no other thread reads the node's state. An answer takes well under a millisecond, since it is made from
- * the node's counters.
+ * readable. So no other thread reads the node's state.
  *
- * Callers are not authenticated, so their cost is bounded. A connection has one request, and HTTP_PATIENCE_MS for all
+ * Most callers are not authenticated, so their cost is bounded. A connection has one request, and HTTP_PATIENCE_MS for all
  * of it. There are at most HTTP_CALLERS_MAX; door.h chooses the one that has to make room. In one turn of the loop
  * libmicrohttpd handles each connection once. If it has more to do at once, an idle handle calls it in the next turn.
  * (A timer of 0 ms would not do: libuv runs a timer that is started by a timer in the same turn, and would do nothing
  * else as long as there is input.)
  *
+ * A request of a browser that has logged in may need the node's answer, which may need other members. Its connection is
+ * suspended meanwhile. The node is never told of anything from within libmicrohttpd, since the daemon may end then, and
+ * the library with it: requests wait in a ring until the library has returned (http_ask).
+ *
  * Only daemons that serve HTTP load the library. It depends on GnuTLS and eight other libraries, and loading them would
  * delay every "dibs lock" by a millisecond or two. */
-#include "http.h"
+#include "http_inside.h"
 
-#include "door.h"
 #include "page.h"
 
 #include "base/memory.h"
-#include "command/command.h"
-#include "node/metrics.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
-#if MHD_VERSION >= 0x00097002
-typedef enum MHD_Result http_result;
-#else
-typedef int http_result;
-#endif
-
-enum {
-    HTTP_CALLERS_MAX = 32,
-    HTTP_CONNECTIONS_MAX = 64, /* including those that have been sent away and are not closed yet */
-    HTTP_PATIENCE_MS = 5000,
-    HTTP_IDLE_S = 10,
-    HTTP_MEMORY = 16384,
-    HTTP_PIECE =
-        1 << 16 /* bytes of an answer that the system takes at once: the page is long, and all callers may want it */
-};
-
-/* The functions of libmicrohttpd that are used, by their names. */
-#define HTTP_FUNCTIONS(F)                                                                                              \
-    F(start_daemon)                                                                                                    \
-    F(stop_daemon)                                                                                                     \
-    F(get_daemon_info)                                                                                                 \
-    F(get_connection_info)                                                                                             \
-    F(get_timeout) F(run) F(queue_response) F(create_response_from_buffer) F(add_response_header) F(destroy_response)
-
-static struct {
-#define HTTP_POINTER(name) __typeof__(MHD_##name) *name;
-    HTTP_FUNCTIONS(HTTP_POINTER)
-} mhd;
+struct http_library mhd;
 
 /* Loads the library. Returns false, after a line in the log, if it is not installed. */
 static bool http_load(const struct serve *s)
@@ -72,174 +45,165 @@ static bool http_load(const struct serve *s)
     return found;
 }
 
-struct http {
-    struct serve *serve;
-    struct MHD_Daemon *daemon;
-    uv_poll_t poll;
-    uv_timer_t timer;
-    uv_idle_t again; /* active: libmicrohttpd has more to do in the next turn */
-    struct door door;
-    char *page; /* or null: it is not installed */
-    size_t page_len;
-    int open; /* handles of libuv */
-};
-
-/* A connection. */
-struct http_caller {
-    struct caller caller;
-    int fd;
-};
-
-/* --------------------------------------------------------------------------------------------------------------- JSON */
-
-/* Converts a reply of the node, in version 3 of the Redis protocol, to JSON. It is our own reply, so it is complete and
- * valid. */
-static const char *http_json(const char *at, FILE *to)
+uint64_t http_now_ms(const struct http *h)
 {
-    const char *end = strstr(at, "\r\n"), *rest = end + 2;
-    unsigned long number = strtoul(at + 1, NULL, 10);
-
-    switch (*at) {
-    case ':':
-        fprintf(to, "%lu", number);
-        return rest;
-    case '#':
-        fputs(at[1] == 't' ? "true" : "false", to);
-        return rest;
-    case '$':
-        putc('"', to);
-        for (unsigned long k = 0; k < number; k++)
-            if (rest[k] == '"' || rest[k] == '\\')
-                fprintf(to, "\\%c", rest[k]);
-            else if ((unsigned char)rest[k] < ' ')
-                fprintf(to, "\\u%04x", rest[k]);
-            else
-                putc(rest[k], to);
-        putc('"', to);
-        return rest + number + 2;
-    default: /* % or * */
-        putc(*at == '%' ? '{' : '[', to);
-        for (unsigned long k = 0; k < number; k++) {
-            fprintf(to, k ? ", " : "");
-            if (*at == '%') {
-                rest = http_json(rest, to);
-                fprintf(to, ": ");
-            }
-            rest = http_json(rest, to);
-        }
-        putc(*at == '%' ? '}' : ']', to);
-        return rest;
-    }
+    return uv_now(&h->serve->loop);
 }
 
-/* Returns the status as JSON, or null if there is no memory. */
-static char *http_status(struct node *node, size_t *len)
+bool http_random(uint8_t *bytes, size_t len)
 {
-    struct session nobody = {.node = node};
-    struct client c = {.session = &nobody, .protocol = 3};
-    const struct resp_request request = {.count = 1, .word = {{"STATUS", 6}}};
-    char *text = NULL;
-    FILE *to = open_memstream(&text, len);
-    bool whole;
-
-    if (!to)
-        return NULL;
-    ring_init(&nobody.subscriptions);
-    client_execute(&c, &request);
-    *bytes_add(&c.out, 1) = '\0';
-    http_json((const char *)c.out.at, to);
-    putc('\n', to);
-    whole = !ferror(to);
-    bytes_free(&c.out);
-    if (fclose(to) == 0 && whole)
-        return text;
-    free(text);
-    return NULL;
+    return getrandom(bytes, len, 0) == (ssize_t)len;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ answers */
+/* ----------------------------------------------------------------------------------------------------------- requests */
 
-/* Sends an answer. If there is no memory for it, the connection is closed. */
-static http_result http_send(struct MHD_Connection *to, unsigned status, const char *type, char *text, size_t len)
+static http_result http_hear(void *user, struct MHD_Connection *from, const char *url, const char *method,
+                             const char *version, const char *body, size_t *body_len, void **seen)
 {
-    struct MHD_Response *r = text ? mhd.create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE) : NULL;
-    http_result result;
-
-    if (!r) {
-        free(text);
-        return MHD_NO;
-    }
-    mhd.add_response_header(r, "Content-Type", type);
-    mhd.add_response_header(r, "Connection", "close");
-    mhd.add_response_header(r, "Cache-Control", "no-store");
-    mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        mhd.add_response_header(r, "Allow", "GET, HEAD");
-    result = mhd.queue_response(to, status, r);
-    mhd.destroy_response(r);
-    return result;
-}
-
-static http_result http_line(struct MHD_Connection *to, unsigned status, const char *line)
-{
-    size_t len = strlen(line);
-
-    return http_send(to, status, "text/plain; charset=utf-8", strdup(line), len);
-}
-
-/* The page is the same for all, and is not copied. */
-static http_result http_send_page(const struct http *h, struct MHD_Connection *to)
-{
-    struct MHD_Response *r = mhd.create_response_from_buffer(h->page_len, h->page, MHD_RESPMEM_PERSISTENT);
-    http_result result;
-
-    if (!r)
-        return MHD_NO;
-    for (unsigned k = 0; page_headers[k][0]; k++)
-        mhd.add_response_header(r, page_headers[k][0], page_headers[k][1]);
-    mhd.add_response_header(r, "Connection", "close");
-    result = mhd.queue_response(to, MHD_HTTP_OK, r);
-    mhd.destroy_response(r);
-    return result;
-}
-
-static http_result http_answer(void *user, struct MHD_Connection *from, const char *url, const char *method,
-                               const char *version, const char *body, size_t *body_len, void **seen)
-{
-    struct http *h = user;
-    struct node *node = &h->serve->node;
-    struct bytes metrics = {0};
-    char line[128];
-    size_t len;
+    struct http_request *r = *seen;
+    bool known;
 
     (void)version;
-    (void)body;
-    if (!*seen || *body_len) { /* the head, or a part of the body, which is ignored; the answer comes after it */
-        *seen = h;
+    if (!r) { /* the head; the answer comes after the body */
+        *seen = r = mem_new(sizeof *r);
+        ring_init(&r->in_http);
+        r->http = user;
+        r->connection = from;
+        r->route = http_find_route(url, method, &known);
+        return MHD_YES;
+    }
+    if (*body_len) {
+        r->too_long |= bytes_len(&r->body) + *body_len > HTTP_BODY_MAX;
+        if (r->too_long)
+            bytes_free(&r->body);
+        else
+            memcpy(bytes_add(&r->body, *body_len), body, *body_len);
         *body_len = 0;
         return MHD_YES;
     }
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        return http_line(from, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n");
-    if (strcmp(url, "/metrics") == 0) {
-        metrics_write(node, &metrics);
-        return http_send(from, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", (char *)metrics.at,
-                         bytes_len(&metrics));
-    }
-    if (strcmp(url, "/status.json") == 0) {
-        char *text = http_status(node, &len);
+    http_find_route(url, method, &known);
+    return http_answer_request(r, known);
+}
 
-        return http_send(from, MHD_HTTP_OK, "application/json", text, len);
+/* The connection is over, or the request has been answered: the visits are closed later (http_work). */
+static void http_over(void *user, struct MHD_Connection *connection, void **seen, enum MHD_RequestTerminationCode why)
+{
+    struct http *h = user;
+    struct http_request *r = *seen;
+
+    (void)connection;
+    (void)why;
+    if (!r)
+        return;
+    h->reader_count -= r->follows;
+    ring_cut(&r->in_http);
+    ring_push(&h->finished, &r->in_http);
+    *seen = NULL;
+}
+
+void http_suspend(struct http_request *r)
+{
+    r->suspended = true;
+    mhd.suspend_connection(r->connection);
+}
+
+void http_put(struct http_request *r)
+{
+    ring_push(&r->http->asking, &r->in_http);
+    http_stir(r->http);
+}
+
+static void http_news(void *owner)
+{
+    http_stir(((struct http_request *)owner)->http);
+}
+
+/* Puts the requests that wait for it to the node. Returns false if the daemon ends. */
+static bool http_ask(struct http *h)
+{
+    struct serve *s = h->serve;
+
+    while (!ring_empty(&h->asking)) {
+        struct http_request *r = RING_OF(h->asking.next, struct http_request, in_http);
+
+        ring_cut(&r->in_http);
+        ring_push(r->follows ? &h->readers : &h->asked, &r->in_http);
+        r->due_ms = http_now_ms(h) + (r->follows ? HTTP_SILENCE_MS : HTTP_ANSWER_MS);
+        for (unsigned k = 0; k < r->count; k++) {
+            struct http_ask *a = &r->ask[k];
+
+            a->visit = visit_open(s, r->login.operates, r->login.from, &h->replies, http_news, r);
+            visit_say(s, a->visit, &a->commands);
+        }
+        serve_do(s);
+        if (s->http != h)
+            return false;
+        http_stir(h);
     }
-    if (strcmp(url, "/healthz") == 0) {
-        snprintf(line, sizeof line, "%s\n", node_is_open(node) ? "ok" : node_why_not(node));
-        return http_line(from, node_is_open(node) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
+    return true;
+}
+
+static void http_free_request(struct http_request *r, bool tells)
+{
+    for (unsigned k = 0; k < r->count; k++) {
+        bytes_free(&r->ask[k].commands);
+        if (r->ask[k].visit && tells)
+            visit_close(r->http->serve, r->ask[k].visit);
+        else if (r->ask[k].visit)
+            visit_forget(r->ask[k].visit);
     }
-    if (strcmp(url, "/") == 0 && h->page)
-        return http_send_page(h, from);
-    return http_line(from, MHD_HTTP_NOT_FOUND,
-                     h->page ? "there are /, /metrics, /healthz and /status.json\n"
-                             : "there are /metrics, /healthz and /status.json; the page is not installed\n");
+    ring_cut(&r->in_http);
+    bytes_free(&r->body);
+    bytes_free(&r->events);
+    free(r);
+}
+
+/* Closes the visits of requests that are over. Returns false if the daemon ends. */
+static bool http_finish(struct http *h)
+{
+    struct serve *s = h->serve;
+    bool any = !ring_empty(&h->finished);
+
+    while (!ring_empty(&h->finished))
+        http_free_request(RING_OF(h->finished.next, struct http_request, in_http), true);
+    if (any)
+        serve_do(s);
+    return s->http == h;
+}
+
+static bool http_is_answered(const struct http_request *r)
+{
+    for (unsigned k = 0; k < r->count; k++)
+        if (!visit_is_done(r->ask[k].visit))
+            return false;
+    return true;
+}
+
+/* Resumes the connections of requests that can be answered, some of them in a turn, and of readers with news. */
+static void http_resume(struct http *h)
+{
+    enum { PIECE = 4 };
+    unsigned left = PIECE;
+
+    for (struct ring *at = h->asked.next, *next; at != &h->asked; at = next) {
+        struct http_request *r = RING_OF(at, struct http_request, in_http);
+        bool answered = http_is_answered(r);
+
+        next = at->next;
+        if (!answered && http_now_ms(h) < r->due_ms)
+            continue;
+        if (!left--) {
+            http_stir(h);
+            break;
+        }
+        ring_cut(&r->in_http);
+        r->is_asked = true;
+        r->late = !answered;
+        r->suspended = false;
+        mhd.resume_connection(r->connection);
+    }
+    for (struct ring *at = h->readers.next; at != &h->readers; at = at->next)
+        http_mind_reader(RING_OF(at, struct http_request, in_http));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- the loop */
@@ -274,6 +238,12 @@ static void http_comes_or_goes(void *user, struct MHD_Connection *connection, vo
 static void http_wake(uv_timer_t *timer);
 static void http_go_on(uv_idle_t *again);
 
+void http_stir(struct http *h)
+{
+    h->stirred = true;
+    uv_idle_start(&h->again, http_go_on);
+}
+
 static void http_work(struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms = UINT_MAX;
@@ -283,7 +253,11 @@ static void http_work(struct http *h)
     while ((late = door_overdue(&h->door, uv_now(&h->serve->loop), HTTP_PATIENCE_MS)))
         http_send_away(late);
     before = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+    h->stirred = false;
+    http_resume(h);
     mhd.run(h->daemon);
+    if (!http_ask(h) || !http_finish(h))
+        return;
     if (mhd.get_timeout(h->daemon, &ms) == MHD_YES && ms > HTTP_PATIENCE_MS / 5)
         ms = HTTP_PATIENCE_MS / 5;
     /* At its limit libmicrohttpd does not listen. It listens again in the turn after the one in which a connection was
@@ -292,9 +266,9 @@ static void http_work(struct http *h)
         ms = 0;
     uv_timer_stop(&h->timer);
     uv_idle_stop(&h->again);
-    if (ms == 0)
+    if (ms == 0 || h->stirred)
         uv_idle_start(&h->again, http_go_on);
-    else if (h->door.count)
+    else if (h->door.count || h->reader_count || !ring_empty(&h->asked))
         uv_timer_start(&h->timer, http_wake, ms < HTTP_PATIENCE_MS ? ms : HTTP_PATIENCE_MS / 5, 0);
 }
 
@@ -315,13 +289,32 @@ static void http_readable(uv_poll_t *poll, int status, int events)
     http_work(poll->data);
 }
 
+const char *serve_http_invite(struct serve *s, bool operates, const char *from, char *url, size_t size)
+{
+    const struct serve_member *at = &s->conf->http;
+    bool v6 = strchr(at->host, ':');
+    uint8_t random[LOGINS_RANDOM];
+
+    if (!s->http)
+        return "this daemon has no page: start it with --http 127.0.0.1:7480";
+    if (!conf_is_on_loopback(at->host))
+        return "the page of this daemon is not on loopback, and HTTP does not protect what it shows: start the daemon "
+               "with --http 127.0.0.1:7480, and reach it from elsewhere by ssh -L 7480:127.0.0.1:7480";
+    if (!http_random(random, sizeof random))
+        return "there are no random numbers on this machine";
+    snprintf(url, size, "http://%s%s%s:%d/#login=%s", v6 ? "[" : "", at->host, v6 ? "]" : "", at->port,
+             logins_invite(&s->http->logins, operates, from, random, http_now_ms(s->http)));
+    return NULL;
+}
+
 bool serve_http_start(struct serve *s)
 {
     const struct serve_member *at = &s->conf->http;
-    unsigned flags = MHD_USE_EPOLL | (strchr(at->host, ':') ? MHD_USE_IPv6 : 0);
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (strchr(at->host, ':') ? MHD_USE_IPv6 : 0);
     const union MHD_DaemonInfo *info;
     struct sockaddr_storage address;
     struct http *h;
+    uint32_t random = 0;
     char wrong[256];
 
     if (!at->port)
@@ -334,12 +327,18 @@ bool serve_http_start(struct serve *s)
     h->serve = s;
     h->page = page_read(NULL, &h->page_len, wrong, sizeof wrong);
     door_init(&h->door, HTTP_CALLERS_MAX, http_send_away);
+    ring_init(&h->asking);
+    ring_init(&h->asked);
+    ring_init(&h->readers);
+    ring_init(&h->finished);
+    http_random((uint8_t *)&random, sizeof random);
+    snprintf(h->cookie, sizeof h->cookie, "dibs-%08x", (unsigned)random);
     serve_address(at, &address);
-    h->daemon =
-        mhd.start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_answer, h, MHD_OPTION_SOCK_ADDR, &address,
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-                         (unsigned)HTTP_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY,
-                         MHD_OPTION_NOTIFY_CONNECTION, http_comes_or_goes, h, MHD_OPTION_END);
+    h->daemon = mhd.start_daemon(flags, (uint16_t)at->port, NULL, NULL, http_hear, h, MHD_OPTION_SOCK_ADDR, &address,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_S,
+                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
+                                 http_comes_or_goes, h, MHD_OPTION_NOTIFY_COMPLETED, http_over, h, MHD_OPTION_END);
     info = h->daemon ? mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     if (!info || uv_poll_init(&s->loop, &h->poll, info->epoll_fd) < 0) {
         serve_log(s, "cannot listen on %s:%d for HTTP; choose another port with --http", at->host, at->port);
@@ -364,6 +363,25 @@ static void http_closed(uv_handle_t *handle)
     }
 }
 
+/* Ends the library, which must have no suspended connections then, and forgets all requests. */
+static void http_end(struct http *h)
+{
+    struct ring *const rings[] = {&h->asking, &h->asked, &h->readers};
+
+    for (unsigned k = 0; k < sizeof rings / sizeof rings[0]; k++)
+        for (struct ring *at = rings[k]->next; at != rings[k]; at = at->next) {
+            struct http_request *r = RING_OF(at, struct http_request, in_http);
+
+            r->ended = r->is_asked = true;
+            if (r->suspended)
+                mhd.resume_connection(r->connection);
+            r->suspended = false;
+        }
+    mhd.stop_daemon(h->daemon);
+    while (!ring_empty(&h->finished))
+        http_free_request(RING_OF(h->finished.next, struct http_request, in_http), false);
+}
+
 void serve_http_stop(struct serve *s)
 {
     struct http *h = s->http;
@@ -374,7 +392,7 @@ void serve_http_stop(struct serve *s)
     if (h->open)
         uv_poll_stop(&h->poll);
     if (h->daemon)
-        mhd.stop_daemon(h->daemon);
+        http_end(h);
     if (!h->open) {
         free(h->page);
         free(h);

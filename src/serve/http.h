@@ -1,4 +1,4 @@
-/* http.h - /metrics, /healthz and /status.json over HTTP, if the configuration says where. See http.c. */
+/* http.h - metrics, the daemon's state and its web page over HTTP, if the configuration says where. See http.c. */
 #ifndef DIBS_SERVE_HTTP_H
 #define DIBS_SERVE_HTTP_H
 
@@ -8,5 +8,8 @@
  * start. */
 bool serve_http_start(struct serve *s);
 void serve_http_stop(struct serve *s);
+/* Writes an address that opens the page and logs in once, with the rights of a client that comes from `from`. Returns null,
+ * or why there is none. */
+const char *serve_http_invite(struct serve *s, bool operates, const char *from, char *url, size_t size);
 
 #endif

@@ -265,7 +265,7 @@ void serve_do(struct serve *s)
         return;
     while (node_next_output(&s->node, &out)) {
         if (out.client) {
-            serve_clients_do(s, &out);
+            ((struct serve_user *)client_user(out.client))->carry_out(s, &out);
             continue;
         }
         assert(out.member || out.text);
@@ -335,6 +335,11 @@ static const char *serve_objects(void *user, const char *name, const char *addre
     const struct serve *s = user;
 
     return conf_objects(s->conf, name, address);
+}
+
+static const char *serve_invite(void *user, const struct client *c, char *url, size_t size)
+{
+    return serve_http_invite(user, c->operates, c->session->from, url, size);
 }
 
 /* Makes the view before the first from the list of members. */
@@ -430,7 +435,8 @@ static bool serve_begin(struct serve *s)
                                             .expiry_optional = s->conf->expiry_optional,
                                             .random = serve_random,
                                             .is_short = serve_is_short,
-                                            .objects = serve_objects});
+                                            .objects = serve_objects,
+                                            .invite = serve_invite});
     serve_roster(s->conf, &roster);
     return alone || serve_join_cluster(s, &roster);
 }
@@ -477,8 +483,10 @@ static void serve_introduce(const struct serve *s)
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
     if (conf->http.port)
-        serve_log(s, "serves metrics at http://%s:%d/metrics, without authentication", conf->http.host,
-                  conf->http.port);
+        serve_log(s,
+                  "serves metrics at http://%s:%d/metrics, without authentication; \"dibs page-token\" opens the page "
+                  "there",
+                  conf->http.host, conf->http.port);
 }
 
 static void serve_count(uv_handle_t *handle, void *count)

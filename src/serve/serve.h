@@ -85,6 +85,10 @@ struct serve {
 int serve_run(struct serve_conf *conf, struct conf_draft *draft);
 
 /* Between the files of this directory. */
+/* What client_user() points to begins with this: it carries out an output for the client, and calls node_did(). */
+struct serve_user {
+    void (*carry_out)(struct serve *s, struct node_output *out);
+};
 /* reserve.c: allocates a reserve of memory. serve_is_short returns why clients are refused requests that need memory
  * (see struct node_conf), or null. serve_mind_memory measures the memory again. */
 void serve_keep_memory(void);
@@ -129,8 +133,6 @@ bool serve_clients_patience(struct serve *s);
 /* The address at the other end. Returns false if the connection has ended. */
 bool serve_peer_address(const struct stream *stream, struct sockaddr_storage *address);
 bool serve_clients_start(struct serve *s);
-/* Carries out an output for a client, and calls node_did(). */
-void serve_clients_do(struct serve *s, struct node_output *out);
 /* There is more to do than fits into this turn: asks for another turn. */
 void serve_go_on(struct serve *s);
 /* A caller waits at this listening socket. Returns false if no more are accepted in this turn; the socket's callback
