@@ -357,7 +357,7 @@ static void what_is_sent_again_is_counted(void **state)
 static void admin_leaves_room_for_heartbeats(void **state)
 {
     struct link *link = &node[0].member[1]->link;
-    uint8_t answer[1000] = {ADMIN_ANSWER}, beat[1 + 7 * 8 + 1] = {NOTE_BEAT};
+    uint8_t answer[1000] = {ADMIN_ANSWER}, beat[1 + 8 * 8 + 1] = {NOTE_BEAT};
     size_t before;
 
     (void)state;

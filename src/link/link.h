@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 enum {
-    LINK_VERSION = 2,
+    LINK_VERSION = 3,
     LINK_NAME_MAX = 63,
     LINK_REASON_MAX = 400,
     LINK_MESSAGE_MAX = 1 << 20,

@@ -108,14 +108,14 @@ enum registry_part {
       {"number", 8}, {"done", 1}, {"left_ms", 4}) \
     M(NOTE_BEAT, 64, NOTE, MEMBER, "a member", "every other", \
       "A heartbeat. It acknowledges the receiver's heartbeat that was sent at echo_ms.", \
-      {"view", 8}, {"sent_ms", 8}, {"echo_ms", 8}, {"hears", 8}, {"bound", 8}, {"expired", 8}, {"drops", 8}, {"flags", 1}) \
+      {"view", 8}, {"sent_ms", 8}, {"echo_ms", 8}, {"hears", 8}, {"bound", 8}, {"expired", 8}, {"drops", 8}, {"id", 8}, {"flags", 1}) \
     M(NOTE_AGREEMENT, 65, NOTE, MEMBER, "a member", "a member", \
-      "A message of libraft (member/agree_wire.h).", {"message", REGISTRY_REST}) \
+      "A message of libraft (member/agree_wire.h), for the member with this id.", {"id", 8}, {"message", REGISTRY_REST}) \
     M(NOTE_ROSTER, 66, NOTE, MEMBER, "a member with a valid lease", "one whose view is outdated", \
       "The view that the sender has installed (member/view.h).", {"view", REGISTRY_REST}) \
     M(NOTE_WISH, 67, NOTE, MEMBER, "a member", "the leader", \
       "A request to add a member to the roster, or to remove it.", \
-      {"flags", 1}, {"name", REGISTRY_TEXT}, {"address", REGISTRY_TEXT}) \
+      {"flags", 1}, {"id", 8}, {"name", REGISTRY_TEXT}, {"address", REGISTRY_TEXT}) \
     M(ADMIN_INTEREST, 72, NOTE, ADMIN, "a member", "every other", \
       "What the sender's clients have subscribed to. Each item: is it a pattern (1 byte), and a text.", \
       {"items", REGISTRY_REST}) \

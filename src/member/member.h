@@ -14,6 +14,7 @@ struct beat {
     uint64_t bound;   /* the members whose heartbeats the sender no longer acknowledges in this view */
     uint64_t expired; /* the members to which the sender's promises have run out */
     uint64_t drops;   /* from the leader: the members that no member shall acknowledge any more in this view */
+    uint64_t id;      /* of the sender, as far as it knows: a member that was removed and added again has another one */
     bool leads;
     bool leaves;  /* the sender has given up all locks, and will grant none */
     bool crowded; /* the sender wants a new view: it remembers too many names, or has used half of the view's fences */

@@ -134,7 +134,10 @@ static struct beat lease_beat(const struct node *node)
                         .leaves = node->leaves && lease_gave_up(node),
                         .crowded = locks_crowded(&node->locks) || keep_wants_view(node) ||
                                    fence_is_due(&node->fence, node->view.fence, node->locks.fence_granted),
-                        .stray = node->agree && !agree_knows_itself(node->agree)};
+                        .stray = node->agree && !agree_knows_itself(node->agree),
+                        .id = node->agree                      ? agree_journal(node->agree)->member
+                              : node->place < node->view.count ? node->view.member[node->place].id
+                                                               : 0};
 
     for (uint32_t k = 0; k < node->view.count; k++) {
         if (lease_hears(node, k))

@@ -4,10 +4,11 @@
 #include "base/pack.h"
 #include "lease.h"
 #include "link/registry.h"
+#include "roster.h"
 
 #include <assert.h>
 
-enum { BEAT_SIZE = 1 + 7 * 8 + 1, LATE_MAX = 1 << 28 };
+enum { BEAT_SIZE = 1 + 8 * 8 + 1, LATE_MAX = 1 << 28 };
 _Static_assert(VIEW_MEMBERS_MAX <= 64, "a heartbeat has one bit for each member in a number of 8 bytes");
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
@@ -137,7 +138,7 @@ void message_send_agreement(struct member *m, const uint8_t *bytes, size_t len)
 {
     struct bytes b = {0};
 
-    memcpy(pack_number(bytes_add(&b, 1 + len), NOTE_AGREEMENT, 1), bytes, len);
+    memcpy(pack_number(pack_number(bytes_add(&b, 1 + 8 + len), NOTE_AGREEMENT, 1), m->id, 8), bytes, len);
     link_note(&m->link, b.at + b.start, bytes_len(&b));
     bytes_free(&b);
 }
@@ -149,6 +150,7 @@ void message_send_beat(struct member *m, const struct beat *beat)
     at = pack_number(pack_number(pack_number(at, beat->view, 8), beat->sent_ms, 8), beat->echo_ms, 8);
     at = pack_number(pack_number(at, beat->hears, 8), beat->bound, 8);
     at = pack_number(pack_number(at, beat->expired, 8), beat->drops, 8);
+    at = pack_number(at, beat->id, 8);
     pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0) | (beat->crowded ? 8 : 0),
                 1);
     link_note(&m->link, note, sizeof note);
@@ -165,6 +167,7 @@ static bool message_read_beat(struct unpack *u, struct beat *beat)
     beat->bound = unpack_number(u, 8);
     beat->expired = unpack_number(u, 8);
     beat->drops = unpack_number(u, 8);
+    beat->id = unpack_number(u, 8);
     flags = unpack_number(u, 1);
     beat->leads = flags & 1;
     beat->leaves = flags & 2;
@@ -189,9 +192,14 @@ static void message_hear_news(struct node *node, const struct view *view)
 {
     uint32_t place = view_find(view, agree_journal(node->agree)->member);
 
-    if (view->number > node->view.number && view->cluster == node->view.cluster && place != VIEW_MEMBERS_MAX &&
-        strcmp(view->member[place].name, node->conf.name) == 0)
+    if (view->number <= node->view.number || view->cluster != node->view.cluster)
+        return;
+    if (place != VIEW_MEMBERS_MAX && strcmp(view->member[place].name, node->conf.name) == 0)
         node_install(node, view);
+    else if (place == VIEW_MEMBERS_MAX && !node->takes_part && !node->replaced) {
+        node->replaced = node->news = true;
+        locks_send_away(&node->locks);
+    }
 }
 
 static void message_hear_roster(struct node *node, const struct unpack *u)
@@ -223,11 +231,12 @@ void message_send_wish(const struct node *node, const struct node_wish *wish)
     uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
     uint32_t k = view_find(&node->view, leader);
     size_t name = strlen(wish->name), address = strlen(wish->address);
-    uint8_t note[1 + 1 + 2 + LINK_NAME_MAX + VIEW_ADDRESS_MAX], *at = note;
+    uint8_t note[1 + 1 + 8 + 2 + LINK_NAME_MAX + VIEW_ADDRESS_MAX], *at = note;
 
     if (k == VIEW_MEMBERS_MAX || k == node->place)
         return;
     at = pack_number(pack_number(at, NOTE_WISH, 1), (wish->add ? 1 : 0) | (wish->force ? 2 : 0), 1);
+    at = pack_number(at, wish->id, 8);
     at = pack_text(pack_text(at, wish->name, name), wish->address, address);
     link_note(&node->member[k]->link, note, (size_t)(at - note));
 }
@@ -247,10 +256,10 @@ static bool message_read_text(struct unpack *u, char *text, size_t max)
 static void message_hear_wish(struct node *node, struct unpack *u)
 {
     uint64_t flags = unpack_number(u, 1);
-    struct node_wish wish = {.add = flags & 1, .force = flags & 2};
+    struct node_wish wish = {.add = flags & 1, .force = flags & 2, .id = unpack_number(u, 8)};
 
     if (flags < 4 && message_read_text(u, wish.name, LINK_NAME_MAX) &&
-        message_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end)
+        message_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end && roster_suits(&wish, &node->view))
         node_change_roster(node, &wish);
 }
 
@@ -272,7 +281,7 @@ static void message_hear_beat(struct node *node, uint32_t k, struct unpack *u)
         link_refuse(&node->member[k]->link, "an invalid heartbeat");
         return;
     }
-    if (!beat.stray)
+    if (!beat.stray && beat.id == node->member[k]->id) /* or it was removed, and another member is to have its name */
         lease_hear(node, k, &beat);
     if (message_should_tell(node, &beat))
         message_send_roster(node, k);
@@ -292,7 +301,7 @@ void message_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t le
         message_hear_beat(node, k, &u);
         break;
     case NOTE_AGREEMENT:
-        if (node->agree)
+        if (node->agree && unpack_number(&u, 8) == agree_journal(node->agree)->member)
             agree_receive(node->agree, node->member[k]->id, u.at, (size_t)(u.end - u.at));
         break;
     case NOTE_ROSTER:

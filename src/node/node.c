@@ -160,8 +160,8 @@ static void node_begin_view(struct node *node)
 
 bool node_is_removed(const struct node *node)
 {
-    return !node->takes_part && node->place < node->view.count &&
-           node->view.member[node->place].standing == VIEW_REMOVED;
+    return !node->takes_part && (node->replaced || (node->place < node->view.count &&
+                                                    node->view.member[node->place].standing == VIEW_REMOVED));
 }
 
 void node_install(struct node *node, const struct view *view)
@@ -169,6 +169,7 @@ void node_install(struct node *node, const struct view *view)
     bool took_part = node->takes_part, next = view->number == node->view.number + 1;
     uint64_t before = node->view.number;
 
+    roster_follow(node, view);
     if (view->counted_since != node->view.counted_since)
         node->settled_ms = 0;
     node_set_roster(node, view);
@@ -328,7 +329,9 @@ const char *node_why_not(const struct node *node)
 
     _Static_assert(sizeof names / sizeof names[0] == NODE_LEAVES + 1, "a state has a text");
     if (state == NODE_OUTSIDE && node_is_removed(node))
-        return "this member has been removed from the cluster";
+        return node->replaced ? "this member has been removed from the cluster, and another one has its name; to take "
+                                "part again it needs an empty data directory and --join"
+                              : "this member has been removed from the cluster";
     return names[state];
 }
 

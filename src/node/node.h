@@ -113,6 +113,7 @@ struct node {
     struct member *retired;  /* members that are no longer in the roster: the driver closes their connections */
     uint64_t roster_version; /* grows when members are added or removed */
     bool takes_part;         /* this member takes part in the view */
+    bool replaced;           /* a view of other members has no member with the id of this one, but one with its name */
     bool announced;          /* this member has sent its whole digest to the others */
     bool leaves;
     struct session *drainer; /* whose client drains this member (drain.h); or null */
@@ -139,6 +140,8 @@ struct node {
         uint64_t until_ms; /* 0: there is none */
         bool add;
         bool force; /* remove even if the members that take part are no majority without it */
+        uint64_t
+            id; /* to remove: of the member; to add: the last id that was given in the roster that is to be changed */
         char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
     } wish,
         recall; /* a change of the roster; and an addition that is to be taken back, which does not wait for others */

@@ -42,6 +42,14 @@ static const char *roster_refuse_second(struct node *node, const struct node_wis
     return node->refusal;
 }
 
+bool roster_suits(const struct node_wish *wish, const struct view *v)
+{
+    uint32_t k = view_find_name(v, wish->name, strlen(wish->name));
+    bool there = k != VIEW_MEMBERS_MAX && v->member[k].standing != VIEW_REMOVED;
+
+    return wish->add ? k == VIEW_MEMBERS_MAX && v->last_id == wish->id : there && v->member[k].id == wish->id;
+}
+
 const char *node_change_roster(struct node *node, const struct node_wish *wish)
 {
     uint32_t k = view_find_name(&node->view, wish->name, strlen(wish->name));
@@ -68,21 +76,35 @@ const char *node_change_roster(struct node *node, const struct node_wish *wish)
         return roster_refuse_minority(node, k);
     node->news = true;
     *slot = *wish;
+    slot->id = wish->add ? node->view.last_id : node->view.member[k].id;
     slot->until_ms = node->now_ms + WISH_MS + 2 * node->promise_ms;
     return NULL;
 }
 
 static void roster_mind(const struct node *node, struct node_wish *wish)
 {
-    uint32_t k = view_find_name(&node->view, wish->name, strlen(wish->name));
-    bool there = k != VIEW_MEMBERS_MAX && node->view.member[k].standing != VIEW_REMOVED;
-
     if (!wish->until_ms)
         return;
-    if (there == wish->add || node->now_ms > wish->until_ms)
+    if (node->now_ms > wish->until_ms)
         wish->until_ms = 0;
     else
         message_send_wish(node, wish);
+}
+
+/* A member of another name may have been added meanwhile. If this is the view behind `last`, then there was no other in
+ * which the wish could have been granted. */
+static void roster_follow_one(struct node_wish *wish, const struct view *v, const struct view *last)
+{
+    if (wish->until_ms && wish->add && v->number == last->number + 1 && wish->id == last->last_id)
+        wish->id = v->last_id;
+    if (!roster_suits(wish, v))
+        wish->until_ms = 0;
+}
+
+void roster_follow(struct node *node, const struct view *v)
+{
+    roster_follow_one(&node->wish, v, &node->view);
+    roster_follow_one(&node->recall, v, &node->view);
 }
 
 void roster_mind_wishes(struct node *node)
@@ -106,8 +128,7 @@ uint64_t roster_taken_back(struct node *node, const struct view *view)
             node->awaited = m->id;
             node->awaited_ms = node->now_ms;
         }
-        if (node->now_ms - node->awaited_ms > join_ms ||
-            (node->recall.until_ms && strcmp(node->recall.name, m->name) == 0))
+        if (node->now_ms - node->awaited_ms > join_ms || (node->recall.until_ms && node->recall.id == m->id))
             return plan_bit(k);
         return 0;
     }

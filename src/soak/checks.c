@@ -1,6 +1,7 @@
 /* checks.c - what must be true of all machines together, whatever their disks forget (I23, I25, I26 of ARCHITECTURE.md): a term
- * has one leader, a view of a number is the same for all, no two processes use the same incarnation, and a data directory
- * that was not wiped keeps the identity that other members were told. */
+ * has one leader, a view of a number is the same for all, no two processes use the same incarnation, a data directory
+ * that was not wiped keeps the identity that other members were told, an operator's change of the roster is made once, and
+ * a process takes part only under the id that it has. */
 #include "world.h"
 
 #define XXH_INLINE_ALL
@@ -40,11 +41,48 @@ static void checks_view(struct world *w, uint32_t i)
     *digest = now;
 }
 
+/* Counts members that are new in `next`, by their ids, and counted members that are to go. Each of these changes was asked for
+ * by an operator, who has asked for no other. (An addition that has not joined runs out by itself.) */
+void checks_roster(struct world *w, const struct view *next)
+{
+    const struct view *before = &w->newest;
+
+    for (uint32_t i = 0; i < w->n && before->number; i++) {
+        const char *name = w->machine[i].name;
+        uint32_t was = view_find_name(before, name, strlen(name)), is = view_find_name(next, name, strlen(name));
+        bool goes = is == VIEW_MEMBERS_MAX || next->member[is].standing == VIEW_REMOVED;
+
+        if (is != VIEW_MEMBERS_MAX && next->member[is].id > before->last_id &&
+            ++w->seen.done[i].adds > w->seen.asked[i].adds)
+            world_fail(w, "%s is added to the roster without being asked for", name);
+        if (was != VIEW_MEMBERS_MAX && before->member[was].standing == VIEW_MEMBER && goes &&
+            ++w->seen.done[i].removals > w->seen.asked[i].removals)
+            world_fail(w, "%s is removed from the roster without being asked for", name);
+    }
+}
+
+void checks_asked(struct world *w, uint32_t i, bool add, int64_t times)
+{
+    *(add ? &w->seen.asked[i].adds : &w->seen.asked[i].removals) += times;
+}
+
+/* Another member has its name, but the id of that one differs. */
+static void checks_id(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+    uint64_t id = agree_journal(node->agree)->member;
+
+    if (node->takes_part && id && node->view.member[node->place].id != id)
+        world_fail(w, "%s takes part as member %llu, and is member %llu", w->machine[i].name,
+                   (unsigned long long)node->view.member[node->place].id, (unsigned long long)id);
+}
+
 void checks_look(struct world *w, uint32_t i)
 {
     if (!w->machine[i].node.agree)
         return;
     checks_term(w, i);
+    checks_id(w, i);
     if (w->machine[i].view != w->machine[i].node.view.number)
         checks_view(w, i);
     w->machine[i].view = w->machine[i].node.view.number;

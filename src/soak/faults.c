@@ -319,9 +319,12 @@ static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
              add     ? m->address
              : force ? "FORCE"
                      : "");
-    wrong = conns_operate(w, i, line);
+    checks_asked(w, k, add, 1);
+    wrong = conns_operate(w, i, line); /* a member alone does it at once */
     world_trace(w, "%s shall be %s: %s", m->name, add ? "added" : "removed", wrong ? wrong : "asked for");
     m->added_us = add ? w->now_us : 0;
+    if (wrong)
+        checks_asked(w, k, add, -1);
     if (add && !wrong && i != k)
         faults_prepare(w, k);
     return !wrong;

@@ -184,12 +184,13 @@ static void world_watch_views(struct world *w, uint32_t i)
         if (node->member[k] && node->member[k]->link.banned)
             world_fail(w, "%s refuses %s for good: %s", node->conf.name, node->member[k]->name,
                        node->member[k]->link.reason);
-    if (node->keep.opened > w->opened)
-        w->opened = node->keep.opened;
     if (node->view.number > w->newest.number) {
-        kept_follow(w, &node->view);
+        checks_roster(w, &node->view);
+        kept_follow(w, &node->view); /* before this view counts as open: that of a member alone is so at once */
         w->newest = node->view;
     }
+    if (node->keep.opened > w->opened)
+        w->opened = node->keep.opened;
     if (node->view.number > w->report->views) {
         w->report->views = node->view.number;
         world_trace(w, "%s installs view %llu, in which take part:%s", node->conf.name,

@@ -234,6 +234,9 @@ struct soak_seen {
         uint64_t incarnation, process; /* the highest that was ever told, and by which process */
         uint64_t disk; /* the identity of the data directory that was told last; 0: none, or it was wiped */
     } told[SOAK_MEMBERS_MAX];
+    struct soak_changes {
+        int64_t adds, removals; /* of this machine */
+    } asked[SOAK_MEMBERS_MAX], done[SOAK_MEMBERS_MAX];
 };
 
 struct world {
@@ -302,6 +305,10 @@ bool machine_has_left(const struct world *w, uint32_t i);
 
 /* ---- checks.c: what must be true of all machines together */
 void checks_look(struct world *w, uint32_t i);
+/* An operator asks for the machine to be added to the roster, or removed; or was refused, times = -1. */
+void checks_asked(struct world *w, uint32_t i, bool add, int64_t times);
+/* Some process installs a view that is newer than w->newest. */
+void checks_roster(struct world *w, const struct view *next);
 /* Something goes out to another machine, and so does its incarnation. */
 void checks_tell(struct world *w, uint32_t i);
 /* An operator has wiped the disk of this machine. */
