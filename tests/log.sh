@@ -42,6 +42,33 @@ kill $daemon
 wait $daemon
 tell $? "and the daemon ends when it is told to, though nobody reads its last words"
 
+# A turn that takes long is told, with its time on the processor. Every suite looks for such lines (suite.sh).
+serve slow --name slow
+until_true is_ready slow
+yes PING | python3 -c 'import shutil, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+import threading
+threading.Thread(target=lambda: all(iter(lambda: s.recv(65536), b"")), daemon=True).start()
+shutil.copyfileobj(sys.stdin.buffer, s.makefile("wb"))' "$dir/slow" 2>/dev/null &
+flood=$!
+started="$started $flood"
+stopped_in_a_turn() {
+    kill -STOP "$(cat "$dir/slow.pid")"
+    sleep 0.3
+    kill -CONT "$(cat "$dir/slow.pid")"
+    sleep 0.1
+    grep -q "a turn took [0-9]* ms, [0-9]* ms of them on the processor, in which nothing else was done (an eighth of the lease is 125 ms): " "$dir/slow.log"
+}
+until_true stopped_in_a_turn
+tell $? "a turn that took long is logged"
+kill $flood
+end_daemon slow
+[ -z "$(long_turns <"$dir/slow.log")" ]
+tell $? "the time for which the daemon was stopped does not count"
+sed 's/, [0-9]* ms of them/, 126 ms of them/' "$dir/slow.log" | long_turns | grep -q "126 ms of them"
+tell $? "the time on the processor does"
+
 # Who has taken a lock away is told to the client that has lost it, and in the log.
 serve solo --name solo
 until_true is_ready solo

@@ -163,18 +163,19 @@ static void serve_end_turn(struct serve *s)
 {
     enum { SOON_MS = 1000 };
     unsigned reads = s->turn.reads;
-    uint64_t ms = 0, cpu_ms = 0;
+    uint64_t ms = 0, cpu_ms = 0, limit_ms = s->conf->lease_ms / 8;
 
     if (turn_end(&s->turn, &ms, &cpu_ms)) {
         stats_add_time(&s->node.stats.turn, ms);
         stats_add_time(&s->node.stats.turn_cpu, cpu_ms);
     }
     s->node.stats.log_dropped = log_dropped();
-    if (ms > s->conf->lease_ms / 8 && uv_now(&s->loop) - s->slow_ms >= SOON_MS) {
+    if (ms > limit_ms && (cpu_ms > limit_ms || uv_now(&s->loop) - s->slow_ms >= SOON_MS)) {
         serve_log(s,
                   "a turn took %" PRIu64 " ms, %" PRIu64
-                  " ms of them on the processor, in which nothing else was done: %u reads, view %" PRIu64 ", %zu locks",
-                  ms, cpu_ms, reads, s->node.view.number, s->node.locks.count);
+                  " ms of them on the processor, in which nothing else was done (an eighth of the lease is %" PRIu64
+                  " ms): %u reads, view %" PRIu64 ", %zu locks",
+                  ms, cpu_ms, limit_ms, reads, s->node.view.number, s->node.locks.count);
         s->slow_ms = uv_now(&s->loop);
     }
     serve_give_back_memory(s);
