@@ -1,8 +1,9 @@
-/* growth [DIVISOR [LIMIT]]: what an operation costs while names, held locks, waiters, connections and subscriptions grow.
+/* growth [DIVISOR [LIMIT]]: what an operation costs while names, held locks, waiters, connections, subscriptions, holders of one
+ * lock and locks of tokens grow.
  *
  * Three members run without I/O in this process (tests/cluster.h). All clients are at one member and use its
  * protocol. A row has the number there is of something; what it took to add one, for those since the row before; and what it
- * then takes another client to lock and unlock a name of its own: in processor time of all three members together, and as a
+ * then takes another client to lock and unlock a name of its own, or the same one where that can be: in processor time of all three members together, and as a
  * multiple of the first row. Cost that does not depend on the number has a multiple of about 1; where each one more makes all
  * others dearer, it is the multiple of the numbers, 100. With a LIMIT, the status is 1 if a multiple is larger.
  *
@@ -109,18 +110,40 @@ static void add_subscription(unsigned k)
     say(k % SUBSCRIPTIONS_PER_CLIENT ? &client[clients - 1] : come(), text);
 }
 
+static void add_sharer(unsigned k)
+{
+    (void)k;
+    say(come(), "LOCK s SHARED\n");
+}
+
+static void add_token(unsigned k)
+{
+    char text[64];
+
+    if (k == 0)
+        come();
+    snprintf(text, sizeof text, "SET t%u x NX PX 100000000\n", k);
+    say(&client[1], text);
+}
+
+static const char usual[] = "LOCK other\nUNLOCK other\n";
+
 static const struct {
     const char *what;
     unsigned most;
     void (*add)(unsigned k);
-} growths[] = {{"idle names", 1000000, add_name},
-               {"held locks", 200000, add_held},
-               {"waiters of one lock", 10000, add_waiter},
-               {"connections", 10000, add_connection},
-               {"subscriptions", 100000, add_subscription}};
+    const char *other; /* what the other client does */
+} growths[] = {{"idle names", 1000000, add_name, usual},
+               {"held locks", 200000, add_held, usual},
+               {"waiters of one lock", 10000, add_waiter, usual},
+               {"waiters, and a client that tries", 10000, add_waiter, "LOCK w WAIT 0\n"},
+               {"holders that share one lock", 10000, add_sharer, "LOCK s SHARED\nCONFIRM s\nUNLOCK s\n"},
+               {"connections", 10000, add_connection, usual},
+               {"subscriptions", 100000, add_subscription, usual},
+               {"locks of tokens", 100000, add_token, "SET other x NX PX 9999\nDEL other\n"}};
 
 /* Of the other client, in the best of some tries. */
-static double other_us(void)
+static double other_us(const char *does)
 {
     double best = 1e12;
 
@@ -128,7 +151,7 @@ static double other_us(void)
         double from = cpu_us(), took;
 
         for (unsigned i = 0; i < ROUNDS / 5; i++)
-            say(&client[0], "LOCK other\nUNLOCK other\n");
+            say(&client[0], does);
         took = (cpu_us() - from) / (ROUNDS / 5);
         best = took < best ? took : best;
     }
@@ -155,7 +178,7 @@ int main(int argc, char **argv)
             for (; have < at; have++)
                 growths[g].add(have);
             add = (cpu_us() - from) / (have - before);
-            other = other_us();
+            other = other_us(growths[g].other);
             first_add = step ? first_add : add;
             first_other = step ? first_other : other;
             printf("| %s | %u | %.1f us | %.1f | %.1f us | %.1f |\n", growths[g].what, have, add, add / first_add,

@@ -6,6 +6,6 @@
 . "$(dirname "$0")/suite.sh"
 
 "build/$MODE/bench/growth" 100 25 >"$dir/table"
-tell $? "names, held locks, waiters, connections, subscriptions: the hundredfold costs an operation no multiple"
+tell $? "names, held locks, waiters, sharers, connections, subscriptions, tokens: the hundredfold costs an operation no multiple"
 sed 's/^/# /' "$dir/table"
 echo "1..$number"
