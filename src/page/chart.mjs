@@ -1,7 +1,7 @@
 // chart.mjs - small line charts. Curves differ in their dashes, so that they can be told apart without colours.
 import { h, svg } from './dom.mjs';
 
-const W = 360, H = 230, EDGE = { left: 46, right: 16, top: 14, bottom: 36 };
+const EDGE = { left: 46, right: 16, top: 14, bottom: 36 };
 
 const short = (x) => (x === 0 ? '0' : Math.abs(x) >= 1000 ? x.toFixed(0) : Number(x.toPrecision(3)).toString());
 
@@ -31,8 +31,9 @@ function ticksBetween(low, high, logarithmic) {
 }
 
 // curves: [{name, points: [[x, y]]}]; lines: [{y, text}] and formulas: [{text, points}], published values; mark: [x, y], where
-// the reader stands; ends: [[x, text]], ticks with names of their own. logarithmic: of the x axis.
-export function chart(caption, { curves, lines = [], formulas = [], mark, ends = [], x: xName, logarithmic = false }) {
+// the reader stands; ends: [[x, text]], ticks with names of their own. logarithmic: of the x axis. size: of the picture, where it
+// is as wide as that.
+export function chart(caption, { curves, lines = [], formulas = [], mark, ends = [], x: xName, logarithmic = false, size: [W, H] = [360, 230] }) {
   const points = [...curves, ...formulas].flatMap((curve) => curve.points), xs = points.map(([x]) => x);
   const low = Math.min(...xs), high = Math.max(...xs), scale = logarithmic ? Math.log : (x) => x;
   const ticks = ticksTo(Math.max(1e-9, ...points.map(([, y]) => y), ...lines.map(({ y }) => y))), top = ticks.at(-1);
@@ -51,7 +52,10 @@ export function chart(caption, { curves, lines = [], formulas = [], mark, ends =
     curves.map((curve, k) => svg('polyline', { class: `curve c${k}`, points: path(curve) })),
     curves.map((curve) => curve.points.map(([x, y]) => svg('circle', { class: 'point', cx: atX(x), cy: atY(y), r: 2.2 }))),
     mark && svg('circle', { class: 'place', cx: atX(mark[0]), cy: atY(mark[1]), r: 4.5 }),
-    lines.map(({ y, text }) => svg('text', { class: 'over', x: EDGE.left + 4, y: atY(y) - 4 }, text)),
+    lines.map(({ y, text }) => { // at the end that is farther from the curve
+      const way = curves[0]?.points ?? [], right = way.length > 1 && Math.abs(way.at(-1)[1] - y) > Math.abs(way[0][1] - y);
+      return svg('text', { class: 'over', x: right ? W - EDGE.right - 4 : EDGE.left + 4, y: atY(y) - 4, 'text-anchor': right ? 'end' : 'start' }, text);
+    }),
     formulas.map(({ text, points: way }) => svg('text', { class: 'over', x: W - EDGE.right - 8, y: atY(way.at(-1)[1]) - 5, 'text-anchor': 'end' }, text))));
 }
 

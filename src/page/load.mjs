@@ -104,8 +104,9 @@ export class Load {
 
   show(wanted, here, loads, sizes) {
     const { name, sites, load, rule } = wanted, of = (points, key) => points.map((point) => [point.at, point[key]]).filter(([, y]) => typeof y === 'number');
+    const size = matchMedia('(min-width: 1000px)').matches ? [560, 300] : [360, 230];
     const lines = rule === 'exclusive' ? published(this.algorithms.get(name).cost, sites) : [], ends = loads.some(({ value }) => value === Infinity) ? [[FULL_AT, 'full']] : [];
-    const over = (points, key, x, at, more) => points.length > 0 && chart(...more[0], { curves: [{ name, points: of(points, key) }], mark: typeof here?.[key] === 'number' ? [at, here[key]] : null, x, logarithmic: true, ...more[1] });
+    const over = (points, key, x, at, more) => points.length > 0 && chart(...more[0], { curves: [{ name, points: of(points, key) }], mark: typeof here?.[key] === 'number' ? [at, here[key]] : null, x, logarithmic: true, size, ...more[1] });
     const loadAxis = 'requests of all sites per T';
     this.charts.replaceChildren(...[
       over(loads, 'messages_per_entry', loadAxis, atLoad(load), [[`messages per entry, ${sites} sites`], { lines, ends }]),

@@ -6,7 +6,7 @@ const WINDOW = 40; // moves of the list before and behind the place
 const CROWD_STATES = 12, EFFECT = 300; // sites, letters
 
 // The fields of a state that differ: [{was: 'served=0,0', is: 'served=0,1'}]; a flag that came or went has only one of them.
-export function changesOf(before, after) {
+function changesOf(before, after) {
   const fields = (text) => new Map(text.split(' ').filter(Boolean).map((word) => [word.split('=')[0], word]));
   const old = fields(before), now = fields(after);
   return [...new Set([...now.keys(), ...old.keys()])].map((key) => ({ was: old.get(key) ?? '', is: now.get(key) ?? '' })).filter(({ was, is }) => was !== is);

@@ -6,6 +6,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { Laboratory, runCommand } from '../../src/page/module.mjs';
 import { mistakeWords } from '../../src/page/stories.mjs';
 import { published } from '../../src/page/formula.mjs';
+import { checkWords } from '../../src/page/prove.mjs';
 
 const [dibs, wasm, html, before] = process.argv.slice(2); // before: tests that were told of before these
 const module = new WebAssembly.Module(readFileSync(wasm));
@@ -97,6 +98,10 @@ tell(data.mistakes.length > 60 && missed.length === 0, `${data.mistakes.length} 
 const cost = Object.fromEntries(JSON.parse(runCommand(module, ['list', '--format', 'json']).output).map((a) => [a.name, published(a.cost, 10).map((line) => line.text)]));
 tell(cost['ricart-agrawala'][0] === '2(n-1) = 18' && cost['swaroop-singh'].includes('(n-1)(n+2)/2n at light load = 5.4') && cost['le-lann'][0] === '1 at full load' && cost.maekawa.length === 0,
   'published costs are read as formulas where they are formulas', JSON.stringify(cost));
+
+const promises = new Laboratory(module).open('x', 'algorithm singhal-heuristic-time-outs\nsites 3\n');
+const asked = checkWords({ ...promises, keeps: 0 }, '1').join(' ');
+tell(asked.endsWith('--order any --lose 1 --duplicate 1 --without bounded-delay --without detection --crash 1') && runCommand(module, asked.split(' ')).status === 0, 'all promises that are withdrawn are words of dibs check', asked);
 
 // ---------------------------------------------------------------------------------------------------------- scenarios
 
