@@ -1,0 +1,166 @@
+// room.mjs TOOLS DIBS PAGE [PICTURES]: the operations room, which a daemon serves, in chromium against three real daemons; see run.
+// No test asserts a time: each waits until it is so.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { accessible, complaints, dibs, end, native, open, phone, pictures, tabTo, tell, text, until } from './tools.mjs';
+
+const home = mkdtempSync(`${tmpdir()}/dibs-room-`), base = 31000 + (process.pid % 1000) * 2, names = ['ant', 'bee', 'cat'];
+const members = names.map((name, k) => `${name}=127.0.0.1:${base + k}`).join(','), at = `http://127.0.0.1:${base + 9}/`;
+const jobs = names.map((name, k) => spawn(dibs, ['serve', '--name', name, '--members', members, '--data', home, '--socket', `${home}/${name}`, '--lease', '10000',
+  ...(k ? [] : ['--http', `127.0.0.1:${base + 9}`, '--clients', `127.0.0.1:${base + 8}`])], { stdio: 'ignore' }));
+process.on('exit', () => jobs.forEach((job) => job.kill('SIGKILL')));
+const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
+async function holds(words, what) {
+  for (let k = 0; k < 400; k++) {
+    if (what.test(native(words) ?? '')) return true;
+    await sleep(50);
+  }
+  return false;
+}
+const client = (member, ...words) => {
+  const job = spawn(dibs, ['lock', '--socket', `${home}/${member}`, '--grace', '0.1', ...words], { stdio: 'ignore' });
+  jobs.push(job);
+  return job;
+};
+const token = (...place) => native(['page-token', ...(place.length ? place : ['--socket', `${home}/ant`])]).trim();
+const room = (page) => text(page, '#room-service');
+// Until the room has all these words; if it never has, what it has is told.
+async function shows(page, words) {
+  for (let k = 0; k < 300; k++) {
+    const seen = await room(page);
+    if (words.every((word) => seen.includes(word))) return true;
+    if (k === 299) console.log(`# ${seen}`);
+    await sleep(100);
+  }
+  return false;
+}
+
+tell((await Promise.all(names.map((name) => holds(['status', '--socket', `${home}/${name}`], /^ready yes/m)))).every(Boolean), 'three daemons form a cluster');
+
+// ------------------------------------------------------------------------------------------------------------ a stranger
+
+const holder = client('ant', 'secret-name', '--', 'sleep', '600');
+await holds(['holders', 'secret-name', '--socket', `${home}/ant`], /sleep/);
+client('bee', 'secret-name', '--', 'true');
+await holds(['waiters', 'secret-name', '--socket', `${home}/ant`], /true/);
+let page = await open('', {}, at);
+await page.click('#tab-service');
+tell(await shows(page, ['Member ant grants locks', '3 of 3 members', 'cat']) && !(await page.content()).includes('secret-name'), 'without a login there are members and numbers, and no names of locks');
+const known = complaints.length;
+await page.fill('.login input', 'nonsense');
+await page.click('text="Log in"');
+tell(/no address and no token/.test(await text(page, '.login')), 'what is no token is said so');
+await page.fill('.login input', '0'.repeat(32));
+await page.click('text="Log in"');
+tell(await shows(page, ['unknown, too old or used already']), 'and what is a wrong one');
+complaints.length = known; // the browser complains of the refusal
+await page.fill('.login input', token());
+await page.keyboard.press('Enter');
+tell(await shows(page, ['an operator, who may take locks away', 'secret-name', 'swaroop-singh']), 'the address of dibs page-token, pasted, logs in');
+await page.reload();
+await page.waitForSelector('html[data-ready]');
+await page.click('#tab-service');
+tell(await shows(page, ['secret-name']), 'the login outlives the page');
+await page.click('text="Log out"');
+tell(await until(page, () => !document.querySelector('#room-service').textContent.includes('secret-name') || document.querySelector('.ops').hidden), 'and ends when the user says so');
+await page.context().close();
+
+// ----------------------------------------------------------------------------------------------------------------- a reader
+
+const url = token('--connect', `127.0.0.1:${base + 8}`);
+page = await open(url.replace(/^[^#]*/, ''), {}, at);
+tell(await shows(page, ['you may look', 'secret-name']) && !page.url().includes('login'), 'the address itself opens the room, and is not left in the browser');
+await page.click('[data-lock="secret-name"] button');
+tell(await shows(page, ['takes an operator']) && await page.locator('.force').count() === 0, 'a reader sees the clients, and cannot take the lock away');
+await page.context().close();
+
+// -------------------------------------------------------------------------------------------------------------- an operator
+
+page = await open(token().replace(/^[^#]*/, ''), {}, at);
+tell(await shows(page, ['secret-name', 'sleep at ant']), 'a lock has its holder, and since when');
+client('cat', 'other-name', '--', 'sleep', '600');
+tell(await shows(page, ['granted other-name', 'at cat']), 'events of other members are shown as they happen');
+tell(await until(page, () => document.querySelectorAll('.blocks .block').length >= 3 && document.querySelectorAll('.blocks .edge').length >= 2), 'the graph shows who waits for whom');
+await page.fill('.ops input[type="search"]', 'other');
+tell(await until(page, () => document.querySelectorAll('.ops-locks [data-lock]').length === 1 && Boolean(document.querySelector('[data-lock="other-name"]'))), 'a search finds locks by a part of their names');
+await page.fill('.ops input[type="search"]', '');
+await until(page, () => document.querySelectorAll('.ops-locks [data-lock]').length >= 2);
+await page.click('[data-lock="secret-name"] button');
+await page.waitForSelector('.force:not(:disabled)');
+const rows = await page.$$eval('.detail tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+const told = JSON.parse(native(['holders', 'secret-name', '--socket', `${home}/bee`, '--format', 'json']));
+tell(rows.length === 2 && rows[0][0] === told[0].who && rows[0][1] === 'ant' && rows[0][4] === String(told[0].fence), 'holders are those of dibs holders, with their fences', JSON.stringify(rows));
+await page.click('.force');
+tell(/Take “secret-name” away/.test(await text(page, 'dialog[open]')) && await page.evaluate(() => document.activeElement.textContent) === 'Leave it', 'to take a lock away has to be confirmed, and “no” comes first');
+if (pictures) await page.screenshot({ path: `${pictures}/room-confirm.png` });
+await page.keyboard.press('Enter');
+tell(await page.locator('dialog[open]').count() === 0 && holder.exitCode === null && /sleep/.test(native(['holders', 'secret-name', '--socket', `${home}/ant`])), 'then nothing is changed');
+await page.click('.force');
+await page.click('dialog[open] .danger');
+tell(await shows(page, ['was taken away from 1 client', 'lost secret-name']), 'or the lock is taken away, and the event is shown');
+
+// Two clients that wait for each other: each holds a lock, and wants the other's. A connection that holds and waits is one client.
+const talk = (member, name) => {
+  const socket = connect(`${home}/${member}`);
+  socket.write(`CLIENT SETNAME ${name}\r\n`);
+  return socket;
+};
+const [left, right] = [talk('ant', 'left'), talk('cat', 'right')];
+left.write('LOCK x-lock\r\n');
+right.write('LOCK y-lock\r\n');
+await holds(['holders', 'x-lock', '--socket', `${home}/ant`], /left/);
+await holds(['holders', 'y-lock', '--socket', `${home}/ant`], /right/);
+left.write('LOCK y-lock\r\n');
+right.write('LOCK x-lock\r\n');
+tell(await shows(page, ['Deadlock:', 'wait for each other']) && await until(page, () => document.querySelectorAll('.blocks .block.bad').length === 4), 'clients that wait for each other are shown as a deadlock');
+if (pictures) await page.screenshot({ path: `${pictures}/room-deadlock.png`, fullPage: true });
+left.destroy();
+right.destroy();
+tell(await until(page, () => !/Deadlock/.test(document.querySelector('.ops-graph').textContent)), 'until one of them gives up');
+
+// ------------------------------------------------------------------------------------------------------------ other screens
+
+const waiting = client('bee', 'a/rather/long/name/of/a/lock', '--', 'sleep', '600');
+for (let k = 0; k < 3; k++) client('cat', 'a/rather/long/name/of/a/lock', '--', 'true');
+await holds(['waiters', 'a/rather/long/name/of/a/lock', '--socket', `${home}/ant`], /true[^]*true[^]*true/);
+for (const [name, options] of [['desktop', {}], ['phone', phone]])
+  for (const colorScheme of ['light', 'dark']) {
+    const other = await open(token().replace(/^[^#]*/, ''), { ...options, colorScheme, reducedMotion: 'reduce', bypassCSP: true }, at);
+    await shows(other, ['a/rather/long/name', 'Who blocks whom']);
+    await other.click('[data-lock="a/rather/long/name/of/a/lock"] button');
+    await until(other, () => document.querySelectorAll('.detail tbody tr').length >= 4 && document.querySelectorAll('.blocks .lock').length >= 1);
+    await accessible(other, `${name}, ${colorScheme}: the operations room`);
+    const wide = await other.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    tell(wide <= 0, `${name}, ${colorScheme}: it does not scroll sideways`, `${wide} pixels too wide`);
+    if (pictures) await other.screenshot({ path: `${pictures}/room-${name}-${colorScheme}.png`, fullPage: true });
+    await other.context().close();
+  }
+
+// Keyboard only: from the tab to the search, to a lock, to its button, to the confirmation.
+await page.focus('#tab-service');
+const reached = [await tabTo(page, '.ops input[type="search"]')];
+await page.keyboard.type('rather');
+await until(page, () => document.querySelectorAll('.ops-locks [data-lock]').length === 1);
+reached.push(await tabTo(page, '[data-lock] button'));
+await page.keyboard.press('Enter');
+await page.waitForSelector('.force:not(:disabled)');
+reached.push(await tabTo(page, '.force'));
+await page.keyboard.press('Enter');
+await page.waitForSelector('dialog[open]');
+reached.push(await tabTo(page, 'dialog .danger'));
+await page.keyboard.press('Enter');
+tell(reached.every(Boolean) && await shows(page, ['“a/rather/long/name/of/a/lock” was taken away']), 'all of that works with the keyboard alone', reached.join(' '));
+waiting.kill();
+
+jobs[2].kill('SIGKILL');
+tell(await until(page, () => /no/.test([...document.querySelectorAll('#room-service tbody tr')].map((r) => r.textContent).find((r) => r.startsWith('cat')) ?? '')), 'a member that is gone takes part no more');
+const before = complaints.length;
+jobs[0].kill('SIGKILL');
+tell(await until(page, () => /does not answer/.test(document.querySelector('#room-service .result').textContent)), 'a daemon that does not answer is said so');
+await page.context().close();
+complaints.length = before; // the browser complains about that, as it should
+jobs.forEach((job) => job.kill('SIGKILL'));
+rmSync(home, { recursive: true, force: true });
+await end();
