@@ -269,6 +269,8 @@ static const char *keep_hear_free(struct node *node, struct unpack *u)
     return NULL;
 }
 
+/* The owner repeats in every view what is to be moved. A letter of an earlier view that comes late may be about a move that the
+ * owner has forgotten since, and would make this member choose another owner than all others. */
 static const char *keep_hear_move(struct node *node, uint32_t place, struct unpack *u)
 {
     struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
@@ -276,7 +278,8 @@ static const char *keep_hear_move(struct node *node, uint32_t place, struct unpa
 
     if (u->wrong || u->at != u->end)
         return keep_nonsense;
-    if (e && !e->session && e->owner == node->view.member[place].id)
+    if (e && !e->session && e->owner == node->view.member[place].id &&
+        node->member[place]->letters_view == node->view.number)
         e->moves_to = to;
     return NULL;
 }
