@@ -9,8 +9,9 @@ const CROWD = 12, LABELS = 40, LETTER = 7.3;
 // ------------------------------------------------------------------------------------------------------------- places
 
 function onCircle(k, n, { width, height }) {
-  const angle = -Math.PI / 2 + (2 * Math.PI * k) / n, radius = height / 2 - 58;
-  return { x: width / 2 + Math.min(width / 2 - 60, 1.45 * radius) * Math.cos(angle), y: height / 2 + radius * Math.sin(angle) };
+  const crowd = n > CROWD, angle = -Math.PI / 2 + (2 * Math.PI * k) / n, radius = height / 2 - (crowd ? 40 : 58);
+  const across = crowd ? width / 2 - 28 : Math.min(width / 2 - 60, 1.45 * radius); // a crowd takes all the room there is
+  return { x: width / 2 + across * Math.cos(angle), y: height / 2 + radius * Math.sin(angle) };
 }
 
 // Leaves stand side by side, a parent above the middle of its children.
@@ -97,7 +98,7 @@ export class Stage {
     const size = { width: byId('stage').clientWidth || 640, height: Math.round(Math.max(300, Math.min(460, innerHeight * 0.46))) };
     this.picture.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
     this.places = placesOf(state, size);
-    this.radius = n <= 7 ? 26 : n <= CROWD ? 20 : n <= 30 ? 14 : 10;
+    this.radius = n <= 7 ? 26 : n <= CROWD ? 20 : n <= 30 ? 13 : 8;
     this.narrow = size.width < 560;
     this.drawEdges(state);
     this.drawSites(state);
@@ -131,7 +132,7 @@ export class Stage {
       const mode = site.mode ? (state.rule === 'shared' ? ', reads' : `, mode ${site.mode}`) : '';
       const open = (event) => this.openSite(k, event.currentTarget);
       return svg('g', {
-        class: `site ${site.phase}${wrong ? ' wrong' : ''}`, transform: `translate(${x} ${y})`, tabindex: 0, role: 'button', 'data-site': k,
+        class: `site ${site.phase}${wrong ? ' wrong' : ''}${crowd ? ' small' : ''}`, transform: `translate(${x} ${y})`, tabindex: 0, role: 'button', 'data-site': k,
         'aria-haspopup': 'menu', 'aria-label': `Site ${k}: ${site.phase}${mode}${token ? ', has the token' : ''}`,
         onclick: open,
         onkeydown: (event) => {
@@ -241,7 +242,7 @@ export class Stage {
   }
 
   makeMessage(key, flight, small) {
-    const text = this.labelOf(flight), width = small ? 12 : LETTER * text.length + 16, height = small ? 12 : 22;
+    const text = this.labelOf(flight), width = small ? 8 : LETTER * text.length + 16, height = small ? 8 : 22;
     const token = flight.kind === 'TOKEN';
     const shape = (type, grow) => svg('rect', { class: type, x: -width / 2 - grow, y: -height / 2 - grow, width: width + 2 * grow, height: height + 2 * grow, rx: token ? 3 : height / 2 });
     const open = () => this.openMessage(element);
