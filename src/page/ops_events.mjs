@@ -38,7 +38,7 @@ export class Events extends EventTarget {
       try {
         const answer = await fetch('events', { headers: this.login.headers, signal });
         if (!answer.ok) throw new Error((await answer.text()).trim());
-        this.state.textContent = '';
+        this.state.textContent = this.list.childElementCount ? '' : 'None since this page was opened.';
         await this.read(answer.body.getReader());
       } catch (error) {
         if (!signal.aborted) this.state.textContent = `Events are not heard: ${error.message}`;
@@ -69,6 +69,7 @@ export class Events extends EventTarget {
   }
 
   add(item) {
+    this.state.textContent = '';
     this.list.prepend(item);
     while (this.list.childElementCount > SHOWN) this.list.lastElementChild.remove();
   }
