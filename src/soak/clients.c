@@ -188,6 +188,18 @@ static void clients_check_try(struct world *w, const struct soak_conn *x, const 
                    w->machine[x->machine].name);
 }
 
+/* May some daemon still have the claim of a client that has not released the lock in the usual way? A daemon that was stopped
+ * finds out late that its time is over. */
+static bool clients_may_linger(const struct world *w, int name)
+{
+    uint64_t since_us = w->history[name].abandoned_us;
+
+    for (uint32_t i = 0; since_us && i < w->n; i++)
+        if (since_us < w->machine[i].thaws_us)
+            since_us = w->machine[i].thaws_us;
+    return since_us && w->now_us < since_us + 2 * NEWS_US;
+}
+
 /* Clients that try are rivalled by all who want the same lock. */
 void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
 {
@@ -198,8 +210,7 @@ void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
     me->tries = c->tries;
     me->holds = false;
     me->asked_us = w->now_us;
-    me->rivalled = (w->history[me->name].abandoned_us && w->now_us < w->history[me->name].abandoned_us + 2 * NEWS_US) ||
-                   kept_encumbers(w, clients_names[me->name]);
+    me->rivalled = clients_may_linger(w, me->name) || kept_encumbers(w, clients_names[me->name]);
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
         struct soak_conn *x = &w->conn[k];
 
