@@ -137,6 +137,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_prove(int argc, char **argv);
+int cmd_model(int argc, char **argv);
 int cmd_quiz(int argc, char **argv);
 int cmd_play(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

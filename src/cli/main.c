@@ -30,6 +30,7 @@ const struct cli_command cli_commands[] = {
     {"explain", "explain an algorithm: idea, rules, invariants, costs, mistakes", cmd_explain, NULL},
     {"check", "check every interleaving of a small system", cmd_check, NULL},
     {"prove", "prove again what is proved for any number of requests, or of sites", cmd_prove, NULL},
+    {"model", "search all runs of a model of views and leases", cmd_model, NULL},
     {"sim", "run an algorithm in simulated time and measure what it costs", cmd_sim, NULL},
     {"sweep", "run many simulations on all cores and make a table of them", cmd_sweep, NULL},
     {"plot", "draw the tables of dibs sweep", cmd_plot, NULL},
