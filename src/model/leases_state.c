@@ -93,7 +93,7 @@ static void leases_forget_part(const struct model_task *t, struct leases *s, uin
     }
 }
 
-/* What cannot matter any more has one value. */
+/* Gives one value to each part of the state that cannot matter any more. */
 static void leases_make_canonical(const struct model_task *t, struct leases *s)
 {
     uint8_t part = s->view[leases_latest(s)].part[t->observed];

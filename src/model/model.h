@@ -1,8 +1,8 @@
 /* model.h - a protocol as a model: its states, its moves, its mistakes; and the search of all its states.
  *
- * The laboratory checks algorithms as they run (src/check). What lies below them in the service, views, leases and kept
- * sessions, depends on time, disks and an agreement, and its code is spread over a whole daemon. A model has that protocol
- * alone: a state is a few bytes, and a move is what one member, one client or the time does next. Where the daemon decides by
+ * The laboratory checks algorithms as they run (src/check). Views and leases lie
+ * below them in the service. They depend on time, disks and an agreement, and their code is spread over a whole daemon. A
+ * model has that protocol alone: a state is a few bytes, and a move is what one member, one client or the time does next. Where the daemon decides by
  * a function without state, the model calls this function, and does not repeat it.
  *
  * README.md says what each model leaves out and why the result still holds for the daemon. */
