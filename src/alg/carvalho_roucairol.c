@@ -25,7 +25,7 @@
  * that answer it loses the permission of that site, so if it held it, it must ask for it now, with the number that its
  * claim has. The two messages may arrive in either order. Five ways to get this wrong are in
  * carvalho-roucairol-as-retold (two, as Banta retells it) and carvalho-roucairol-tempting. */
-#include "core/alg.h"
+#include "clocks.h"
 
 enum { REQUEST, REPLY };
 enum { OPTION_START };
@@ -188,11 +188,31 @@ static void cr_show(const struct dme *d, const void *state, struct dme_text *tex
     dme_print_set(text, " deferred", &s->peer[0].deferred, sizeof s->peer[0], d->n);
 }
 
+/* The canonical form (clocks.h): a site that holds all permissions numbers its claims without hearing of others, and those
+ * of others may stay behind. */
+static uint64_t *cr_number(const struct dme_draft *now, dme_id i, unsigned k)
+{
+    struct cr *s = dme_state(now->node[i]);
+
+    return k == 0 ? &s->highest : k == 1 ? &s->mine.clock : NULL;
+}
+
+static bool cr_canon(const struct dme_draft *now)
+{
+    return clocks_canon_order(now, cr_number);
+}
+
+static uint64_t *cr_clock(void *state)
+{
+    return &((struct cr *)state)->highest;
+}
+
 #define CR_COMMON                                                                                                      \
     .family = DME_PERMISSION, .cost = "0 to 2(n-1) messages, n-1 at light load, delay T", .kinds = cr_kinds,           \
     .options = cr_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                             \
     .state_size = sizeof(struct cr), .peer_size = sizeof(((struct cr *)0)->peer[0]), .init = cr_init,                  \
-    .request = cr_request, .receive = cr_receive, .release = cr_release, .broken = cr_broken, .show = cr_show
+    .request = cr_request, .receive = cr_receive, .release = cr_release, .broken = cr_broken, .canon = cr_canon,       \
+    .clock = cr_clock, .show = cr_show
 
 const struct dme_alg carvalho_roucairol = {
     .name = "carvalho-roucairol",

@@ -53,6 +53,54 @@ static inline bool clocks_replace(const struct clocks *c, uint64_t *number)
     return *number != old;
 }
 
+/* ------------------------------------------------------------------------------------------------------- order only */
+
+/* For algorithms in which a clock may stay behind for ever, so that there is no `low`: all numbers are replaced by twice their
+ * ranks. 0 stays what it is. That forgets how far apart two numbers are. So the checker lets a clock tick before any event
+ * (alg->clock): the number after a clock's is then between the clock and the next larger number, or equal to that, as it may
+ * have been before. Number(now, i, k) is where the k-th number of site i is, null behind the last. Those of messages are the clocks of their
+ * tickets. */
+static inline void clocks_note_positive(struct clocks *c, uint64_t number)
+{
+    if (number)
+        clocks_note(c, number);
+}
+
+static inline bool clocks_replace_by_twice(const struct clocks *c, uint64_t *number)
+{
+    uint64_t old = *number;
+
+    if (old) {
+        clocks_replace(c, number);
+        *number *= 2;
+    }
+    return *number != old;
+}
+
+static inline bool clocks_canon_order(const struct dme_draft *now,
+                                      uint64_t *(*number)(const struct dme_draft *now, dme_id i, unsigned k))
+{
+    struct clocks c = {.low = UINT64_MAX};
+    bool changed = false;
+    uint64_t *at;
+
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (unsigned k = 0; (at = number(now, i, k)); k++)
+            clocks_note_positive(&c, *at);
+    for (size_t m = 0; m < now->msgs; m++)
+        for (uint32_t k = 0; k < now->msg[m]->count; k++)
+            clocks_note_positive(&c, now->msg[m]->ticket[k].clock);
+    if (c.too_many)
+        return false;
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (unsigned k = 0; (at = number(now, i, k)); k++)
+            changed |= clocks_replace_by_twice(&c, at);
+    for (size_t m = 0; m < now->msgs; m++)
+        for (uint32_t k = 0; k < now->msg[m]->count; k++)
+            changed |= clocks_replace_by_twice(&c, &now->msg[m]->ticket[k].clock);
+    return changed;
+}
+
 /* ------------------------------------------------------------------------------- requests that a token tells from served ones */
 
 /* Every site counts its requests, and the one token has for each site the number of the request that was served last. Site i

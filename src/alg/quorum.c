@@ -44,6 +44,8 @@
  * The mistakes are those of summaries of Maekawa's paper, and tempting ones; the paper itself was not at hand. */
 #include "quorum.h"
 
+#include "clocks.h"
+
 enum { REQUEST, YIELD, RELEASE, GRANT, FAILED, INQUIRE };
 enum { YIELD_IF_FAILED, YIELD_AT_ONCE };
 enum {
@@ -405,6 +407,55 @@ const char *quorum_broken(const struct dme_moment *now)
     for (dme_id a = 0; a < now->conf->n && !broken; a++)
         broken = quorum_broken_at(now, a);
     return broken;
+}
+
+/* -------------------------------------------------------------------------------------------------- canonical forms */
+
+static uint64_t *quorum_number(const struct dme_draft *now, dme_id i, unsigned k)
+{
+    struct quorum *s = dme_state(now->node[i]);
+
+    switch (k) {
+    case 0:
+        return &s->clock;
+    case 1:
+        return &s->mine;
+    case 2:
+        return &s->lock.clock;
+    default:
+        return k - 3 < now->conf->n ? &s->peer[k - 3].waits : NULL;
+    }
+}
+
+/* Does the site take no notice of this message, now and later? It is about a claim that is over or inside, or about one that the
+ * arbiter has granted since. */
+static bool quorum_ignores(const struct dme_draft *now, size_t k)
+{
+    const struct dme_msg *m = now->msg[k];
+    const struct dme_node *node = now->node[now->to[k]];
+    const struct quorum *s = dme_state(node);
+
+    if (m->kind != FAILED && m->kind != INQUIRE)
+        return false;
+    return m->ticket[0].clock != s->mine || node->phase != DME_WAITING || (m->kind == FAILED && s->peer[m->from].ever);
+}
+
+/* The canonical form (clocks.h): sites that are in no common quorum do not hear of each other's numbers. */
+bool quorum_canon(const struct dme_draft *now)
+{
+    bool changed = false;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (quorum_ignores(now, k)) {
+            now->msg[k]->ticket[0].clock = 0; /* a number that is in use no more */
+            changed = now->gone[k] = true;
+        }
+    return clocks_canon_order(now, quorum_number) || changed;
+}
+
+uint64_t *quorum_clock(void *state)
+{
+    return &((struct quorum *)state)->clock;
 }
 
 void quorum_show(const struct dme *d, const void *state, struct dme_text *text)

@@ -116,6 +116,17 @@ static void rab_release(struct dme *d, void *state)
         ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
 }
 
+/* The canonical form (clocks.h). A list on its way to a site that is not in it is taken out: the site takes no notice of it. */
+static bool rab_canon(const struct dme_draft *now)
+{
+    bool changed = ra_canon_numbers(now);
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == REPLIES && now->msg[k]->ticket[now->to[k]].site != now->to[k])
+            changed = now->gone[k] = true;
+    return changed;
+}
+
 /* Is an answer of j to site i in flight? */
 static bool rab_is_answered(const struct dme_moment *now, dme_id j, dme_id i)
 {
@@ -154,7 +165,7 @@ static void rab_show(const struct dme *d, const void *state, struct dme_text *te
     .fields = rab_fields, .options = rab_options, .rules = 1 << DME_EXCLUSIVE,                                         \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST, .state_size = sizeof(struct rab),                               \
     .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers, .request = rab_request,                \
-    .receive = rab_receive, .release = rab_release, .show = rab_show
+    .receive = rab_receive, .release = rab_release, .canon = rab_canon, .show = rab_show
 
 const struct dme_alg ricart_agrawala_broadcast = {
     .name = "ricart-agrawala-broadcast", .broken = rab_broken, RAB_COMMON};

@@ -78,6 +78,42 @@ static void ras_release(struct dme *d, void *state)
         dme_send(d, DME_ALL, REPLY);
 }
 
+/* The canonical form: what arrives next arrives now, unless it lets the site in. No other site sees that, and what is late at a site
+ * does not pile up. */
+static bool ras_settle(const struct dme_draft *now, size_t k)
+{
+    struct dme_node *node = now->node[now->to[k]];
+    struct ras *s = dme_state(node);
+    struct dme_line line = {&s->length, s->line, sizeof s->line[0], now->conf->n};
+    dme_id from = now->msg[k]->from;
+
+    if (now->msg[k]->kind == REQUEST) {
+        if (dme_line_has(line, from) || (from == node->self && s->length == 0))
+            return false;
+        dme_line_push(line, from);
+    } else {
+        if (!s->length || s->line[0] != from || (s->length > 1 && s->line[1] == node->self))
+            return false;
+        dme_line_pop(line);
+    }
+    now->gone[k] = true;
+    return true;
+}
+
+static bool ras_canon(const struct dme_draft *now)
+{
+    bool changed = false;
+
+    for (dme_id i = 0; i < now->conf->n; i++)
+        for (size_t k = 0; k < now->msgs; k++)
+            if (now->to[k] == i) {
+                if (!ras_settle(now, k))
+                    break;
+                changed = true;
+            }
+    return changed;
+}
+
 static void ras_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct ras *s = state;
@@ -91,7 +127,7 @@ static void ras_show(const struct dme *d, const void *state, struct dme_text *te
     .kinds = ras_kinds, .rules = 1 << DME_EXCLUSIVE,                                                                   \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST | DME_SEQUENCED, .state_size = sizeof(struct ras),               \
     .peer_size = sizeof(dme_id), .request = ras_request, .receive = ras_receive, .release = ras_release,               \
-    .show = ras_show
+    .canon = ras_canon, .show = ras_show
 
 const struct dme_alg ricart_agrawala_sequenced = {.name = "ricart-agrawala-sequenced", RAS_COMMON};
 

@@ -25,7 +25,7 @@
  *
  * Started from the same staircase, Carvalho and Roucairol's algorithm sends the same messages: a site does not ask
  * those whose permission it holds. A test runs the two side by side. */
-#include "core/alg.h"
+#include "clocks.h"
 
 enum { REQUEST, REPLY };
 enum { SENDS_CLOCK, COMPARES_CLOCK };
@@ -160,11 +160,29 @@ static void sd_show(const struct dme *d, const void *state, struct dme_text *tex
     dme_print_set(text, " answer", &s->peer[0].answer, sizeof s->peer[0], d->n);
 }
 
+/* The canonical form (clocks.h): a site that need ask no other numbers its claims without hearing of others. */
+static uint64_t *sd_number(const struct dme_draft *now, dme_id i, unsigned k)
+{
+    struct sd *s = dme_state(now->node[i]);
+
+    return k == 0 ? &s->clock : k == 1 ? &s->mine.clock : NULL;
+}
+
+static bool sd_canon(const struct dme_draft *now)
+{
+    return clocks_canon_order(now, sd_number);
+}
+
+static uint64_t *sd_clock(void *state)
+{
+    return &((struct sd *)state)->clock;
+}
+
 #define SD_COMMON                                                                                                      \
     .family = DME_PERMISSION, .cost = "n-1 messages at light load, 2(n-1) at full load, delay T", .kinds = sd_kinds,   \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct sd),                   \
     .peer_size = sizeof(((struct sd *)0)->peer[0]), .init = sd_init, .request = sd_request, .receive = sd_receive,     \
-    .release = sd_release, .broken = sd_broken, .show = sd_show
+    .release = sd_release, .broken = sd_broken, .canon = sd_canon, .clock = sd_clock, .show = sd_show
 
 const struct dme_alg singhal_dynamic = {
     .name = "singhal-dynamic",

@@ -173,9 +173,11 @@ void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint
 {
     dme_id i = space_key(s, part)->node.self;
     struct dme_event event = {.type = type, .arg = arg};
-    struct space_transition t = {.type = (uint8_t)type, .arg = arg, .sends = (uint32_t)s->sends};
+    struct space_transition t = {.type = (uint8_t)type, .arg = arg, .sends = (uint32_t)s->sends, .ticked = s->ticking};
 
     memcpy(s->scratch, space_key(s, part), space_key_size(s, i));
+    if (s->ticking)
+        ++*s->conf.alg->clock(dme_state(&s->scratch->node));
     if (type == DME_REQUEST && s->scratch->left != SPACE_UNLIMITED)
         s->scratch->left--;
     if (type == DME_RECEIVE) {
@@ -222,15 +224,13 @@ static void space_try_mishaps(struct space *s, uint32_t part, uint32_t k)
     }
 }
 
-static void space_try_all(struct space *s, uint32_t id)
+static void space_try_events(struct space *s, uint32_t id)
 {
     struct space_part p = s->part[id];
     struct space_key head = *space_key(s, id);
     uint32_t first, last, len = s->inboxes.length[p.inbox] / sizeof(uint32_t);
 
     dme_modes(&s->conf, &first, &last);
-    if (s->mishaps)
-        space_try_failures(s, id);
     if (head.node.down)
         head.left = 0;
     for (uint32_t mode = first; mode <= last && head.node.phase == DME_IDLE && head.left; mode++)
@@ -248,6 +248,18 @@ static void space_try_all(struct space *s, uint32_t id)
     for (unsigned t = 0; t < DME_TIMERS; t++)
         if (head.node.armed & 1u << t && head.rounds[t] == 0)
             space_try(s, id, DME_TIMER, t, p.inbox);
+}
+
+static void space_try_all(struct space *s, uint32_t id)
+{
+    if (s->mishaps)
+        space_try_failures(s, id);
+    space_try_events(s, id);
+    if (s->ticks) {
+        s->ticking = true;
+        space_try_events(s, id);
+        s->ticking = false;
+    }
 }
 
 uint32_t space_expand(struct space *s, uint32_t part, uint32_t *first)

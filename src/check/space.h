@@ -57,6 +57,7 @@ struct space_transition {
     uint8_t type;      /* of the event or mishap */
     uint8_t started;   /* timers of this site */
     bool entered;
+    bool ticked; /* the site's clock ticked before the event: more than the algorithm does, see canon.c */
     const char *fault;
 };
 
@@ -84,6 +85,8 @@ struct space {
     struct dme_conf conf;
     uint32_t needs;   /* promises that the network keeps */
     bool canonical;   /* are states replaced by their canonical forms? */
+    bool ticks;       /* may a clock tick before any event? */
+    bool ticking;     /* while transitions are computed: it does */
     bool overtaking;  /* count how often a waiting site is overtaken? */
     uint32_t quiet;   /* 0; or a site asks only while fewer messages than this are in flight */
     uint32_t mishaps; /* that may happen in a run: enum space_mishap, each up to 15 times */

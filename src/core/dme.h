@@ -116,8 +116,9 @@ struct dme_moment {
 struct dme_draft {
     const struct dme_conf *conf;
     struct dme_node *const *node;
-    struct dme_msg *const *msg;
-    bool *gone; /* of each message: it is taken out */
+    struct dme_msg *const *msg; /* those to one site in an order in which they may arrive */
+    const dme_id *to;           /* as in a moment */
+    bool *gone;                 /* of each message: it is taken out */
     size_t msgs;
 };
 
@@ -195,6 +196,9 @@ struct dme_alg {
      * for all choices. Null in algorithms that do without. A checker of unlimited requests needs it where the
      * algorithm numbers requests, and tests it: see src/check/canon.c. */
     bool (*canon)(const struct dme_draft *draft);
+    /* With canon: the clock of a site, if canonical forms keep of all numbers nothing but their order. The checker then lets
+     * it tick before any event: see src/check/canon.c. */
+    uint64_t *(*clock)(void *state);
 
     /* The state as "key=value key=value", for scenarios and people. */
     void (*show)(const struct dme *d, const void *state, struct dme_text *text);
