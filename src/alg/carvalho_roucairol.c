@@ -207,12 +207,47 @@ static uint64_t *cr_clock(void *state)
     return &((struct cr *)state)->highest;
 }
 
+/* For any number of sites. The permission of site 2 is that of all others together. Which of the others are deferred concerns those
+ * only; that their permissions are lost when the site leaves is as if they asked then. They may answer a claim, and ask with an
+ * older one, at any time. */
+static void cr_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                     struct dme_node *into)
+{
+    const struct cr *s = dme_state(node);
+    struct cr *t = dme_state(into);
+    dme_id other = 1 - into->self;
+
+    t->highest = s->highest;
+    t->mine = s->mine;
+    if (node->phase != DME_IDLE)
+        t->mine.site = into->self;
+    t->peer[into->self] = s->peer[pair[into->self]];
+    t->peer[other] = s->peer[pair[other]];
+    t->peer[2].held = 1;
+    for (dme_id j = 0; j < conf->n; j++)
+        if (j != pair[0] && j != pair[1])
+            t->peer[2].held &= s->peer[j].held;
+}
+
+static bool cr_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
+{
+    const struct cr *s = dme_state(node);
+    bool awaited = node->phase == DME_WAITING && !s->peer[2].held;
+
+    m->kind = k == 0 ? REQUEST : REPLY;
+    if (k == 0)
+        m->ticket[0] = (struct dme_ticket){.site = 2};
+    return k == 0 || (k == 1 && awaited);
+}
+
+static const struct dme_crowd cr_crowd = {cr_merge, cr_crowd_sends, cr_canon, cr_clock};
+
 #define CR_COMMON                                                                                                      \
     .family = DME_PERMISSION, .cost = "0 to 2(n-1) messages, n-1 at light load, delay T", .kinds = cr_kinds,           \
     .options = cr_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                             \
     .state_size = sizeof(struct cr), .peer_size = sizeof(((struct cr *)0)->peer[0]), .init = cr_init,                  \
     .request = cr_request, .receive = cr_receive, .release = cr_release, .broken = cr_broken, .canon = cr_canon,       \
-    .clock = cr_clock, .show = cr_show
+    .clock = cr_clock, .crowd = &cr_crowd, .show = cr_show
 
 const struct dme_alg carvalho_roucairol = {
     .name = "carvalho-roucairol",

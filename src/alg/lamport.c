@@ -191,12 +191,59 @@ static bool lamport_canon(const struct dme_draft *now)
     return changed;
 }
 
+/* For any number of sites. Site 2 has been heard when all others have been, and none of them has an older claim: FIFO channels bring
+ * an older claim before anything later, so that stays so. The others may send something later at any time. */
+static void lamport_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                          struct dme_node *into)
+{
+    const struct lamport *s = dme_state(node);
+    struct lamport *t = dme_state(into);
+    struct dme_ticket mine = lamport_claim(s, pair[into->self]);
+
+    t->clock = s->clock;
+    t->peer[0] = s->peer[pair[0]];
+    t->peer[1] = s->peer[pair[1]];
+    t->peer[2].later = node->phase != DME_IDLE;
+    for (dme_id j = 0; j < conf->n; j++)
+        if (j != pair[0] && j != pair[1])
+            t->peer[2].later &= s->peer[j].later && !(s->peer[j].claim && dme_before(lamport_claim(s, j), mine));
+}
+
+static bool lamport_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
+{
+    const struct lamport *s = dme_state(node);
+
+    m->kind = REPLY;
+    m->ticket[0] = (struct dme_ticket){.clock = s->peer[node->self].claim, .site = 2};
+    return k == 0 && node->phase == DME_WAITING && !s->peer[2].later;
+}
+
+static uint64_t *lamport_number(const struct dme_draft *now, dme_id i, unsigned k)
+{
+    struct lamport *s = dme_state(now->node[i]);
+
+    return k == 0 ? &s->clock : k - 1 < now->conf->n ? &s->peer[k - 1].claim : NULL;
+}
+
+static bool lamport_canon_order(const struct dme_draft *now)
+{
+    return clocks_canon_order(now, lamport_number);
+}
+
+static uint64_t *lamport_clock(void *state)
+{
+    return &((struct lamport *)state)->clock;
+}
+
+static const struct dme_crowd lamport_crowd = {lamport_merge, lamport_crowd_sends, lamport_canon_order, lamport_clock};
+
 #define LAMPORT_COMMON                                                                                                 \
     .family = DME_PERMISSION, .cost = "3(n-1) messages, delay T; with omit=lecture 2(n-1) to 3(n-1)",                  \
     .kinds = lamport_kinds, .options = lamport_options, .rules = 1 << DME_EXCLUSIVE,                                   \
     .needs = DME_FIFO | DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct lamport),                                \
     .peer_size = sizeof(((struct lamport *)0)->peer[0]), .request = lamport_request, .receive = lamport_receive,       \
-    .release = lamport_release, .broken = lamport_broken, .canon = lamport_canon, .show = lamport_show
+    .release = lamport_release, .broken = lamport_broken, .canon = lamport_canon, .crowd = &lamport_crowd,             \
+    .show = lamport_show
 
 const struct dme_alg lamport = {
     .name = "lamport",

@@ -157,6 +157,31 @@ static const char *ra_broken(const struct dme_moment *now)
     return NULL;
 }
 
+/* For any number of sites. Site 2 is awaited while any other site is. Which of the others are deferred concerns those only. They may
+ * reply while they are awaited; what else they send raises the highest number. */
+static void ra_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                     struct dme_node *into)
+{
+    const struct ra *s = dme_state(node);
+    struct ra *t = dme_state(into);
+    dme_id other = 1 - into->self;
+
+    ra_merge_numbers(node, &t->num, into->self);
+    t->peer[other] = s->peer[pair[other]];
+    for (dme_id j = 0; j < conf->n; j++)
+        if (j != pair[0] && j != pair[1])
+            t->peer[2].awaited |= s->peer[j].awaited;
+    t->missing = (uint32_t)(t->peer[other].awaited + t->peer[2].awaited);
+}
+
+static bool ra_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
+{
+    m->kind = REPLY;
+    return k == 0 && ((const struct ra *)dme_state(node))->peer[2].awaited;
+}
+
+static const struct dme_crowd ra_crowd = {ra_merge, ra_crowd_sends, ra_canon_order, ra_highest};
+
 static void ra_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     const struct ra *s = state;
@@ -181,7 +206,7 @@ static const char *ra_check(const struct dme_conf *conf)
     .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
     .state_size = sizeof(struct ra), .peer_size = sizeof(((struct ra *)0)->peer[0]), .check = ra_check,                \
     .request = ra_request, .receive = ra_receive, .release = ra_release, .broken = ra_broken,                          \
-    .canon = ra_canon_numbers, .show = ra_show
+    .canon = ra_canon_numbers, .crowd = &ra_crowd, .show = ra_show
 
 const struct dme_alg ricart_agrawala = {.name = "ricart-agrawala", .paper = RA_PAPER, RA_COMMON};
 

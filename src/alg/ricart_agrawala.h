@@ -181,6 +181,36 @@ static inline bool ra_canon_numbers(const struct dme_draft *now)
     return ra_canon_with(now, NULL);
 }
 
+/* For any number of sites (core/dme.h, struct dme_crowd): a form that keeps the order of numbers only. */
+static inline uint64_t *ra_number(const struct dme_draft *now, dme_id i, unsigned k)
+{
+    struct ra_numbers *s = dme_state(now->node[i]);
+
+    return k == 0 ? &s->highest : k == 1 ? &s->mine.clock : NULL;
+}
+
+static inline bool ra_canon_order(const struct dme_draft *now)
+{
+    return clocks_canon_order(now, ra_number);
+}
+
+static inline uint64_t *ra_highest(void *state)
+{
+    return &((struct ra_numbers *)state)->highest;
+}
+
+/* The numbers of a node, as those of site `self`. A site that is idle has no claim. */
+static inline void ra_merge_numbers(const struct dme_node *node, struct ra_numbers *into, dme_id self)
+{
+    const struct ra_numbers *s = dme_state(node);
+
+    into->highest = s->highest;
+    if (node->phase != DME_IDLE) {
+        into->mine = s->mine;
+        into->mine.site = self;
+    }
+}
+
 static inline void ra_print_numbers(const struct ra_numbers *s, struct dme_text *text)
 {
     dme_print(text, "highest=%llu claim=%llu", (unsigned long long)s->highest, (unsigned long long)s->mine.clock);

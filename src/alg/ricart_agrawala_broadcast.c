@@ -116,16 +116,51 @@ static void rab_release(struct dme *d, void *state)
         ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
 }
 
-/* The canonical form (clocks.h). A list on its way to a site that is not in it is taken out: the site takes no notice of it. */
-static bool rab_canon(const struct dme_draft *now)
+/* A list on its way to a site that is not in it is taken out: the site takes no notice of it. */
+static bool rab_drop_lists(const struct dme_draft *now)
 {
-    bool changed = ra_canon_numbers(now);
+    bool changed = false;
 
     for (size_t k = 0; k < now->msgs; k++)
         if (now->msg[k]->kind == REPLIES && now->msg[k]->ticket[now->to[k]].site != now->to[k])
             changed = now->gone[k] = true;
     return changed;
 }
+
+/* The canonical form (clocks.h). */
+static bool rab_canon(const struct dme_draft *now)
+{
+    return rab_drop_lists(now) | ra_canon_numbers(now);
+}
+
+static bool rab_canon_order(const struct dme_draft *now)
+{
+    return rab_drop_lists(now) | ra_canon_order(now);
+}
+
+/* For any number of sites: as in ricart_agrawala.c. */
+static void rab_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                      struct dme_node *into)
+{
+    const struct rab *s = dme_state(node);
+    struct rab *t = dme_state(into);
+    dme_id other = 1 - into->self;
+
+    ra_merge_numbers(node, &t->num, into->self);
+    t->peer[other] = s->peer[pair[other]];
+    for (dme_id j = 0; j < conf->n; j++)
+        if (j != pair[0] && j != pair[1])
+            t->peer[2].awaited |= s->peer[j].awaited;
+    t->missing = (uint32_t)(t->peer[other].awaited + t->peer[2].awaited);
+}
+
+static bool rab_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
+{
+    m->kind = REPLY;
+    return k == 0 && ((const struct rab *)dme_state(node))->peer[2].awaited;
+}
+
+static const struct dme_crowd rab_crowd = {rab_merge, rab_crowd_sends, rab_canon_order, ra_highest};
 
 /* Is an answer of j to site i in flight? */
 static bool rab_is_answered(const struct dme_moment *now, dme_id j, dme_id i)
@@ -165,7 +200,7 @@ static void rab_show(const struct dme *d, const void *state, struct dme_text *te
     .fields = rab_fields, .options = rab_options, .rules = 1 << DME_EXCLUSIVE,                                         \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST, .state_size = sizeof(struct rab),                               \
     .peer_size = sizeof(((struct rab *)0)->peer[0]), .check = ra_check_numbers, .request = rab_request,                \
-    .receive = rab_receive, .release = rab_release, .canon = rab_canon, .show = rab_show
+    .receive = rab_receive, .release = rab_release, .canon = rab_canon, .crowd = &rab_crowd, .show = rab_show
 
 const struct dme_alg ricart_agrawala_broadcast = {
     .name = "ricart-agrawala-broadcast", .broken = rab_broken, RAB_COMMON};

@@ -178,11 +178,44 @@ static uint64_t *sd_clock(void *state)
     return &((struct sd *)state)->clock;
 }
 
+/* For any number of sites. Site 2 must be asked while any other site must be. Which of the others are to be answered concerns those
+ * only; that they must be asked when the site has left is as if they asked then. They may answer, and ask with an older claim, at
+ * any time. */
+static void sd_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                     struct dme_node *into)
+{
+    const struct sd *s = dme_state(node);
+    struct sd *t = dme_state(into);
+    dme_id other = 1 - into->self;
+
+    t->clock = s->clock;
+    t->mine = s->mine;
+    if (node->phase != DME_IDLE)
+        t->mine.site = into->self;
+    t->peer[other] = s->peer[pair[other]];
+    for (dme_id j = 0; j < conf->n; j++)
+        if (j != pair[0] && j != pair[1])
+            t->peer[2].ask |= s->peer[j].ask;
+}
+
+static bool sd_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
+{
+    const struct sd *s = dme_state(node);
+
+    m->kind = k == 0 ? REQUEST : REPLY;
+    if (k == 0)
+        m->ticket[0] = (struct dme_ticket){.site = 2};
+    return k == 0 || (k == 1 && node->phase == DME_WAITING && s->peer[2].ask);
+}
+
+static const struct dme_crowd sd_crowd = {sd_merge, sd_crowd_sends, sd_canon, sd_clock};
+
 #define SD_COMMON                                                                                                      \
     .family = DME_PERMISSION, .cost = "n-1 messages at light load, 2(n-1) at full load, delay T", .kinds = sd_kinds,   \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct sd),                   \
     .peer_size = sizeof(((struct sd *)0)->peer[0]), .init = sd_init, .request = sd_request, .receive = sd_receive,     \
-    .release = sd_release, .broken = sd_broken, .canon = sd_canon, .clock = sd_clock, .show = sd_show
+    .release = sd_release, .broken = sd_broken, .canon = sd_canon, .clock = sd_clock, .crowd = &sd_crowd,              \
+    .show = sd_show
 
 const struct dme_alg singhal_dynamic = {
     .name = "singhal-dynamic",

@@ -79,7 +79,7 @@ void space_canon(struct space *s, uint32_t *state)
     canon_copy(s, state);
     for (dme_id i = 0; i < s->conf.n; i++)
         node[i] = &d->key[i]->node;
-    if (!s->conf.alg->canon(&(struct dme_draft){
+    if (!s->form(&(struct dme_draft){
             .conf = &s->conf, .node = node, .msg = d->msg, .to = d->to, .gone = d->gone, .msgs = d->msgs}))
         return;
     for (dme_id i = 0; i < s->conf.n; i++) /* a handler cannot hide that a site waits or is inside */

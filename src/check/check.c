@@ -306,7 +306,7 @@ void check_run(const struct check_task *task, struct check_result *result)
     space_start(&s.space, task->requests, start);
     memcpy(s.concrete, start, sizeof start);
     s.space.canonical = task->canonical;
-    s.space.ticks = check_ticks(task);
+    s.space.clock = task->canonical ? task->conf.alg->clock : NULL;
     if (task->canonical)
         space_canon(&s.space, start);
     if (task->fingerprints || task->reduce)

@@ -95,6 +95,10 @@ bool check_reducible(const struct check_task *task);
 bool check_may_be_canonical(const struct check_task *task);
 /* Are there surely infinitely many states if the sites may make any number of requests? (Not in canonical form.) */
 bool check_grows(const struct check_task *task);
+/* Exclusion for any number of sites and of requests, where it is a matter of pairs: see crowd.c. At a violation the task becomes
+ * that of the small system which shows it. */
+bool check_may_be_any_number(const struct check_task *task);
+void check_any_number(struct check_task *task, struct check_result *result);
 /* With fingerprints: the probability that any state was left out is at most that. */
 double check_omission(const struct check_result *result);
 

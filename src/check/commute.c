@@ -163,7 +163,7 @@ static enum commute_outcome commute_system(const struct check_task *task, uint32
     small.deadlocks_too = small.overtaking = small.concurrency = false;
     memset(small.requests, requests, sizeof small.requests);
     space_init(&s.space, &small.conf, small.needs);
-    s.space.ticks = small.conf.alg->clock != NULL;
+    s.space.clock = small.conf.alg->clock;
     space_start(&s.space, small.requests, start);
     states_init(&s.states, space_width(&s.space), 1);
     states_init(&c.canonical, space_width(&s.space), 1);

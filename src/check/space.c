@@ -30,6 +30,7 @@ void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs)
     memset(s, 0, sizeof *s);
     s->conf = *conf;
     s->needs = needs;
+    s->form = conf->alg->canon;
     intern_init(&s->nodes);
     intern_init(&s->messages);
     intern_init(&s->items);
@@ -177,7 +178,7 @@ void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint
 
     memcpy(s->scratch, space_key(s, part), space_key_size(s, i));
     if (s->ticking)
-        ++*s->conf.alg->clock(dme_state(&s->scratch->node));
+        ++*s->clock(dme_state(&s->scratch->node));
     if (type == DME_REQUEST && s->scratch->left != SPACE_UNLIMITED)
         s->scratch->left--;
     if (type == DME_RECEIVE) {
@@ -255,7 +256,7 @@ static void space_try_all(struct space *s, uint32_t id)
     if (s->mishaps)
         space_try_failures(s, id);
     space_try_events(s, id);
-    if (s->ticks) {
+    if (s->clock) {
         s->ticking = true;
         space_try_events(s, id);
         s->ticking = false;

@@ -83,11 +83,12 @@ struct space_draft {
 
 struct space {
     struct dme_conf conf;
-    uint32_t needs;   /* promises that the network keeps */
-    bool canonical;   /* are states replaced by their canonical forms? */
-    bool ticks;       /* may a clock tick before any event? */
-    bool ticking;     /* while transitions are computed: it does */
-    bool overtaking;  /* count how often a waiting site is overtaken? */
+    uint32_t needs;                              /* promises that the network keeps */
+    bool canonical;                              /* are states replaced by their canonical forms? */
+    bool (*form)(const struct dme_draft *draft); /* makes the canonical form; see space_canon */
+    uint64_t *(*clock)(void *state);             /* null; or a clock that may tick before any event */
+    bool ticking;                                /* while transitions are computed: it does */
+    bool overtaking;                             /* count how often a waiting site is overtaken? */
     uint32_t quiet;   /* 0; or a site asks only while fewer messages than this are in flight */
     uint32_t mishaps; /* that may happen in a run: enum space_mishap, each up to 15 times */
 

@@ -122,7 +122,7 @@ void trace_along(struct search *s, const struct search_edge *edges, size_t count
 {
     struct lab_world *w;
 
-    if (s->space.ticks)
+    if (s->space.clock)
         return; /* the algorithm may have no such run */
     if (!s->task->canonical) {
         trace_along_world(s, edges, count);

@@ -379,3 +379,10 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_end(&j, '}');
     world_free(w);
 }
+
+int check_status(const struct check_result *r)
+{
+    if (r->interrupted || r->verdict == CHECK_UNFINISHED)
+        return CHECK_EXIT_UNFINISHED;
+    return r->verdict == CHECK_HOLDS ? CLI_OK : CLI_FAILED;
+}

@@ -24,6 +24,10 @@ static const uint32_t need_bits[] = {0,         DME_FIFO,     DME_RELIABLE, DME_
 const struct cli_option check_options[] = {
     {"--sites", CLI_COUNT, &check_words.sites, "N",
      "check a system of N sites (default 3; at most 8, or 64 with --random)", 1, CHECK_SITES_RANDOM, NULL},
+    {"--any-sites", CLI_FLAG, &check_words.any_sites, NULL,
+     "check mutual exclusion for any number of sites and of requests, where the algorithm allows it: two sites, and "
+     "all others as one that may send anything",
+     0, 0, NULL},
     {"--requests", CLI_TEXT, &check_words.requests, "K",
      "let each site request the critical section K times (default 1); 2,1,1 gives each site its own number; "
      "\"unlimited\" sets no limit",

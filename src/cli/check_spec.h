@@ -14,6 +14,7 @@ struct check_words {
     uint64_t runs, seed, threads;
     const char *rule, *requests, *save, *svg;
     unsigned order, format, without, ignore;
+    bool any_sites;
     bool starvation, messages, concurrency, coverage, plain, fingerprints, reduce;
     struct cli_list sets;
 };

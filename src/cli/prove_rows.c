@@ -3,20 +3,95 @@
 
 #include <stddef.h>
 
-/* Canonical forms of states: src/check/canon.c. */
-#define ANY_REQUESTS(name, sites, count, slow, broken)                                                                 \
+/* Every state, in canonical form where requests have numbers: src/check/canon.c. */
+#define ANY_REQUESTS(name, sites, more, count, slow, broken)                                                           \
     {                                                                                                                  \
         .part = PROVE_REQUESTS, .subject = name, .claim = "exclusion, no deadlock, no starvation",                     \
         .bounds = #sites " sites, unlimited requests", .how = "every state",                                           \
-        .command = "check " name " --sites " #sites " --requests unlimited", .states = count, .takes_long = slow,      \
+        .command = "check " name " --sites " #sites " --requests unlimited" more, .states = count, .takes_long = slow, \
         .mutant = broken                                                                                               \
     }
+/* Two sites, and all others as one: src/check/crowd.c. */
+#define ANY_SITES(name, more, count, broken)                                                                           \
+    {                                                                                                                  \
+        .part = PROVE_SITES, .subject = name, .claim = "exclusion",                                                    \
+        .bounds = "any number of sites, unlimited requests", .how = "two sites and the others",                        \
+        .command = "check " name " --any-sites" more, .states = count, .mutant = broken                                \
+    }
+#define REFUTE(name, sites, more) "check " name " --sites " #sites " --requests unlimited" more
+
+#define RA_EARLY "mutant: ricart-agrawala: a site inside answers at once"
+#define RA_TIE "mutant: ricart-agrawala: two equal numbers have no order"
+#define RA_ONE_LESS "mutant: ricart-agrawala: one reply too few is enough"
 
 const struct prove_row prove_rows[] = {
-    ANY_REQUESTS("ricart-agrawala", 3, 2622, false, "mutant: ricart-agrawala: a site inside answers at once"),
-    ANY_REQUESTS("suzuki-kasami", 3, 882, false, "mutant: suzuki-kasami: a site that gives the token away keeps it"),
-    ANY_REQUESTS("naimi-trehel", 3, 318, false,
-                 "check naimi-trehel-tempting --sites 3 --requests unlimited --set mistake=overwrites-next"),
+    ANY_REQUESTS("central", 3, "", 98, false, "mutant: central: the lock is granted while one has it"),
+    ANY_REQUESTS("ricart-agrawala", 3, "", 2622, false, RA_EARLY),
+    ANY_REQUESTS("ricart-agrawala", 3, " --rule shared", 41860, true,
+                 "mutant: ricart-agrawala: two writers count as compatible"),
+    ANY_REQUESTS("joung-ra1", 3, "", 2622, false, RA_EARLY),
+    ANY_REQUESTS("ricart-agrawala-broadcast", 3, "", 8108, false, REFUTE("ricart-agrawala-broadcast-tempting", 3, "")),
+    ANY_REQUESTS("ricart-agrawala-sequenced", 3, "", 73, false,
+                 "mutant: ricart-agrawala-sequenced: a site goes in as soon as it is in line"),
+    ANY_REQUESTS("ricart-agrawala-ring", 3, "", 282, false, "mutant: ricart-agrawala-ring: what was held is discarded"),
+    ANY_REQUESTS("ricart-agrawala-ring-notes", 3, "", 4952, false,
+                 "mutant: ricart-agrawala-ring-notes: the notes of others are not copied"),
+    ANY_REQUESTS("carvalho-roucairol", 3, "", 86341, true,
+                 REFUTE("carvalho-roucairol-as-retold", 3, " --set mistake=keeps-permission")),
+    ANY_REQUESTS("singhal-dynamic", 3, "", 51650, true,
+                 REFUTE("singhal-dynamic-as-retold", 3, " --set mistake=compares-clock")),
+    ANY_REQUESTS("maekawa", 3, " --order fifo", 119354, true, "mutant: maekawa: an arbiter grants every claim at once"),
+    ANY_REQUESTS("agrawal-el-abbadi", 3, " --order fifo", 26565, true,
+                 "mutant: maekawa: an arbiter grants every claim at once"),
+    ANY_REQUESTS("suzuki-kasami", 3, "", 882, false,
+                 REFUTE("suzuki-kasami-tempting", 3, " --set mistake=gives-uncompared")),
+    ANY_REQUESTS("ricart-agrawala-token", 3, "", 627, false,
+                 REFUTE("ricart-agrawala-token-as-retold", 3, " --set mistake=lowest-first")),
+    ANY_REQUESTS("thiare-gueroui-naimi", 3, "", 318, false,
+                 "mutant: thiare-gueroui-naimi: a server that gives the token away keeps it"),
+    ANY_REQUESTS("le-lann", 3, "", 36, false, "mutant: le-lann: a site passes the token on while it is inside"),
+    ANY_REQUESTS("raymond", 3, "", 110, false, REFUTE("raymond-tempting", 3, " --set mistake=forgets-to-ask")),
+    ANY_REQUESTS("neilsen-mizuno", 3, "", 140, false, "mutant: neilsen-mizuno: a site inside gives the token away"),
+    ANY_REQUESTS("naimi-trehel", 3, "", 318, false,
+                 REFUTE("naimi-trehel-tempting", 3, " --set mistake=overwrites-next")),
+    ANY_REQUESTS("naimi-trehel-queue", 3, "", 336, false,
+                 "mutant: naimi-trehel-queue: a site inside gives the token away"),
+    ANY_REQUESTS("banta-efficient", 3, "", 468, false,
+                 "mutant: banta-efficient: a late request is collected instead of being put on the queue"),
+    ANY_REQUESTS("banta-k", 3, " --rule slots:2", 606, false,
+                 "mutant: banta-k: the good site does not wait for those before it"),
+    ANY_REQUESTS("le-lann", 4, "", 96, false, "mutant: le-lann: a site passes the token on while it is inside"),
+    ANY_REQUESTS("raymond", 4, "", 664, false, REFUTE("raymond-tempting", 4, " --set mistake=forgets-to-ask")),
+    ANY_REQUESTS("neilsen-mizuno", 4, "", 1400, false, "mutant: neilsen-mizuno: a site inside gives the token away"),
+    ANY_REQUESTS("naimi-trehel", 4, "", 10504, false,
+                 REFUTE("naimi-trehel-tempting", 4, " --set mistake=overwrites-next")),
+    ANY_REQUESTS("naimi-trehel-queue", 4, "", 10384, false,
+                 "mutant: naimi-trehel-queue: a site inside gives the token away"),
+    ANY_REQUESTS("central", 4, "", 604, false, "mutant: central: the lock is granted while one has it"),
+    ANY_REQUESTS("ricart-agrawala-ring", 4, "", 4029, false,
+                 "mutant: ricart-agrawala-ring: what was held is discarded"),
+    ANY_REQUESTS("ricart-agrawala-sequenced", 4, "", 489, false,
+                 "mutant: ricart-agrawala-sequenced: a site goes in as soon as it is in line"),
+    ANY_REQUESTS("thiare-gueroui-naimi", 4, "", 10504, false,
+                 "mutant: thiare-gueroui-naimi: a server that gives the token away keeps it"),
+    ANY_REQUESTS("banta-efficient", 4, "", 9112, false,
+                 "mutant: banta-efficient: a late request is collected instead of being put on the queue"),
+    ANY_REQUESTS("banta-k", 4, " --rule slots:2", 17380, false,
+                 "mutant: banta-k: the good site does not wait for those before it"),
+    ANY_REQUESTS("ricart-agrawala-token", 4, "", 58820, true,
+                 REFUTE("ricart-agrawala-token-as-retold", 4, " --set mistake=lowest-first")),
+    ANY_REQUESTS("suzuki-kasami", 4, "", 233960, true,
+                 REFUTE("suzuki-kasami-tempting", 4, " --set mistake=gives-uncompared")),
+    ANY_REQUESTS("ricart-agrawala", 4, "", 2346322, true, RA_EARLY),
+    ANY_SITES("ricart-agrawala", "", 622, RA_EARLY),
+    ANY_SITES("ricart-agrawala", " --rule shared", 2510, RA_TIE),
+    ANY_SITES("ricart-agrawala", " --rule group:2", 2726, RA_ONE_LESS),
+    ANY_SITES("joung-ra1", "", 622, RA_TIE),
+    ANY_SITES("ricart-agrawala-broadcast", "", 774, "mutant: ricart-agrawala-broadcast: a site inside answers at once"),
+    ANY_SITES("carvalho-roucairol", "", 930,
+              "check carvalho-roucairol-as-retold --any-sites --set mistake=keeps-permission"),
+    ANY_SITES("singhal-dynamic", "", 736, "mutant: singhal-dynamic: a site inside answers at once"),
+    ANY_SITES("lamport", "", 122907, "mutant: lamport: L1 is forgotten"),
     {.part = PROVE_SERVICE,
      .subject = "views and leases",
      .claim = "no two clients believe in a lock",

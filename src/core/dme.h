@@ -122,6 +122,19 @@ struct dme_draft {
     size_t msgs;
 };
 
+/* For a proof for any number of sites: what two sites see of all others. In a system of three sites, the third one stands for the
+ * others and has no node: see src/check/crowd.c, which tests these handlers. */
+struct dme_crowd {
+    /* The node of site pair[self] as site `self` of the system of three; the other one of the pair becomes site 1 - self. What
+     * the node knows of the others becomes what it knows of site 2, or is left out. Into comes with a header, and zeroed. */
+    void (*merge)(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                  struct dme_node *into);
+    /* The k-th message that the others may send to this node in this state: its kind and tickets. False behind the last. */
+    bool (*send)(const struct dme_node *node, unsigned k, struct dme_msg *m);
+    bool (*canon)(const struct dme_draft *draft); /* a form that keeps the order of numbers only */
+    uint64_t *(*clock)(void *state);              /* which the others may raise at any time */
+};
+
 struct dme;      /* what a handler works with: alg.h */
 struct dme_conf; /* below */
 struct dme_text; /* text.h */
@@ -199,6 +212,7 @@ struct dme_alg {
     /* With canon: the clock of a site, if canonical forms keep of all numbers nothing but their order. The checker then lets
      * it tick before any event: see src/check/canon.c. */
     uint64_t *(*clock)(void *state);
+    const struct dme_crowd *crowd; /* or null: there is no proof for any number of sites */
 
     /* The state as "key=value key=value", for scenarios and people. */
     void (*show)(const struct dme *d, const void *state, struct dme_text *text);

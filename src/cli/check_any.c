@@ -1,0 +1,66 @@
+/* check_any.c - see check_any.h. */
+#include "check_any.h"
+
+#include "check_report.h"
+#include "check_spec.h"
+#include "progress.h"
+
+#include <stdlib.h>
+
+static void check_any_json(const struct check_task *task, const struct check_result *r)
+{
+    struct cli_json j = {.to = stdout};
+
+    json_object(&j);
+    json_key(&j, "algorithm"), json_text(&j, task->conf.alg->name);
+    json_key(&j, "sites"), json_text(&j, "any");
+    json_key(&j, "rule"), json_text(&j, cli_rule_text(&task->conf));
+    json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
+    json_key(&j, "requests"), json_text(&j, "unlimited");
+    json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
+    json_key(&j, "states"), json_count(&j, r->states);
+    json_key(&j, "transitions"), json_count(&j, r->transitions);
+    json_key(&j, "compared"), json_count(&j, r->compared);
+    json_key(&j, "seconds"), json_real(&j, r->seconds);
+    json_key(&j, "fault"), json_text(&j, r->fault);
+    json_end(&j, '}');
+}
+
+static void check_any_text(const struct check_task *task, const struct check_result *r)
+{
+    const char *order = task->needs & DME_FIFO ? "FIFO channels" : "unordered channels";
+    bool holds = r->verdict == CHECK_HOLDS;
+
+    printf("%s, any number of sites, %s, %s\n", task->conf.alg->name, cli_rule_text(&task->conf), order);
+    printf("two sites and the others: %llu states, %llu transitions, %.2f s\n", (unsigned long long)r->states,
+           (unsigned long long)r->transitions, r->seconds);
+    printf("%llu moves of three and four sites, seen by each pair of them, were compared with it\n",
+           (unsigned long long)r->compared);
+    printf("%s%s%s (%s, any number of sites, unlimited requests each, %s)\n",
+           colour_of(holds ? VERDICT_GOOD : VERDICT_OPEN),
+           holds ? "mutual exclusion holds" : "UNFINISHED: there is no proof of this kind", colour_end(),
+           cli_rule_text(&task->conf), order);
+    if (r->fault)
+        printf("the reason: %s\n", r->fault);
+}
+
+int check_any(struct check_task *task)
+{
+    bool json = check_words.format == CLI_AS_JSON;
+    struct check_result r;
+
+    if (!check_may_be_any_number(task))
+        cli_die("--any-sites: %s has no description of what other sites may send to two of them, or not for these "
+                "options; docs/proofs.md lists the algorithms that have one",
+                task->conf.alg->name);
+    progress_begin("pairs", 0);
+    progress_say("the search has begun");
+    check_any_number(task, &r);
+    progress_end();
+    if (r.trace)
+        (json ? check_print_json : check_print_text)(task, &r);
+    else
+        (json ? check_any_json : check_any_text)(task, &r);
+    free(r.trace);
+    return check_status(&r);
+}
