@@ -10,8 +10,10 @@ if [ "$MODE" != release ]; then
     exit 0
 fi
 
-test_that "dibs prove: every row is proved, with its figure" "$DIBS" prove
-test_that "dibs prove --mutants: every mutant is refuted" "$DIBS" prove --mutants
+# shellcheck disable=SC2086 # PROVE is empty, or an option: tests/nightly
+test_that "dibs prove: every row is proved, with its figure" "$DIBS" prove ${PROVE:-}
+# shellcheck disable=SC2086
+test_that "dibs prove --mutants: every mutant is refuted" "$DIBS" prove --mutants ${PROVE:-}
 
 "$DIBS" prove --list --all >"$dir/list"
 awk -F '\t' 'NF != 2 || $1 == "" || $2 == "" { print "# " $0; bad = 1 } END { exit bad || NR < 3 }' "$dir/list"
