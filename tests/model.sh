@@ -36,19 +36,6 @@ tell $? "a counterexample is a story"
 rejects 'unknown model "lease"; did you mean "leases"? (dibs model --help lists them)' model lease
 rejects 'model leases: there are more founders than members' model leases --founders 4
 
-# The program with one broken file of src/member.
-plant() { # FILE SED
-    sed -e "$2" "$1" >"$dir/planted.c"
-    if cmp -s "$1" "$dir/planted.c"; then
-        echo "# the sed command changes nothing in $1"
-        return 1
-    fi
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -DDIBS_VERSION='"planted"' -Isrc -Iinclude -I"$(dirname "$1")" -c -o "$dir/planted.o" "$dir/planted.c" &&
-        ${CC:-cc} -pthread -o "$dir/dibs" $(find build/release/src -name '*.o' ! -path '*/core/*' ! -path '*/alg/*' \
-            ! -path "build/release/${1%.c}.o") "$dir/planted.o" build/release/libdme.a $LDLIBS
-}
-
 while read -r line; do
     case $line in
     '# I'*) name=${line#\# } ;;

@@ -28,19 +28,6 @@ done
 [ "$(wc -l <"$dir/one")" -gt 50 ] && cmp -s "$dir/one" "$dir/two"
 tell $? "the same seed gives the same run"
 
-# The program with a planted bug. The real object of the file is left out.
-plant() { # FILE SED
-    sed -e "$2" "$1" >"$dir/planted.c"
-    if cmp -s "$1" "$dir/planted.c"; then
-        echo "# the sed command changes nothing in $1"
-        return 1
-    fi
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -DDIBS_VERSION='"planted"' -Isrc -Iinclude -I"$(dirname "$1")" -c -o "$dir/planted.o" "$dir/planted.c" &&
-        ${CC:-cc} -pthread -o "$dir/dibs" $(program_objects | grep -vx "build/release/${1%.c}.o") "$dir/planted.o" \
-            build/release/libdme.a $LDLIBS
-}
-
 look_for() { # NAME FILE SED FIRST COUNT WORDS [OPTION]
     number=$((number + 1))
     found=1
