@@ -48,3 +48,175 @@ EOF
     grep -q ":4: this rule decides nothing: line 3 comes first" "$dir/err" && grep -q ':5: "web" cannot log in' "$dir/err"
 tell $? "every mistake in the rules is told with its line"
 rm -f "$dir/out" "$dir/err"
+
+# --------------------------------------------------------------------------------------------------------- real daemons
+
+base=$((27100 + $$ % 2500)) # below the ports that the system gives away by itself
+# One connection, a command in a line.
+talk() { # SOCKET
+    redis-cli -s "$dir/$1" 2>&1
+}
+
+"$DIBS" keygen "$dir/key" && "$DIBS" keygen --client-of "$dir/key" "$dir/plain.key" &&
+    "$DIBS" keygen --client-of "$dir/key" --name ci "$dir/ci.key" && grep -q ' name ci$' "$dir/ci.key"
+tell $? "a client key can have a name"
+rejects '--name: "client" cannot be the name of a key; it has 1 to 63 letters, digits, dots, dashes and underscores, and is neither client nor cluster' \
+    keygen --client-of "$dir/key" --name client
+rejects '--name: a cluster key has no name; say of which cluster with --client-of' keygen --name x
+
+echo secret | "$DIBS" passwd web >"$dir/web.line" && grep -q '^login web pbkdf2-sha256:4096:[0-9a-f]*:[0-9a-f]*$' "$dir/web.line"
+tell $? "dibs passwd prints a line for the configuration"
+cat >"$dir/rules.conf" <<EOF
+$(cat "$dir/web.line")
+allow key:ci     lock,watch build-*
+allow key:client watch      public-*
+allow auth:web   lock,watch web-*
+limit key:ci     locks=3 waiters=1 connections=2
+limit auth:web   locks=2
+EOF
+serve ant --config "$dir/rules.conf" --key "$dir/key" --clients "127.0.0.1:$base"
+until_true is_ready ant
+tell $? "a daemon with rules serves its owner"
+as_key() { # KEY WORD...
+    key=$1
+    shift
+    DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/$key" "$DIBS" "$@"
+}
+refused() { # TEXT COMMAND...: not done, and this is why
+    text=$1
+    shift
+    "$@" >"$dir/out" 2>&1
+    [ $? != 0 ] && grep -qF -- "$text" "$dir/out"
+    tell $? "refused: $text"
+    rm -f "$dir/out"
+}
+as_key ci.key lock build-1 -- true && as_key ci.key holders build-1 >/dev/null && as_key key lock secret -- true
+tell $? "a key may do what its rule says, and the cluster key everything"
+refused 'key:ci has not the right lock for "deploy", as no rule in' as_key ci.key lock deploy -- true
+refused "key:ci has not the right force-unlock for \"build-1\", by the rule in $dir/rules.conf:2: allow key:ci lock,watch build-*" \
+    as_key ci.key force-unlock build-1
+refused 'key:client has not the right lock for "public-1"' as_key plain.key lock public-1 -- true
+refused 'key:client has not the right watch for "build-1"' as_key plain.key holders build-1
+refused 'key:client has not the right watch for "build-1"' as_key plain.key waiters build-1
+refused 'key:ci has not the right admin' as_key ci.key member remove dog
+refused 'key:ci has not the right admin' as_key ci.key drain
+"$DIBS" lock --socket "$dir/ant" build-7 -- sleep 1000 &
+started="$started $!"
+"$DIBS" lock --socket "$dir/ant" secret-7 -- sleep 1000 &
+started="$started $!"
+until_true sh -c "\"$DIBS\" locks --socket \"$dir/ant\" | grep -c 'holders 1' | grep -q 2"
+[ "$(as_key ci.key locks | grep -c 'holders 1')" = 1 ] && [ -z "$(as_key plain.key locks)" ]
+tell $? "LOCKS shows the names that a client may watch"
+
+as_key ci.key may me lock build-1 >"$dir/out" && grep -q "^yes: key:ci has the right lock" "$dir/out" &&
+    ! as_key ci.key may key:client lock x >"$dir/out" 2>&1 && grep -q "right admin" "$dir/out" &&
+    ! "$DIBS" may key:client lock public-1 --socket "$dir/ant" >"$dir/out" && grep -q "^no: key:client has not the right lock.*:3: allow key:client watch" "$dir/out"
+tell $? "dibs may asks the daemon: all clients about themselves, operators about others"
+rm -f "$dir/out"
+
+# Events are told of names that the client may watch, whatever its pattern is.
+DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/ci.key" "$DIBS" watch '*' >"$dir/events" 2>&1 &
+watcher=$!
+started="$started $watcher"
+until_true sh -c "\"$DIBS\" lock --socket \"$dir/ant\" build-8 -- true; grep -q build-8 \"$dir/events\""
+"$DIBS" lock --socket "$dir/ant" secret-8 -- true
+until_true sh -c "\"$DIBS\" lock --socket \"$dir/ant\" build-9 -- true; grep -q build-9 \"$dir/events\""
+! grep -q secret "$dir/events"
+tell $? "events are told only of names that the client may watch"
+kill "$watcher"
+
+# Limits.
+DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/ci.key" "$DIBS" lock build-a -- sleep 1000 &
+started="$started $!"
+DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/ci.key" "$DIBS" lock build-b -- sleep 1000 &
+started="$started $!"
+until_true sh -c "\"$DIBS\" locks --socket \"$dir/ant\" | grep -c 'name build-[ab] .*holders 1' | grep -q 2"
+refused "key:ci may have at most 2 connections to this member, by the limit in $dir/rules.conf:5" as_key ci.key status
+kill $! && until_true as_key ci.key lock build-c -- true
+tell $? "a connection that has ended does not count"
+
+# ------------------------------------------------------------------------------------------- names and passwords: AUTH
+
+cat >"$dir/auth.conf" <<EOF
+$(cat "$dir/web.line")
+allow auth:web lock,watch web-*
+limit auth:web locks=2 waiters=1
+EOF
+serve bee --config "$dir/auth.conf" --clients "127.0.0.1:$((base + 1))"
+until_true is_ready bee
+redis() { # a script of commands on standard input
+    redis-cli -p $((base + 1)) 2>&1
+}
+printf 'LOCK web-1\nAUTH web wrong\nAUTH nobody secret\nAUTH web secret\nLOCK other\nLOCK web-1\nAUTH web secret\n' | redis >"$dir/out"
+grep -q '^NOAUTH any has not the right lock for "web-1", as no rule' "$dir/out" && [ "$(grep -c '^WRONGPASS' "$dir/out")" = 2 ] &&
+    grep -q '^OK' "$dir/out" && grep -q '^NOPERM auth:web has not the right lock for "other"' "$dir/out" && grep -q '^web-1' "$dir/out" &&
+    grep -q '^ERR log in before the first lock' "$dir/out"
+tell $? "AUTH with redis-cli: a name and its password, and what it may do then"
+printf 'HELLO 3 AUTH web secret SETNAME me\nLOCK web-1\n' | redis >"$dir/out"
+grep -q '^web-1' "$dir/out"
+tell $? "HELLO can log in as well"
+printf 'AUTH web secret\nSET web-1 t NX PX 60000\nSET web-2 t NX PX 60000\nSET web-3 t NX PX 60000\nGET web-1\nDEL web-1\nEXISTS web-1\nSET web-1 u XX PX 5000\nPEXPIRE web-1 10\n' |
+    redis >"$dir/out"
+[ "$(grep -c '^OK' "$dir/out")" = 3 ] && grep -q "^BUSY auth:web may use at most 2 locks at this member, by the limit in $dir/auth.conf:3" "$dir/out" &&
+    [ "$(grep -c '^NOPERM auth:web has not the right force-unlock for "web-1"' "$dir/out")" = 4 ] && grep -qx 1 "$dir/out"
+tell $? "a limit counts the locks of tokens; what needs no token takes the right force-unlock"
+rm -f "$dir/out"
+"$DIBS" lock --socket "$dir/bee" web-5 -- sleep 1000 &
+started="$started $!"
+until_true sh -c "\"$DIBS\" holders web-5 --socket \"$dir/bee\" | grep -q held"
+printf 'DEL web-1 web-2\n' | talk bee >/dev/null
+printf 'AUTH web secret\nLOCK web-5 WAIT 600000\n' | redis >/dev/null &
+until_true sh -c "\"$DIBS\" waiters web-5 --socket \"$dir/bee\" | grep -q client"
+printf 'AUTH web secret\nLOCK web-5\n' | redis | grep -q "^BUSY auth:web may wait for at most 1 locks"
+tell $? "a limit counts the requests that wait"
+# Guesses are bounded, and do not keep out a client that knows its password.
+(yes 'AUTH web guess' | head -60 && echo 'AUTH web secret') | redis >"$dir/out"
+grep -q '^BUSY too many logins have failed' "$dir/out" && [ "$(grep -c '^WRONGPASS' "$dir/out")" -lt 60 ] && [ "$(tail -1 "$dir/out")" = OK ]
+tell $? "the number of guesses is bounded, and the right password goes on working"
+rm -f "$dir/out"
+
+# SIGHUP: other rules, for clients that are here as well; mistakes change nothing.
+sed -i 's/lock,watch web-/watch web-/' "$dir/auth.conf"
+kill -HUP "$(cat "$dir/bee.pid")"
+until_true grep -q "SIGHUP: the rules for clients were read again: 1 rules, 1 limits, 1 logins" "$dir/bee.log"
+printf 'AUTH web secret\nLOCK web-9\n' | redis | grep -q '^NOPERM auth:web has not the right lock'
+tell $? "SIGHUP reads the rules again"
+echo 'allow web lock x' >>"$dir/auth.conf"
+kill -HUP "$(cat "$dir/bee.pid")"
+until_true grep -q "auth.conf:4: .*is no client" "$dir/bee.log" && grep -q "the rules for clients stay as they were" "$dir/bee.log" &&
+    printf 'AUTH web secret\nHOLDERS web-9\n' | redis | grep -qv NOPERM
+tell $? "rules with a mistake change nothing, and the log says why"
+
+# A kept session belongs to the client that has begun it.
+id=$(printf 'AUTH web secret\nSESSION KEEP 60000\nSESSION DETACH\n' | redis | sed -n 2p)
+[ "${#id}" = 32 ] && printf 'SESSION RESUME %s\n' "$id" | talk bee | grep -q '^NOSESSION' &&
+    printf 'SESSION RESUME %s\n' "$id" | redis | grep -q '^NOSESSION' &&
+    printf 'AUTH web secret\nSESSION RESUME %s\n' "$id" | redis | grep -q RESUMED
+tell $? "the id of a kept session is of no use to another client"
+
+if [ "$(id -u)" = 0 ]; then
+    cp "$DIBS" "$dir/dibs"
+    chmod 711 "$dir"
+    cat >"$dir/users.conf" <<EOF
+allow user:54321 lock,watch u-*
+allow group:54399 shared,watch g-*
+EOF
+    serve cat --config "$dir/users.conf" --socket-group daemon
+    until_true is_ready cat
+    as() { # USER GROUPS WORD...
+        user=$1 groups=$2
+        shift 2
+        setpriv --reuid "$user" --regid daemon --groups "$groups" env ASAN_OPTIONS="${ASAN_OPTIONS:-}" DIBS_SOCKET="$dir/cat" \
+            "$dir/dibs" "$@"
+    }
+    as 54321 1 lock u-1 -- true && as 54322 54399 lock g-1 --shared -- true && as 0 0 lock x -- true
+    tell $? "a user and a group may do what their rules say, and root everything"
+    refused 'user:54322 has not the right lock for "g-1", by the rule in' as 54322 54399 lock g-1 -- true
+    refused 'user:54321 has not the right lock for "g-1", as no rule' as 54321 1 lock g-1 -- true
+    refused 'user:54322 has not the right lock for "u-1", as no rule' as 54322 54399 lock u-1 -- true
+    end_daemon cat
+else
+    tell 0 "users and groups # SKIP only root can be all of them"
+fi
+end_daemon ant bee
+echo "1..$number"

@@ -695,7 +695,10 @@ static void clients_have_names(void **state)
         "a: -ERR the name of a client is UTF-8, without control characters and marks that change the direction of "
         "text");
     assert_string_equal(say('a', "CLIENT KILL x\n"), "a: -ERR usage: CLIENT SETNAME name | GETNAME | ID");
-    assert_string_equal(say('a', "HELLO 3 AUTH a b\n"), "a: -ERR usage: HELLO [protocol [SETNAME name]]");
+    assert_string_equal(say('a', "HELLO 3 AUTH a b\n"),
+                        "a: -ERR there are no passwords; use the Unix socket, or TLS with the key or a certificate");
+    assert_string_equal(say('a', "HELLO 3 AUTH a\n"),
+                        "a: -ERR usage: HELLO [protocol [AUTH name password] [SETNAME name]]");
 }
 
 static void mistakes_are_named(void **state)

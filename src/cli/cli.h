@@ -150,6 +150,7 @@ int cmd_sweep(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_keygen(int argc, char **argv);
 int cmd_may(int argc, char **argv);
+int cmd_passwd(int argc, char **argv);
 int cmd_soak(int argc, char **argv);
 int cmd_drain(int argc, char **argv);
 int cmd_page_token(int argc, char **argv);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAY_GROUPS_MAX = 1024, MAY_WHO_MAX = 16384 };
+enum { MAY_GROUPS_MAX = 60, MAY_WHO_MAX = 3500 };
 
 /* What the word WHO stands for. */
 struct may {
@@ -72,19 +72,55 @@ static int may_by_file(const char *file, struct may *m, unsigned right, const ch
     return v.allowed ? CLI_OK : CLI_FAILED;
 }
 
+/* The subjects of WHO, with numbers, as the daemon knows them. */
+static void may_print_who(const struct may *m, char *text, size_t size)
+{
+    const struct rights_subject *s = &m->subject;
+    char label[RIGHTS_LABEL_MAX];
+    size_t len;
+
+    rights_print_subject(s, label);
+    if (s->kind == RIGHTS_USER || s->kind == RIGHTS_GROUP)
+        snprintf(label, sizeof label, "%s:%u", s->kind == RIGHTS_USER ? "user" : "group", (unsigned)s->number);
+    len = (size_t)snprintf(text, size, "%s", label);
+    for (int k = 0; s->kind == RIGHTS_USER && k < m->groups && len < size; k++)
+        len += (size_t)snprintf(text + len, size - len, ",group:%u", (unsigned)m->group[k]);
+}
+
+/* By the rules that a daemon has. */
+static int may_ask(const struct ask_place *place, const char *who, const char *right, const char *name)
+{
+    const char *words[] = {"MAY", who, right, name};
+    struct dibs *d = ask_connect(place, NULL, CLI_USAGE);
+    struct dibs_reply *r = NULL;
+    bool allowed;
+
+    if (dibs_ask(d, words, *name ? 4 : 3, &r) != DIBS_OK || r->type != DIBS_LIST || r->count != 2)
+        cli_die("%s", dibs_message(d));
+    allowed = r->item[0]->number;
+    printf("%s: %s\n", allowed ? "yes" : "no", ask_clean(r->item[1]->text));
+    dibs_free(r);
+    dibs_close(d);
+    return allowed ? CLI_OK : CLI_FAILED;
+}
+
 int cmd_may(int argc, char **argv)
 {
+    struct ask_place place = {0};
     const char *file = NULL, *words[3];
+    bool me;
+    char who[MAY_WHO_MAX] = "me";
     const struct cli_option options[] = {
         {"--config", CLI_TEXT, &file, "FILE",
-         "decide by the rules in FILE, a configuration of dibs serve (default: no file)", 0, 0, NULL},
+         "decide by the rules in FILE, a configuration of dibs serve (default: ask the daemon)", 0, 0, NULL},
+        ASK_PLACE_OPTIONS(place),
         {0},
     };
     const struct cli_usage usage = {
-        "dibs may WHO RIGHT [NAME] --config FILE",
+        "dibs may WHO RIGHT [NAME] [OPTION...]",
         "Tells whether a client has a right, and by which rule of the configuration.\n"
         "\n"
-        "WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; a user is in its groups. RIGHT is "
+        "WHO is me, any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; a user is in its groups. RIGHT is "
         "lock, "
         "shared, watch, force-unlock or admin, which has no NAME. \"dibs serve --help\" describes the rules.\n"
         "\n"
@@ -105,7 +141,11 @@ int cmd_may(int argc, char **argv)
 
     if (count < 2)
         cli_die("which client, and which right? dibs may WHO RIGHT NAME");
-    may_read_who(&m, words[0]);
+    me = strcmp(words[0], "me") == 0;
+    if (!me)
+        may_read_who(&m, words[0]);
+    if (me && file)
+        cli_die("a file does not tell who you are; leave out --config, or write user:NAME");
     if (!rights_parse_rights(&right, words[1], strlen(words[1]), why) || !right || right == RIGHTS_ALL)
         cli_die("\"%s\" is not one right; there are lock, shared, watch, force-unlock and admin", words[1]);
     if (right == (RIGHT_LOCK | RIGHT_SHARED))
@@ -114,7 +154,9 @@ int cmd_may(int argc, char **argv)
         cli_die(count == 3 ? "admin is about no lock: dibs may %s admin"
                            : "the right is about a lock; which one? dibs may %s %s NAME",
                 words[0], words[1]);
+    if (!file && !me)
+        may_print_who(&m, who, sizeof who);
     if (!file)
-        cli_die("which rules? name their file with --config");
+        return may_ask(&place, who, words[1], count == 3 ? words[2] : "");
     return may_by_file(file, &m, right, count == 3 ? words[2] : "");
 }

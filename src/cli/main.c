@@ -21,6 +21,7 @@ const struct cli_command cli_commands[] = {
     {"page-token", "print an address that opens the web page of a daemon", cmd_page_token, NULL},
     {"drain", "end a daemon when its clients hold no locks any more", cmd_drain, NULL},
     {"member", "list, add or remove the members of a cluster", cmd_member, NULL},
+    {"passwd", "make the line of a configuration for a name with a password", cmd_passwd, NULL},
     {"may", "tell whether a client has a right, and by which rule", cmd_may, NULL},
     {"keygen", "make a key for the members of a cluster, or for its clients", cmd_keygen, NULL},
     {"soak", "run simulated clusters of the service under faults", cmd_soak, NULL},

@@ -19,7 +19,7 @@ struct secure {
 static struct tls_keys *secure_keys(const struct key *key, char *why, size_t size)
 {
     struct key daemon, proof = key->client ? *key : key_derive(key, KEY_OPERATORS);
-    struct tls_conf conf = {.proof = &proof, .trusts = 1};
+    struct tls_conf conf = {.proof = &proof, .trusts = 1, .name = key->name};
     struct tls_keys *keys = NULL;
 
     daemon = key->client ? *key : key_derive(key, KEY_DAEMONS);

@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include "command.h"
+#include "permit.h"
 
 #include "base/memory.h"
 
@@ -35,6 +36,7 @@ static void client_free(struct node *node, struct client *c)
     ring_cut(&c->in_hungry);
     bytes_free(&c->in);
     bytes_free(&c->out);
+    permit_free(c->who);
     free(c);
 }
 

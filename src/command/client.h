@@ -18,6 +18,7 @@
 
 #include "node/session.h"
 #include "protocol/resp.h"
+#include "rights/rights.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
 /* The credit of a client for one turn, in commands; a command with COMMAND_LOOKS counts as 16, and one with many words for more
@@ -25,6 +26,8 @@ enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX 
 enum { CLIENT_TURN = 256, CLIENTS_TURN = 4 * CLIENT_TURN };
 enum { CLIENT_FEW = 32, CLIENT_LEAST = 8 }; /* hungry clients that have all of it; what each of many has at least */
 enum { CLIENT_STEPS = 64 };                 /* claims that a command may look at for one more */
+
+enum { PERMIT_LOGIN_COST = 64 }; /* the credit that a login costs: a password takes about a millisecond */
 
 enum { CLIENT_WHY_MAX = LOSS_BY_MAX + 96 };
 
@@ -46,9 +49,10 @@ struct client {
     enum client_urgency urgency; /* of what it is to be told, while it is among in_news; else CLIENT_ANSWERED */
     bool blocked;                /* its connection takes no more bytes for now */
     struct bytes in, out;
-    unsigned protocol; /* 2 or 3 */
-    unsigned credit;   /* for what it may still do in this turn */
-    bool operates;     /* it has proved that it may do what takes an operator; the driver knows */
+    unsigned protocol;      /* 2 or 3 */
+    unsigned credit;        /* for what it may still do in this turn */
+    bool operates;          /* it has proved that it may do what takes an operator; the driver knows */
+    struct rights_who *who; /* what else it has proved (permit.h); or null */
     struct ring losses;
     unsigned loss_count;
     bool losses_forgotten; /* there were more losses than are kept */

@@ -1,6 +1,9 @@
 /* command.c - the commands of clients, one function for each: the client's locks, the member, the connection; and the
  * table of all commands. See client.h. */
 #include "command.h"
+#include "permit.h"
+
+#include "node/audit.h"
 
 #include "base/plain.h"
 #include "node/drain.h"
@@ -40,19 +43,6 @@ bool command_is_name(struct client *c, struct resp_word name)
     if (wrong)
         resp_error(&c->out, "ERR", wrong);
     return !wrong;
-}
-
-bool command_may(struct client *c, const char *what)
-{
-    char line[256];
-
-    snprintf(line, sizeof line,
-             "%s takes an operator: use the daemon's socket as its owner or root, or the cluster key, or a certificate "
-             "for operator.dibs",
-             what);
-    if (!c->operates)
-        resp_error(&c->out, "NOPERM", line);
-    return c->operates;
 }
 
 /* ----------------------------------------------------------------------------------------------------- locks of one */
@@ -112,6 +102,8 @@ static void command_lock(struct client *c, const struct resp_request *r)
     wrong = command_wish(r, &wish);
     if (wrong)
         resp_error(&c->out, "ERR", wrong);
+    else if (!permit(c, wish.mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK, r->word[1]) || !permit_more(c, 1))
+        return;
     else if ((code = session_lock(c->session, &wish, &why)))
         resp_error(&c->out, code, line);
     else
@@ -311,6 +303,7 @@ static void command_member(struct client *c, const struct resp_request *r)
     bool add = resp_is(r->word[1], "ADD"), list = resp_is(r->word[1], "LIST");
     struct node_wish wish = {.add = add, .force = r->count == 4 && resp_is(r->word[3], "FORCE")};
     size_t words = list ? 2 : add || wish.force ? 4 : 3;
+    char text[LINK_NAME_MAX + VIEW_ADDRESS_MAX + 32];
     const char *wrong;
 
     if (r->count != words || (!list && !add && !resp_is(r->word[1], "REMOVE"))) {
@@ -321,7 +314,7 @@ static void command_member(struct client *c, const struct resp_request *r)
         command_list_members(c);
         return;
     }
-    if (!command_may(c, "changing the members"))
+    if (!permit_admin(c, "changing the members"))
         return;
     if (r->word[2].len > LINK_NAME_MAX || (add && r->word[3].len > VIEW_ADDRESS_MAX)) {
         resp_error(&c->out, "ERR", "a name has 1 to 63 bytes, an address at most 71");
@@ -331,10 +324,17 @@ static void command_member(struct client *c, const struct resp_request *r)
     if (add)
         memcpy(wish.address, r->word[3].at, r->word[3].len);
     wrong = node_change_roster(c->session->node, &wish);
-    if (wrong)
+    if (wrong) {
         resp_error(&c->out, "ERR", wrong);
-    else
-        resp_simple(&c->out, "OK");
+        return;
+    }
+    snprintf(text, sizeof text, "%s %s%s%s",
+             add          ? "add"
+             : wish.force ? "remove by force"
+                          : "remove",
+             wish.name, add ? " at " : "", wish.address);
+    audit_tell(&(struct audit){.what = AUDIT_MEMBER, .session = c->session, .name = "", .text = text});
+    resp_simple(&c->out, "OK");
 }
 
 /* How many clients of this member hold locks; then, of some of them, a lock and what the client says of itself. */
@@ -346,8 +346,10 @@ static void command_drain(struct client *c, const struct resp_request *r)
     uint32_t count;
 
     (void)r;
-    if (!command_may(c, "DRAIN"))
+    if (!permit_admin(c, "DRAIN"))
         return;
+    if (c->session->node->drainer != c->session)
+        audit_tell(&(struct audit){.what = AUDIT_DRAIN, .session = c->session, .name = "", .text = ""});
     count = drain_go_on(c->session);
     resp_array(&c->out, 1 + 2 * (count < SHOWN ? count : SHOWN));
     resp_integer(&c->out, count);
@@ -425,16 +427,24 @@ static bool command_name_client(struct client *c, struct resp_word who)
 static void command_hello(struct client *c, const struct resp_request *r)
 {
     uint64_t protocol = c->protocol;
+    const struct resp_word *login = NULL, *name = NULL;
 
     if (r->count > 1 && (!command_number(r->word[1], 3, &protocol) || protocol < 2)) {
         resp_error(&c->out, "NOPROTO", "this server speaks versions 2 and 3 of the protocol");
         return;
     }
-    if (r->count > 2 && !(r->count == 4 && resp_is(r->word[2], "SETNAME"))) {
-        resp_error(&c->out, "ERR", "usage: HELLO [protocol [SETNAME name]]");
-        return;
-    }
-    if (r->count == 4 && !command_name_client(c, r->word[3]))
+    for (size_t k = 2; k < r->count;)
+        if (resp_is(r->word[k], "SETNAME") && k + 1 < r->count) {
+            name = &r->word[k + 1];
+            k += 2;
+        } else if (resp_is(r->word[k], "AUTH") && k + 2 < r->count) {
+            login = &r->word[k + 1];
+            k += 3;
+        } else {
+            resp_error(&c->out, "ERR", "usage: HELLO [protocol [AUTH name password] [SETNAME name]]");
+            return;
+        }
+    if ((login && !permit_login(c, login[0], login[1])) || (name && !command_name_client(c, *name)))
         return;
     c->protocol = (unsigned)protocol;
     resp_map(&c->out, c->protocol, 4);
@@ -524,7 +534,7 @@ const struct command commands[] = {
     {"SCRIPT", 2, RESP_ARGS_MAX, command_script, "SCRIPT LOAD script | EXISTS sha1 ... | FLUSH", COMMAND_LOOKS},
     {"SELECT", 2, 2, command_select, "SELECT 0", 0},
     {"ECHO", 2, 2, command_echo, "ECHO text", 0},
-    {"AUTH", 2, 3, command_auth, "AUTH [user] password", 0},
+    {"AUTH", 2, 3, command_auth, "AUTH name password", 0},
     {"WAIT", 3, 3, command_wait, "WAIT count ms", 0},
     {"HOLDERS", 2, 2, command_holders, "HOLDERS name", COMMAND_COSTS | COMMAND_LOOKS},
     {"WAITERS", 2, 2, command_waiters, "WAITERS name", COMMAND_COSTS | COMMAND_LOOKS},
@@ -538,13 +548,14 @@ const struct command commands[] = {
      COMMAND_SUBSCRIBED | COMMAND_LOOKS},
     {"PUNSUBSCRIBE", 1, RESP_ARGS_MAX, command_unsubscribe, "PUNSUBSCRIBE [pattern ...]",
      COMMAND_SUBSCRIBED | COMMAND_LOOKS},
+    {"MAY", 3, 4, command_may, "MAY me|who right [name]", COMMAND_LOOKS},
     {"STATUS", 1, 1, command_status, "STATUS", COMMAND_LOOKS},
     {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name [FORCE]", COMMAND_LOOKS},
     {"DRAIN", 1, 1, command_drain, "DRAIN", COMMAND_LOOKS},
     {"PAGE-TOKEN", 1, 1, command_page_token, "PAGE-TOKEN", COMMAND_LOOKS},
     {"INFO", 1, 2, command_info, "INFO", 0},
     {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
-    {"HELLO", 1, 7, command_hello, "HELLO [protocol [SETNAME name]]", 0},
+    {"HELLO", 1, 7, command_hello, "HELLO [protocol [AUTH name password] [SETNAME name]]", 0},
     {"CLIENT", 2, 4, command_client, "CLIENT SETNAME name | GETNAME | ID", 0},
     {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND", COMMAND_LOOKS},
     {"QUIT", 1, 1, command_quit, "QUIT", COMMAND_SUBSCRIBED},

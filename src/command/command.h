@@ -13,9 +13,6 @@ const char *command_objects_to(struct resp_word name);
 /* The same check. If the word cannot be a name, the client is sent an error, and the result is false. */
 bool command_is_name(struct client *c, struct resp_word name);
 
-/* Is the client an operator? If not, it is sent an error that names `what`. */
-bool command_may(struct client *c, const char *what);
-
 /* command_query.c */
 void command_holders(struct client *c, const struct resp_request *r);
 void command_waiters(struct client *c, const struct resp_request *r);

@@ -1,6 +1,9 @@
 /* command_query.c - queries about locks, which all members answer. See query.h. */
 #include "base/pack.h"
 #include "command.h"
+#include "permit.h"
+
+#include "node/audit.h"
 
 #include <stdio.h>
 
@@ -8,8 +11,12 @@
 
 static void command_ask(struct client *c, enum query_about about, struct resp_word name)
 {
-    if (command_is_name(c, name))
-        query_ask(c->session, about, name.at, name.len, 0, 0);
+    if (!command_is_name(c, name) || !permit(c, about == ASK_EVICT ? RIGHT_FORCE : RIGHT_WATCH, name))
+        return;
+    if (about == ASK_EVICT)
+        audit_tell(&(struct audit){
+            .what = AUDIT_FORCE_UNLOCK, .session = c->session, .name = name.at, .name_len = name.len, .text = ""});
+    query_ask(c->session, about, name.at, name.len, 0, 0);
 }
 
 void command_holders(struct client *c, const struct resp_request *r)
@@ -24,8 +31,7 @@ void command_waiters(struct client *c, const struct resp_request *r)
 
 void command_force_unlock(struct client *c, const struct resp_request *r)
 {
-    if (command_may(c, "FORCE-UNLOCK"))
-        command_ask(c, ASK_EVICT, r->word[1]);
+    command_ask(c, ASK_EVICT, r->word[1]);
 }
 
 /* LOCKS works in pages, like SCAN of Redis, one member after the other. A cursor consists of a member's id and a place
@@ -63,7 +69,7 @@ void command_locks(struct client *c, const struct resp_request *r)
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
 
-static size_t command_count_rows(const struct query *q)
+static size_t command_count_rows(const struct client *c, const struct query *q)
 {
     struct claim_row claim;
     struct lock_row lock;
@@ -74,7 +80,7 @@ static size_t command_count_rows(const struct query *q)
 
         count += q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more);
         while (u.at < u.end && (q->about == ASK_LOCKS ? query_lock_row(&u, &lock) : query_claim_row(&u, &claim)))
-            count++;
+            count += q->about != ASK_LOCKS || permit_sees(c, lock.name, lock.name_len, false);
     }
     return count;
 }
@@ -157,14 +163,15 @@ void command_answer(struct client *c, const struct query *q)
         resp_array(&c->out, 2);
         resp_integer(&c->out, command_next_page(c, &q->answer[0]));
     }
-    resp_array(&c->out, command_count_rows(q));
+    resp_array(&c->out, command_count_rows(c, q));
     for (uint32_t k = 0; k < q->count; k++) {
         struct unpack u = unpack_bytes(&q->answer[k].rows);
 
         while (q->about != ASK_LOCKS && u.at < u.end && query_claim_row(&u, &claim))
             command_show_claim(c, &q->answer[k], &claim, q->about != ASK_WAITERS);
         while (q->about == ASK_LOCKS && u.at < u.end && query_lock_row(&u, &lock))
-            command_show_lock(c, &q->answer[k], &lock);
+            if (permit_sees(c, lock.name, lock.name_len, false))
+                command_show_lock(c, &q->answer[k], &lock);
         if (q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more))
             command_show_gap(c, &q->answer[k]);
     }

@@ -4,6 +4,7 @@
  * be stored. A lock that other commands have made (LOCK) is no key for these. There is no Lua interpreter: a script is known
  * by its digest or its text, and stands for one of a few operations (protocol/redis_scripts.h). */
 #include "command.h"
+#include "permit.h"
 #include "protocol/redis_scripts.h"
 
 #include <inttypes.h>
@@ -51,7 +52,7 @@ static void redis_ask(struct client *c, struct token_wish wish, const struct res
     if (!wish.token)
         wish.token = "";
     if (command_are_names(c, names, count))
-        token_ask(c->session, &wish, names, count);
+        permit_token(c, &wish, names, count, wish.style == REDIS_VALUE);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -303,8 +304,10 @@ void command_echo(struct client *c, const struct resp_request *r)
 
 void command_auth(struct client *c, const struct resp_request *r)
 {
-    (void)r;
-    resp_error(&c->out, "ERR", "there are no passwords; use the Unix socket, or TLS with the key or a certificate");
+    static const struct resp_word standard = {"default", 7}; /* as Redis calls the user without a name */
+
+    if (permit_login(c, r->count == 3 ? r->word[1] : standard, r->word[r->count - 1]))
+        resp_simple(&c->out, "OK");
 }
 
 /* All members that take part know every lock of which a client was told. */

@@ -13,6 +13,7 @@
  * Redisson repeats an unlock that was not answered, and Redis remembers the first answer for that. This daemon does not: a thread that
  * asks again may be told that it does not hold the lock. */
 #include "command.h"
+#include "permit.h"
 #include "protocol/redis_scripts.h"
 
 #include <inttypes.h>
@@ -61,7 +62,7 @@ void command_redisson(struct client *c, enum script_means means, const struct re
         resp_error(&c->out, "ERR", wrong);
     else if (command_are_names(c, r->key,
                                means == SCRIPT_REFRESH_EACH ? r->keys : 1)) /* others are channels and latches */
-        token_ask(c->session, &wish, r->key, means == SCRIPT_REFRESH_EACH ? r->keys : 1);
+        permit_token(c, &wish, r->key, means == SCRIPT_REFRESH_EACH ? r->keys : 1, false);
 }
 
 /* HEXISTS and HGET: how often this thread has acquired the lock. */
@@ -77,7 +78,7 @@ void command_hash(struct client *c, const struct resp_request *r)
     if (wish.token_len < 1 || wish.token_len > TOKEN_COUNTED_MAX)
         resp_error(&c->out, "ERR", "the field is the id of a thread, which has 1 to 240 bytes");
     else if (command_are_names(c, &r->word[1], 1))
-        token_ask(c->session, &wish, &r->word[1], 1);
+        permit_token(c, &wish, &r->word[1], 1, false);
 }
 
 /* Which of the op's keys was the k-th of the command. */

@@ -1,5 +1,6 @@
 /* command_session.c - kept sessions, as a client asks for them. See keep.h. */
 #include "command.h"
+#include "permit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,15 +28,17 @@ static void command_keep(struct client *c, struct resp_word word)
 {
     const char *code, *why = "KEEP takes milliseconds, from 1000 to 3600000";
     char text[ID_DIGITS + 1];
+    struct keep_id shown = keep_secret(c->session->node);
     uint64_t ms;
 
-    code = command_number(word, KEEP_MS_MAX, &ms) && ms >= KEEP_MS_MIN ? keep_begin(c->session, (uint32_t)ms, &why)
-                                                                       : "ERR";
+    code = command_number(word, KEEP_MS_MAX, &ms) && ms >= KEEP_MS_MIN
+               ? keep_begin(c->session, permit_bind(c, shown), (uint32_t)ms, &why)
+               : "ERR";
     if (code) {
         resp_error(&c->out, code, why);
         return;
     }
-    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, c->session->kept->id.high, c->session->kept->id.low);
+    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, shown.high, shown.low);
     resp_text(&c->out, text);
 }
 
@@ -44,7 +47,7 @@ static void command_resume(struct client *c, struct resp_word word)
     const char *code, *why = "the id of a session has 32 hexadecimal digits, as SESSION KEEP has told it";
     struct keep_id id;
 
-    code = command_id(word, &id) ? keep_resume(c->session, id, &why) : "ERR";
+    code = command_id(word, &id) ? keep_resume(c->session, permit_bind(c, id), &why) : "ERR";
     if (code)
         resp_error(&c->out, code, why);
 }

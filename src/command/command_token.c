@@ -1,5 +1,6 @@
 /* command_token.c - LOCK, RENEW and UNLOCK with a token. See token.h. */
 #include "command.h"
+#include "permit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +56,7 @@ bool command_with_token(struct client *c, const struct resp_request *r)
     if (wrong)
         resp_error(&c->out, "ERR", wrong);
     else
-        token_ask(c->session, &wish, &r->word[1], 1);
+        permit_token(c, &wish, &r->word[1], 1, false);
     return true;
 }
 

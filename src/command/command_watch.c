@@ -4,6 +4,7 @@
  * description of the client up to the end: "granted ant 3 1794783362105714 exclusive web1:812 backup.sh". A fence of 0
  * means none. */
 #include "command.h"
+#include "permit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,9 +47,12 @@ void command_subscribe(struct client *c, const struct resp_request *r)
 
     for (size_t k = 1; k < r->count; k++) {
         struct watch_topic topic = command_topic(pattern, r->word[k]);
+        unsigned any_of =
+            topic.channel ? RIGHT_WATCH | RIGHT_LOCK : RIGHT_WATCH; /* a channel tells only that it is free */
         const char *wrong;
 
-        if (!command_is_name(c, r->word[k]))
+        if (!command_is_name(c, r->word[k]) ||
+            (!pattern && !permit(c, any_of, (struct resp_word){topic.text, topic.len})))
             continue;
         if ((wrong = watch_subscribe(c->session, &topic)))
             resp_error(&c->out, "BUSY", wrong);
@@ -90,6 +94,8 @@ void command_event(struct client *c, const struct subscription *s, const struct 
 {
     char line[512];
 
+    if (!permit_sees(c, note->name, note->name_len, watch_channel(s))) /* the rules may have changed meanwhile */
+        return;
     if (watch_channel(s)) { /* Redisson is told only that the lock is free */
         if (note->event != WATCH_RELEASED && note->event != WATCH_LOST)
             return;

@@ -10,6 +10,7 @@
 
 struct dme_alg;
 
+enum { STATS_AUDITS = 16 }; /* at least as many as there are sorts of audit records (node/audit.h) */
 enum { STATS_BUCKETS = 14, STATS_KINDS_MAX = 32, STATS_ALGS_MAX = 64 };
 
 /* The upper bounds of the buckets, in milliseconds and as text in seconds. */
@@ -40,8 +41,9 @@ struct stats {
     struct stats_times wait, hold, handover;
     /* Counted by the driver, which owns the disk, the loop, the log and the memory. */
     struct stats_times disk, turn, turn_cpu;
-    uint64_t memory, memory_max; /* bytes in use, and their bound; 0: no bound */
-    uint64_t log_dropped;        /* lines */
+    uint64_t memory, memory_max;   /* bytes in use, and their bound; 0: no bound */
+    uint64_t log_dropped;          /* lines */
+    uint64_t audits[STATS_AUDITS]; /* what the audit trail is told, by sort */
 };
 
 void stats_add_time(struct stats_times *t, uint64_t ms);

@@ -57,25 +57,32 @@ void keep_end_token(struct keep_session *e)
     keep_remove(&node->keep, e);
 }
 
-const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why)
+struct keep_id keep_secret(const struct node *node)
+{
+    struct keep_id id = {.high = 0};
+
+    if (node->conf.random) {
+        id.high = node->conf.random(node->conf.user);
+        id.low = node->conf.random(node->conf.user);
+    }
+    return id;
+}
+
+const char *keep_begin(struct session *s, struct keep_id id, uint32_t keep_ms, const char **why)
 {
     struct node *node = s->node;
-    struct keep_id id;
 
-    *why = s->kept              ? "this connection has a kept session already"
-           : s->held            ? "a session is kept from its beginning: ask for that before the first lock"
-           : !node->conf.random ? "this member has no source of secrets"
-                                : NULL;
+    *why = s->kept                      ? "this connection has a kept session already"
+           : s->held                    ? "a session is kept from its beginning: ask for that before the first lock"
+           : !node->conf.random         ? "this member has no source of secrets"
+           : keep_find(&node->keep, id) ? "this id is in use; ask again"
+                                        : NULL;
     if (*why)
         return "ERR";
     if (node->keep.own_count >= KEEP_OWN_MAX) {
         *why = "this member keeps too many sessions; try again later, or at another member";
         return "BUSY";
     }
-    do {
-        id.high = node->conf.random(node->conf.user);
-        id.low = node->conf.random(node->conf.user);
-    } while (keep_find(&node->keep, id));
     keep_begin_own(s, id, keep_ms);
     ring_cut(&s->in_confirming);
     return NULL;

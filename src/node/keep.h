@@ -132,7 +132,9 @@ struct session;
 
 /* ---- For src/command. */
 /* Each returns null, or an error code for programs, with a line in `why` for people. */
-const char *keep_begin(struct session *s, uint32_t keep_ms, const char **why);
+const char *keep_begin(struct session *s, struct keep_id id, uint32_t keep_ms, const char **why);
+/* A secret for a new id. */
+struct keep_id keep_secret(const struct node *node);
 const char *keep_resume(struct session *s, struct keep_id id, const char **why);
 /* The session ends, and what it holds is released. */
 void keep_end(struct session *s);

@@ -206,6 +206,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .digest = XXH3_64bits(conf->summary, strlen(conf->summary)),
                                     .incarnation = conf->incarnation};
     node->promise_ms = promise_stretch_ms(conf->lease_ms);
+    parties_init(&node->parties);
     node->beat_every_ms = conf->lease_ms / 8;
     node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
     locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,

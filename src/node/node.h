@@ -24,11 +24,17 @@
 #include "member/fence.h"
 #include "member/member.h"
 #include "member/promise.h"
+#include "party.h"
 #include "token.h"
 
 enum { NODE_MEMBERS_MAX = VIEW_MEMBERS_MAX };
 
+struct audit;
 struct client;
+struct rights;
+
+/* Is it the right password? NODE_LOGIN_LATER: there were too many wrong ones, and this one was not looked at. */
+enum node_login { NODE_LOGIN_RIGHT, NODE_LOGIN_WRONG, NODE_LOGIN_LATER };
 
 struct node_conf {
     const char *name;    /* it and the summary outlive the node */
@@ -56,6 +62,13 @@ struct node_conf {
     /* Writes an address at which this client, as whom a browser then acts, can see the member's web page. Returns null, or
      * why there is none. A null pointer: there never is. */
     const char *(*invite)(void *user, const struct client *c, char *url, size_t size);
+    /* The rules for clients (rights/rights.h), or null: there are none. The driver may put others in their place. */
+    const struct rights *rights;
+    /* Returns whether this is the password of the name. A null pointer: no name can log in. */
+    enum node_login (*login)(void *user, const char *name, size_t name_len, const char *password, size_t len);
+    /* For the audit trail, or null (audit.h); and whether it shall have grants and releases, too. */
+    void (*audit)(void *user, const struct audit *a);
+    bool audits_locks;
     /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it
      * waits for this lock since then, or null. */
     void (*told)(void *user, struct client *c, const struct node_event *event);
@@ -94,6 +107,7 @@ struct node {
     struct admin admin;
     struct keep keep;
     struct tokens tokens;
+    struct parties parties;
     struct ring sessions;
     struct ring confirming; /* sessions that must confirm again and again, the one that did so longest ago first */
     struct ring tasks;      /* sessions with many claims that are let go in pieces */

@@ -61,6 +61,7 @@ static void session_tell_grant(struct claim *c)
 static void session_free(struct session *s)
 {
     token_gone(s);
+    party_leave(s);
     ring_cut(&s->in_resuming);
     ring_cut(&s->in_news);
     ring_cut(&s->in_confirming);
@@ -84,8 +85,10 @@ static void session_take_out(struct claim *c)
     if (c == s->waiting) {
         s->waiting = NULL;
         s->node->stats.waiters--;
+        party_count(s, -1, 0);
     } else {
         s->held--;
+        party_count(s, 0, -1);
         s->node->stats.holders--;
         stats_add_time(&s->node->stats.hold, s->node->now_ms - c->since_ms);
     }
@@ -247,6 +250,7 @@ static void session_end(struct session *s, enum session_task task)
         session_forget(s->waiting);
     s->user = NULL;
     s->orphan = true;
+    party_disconnect(s);
     ring_cut(&s->in_confirming);
     if (s->kept) {
         session_detach(s, task == SESSION_RELEASES);
@@ -314,6 +318,7 @@ struct claim *session_adopt(struct session *s, const char *name, size_t name_len
     ring_init(&c->in_renewed);
     ring_push(&s->claims, &c->in_session);
     s->held++;
+    party_count(s, 0, 1);
     s->node->stats.holders++;
     return c;
 }
@@ -336,6 +341,8 @@ void session_pass_all(struct session *from, struct session *to)
         ring_push(&to->claims, &c->in_session);
         c->session = to;
     }
+    party_count(from, 0, -(int)from->held);
+    party_count(to, 0, (int)from->held);
     to->held += from->held;
     from->held = 0;
     to->vouched_ms = from->vouched_ms;
@@ -452,6 +459,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     ring_push(&s->claims, &c->in_session);
     s->waiting = c;
     s->node->stats.waiters++;
+    party_count(s, 1, 0);
     c->since_ms = s->node->now_ms;
     if (c->state == CLAIM_WAITING) {
         session_set_due(c, wish->wait_ms ? wish->wait_ms : session_try_ms(s->node));
@@ -510,6 +518,7 @@ void session_settle(struct claim *c)
     session_hear(s);
     s->waiting = NULL;
     s->held++;
+    party_count(s, -1, 1);
     session_begin_ttl(c, c->ttl_ms);
 }
 

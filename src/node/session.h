@@ -61,6 +61,8 @@ struct session {
     struct keep_id resumes, cut;   /* which session it waits for; which one has been taken from it, or 0 */
     uint64_t asked_view, asked_ms; /* when the owner of the former was last asked */
     enum keep_news keep_news;      /* what it has to be told */
+    struct party *party;           /* all sessions of its client; null: not known yet */
+    bool counted;                  /* among the connections of its party */
     void *user;                    /* the driver's */
     struct client *client;         /* whose connection it is; null: an orphan, or a test of this file */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */

@@ -289,6 +289,7 @@ static void token_claim(struct token_op *op)
     s = session_open_orphan(node);
     memcpy(s->who, op->session->who, sizeof s->who);
     memcpy(s->from, op->session->from, sizeof s->from);
+    party_join_as(s, op->session);
     dme_text_init(&why, op->why, sizeof op->why);
     code = session_lock(s, &wish, &why);
     if (code) {

@@ -74,6 +74,7 @@ static void poll_wait(struct token_poll *p, const struct token_op *op)
 
     dme_text_init(&why, line, sizeof line);
     memcpy(s->who, op->session->who, sizeof s->who);
+    party_join_as(s, op->session);
     if (session_lock(s, &wish, &why)) {
         session_end_orphan(s);
         return;

@@ -5,6 +5,7 @@
 #include "conf.h"
 
 #include "base/memory.h"
+#include "tls/password.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -78,6 +79,9 @@ struct rights *conf_rights(struct conf_draft *d)
 
         if (!rights_parse_login(&l, d->login[k].text, why))
             conf_mistake(d, &d->login[k], "%s", why);
+        else if (!password_is_hash(l.hash))
+            conf_mistake(d, &d->login[k], "this is no hash of a password; dibs passwd %s prints the whole line",
+                         l.name);
         else if (rights_login(t, l.name, strlen(l.name)))
             conf_mistake(d, &d->login[k], "\"%s\" has a password in line %u already; keep one of them", l.name,
                          rights_login(t, l.name, strlen(l.name))->line);

@@ -130,30 +130,12 @@ static void clients_do(struct serve *s, struct node_output *out)
 
 /* ----------------------------------------------------------------------------------------------------- what happens */
 
-/* The client has authenticated, if it has to: records where it comes from and whether it is an operator. Users are
- * named by number, since looking up their names may need the network. */
+/* The client has authenticated, if it has to: records where it comes from and what it has proved. */
 static void clients_meet(struct serve_client *c)
 {
-    const struct tls *tls = c->stream->tls;
-    struct session *session = c->client->session;
-    int proved = tls ? tls_proved(tls) : -1;
-    bool local = c->stream->uv.any.type == UV_NAMED_PIPE;
-    struct sockaddr_storage address;
-    struct ucred peer;
-    socklen_t len = sizeof peer;
-    uv_os_fd_t fd;
-
     clients_known(c);
-    if (!local && serve_peer_address(c->stream, &address))
-        uv_ip_name((struct sockaddr *)&address, session->from, sizeof session->from);
-    if (tls) {
-        c->client->operates = proved == CONF_TRUST_OPERATORS || (proved < 0 && tls_is_named(tls, CONF_OPERATOR));
-    } else if (local && uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) == 0 &&
-               getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
-        c->process = peer.pid;
-        c->client->operates = peer.uid == geteuid() || peer.uid == 0;
-        snprintf(session->from, sizeof session->from, "user %u", (unsigned)peer.uid);
-    }
+    if (!c->client->who)
+        serve_identify(c->serve, c->client, c->stream, &c->process);
 }
 
 static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len)

@@ -1,19 +1,48 @@
-/* renew.c - SIGHUP: the daemon reads its keys and certificates again.
+/* renew.c - SIGHUP: the daemon reads its keys and certificates again, and the rules for clients.
  *
  * The files may be on a network, or on a disk that is slow, so a thread of libuv reads them. Meanwhile the loop goes on with
- * the old ones. Connections that exist keep what they were made with; new connections use what was read. A SIGHUP that
- * comes while the files are being read makes the daemon read them once more. */
+ * the old ones. Connections that exist keep what they were made with; new connections use the keys that were read. Rules apply to
+ * every client from then on; what a client holds stays. If anything is wrong with the rules, the old ones stay. Other settings of the file take a
+ * restart. A SIGHUP that comes while the files are being read makes the daemon read them once more. */
 #include "serve.h"
 
-/* In a thread. Until renew_done the draft is the thread's. */
+#include <stdlib.h>
+
+/* In a thread. Until renew_done the drafts are the thread's. */
 static void renew_read(uv_work_t *work)
 {
     struct serve *s = work->data;
 
-    s->renewal.good = conf_read_secrets(s->draft, &s->renewal.fresh);
+    s->renewal.good = !s->conf->members_tls || conf_read_secrets(s->draft, &s->renewal.fresh);
+    s->renewal.rights = s->draft->file ? conf_read_rights(&s->renewal.rules, s->draft->file) : NULL;
 }
 
 static void renew_begin(struct serve *s);
+
+static void renew_tell(struct serve *s, const char *what, bool good, const struct conf_draft *d)
+{
+    serve_log(s,
+              good ? "SIGHUP: %s were read again, for connections to come"
+                   : "SIGHUP: %s stay as they were, because of this:",
+              what);
+    for (unsigned k = 0; !good && k < d->mistakes && k < CONF_MISTAKES_MAX; k++)
+        serve_log(s, "%s", d->mistake[k].text);
+}
+
+static void renew_rules(struct serve *s)
+{
+    struct rights *t = s->renewal.rights;
+
+    if (!t) {
+        renew_tell(s, "the rules for clients", false, &s->renewal.rules);
+        return;
+    }
+    serve_log(s, "SIGHUP: the rules for clients were read again: %u rules, %u limits, %u logins", t->rules, t->limits,
+              t->logins);
+    free(s->conf->rights); /* verdicts do not outlast a command */
+    s->conf->rights = t;
+    s->node.conf.rights = t;
+}
 
 static void renew_done(uv_work_t *work, int status)
 {
@@ -22,12 +51,13 @@ static void renew_done(uv_work_t *work, int status)
 
     (void)status;
     s->renewing = false;
-    if (s->renewal.good)
-        conf_use_secrets(s->conf, &s->renewal.fresh);
-    serve_log(s, s->renewal.good ? "SIGHUP: keys and certificates were read again, for connections to come"
-                                 : "SIGHUP: keys and certificates stay as they were, because of this:");
-    for (unsigned k = 0; k < s->draft->mistakes && k < CONF_MISTAKES_MAX; k++)
-        serve_log(s, "%s", s->draft->mistake[k].text);
+    if (s->conf->members_tls) {
+        if (s->renewal.good)
+            conf_use_secrets(s->conf, &s->renewal.fresh);
+        renew_tell(s, "keys and certificates", s->renewal.good, s->draft);
+    }
+    if (s->draft->file)
+        renew_rules(s);
     if (again)
         renew_begin(s);
 }
@@ -44,7 +74,7 @@ void serve_renew(uv_signal_t *signal, int number)
     struct serve *s = signal->data;
 
     (void)number;
-    if (!s->conf->members_tls)
+    if (!s->conf->members_tls && !s->draft->file)
         serve_log(s, "SIGHUP: there are no keys and certificates to be read again");
     else if (s->renewing)
         s->renewal.again = true;

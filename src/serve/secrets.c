@@ -27,7 +27,7 @@ static struct tls_keys *secrets_load(struct conf_draft *d, struct tls_conf *conf
 
 /* Derives the keys for members and for clients from the cluster key. */
 static bool secrets_derive(const struct key *cluster, struct tls_conf *members, struct tls_conf *clients,
-                           struct key *member, struct key *daemon)
+                           struct key *member, struct key *daemon, struct key *names)
 {
     struct key operators = key_derive(cluster, KEY_OPERATORS), client = key_derive(cluster, KEY_CLIENTS);
     bool good = key_public(&operators, clients->trusted[CONF_TRUST_OPERATORS]) &&
@@ -35,6 +35,8 @@ static bool secrets_derive(const struct key *cluster, struct tls_conf *members, 
 
     *member = key_derive(cluster, KEY_MEMBERS);
     *daemon = key_derive(cluster, KEY_DAEMONS);
+    *names = key_derive(cluster, KEY_NAMES);
+    clients->names = names;
     members->key = member;
     clients->proof = daemon;
     clients->trusts = 2;
@@ -80,7 +82,7 @@ bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *file = &d->set[CONF_KEY];
     struct tls_conf members = {.identity = TLS_MEMBERS}, clients = {.trusts = 0};
-    struct key key, member, daemon;
+    struct key key, member, daemon, names;
     char why[512];
 
     conf->has_key = file->text;
@@ -97,12 +99,13 @@ bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
         conf_mistake(d, file, "%s is a key for clients only; a daemon needs that of the cluster", file->text);
         return false;
     }
-    if (!conf->has_key || secrets_derive(&key, &members, &clients, &member, &daemon))
+    if (!conf->has_key || secrets_derive(&key, &members, &clients, &member, &daemon, &names))
         conf->members_tls = secrets_load(d, &members, !conf->has_key);
     if (conf->members_tls)
         conf->clients_tls = secrets_load(d, &clients, conf->has_cert);
     explicit_bzero(&key, sizeof key);
     explicit_bzero(&member, sizeof member);
     explicit_bzero(&daemon, sizeof daemon);
+    explicit_bzero(&names, sizeof names);
     return conf->members_tls && conf->clients_tls;
 }

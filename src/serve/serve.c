@@ -343,6 +343,13 @@ static const char *serve_invite(void *user, const struct client *c, char *url, s
     return serve_http_invite(user, c->operates, c->session->from, url, size);
 }
 
+static enum node_login serve_login(void *user, const char *name, size_t name_len, const char *password, size_t len)
+{
+    struct serve *s = user;
+
+    return passwords_check(&s->passwords, s->conf->rights, serve_now_ms(), name, name_len, password, len);
+}
+
 /* Makes the view before the first from the list of members. */
 static void serve_roster(const struct serve_conf *conf, struct view *view)
 {
@@ -434,6 +441,8 @@ static bool serve_begin(struct serve *s)
                                             .secret = serve_random(s) | 1,
                                             .user = s,
                                             .expiry_optional = s->conf->expiry_optional,
+                                            .rights = s->conf->rights,
+                                            .login = serve_login,
                                             .random = serve_random,
                                             .is_short = serve_is_short,
                                             .objects = serve_objects,

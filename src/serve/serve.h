@@ -8,6 +8,7 @@
 #include "conf.h"
 #include "disk.h"
 #include "door.h"
+#include "passwords.h"
 #include "step/step.h"
 #include "stream.h"
 
@@ -67,12 +68,15 @@ struct serve {
     struct serve_refusals refusals;
     struct http *http;  /* or null */
     unsigned resolving; /* lookups of names in progress */
-    bool renewing;      /* keys and certificates are being read (renew.c) */
+    struct passwords passwords;
+    bool renewing; /* keys and certificates are being read (renew.c) */
     struct {
         uv_work_t work;
-        struct secrets fresh; /* what was read */
-        bool good;            /* all of it could be read */
-        bool again;           /* SIGHUP has come meanwhile: read once more */
+        struct secrets fresh;    /* what was read */
+        bool good;               /* all of it could be read */
+        struct rights *rights;   /* the rules of clients, if they could be read */
+        struct conf_draft rules; /* the draft of these */
+        bool again;              /* SIGHUP has come meanwhile: read once more */
     } renewal;
     uint64_t events;      /* number of events that the node was told of */
     uint64_t leave_by_ms; /* the daemon has been told to end, and ends then at the latest; 0: not told */
@@ -139,6 +143,9 @@ void serve_go_on(struct serve *s);
  * will be called again. */
 bool serve_lets_in(struct serve *s, uv_stream_t *door);
 void serve_clients_stop(struct serve *s);
+/* identify.c: records where the client comes from and what it has proved. `process` is set if it comes from this machine. Returns
+ * false if it has too many connections; it was told then, and is closed. */
+bool serve_identify(struct serve *s, struct client *c, const struct stream *stream, pid_t *process);
 
 /* handover_file.c: a daemon alone ends in order, and keeps its kept sessions for its next process; and takes over those of its
  * last one, before its first view. */

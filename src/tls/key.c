@@ -27,6 +27,13 @@ static const char *key_parse_bytes(uint8_t *bytes, const char *line)
     return line;
 }
 
+bool key_is_name(const char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+    return *name && strlen(name) <= KEY_NAME_MAX && name[strspn(name, allowed)] == '\0';
+}
+
 static bool key_is_end(const char *line)
 {
     return line[strspn(line, " \t\r\n")] == '\0';
@@ -37,7 +44,8 @@ enum key_line { KEY_IS_GOOD, KEY_IS_NONE, KEY_IS_OLD };
 /* "dibs-key cluster 0123..", "dibs-key client 0123.. daemon 4567..". */
 static enum key_line key_parse(struct key *k, const char *line)
 {
-    static const char cluster[] = "dibs-key cluster ", client[] = "dibs-key client ", daemon[] = " daemon ";
+    static const char cluster[] = "dibs-key cluster ", client[] = "dibs-key client ", daemon[] = " daemon ",
+                      named[] = " name ";
 
     k->client = strncmp(line, client, strlen(client)) == 0;
     if (!k->client && strncmp(line, cluster, strlen(cluster)) != 0)
@@ -50,6 +58,14 @@ static enum key_line key_parse(struct key *k, const char *line)
     if (strncmp(line, daemon, strlen(daemon)) != 0)
         return KEY_IS_NONE;
     line = key_parse_bytes(k->daemon, line + strlen(daemon));
+    if (line && strncmp(line, named, strlen(named)) == 0) {
+        size_t len = strcspn(line += strlen(named), " \t\r\n");
+
+        if (len > KEY_NAME_MAX)
+            return KEY_IS_NONE;
+        memcpy(k->name, line, len);
+        line = key_is_name(k->name) ? line + len : NULL;
+    }
     return line && key_is_end(line) ? KEY_IS_GOOD : KEY_IS_NONE;
 }
 
@@ -143,6 +159,8 @@ void key_write(const struct key *k, FILE *to)
     if (k->client) {
         fprintf(to, " daemon ");
         key_write_bytes(k->daemon, to);
+        if (k->name[0])
+            fprintf(to, " name %s", k->name);
     }
     fprintf(to, "\n");
 }
@@ -150,12 +168,22 @@ void key_write(const struct key *k, FILE *to)
 struct key key_derive(const struct key *cluster, enum key_purpose purpose)
 {
     static const char *const purposes[] = {"dibs key of members", "dibs signing key of daemons",
-                                           "dibs signing key of operators", "dibs signing key of clients"};
+                                           "dibs signing key of operators", "dibs signing key of clients",
+                                           "dibs naming key of clients"};
     struct key derived = {.client = false};
     unsigned len = KEY_LEN;
 
     HMAC(EVP_sha256(), cluster->bytes, KEY_LEN, (const uint8_t *)purposes[purpose], strlen(purposes[purpose]),
          derived.bytes, &len);
+    return derived;
+}
+
+struct key key_of_name(const struct key *names, const char *name)
+{
+    struct key derived = {.client = false};
+    unsigned len = KEY_LEN;
+
+    HMAC(EVP_sha256(), names->bytes, KEY_LEN, (const uint8_t *)name, strlen(name), derived.bytes, &len);
     return derived;
 }
 
@@ -169,13 +197,16 @@ bool key_public(const struct key *k, uint8_t *public_key)
     return good;
 }
 
-bool key_for_clients(const struct key *cluster, struct key *client)
+bool key_for_clients(const struct key *cluster, const char *name, struct key *client)
 {
     struct key daemon = key_derive(cluster, KEY_DAEMONS);
     bool good;
 
-    *client = key_derive(cluster, KEY_CLIENTS);
+    *client = key_derive(cluster, *name ? KEY_NAMES : KEY_CLIENTS);
+    if (*name)
+        *client = key_of_name(client, name);
     client->client = true;
+    strncpy(client->name, name, KEY_NAME_MAX);
     good = key_public(&daemon, client->daemon);
     explicit_bzero(&daemon, sizeof daemon);
     return good;

@@ -14,6 +14,7 @@
 
 /* clang-format off */
 #define OPENSSL_FUNCTIONS(F) \
+    F(ASN1_STRING_get0_data) F(ASN1_STRING_length) F(ASN1_TIME_to_tm) F(GENERAL_NAMES_free) F(OPENSSL_sk_num) F(OPENSSL_sk_value) F(SSL_CTX_get0_certificate) F(X509_NAME_get_text_by_NID) F(X509_get0_notAfter) F(X509_get_ext_d2i) F(PKCS5_PBKDF2_HMAC) \
     F(ASN1_INTEGER_set) F(BIO_clear_flags) F(BIO_free) F(BIO_get_data) F(BIO_meth_new) \
     F(BIO_meth_set_ctrl) F(BIO_meth_set_read) F(BIO_meth_set_write) F(BIO_new) F(BIO_set_data) F(BIO_set_flags) F(BIO_set_init) F(CRYPTO_memcmp) \
     F(ERR_clear_error) F(ERR_peek_error) F(ERR_reason_error_string) F(EVP_PKEY_free) F(EVP_PKEY_get_id) \
@@ -49,6 +50,17 @@ bool openssl_load(void);
 #define OPENSSL_MISSING "TLS needs OpenSSL 3: install the package libssl3"
 
 #ifndef OPENSSL_KEEP_NAMES
+#define ASN1_STRING_get0_data openssl.ASN1_STRING_get0_data
+#define ASN1_STRING_length openssl.ASN1_STRING_length
+#define ASN1_TIME_to_tm openssl.ASN1_TIME_to_tm
+#define GENERAL_NAMES_free openssl.GENERAL_NAMES_free
+#define OPENSSL_sk_num openssl.OPENSSL_sk_num
+#define OPENSSL_sk_value openssl.OPENSSL_sk_value
+#define SSL_CTX_get0_certificate openssl.SSL_CTX_get0_certificate
+#define X509_NAME_get_text_by_NID openssl.X509_NAME_get_text_by_NID
+#define X509_get0_notAfter openssl.X509_get0_notAfter
+#define X509_get_ext_d2i openssl.X509_get_ext_d2i
+#define PKCS5_PBKDF2_HMAC openssl.PKCS5_PBKDF2_HMAC
 #define ASN1_INTEGER_set openssl.ASN1_INTEGER_set
 #define BIO_clear_flags openssl.BIO_clear_flags
 #define BIO_free openssl.BIO_free

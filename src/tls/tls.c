@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct tls_keys {
     SSL_CTX *context;
@@ -17,6 +18,9 @@ struct tls_keys {
     X509 *proof_cert;
     uint8_t trusted[TLS_TRUST_MAX][KEY_LEN];
     unsigned trusts;
+    bool has_names;
+    struct key names;
+    char name[KEY_NAME_MAX + 1]; /* of our own key, or "" */
 };
 
 struct tls {
@@ -26,6 +30,7 @@ struct tls {
     bool up, ended;
     bool drained; /* nothing has come since all that can be read was read */
     int proved;   /* see tls_proved */
+    char name[KEY_NAME_MAX + 1];
     char why[200];
 };
 
@@ -79,18 +84,39 @@ static int tls_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION *
 static const char tls_daemon[] = "daemon.dibs";
 
 /* A certificate with this public key. Nothing else in it counts. */
-static X509 *tls_certify(EVP_PKEY *pair)
+static X509 *tls_certify(EVP_PKEY *pair, const char *common_name)
 {
     X509 *cert = X509_new();
     X509_NAME *name = cert ? X509_get_subject_name(cert) : NULL;
 
     if (cert && X509_set_version(cert, 2) && ASN1_INTEGER_set(X509_get_serialNumber(cert), 1) &&
         X509_gmtime_adj(X509_getm_notBefore(cert), 0) && X509_gmtime_adj(X509_getm_notAfter(cert), 86400) &&
-        X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"dibs", -1, -1, 0) &&
+        X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)common_name, -1, -1, 0) &&
         X509_set_issuer_name(cert, name) && X509_set_pubkey(cert, pair) && X509_sign(cert, pair, NULL) > 0)
         return cert;
     X509_free(cert);
     return NULL;
+}
+
+/* The certificate claims a name. Does its public key belong to the private key of that name? */
+static bool tls_verify_name(struct tls *t, const X509 *cert, const uint8_t *public_key)
+{
+    const struct tls_keys *keys = t->keys;
+    char name[KEY_NAME_MAX + 1] = "";
+    uint8_t expected[KEY_LEN];
+    struct key derived;
+    bool same;
+
+    if (!keys->has_names ||
+        X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, name, sizeof name) <= 0 ||
+        !key_is_name(name))
+        return false;
+    derived = key_of_name(&keys->names, name);
+    same = key_public(&derived, expected) && CRYPTO_memcmp(public_key, expected, KEY_LEN) == 0;
+    explicit_bzero(&derived, sizeof derived);
+    if (same)
+        memcpy(t->name, name, sizeof t->name);
+    return same;
 }
 
 /* A certificate has come: is its key one of those we trust? TLS sees to it that the other side has the private one. */
@@ -112,6 +138,12 @@ static int tls_verify(X509_STORE_CTX *context, void *user)
                 X509_STORE_CTX_set_error(context, X509_V_OK);
                 return 1;
             }
+    if (len == KEY_LEN && public_key && EVP_PKEY_get_id(public_key) == EVP_PKEY_ED25519 &&
+        tls_verify_name(t, cert, bytes)) {
+        t->proved = TLS_PROVED_NAME;
+        X509_STORE_CTX_set_error(context, X509_V_OK);
+        return 1;
+    }
     if (keys->has_cert)
         return X509_verify_cert(context) == 1;
     X509_STORE_CTX_set_error(context, X509_V_ERR_CERT_REJECTED);
@@ -136,7 +168,7 @@ static int tls_choose(SSL *ssl, int *alert, void *user)
 static bool tls_set_proof(struct tls_keys *keys, const struct tls_conf *conf)
 {
     keys->proof = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, conf->proof->bytes, KEY_LEN);
-    keys->proof_cert = keys->proof ? tls_certify(keys->proof) : NULL;
+    keys->proof_cert = keys->proof ? tls_certify(keys->proof, keys->name[0] ? keys->name : "dibs") : NULL;
     memcpy(keys->trusted, conf->trusted, sizeof keys->trusted);
     keys->trusts = conf->trusts;
     if (!keys->proof_cert)
@@ -203,6 +235,11 @@ struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t siz
     keys->has_cert = conf->cert;
     if (conf->key)
         keys->key = *conf->key;
+    keys->has_names = conf->names;
+    if (conf->names)
+        keys->names = *conf->names;
+    if (conf->name)
+        strncpy(keys->name, conf->name, KEY_NAME_MAX);
     keys->context = SSL_CTX_new(TLS_method());
     if (keys->context && tls_set_up(keys) && (!conf->proof || tls_set_proof(keys, conf)) &&
         (!conf->cert || tls_load(keys, conf, why, size)))
@@ -456,4 +493,41 @@ bool tls_is_named(const struct tls *t, const char *name)
 int tls_proved(const struct tls *t)
 {
     return t->up ? t->proved : -1;
+}
+
+const char *tls_key_name(const struct tls *t)
+{
+    return t->up ? t->name : "";
+}
+
+bool tls_cert_names(const struct tls *t, char *names, size_t room)
+{
+    X509 *cert = t->up && t->proved < 0 ? SSL_get1_peer_certificate(t->ssl) : NULL;
+    GENERAL_NAMES *all = cert ? X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL) : NULL;
+    int count = all ? OPENSSL_sk_num((const OPENSSL_STACK *)all) : 0;
+    char *at = names;
+
+    for (int k = 0; k < count; k++) {
+        const GENERAL_NAME *one = OPENSSL_sk_value((const OPENSSL_STACK *)all, k);
+        const unsigned char *text = one->type == GEN_DNS ? ASN1_STRING_get0_data(one->d.dNSName) : NULL;
+        size_t len = text ? (size_t)ASN1_STRING_length(one->d.dNSName) : 0;
+
+        if (len == 0 || memchr(text, 0, len) || len + 2 > room - (size_t)(at - names))
+            continue;
+        memcpy(at, text, len);
+        at[len] = '\0';
+        at += len + 1;
+    }
+    *at = '\0';
+    GENERAL_NAMES_free(all);
+    X509_free(cert);
+    return at > names;
+}
+
+int64_t tls_ends(const struct tls_keys *keys)
+{
+    const X509 *cert = keys && keys->has_cert ? SSL_CTX_get0_certificate(keys->context) : NULL;
+    struct tm end = {0};
+
+    return cert && ASN1_TIME_to_tm(X509_get0_notAfter(cert), &end) == 1 ? timegm(&end) : 0;
 }

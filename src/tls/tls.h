@@ -17,7 +17,7 @@
 /* What a key is for. */
 #define TLS_MEMBERS "dibs member"
 
-enum { TLS_TRUST_MAX = 2 };
+enum { TLS_TRUST_MAX = 2, TLS_PROVED_NAME = TLS_TRUST_MAX /* see tls_proved */ };
 
 /* Our identity, and which peers we trust. */
 struct tls_conf {
@@ -27,9 +27,11 @@ struct tls_conf {
         *proof; /* or null: our private key; and the public keys of the other side, one of which it must prove */
     uint8_t trusted[TLS_TRUST_MAX][KEY_LEN];
     unsigned trusts;
-    const char *cert;     /* file names, all or none: our certificate (and what leads to the authority), its key, */
-    const char *cert_key; /* .. */
-    const char *ca;       /* and the authorities that we trust */
+    const struct key *names; /* or null: peers with a key of a name are trusted as well (KEY_NAMES) */
+    const char *name;        /* or null: the name of our own key */
+    const char *cert;        /* file names, all or none: our certificate (and what leads to the authority), its key, */
+    const char *cert_key;    /* .. */
+    const char *ca;          /* and the authorities that we trust */
 };
 
 struct tls_keys;
@@ -65,7 +67,15 @@ const char *tls_why(const struct tls *t);
 /* Is the other side's certificate, by an authority, for this name? With a key that both have it has none, and the
  * answer is yes. */
 bool tls_is_named(const struct tls *t, const char *name);
-/* Which of the trusted public keys the other side has proved to be its own; -1: it has proved something else. */
+/* Which of the trusted public keys the other side has proved to be its own; TLS_PROVED_NAME: that of a name; -1: it has proved
+ * something else. */
 int tls_proved(const struct tls *t);
+/* TLS_PROVED_NAME: which name; else "". */
+const char *tls_key_name(const struct tls *t);
+/* The names (DNS) in the certificate that an authority has given the other side, as many as there is room for, each with a zero
+ * byte behind it, and one more at the end. Returns false if there are none. */
+bool tls_cert_names(const struct tls *t, char *names, size_t room);
+/* When our own certificate ends, in seconds since 1970; 0: there is none. */
+int64_t tls_ends(const struct tls_keys *keys);
 
 #endif

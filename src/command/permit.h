@@ -1,0 +1,38 @@
+/* permit.h - may this client do that? Every command that does something to a lock, or tells of one, asks here first (I34).
+ *
+ * A refusal is an error NOPERM, which names the right and the rule. It is counted, and told to the audit trail. */
+#ifndef DIBS_COMMAND_PERMIT_H
+#define DIBS_COMMAND_PERMIT_H
+
+#include "client.h"
+
+/* Has the client one of these rights for this name? If not, it is sent an error. */
+bool permit(struct client *c, unsigned any_of, struct resp_word name);
+/* The same for `admin`. The error names `what` if there are no rules. */
+bool permit_admin(struct client *c, const char *what);
+/* May it know of this lock, or (`free`) only when the lock is free? Nothing is sent. */
+bool permit_sees(const struct client *c, const char *name, size_t len, bool free);
+/* Is there a limit that the client has reached, so that one more request for `count` locks is too much? Then it is sent an error. */
+bool permit_more(struct client *c, size_t count);
+/* Begins an operation with a token on these names (token.h), if the client may. One that releases or changes a lock without its
+ * token, or shows the token, is, with rules, for clients that may take locks away from others. */
+void permit_token(struct client *c, const struct token_wish *wish, const struct resp_word *names, size_t count,
+                  bool shows);
+
+/* The id under which members know a kept session, from the one that its client shows. With rules, it depends on what the client
+ * has proved to be: the same secret in the hands of another client leads to no session. */
+struct keep_id permit_bind(const struct client *c, struct keep_id shown);
+
+/* AUTH name password; and whether there are logins at all. Returns false after an error. */
+bool permit_login(struct client *c, struct resp_word name, struct resp_word password);
+bool permit_has_logins(const struct client *c);
+
+/* MAY who right [name]. */
+void command_may(struct client *c, const struct resp_request *r);
+
+/* The driver knows more about the client, which owns `who` from now on. Returns false, with an error for the client, if it has too
+ * many connections. */
+bool permit_meet(struct client *c, struct rights_who *who);
+void permit_free(struct rights_who *who);
+
+#endif

@@ -1,0 +1,41 @@
+/* party.h - the sessions of one client, counted together: what it uses at this member, over all its connections.
+ *
+ * A party has a label, which the driver gives it (rights_label): all sessions with the same label are one party. A session
+ * without a client, of a token or a kept one, stays with the party of its client. The counts are those of the sessions:
+ * locks held, requests that wait, connections. Limits are compared with them (command/permit.h). */
+#ifndef DIBS_NODE_PARTY_H
+#define DIBS_NODE_PARTY_H
+
+#include "base/ring.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PARTIES_TABLE = 256 };
+
+struct party {
+    struct ring in_node;
+    uint32_t sessions, connections, locks, waiters;
+    char label[];
+};
+
+struct parties {
+    struct ring table[PARTIES_TABLE]; /* by the hash of the label */
+};
+
+struct node;
+struct session;
+
+void parties_init(struct parties *p);
+/* The session belongs to the party of this label from now on. */
+void party_join(struct session *s, const char *label);
+/* Another session, of the same client. */
+void party_join_as(struct session *s, const struct session *other);
+/* Its connection has ended, and the session goes on without. */
+void party_disconnect(struct session *s);
+/* The session ends. */
+void party_leave(struct session *s);
+/* The session waits for, and holds, this many more. */
+void party_count(struct session *s, int waiters, int locks);
+
+#endif

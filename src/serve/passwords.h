@@ -1,0 +1,30 @@
+/* passwords.h - AUTH: is this the password of a name in the configuration?
+ *
+ * A check takes about a millisecond, and every client that reaches the port can ask for one. So the daemon makes at most PASSWORDS_BURST checks
+ * at once and PASSWORDS_PER_S in a second, for all clients together; beyond that a client is told to come again. A password that was
+ * right is recognised afterwards by a code that is quick to compute and useless to others: clients that know their password
+ * are not kept out by those that guess. */
+#ifndef DIBS_SERVE_PASSWORDS_H
+#define DIBS_SERVE_PASSWORDS_H
+
+#include "node/node.h"
+#include "rights/rights.h"
+#include "tls/password.h"
+
+enum { PASSWORDS_BURST = 20, PASSWORDS_PER_S = 10 };
+
+struct passwords {
+    bool begun;
+    uint64_t
+        spent_ms; /* the time up to which checks are paid for: each costs some, and it is behind now by a burst at most */
+    uint8_t key[PASSWORD_MAC];
+    struct {
+        bool set;
+        uint8_t mac[PASSWORD_MAC];
+    } known[RIGHTS_LOGINS_MAX]; /* the last right password of each login, by its place */
+};
+
+enum node_login passwords_check(struct passwords *p, const struct rights *t, uint64_t now_ms, const char *name,
+                                size_t name_len, const char *password, size_t len);
+
+#endif
