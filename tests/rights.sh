@@ -107,6 +107,7 @@ started="$started $!"
 until_true sh -c "\"$DIBS\" locks --socket \"$dir/ant\" | grep -c 'holders 1' | grep -q 2"
 [ "$(as_key ci.key locks | grep -c 'holders 1')" = 1 ] && [ -z "$(as_key plain.key locks)" ]
 tell $? "LOCKS shows the names that a client may watch"
+"$DIBS" force-unlock --socket "$dir/ant" build-7 >/dev/null
 
 as_key ci.key may me lock build-1 >"$dir/out" && grep -q "^yes: key:ci has the right lock" "$dir/out" &&
     ! as_key ci.key may key:client lock x >"$dir/out" 2>&1 && grep -q "right admin" "$dir/out" &&
@@ -219,4 +220,7 @@ else
     tell 0 "users and groups # SKIP only root can be all of them"
 fi
 end_daemon ant bee
+grep -q 'audit: denied: client [0-9]* (key:ci from .*): "deploy": key:ci has not the right lock' "$dir/ant.log" &&
+    grep -q 'audit: login_refused: client' "$dir"/*.log && grep -q 'audit: force_unlock: client' "$dir"/*.log
+tell $? "the log has an audit trail: refusals, failed logins, orders of operators"
 echo "1..$number"

@@ -1,4 +1,5 @@
-/* sha1.h - SHA-1 (FIPS 180-4), by which Redis names scripts. Nothing that has to be secret depends on it. */
+/* sha1.h - SHA-1 (FIPS 180-4), by which Redis names scripts. It also binds the id of a kept session, a secret of 128 bits, to
+ * a client (command/permit.h): that takes a digest that cannot be inverted, and collisions do no harm. */
 #ifndef DIBS_BASE_SHA1_H
 #define DIBS_BASE_SHA1_H
 

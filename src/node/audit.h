@@ -1,7 +1,5 @@
-/* audit.h - what an operator wants to find out later: which client did what, or was refused it. The driver keeps the trail.
- *
- * Refusals, orders of operators and losses are always told. Grants and releases are told if the driver wants them
- * (node_conf.audits_locks), as there may be thousands in a second. */
+/* audit.h - what an operator wants to find out later: which client was refused what, and who changed what. The driver keeps
+ * the trail. Grants, releases and losses are for clients that subscribe (watch.h). */
 #ifndef DIBS_NODE_AUDIT_H
 #define DIBS_NODE_AUDIT_H
 
@@ -14,9 +12,6 @@ enum audit_what {
     AUDIT_FORCE_UNLOCK,  /* an operator takes a lock away */
     AUDIT_MEMBER,        /* an operator changes the members */
     AUDIT_DRAIN,         /* an operator begins to drain this member */
-    AUDIT_LOST,          /* a client has lost a lock */
-    AUDIT_GRANTED,
-    AUDIT_RELEASED,
     AUDIT_WHATS
 };
 extern const char *const audit_name[AUDIT_WHATS];
@@ -26,7 +21,6 @@ struct audit {
     const struct session *session; /* of the client that did it, or that it happened to */
     const char *name;              /* of the lock; or "" */
     size_t name_len;
-    uint64_t fence;   /* or 0 */
     const char *text; /* more, for people; or "" */
 };
 

@@ -1,6 +1,7 @@
 /* metrics.c - see metrics.h. */
 #include "metrics.h"
 
+#include "audit.h"
 #include "node.h"
 
 #include <inttypes.h>
@@ -145,6 +146,9 @@ void metrics_write(const struct node *node, struct bytes *to)
                 "Memory beyond which clients are refused what would have to be kept (0: no bound).", s->memory_max);
     metrics_one(to, "dibs_log_lines_dropped_total", "counter",
                 "Lines of the log that were dropped because nothing has read them in time.", s->log_dropped);
+    metrics_head(to, "dibs_audits_total", "counter", "Entries of the audit trail, by what they are about.");
+    for (int k = 0; k < AUDIT_WHATS; k++)
+        metrics_print(to, "dibs_audits_total{about=\"%s\"} %" PRIu64 "\n", audit_name[k], s->audits[k]);
     metrics_of_messages(node, to, true);
     metrics_of_messages(node, to, false);
     metrics_of_links(node, to);

@@ -66,9 +66,8 @@ struct node_conf {
     const struct rights *rights;
     /* Returns whether this is the password of the name. A null pointer: no name can log in. */
     enum node_login (*login)(void *user, const char *name, size_t name_len, const char *password, size_t len);
-    /* For the audit trail, or null (audit.h); and whether it shall have grants and releases, too. */
+    /* For the audit trail, or null (audit.h). */
     void (*audit)(void *user, const struct audit *a);
-    bool audits_locks;
     /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it
      * waits for this lock since then, or null. */
     void (*told)(void *user, struct client *c, const struct node_event *event);

@@ -1,8 +1,6 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
 
-#include "audit.h"
-
 #include "base/glob.h"
 #include "base/memory.h"
 #include "base/pack.h"
@@ -150,15 +148,6 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
                               .mode = claim_mode(c),
                               .name_len = c->name_len};
 
-    if (event != WATCH_WAITING)
-        audit_tell(&(struct audit){.what = event == WATCH_GRANTED    ? AUDIT_GRANTED
-                                           : event == WATCH_RELEASED ? AUDIT_RELEASED
-                                                                     : AUDIT_LOST,
-                                   .session = c->session,
-                                   .name = c->name,
-                                   .name_len = c->name_len,
-                                   .fence = c->fence,
-                                   .text = event == WATCH_LOST ? loss_text[c->loss] : ""});
     if (w->count == 0 && node->now_ms >= w->heed_ms)
         return;
     memcpy(note.name, c->name, c->name_len);

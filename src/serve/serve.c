@@ -443,6 +443,7 @@ static bool serve_begin(struct serve *s)
                                             .expiry_optional = s->conf->expiry_optional,
                                             .rights = s->conf->rights,
                                             .login = serve_login,
+                                            .audit = serve_audit,
                                             .random = serve_random,
                                             .is_short = serve_is_short,
                                             .objects = serve_objects,

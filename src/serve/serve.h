@@ -37,6 +37,13 @@ struct serve_refusals {
     uint64_t untold;  /* refusals since then */
 };
 
+/* Lines of the audit trail. Any client can cause them, so their number is limited. */
+struct serve_audits {
+    uint64_t began_ms; /* of the second in which lines are counted */
+    uint32_t lines;
+    uint64_t untold; /* that were left out since the last line */
+};
+
 struct serve {
     struct serve_conf *conf;
     struct conf_draft *draft; /* the draft of conf */
@@ -53,6 +60,7 @@ struct serve {
     uv_timer_t due, patience;
     uint64_t due_ms; /* when `due` fires, if it is active */
     uv_signal_t term, interrupt, hangup;
+    struct serve_audits audits;
     struct door strangers, kin; /* unauthenticated peers: from other addresses; from the addresses of members */
     struct ring clients;
     uv_idle_t again;      /* active: there is something to do in the next turn */
@@ -121,6 +129,9 @@ struct resolve *resolve_start(struct serve *s, const struct serve_member *at, un
 void resolve_forget(struct resolve *r); /* found() will not be called; r may be null */
 /* Logs that a connection of an unauthenticated peer or client is refused. `reason` is a phrase that continues "it". */
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason);
+/* In audit.c: struct node_conf.audit. */
+struct audit;
+void serve_audit(void *user, const struct audit *a);
 /* A caller has connected and has SERVE_PATIENCE_MS to authenticate: starts the timer. */
 void serve_be_patient(struct serve *s);
 void serve_log(const struct serve *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
