@@ -130,12 +130,16 @@ static bool rab_drop_lists(const struct dme_draft *now)
 /* The canonical form (clocks.h). */
 static bool rab_canon(const struct dme_draft *now)
 {
-    return rab_drop_lists(now) | ra_canon_numbers(now);
+    bool dropped = rab_drop_lists(now);
+
+    return ra_canon_numbers(now) || dropped;
 }
 
 static bool rab_canon_order(const struct dme_draft *now)
 {
-    return rab_drop_lists(now) | ra_canon_order(now);
+    bool dropped = rab_drop_lists(now);
+
+    return ra_canon_order(now) || dropped;
 }
 
 /* For any number of sites: as in ricart_agrawala.c. */
