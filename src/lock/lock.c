@@ -236,7 +236,7 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
     struct ring *r = &lock->waiting;
 
     /* The first of them. They are among the last, since none waits for long. */
-    for (uint32_t left = tries; left; left -= RING_OF(r, struct claim, in_lock)->tries)
+    for (uint32_t left = tries; left && r->prev != &lock->waiting; left -= RING_OF(r, struct claim, in_lock)->tries)
         r = r->prev;
     while (lock->tries && r != &lock->waiting) {
         struct claim *c = RING_OF(r, struct claim, in_lock);
