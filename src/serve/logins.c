@@ -77,8 +77,9 @@ const struct login *logins_find(const struct logins *l, const char *cookie, cons
 
     for (unsigned k = 0; k < 2 * LOGINS_MAX; k++) {
         const struct login *x = &l->login[k / LOGINS_MAX][k % LOGINS_MAX];
+        bool is_cookie = logins_is(x->cookie, cookie), is_pass = logins_is(x->pass, pass); /* both take the same time */
 
-        if (logins_is(x->cookie, cookie) & logins_is(x->pass, pass) && now_ms - x->since_ms < LOGINS_MS)
+        if (is_cookie && is_pass && now_ms - x->since_ms < LOGINS_MS)
             found = x;
     }
     return found;
