@@ -187,6 +187,68 @@ static void a_removal_is_looked_at_again_when_it_is_made(void **state)
     node_free(&node);
 }
 
+/* A member that was cut off asks again when dog has been added and removed. */
+static void a_wish_is_granted_once(void **state)
+{
+    struct node node;
+    struct node_wish late;
+    struct view next;
+
+    (void)state;
+    start(&node);
+    assert_null(ask(&node, true, false, "dog"));
+    late = node.wish;
+    assert_true(roster_suits(&late, &node.view));
+    next = node.view;
+    next.number++;
+    assert_null(view_add(&next, "dog", "10.0.0.9:7400", VIEW_ADDED));
+    node_install(&node, &next);
+    assert_int_equal(node.wish.until_ms, 0);
+    next.number++;
+    view_remove(&next, 3);
+    node_install(&node, &next);
+    assert_false(roster_suits(&late, &node.view));
+    node_free(&node);
+}
+
+static void a_wish_outlives_the_addition_of_another_member(void **state)
+{
+    struct node node;
+    struct view next;
+
+    (void)state;
+    for (unsigned skipped = 0; skipped < 2; skipped++) {
+        start(&node);
+        assert_null(ask(&node, true, false, "eel"));
+        next = node.view;
+        next.number += 1 + skipped;
+        assert_null(view_add(&next, "dog", "10.0.0.4:7400", VIEW_ADDED));
+        node_install(&node, &next);
+        assert_int_equal(node.wish.until_ms != 0, !skipped); /* eel may have been added and removed in between */
+        node_free(&node);
+    }
+}
+
+static void a_removal_names_a_member_not_a_name(void **state)
+{
+    struct node node;
+    struct node_wish late;
+    struct view next;
+
+    (void)state;
+    start(&node);
+    assert_null(ask(&node, false, false, "cat"));
+    late = node.wish;
+    next = node.view;
+    next.number++;
+    view_remove(&next, 2);
+    assert_null(view_add(&next, "cat", "10.0.0.3:7400", VIEW_MEMBER));
+    assert_false(roster_suits(&late, &next));
+    node_install(&node, &next);
+    assert_int_equal(node.wish.until_ms, 0);
+    node_free(&node);
+}
+
 static void no_two_members_have_one_name(void **state)
 {
     struct view view, read;
@@ -216,6 +278,9 @@ int main(void)
         cmocka_unit_test(an_addition_runs_out),
         cmocka_unit_test(an_added_member_that_takes_part_is_not_taken_back),
         cmocka_unit_test(a_removal_is_looked_at_again_when_it_is_made),
+        cmocka_unit_test(a_wish_is_granted_once),
+        cmocka_unit_test(a_wish_outlives_the_addition_of_another_member),
+        cmocka_unit_test(a_removal_names_a_member_not_a_name),
     };
 
     return cmocka_run_group_tests_name("roster", tests, NULL, NULL);
