@@ -1,8 +1,9 @@
 /* calls [TOP]: how many functions are called for one LOCK whose token is at another member, and for its UNLOCK; and which,
  * the TOP most frequent of them. Three members, with agreement and leases, in one process; what one sends arrives at once.
  *
- * All is compiled with -finstrument-functions (bench/calls does that), which counts functions that are inlined, too. What a
- * member does begins with one of the functions of step/step.h; what the driver calls besides is not counted. */
+ * All is compiled with -finstrument-functions (MODE=calls of the Makefile). A function of a .c file counts whether it is inlined
+ * or not; one of a header (ring_empty, bytes_len) does not count, as it is always inlined. What a member does begins with one
+ * of the functions of step/step.h; what the driver calls besides is not counted. */
 #include "../tests/cluster.h"
 
 #include "alg/list.h"

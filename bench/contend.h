@@ -11,7 +11,7 @@ struct maker {
 };
 
 extern const struct maker maker_dibs, maker_kept, maker_token, maker_ping, maker_redis, maker_redis_list, maker_redlock,
-    maker_postgres, maker_etcd;
+    maker_postgres, maker_etcd, maker_bare;
 
 /* The maker of this name, or death. */
 const struct maker *maker_find(const char *name);

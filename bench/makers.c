@@ -1,4 +1,4 @@
-/* makers.c - what all makers need; and two of them: dibs, and nothing at all. */
+/* makers.c - what all makers need; and some of them: dibs, nothing at all, and a bare token. */
 #include "contend.h"
 
 #include <arpa/inet.h>
@@ -15,9 +15,9 @@
 
 const struct maker *maker_find(const char *name)
 {
-    static const struct maker *const all[] = {&maker_dibs,    &maker_kept,     &maker_token,
-                                              &maker_ping,    &maker_redis,    &maker_redis_list,
-                                              &maker_redlock, &maker_postgres, &maker_etcd};
+    static const struct maker *const all[] = {&maker_dibs,  &maker_kept,       &maker_token,   &maker_ping,
+                                              &maker_redis, &maker_redis_list, &maker_redlock, &maker_postgres,
+                                              &maker_etcd,  &maker_bare};
 
     for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(all[k]->name, name) == 0)
@@ -181,3 +181,34 @@ static void ping(void *client, const char *name)
 }
 
 const struct maker maker_ping = {"ping", ping_begin, ping, ping};
+
+/* ------------------------------------------------------------------------------------- bare.c: a token, and nothing else */
+
+static int bare_fd;
+
+static void *bare_begin(char **place, int places, int k)
+{
+    bare_fd = reach(place[k % places]);
+    return NULL;
+}
+
+static void bare_say(char byte)
+{
+    write_all(bare_fd, &byte, 1);
+    if (read(bare_fd, &byte, 1) != 1)
+        die("the member has gone");
+}
+
+static void bare_take(void *client, const char *name)
+{
+    (void)client, (void)name;
+    bare_say('L');
+}
+
+static void bare_let_go(void *client, const char *name)
+{
+    (void)client, (void)name;
+    bare_say('U');
+}
+
+const struct maker maker_bare = {"bare", bare_begin, bare_take, bare_let_go};

@@ -20,8 +20,8 @@
  * Kept sessions. With keep_ms, the members of the cluster keep the session, and what it holds, for that time when its
  * connection breaks: the daemon was restarted or has crashed, its machine or the network has failed. The library then
  * connects again, at each of the places in turn, and resumes the session, with the same locks and the same fences. In
- * between the locks are in doubt: no other client is granted them within keep_ms, but the library cannot say whether the
- * members still have the session. dibs_fence returns 0 meanwhile, functions that need an answer return DIBS_IN_DOUBT,
+ * between the locks are in doubt: no other client is granted them within keep_ms, unless the TTL of a lock runs out or an
+ * operator takes it away, but the library cannot say whether the members still have the session. dibs_fence returns 0 meanwhile, functions that need an answer return DIBS_IN_DOUBT,
  * and a request that waits goes on waiting. When keep_ms have passed without success, the locks are lost. The descriptor
  * is -1 while there is no connection; dibs_timeout_ms says when to call dibs_process. Subscriptions (dibs_watch) are not
  * kept, and such a connection cannot have any. Each grant costs an exchange of messages between the members.
@@ -43,8 +43,7 @@
  *
  * Two ways to wait. dibs_lock returns when the lock is granted or the request has failed. A program with its own event
  * loop calls dibs_start_lock, waits with poll for dibs_events on dibs_fd for at most dibs_timeout_ms, calls
- * dibs_process, and calls dibs_lock_result. A request cannot be cancelled: close the connection, or unlock the lock
- * when it is granted. A program that withdraws requests uses one connection for each.
+ * dibs_process, and calls dibs_lock_result. It may cancel the request (dibs_cancel).
  *
  * Threads and processes. A connection is used by one thread at a time; different connections are independent. The
  * library starts no threads, handles no signals, and has no state outside its connections. Its descriptors are closed
@@ -85,7 +84,8 @@ enum dibs_code {
     DIBS_REFUSED = -7,    /* the daemon has refused the request for another reason */
     DIBS_MISUSE = -8,     /* an argument is wrong, or the call is not allowed in this state */
     DIBS_NO_MEMORY = -9,
-    DIBS_IN_DOUBT = -10 /* a kept session has no connection just now */
+    DIBS_IN_DOUBT = -10, /* a kept session has no connection just now */
+    DIBS_DEADLOCK = -11  /* this client and others wait for each other in a circle, and this wait was the youngest */
 };
 
 /* Describes one of these codes in a few words. */
@@ -97,23 +97,28 @@ DIBS_API const char *dibs_message(const struct dibs *d);
 /* ----------------------------------------------------------------------------------------------------- connections */
 
 struct dibs_options {
-    const char *name; /* the client's name, which dibs holders shows; null: host:process */
-    const char *key;  /* over TCP: a file with the cluster key or the client key; null: $DIBS_KEY */
-    uint64_t keep_ms; /* keep the session for this time when its connection breaks, 1000 to 3600000; 0: do not */
-    void *reserved[5];
+    const char *name;     /* the client's name, which dibs holders shows; null: host:process */
+    const char *key;      /* over TCP: a file with the cluster key or the client key; null: $DIBS_KEY */
+    uint64_t keep_ms;     /* keep the session for this time when its connection breaks, 1000 to 3600000; 0: do not */
+    const char *cert;     /* over TCP, instead of a key: a file with the client's certificate, PEM; null: $DIBS_CERT */
+    const char *cert_key; /* .. with its private key, PEM; null: $DIBS_CERT_KEY */
+    const char *ca;       /* .. with the authorities of daemons, PEM; null: $DIBS_CA */
+    void *reserved[2];
 };
 
 /* Connects to a daemon. `where` is a path if it contains a slash or begins with "unix:", otherwise HOST:PORT. If it is
  * null, $DIBS_CONNECT is used if it is set, otherwise dibs_socket_path(). Several places are separated by commas; the
- * library connects to the first of them that answers. A TCP connection with a key uses TLS 1.3, and
- * both sides must have the key. A TCP connection without a key is not encrypted; a daemon accepts it from its own
- * machine only. The caller must close the connection also if this function fails. */
+ * library connects to the first of them that answers. A TCP connection with a key or certificates uses TLS
+ * 1.3, and both sides prove that they have them. With certificates, that of the daemon must be for HOST, or for NAME if the place is
+ * NAME=HOST:PORT: write the name of the member if its certificate has no other. A TCP connection with neither is not encrypted; a
+ * daemon accepts it from its own machine only. If the program has chosen a key or certificates, the variables of the environment for
+ * the other sort do not count. The caller must close the connection also if this function fails. */
 DIBS_API int dibs_connect(struct dibs **d, const char *where, const struct dibs_options *options);
 /* Releases all locks of the connection and frees it. `d` may be null. */
 DIBS_API void dibs_close(struct dibs *d);
 
-/* The path of the socket of this machine's daemon: $DIBS_SOCKET, $XDG_RUNTIME_DIR/dibs.sock or /run/dibs/dibs.sock. The
- * text is valid until the environment changes or the same thread calls this function again. */
+/* The path of the socket of this machine's daemon: $DIBS_SOCKET; else /run/dibs/dibs.sock if that directory is there or
+ * $XDG_RUNTIME_DIR is not set; else $XDG_RUNTIME_DIR/dibs.sock. The text is valid until the environment changes or the same thread calls this function again. */
 DIBS_API const char *dibs_socket_path(void);
 
 /* ------------------------------------------------------------------------------------------------------------ locks */
@@ -131,23 +136,65 @@ struct dibs_wish {
     const char *group; /* DIBS_GROUP: the name of the group, 1 to 255 bytes */
     uint64_t wait_ms;  /* give up after this time; 0: never; or DIBS_NO_WAIT */
     uint64_t ttl_ms;   /* the lock is lost after this time unless it is renewed; 0: no TTL */
-    uint64_t reserved[4];
+    const char *value; /* bytes for others to see while this client holds the lock, such as the address of a leader */
+    size_t value_len;  /* at most DIBS_VALUE_MAX; 0: there is no value */
+    unsigned
+        priority; /* 0 to 9: a request with a larger number passes others that wait at the same daemon, 64 for each step */
+    unsigned reentrant; /* not 0: if this connection holds the lock, it is granted at once, see dibs_lock */
+    uint64_t reserved[3 - 2 * sizeof(void *) / sizeof(uint64_t)];
 };
+#define DIBS_VALUE_MAX 4096
+
+/* Deadlocks. A program that requests a lock while it holds others may wait in a circle with other clients. The members notice that
+ * after a second, and end the youngest of these waits with DIBS_DEADLOCK; dibs_message names the locks and clients. The program still
+ * holds what it held: it should release that, and begin again. Locks under which the program runs (dibs lock -- PROGRAM) count as
+ * held: the library tells the daemon of those in $DIBS_LOCKS. dibs_lock_many cannot be part of a circle by itself. */
 
 /* A value of wait_ms: do not wait for a holder. The result is DIBS_OK, or DIBS_TIMEOUT if another client holds the lock
  * or is granted it first. In a cluster, the answer takes one exchange of messages with other members. */
 #define DIBS_NO_WAIT UINT64_MAX
 
 /* Waits until the lock is granted. If `wish` is null, the lock is exclusive and the wait has no limit. `fence` may be
- * null. */
+ * null.
+ *
+ * A connection that holds the lock already gets DIBS_MISUSE; unless `reentrant` is set: then the lock is granted at once, with the same
+ * fence, and the library counts. dibs_unlock gives back one, and the last one releases the lock. A loss ends all of it. The mode is that
+ * of the first request; a program that holds the lock exclusively may ask for it as shared. dibs_lock_many ignores `reentrant`. */
 DIBS_API int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
 /* The same with DIBS_NO_WAIT. Returns DIBS_TIMEOUT if another client holds the lock. */
 DIBS_API int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
+
+/* Several locks at once: all are granted, or none is. Programs that request their locks in this way never wait for each other in
+ * a circle: the daemon requests them in the order of the bytes of their names, whatever their order here. */
+#define DIBS_PARTS_MAX 32
+struct dibs_part {
+    const char *name;
+    enum dibs_mode mode;
+    unsigned slots;    /* DIBS_SLOTS */
+    const char *group; /* DIBS_GROUP */
+    uint64_t fence;    /* dibs_lock_many writes the fencing token here */
+    const char *value; /* as in struct dibs_wish */
+    size_t value_len;
+    uint64_t reserved[3 - 2 * sizeof(void *) / sizeof(uint64_t)];
+};
+/* Waits until all `count` locks are granted. Their names, groups and values have at most about 16,000 bytes together. Of
+ * `wish`, which may be null, only wait_ms, ttl_ms and priority count: the time limit for all together, the TTL of each,
+ * which begins when all are held, and the priority of each. Each is then a lock of its own. If this fails, the connection
+ * holds none of them. */
+DIBS_API int dibs_lock_many(struct dibs *d, struct dibs_part *parts, size_t count, const struct dibs_wish *wish);
+
 /* Releases the lock. DIBS_LOST and DIBS_GONE mean that it was lost before. In each case the lock is no longer held.
  * Unlocking a lost lock lets the daemon grant it to others without waiting for the rest of its validity. */
 DIBS_API int dibs_unlock(struct dibs *d, const char *name);
 /* Starts the TTL of the lock anew with `ttl_ms` milliseconds. */
 DIBS_API int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms);
+/* The program shares the lock, and wants to have it alone: waits until no other client shares it. No other client has written meanwhile.
+ * The fence is a new one, larger than all before; `fence` may be null. `wait_ms` as in struct dibs_wish. DIBS_TIMEOUT, DIBS_DEADLOCK (another
+ * client that shares the lock waits for the same), DIBS_NO_QUORUM and DIBS_REFUSED leave the lock shared. DIBS_LOST: it is lost. */
+DIBS_API int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *fence);
+/* The reverse, at once: others may share the lock from now on, with the fence as before. The program must have ended its writing before
+ * this call, whatever it returns. Neither is possible in a kept session: DIBS_REFUSED. */
+DIBS_API int dibs_downgrade(struct dibs *d, const char *name);
 /* Asks the daemon. Returns DIBS_OK if the lock has been held without interruption since it was granted and is held
  * now. */
 DIBS_API int dibs_confirm(struct dibs *d, const char *name);
@@ -176,9 +223,15 @@ DIBS_API int dibs_process(struct dibs *d);
 
 /* Sends a request. If it returns DIBS_OK, dibs_lock_result will return the result. */
 DIBS_API int dibs_start_lock(struct dibs *d, const char *name, const struct dibs_wish *wish);
+/* The same for several locks. The result is that of dibs_lock_many; dibs_fence has the fence of each. */
+DIBS_API int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts, size_t count,
+                                  const struct dibs_wish *wish);
 /* Returns DIBS_WAITING until the request is answered; then, once, the value that dibs_lock would have returned. Until
  * then the program does not hold the lock: dibs_fence returns 0, and a loss is the result. */
 DIBS_API int dibs_lock_result(struct dibs *d, uint64_t *fence);
+/* Cancels the request of dibs_start_lock, without closing the connection. dibs_lock_result returns DIBS_TIMEOUT soon, or the result that
+ * came first: the lock may have been granted, and must be unlocked then. */
+DIBS_API int dibs_cancel(struct dibs *d);
 /* Releases the lock without waiting for the daemon's answer. */
 DIBS_API int dibs_start_unlock(struct dibs *d, const char *name);
 /* Renews the TTL without waiting for the answer. If the daemon cannot renew it, the lock is reported as lost. */
@@ -195,6 +248,8 @@ struct dibs_event {
     const char *who;    /* the name of the client, or "" */
     const char *mode;   /* "exclusive", "shared", "group", "slot" */
     uint64_t fence;     /* 0 while the client waits */
+    const char
+        *value; /* the client's value, as text: a backslash is written as \\, a byte that is not shown as \xNN; or "" */
 };
 
 /* Called from within functions of the library, with the same restrictions as dibs_lost_fn. */

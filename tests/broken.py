@@ -13,7 +13,7 @@ import time
 class Client:
     def __init__(self, where):
         self.sock = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET)
-        self.sock.settimeout(20)
+        self.sock.settimeout(60)
         self.sock.connect(where)
         self.file = self.sock.makefile("rb")
 

@@ -75,9 +75,11 @@ memory_is_bounded() { # [OPTION]
 test_that "threads agree on ricart-agrawala" threads_agree ricart-agrawala --requests 2
 test_that "threads agree on maekawa" threads_agree maekawa --set quorum=full
 test_that "threads agree on readers and writers" threads_agree ricart-agrawala --rule shared --order fifo
-test_that "threads agree on a large token algorithm" threads_agree suzuki-kasami --sites 4
+test_that "threads agree on a token algorithm" threads_agree suzuki-kasami --sites 4
+test_that "threads agree where a level has more states than a round" threads_agree maekawa --sites 4 --order fifo
 test_that "threads find a deadlock of the same depth" threads_find_it maekawa-as-retold --set mistake=overtaken-not-told --sites 4
 test_that "threads find a broken rule of the same depth" threads_find_it lamport --order any
+test_that "threads find a broken rule that one way leads to" threads_find_it ricart-agrawala-as-published --sites 2 --requests 2 --order fifo --set modulus=100 --set mistake=forgets-own-number
 test_that "threads find an error of the same depth" threads_find_it banta-simple-as-published --set mistake=announces-nobody
 # The state behind a fault may be one that is reached without it, too.
 way_ends_with_a_fault() { # CHECK-ARGUMENT...
@@ -195,6 +197,7 @@ endless_is_told() {
 }
 test_that "a table of what holds for any number of requests" unlimited_table
 test_that "states that do not end: it is said at once" endless_is_told
+test_that "any number of sites: the verdict says how much was compared" prints 'three sites with two requests each (all 9941 states), and of four' singhal-dynamic --any-sites
 test_that "canonical forms are tested, and say so" prints 'moves of small systems were compared with it' suzuki-kasami --sites 2 --requests unlimited
 test_that "a form that does not fit: no verdict" status_is 3 suzuki-kasami-as-retold --sites 3 --requests unlimited
 test_that "an expected deadlock is found" prints 'DEADLOCK' agrawal-el-abbadi-robust --crash 2

@@ -25,9 +25,6 @@ answers 0 "ricart-agrawala" list
 answers 0 '"name": "ricart-agrawala"' list --format json
 answers 0 "mutual exclusion in computer networks, CACM 24(1)," list ricart-agrawala
 
-answers 0 "2. Every interleaving" demo
-answers 0 "8 messages for 2 entries" demo
-
 rejects 'unknown command "lisst"; did you mean "list"? (dibs --help shows all)' lisst
 rejects 'unknown algorithm "ricart"; did you mean "ricart-agrawala"? (dibs list shows all)' list ricart
 rejects 'unknown algorithm "zzzzz" (dibs list shows all)' list zzzzz
@@ -41,7 +38,7 @@ rejects "cannot read $dir/none.txt: No such file or directory" scenario "$dir/no
 
 rejects_scenario '2: how many sites are there? A line such as "sites 3" comes before the first move' '
 request 0'
-rejects_scenario '3: unknown command "relase"; it is one of algorithm, sites, rule, set, order, request, release, timer, deliver, lose, duplicate, settle, crash, restart, resume, join, leave, suspect, cut, heal, show, flight' 'sites 3
+rejects_scenario '3: unknown command "relase"; it is one of algorithm, sites, rule, set, order, request, release, timer, deliver, lose, duplicate, settle, crash, restart, resume, join, leave, suspect, cut, heal, show, flight, recorded, state, before, inflight' 'sites 3
 request 0
 relase 0'
 rejects_scenario '2: "3" is not a site; it is a number from 0 to 2' 'sites 3

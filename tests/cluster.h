@@ -4,7 +4,6 @@
 #define DIBS_TESTS_CLUSTER_H
 
 #include "members.h"
-#include "node/inside.h"
 #include "step/step.h"
 
 #include <string.h>
@@ -16,6 +15,7 @@ struct cluster {
     struct node *node;                           /* n of them */
     struct bytes pipe[CLUSTER_MAX][CLUSTER_MAX]; /* from, to: written, and not read yet */
     size_t room;                                 /* bytes that a pipe can have; 0: any number */
+    bool dead[CLUSTER_MAX];                      /* it has crashed, and its node is freed */
     bool deaf;                                   /* what clients are told is thrown away */
     bool one_turn;                               /* nobody goes on with what did not fit into a turn */
     uint64_t carried;                            /* bytes so far */
@@ -127,9 +127,9 @@ static inline void cluster_tell(struct cluster *c, uint32_t i, struct node_input
 static inline size_t cluster_carry(struct cluster *c, uint32_t i, uint32_t k, size_t most)
 {
     struct bytes *p = &c->pipe[i][k];
-    struct member *m = cluster_member(c, k, i);
+    struct member *m = c->dead[k] ? NULL : cluster_member(c, k, i);
     size_t len = bytes_len(p) < most ? bytes_len(p) : most;
-    uint8_t some[1 << 12];
+    uint8_t some[1 << 16];
 
     len = len < sizeof some ? len : sizeof some;
     if (!len)
@@ -139,7 +139,7 @@ static inline size_t cluster_carry(struct cluster *c, uint32_t i, uint32_t k, si
     if (m && m->link.state != LINK_DOWN)
         cluster_tell(c, k, (struct node_input){.type = NODE_PEER_BYTES, .member = m, .bytes = some, .len = len});
     c->carried += len;
-    m = cluster_member(c, i, k);
+    m = c->dead[i] ? NULL : cluster_member(c, i, k);
     if (m && m->blocked)
         cluster_tell(c, i, (struct node_input){.type = NODE_PEER_ROOM, .member = m});
     return len;
@@ -151,7 +151,7 @@ static inline bool cluster_carry_all(struct cluster *c)
     bool some = false;
 
     for (uint32_t i = 0; i < c->n; i++) {
-        if (node_is_busy(&c->node[i])) {
+        if (!c->dead[i] && node_is_busy(&c->node[i])) {
             cluster_tell(c, i, (struct node_input){.type = NODE_TIME});
             some = true;
         }
@@ -174,7 +174,7 @@ static inline void cluster_connect(struct cluster *c, uint32_t i, uint32_t k)
         uint32_t a = side ? k : i, b = side ? i : k;
 
         bytes_consume(&c->pipe[a][b], bytes_len(&c->pipe[a][b]));
-        if (cluster_member(c, a, b))
+        if (!c->dead[i] && !c->dead[k] && cluster_member(c, a, b))
             cluster_tell(c, a, (struct node_input){.type = NODE_PEER_OPENED, .member = cluster_member(c, a, b)});
     }
 }
@@ -184,9 +184,9 @@ static inline void cluster_disconnect(struct cluster *c, uint32_t i, uint32_t k,
 {
     bytes_consume(&c->pipe[i][k], bytes_len(&c->pipe[i][k]));
     bytes_consume(&c->pipe[k][i], bytes_len(&c->pipe[k][i]));
-    if (cluster_member(c, i, k))
+    if (!c->dead[i] && cluster_member(c, i, k))
         cluster_tell(c, i, (struct node_input){.type = NODE_PEER_CLOSED, .member = cluster_member(c, i, k)});
-    if (both && cluster_member(c, k, i))
+    if (both && !c->dead[k] && cluster_member(c, k, i))
         cluster_tell(c, k, (struct node_input){.type = NODE_PEER_CLOSED, .member = cluster_member(c, k, i)});
 }
 
@@ -201,7 +201,8 @@ static inline void cluster_connect_all(struct cluster *c)
 static inline void cluster_pass(struct cluster *c, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < c->n; i++)
-        cluster_tell(c, i, (struct node_input){.type = NODE_TIME, .now_ms = now_ms});
+        if (!c->dead[i])
+            cluster_tell(c, i, (struct node_input){.type = NODE_TIME, .now_ms = now_ms});
 }
 
 static inline void cluster_come(struct cluster *c, struct cluster_client *me, uint32_t member)
@@ -254,10 +255,21 @@ static inline const char *cluster_heard(struct cluster_client *me)
     return text;
 }
 
+/* Member i crashes: its clients' connections are gone, and the other members notice. */
+static inline void cluster_kill(struct cluster *c, uint32_t i)
+{
+    node_free(&c->node[i]);
+    c->dead[i] = true;
+    for (uint32_t k = 0; k < c->n; k++)
+        if (k != i && !c->dead[k])
+            cluster_disconnect(c, k, i, false);
+}
+
 static inline void cluster_end(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->n; i++)
-        node_free(&c->node[i]);
+        if (!c->dead[i])
+            node_free(&c->node[i]);
     for (uint32_t i = 0; i < CLUSTER_MAX; i++)
         for (uint32_t k = 0; k < CLUSTER_MAX; k++)
             bytes_free(&c->pipe[i][k]);

@@ -7,7 +7,7 @@
 
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which cannot be done in a process that is traced
 
-base=$((17000 + $$ % 2000)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 lease=2000
 

@@ -71,7 +71,7 @@ def work():
         tls.sendall(bytes.fromhex("16030100050100000100") + os.urandom(200))
         for place in "metrics", "status.json", "healthz":
             http = connect(("127.0.0.1", port + 1))
-            http.sendall(f"GET /{place} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            http.sendall(f"GET /{place} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             drain(http)
             http.close()
         all_[1].sendall(b"".join(b"UNLOCK x%d\n" % k for k in range(60)))

@@ -3,7 +3,8 @@
  * Honest runs: whatever happens in whatever order, the rule holds, nothing contradicts the protocol, and when all have
  * left and everything has arrived, nobody waits.
  * Runs with a liar: sites also receive messages that decode but were never sent. Then anything may happen, but a site
- * only ever says "fault": it never fails an assertion and never touches memory that is not its own.
+ * only ever says "fault": it never fails an assertion, never touches memory that is not its own, and its state stays
+ * well-formed (alg->malformed).
  * Invariants: I4, I5, I8. */
 #include "fuzz.h"
 
@@ -94,6 +95,8 @@ static void run_move(struct run *r, const struct world_move *move)
     FUZZ_EXPECT(!world_move(w, move), "%s", w->conf.alg->name);
     if (r->liar) {
         r->dead[move->site] = w->out->fault != NULL;
+        FUZZ_EXPECT(w->out->fault || !dme_malformed(&w->conf, w->node[move->site]), "%s: %s", w->conf.alg->name,
+                    dme_malformed(&w->conf, w->node[move->site]));
         return;
     }
     FUZZ_EXPECT(!w->out->fault, "%s: %s", w->conf.alg->name, w->out->fault);

@@ -21,11 +21,13 @@ static const char *const fuzz_words[] = {"GET ",
                                          "/metrics",
                                          "/healthz",
                                          "/status.json",
+                                         "/views.json",
+                                         "/replay.json?name=a",
                                          "/",
                                          " HTTP/1.1\r\n",
                                          " HTTP/1.0\r\n",
                                          "\r\n",
-                                         "Host: x\r\n",
+                                         "Host: localhost\r\n",
                                          "Content-Length: 9\r\n",
                                          "Content-Length: 99999999999999999999\r\n",
                                          "Transfer-Encoding: chunked\r\n",
@@ -35,7 +37,7 @@ static const char *const fuzz_words[] = {"GET ",
                                          "Expect: 100-continue\r\n",
                                          "?a=b&c",
                                          "%00",
-                                         "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+                                         "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
                                          ": ",
                                          "\n",
                                          "/login",
@@ -74,7 +76,7 @@ static void fuzz_log_in(struct http *h)
                                        "POST /force-unlock",
                                        "POST /login"};
     const uint8_t random[2 * LOGINS_RANDOM] = {1};
-    const char *token = logins_invite(&h->logins, true, "fuzz", random, 0);
+    const char *token = logins_invite(&h->logins, &(struct rights_who){.operates = true}, "fuzz", random, 0);
     const struct login *login = logins_open(&h->logins, token, random, 0);
 
     FUZZ_EXPECT(login, "no login");
@@ -142,7 +144,7 @@ static ssize_t fuzz_turns(int fd, unsigned count, char *answer, size_t room)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char right[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char right[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     static char answer[1 << 16];
     struct fuzz_input in = {data, data + size};
     int fd;

@@ -85,7 +85,7 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
     for (unsigned k = fuzz_take(in) % 4; k > 0 && view.count; k--) {
         struct view_member *m = &view.member[fuzz_take(in) % view.count];
 
-        switch (fuzz_take(in) % 8) {
+        switch (fuzz_take(in) % 9) {
         case 0:
             m->incarnation = fuzz_take(in) % 2 ? 0 : m->incarnation + fuzz_take(in) % 4;
             break;
@@ -106,6 +106,13 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
             break;
         case 6:
             view.number = UINT64_MAX - fuzz_take(in) % 2;
+            break;
+        case 7:
+            view.lease = (struct settings_lease){.lease_ms = 100 * (uint32_t)(fuzz_take(in) % 20),
+                                                 .promise_ms = 100 * (uint32_t)(fuzz_take(in) % 20),
+                                                 .grows = fuzz_take(in) % 2,
+                                                 .step = view.number - fuzz_take(in) % 2,
+                                                 .set = 1};
             break;
         default:
             view.counted_since = fuzz_take(in);

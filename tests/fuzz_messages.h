@@ -57,6 +57,20 @@ static inline void fuzz_text(struct fuzz_input *in, struct bytes *b, const char 
         fuzz_bytes(in, b, len);
 }
 
+/* The same behind a length of two bytes. */
+static inline void fuzz_long(struct fuzz_input *in, struct bytes *b, const char *const *texts, unsigned count)
+{
+    size_t at = bytes_len(b), len;
+    uint8_t *from;
+
+    fuzz_text(in, b, texts, count);
+    len = bytes_len(b) - at - 1;
+    *bytes_add(b, 1) = 0;
+    from = b->at + b->start + at;
+    memmove(from + 2, from + 1, len);
+    from[1] = 0;
+}
+
 /* Adds a message of this type. Texts are drawn from these, or made up; a rest is made up, unless there is one. */
 static inline void fuzz_message(struct fuzz_input *in, struct bytes *b, enum message_type type,
                                 const char *const *texts, unsigned count, const struct bytes *rest)
@@ -67,6 +81,8 @@ static inline void fuzz_message(struct fuzz_input *in, struct bytes *b, enum mes
     for (const struct registry_field *f = registry[type].field; f->name; f++)
         if (f->size == REGISTRY_TEXT)
             fuzz_text(in, b, texts, count);
+        else if (f->size == REGISTRY_LONG)
+            fuzz_long(in, b, texts, count);
         else if (f->size != REGISTRY_REST)
             fuzz_number(in, b, f->size);
         else if (rest)

@@ -4,7 +4,7 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-base=$((21700 + $$ % 2300)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 
 start() { # NAME...

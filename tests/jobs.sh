@@ -7,7 +7,7 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-base=$((24600 + $$ % 2000)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 lease=2000
 
@@ -169,6 +169,68 @@ tell $? "a job whose daemon does not come back is ended when its time is over"
 until_true "$DIBS" try late --socket "$dir/bee" --quiet -- true
 tell $? "and its lock is free"
 
+# ---- The process that holds the lock is stopped (SIGSTOP), and its command is not.
+start ant
+until_true are_ready ant bee cat
+ticks() { # NAME WHERE...: a job that does something all the time
+    name=$1
+    shift
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    "$DIBS" lock "$name" "$@" -- sh -c 'until [ -e $0.end ]; do echo >>$0.ticks; sleep 0.05; done' "$dir/$name" 2>"$dir/$name.out" &
+    started="$started $!"
+    echo $! >"$dir/$name.job"
+    until_true test -s "$dir/$name.ticks"
+}
+count() { wc -c <"$dir/$1.ticks"; }
+goes_on() { [ "$(count "$1")" -gt "$2" ]; }
+ticks halted --socket "$dir/ant" --keep 3
+kill -STOP "$(cat "$dir/halted.job")"
+end KILL ant
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock halted --socket "$dir/bee" --wait 60 -- sh -c 'before=$(wc -c <$0); sleep 1; [ $before = $(wc -c <$0) ]' "$dir/halted.ticks"
+tell $? "dibs is stopped, its daemon is killed: when another client is granted the lock, the command does not run"
+kill -CONT "$(cat "$dir/halted.job")"
+wait "$(cat "$dir/halted.job")"
+[ $? = 113 ]
+tell $? "and when dibs goes on, the lock is lost, and the command is ended"
+
+ticks halts --socket "$dir/bee" --keep 1
+kill -STOP "$(cat "$dir/halts.job")"
+until_true grep -q "is stopped; so is its command" "$dir/halts.out"
+tell $? "dibs is stopped for longer than half of the keep time: so is its command"
+before=$(count halts)
+kill -CONT "$(cat "$dir/halts.job")"
+until_true goes_on halts "$before"
+tell $? "and goes on with it, as the lock was held all the while"
+touch "$dir/halts.end"
+wait "$(cat "$dir/halts.job")"
+tell $? "to its end"
+
+# ---- The daemon of a lock with a TTL is killed, and nobody renews the lock.
+start ant
+until_true are_ready ant bee cat
+ticks renewed --socket "$dir/ant" --ttl 8s
+end KILL ant
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock renewed --socket "$dir/bee" --wait 60 -- sh -c 'before=$(wc -c <$0); sleep 1; [ $before = $(wc -c <$0) ]' "$dir/renewed.ticks"
+tell $? "a lock with a TTL, its daemon is killed: when another client is granted the lock, the command does not run"
+wait "$(cat "$dir/renewed.job")"
+[ $? = 113 ]
+tell $? "it was ended before"
+
+# ---- A daemon that accepts connections and resumes no session: the job goes on at another place.
+start ant
+until_true are_ready ant bee cat
+job hung --connect "127.0.0.1:$(port cat),127.0.0.1:$(port bee)"
+until_true has_begun hung
+kill -STOP "$(cat "$dir/cat.pid")"
+until_true grep -q "is held again" "$dir/hung.out"
+tell $? "a daemon is stopped: its job goes on at another member"
+kill -CONT "$(cat "$dir/cat.pid")"
+ends_well hung
+tell $? "to its end"
+until_true are_ready ant bee cat
+
 # ---- A daemon alone: what its sessions hold goes from one process to the next, in a file beside its socket.
 now_ms() { date +%s%3N; }
 alone() { # [PROGRAM]
@@ -207,7 +269,7 @@ tell $? "and the request that waits goes on waiting"
 tell $? "what the first process has left is gone"
 
 # Another version of the program: its number is changed in a copy. Its files and letters are the same, unlike those of DIBS_BEFORE.
-LC_ALL=C sed "s/$("$DIBS" --version | sed 's/.* //; s/\./\\./g')/9.9.9/g" "$DIBS" >"$dir/newer" && chmod +x "$dir/newer"
+LC_ALL=C sed "s/$("$DIBS" --version | sed -n '1s/^dibs \([^ ]*\).*/\1/; s/\./\\./gp; q')/9.9.9/g" "$DIBS" >"$dir/newer" && chmod +x "$dir/newer"
 "$dir/newer" --version | grep -q 9.9.9
 tell $? "there is a newer program"
 restart_alone lone 2 "$dir/newer" && [ "$(readlink "/proc/$(cat "$dir/dog.pid")/exe")" = "$dir/newer" ]
@@ -257,7 +319,27 @@ until_true is_ready dog
 ! "$DIBS" holders stale --socket "$dir/dog" | grep -q .
 tell $? "nor is a file that others can read"
 
-# ---- A cluster is upgraded, one daemon after the other, under a job and a request that waits.
+# ---- A cluster is upgraded, one daemon after the other, under a job, a request that waits, a lock of a token and one of a Redis client.
+python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import redis.lock' 2>/dev/null && echo "$p" && break; done)
+redis_lock() { # acquire|extend|release NAME MEMBER: redis-py's Lock, unmodified, with the same token in each call
+    [ -n "$python" ] || return 0
+    "$python" -c '
+import sys, redis
+word, name, path = sys.argv[1:]
+lock = redis.Redis(unix_socket_path=path).lock(name, timeout=600, thread_local=False)
+lock.local.token = b"upgrade"
+if word == "acquire":
+    sys.exit(0 if lock.acquire(blocking=False, token="upgrade") else 1)
+lock.extend(600, replace_ttl=True) if word == "extend" else lock.release()
+' "$1" "$2" "$dir/$3" 2>>"$dir/redis.err"
+}
+
+run_program() { # PROGRAM NAME...: do the daemons run it?
+    program=$1
+    shift
+    for name in "$@"; do [ "$(readlink "/proc/$(cat "$dir/$name.pid")/exe")" = "$program" ] || return 1; done
+}
+
 upgrade() { # NAME PROGRAM
     job "$1" --socket "$dir/ant"
     until_true has_begun "$1"
@@ -266,22 +348,37 @@ upgrade() { # NAME PROGRAM
     waiter=$!
     started="$started $waiter"
     until_true sh -c "'$DIBS' waiters $1 --socket '$dir/cat' | grep -q ."
+    "$DIBS" hold "$1.token" --socket "$dir/ant" --ttl 10m >"$dir/$1.token" && redis_lock acquire "$1.redis" ant
+    tell $? "a token and a Redis client own locks"
     for name in ant bee cat; do
+        began=$(now_ms)
         end TERM $name
         start $name "$2"
+        if [ $name = ant ]; then
+            until_true grep -q 'is held again' "$dir/$1.out"
+            echo "# the lock of the job was held again $(($(now_ms) - began)) ms after its daemon was told to end"
+        fi
         until_true are_ready ant bee cat
     done
     until_true is_held_again "$1" 1
     "$DIBS" try "$1" --socket "$dir/cat" --quiet -- true
-    [ $? = 112 ] && [ "$(readlink "/proc/$(cat "$dir/bee.pid")/exe")" = "$2" ]
+    [ $? = 112 ] && run_program "$2" ant bee cat
     tell $? "three daemons are upgraded one after the other, and the lock of the job is held all the time"
+    "$DIBS" try "$1.token" --socket "$dir/cat" --quiet -- true
+    [ $? = 112 ] && (
+        eval "$(cat "$dir/$1.token")"
+        "$DIBS" renew "$1.token" --socket "$dir/bee" --ttl 10m && "$DIBS" release "$1.token" --socket "$dir/cat"
+    ) >/dev/null
+    tell $? "the token owns its lock all the time, renews it and releases it"
+    "$DIBS" try "$1.redis" --socket "$dir/ant" --quiet -- true
+    { [ $? = 112 ] || [ -z "$python" ]; } && redis_lock extend "$1.redis" bee && redis_lock release "$1.redis" cat
+    tell $? "so does the Redis client"
     ends_well "$1"
     tell $? "and the job goes on to its end"
     wait $waiter && [ "$(cat "$dir/$1.next")" -gt "$(sed -n 's/begins //p' "$dir/$1.said")" ]
     tell $? "then the request that waited is granted, with a larger fence"
 }
 
-start ant
 until_true are_ready ant bee cat
 upgrade upgrade "$dir/newer"
 
@@ -304,4 +401,14 @@ if [ -n "${DIBS_BEFORE:-}" ]; then
     wait $waiter && [ -s "$dir/lone2.next" ]
     tell $? "then the request that waited is granted"
 fi
+# ---- At last a member is removed, and its daemon still runs.
+until_true are_ready ant bee cat
+job gone --connect "127.0.0.1:$(port cat),127.0.0.1:$(port bee)"
+until_true has_begun gone
+until_true "$DIBS" member remove cat --socket "$dir/bee"
+until_true grep -q "is held again" "$dir/gone.out"
+tell $? "a member is removed, and its daemon still runs: its job goes on at another member"
+ends_well gone
+tell $? "to its end"
+
 echo "1..$number"

@@ -10,7 +10,7 @@ if ! python3 -c 'import socket'; then
     exit 0
 fi
 
-base=$((24300 + $$ % 2300)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 
 start() { # NAME...

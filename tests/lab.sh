@@ -32,13 +32,13 @@ import http.client, socket, sys, time
 port, page = int(sys.argv[1]), open(sys.argv[2], 'rb').read()
 
 def ask(method, path):
-    c = http.client.HTTPConnection('127.0.0.1', port, timeout=20)
+    c = http.client.HTTPConnection('127.0.0.1', port, timeout=60)
     c.request(method, path)
     r = c.getresponse()
     return r.status, r.read(), dict(r.getheaders())
 
 def raw(data):
-    s = socket.create_connection(('127.0.0.1', port), timeout=20)
+    s = socket.create_connection(('127.0.0.1', port), timeout=60)
     s.sendall(data)
     s.shutdown(socket.SHUT_WR)
     got = b''

@@ -52,6 +52,16 @@ forbidden "$dir/src" >"$dir/found"
 [ "$(sed 's/: .*//' "$dir/found" | sort | tr '\n' ' ')" = "# alg/b.c:2 # core/a.c:1 " ]
 tell $? "an include that points down is found, and one around the table"
 
+# The pieces of a step are for src/step: every other driver, and every test, goes through it.
+around_the_step() { # DIRECTORY...
+    grep -rnE '^ *# *include *"([^"]*/)?inside\.h"' "$@" --include='*.[ch]' | grep -vE '^src/(node/[a-z_]*|step/step)\.c:'
+}
+around_the_step src tests bench >"$dir/out"
+printf '#include "node/inside.h"\n' >"$dir/src/alg/c.c"
+[ ! -s "$dir/out" ] && around_the_step "$dir/src" | grep -q 'alg/c.c:1:'
+tell $? "no driver and no test calls the pieces of a step"
+rm -f "$dir/out" "$dir/src/alg/c.c"
+
 # -------------------------------------------------------------------------------------------------------- unique names
 
 # Kind, name and file of each struct, union, enum and function that is defined here, as clang-format lays them out.

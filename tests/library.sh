@@ -75,6 +75,12 @@ DIBS_SOCKET=$dir/nowhere "$dir/counter" "$dir/count" 1 2>"$dir/said"
 [ $? = 1 ] && grep -q "no daemon at $dir/nowhere" "$dir/said"
 tell $? "without a daemon it says so"
 
+# shellcheck disable=SC2046,SC2086 # words
+${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/calls" tests/library_calls.c \
+    $(pkg-config --cflags --libs dibs) && "$dir/calls" "$dir/nowhere,$dir/solo" >"$dir/out"
+tell $? "a lock is tried, confirmed, renewed; a place without a daemon is passed over"
+rm -f "$dir/out"
+
 begin_loop() { # NAME: an example with its input in our hands
     mkfifo "$dir/$1.in"
     "$dir/loop" "$1" <"$dir/$1.in" >"$dir/$1.out" &
@@ -233,7 +239,7 @@ tell $? "dibs watch: an object on a line"
 python3 - "$dir/watch.json" <<'END'
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
-assert all(set(e) == {"time", "event", "lock", "member", "who", "mode", "client", "fence"} for e in events)
+assert all(set(e) == {"time", "event", "lock", "member", "who", "mode", "value", "client", "fence"} for e in events)
 assert all(e["lock"].startswith("w-") for e in events)
 END
 tell $? "dibs watch: all of it is JSON, and matches the pattern"
@@ -250,7 +256,7 @@ tell $? "a command may have any name; it is shown without what a terminal would 
 
 # ------------------------------------------------------------------------------------------------ three members together
 
-base=$((19000 + $$ % 2500)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 serve ant --name ant --members "$members" --lease 3000 --clients "127.0.0.1:$((base + 3))"
 for member in bee cat; do
@@ -271,7 +277,7 @@ until_true test -e "$dir/far"
 waiter=$!
 until_true sh -c "'$DIBS' waiters far --socket '$dir/ant' | grep -q 'member cat'"
 tell $? "dibs waiters: those of other members, too"
-"$DIBS" holders far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh  mode exclusive"
+"$DIBS" holders far --socket "$dir/ant" | grep -q "member bee .* who $(hostname):$holder sh  from user $(id -u)  mode exclusive"
 tell $? "dibs holders: who it is, and on which member"
 "$DIBS" locks --socket "$dir/ant" | grep -q 'name far  algorithm swaroop-singh  slots 0  holders 1  waiters 1'
 tell $? "dibs locks: what all members know, together"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Scripts that shellcheck accepts, and C that is formatted as .clang-format says. Versions of clang-format differ in what
-# they make of it, so the check is for that of Debian 12.
+# Scripts that shellcheck accepts, C that is formatted as .clang-format says (versions of clang-format differ in what they make of
+# it, so the check is for that of Debian 12), files that are short enough for one idea, and a changelog of releases.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -33,4 +33,18 @@ else
     number=$((number + 1))
     echo "ok $number - C is formatted as .clang-format says # SKIP this is not clang-format 14"
 fi
+
+# src/lab/explained.c is made by docs/make-explain.
+find src include tests bench examples -name '*.[ch]' ! -path src/lab/explained.c -exec wc -l {} + |
+    awk '$2 != "total" && $1 > 800 { print "# " $2 " has " $1 " lines: split it by idea" }' >"$dir/out"
+[ ! -s "$dir/out" ]
+tell $? "no file of C has more than 800 lines"
+rm -f "$dir/out"
+
+# "## VERSION (YYYY-MM-DD)", the newest first: the version of the program, which may be "(unreleased)".
+version=$("$DIBS" --version | sed 1q | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')
+grep '^## ' CHANGELOG.md >"$dir/releases"
+sed -n 1p "$dir/releases" | grep -qE "^## $version \((unreleased|[0-9]{4}-[0-9]{2}-[0-9]{2})\)$" &&
+    ! sed 1d "$dir/releases" | grep -qvE '^## [0-9]+\.[0-9]+\.[0-9]+ \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$'
+tell $? "the changelog begins with the version of the program, and every other release has a date"
 echo "1..$number"

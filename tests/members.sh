@@ -21,7 +21,7 @@ fence() { # MEMBER: takes a lock there
     timeout 60 "$DIBS" lock fences --socket "$dir/$1" --wait 30 -- sh -c 'echo "$DIBS_FENCE"' >>"$dir/fences"
 }
 
-base=$((22000 + $$ % 2500)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 for member in ant bee cat; do serve $member --members "$members"; done
 until_true is_ready ant && until_true is_ready bee && until_true is_ready cat && fence ant

@@ -89,7 +89,7 @@ wait $daemon
 tell $? "and it ends as it should"
 
 # A bound that the operator has set: the same, long before the machine has no memory left.
-base=$((24000 + $$ % 900)) # below the ports that the system gives away by itself
+take_ports
 serve bound --memory-max 24M --http 127.0.0.1:$base
 until_true "$DIBS" status --socket "$dir/bound"
 # shellcheck disable=SC2016

@@ -9,12 +9,12 @@ if ! python3 -c 'import http.client'; then
     exit 0
 fi
 
-base=$((25000 + $$ % 2500)) # below the ports that the system gives away by itself
+take_ports
 
 get() { # PORT PATH [METHOD]: the status, then the body
     python3 -c '
 import http.client, sys
-c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=20)
+c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=60)
 c.request(sys.argv[3], sys.argv[2])
 r = c.getresponse()
 print(r.status)
@@ -100,7 +100,7 @@ while True:
                 if r and not s.recv(1 << 20):
                     break
                 if w:
-                    s.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 200)
+                    s.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
                 if r and not told:
                     told = True
                     print("there", flush=True)
@@ -109,7 +109,7 @@ while True:
 pipeline=$!
 started="$started $pipeline"
 until_true grep -q there "$dir/pipeline"
-timeout 20 "$DIBS" lock a --wait 15 -- true && timeout 20 "$DIBS" lock a --wait 15 -- sleep 0.3
+timeout 60 "$DIBS" lock a --wait 15 -- true && timeout 60 "$DIBS" lock a --wait 15 -- sleep 0.3
 tell $? "requests behind each other without end keep no client waiting"
 kill $pipeline
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# All runs of the model of views and leases (dibs model): the property holds; each part of the protocol that is left out is
-# found, and so is each mistake in the daemon's own functions that the model calls (tests/model.txt).
-# Invariants: I18, I28.
+# All runs of the models of views and leases and of kept sessions (dibs model): the property holds; each part of a protocol that is
+# left out is found, and so is each mistake in the daemon's own functions that the models call (tests/model.txt).
+# Invariants: I18, I28, I33.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -10,40 +10,61 @@ if [ "$MODE" != release ]; then
     exit 0
 fi
 
-holds() { # STATES OPTION...
+holds() { # STATES MODEL OPTION...
     states=$1
     shift
-    "$DIBS" model leases "$@" --format json >"$dir/out" && grep -q "\"states\": $states," "$dir/out"
-    tell $? "no two clients believe in a lock: dibs model leases $*, $states states"
+    "$DIBS" model "$@" --format json >"$dir/out" && grep -q "\"states\": $states," "$dir/out"
+    tell $? "the property holds: dibs model $*, $states states"
 }
-holds 3216 --members 2
-holds 209274 --calm
+holds 3216 leases --members 2
+holds 209274 leases --calm
+holds 35841 leases --members 5 --roster --calm --prompt
+holds 48319 leases --members 2 --prompt --clocks
+holds 71322 sessions
 if [ -n "${MODEL_LONG-}" ]; then
-    holds 1246499
-    holds 4151654 --founders 1 --roster --calm
+    holds 1246499 leases
+    holds 4151654 leases --founders 1 --roster --calm
+    holds 15813 leases --members 4 --prompt
+    holds 459255 leases --members 4 --prompt --roster
+    holds 378505 sessions --members 2 --views 3
+    holds 2829553 sessions --views 2 --held --calm
 fi
 rm -f "$dir/out"
 
 "$DIBS" model mistakes >"$dir/said"
-tell $? "every part of the protocol that is left out is found"
+tell $? "every part of a protocol that is left out is found"
 sed 's/^/# /' "$dir/said"
 
-"$DIBS" model leases --mistake unsettled >"$dir/said"
-[ $? = 1 ] && grep -q '^  round 0 .* bee has dropped ant, and reports that it owes it nothing$' "$dir/said" &&
+"$DIBS" model leases --mistake early-change >"$dir/said"
+[ $? = 1 ] && grep -q '^  round 0 .* dog has dropped ant, and reports that it owes it nothing$' "$dir/said" &&
     grep -q '^VIOLATED: two clients believe' "$dir/said"
 tell $? "a counterexample is a story"
 
+says_seen() { # STATUS VERDICT MISTAKES MODEL OPTION...
+    status=$1 verdict=$2 seen=$3
+    shift 3
+    "$DIBS" model "$@" --format json >"$dir/out"
+    [ $? = "$status" ] && grep -q "\"verdict\": \"$verdict\"" "$dir/out" &&
+        [ "$(sed -n '/"seen"/,$p' "$dir/out" | tr -d ' ",\n[]{}' | sed 's/^seen://')" = "$seen" ]
+    tell $? "dibs model $*: $verdict, and it says what would be seen"
+}
+says_seen 0 holds minorityearly-give-upnot-openno-digest leases --members 2 --calm
+says_seen 3 vacuous '' leases --members 2 --founders 1 --observed 1
+says_seen 3 vacuous '' sessions --members 1
+
 rejects 'unknown model "lease"; did you mean "leases"? (dibs model --help lists them)' model lease
+rejects 'model leases: this model has no options --views and --held' model leases --views 2
+rejects 'model sessions: there are at most three members' model sessions --members 4
 rejects 'model leases: there are more founders than members' model leases --founders 4
 
 while read -r line; do
     case $line in
     '# I'*) name=${line#\# } ;;
     src/*) file=$line ;;
-    s*) sed=$line ;;
-    --*)
+    s/*) sed=$line ;;
+    leases* | sessions*)
         # shellcheck disable=SC2086 # a list of words
-        plant "$file" "$sed" && { "$dir/dibs" model leases $line >"$dir/said"; [ $? = 1 ]; }
+        plant "$file" "$sed" && { "$dir/dibs" model $line >"$dir/said"; [ $? = 1 ]; }
         tell $? "found: $name"
         sed -n 's/^VIOLATED/# found/p' "$dir/said"
         ;;

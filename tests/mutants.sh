@@ -10,21 +10,6 @@ if [ "$MODE" != release ]; then
     exit 0
 fi
 
-# A dibs with the mutant in the place of the real file: a name that the program finds in it is not looked up in the
-# library any more.
-build_mutant() { # FILE SED
-    sed -e "$2" "$1" >"$dir/mutant.c"
-    if cmp -s "$1" "$dir/mutant.c"; then
-        echo "# the sed command changes nothing in $1"
-        return 1
-    fi
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    ${CC:-cc} -std=c11 -O1 -D_GNU_SOURCE -Isrc -I"$(dirname "$1")" -c -o "$dir/mutant.o" "$dir/mutant.c" &&
-        ${CC:-cc} -pthread -o "$dir/dibs" \
-            $(program_objects) \
-            "$dir/mutant.o" build/release/libdme.a ${LDLIBS:--lm}
-}
-
 verdict_of() { # DIBS CHECK-ARGUMENT...
     program=$1
     shift
@@ -50,39 +35,13 @@ refutes_proofs() { # NAME
 }
 
 check_mutant() { # NAME FILE SED VERDICT ARGUMENT...
-    number=$((number + 1))
-    name=$1 file=$2 sed=$3 verdict=$4
-    shift 4
-    said=nothing
-    build_mutant "$file" "$sed" && said=$(verdict_of "$dir/dibs" "$@")
-    if [ "$said" = "$verdict" ] && is_found_without_limit "$@" && refutes_proofs "$name"; then
-        echo "ok $number - $name: $verdict"
-    else
-        echo "# dibs check $* said $said"
-        echo "not ok $number - $name: $verdict"
-    fi
+    name=$1 verdict=$4 said=nothing
+    plant "$2" "$3" && shift 4 && said=$(verdict_of "$dir/dibs" "$@")
+    [ "$said" = "$verdict" ] && is_found_without_limit "$@" && refutes_proofs "$name"
+    found=$?
+    [ $found = 0 ] || echo "# dibs check $* said $said"
+    tell $found "$name: $verdict"
 }
 
-# A block ends with an empty line: its comment, its file, its sed lines, its verdict.
-name='' file='' sed='' last=''
-while IFS= read -r line; do
-    case $line in
-    '')
-        # shellcheck disable=SC2086 # the verdict and the arguments are words
-        [ -z "$last" ] || check_mutant "$name" "$file" "$sed" $last
-        name='' file='' sed='' last=''
-        ;;
-    '# '*) name=${line#\# } ;;
-    '#') ;;
-    src/*) file=$line ;;
-    *)
-        [ -z "$last" ] || sed="$sed${sed:+
-}$last"
-        last=$line
-        ;;
-    esac
-done <<END
-$(cat tests/mutants.txt)
-
-END
+each_planted check_mutant <tests/mutants.txt
 echo "1..$number"

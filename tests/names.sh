@@ -5,7 +5,7 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-base=$((32610 + $$ % 140)) # below the ports that the system gives away by itself, and above those of other suites
+take_ports
 export RESOLV_MULTI=on # a name may stand for several addresses
 cat >"$dir/hosts" <<END
 127.0.0.1 localhost

@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 dibs, directory = sys.argv[1:3]
 os.environ["TERM"] = "xterm"
 pid, terminal = pty.fork()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 dibs, directory = sys.argv[1:3]
 os.environ.pop("NO_COLOR", None)
 os.environ["TERM"] = "xterm"

@@ -26,6 +26,18 @@ has_mutants() { # every mutant that is to be built is in the list of mutants
 }
 test_that "the mutants that a row names are in tests/mutants.txt" has_mutants
 
+page_has_all() { # docs/proofs.md has a line for each row, with its command, and no other
+    cut -f 1 "$dir/list" | sed 's/^/dibs /' | sort >"$dir/rows"
+    sed -n 's/^    X(\(.*\)).*/\1/p' src/alg/list.h | grep -vxF -f tests/prove/open.txt | tr _ - | sed 's/^/.\/run prove /' >>"$dir/rows"
+    printf './run prove %s\n' wire resp rights conf >>"$dir/rows"
+    sed -n 's/.*| proved | `\(.*\)` |$/\1/p' docs/proofs.md | sort >"$dir/lines"
+    sort "$dir/rows" | diff - "$dir/lines" | sed 's/^/# /'
+    sort "$dir/rows" | cmp -s - "$dir/lines"
+}
+test_that "docs/proofs.md has a line for each row and for each proof of memory safety, and no other" page_has_all
+
+test_that "tests/prove/run: every mutant that Frama-C is to find changes its file" tests/prove/run --list
+
 rejects 'no row of the table has these words; "dibs prove --list --all" shows all rows' prove nonsense
 
 echo "1..$number"

@@ -7,7 +7,7 @@
 
 client=build/$MODE/tests/chaos_client
 
-base=$((27700 + $$ % 2300)) # below the ports that the system gives away by itself
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 http=$((base + 10)) # of ant
 lease=4000          # nobody is to be taken for dead because the machine is busy

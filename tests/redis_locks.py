@@ -11,7 +11,7 @@ locks = {}
 
 
 def client_at(port):
-    return redis.Redis(host="127.0.0.1", port=int(port), socket_timeout=20)
+    return redis.Redis(host="127.0.0.1", port=int(port), socket_timeout=60)
 
 
 def lock_at(port, name, ms, token=None):
@@ -90,13 +90,13 @@ class Redisson:
         channel = "redisson_lock__channel:{%s}" % name
         waiting = client_at(port).pubsub()
         waiting.subscribe(channel)
-        waiting.get_message(timeout=10)
+        waiting.get_message(timeout=60)
         once = lambda: evalsha(port, "6866459238a13a701d42f4971f12d9f3a50e2442", [name, channel, "latch"], 0, 30000, token, "publish", 100)
         if once() is None:
             return False
         if client_at(port).exists(name) == 0 or once() != 1:
             return False
-        return waiting.get_message(timeout=10)["data"] == b"0"
+        return waiting.get_message(timeout=60)["data"] == b"0"
 
 
 libraries = {"redis-py": RedisPy(), "redlock-py": RedlockPy(), "redsync": Redsync(), "ShedLock": ShedLock(), "Spring": Spring(), "Redisson": Redisson()}

@@ -47,11 +47,14 @@ EOF
 [ $? = 2 ] && [ "$(sed 's/^dibs: [^:]*:\([0-9]*\): .*/\1/' "$dir/err" | tr '\n' ' ')" = "1 2 4 5 6 7 " ] &&
     grep -q ":4: this rule decides nothing: line 3 comes first" "$dir/err" && grep -q ':5: "web" cannot log in' "$dir/err"
 tell $? "every mistake in the rules is told with its line"
+for k in 1 2 3 4 5; do printf 'allow any lock *?%0120d%d*\n' 0 "$k"; done >"$dir/costly.conf"
+rejects "$dir/costly.conf:5: with this rule a decision may take 159995 steps, and 131072 is the bound; use fewer ? and [] behind a *, or fewer rules" \
+    serve --config "$dir/costly.conf" --socket "$dir/never"
 rm -f "$dir/out" "$dir/err"
 
 # --------------------------------------------------------------------------------------------------------- real daemons
 
-base=$((27100 + $$ % 2500)) # below the ports that the system gives away by itself
+take_ports
 # One connection, a command in a line.
 talk() { # SOCKET
     redis-cli -s "$dir/$1" 2>&1
@@ -73,8 +76,9 @@ allow key:client watch      public-*
 allow auth:web   lock,watch web-*
 limit key:ci     locks=3 waiters=1 connections=2
 limit auth:web   locks=2
+allow key:ci     watch,force-unlock own-*
 EOF
-serve ant --config "$dir/rules.conf" --key "$dir/key" --clients "127.0.0.1:$base"
+serve ant --config "$dir/rules.conf" --key "$dir/key" --clients "127.0.0.1:$base" --http "127.0.0.1:$((base + 2))"
 until_true is_ready ant
 tell $? "a daemon with rules serves its owner"
 as_key() { # KEY WORD...
@@ -98,6 +102,7 @@ refused "key:ci has not the right force-unlock for \"build-1\", by the rule in $
 refused 'key:client has not the right lock for "public-1"' as_key plain.key lock public-1 -- true
 refused 'key:client has not the right watch for "build-1"' as_key plain.key holders build-1
 refused 'key:client has not the right watch for "build-1"' as_key plain.key waiters build-1
+refused 'key:client has not the right watch for "build-1"' as_key plain.key replay build-1
 refused 'key:ci has not the right admin' as_key ci.key member remove dog
 refused 'key:ci has not the right admin' as_key ci.key drain
 "$DIBS" lock --socket "$dir/ant" build-7 -- sleep 1000 &
@@ -107,6 +112,43 @@ started="$started $!"
 until_true sh -c "\"$DIBS\" locks --socket \"$dir/ant\" | grep -c 'holders 1' | grep -q 2"
 [ "$(as_key ci.key locks | grep -c 'holders 1')" = 1 ] && [ -z "$(as_key plain.key locks)" ]
 tell $? "LOCKS shows the names that a client may watch"
+
+# A browser that has logged in is the client that has asked for its token: it sees and does what this one may.
+"$DIBS" lock --socket "$dir/ant" own-7 --grace 0.1 -- sleep 1000 2>/dev/null &
+started="$started $!"
+until_true sh -c "\"$DIBS\" holders own-7 --socket \"$dir/ant\" | grep -q held"
+page_asks() { # KEY: prints the names of locks that a page sees, whom it may see hold three locks, and what it can take away
+    python3 - "$(as_key "$1" page-token)" <<'EOF'
+import http.client, json, sys
+address, token = sys.argv[1][7:].split("/#login=")
+def ask(method, path, body=None, headers={}):
+    c = http.client.HTTPConnection(address, timeout=60)
+    c.request(method, path, body, headers)
+    r = c.getresponse()
+    return r.status, r.headers, json.loads(r.read())
+status, headers, login = ask("POST", "/login", token)
+me = {"Cookie": headers["Set-Cookie"].split(";")[0], "X-Dibs-Pass": login["pass"]}
+print("operator" if login["operator"] else "no operator")
+print("sees", *sorted(row["name"] for row in ask("GET", "/locks.json", headers=me)[2][1] if row["holders"]))
+for claims in ask("GET", "/claims.json?name=build-7&name=own-7&name=secret-7", headers=me)[2]:
+    print(claims["name"], "holders" if isinstance(claims["holders"], list) else claims["holders"]["error"].split()[0], claims["force"][0])
+print("forces", *(name for name in ("build-7", "own-7", "secret-7") if ask("POST", "/force-unlock", name, me)[0] == 200))
+EOF
+}
+page_asks ci.key >"$dir/seen"
+cat >"$dir/wanted" <<EOF
+no operator
+sees build-7 own-7
+build-7 holders 0
+own-7 holders 1
+secret-7 NOPERM 0
+forces own-7
+EOF
+cmp "$dir/seen" "$dir/wanted"
+tell $? "a page has the rights of the client that asked for its token, name by name, and is no connection of it"
+page_asks key >"$dir/seen"
+grep -qx "operator" "$dir/seen" && grep -qx "sees build-7 secret-7" "$dir/seen" && grep -qx "forces build-7 own-7 secret-7" "$dir/seen"
+tell $? "and that of an operator has all of them"
 "$DIBS" force-unlock --socket "$dir/ant" build-7 >/dev/null
 
 as_key ci.key may me lock build-1 >"$dir/out" && grep -q "^yes: key:ci has the right lock" "$dir/out" &&

@@ -76,6 +76,8 @@ told = [call("GET", path) for path in SECRETS]
 tell(all(s == 401 and "page-token" in b for s, _, b in told), "without a login, a browser is told how to log in")
 tell(not any("secret-name" in call("GET", p)[2] for p in ["/metrics", "/status.json", "/healthz", *SECRETS]), "and no names of locks")
 tell(call("POST", "/force-unlock", b"secret-name")[0] == 401, "nor may it take a lock away")
+opened = [[call("GET", p, headers={"Host": h})[0] for p in ("/", "/metrics", "/healthz", "/status.json", "/views.json")] for h in ("evil.example", f"evil.example:{port}", f"10.0.0.1:{port}", f"localhost:{port}", HOST)]
+tell(all(s == 403 for o in opened[:3] for s in o) and not any(s == 403 for o in opened[3:] for s in o), "a page of another name that was made to point here is told nothing, not even numbers")
 tell(all(call("POST", "/login", t)[0] == 403 for t in [b"", b"0" * 32, b"x" * 32, b"\0" * 32, b"0" * 33]), "what is no token opens nothing")
 
 # ---------------------------------------------------------------------------------------------------------------- logins
@@ -123,6 +125,10 @@ def ageless(rows):
 
 tell([c["name"] for c in claims] == ["secret-name", "nothing here"] and [ageless(claims[0]["holders"]), ageless(claims[0]["waiters"])] == [ageless(s) for s in same]
      and all("age_ms" in row for row in claims[0]["holders"] + claims[0]["waiters"]), "holders and waiters of all members are those of dibs holders and dibs waiters, with their ages")
+tell(claims[0]["holders"][0]["from"] == claims[0]["waiters"][0]["from"] == f"user {os.getuid()}", "and where they come from")
+views = [json.loads(call("GET", "/views.json")[2]), json.loads(run("views", "--format", "json").stdout)]
+tell(ageless(views[0]) == ageless(views[1]) and views[0][0]["view"] == json.loads(call("GET", "/status.json")[2])["view"] and views[0][0]["members"] == "ant bee cat" and views[0][0]["opened"]
+     and [v["view"] for v in views[0]] == sorted((v["view"] for v in views[0]), reverse=True), "the views of this member are those of dibs views, the latest first")
 names, cursor = [], 0
 while True:
     cursor, rows = ask(me, f"/locks.json?pattern=secret*&cursor={cursor}")

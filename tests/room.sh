@@ -11,7 +11,7 @@ if ! python3 -c 'import http.client'; then
     exit 0
 fi
 
-base=$((22600 + $$ % 2300)) # below the ports that the system gives away by itself
+take_ports
 three="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 for member in ant bee cat; do
     # shellcheck disable=SC2046 # options
@@ -35,8 +35,7 @@ while read -r status name; do
     tell "$status" "$name"
 done <"$dir/facts"
 rm -f "$dir/err"
-kill "$(cat "$dir/ant.pid")" 2>/dev/null
-wait "$(cat "$dir/ant.pid")"
+wait "$(cat "$dir/ant.pid")" # room.py has asked it to end, and a second signal would end it at once
 tell $? "and ends in order"
 
 # A network of its own: the machine's is not opened.
@@ -49,8 +48,6 @@ if unshare -rn true 2>/dev/null; then
     [ $? = 1 ] && grep -q 'not on loopback.*ssh -L' "$dir/why"
     tell $? "a page that is not on loopback gets no token, as HTTP is not encrypted"
 fi
-for socket in ant bee cat; do
-    ! grep -l "Sanitizer\|runtime error\|Assertion" "$dir/$socket.log" || exit 1
-done
+! grep "Sanitizer\|runtime error\|Assertion" "$dir"/*.log
 tell $? "no daemon has complained of itself"
 echo "1..$number"

@@ -5,7 +5,7 @@
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
-base=$((30100 + $$ % 2500)) # below the ports that the system gives away by itself
+take_ports
 
 end_daemon() { # SOCKET...
     for socket; do
@@ -106,7 +106,7 @@ fi
 
 # A data directory that others can write to, or own, or that is a link to elsewhere.
 refuses_data() { # REASON DIRECTORY
-    timeout 20 "$DIBS" serve --socket "$dir/never" --name ant --members "ant=127.0.0.1:$base" --data "$2" >"$dir/out" 2>"$dir/err"
+    timeout 60 "$DIBS" serve --socket "$dir/never" --name ant --members "ant=127.0.0.1:$base" --data "$2" >"$dir/out" 2>"$dir/err"
     [ $? = 1 ] && grep -qF "cannot use the data directory $2: $1" "$dir/err" && grep -q "choose another one with --data" "$dir/err"
     tell $? "refuses a data directory: $1"
 }
@@ -252,6 +252,10 @@ tell $? "a client key of the old form, which the daemon has as well, is refused"
 [ $? = 2 ] && grep -q "others can read" "$dir/said"
 tell $? "a client does not use a key that others can read"
 
+timeout 60 openssl s_client -tls1_2 -connect "127.0.0.1:$base" </dev/null >"$dir/said" 2>&1
+grep -q "alert protocol version" "$dir/said"
+tell $? "what is older than TLS 1.3 is refused"
+
 # A client key opens the door of clients and nothing else; the cluster key, and the owner of the socket, may do more.
 for command in "force-unlock x" "drain" "member remove solo" "member add dog=127.0.0.1:9"; do
     # shellcheck disable=SC2086 # words
@@ -312,15 +316,17 @@ serve ant --name ant --members "$two"
 serve bee --name bee --members "$two"
 until_true is_ready ant && until_true is_ready bee
 cp "build/$MODE/tests/send_port" "$dir/send_port"
+version=$(sed -n 's/^ *LINK_VERSION = \([1-7]\),$/\1/p' src/link/link.h)
 hello() { # FROM TO: as a member begins, with a configuration, a cluster and an incarnation that are all zero
-    printf '\076\000\000\000\001dibs\002\003%s\003%s' "$1" "$2"
+    printf '\077\000\000\000\001dibs%b\003%s\003%s' "\\000$version" "$1" "$2"
     head -c 48 /dev/zero
+    printf '%b' "\\000$version" # the oldest version that it speaks
 }
 pretend() { # FROM TO PORT WORDS LOG [COMMAND...]: until the words are in the log, which tells of one refusal in a second
     hello "$1" "$2" >"$dir/hello"
     words=$4 log=$5 port=$3
     shift 5
-    timeout 20 "$@" "$dir/send_port" "$port" <"$dir/hello" >"$dir/out" && grep -q "$words" "$dir/$log"
+    timeout 60 "$@" "$dir/send_port" "$port" <"$dir/hello" >"$dir/out" && grep -q "$words" "$dir/$log"
 }
 stays() { # the connection between them is the first one
     is_ready ant && is_ready bee && [ "$(grep -c "ant: connected" "$dir/bee.log")" = 1 ] && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
@@ -382,10 +388,11 @@ authority() { # NAME
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -keyout "$dir/$1.key" \
         -out "$dir/$1.pem" 2>/dev/null
 }
-certificate() { # FILE AUTHORITY NAME
-    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=ignored" -keyout "$dir/$1.key" \
+certificate() { # FILE AUTHORITY NAME [COMMON-NAME]; - is no name
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=${4:-ignored}" -keyout "$dir/$1.key" \
         -out "$dir/$1.csr" 2>/dev/null
-    echo "subjectAltName=DNS:$3,IP:127.0.0.1" >"$dir/$1.ext"
+    case $3 in -) alt= ;; *) alt=DNS:$3, ;; esac
+    echo "subjectAltName=${alt}IP:127.0.0.1" >"$dir/$1.ext"
     openssl x509 -req -in "$dir/$1.csr" -CA "$dir/$2.pem" -CAkey "$dir/$2.key" -CAcreateserial -days 2 \
         -extfile "$dir/$1.ext" -out "$dir/$1.pem" 2>/dev/null
 }
@@ -394,6 +401,7 @@ for member in ant bee cat; do
     certificate $member ours $member
 done
 certificate false theirs ant
+certificate common ours - ant
 certificate user ours user
 certificate operator ours operator.dibs
 with() { # FILE
@@ -413,6 +421,8 @@ refuse "a certificate of another authority" "does not trust the authority of our
     "has a certificate that does not hold" "$(with false)" "$(with bee)"
 refuse "a certificate for another name" "has refused us; its log says why" \
     "has a certificate for another name" "$(with cat)" "$(with bee)"
+refuse "a certificate that has the name as its common name only" "has refused us; its log says why" \
+    "has a certificate for another name" "$(with common)" "$(with bee)"
 
 if command -v redis-cli >/dev/null; then
     # shellcheck disable=SC2046 # options
@@ -421,7 +431,7 @@ if command -v redis-cli >/dev/null; then
     redis() { # CERTIFICATE COMMAND...
         file=$dir/$1
         shift
-        timeout 20 redis-cli --tls --cacert "$dir/ours.pem" --cert "$file.pem" --key "$file.key" -h 127.0.0.1 -p "$base" "$@"
+        timeout 60 redis-cli --tls --cacert "$dir/ours.pem" --cert "$file.pem" --key "$file.key" -h 127.0.0.1 -p "$base" "$@"
     }
     [ "$(redis user PING)" = PONG ] && [ "$(redis user LOCK x | sed -n 1p)" = x ]
     tell $? "redis-cli is a client over TLS, with a certificate"
@@ -431,8 +441,8 @@ if command -v redis-cli >/dev/null; then
     tell $? "and a client key does beside certificates"
     ! redis false PING >"$dir/out" 2>&1 && until_true grep -q "refused: it has a certificate that does not hold" "$dir/solo.log"
     tell $? "but not with one of another authority"
-    ! timeout 20 redis-cli -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1 &&
-        ! timeout 20 redis-cli --tls --cacert "$dir/ours.pem" -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1
+    ! timeout 60 redis-cli -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1 &&
+        ! timeout 60 redis-cli --tls --cacert "$dir/ours.pem" -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1
     tell $? "nor without any"
     is_ready solo
     tell $? "and the daemon serves on"

@@ -192,7 +192,7 @@ tell $? "TERM ends a daemon, and its socket is removed"
 
 # --------------------------------------------------------------------------------------------------- a cluster of three
 
-base=$((10000 + $$ % 9000)) # below the ports that the system gives to connections, and those of other suites
+take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 
 "$DIBS" serve --name ant --members "ant=10.0.0.1:7400" --socket "$dir/out" 2>"$dir/said"
@@ -363,20 +363,5 @@ for algorithm in $algorithms; do
     [ "$algorithm" != swaroop-singh ] || share five elk bee dog
     end_all ant bee cat dog elk
 done
-
-# -------------------------------------------------------------------------------------------------- what the README shows
-
-# Its blocks of commands, with directories in ours and ports of ours.
-awk -v dir="$dir" '/^```/ { shown = 0 } shown { print > (dir "/readme." blocks) } /^```sh/ { shown = 1; blocks++ }' README.md
-for block in "$dir"/readme.?; do
-    sed "s|:740\\([123]\\)|:$((base / 10 + 1))\\1|g" "$block" >"$block.sh"
-    TMPDIR=$dir PATH=$(dirname "$DIBS"):$PATH timeout 60 sh -eu -c "daemons=; . $block.sh" >"$block.out" 2>"$block.err"
-    tell $? "README: commands of block ${block##*.} work"
-done
-grep -Eq '^lock backup, fencing token [0-9]+$' "$dir/readme.1.out" && grep -q 'at most four at once' "$dir/readme.1.out"
-tell $? "README: the commands run under their locks"
-grep -E '^(ant|bee) [0-9]+$' "$dir/readme.2.out" >"$dir/notes"
-[ "$(wc -l <"$dir/notes")" = 6 ] && sort -n -k 2 "$dir/notes" | cmp -s - "$dir/notes"
-tell $? "README: fences grow across members"
 
 echo "1..$number"

@@ -11,33 +11,33 @@ if [ "$MODE" != release ]; then
 fi
 
 # Everything with the address sanitizer: what it sees, nobody has to crash for.
+sanitized="-O1 -g -fsanitize=address -Itests"
 compile() { # FILE TO
-    ${CC:-cc} -std=c11 -O1 -g -fsanitize=address -D_GNU_SOURCE -Isrc -Iinclude -Itests -I"$(dirname "${3:-$1}")" -c -o "$2" "$1"
+    # shellcheck disable=SC2086 # a list of words
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -Iinclude $sanitized -c -o "$2" "$1"
 }
 
-for file in src/member/agree*.c src/member/journal.c src/member/view.c src/base/bytes.c src/base/memory.c tests/test_agree*.c; do
+for file in src/member/agree*.c src/member/journal.c src/member/view.c src/member/settings.c src/base/plain.c src/base/bytes.c src/base/memory.c tests/test_agree*.c; do
     compile "$file" "$dir/$(basename "$file" .c).o" || exit 2
 done
 
-take_away() { # NAME FILE SED
-    number=$((number + 1))
-    sed -e "$3" "$2" >"$dir/planted.c"
-    if cmp -s "$2" "$dir/planted.c"; then
-        echo "not ok $number - needed: $1 (the sed command changes nothing in $2)"
-        return
-    fi
-    compile "$dir/planted.c" "$dir/planted.o" "$2" || return
-    rest=$(find "$dir" -name '*.o' ! -name "$(basename "$2" .c).o" ! -name 'test_*')
+some_test_fails() { # FILE: with its planted object in the place of the real one
+    rest=$(find "$dir" -name '*.o' ! -name "$(basename "$1" .c).o" ! -name 'test_*')
     for test in test_agree_shield test_agree test_agree_library; do
         # shellcheck disable=SC2086 # a list of words
-        ${CC:-cc} -fsanitize=address -o "$dir/test" "$dir/$test.o" $rest build/release/libdme.a -lraft -lcmocka || return
+        ${CC:-cc} -fsanitize=address -o "$dir/test" "$dir/$test.o" $rest build/release/libdme.a -lraft -lcmocka || return 1
         if ! ASAN_OPTIONS=detect_leaks=0 timeout 300 "$dir/test" >"$dir/said" 2>&1; then
             sed -n 's/^not ok [0-9]* - /# /p; s/^==.*ERROR: AddressSanitizer: \([^ ]*\).*/# \1/p' "$dir/said" | head -n 3
-            echo "ok $number - needed: $1"
-            return
+            return 0
         fi
     done
-    echo "not ok $number - needed: $1 (all tests pass)"
+    return 1
+}
+
+take_away() { # NAME FILE SED
+    # shellcheck disable=SC2086 # a list of words
+    plant_object "$2" "$3" $sanitized && some_test_fails "$2"
+    tell $? "needed: $1"
 }
 
 while read -r line; do

@@ -64,7 +64,7 @@ tell $? "an assumption that a failure breaks is named"
 # Near saturation 2,000 entries are too few: said in text and JSON. --precision takes as many as it needs.
 sim() { "$DIBS" sim central --sites 500 --rate 0.0018 --delay 0 --hold exp:1 --entries 2k "$@"; }
 sim >"$dir/out" && grep -q '^Successive waiting times depend on each other' "$dir/out" && sim --format json | grep -q '"correlated": true' &&
-    sim --format json | grep -q '"settled": false' && sim --format csv | grep -q ',no$' &&
+    sim --format json | grep -q '"converged": false' && sim --format csv | grep -q ',no$' &&
     sim --precision 5% >"$dir/out" && ! grep -q 'depend on each other' "$dir/out" && grep -q '^[0-9]*000 entries measured' "$dir/out" &&
     ! grep -q '^2000 entries' "$dir/out"
 tell $? "a run that is too short for its intervals says so, and --precision lengthens it"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whole clusters under faults, each from a seed (dibs soak): all promises are kept; the same seed gives the same run; and
 # bugs that are planted are found.
-# Invariants: I16, I17, I18, I19, I20, I23, I24, I25, I26, I27, I28, I29, I30, I32, I33.
+# Invariants: I16, I17, I18, I19, I20, I23, I24, I25, I26, I27, I28, I29, I30, I32, I33, I35, I36, I37.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -18,7 +18,7 @@ tell $? "$((seeds / 3)) seeds while members come and go"
 tell $? "$((seeds / 3)) seeds of one trouble after the other, and clients of all other members lose nothing"
 sed 's/^/# /' "$dir/said"
 
-for case in squeeze reborn sharing slots disks alone kept resume redis; do
+for case in squeeze reborn sharing slots disks alone kept resume hoards roster moves redis several outage hasty lease leaders config exiles agents upgrade versions; do
     "$DIBS" soak --focus $case --seeds $((seeds / 10)) --first "${SOAK_FIRST:-1}" >"$dir/said"
     tell $? "$((seeds / 10)) seeds of one hard case: $case"
 done
@@ -51,11 +51,11 @@ if [ "$MODE" = release ]; then
             file=$line
             read -r sed
             read -r first count words
-            case $words in
-            --focus*) words=${words#* } option="--focus ${words%% *}" words=${words#* } ;;
-            --*) option=${words%% *} words=${words#* } ;;
-            *) option= ;;
-            esac
+            option=
+            while [ "${words#--}" != "$words" ]; do
+                case $words in --focus*) option="$option --focus" words=${words#* } ;; esac
+                option="$option ${words%% *}" words=${words#* }
+            done
             look_for "$name" "$file" "$sed" "$first" "$count" "$words" "$option"
             ;;
         esac

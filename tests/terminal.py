@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 dibs, socket = sys.argv[1:3]
 pid, terminal = pty.fork()
 if pid == 0:

@@ -121,7 +121,7 @@ static void a_journal_does_not_grow_without_end(void **state)
     s->disk = (struct disk){s, agreement_append, agreement_replace};
     assert_null(journal_open(&j, &s->disk, NULL, 0));
     journal_identify(&j, 7, 1, (const uint8_t *)"view", 4);
-    assert_true(journal_found(&j, "servers", 7) && journal_begin_incarnation(&j, 9));
+    assert_true(journal_found(&j, "servers", 7) && journal_begin_incarnation(&j, 9, 1000));
     for (raft_term term = 2; term < 40000; term++) {
         assert_true(journal_vote(&j, term, 3));
         most = most < bytes_len(&s->journal) ? bytes_len(&s->journal) : most;
@@ -131,6 +131,11 @@ static void a_journal_does_not_grow_without_end(void **state)
     assert_null(journal_open(&j, &s->disk, s->journal.at + s->journal.start, bytes_len(&s->journal)));
     assert_true(j.term == 39999 && j.vote == 3 && j.incarnation == 9 && j.disk_id == 7 && j.member == 1 &&
                 j.count == 1);
+    assert_int_equal(j.lease_ms, 1000);
+    assert_true(journal_set_lease(&j, 250));
+    journal_close(&j);
+    assert_null(journal_open(&j, &s->disk, s->journal.at + s->journal.start, bytes_len(&s->journal)));
+    assert_true(j.lease_ms == 250 && j.incarnation == 9);
     journal_close(&j);
     bytes_free(&s->journal);
 }
@@ -156,7 +161,7 @@ static void what_is_not_durable_is_not_seen(void **state)
         agreement_advance();
     assert_null(first_letter);
     assert_true(agree_journal(s->agree)->made > agree_journal(s->agree)->durable);
-    agree_begin_incarnation(s->agree, 0);
+    agree_begin_incarnation(s->agree, 0, 1000);
     assert_false(agree_incarnation_is_durable(s->agree));
     while (agree_journal(s->agree)->made > agree_journal(s->agree)->durable)
         agree_written(s->agree, true);
@@ -181,9 +186,36 @@ static void what_is_not_durable_is_not_seen(void **state)
     agreement_end();
 }
 
+/* An entry that no member accepts would stay in the log, and end all agreement. */
+static void a_view_that_cannot_be_read_is_not_proposed(void **state)
+{
+    struct view view;
+    uint64_t made;
+
+    (void)state;
+    agreement_clear(1);
+    agreement_begin(1, 1, false);
+    agreement_elect();
+    agreement_step();
+    view = *agree_view(server[0].agree);
+    view.number++;
+    view.lease =
+        (struct settings_lease){.lease_ms = 2000, .promise_ms = 2000, .step = 1, .set = 1, .by = "an op\xe4rator"};
+    made = agree_journal(server[0].agree)->made;
+    agree_propose(server[0].agree, &view);
+    agreement_step();
+    assert_int_equal(agree_journal(server[0].agree)->made, made); /* nothing is in its log */
+    memcpy(view.lease.by, "an operator", sizeof "an operator");
+    agree_propose(server[0].agree, &view);
+    agreement_step();
+    assert_int_equal(agree_view(server[0].agree)->number, view.number);
+    agreement_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_view_that_cannot_be_read_is_not_proposed),
         cmocka_unit_test(one_grows_to_two_whenever_the_leader_dies),
         cmocka_unit_test(one_grows_to_two_whenever_both_die),
         cmocka_unit_test(a_vote_outlives_a_restart),

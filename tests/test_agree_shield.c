@@ -518,6 +518,29 @@ static void all_get_to_know_the_newest_view_from_a_new_leader(void **state)
     agreement_end();
 }
 
+/* No time passes: no heartbeat of Raft is due. */
+static void all_get_to_know_a_view_at_once(void **state)
+{
+    struct view view;
+    uint64_t leader;
+
+    (void)state;
+    agreement_clear(1);
+    for (uint64_t id = 1; id <= 3; id++)
+        agreement_begin(id, 3, false);
+    leader = agreement_elect();
+    for (unsigned k = 0; k < 100; k++)
+        agreement_step();
+    assert_true(leader && leader == agreement_leader());
+    agreement_roster(&view, 3);
+    view.number = 1;
+    assert_true(agree_propose(server_of(leader)->agree, &view));
+    agreement_carry();
+    for (uint64_t id = 1; id <= 3; id++)
+        assert_int_equal(agree_view(server_of(id)->agree)->number, 1);
+    agreement_end();
+}
+
 static void a_snapshot_that_is_lost_is_sent_again(void **state)
 {
     struct view view;
@@ -627,6 +650,7 @@ int main(void)
         cmocka_unit_test(one_who_leads_can_hand_over),
         cmocka_unit_test(a_leader_is_found_whatever_the_logs_and_terms),
         cmocka_unit_test(all_get_to_know_the_newest_view_from_a_new_leader),
+        cmocka_unit_test(all_get_to_know_a_view_at_once),
         cmocka_unit_test(a_snapshot_that_is_lost_is_sent_again),
         cmocka_unit_test(nothing_of_the_memory_is_written_down),
         cmocka_unit_test(a_disk_may_fail_at_any_write),

@@ -215,6 +215,16 @@ static const struct {
       {1510, "<%0\r\n-NOSESSION none\r\n",
        "[SESSION KEEP 5000] lost x: it was lost while there was no connection by 11500"},
       {1520, "<$5\r\nother\r\n", "[~CONFIRM]"}}},
+    {"and a lock of the new session is not held on the word of the daemon of the old one",
+     {KEPT_X,
+      {1310, "break", "by 1900"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1510, "<%0\r\n-NOSESSION none\r\n",
+       "[SESSION KEEP 5000] lost x: it was lost while there was no connection by 11500"},
+      {1520, "<$5\r\nother\r\n", "[~CONFIRM]"},
+      {1530, "lock y", "[LOCK y] .."},
+      {1540, GRANT(y, 8), ".. by 11520"},
+      {1550, VOUCHES(900), "ok 8 by 1820"}}},
     {"a daemon that does not resume it is left, and the library tries again",
      {KEPT_X,
       {1310, "break", "by 1900"},
@@ -309,6 +319,32 @@ static const struct {
       {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 11500"},
       {11500, "clock", ""},
       {11600, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 21600"}}},
+    {"an upgrade waits, its lock is confirmed meanwhile, and it has a new fence then",
+     {HOLDS_X,
+      {1110, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1300, "clock", "[~CONFIRM] .. by 1900"},
+      {1310, VOUCHES(900), ".. by 1600"},
+      {1400, GRANT(x, 9), "ok by 1600"},
+      {1410, "fence x", "9 by 1600"},
+      {1420, "downgrade x", "[DOWNGRADE x 9] .. by 1600"},
+      {1430, "<+OK\r\n", "ok by 1600"}}},
+    {"an upgrade that ends leaves the lock as it is",
+     {HOLDS_X,
+      {1110, "try_upgrade x", "[UPGRADE x 7 WAIT 0] .. by 1300"},
+      {1120, "<_\r\n", "timeout by 1300"},
+      {1130, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1140, "<-DEADLOCK another\r\n", "deadlock by 1300"},
+      {1150, "fence x", "7 by 1300"}}},
+    {"a lock that is lost with its new fence before the program knows that is lost",
+     {HOLDS_X,
+      {1110, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1120, "<*2\r\n$1\r\nx\r\n:9\r\n>4\r\n$4\r\nlost\r\n$1\r\nx\r\n:9\r\n$5\r\ntaken\r\n", "lost lost x: taken"},
+      {1130, "fence x", "0"}}},
+    {"an upgrade of a lock that the daemon does not know is a loss",
+     {HOLDS_X,
+      {1110, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1120, "<-NOTHELD no\r\n", "lost"},
+      {1130, "fence x", "0"}}},
     {"calls that cannot be",
      {HOLDS_X,
       {1110, "lock x", "misuse by 1300"},
@@ -322,7 +358,7 @@ static const struct {
 enum { LINE = 1024 };
 
 static const char *const run_codes[] = {"ok",        "timeout", "lost",   "gone",      "not held", "wrong kind",
-                                        "no quorum", "refused", "misuse", "no memory", "in doubt"};
+                                        "no quorum", "refused", "misuse", "no memory", "in doubt", "deadlock"};
 
 struct run {
     struct belief b;
@@ -369,6 +405,12 @@ static int run_call(struct run *r, const struct step *s)
         code = belief_renew(&r->b, name, 100, s->at_ms);
     else if (IS("start_renew"))
         code = belief_start_renew(&r->b, name, 100);
+    else if (IS("upgrade"))
+        code = belief_upgrade(&r->b, name, 0, s->at_ms);
+    else if (IS("try_upgrade"))
+        code = belief_upgrade(&r->b, name, DIBS_NO_WAIT, s->at_ms);
+    else if (IS("downgrade"))
+        code = belief_downgrade(&r->b, name, s->at_ms);
     else if (IS("confirm"))
         code = belief_confirm(&r->b, name, s->at_ms);
     else if (IS("fence"))

@@ -7,6 +7,7 @@
 #include "check/prints.h"
 #include "core/alg.h"
 #include "core/text.h"
+#include "lab/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,65 @@ static void any_site_can_be_the_one_that_starves(void **state)
             if (unlucky < 3)
                 assert_int_equal(r.victim, unlucky);
         }
+}
+
+/* A site that lets itself in, and others that no site lets in. */
+static void door_request(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 0)
+        dme_enter(d);
+}
+
+static void door_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    (void)d, (void)state, (void)m;
+}
+
+static const struct dme_alg door = {
+    .name = "door",
+    .paper = "-",
+    .cost = "-",
+    .kinds = ring_kinds,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .init = toy_nothing,
+    .request = door_request,
+    .receive = door_receive,
+    .release = toy_nothing,
+    .show = toy_show,
+};
+
+/* The run that leads to the loop is one, and the loop can be gone round again and again. */
+static void assert_goes_round(const struct check_task *task)
+{
+    struct lab_world *w = world_new(&task->conf);
+    struct check_result r;
+
+    check_run(task, &r);
+    assert_int_equal(r.verdict, CHECK_STARVATION);
+    assert_true(r.loop < r.trace_length);
+    for (uint32_t round = 0; round < 3; round++)
+        for (uint32_t k = round ? r.loop : 0; k < r.trace_length; k++) {
+            assert_null(world_objects(w, &r.trace[k]));
+            assert_null(world_move(w, &r.trace[k]));
+        }
+    free(r.trace);
+    world_free(w);
+}
+
+static void the_loop_of_a_site_that_starves_can_be_gone_round(void **state)
+{
+    struct check_task passed_by = task_of(&ring, 3, CHECK_UNLIMITED), shut_out = task_of(&door, 2, CHECK_UNLIMITED);
+
+    (void)state;
+    passed_by.starvation = shut_out.starvation = true;
+    shut_out.deadlocks_too = true; /* site 0 need not ask */
+    for (uint32_t unlucky = 0; unlucky < 3; unlucky++) {
+        passed_by.conf.option[UNLUCKY] = unlucky;
+        assert_goes_round(&passed_by);
+    }
+    assert_goes_round(&shut_out);
 }
 
 /* Two sites send each other PINGs for ever, so that there are cycles in which
@@ -658,10 +718,54 @@ static void fingerprints_find_room_behind_the_last_place(void **state)
     prints_free(&p);
 }
 
+/* ------------------------------------------------------------------------------------------------ any number of sites */
+
+extern const struct dme_alg singhal_dynamic;
+
+static bool sends_nothing(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    (void)node, (void)k, (void)msg;
+    return false;
+}
+
+/* The others ask, and never answer. */
+static bool asks_only(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    return k == 0 && singhal_dynamic.crowd->send(node, k, msg);
+}
+
+static void a_pair_that_does_not_cover_all_sites_gives_no_verdict(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct dme_crowd crowd = *alg.crowd;
+    struct check_result r;
+    struct check_task task = task_of(&alg, 3, 0);
+
+    (void)state;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    assert_true(r.cover[0].all && r.cover[1].all && r.cover[0].states == 9941 && r.cover[1].states == 537);
+
+    /* Two sites alone exclude each other, and three sites do more than two sites and others that never answer. */
+    alg.crowd = &crowd;
+    crowd.send = asks_only;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_true(r.compared > 0);
+    assert_string_equal(r.fault, "a move of three or four sites is no move of two and the others");
+
+    /* A site that must be asked from the beginning is no site of a pair to which nothing is said. */
+    crowd.send = sends_nothing;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_int_equal(r.compared, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_site_can_be_the_one_that_starves),
+        cmocka_unit_test(the_loop_of_a_site_that_starves_can_be_gone_round),
         cmocka_unit_test(a_message_that_is_on_its_way_arrives),
         cmocka_unit_test(a_site_that_is_inside_leaves),
         cmocka_unit_test(a_timer_that_runs_fires),
@@ -679,6 +783,7 @@ int main(void)
         cmocka_unit_test(fingerprints_differ_if_one_bit_does),
         cmocka_unit_test(no_fingerprint_is_lost_where_there_are_many),
         cmocka_unit_test(fingerprints_find_room_behind_the_last_place),
+        cmocka_unit_test(a_pair_that_does_not_cover_all_sites_gives_no_verdict),
     };
 
     return cmocka_run_group_tests_name("checker", tests, NULL, NULL);

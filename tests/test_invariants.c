@@ -117,7 +117,9 @@ static void a_holder_that_is_not_inside_is_noticed(void **state)
     c->slots = 2;
     expect(0, "I16");
     c->slots = 0;
-    c->mode = LOCK_SHARED;
+    c->mode = LOCK_SHARED; /* and no other member has been told */
+    expect(0, "I37");
+    c->mode = LOCK_SHARED + 1;
     expect(0, "I4");
     c->mode = LOCK_ALONE;
     c->held_at++;

@@ -3,7 +3,12 @@
  * Invariants: I18, I28, I29. */
 #include "test.h"
 
-#include "node/node.h"
+#include "alg/list.h"
+#include "base/bytes.h"
+#include "node/lease.h"
+#include "step/step.h"
+
+#include <string.h>
 
 /* A clock that counts whole milliseconds, `ppm` parts in a million too fast. */
 struct clock {
@@ -137,6 +142,77 @@ static void changes_of_the_counted_set_are_counted(void **state)
     assert_int_equal(view_counted_changes(&v, &x), 2);
 }
 
+static enum disk_status append(void *user, const uint8_t *bytes, size_t len)
+{
+    memcpy(bytes_add(user, len), bytes, len);
+    return DISK_WRITTEN;
+}
+
+static enum disk_status replace(void *user, const uint8_t *bytes, size_t len)
+{
+    struct bytes before = *(struct bytes *)user;
+
+    *(struct bytes *)user = (struct bytes){0};
+    append(user, bytes, len); /* they may be those from before */
+    bytes_free(&before);
+    return DISK_WRITTEN;
+}
+
+static uint64_t chance(void *user)
+{
+    (void)user;
+    return 4;
+}
+
+/* A process of member ant of ant, bee and cat, with the journal that the process before has left, if any. */
+static void start(struct node *node, const struct disk *disk, uint64_t lease_ms, uint64_t now_ms)
+{
+    const struct bytes *journal = disk->user;
+    struct view roster = view_of("ABC");
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    node_init(node, &(struct node_conf){.name = "a",
+                                        .summary = "",
+                                        .algorithm = alg_find("central"),
+                                        .slots_algorithm = alg_find("central"),
+                                        .lease_ms = lease_ms,
+                                        .random = chance});
+    assert_true(node_agree(node, disk, bytes_len(journal) ? journal->at + journal->start : NULL, bytes_len(journal),
+                           &roster, false, now_ms, &why));
+}
+
+/* Does the member tell at this time that no promise keeps the incarnation before it in the view? */
+static bool frees_itself(struct node *node, uint64_t now_ms)
+{
+    node->now_ms = now_ms;
+    return lease_beat(node).expired & 1;
+}
+
+/* The lease of the first process may be valid for a client of another machine after the process has ended. The second
+ * process has a shorter lease, and so has the third, which begins while the promises of the first are not over. */
+static void a_process_waits_for_the_longer_lease_of_an_earlier_one(void **state)
+{
+    struct bytes journal = {0};
+    const struct disk disk = {&journal, append, replace};
+    uint64_t longest_ms = promise_stretch_ms(4000);
+    struct node node;
+
+    (void)state;
+    start(&node, &disk, 4000, 1000);
+    node_free(&node);
+    start(&node, &disk, 500, 10000);
+    assert_false(frees_itself(&node, 10000 + longest_ms - 1));
+    assert_true(frees_itself(&node, 10000 + longest_ms));
+    node_free(&node);
+    start(&node, &disk, 500, 10100);
+    assert_false(frees_itself(&node, 10100 + longest_ms - 1));
+    assert_true(frees_itself(&node, 10100 + longest_ms));
+    node_free(&node);
+    bytes_free(&journal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +220,7 @@ int main(void)
         cmocka_unit_test(the_base_of_a_view_is_above_all_tokens_before),
         cmocka_unit_test(without_a_ceiling_the_base_leaps),
         cmocka_unit_test(changes_of_the_counted_set_are_counted),
+        cmocka_unit_test(a_process_waits_for_the_longer_lease_of_an_earlier_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static uint16_t next;
 static int setup(void **state)
 {
     (void)state;
-    memset(&logins, 0, sizeof logins);
+    logins_free(&logins);
     next = 0;
     return 0;
 }
@@ -34,7 +34,10 @@ static const uint8_t *bytes(void)
 
 static void invite(bool operates, uint64_t now_ms, char token[LOGINS_SECRET])
 {
-    memcpy(token, logins_invite(&logins, operates, "user 7", bytes(), now_ms), LOGINS_SECRET);
+    char key[] = "ci";
+    const struct rights_who who = {.operates = operates, .has_user = true, .user = 7, .key = key};
+
+    memcpy(token, logins_invite(&logins, &who, "user 7", bytes(), now_ms), LOGINS_SECRET);
     assert_int_equal(strlen(token), LOGINS_SECRET - 1);
 }
 
@@ -56,7 +59,9 @@ static void a_token_opens_one_login_with_the_rights_of_the_client_that_asked(voi
         invite(operates, 10, token);
         login = logins_open(&logins, token, bytes(), 11);
         assert_non_null(login);
-        assert_int_equal(login->operates, operates);
+        assert_int_equal(login->who->operates, operates);
+        assert_int_equal(login->who->user, 7);
+        assert_string_equal(login->who->key, "ci");
         assert_string_equal(login->from, "user 7");
         assert_string_not_equal(login->cookie, login->pass);
         assert_null(logins_open(&logins, token, bytes(), 11));
@@ -175,6 +180,19 @@ static void the_gate_lets_the_daemons_own_page_in_and_no_other(void **state)
             fail_msg("host %s, origin %s, site %s", out[k].host, out[k].origin, out[k].site);
 }
 
+static void without_a_login_the_host_alone_decides(void **state)
+{
+    static const char *const in[] = {NULL, "localhost", "localhost:7480", "127.0.0.1:7480", "[::1]:7480"};
+    static const char *const out[] = {"evil.example", "evil.example:7480", "127.0.0.1.evil.example", "10.0.0.1:7480",
+                                      ""};
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof in / sizeof in[0]; k++)
+        assert_null(gate_objects_to_host(in[k]));
+    for (unsigned k = 0; k < sizeof out / sizeof out[0]; k++)
+        assert_non_null(gate_objects_to_host(out[k]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,7 +202,8 @@ int main(void)
         cmocka_unit_test_setup(a_login_needs_both_of_its_secrets_and_ends, setup),
         cmocka_unit_test_setup(the_oldest_makes_room_and_readers_displace_no_operator, setup),
         cmocka_unit_test_setup(the_gate_lets_the_daemons_own_page_in_and_no_other, setup),
+        cmocka_unit_test_setup(without_a_login_the_host_alone_decides, setup),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, setup);
 }

@@ -88,10 +88,45 @@ static void holders_and_waiters_of_all_members_are_shown(void **state)
     say(1, "CLIENT SETNAME bob\nLOCK x\n");
     say(2, "LOCK x\n");
     say(0, "HOLDERS x\n");
-    assert_non_null(
-        strstr(hear(0), "*1 *14 $6 member $3 bee $6 client :1 $3 who $3 bob $4 mode $9 exclusive $5 fence"));
+    assert_non_null(strstr(
+        hear(0), "*1 *20 $6 member $3 bee $6 client :1 $3 who $3 bob $4 from $0  $4 mode $9 exclusive $5 fence"));
     say(0, "WAITERS x\n");
-    assert_string_equal(hear(0), "*1 *10 $6 member $3 cat $6 client :1 $3 who $0  $4 mode $9 exclusive $6 age_ms :0 ");
+    assert_string_equal(hear(0), "*1 *14 $6 member $3 cat $6 client :1 $3 who $0  $4 from $0  $4 mode $9 exclusive $8 "
+                                 "priority :0 $6 age_ms :0 ");
+}
+
+/* The reply to LOCKS x USED with this cursor; the next cursor. */
+static const char *used(unsigned long long *cursor)
+{
+    char line[64];
+    const char *text;
+
+    snprintf(line, sizeof line, "LOCKS ? USED CURSOR %llu\n", *cursor);
+    say(0, line);
+    text = hear(0);
+    assert_int_equal(sscanf(text, "*2 :%llu ", cursor), 1);
+    return strstr(text + 4, "*");
+}
+
+static void locks_in_use_are_shown_with_their_ages(void **state)
+{
+    unsigned long long cursor = 0;
+
+    (void)state;
+    say(1, "LOCK x\n");
+    say(0, "LOCK y\n");
+    say(0, "UNLOCK y\n");
+    hear(0);
+    pass_time(20);
+    say(2, "LOCK x\n");
+    pass_time(50);
+    assert_string_equal(used(&cursor), "*0 "); /* of ant: y is not in use */
+    assert_non_null(strstr(used(&cursor), "*1 *16 $6 member $3 bee $4 name $1 x "));
+    cursor = 0;
+    used(&cursor);
+    assert_non_null(strstr(used(&cursor), "$7 holders :1 $7 waiters :0 $7 wait_ms :0 $7 hold_ms :50 "));
+    assert_non_null(strstr(used(&cursor), "$7 holders :0 $7 waiters :1 $7 wait_ms :30 $7 hold_ms :0 "));
+    assert_int_equal(cursor, 0);
 }
 
 static void locks_come_page_by_page_and_member_by_member(void **state)
@@ -134,7 +169,7 @@ static void force_unlock_evicts_at_every_member(void **state)
     hear(2);
     memcpy(user[0].end->session->from, "10.0.0.9", 9);
     say(0, "FORCE-UNLOCK x\n");
-    assert_memory_equal(hear(0), "*2 *14 $6 member $3 bee", 23);
+    assert_memory_equal(hear(0), "*2 *20 $6 member $3 bee", 23);
     assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
     assert_non_null(strstr(hear(2), "it was taken away by force-unlock (10.0.0.9, at member ant)"));
     say(0, "HOLDERS x\nPING\n");
@@ -152,7 +187,7 @@ static void force_unlock_evicts_nobody_who_comes_later(void **state)
     for (unsigned k = 0; k < MEMBERS; k++)
         hear(k);
     say(0, "FORCE-UNLOCK x\nLOCK x\n");
-    assert_memory_equal(hear(0), "*1 %7 $6 member $3 bee", 22);
+    assert_memory_equal(hear(0), "*1 %10 $6 member $3 bee", 23);
     assert_memory_equal(hear(1), ">4 $4 lost $1 x", 15);
     assert_memory_equal(hear(2), "*2 $1 x :", 9);
     assert_string_equal(hear(2), "");
@@ -374,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(holders_and_waiters_of_all_members_are_shown, start, stop),
+        cmocka_unit_test_setup_teardown(locks_in_use_are_shown_with_their_ages, start, stop),
         cmocka_unit_test_setup_teardown(locks_come_page_by_page_and_member_by_member, start, stop),
         cmocka_unit_test_setup_teardown(force_unlock_evicts_at_every_member, start, stop),
         cmocka_unit_test_setup_teardown(force_unlock_evicts_nobody_who_comes_later, start, stop),

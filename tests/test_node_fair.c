@@ -1,12 +1,14 @@
 /* Who waits for whom, in a cluster of three whose messages all arrive: a writer waits for no reader that comes later, readers
  * wait for no reader, a client that only tries is answered without waiting for a holder, and a lock that nobody uses can
- * become one of another kind. For every algorithm that can run locks.
+ * become one of another kind; an urgent client passes others of its member, and those are passed no more often than is said. For
+ * every algorithm that can run locks.
  * Invariant: I16. */
 #include "test.h"
 
 #include "alg/list.h"
 #include "cluster.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MEMBERS = 3, READERS = 200 };
@@ -317,6 +319,159 @@ static void a_try_gets_a_free_slot(void **state)
     with_each(1u << DME_SLOTS, check_slot_tries);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- priorities */
+
+enum { LINE = 12, STREAM = LOCK_PRIORITY_MAX * LOCK_PRIORITY_STEP + 2 * LOCK_BATCH_MAX };
+
+/* The client of `all` that holds the lock: it leaves. Its index, or `count` if none does. */
+static unsigned serve_next(struct cluster *c, struct cluster_client *all, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++)
+        if (all[k].end && holds(&all[k])) {
+            let_go(c, &all[k]);
+            settle(c);
+            return k;
+        }
+    return count;
+}
+
+/* Of a member's clients the urgent ones are first, and of equals the one that came first. */
+static void check_priorities(struct cluster *c)
+{
+    static const unsigned urgency[LINE] = {0, 3, 0, 9, 3, 5, 9, 0, 1, 2, 3, 4},
+                          order[LINE] = {3, 6, 5, 11, 1, 4, 10, 9, 8, 0, 2, 7};
+
+    for (unsigned round = 0; round < MEMBERS; round++) {
+        const char name[] = {(char)('a' + round), '\0'};
+        struct cluster_client holder = {0}, line[LINE] = {{0}};
+
+        claim(c, &holder, round, name, "");
+        settle(c);
+        for (unsigned k = 0; k < LINE; k++) {
+            char words[32];
+
+            snprintf(words, sizeof words, "PRIORITY %u", urgency[k]);
+            claim(c, &line[k], 1, name, words);
+        }
+        settle(c);
+        let_go(c, &holder);
+        settle(c);
+        for (unsigned k = 0; k < LINE; k++) {
+            unsigned next = serve_next(c, line, LINE);
+
+            if (next != order[k])
+                fail_msg("%s: client %u is number %u, round %u", algorithm->name, next, k, round);
+        }
+    }
+}
+
+static void of_a_members_clients_the_urgent_ones_are_first(void **state)
+{
+    (void)state;
+    with_each(1u << DME_EXCLUSIVE, check_priorities);
+}
+
+/* However many urgent clients come, a client is overtaken by less than LOCK_PRIORITY_STEP of them for each step. */
+static void check_starvation(struct cluster *c)
+{
+    for (unsigned urgency = 1; urgency <= LOCK_PRIORITY_MAX; urgency += 4) {
+        static struct cluster_client stream[STREAM];
+        struct cluster_client patient = {0};
+        unsigned served = 0, next = 0;
+        char words[32];
+
+        memset(stream, 0, sizeof stream);
+        snprintf(words, sizeof words, "PRIORITY %u", urgency);
+        claim(c, &stream[next++], 0, "x", words);
+        settle(c);
+        claim(c, &patient, 0, "x", "");
+        for (; !holds(&patient) && next < STREAM; served++) {
+            claim(c, &stream[next++], 0, "x", words); /* one that waits, whenever one is served */
+            assert_true(serve_next(c, stream, next) < next);
+        }
+        if (served != urgency * LOCK_PRIORITY_STEP) /* one was before it, and fewer than that pass it */
+            fail_msg("%s: %u with priority %u were first", algorithm->name, served, urgency);
+        let_go(c, &patient);
+        for (unsigned k = 0; k < next; k++)
+            if (stream[k].end)
+                let_go(c, &stream[k]);
+        settle(c);
+    }
+}
+
+static void however_many_urgent_clients_come_none_starves(void **state)
+{
+    (void)state;
+    with_each(1u << DME_SHARED, check_starvation);
+}
+
+/* How many clients of member 0 are served before the one at member 1, if they come during a turn of member 0. */
+static unsigned turns_of_others(struct cluster *c, const char *name, const char *words)
+{
+    static struct cluster_client line[3 * LOCK_BATCH_MAX];
+    struct cluster_client other = {0};
+    unsigned next = 0, served = 0;
+
+    memset(line, 0, sizeof line);
+    while (next < 5)
+        claim(c, &line[next++], 0, name, "");
+    settle(c);
+    claim(c, &other, 1, name, "");
+    settle(c);
+    for (; !holds(&other) && next < 3 * LOCK_BATCH_MAX; served++) {
+        claim(c, &line[next++], 0, name, words);
+        serve_next(c, line, next);
+    }
+    let_go(c, &other);
+    for (unsigned k = 0; k < next; k++)
+        if (line[k].end)
+            let_go(c, &line[k]);
+    settle(c);
+    return served;
+}
+
+static void check_members(struct cluster *c)
+{
+    unsigned equal = turns_of_others(c, "x", ""), urgent = turns_of_others(c, "x", "PRIORITY 9");
+
+    if (urgent > equal || urgent > LOCK_BATCH_MAX)
+        fail_msg("%s: a member waits for %u urgent clients of another one, and for %u others", algorithm->name, urgent,
+                 equal);
+}
+
+static void urgent_clients_of_one_member_hold_up_no_other_member(void **state)
+{
+    (void)state;
+    with_each(1u << DME_EXCLUSIVE, check_members);
+}
+
+/* Readers that waited when their member's turn began are let in together, also if an urgent one has come before them since. */
+static void check_urgent_readers(struct cluster *c)
+{
+    struct cluster_client writer = {0}, reader[LINE] = {{0}}, late = {0};
+
+    claim(c, &writer, 0, "x", "");
+    for (unsigned k = 0; k < LINE; k++)
+        claim(c, &reader[k], 0, "x", k % 3 ? "SHARED" : "SHARED PRIORITY 2");
+    settle(c);
+    let_go(c, &writer);
+    claim(c, &late, 0, "x", "SHARED PRIORITY 9");
+    settle(c);
+    for (unsigned k = 0; k < LINE; k++)
+        assert_true(holds(&reader[k]));
+    assert_true(holds(&late));
+    let_go(c, &late);
+    for (unsigned k = 0; k < LINE; k++)
+        let_go(c, &reader[k]);
+    settle(c);
+}
+
+static void urgent_readers_share_with_all(void **state)
+{
+    (void)state;
+    with_each(1u << DME_SHARED, check_urgent_readers);
+}
+
 /* --------------------------------------------------------------------------------------------------------------- kinds */
 
 /* A name is used as a lock of one kind and of another, by turns, wherever it is at home and the clients are. */
@@ -388,6 +543,10 @@ int main(void)
         cmocka_unit_test(a_try_waits_for_no_holder),
         cmocka_unit_test(a_try_shares_unless_a_writer_waits),
         cmocka_unit_test(a_try_gets_a_free_slot),
+        cmocka_unit_test(of_a_members_clients_the_urgent_ones_are_first),
+        cmocka_unit_test(however_many_urgent_clients_come_none_starves),
+        cmocka_unit_test(urgent_clients_of_one_member_hold_up_no_other_member),
+        cmocka_unit_test(urgent_readers_share_with_all),
         cmocka_unit_test(a_lock_that_nobody_uses_can_change_its_kind),
         cmocka_unit_test(of_two_kinds_at_once_one_is_granted),
     };

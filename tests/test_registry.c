@@ -10,15 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const part_about[PARTS] = {[PART_VIEW] = "view",
-                                              [PART_STEP] = "algorithm",
-                                              [PART_KIND] = "kind",
-                                              [PART_CARRIED] = "carried-over holders",
-                                              [PART_REPORT] = "reports",
-                                              [PART_KEEP] = "kept sessions",
-                                              "tokens",
-                                              [PART_MEMBER] = "members",
-                                              [PART_ADMIN] = "queries and events"};
+static const char *const part_about[PARTS] = {[PART_VIEW] = "view",          [PART_STEP] = "algorithm",
+                                              [PART_KIND] = "kind",          [PART_CARRIED] = "carried-over holders",
+                                              [PART_REPORT] = "reports",     [PART_CONVERT] = "changes of the mode",
+                                              [PART_KEEP] = "kept sessions", "tokens",
+                                              [PART_MEMBER] = "members",     [PART_ADMIN] = "queries and events",
+                                              [PART_DEADLOCK] = "deadlocks"};
 
 static void add(struct bytes *to, const char *text)
 {
@@ -30,12 +27,15 @@ static void add_row(struct bytes *to, unsigned type)
     const struct registry_entry *e = &registry[type];
     char line[512];
 
-    snprintf(line, sizeof line, "| %u | %s | %s | %s | %s -> %s | ", type, e->name,
+    snprintf(line, sizeof line, "| %u | %s | %u | %s | %s | %s -> %s | ", type, e->name, e->since,
              e->sort == LINK_LETTER ? "letter" : "note", part_about[e->part], e->from, e->to);
     add(to, line);
     for (const struct registry_field *f = e->field; f->name; f++) {
-        if (f->size == REGISTRY_TEXT || f->size == REGISTRY_REST)
-            snprintf(line, sizeof line, "%s%s", f->name, f->size == REGISTRY_REST ? ".." : "");
+        if (f->size >= REGISTRY_LONG)
+            snprintf(line, sizeof line, "%s%s", f->name,
+                     f->size == REGISTRY_REST   ? ".."
+                     : f->size == REGISTRY_LONG ? "+"
+                                                : "");
         else
             snprintf(line, sizeof line, "%s:%u", f->name, f->size);
         add(to, line);
@@ -47,8 +47,8 @@ static void add_row(struct bytes *to, unsigned type)
 
 static void make_table(struct bytes *to)
 {
-    add(to,
-        "| number | message | sent as | about | from -> to | fields | what it says |\n|---|---|---|---|---|---|---|\n");
+    add(to, "| number | message | since | sent as | about | from -> to | fields | what it says "
+            "|\n|---|---|---|---|---|---|---|---|\n");
     for (unsigned part = 1; part < PARTS; part++)
         for (unsigned type = 0; type < REGISTRY_SIZE; type++)
             if (registry[type].name && registry[type].part == part)
@@ -84,6 +84,7 @@ static void every_message_is_described(void **state)
             continue;
         count++;
         assert_true(type > 0 && e->sort != LINK_NOTHING && e->part > 0 && e->part < PARTS);
+        assert_in_range(e->since, LINK_VERSION_FIRST, type == NOTE_NEXT ? LINK_VERSION + 1 : LINK_VERSION);
         assert_true(*e->from && *e->to && *e->says && e->field[0].name);
         for (const struct registry_field *f = e->field; f->name; f++) {
             assert_in_range(f->size, 1, REGISTRY_REST);
@@ -100,10 +101,13 @@ static size_t make_message(unsigned type, uint8_t *bytes)
 
     *at++ = (uint8_t)type;
     for (const struct registry_field *f = registry[type].field; f->name; f++) {
-        size_t len = f->size == REGISTRY_TEXT ? 4 : f->size == REGISTRY_REST ? 0 : f->size;
+        size_t len = f->size == REGISTRY_TEXT   ? 4
+                     : f->size == REGISTRY_LONG ? 5
+                     : f->size == REGISTRY_REST ? 0
+                                                : f->size;
 
         memset(at, 0, len);
-        if (f->size == REGISTRY_TEXT)
+        if (f->size == REGISTRY_TEXT || f->size == REGISTRY_LONG)
             *at = 3;
         at += len;
     }

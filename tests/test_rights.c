@@ -4,6 +4,7 @@
 
 #include "rights/rights.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const rules[] = {
@@ -190,6 +191,30 @@ static void limits_apply_by_the_first_match(void **state)
     assert_null(rights_limit(&table, NULL));
 }
 
+/* A configuration is refused by the sum of these bounds, so none may be too low (I31). */
+static void a_decision_takes_no_more_steps_than_its_rules_may(void **state)
+{
+    static const char *const patterns[] = {"*?%.120sb",        "*[b-c]*%.100s?b*", "%.200sb",
+                                           "*%.100s*b*%.99s*", "[!b]%.80s*?b",     "*"};
+    char as[256], text[600], why[RIGHTS_WHY_MAX];
+
+    (void)state;
+    memset(as, 'a', sizeof as);
+    as[255] = '\0';
+    for (unsigned k = 0; k < sizeof patterns / sizeof patterns[0]; k++) {
+        struct rights_verdict v;
+
+        memset(&table, 0, sizeof table);
+        strcpy(text, "any lock ");
+        snprintf(text + strlen(text), sizeof text - strlen(text), patterns[k], as, as);
+        assert_true(rights_parse_rule(&table.rule[0], text, why));
+        table.rules = 1;
+        v = rights_decide(&table, NULL, RIGHT_LOCK, as, 255);
+        assert_in_range(v.steps, 1, rights_steps_max(&table.rule[0]));
+    }
+    assert_true(RIGHTS_RULES_MAX * (255 + RIGHTS_PATTERN_MAX) <= RIGHTS_STEPS_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_refusal_names_the_right_and_the_rule),
         cmocka_unit_test(every_mistake_in_a_rule_is_named),
         cmocka_unit_test(limits_apply_by_the_first_match),
+        cmocka_unit_test(a_decision_takes_no_more_steps_than_its_rules_may),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

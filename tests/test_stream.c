@@ -93,6 +93,16 @@ static void hear_bytes(size_t len)
     assert_int_equal(write(other, bytes, len), len);
 }
 
+/* So many more of them, where the last ones ended. */
+static void hear_more(size_t len)
+{
+    uint8_t bytes[256];
+
+    for (size_t k = 0; k < len; k++)
+        bytes[k] = (uint8_t)(got + k);
+    assert_int_equal(write(other, bytes, len), len);
+}
+
 static void a_stream_is_read_once_in_a_turn(void **state)
 {
     enum { LEN = 3 * TURN_PIECE };
@@ -124,6 +134,60 @@ static void a_stream_that_missed_a_turn_comes_before_one_that_did_not(void **sta
     go_around(); /* no stream had to wait: the round is over */
     go_around();
     assert_int_equal(reads, 2);
+}
+
+/* A stream whose bytes are few is not kept waiting by those that have much to say. */
+static void a_stream_that_is_not_greedy_does_not_wait_for_a_round(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    assert_true(stream->greedy); /* nothing is known of it */
+    another_waits = true;
+    for (unsigned k = 1; k <= 5; k++) {
+        hear_bytes(256);
+        go_around();
+        assert_int_equal(reads, k);
+        assert_false(stream->greedy);
+    }
+    hear_bytes(TURN_PIECE);
+    go_around();
+    assert_int_equal(reads, 6);
+    assert_true(stream->greedy);
+    hear_bytes(256);
+    go_around();
+    assert_int_equal(reads, 6); /* now it waits for the round to be over */
+    another_waits = false;
+    go_around();
+    go_around();
+    assert_int_equal(reads, 7);
+}
+
+/* It has time of its own in a turn; and if that is over, too, it comes first in the next one. It prolongs a round only until it was
+ * read in it. */
+static void a_stream_that_is_not_greedy_has_time_of_its_own(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    stream->greedy = false;
+    hear_bytes(10);
+    turn.began_ns = 1; /* no time is left in this turn */
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_int_equal(got, 0);
+    assert_false(ring_empty(&turn.modest));
+    assert_true(turn.missed); /* it was not read in this round: those that were wait for it */
+    go_around();
+    go_around();
+    assert_int_equal(got, 10);
+    assert_true(ring_empty(&turn.modest));
+    hear_more(10);
+    stream->turn_round = turn.round;
+    turn.began_ns = 1;
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_int_equal(got, 10);
+    assert_false(turn.missed); /* else many like it would keep the others waiting for ever */
+    go_around();
+    go_around();
+    assert_int_equal(got, 20);
 }
 
 /* The system is not asked again and again whether there are bytes for a stream that has to wait. */
@@ -265,6 +329,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_stream_is_read_once_in_a_turn, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stream_that_missed_a_turn_comes_before_one_that_did_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_greedy_does_not_wait_for_a_round, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_greedy_has_time_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stream_that_has_to_wait_is_parked, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stream_that_is_parked_may_be_closed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stream_that_is_not_read_keeps_its_bytes, setup, teardown),

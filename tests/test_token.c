@@ -4,6 +4,7 @@
 
 #include "alg/list.h"
 #include "cluster.h"
+#include "member/owner.h"
 
 #include <stdlib.h>
 
@@ -66,17 +67,28 @@ static void pass(uint64_t ms)
     cluster_settle(&three);
 }
 
-/* The next view, without these members. */
-static void exclude(unsigned set)
+/* The next view, without these members, is installed at these. */
+static void install(unsigned without, unsigned at)
 {
     now_view.number++;
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        uint64_t incarnation = without & 1u << i ? 0 : node[i].self.incarnation;
+
+        if (incarnation != now_view.member[i].incarnation)
+            now_view.member[i].since = now_view.number;
+        now_view.member[i].incarnation = incarnation;
+    }
     for (unsigned i = 0; i < MEMBERS; i++)
-        now_view.member[i].incarnation = set & 1u << i ? 0 : node[i].self.incarnation;
-    for (unsigned i = 0; i < MEMBERS; i++)
-        if (!(set & 1u << i)) {
+        if (at & 1u << i) {
             node_install(&node[i], &now_view);
             cluster_tell(&three, i, (struct node_input){.type = NODE_TIME});
         }
+}
+
+/* The next view, without these members. */
+static void exclude(unsigned set)
+{
+    install(set, ((1u << MEMBERS) - 1) & ~set);
     cluster_settle(&three);
 }
 
@@ -136,6 +148,38 @@ static void a_lock_of_a_token_outlives_its_member(void **state)
     stop();
 }
 
+/* The token t releases a lock for which u waits at the same member, which dies when one other member has heard of u. Nothing was
+ * told to u: the lock is still that of t, at all members. */
+static void a_lock_that_was_being_passed_on_stays_with_its_token(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    for (unsigned heard = 1; heard < MEMBERS; heard++) {
+        start();
+        assert_true(fence_of(ask(1, "LOCK x TOKEN s TTL 60000")) > 0);
+        ask(0, "LOCK x TOKEN t TTL 60000 WAIT 60000");
+        ask(3, "LOCK x TOKEN u TTL 60000 WAIT 60000");
+        assert_string_equal(ask(1, "UNLOCK x TOKEN s"), "+OK ");
+        fence = fence_of(cluster_heard(&user[0]));
+        assert_true(fence > 0);
+        bytes_free(&user[0].heard);
+        cluster_say(&three, &user[0], "UNLOCK x TOKEN t\n");
+        assert_string_equal(cluster_heard(&user[0]), "+OK ");
+        cluster_carry(&three, 0, heard, SIZE_MAX);
+        assert_string_equal(cluster_heard(&user[3]), "");
+        for (unsigned k = 1; k < MEMBERS; k++)
+            bytes_free(&three.pipe[0][k]);
+        exclude(1);
+        for (unsigned k = 1; k < MEMBERS; k++)
+            assert_string_equal(ask(k, "RENEW x TOKEN u TTL 5"), "-NOTHELD this token does not own \"x\" ");
+        assert_int_equal(fence_of(ask(1, "LOCK x TOKEN t TTL 60000")), fence);
+        assert_string_equal(ask(2, "UNLOCK x TOKEN t"), "+OK ");
+        assert_true(fence_of(ask(1, "LOCK x TOKEN u TTL 5 WAIT 0")) > 0);
+        stop();
+    }
+}
+
 static void a_lock_of_a_token_ends_with_its_ttl_at_the_next_owner(void **state)
 {
     (void)state;
@@ -148,6 +192,54 @@ static void a_lock_of_a_token_ends_with_its_ttl_at_the_next_owner(void **state)
     pass(200);
     assert_true(fence_of(cluster_heard(&user[1])) > 0);
     assert_int_equal(node[1].keep.count + node[2].keep.count, 0);
+    stop();
+}
+
+/* ant is lost, the next owner has opened the view and gives the lock another token, and the third member knows of neither when ant comes
+ * back. It reports to ant what it knows, behind what the owner has told ant. */
+static void a_late_report_does_not_bring_a_former_token_back(void **state)
+{
+    unsigned owner, other;
+
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "SET x b NX PX 60000"), "+OK ");
+    install(1, 7);
+    owner = view_find(&now_view, owner_choose(&now_view, token_id("x", 1).high));
+    other = MEMBERS - owner;
+    cluster_carry(&three, owner, other, SIZE_MAX);
+    cluster_carry(&three, other, owner, SIZE_MAX);
+    assert_true(node_is_open(&node[owner]) && !node_is_open(&node[other]));
+    cluster_say(&three, &user[owner], "SET x a XX KEEPTTL\n");
+    for (unsigned k = 1; k < MEMBERS; k++) {
+        cluster_connect(&three, 0, k);
+        while (cluster_carry(&three, 0, k, SIZE_MAX) + cluster_carry(&three, k, 0, SIZE_MAX))
+            ;
+    }
+    install(0, 7);
+    cluster_carry(&three, owner, 0, SIZE_MAX);
+    cluster_carry(&three, other, 0, SIZE_MAX);
+    cluster_settle(&three);
+    assert_string_equal(cluster_heard(&user[owner]), "+OK ");
+    for (unsigned i = 0; i < MEMBERS; i++)
+        assert_string_equal(ask(i, "GET x"), "$1 a ");
+    stop();
+}
+
+/* While the view changes, a token asks again for the lock that it has. It does not wait for itself. */
+static void a_token_gets_its_lock_again_when_the_view_has_opened(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    fence = fence_of(ask(0, "LOCK x TOKEN t TTL 60000"));
+    install(1, 6);
+    cluster_say(&three, &user[1], "LOCK x TOKEN t TTL 60000\n");
+    cluster_say(&three, &user[2], "LOCK x TOKEN t TTL 60000 WAIT 0\n");
+    cluster_settle(&three);
+    assert_int_equal(fence_of(cluster_heard(&user[1])), fence);
+    assert_int_equal(fence_of(cluster_heard(&user[2])), fence);
     stop();
 }
 
@@ -303,6 +395,12 @@ static void scripts_are_known_by_their_digests(void **state)
     assert_string_equal(ask(2, "EVALSHA c3f8721cbb97f72bc19e972846bd7aaf91901658 1 x u"), ":0 ");
     assert_string_equal(ask(2, "EVALSHA c3f8721cbb97f72bc19e972846bd7aaf91901658 1 x t"), ":1 ");
     assert_string_equal(ask(2, "EVALSHA e950836ed1e694540c503ef9972b8de518044d3b 1 x t"), ":-1 ");
+    assert_string_equal(ask(0, "EVALSHA 862f31bf38e9b63ce28d6e9e5143551bb34ef981 1 x t 10000"),
+                        "+OK "); /* node-redlock 3 */
+    assert_string_equal(ask(1, "EVALSHA 862f31bf38e9b63ce28d6e9e5143551bb34ef981 1 x u 10000"), "$-1 ");
+    assert_string_equal(ask(1, "EVALSHA a7aba3bc5d6e99b3003da8b9d80a63b9f4092ecf 1 x t 20000"), ":1 ");
+    assert_string_equal(ask(2, "EVALSHA cf0e94b2e9ffc7e04395cf88f7583fc309985910 1 x u"), ":0 ");
+    assert_string_equal(ask(2, "EVALSHA cf0e94b2e9ffc7e04395cf88f7583fc309985910 1 x t"), ":1 ");
     assert_string_equal(ask(2, "EVALSHA ffffffffffffffffffffffffffffffffffffffff 1 x t"),
                         "-NOSCRIPT No matching script. Please use EVAL. ");
     assert_string_equal(ask(2, "SCRIPT EXISTS ffffffffffffffffffffffffffffffffffffffff "
@@ -522,7 +620,10 @@ int main(void)
         cmocka_unit_test(a_token_owns_a_lock_at_every_member),
         cmocka_unit_test(a_lock_of_a_token_outlives_its_connection_until_its_ttl),
         cmocka_unit_test(a_lock_of_a_token_outlives_its_member),
+        cmocka_unit_test(a_lock_that_was_being_passed_on_stays_with_its_token),
         cmocka_unit_test(a_lock_of_a_token_ends_with_its_ttl_at_the_next_owner),
+        cmocka_unit_test(a_late_report_does_not_bring_a_former_token_back),
+        cmocka_unit_test(a_token_gets_its_lock_again_when_the_view_has_opened),
         cmocka_unit_test(what_an_owner_has_not_answered_the_next_one_is_asked),
         cmocka_unit_test(a_grant_is_told_when_all_members_have_the_token),
         cmocka_unit_test(a_client_that_goes_takes_its_request_with_it),

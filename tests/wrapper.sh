@@ -19,12 +19,16 @@ for place in 127.0.0.1 :1 127.0.0.1:99999 127.0.0.1:0 127.0.0.1:x; do
         lock a --connect "$place" -- true
 done
 rejects "the path of the daemon's socket is empty" lock a --socket '' -- true
+rejects '--socket "a,b": a comma would separate two places; choose a path without one' lock a --socket a,b -- true
+rejects "--keep is longer than half of --ttl: the lock could be granted to another client before the command has ended" lock a --ttl 4s --keep 3s -- true
+rejects '--socket: "a,b": clients separate places by commas; choose a path without one' serve --socket a,b
 : >"$dir/key" && chmod 644 "$dir/key"
-"$DIBS" serve --socket "$dir/tcp" --clients 127.0.0.1:$((12000 + $$ % 3000)) 2>"$dir/tcp.log" &
+take_ports
+"$DIBS" serve --socket "$dir/tcp" --clients 127.0.0.1:$base 2>"$dir/tcp.log" &
 started="$started $!"
 until_true grep -q "as well" "$dir/tcp.log"
 rejects "others can read or write $dir/key; take that away with chmod 600, and make a new key if they did" \
-    lock a --connect 127.0.0.1:$((12000 + $$ % 3000)) --key "$dir/key" -- true
+    lock a --connect 127.0.0.1:$base --key "$dir/key" -- true
 
 "$DIBS" lock a --wait 250ms --ttl 5m --grace 0.5s -- true
 tell $? "times may have units"

@@ -173,6 +173,16 @@ static void bd_release(struct dme *d, void *state)
     bd_pass_on(d, state);
 }
 
+static const char *bd_malformed(const struct dme *d, void *state)
+{
+    struct bd *s = state;
+
+    DME_HOLDS(s->good < d->n);
+    DME_HOLDS(dme_line_is_sound(bd_kept(d, s), d->n));
+    DME_HOLDS(dme_line_is_sound(bd_queue(d, s), d->n));
+    return NULL;
+}
+
 static const char *bd_broken(const struct dme_moment *now)
 {
     uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
@@ -206,7 +216,7 @@ static void bd_show(const struct dme *d, const void *state, struct dme_text *tex
     .kinds = bd_kinds, .fields = bd_fields, .options = bd_options, .rules = 1 << DME_EXCLUSIVE,                        \
     .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct bd),                                                \
     .peer_size = sizeof(((struct bd *)0)->peer[0]), .init = bd_init, .request = bd_request, .receive = bd_receive,     \
-    .release = bd_release, .broken = bd_broken, .show = bd_show
+    .release = bd_release, .malformed = bd_malformed, .broken = bd_broken, .show = bd_show
 
 const struct dme_alg banta_first_draft = {
     .name = "banta-first-draft",

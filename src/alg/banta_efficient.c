@@ -105,8 +105,10 @@ static void be_push(struct dme *d, struct dme_line line, dme_id site)
 
 static void be_give(struct dme *d, struct be *s)
 {
-    struct dme_msg *m = dme_send(d, dme_line_pop(be_queue(d, s)), TOKEN);
+    struct dme_msg *m;
 
+    DME_EXPECT(d, s->queued > 0);
+    m = dme_send(d, dme_line_pop(be_queue(d, s)), TOKEN);
     m->ticket[0].site = s->good;
     dme_line_pack(be_queue(d, s), m->ticket + 1);
     s->has = 0;
@@ -115,7 +117,7 @@ static void be_give(struct dme *d, struct be *s)
 static void be_take(struct dme *d, struct be *s, const struct dme_msg *m)
 {
     DME_EXPECT(d, !s->has && dme_waiting(d));
-    DME_EXPECT(d, dme_line_unpack(be_queue(d, s), m->ticket + 1));
+    DME_EXPECT(d, m->ticket[0].site != DME_NONE && dme_line_unpack(be_queue(d, s), m->ticket + 1));
     s->good = m->ticket[0].site;
     DME_EXPECT(d, dme_line_has(be_queue(d, s), s->good) != (s->good == d->self));
     s->has = 1;
@@ -137,13 +139,14 @@ static bool be_announce(struct dme *d, struct be *s)
 
 static void be_start_cycle(struct dme *d, struct be *s)
 {
-    for (uint32_t count = s->collected; count; count--) {
+    for (uint32_t count = s->collected; count && s->collected; count--) {
         dme_id j = dme_line_pop(be_collected(d, s));
 
         be_push(d, be_queue(d, s), j);
         if (dme_mistake(d, KEEPS_COLLECTED)) /* printed: appended, and not deleted */
             dme_line_push(be_collected(d, s), j);
     }
+    DME_EXPECT(d, s->queued > 0);
     s->good = dme_line_last(be_queue(d, s));
     if (!be_announce(d, s) && dme_option(d, OPTION_HURRY))
         be_give(d, s);
@@ -225,6 +228,16 @@ static void be_timer(struct dme *d, void *state, unsigned timer)
     be_give(d, state);
 }
 
+static const char *be_malformed(const struct dme *d, void *state)
+{
+    struct be *s = state;
+
+    DME_HOLDS(s->good < d->n);
+    DME_HOLDS(dme_line_is_sound(be_collected(d, s), d->n));
+    DME_HOLDS(dme_line_is_sound(be_queue(d, s), d->n));
+    return NULL;
+}
+
 /* How often site i stands on the queue of tokens in flight. */
 static uint32_t be_queued_in_flight(const struct dme_moment *now, dme_id i)
 {
@@ -289,7 +302,7 @@ static void be_show(const struct dme *d, const void *state, struct dme_text *tex
     .kinds = be_kinds, .fields = be_fields, .options = be_options, .rules = 1 << DME_EXCLUSIVE,                        \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY, .state_size = sizeof(struct be),                            \
     .peer_size = sizeof(((struct be *)0)->peer[0]), .init = be_init, .request = be_request, .receive = be_receive,     \
-    .release = be_release, .timer = be_timer, .show = be_show
+    .release = be_release, .timer = be_timer, .malformed = be_malformed, .show = be_show
 
 const struct dme_alg banta_efficient = {
     .name = "banta-efficient",

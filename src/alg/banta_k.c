@@ -105,8 +105,10 @@ static void bk_push(struct dme *d, struct dme_line line, dme_id site)
 
 static void bk_give(struct dme *d, struct bk *s)
 {
-    struct dme_msg *m = dme_send(d, dme_line_pop(bk_queue(d, s)), TOKEN);
+    struct dme_msg *m;
 
+    DME_EXPECT(d, s->queued > 0);
+    m = dme_send(d, dme_line_pop(bk_queue(d, s)), TOKEN);
     m->ticket[0] = (struct dme_ticket){.clock = s->free, .site = s->good};
     dme_line_pack(bk_queue(d, s), m->ticket + 1);
     s->has = s->free = 0;
@@ -152,6 +154,7 @@ static void bk_take(struct dme *d, struct bk *s, const struct dme_msg *m)
 
     DME_EXPECT(d, !s->has && dme_waiting(d) && s->heir == DME_NONE);
     DME_EXPECT(d, dme_line_unpack(bk_queue(d, s), m->ticket + 1) && m->ticket[0].clock <= d->conf->limit);
+    DME_EXPECT(d, m->ticket[0].site != DME_NONE);
     s->good = m->ticket[0].site;
     s->free = (uint32_t)m->ticket[0].clock;
     DME_EXPECT(d, dme_line_has(bk_queue(d, s), s->good) != (s->good == d->self));
@@ -174,6 +177,7 @@ static void bk_start_cycle(struct dme *d, struct bk *s)
 {
     while (s->collected)
         bk_push(d, bk_queue(d, s), dme_line_pop(bk_collected(d, s)));
+    DME_EXPECT(d, s->queued > 0);
     s->good = dme_line_last(bk_queue(d, s));
     for (dme_id j = 0; j < d->n; j++)
         if (j != d->self && !dme_line_has(bk_queue(d, s), j))
@@ -253,6 +257,17 @@ static void bk_timer(struct dme *d, void *state, unsigned timer)
     bk_give(d, state);
 }
 
+static const char *bk_malformed(const struct dme *d, void *state)
+{
+    struct bk *s = state;
+
+    DME_HOLDS(s->good < d->n);
+    DME_HOLDS(s->heir < d->n || s->heir == DME_NONE);
+    DME_HOLDS(dme_line_is_sound(bk_collected(d, s), d->n));
+    DME_HOLDS(dme_line_is_sound(bk_queue(d, s), d->n));
+    return NULL;
+}
+
 static const char *bk_broken(const struct dme_moment *now)
 {
     uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
@@ -297,7 +312,7 @@ static void bk_show(const struct dme *d, const void *state, struct dme_text *tex
     .kinds = bk_kinds, .fields = bk_fields, .rules = 1 << DME_SLOTS,                                                   \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BOUNDED_DELAY, .state_size = sizeof(struct bk),                            \
     .peer_size = sizeof(((struct bk *)0)->peer[0]), .init = bk_init, .request = bk_request, .receive = bk_receive,     \
-    .release = bk_release, .timer = bk_timer, .show = bk_show
+    .release = bk_release, .timer = bk_timer, .malformed = bk_malformed, .show = bk_show
 
 const struct dme_alg banta_k = {
     .name = "banta-k",

@@ -228,6 +228,16 @@ static void bs_release(struct dme *d, void *state)
     bs_pass_on(d, s);
 }
 
+static const char *bs_malformed(const struct dme *d, void *state)
+{
+    struct bs *s = state;
+
+    DME_HOLDS(s->good < d->n);
+    DME_HOLDS(dme_line_is_sound(bs_kept(d, s), d->n));
+    DME_HOLDS(dme_line_is_sound(bs_queue(d, s), d->n));
+    return NULL;
+}
+
 static const char *bs_broken(const struct dme_moment *now)
 {
     uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
@@ -274,7 +284,7 @@ static void bs_show(const struct dme *d, const void *state, struct dme_text *tex
     .cost = "n messages at light load, or 0 where the token is, 2 at full load, delay T", .kinds = bs_kinds,           \
     .fields = bs_fields, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                               \
     .state_size = sizeof(struct bs), .peer_size = sizeof(((struct bs *)0)->peer[0]), .init = bs_init,                  \
-    .request = bs_request, .receive = bs_receive, .release = bs_release, .show = bs_show
+    .request = bs_request, .receive = bs_receive, .release = bs_release, .malformed = bs_malformed, .show = bs_show
 
 const struct dme_alg banta_simple = {
     .name = "banta-simple",

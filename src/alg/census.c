@@ -27,18 +27,19 @@ static bool census_flushed(const struct dme *d, struct census_view v)
 static void census_report(struct dme *d, struct census_view v)
 {
     struct census *c = v.census;
+    struct dme_ticket report = {.clock = c->number, .site = d->self};
     struct dme_msg *m;
 
     if (!c->runs || c->reported || !census_flushed(d, v))
         return;
     c->reported = 1;
+    report.mode = (census_waits(d, c) ? REPORT_WAITS : 0) | (c->has ? REPORT_HAS : 0);
     m = dme_send(d, census_coordinator(d, v), STATUS);
-    m->ticket[0] = (struct dme_ticket){.clock = c->number, .site = d->self};
-    m->ticket[0].mode = (census_waits(d, c) ? REPORT_WAITS : 0) | (c->has ? REPORT_HAS : 0);
     for (dme_id j = 0; j < d->n; j++) {
         m->ticket[1 + j].clock = census_peer(v, j)->number;
-        m->ticket[0].mode |= census_peer(v, j)->cut ? REPORT_CUT_OFF : 0;
+        report.mode |= census_peer(v, j)->cut ? REPORT_CUT_OFF : 0;
     }
+    m->ticket[0] = report;
 }
 
 void census_clear(struct dme *d, struct census_view v)

@@ -123,6 +123,16 @@ static const char *central_broken(const struct dme_moment *now)
     return NULL;
 }
 
+static const char *central_malformed(const struct dme *d, void *state)
+{
+    struct central *s = state;
+
+    if (d->self != COORDINATOR)
+        return NULL; /* it has no queue */
+    DME_HOLDS(dme_line_is_sound(central_queue(d, s), d->n));
+    return NULL;
+}
+
 static uint32_t central_records(const struct dme_conf *conf, dme_id self)
 {
     return self == COORDINATOR ? conf->n : 0;
@@ -157,6 +167,7 @@ const struct dme_alg central = {
     .request = central_request,
     .receive = central_receive,
     .release = central_release,
+    .malformed = central_malformed,
     .broken = central_broken,
     .show = central_show,
 };

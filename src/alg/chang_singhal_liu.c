@@ -189,7 +189,8 @@ static void csl_show(const struct dme *d, const void *state, struct dme_text *te
     .cost = "0 to n messages, (n-1)/2 + (n-1)/n at light load, delay T", .kinds = qt_kinds, .fields = qt_fields,       \
     .options = csl_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                            \
     .state_size = sizeof(struct qt), .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = csl_init,                 \
-    .request = csl_request, .receive = csl_receive, .release = csl_release, .broken = csl_broken, .show = csl_show
+    .request = csl_request, .receive = csl_receive, .release = csl_release, .broken = csl_broken,                      \
+    .malformed = qt_malformed, .show = csl_show
 
 const struct dme_alg chang_singhal_liu = {.name = "chang-singhal-liu", CSL_SHARED};
 

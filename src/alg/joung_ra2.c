@@ -200,6 +200,14 @@ static void j2_release(struct dme *d, void *state)
     j2_reply(d, s);
 }
 
+static const char *j2_malformed(const struct dme *d, void *state)
+{
+    struct j2 *s = state;
+
+    DME_HOLDS(s->captain < d->n || s->captain == DME_NONE);
+    return NULL;
+}
+
 /* The mode that this site is a captain for: inside, or awaiting its followers. */
 static bool j2_leads(const struct dme_node *node, uint32_t *mode)
 {
@@ -275,5 +283,6 @@ const struct dme_alg joung_ra2 = {
     .receive = j2_receive,
     .release = j2_release,
     .broken = j2_broken,
+    .malformed = j2_malformed,
     .show = j2_show,
 };

@@ -110,6 +110,15 @@ static void nt_release(struct dme *d, void *state)
     }
 }
 
+static const char *nt_malformed(const struct dme *d, void *state)
+{
+    struct nt *s = state;
+
+    DME_HOLDS(s->father < d->n || s->father == DME_NONE);
+    DME_HOLDS(s->next < d->n || s->next == DME_NONE);
+    return NULL;
+}
+
 static const char *nt_broken(const struct dme_moment *now)
 {
     uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
@@ -140,7 +149,8 @@ static void nt_show(const struct dme *d, const void *state, struct dme_text *tex
 #define NT_COMMON                                                                                                      \
     .family = DME_TOKEN, .cost = "H(n-1) messages at light load, O(log n), delay T", .kinds = nt_kinds,                \
     .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct nt), .init = nt_init,  \
-    .request = nt_request, .receive = nt_receive, .release = nt_release, .broken = nt_broken, .show = nt_show
+    .request = nt_request, .receive = nt_receive, .release = nt_release, .malformed = nt_malformed,                    \
+    .broken = nt_broken, .show = nt_show
 
 #define NT_PAPER                                                                                                       \
     "M. Naimi, M. Trehel, A. Arnold, A log(N) distributed mutual exclusion algorithm based on path reversal, "         \

@@ -114,6 +114,16 @@ static void ntq_release(struct dme *d, void *state)
         ntq_give(d, s, dme_line_pop(ntq_queue(d, s)));
 }
 
+static const char *ntq_malformed(const struct dme *d, void *state)
+{
+    struct ntq *s = state;
+
+    DME_HOLDS(s->root < d->n || s->root == DME_NONE);
+    DME_HOLDS(dme_line_is_sound(ntq_kept(d, s), d->n));
+    DME_HOLDS(dme_line_is_sound(ntq_queue(d, s), d->n));
+    return NULL;
+}
+
 static bool ntq_has(const struct dme_node *node)
 {
     return ((const struct ntq *)dme_state(node))->root == DME_NONE && node->phase != DME_WAITING;
@@ -177,5 +187,6 @@ const struct dme_alg naimi_trehel_queue = {
     .receive = ntq_receive,
     .release = ntq_release,
     .broken = ntq_broken,
+    .malformed = ntq_malformed,
     .show = ntq_show,
 };

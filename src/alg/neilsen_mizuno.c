@@ -99,6 +99,15 @@ static void nm_release(struct dme *d, void *state)
     }
 }
 
+static const char *nm_malformed(const struct dme *d, void *state)
+{
+    struct nm *s = state;
+
+    DME_HOLDS(s->last < d->n || s->last == DME_NONE);
+    DME_HOLDS(s->follow < d->n || s->follow == DME_NONE);
+    return NULL;
+}
+
 static const char *nm_broken(const struct dme_moment *now)
 {
     uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);
@@ -145,5 +154,6 @@ const struct dme_alg neilsen_mizuno = {
     .receive = nm_receive,
     .release = nm_release,
     .broken = nm_broken,
+    .malformed = nm_malformed,
     .show = nm_show,
 };

@@ -81,6 +81,14 @@ static inline void qt_served(struct dme *d, struct qt *s)
             qt_push(d, s, j);
 }
 
+static inline const char *qt_malformed(const struct dme *d, void *state)
+{
+    struct qt *s = state;
+
+    DME_HOLDS(dme_line_is_sound(qt_queue(d, s), d->n));
+    return NULL;
+}
+
 static inline const char *qt_broken(const struct dme_moment *now)
 {
     uint32_t tokens = dme_in_flight(now, TOKEN, DME_NONE, DME_NONE);

@@ -219,7 +219,7 @@ static void quorum_grant(struct dme *d, struct quorum *s, struct dme_ticket clai
     m->ticket[1].clock = s->clock;
 }
 
-/* The oldest waiting claim; its clock is 0 if there is none. */
+/* The oldest waiting claim; its clock is 0, and its site DME_NONE, if there is none. */
 static struct dme_ticket quorum_first(const struct dme *d, const struct quorum *s)
 {
     struct dme_ticket first = quorum_ticket(0, DME_NONE);
@@ -234,6 +234,7 @@ static void quorum_grant_first(struct dme *d, struct quorum *s)
 {
     struct dme_ticket first = quorum_first(d, s);
 
+    DME_EXPECT(d, first.site != DME_NONE);
     s->peer[first.site].waits = 0;
     quorum_grant(d, s, first);
 }
@@ -254,7 +255,7 @@ static void quorum_wait(struct dme *d, struct quorum *s, struct dme_ticket claim
     if (dme_mistake(d, NEVER_INQUIRES))
         return;
     if (dme_before(claim, s->lock) && before_first) {
-        if (first.clock && dme_before(first, s->lock) && !dme_mistake(d, OVERTAKEN_NOT_TOLD))
+        if (first.site != DME_NONE && dme_before(first, s->lock) && !dme_mistake(d, OVERTAKEN_NOT_TOLD))
             quorum_fail(d, first); /* Sanders; Maekawa tells only the newcomer */
         if (!s->inquired)
             dme_send_ticket(d, s->lock.site, INQUIRE, s->lock);
@@ -375,6 +376,14 @@ void quorum_receive(struct dme *d, void *state, const struct dme_msg *m)
 }
 
 /* ------------------------------------------------------------------------------------------------------- invariants */
+
+const char *quorum_malformed(const struct dme *d, void *state)
+{
+    struct quorum *s = state;
+
+    DME_HOLDS(s->lock.site < d->n);
+    return NULL;
+}
 
 /* Does j, or will it, know that its claim failed at arbiter a? */
 static bool quorum_knows(const struct dme_moment *now, dme_id a, dme_id j)

@@ -43,6 +43,7 @@ void quorum_ask(struct dme *d, struct quorum *s);
 void quorum_receive(struct dme *d, void *state, const struct dme_msg *m);
 void quorum_release(struct dme *d, void *state);
 const char *quorum_broken(const struct dme_moment *now);
+const char *quorum_malformed(const struct dme *d, void *state);
 bool quorum_canon(const struct dme_draft *now);
 uint64_t *quorum_clock(void *state);
 void quorum_show(const struct dme *d, const void *state, struct dme_text *text);
@@ -53,6 +54,6 @@ void quorum_show(const struct dme *d, const void *state, struct dme_text *text);
 #define QUORUM_SHARED                                                                                                  \
     .family = DME_QUORUM, .kinds = quorum_kinds, .rules = 1 << DME_EXCLUSIVE, .state_size = sizeof(struct quorum),     \
     .peer_size = sizeof(((struct quorum *)0)->peer[0]), .receive = quorum_receive, .release = quorum_release,          \
-    .show = quorum_show
+    .malformed = quorum_malformed, .show = quorum_show
 
 #endif

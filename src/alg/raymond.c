@@ -126,6 +126,16 @@ static void raymond_release(struct dme *d, void *state)
     raymond_act(d, state);
 }
 
+static const char *raymond_malformed(const struct dme *d, void *state)
+{
+    struct raymond *s = state;
+
+    DME_HOLDS(s->holder < d->n);
+    DME_HOLDS(s->slots == raymond_slots(d->conf, d->self));
+    DME_HOLDS(dme_line_is_sound(raymond_queue(s), d->n));
+    return NULL;
+}
+
 static const struct raymond *raymond_at(const struct dme_moment *now, dme_id i)
 {
     return dme_state(now->node[i]);
@@ -170,7 +180,7 @@ static void raymond_show(const struct dme *d, const void *state, struct dme_text
     .kinds = raymond_kinds, .options = raymond_options, .rules = 1 << DME_EXCLUSIVE,                                   \
     .needs = DME_RELIABLE | DME_ALIVE, .state_size = sizeof(struct raymond), .peer_size = sizeof(dme_id),              \
     .records = raymond_slots, .init = raymond_init, .request = raymond_request, .receive = raymond_receive,            \
-    .release = raymond_release, .broken = raymond_broken, .show = raymond_show
+    .release = raymond_release, .malformed = raymond_malformed, .broken = raymond_broken, .show = raymond_show
 
 const struct dme_alg raymond = {
     .name = "raymond",

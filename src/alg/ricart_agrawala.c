@@ -68,6 +68,7 @@ struct ra {
         uint8_t decided; /* records-late: to be deferred, but not recorded yet */
     } peer[];
 };
+RA_IS_MERGED(struct ra);
 
 static bool ra_defers(const struct dme *d, const struct ra *s, struct dme_ticket claim)
 {
@@ -157,23 +158,7 @@ static const char *ra_broken(const struct dme_moment *now)
     return NULL;
 }
 
-/* For any number of sites. Site 2 is awaited while any other site is. Which of the others are deferred concerns those only. They may
- * reply while they are awaited; what else they send raises the highest number. */
-static void ra_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
-                     struct dme_node *into)
-{
-    const struct ra *s = dme_state(node);
-    struct ra *t = dme_state(into);
-    dme_id other = 1 - into->self;
-
-    ra_merge_numbers(node, &t->num, into->self);
-    t->peer[other] = s->peer[pair[other]];
-    for (dme_id j = 0; j < conf->n; j++)
-        if (j != pair[0] && j != pair[1])
-            t->peer[2].awaited |= s->peer[j].awaited;
-    t->missing = (uint32_t)(t->peer[other].awaited + t->peer[2].awaited);
-}
-
+/* For any number of sites: the others may reply while they are awaited; what else they send raises the highest number. */
 static bool ra_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
 {
     m->kind = REPLY;

@@ -16,6 +16,9 @@
 
 #include "clocks.h"
 
+#include <stddef.h>
+#include <string.h>
+
 enum { RA_MODULUS, RA_INCREMENT, RA_PRIORITY };
 
 #define RA_PAPER                                                                                                       \
@@ -209,6 +212,35 @@ static inline void ra_merge_numbers(const struct dme_node *node, struct ra_numbe
         into->mine = s->mine;
         into->mine.site = self;
     }
+}
+
+/* The same of a whole state that begins with struct ra_merged, and whose peers begin with the byte `awaited`. Site 2 is awaited
+ * while any of the others is. Which of the others are deferred concerns those only. */
+struct ra_merged {
+    struct ra_numbers num;
+    uint32_t missing, zero;
+    uint8_t peer[]; /* peer_size bytes each */
+};
+#define RA_IS_MERGED(state)                                                                                            \
+    _Static_assert(offsetof(state, missing) == offsetof(struct ra_merged, missing) &&                                  \
+                       offsetof(state, peer[0].awaited) == offsetof(struct ra_merged, peer),                           \
+                   "a state that ra_merge can read")
+
+static inline void ra_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                            struct dme_node *into)
+{
+    const struct ra_merged *s = dme_state(node);
+    struct ra_merged *t = dme_state(into);
+    size_t size = conf->alg->peer_size;
+    dme_id other = 1 - into->self;
+    uint8_t *others = &t->peer[2 * size];
+
+    ra_merge_numbers(node, &t->num, into->self);
+    memcpy(&t->peer[other * size], &s->peer[pair[other] * size], size);
+    for (dme_id j = 0; j < conf->n; j++)
+        if (j != pair[0] && j != pair[1])
+            *others |= s->peer[j * size];
+    t->missing = (uint32_t)(t->peer[other * size] + *others);
 }
 
 static inline void ra_print_numbers(const struct ra_numbers *s, struct dme_text *text)

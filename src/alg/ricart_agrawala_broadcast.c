@@ -51,6 +51,7 @@ struct rab {
         uint8_t awaited, deferred;
     } peer[];
 };
+RA_IS_MERGED(struct rab);
 
 static void rab_request(struct dme *d, void *state)
 {
@@ -143,28 +144,13 @@ static bool rab_canon_order(const struct dme_draft *now)
 }
 
 /* For any number of sites: as in ricart_agrawala.c. */
-static void rab_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
-                      struct dme_node *into)
-{
-    const struct rab *s = dme_state(node);
-    struct rab *t = dme_state(into);
-    dme_id other = 1 - into->self;
-
-    ra_merge_numbers(node, &t->num, into->self);
-    t->peer[other] = s->peer[pair[other]];
-    for (dme_id j = 0; j < conf->n; j++)
-        if (j != pair[0] && j != pair[1])
-            t->peer[2].awaited |= s->peer[j].awaited;
-    t->missing = (uint32_t)(t->peer[other].awaited + t->peer[2].awaited);
-}
-
 static bool rab_crowd_sends(const struct dme_node *node, unsigned k, struct dme_msg *m)
 {
     m->kind = REPLY;
     return k == 0 && ((const struct rab *)dme_state(node))->peer[2].awaited;
 }
 
-static const struct dme_crowd rab_crowd = {rab_merge, rab_crowd_sends, rab_canon_order, ra_highest};
+static const struct dme_crowd rab_crowd = {ra_merge, rab_crowd_sends, rab_canon_order, ra_highest};
 
 /* Is an answer of j to site i in flight? */
 static bool rab_is_answered(const struct dme_moment *now, dme_id j, dme_id i)

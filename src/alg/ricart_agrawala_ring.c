@@ -80,7 +80,7 @@ static void rar_release(struct dme *d, void *state)
     struct dme_ticket first;
 
     ra_drop_claim(&s->num);
-    while ((first = rar_first(d, s)).site != DME_NONE) {
+    for (uint32_t k = 0; k < d->n && (first = rar_first(d, s)).site != DME_NONE; k++) {
         s->peer[first.site].number = s->peer[first.site].held = 0;
         dme_send_ticket(d, dme_after(d, d->self), REQUEST, first);
     }

@@ -90,11 +90,12 @@ static void rarn_requested(struct dme *d, struct rarn *s, const struct dme_msg *
 
 static void rarn_is_back(struct dme *d, struct rarn *s, const struct dme_msg *m)
 {
-    DME_EXPECT(d, dme_waiting(d) && !s->back);
+    DME_EXPECT(d, dme_waiting(d) && !s->back && s->owed <= 0);
     if (dme_mistake(d, SETS_COUNT))
         s->owed = 0;
     for (dme_id j = 0; j < d->n; j++)
         s->owed += rarn_noted(m, j);
+    DME_EXPECT(d, s->owed >= 0); /* each reply has its note */
     s->back = 1;
     rarn_try(d, s);
 }
@@ -126,6 +127,14 @@ static void rarn_release(struct dme *d, void *state)
 
     ra_drop_claim(&s->num);
     ra_reply_to_each(d, REPLY, &s->peer[0].deferred, sizeof s->peer[0]);
+}
+
+static const char *rarn_malformed(const struct dme *d, void *state)
+{
+    struct rarn *s = state;
+
+    DME_HOLDS(s->owed >= -(int32_t)d->n && s->owed <= (int32_t)d->n);
+    return NULL;
 }
 
 /* The notes on the REQUEST of site i, if it is in flight. */
@@ -168,7 +177,7 @@ static void rarn_show(const struct dme *d, const void *state, struct dme_text *t
     .fields = rarn_fields, .options = rarn_options, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,    \
     .state_size = sizeof(struct rarn), .peer_size = sizeof(((struct rarn *)0)->peer[0]), .check = ra_check_numbers,    \
     .request = rarn_request, .receive = rarn_receive, .release = rarn_release, .canon = ra_canon_numbers,              \
-    .show = rarn_show
+    .malformed = rarn_malformed, .show = rarn_show
 
 const struct dme_alg ricart_agrawala_ring_notes = {
     .name = "ricart-agrawala-ring-notes", .broken = rarn_broken, RARN_COMMON};

@@ -459,6 +459,15 @@ static void rr_receive(struct dme *d, void *state, const struct dme_msg *m)
     rr_test(d, s); /* the first message of a new incarnation: an answer that the earlier one owed counts as given */
 }
 
+static const char *rr_malformed(const struct dme *d, void *state)
+{
+    struct rr *s = state;
+
+    DME_HOLDS(s->sponsor < d->n);
+    DME_HOLDS(s->sponsee < d->n);
+    return NULL;
+}
+
 static void rr_show(const struct dme *d, const void *state, struct dme_text *text)
 {
     static const char *const roles[] = {"out", "joining", "sync", "in", "leaving", "gone", "including"};
@@ -489,7 +498,7 @@ static const char *rr_check(const struct dme_conf *conf)
     .needs = DME_RELIABLE | DME_BOUNDED_DELAY, .state_size = sizeof(struct rr),                                        \
     .peer_size = sizeof(((struct rr *)0)->peer[0]), .check = rr_check, .init = rr_init, .request = rr_request,         \
     .receive = rr_receive, .release = rr_release, .timer = rr_timer, .restart = rr_restart, .join = rr_joins,          \
-    .leave = rr_leaves, .show = rr_show
+    .leave = rr_leaves, .malformed = rr_malformed, .show = rr_show
 
 const struct dme_alg ricart_agrawala_robust = {.name = "ricart-agrawala-robust", RR_COMMON};
 

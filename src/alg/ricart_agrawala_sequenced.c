@@ -78,9 +78,17 @@ static void ras_release(struct dme *d, void *state)
         dme_send(d, DME_ALL, REPLY);
 }
 
+static const char *ras_malformed(const struct dme *d, void *state)
+{
+    struct ras *s = state;
+
+    DME_HOLDS(dme_line_is_sound(ras_line(d, s), d->n));
+    return NULL;
+}
+
 /* The canonical form: what arrives next arrives now, unless it lets the site in. No other site sees that, and what is late at a site
  * does not pile up. */
-static bool ras_settle(const struct dme_draft *now, size_t k)
+static bool ras_arrives_now(const struct dme_draft *now, size_t k)
 {
     struct dme_node *node = now->node[now->to[k]];
     struct ras *s = dme_state(node);
@@ -107,7 +115,7 @@ static bool ras_canon(const struct dme_draft *now)
     for (dme_id i = 0; i < now->conf->n; i++)
         for (size_t k = 0; k < now->msgs; k++)
             if (now->to[k] == i) {
-                if (!ras_settle(now, k))
+                if (!ras_arrives_now(now, k))
                     break;
                 changed = true;
             }
@@ -127,7 +135,7 @@ static void ras_show(const struct dme *d, const void *state, struct dme_text *te
     .kinds = ras_kinds, .rules = 1 << DME_EXCLUSIVE,                                                                   \
     .needs = DME_RELIABLE | DME_ALIVE | DME_BROADCAST | DME_SEQUENCED, .state_size = sizeof(struct ras),               \
     .peer_size = sizeof(dme_id), .request = ras_request, .receive = ras_receive, .release = ras_release,               \
-    .canon = ras_canon, .show = ras_show
+    .malformed = ras_malformed, .canon = ras_canon, .show = ras_show
 
 const struct dme_alg ricart_agrawala_sequenced = {.name = "ricart-agrawala-sequenced", RAS_COMMON};
 

@@ -96,8 +96,8 @@ static void sk_release(struct dme *d, void *state)
     .family = DME_TOKEN, .cost = "n messages, or 0 where the token is, delay T", .kinds = qt_kinds,                    \
     .fields = qt_fields, .rules = 1 << DME_EXCLUSIVE, .needs = DME_RELIABLE | DME_ALIVE,                               \
     .state_size = sizeof(struct qt), .peer_size = sizeof(((struct qt *)0)->peer[0]), .init = sk_init,                  \
-    .request = sk_request, .receive = sk_receive, .release = sk_release, .broken = qt_broken, .canon = qt_canon,       \
-    .show = qt_show
+    .request = sk_request, .receive = sk_receive, .release = sk_release, .broken = qt_broken,                          \
+    .malformed = qt_malformed, .canon = qt_canon, .show = qt_show
 
 const struct dme_alg suzuki_kasami = {
     .name = "suzuki-kasami",

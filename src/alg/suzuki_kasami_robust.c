@@ -196,6 +196,14 @@ static void kr_receive(struct dme *d, void *state, const struct dme_msg *m)
     }
 }
 
+static const char *kr_malformed(const struct dme *d, void *state)
+{
+    struct kr *s = state;
+
+    DME_HOLDS(dme_line_is_sound(kr_queue(d, s), d->n));
+    return NULL;
+}
+
 static const char *kr_broken(const struct dme_moment *now)
 {
     return census_tokens(now, offsetof(struct kr, peer), sizeof(((struct kr *)0)->peer[0])) <= 1
@@ -235,5 +243,6 @@ const struct dme_alg suzuki_kasami_robust = {
     .restart = kr_restart,
     .news = kr_news,
     .broken = kr_broken,
+    .malformed = kr_malformed,
     .show = kr_show,
 };

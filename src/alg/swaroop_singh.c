@@ -154,7 +154,7 @@ static uint32_t ss_find(struct ss_list list, dme_id site)
 
 static void ss_insert(struct dme *d, struct ss_list list, uint32_t at, struct dme_ticket claim)
 {
-    DME_EXPECT(d, *list.len < d->n);
+    DME_EXPECT(d, *list.len < d->n && at <= *list.len);
     for (uint32_t k = (*list.len)++; k > at; k--)
         *ss_slot(list, k) = *ss_slot(list, k - 1);
     *ss_slot(list, at) = claim;
@@ -418,6 +418,26 @@ static void ss_release(struct dme *d, void *state)
     }
 }
 
+static bool ss_is_sound(const struct dme *d, struct ss_list list)
+{
+    for (uint32_t k = 0; k < d->n; k++)
+        if (ss_slot(list, k)->site >= d->n)
+            return false;
+    if (*list.len > d->n)
+        return false;
+    return true;
+}
+
+static const char *ss_malformed(const struct dme *d, void *state)
+{
+    struct ss *s = state;
+
+    DME_HOLDS(s->captain < d->n);
+    DME_HOLDS(ss_is_sound(d, ss_queue(s)));
+    DME_HOLDS(ss_is_sound(d, ss_held(s)));
+    return NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- to show */
 
 /* The paper's names of the states. */
@@ -513,7 +533,8 @@ static void ss_show(const struct dme *d, const void *state, struct dme_text *tex
     .cost = "0 to n+1 messages, (n-1)(n+2)/2n at light load, delay T or 2T", .kinds = ss_kinds, .fields = ss_fields,   \
     .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
     .state_size = sizeof(struct ss), .peer_size = sizeof(((struct ss *)0)->peer[0]), .init = ss_init,                  \
-    .request = ss_request, .receive = ss_receive, .release = ss_release, .broken = ss_broken, .show = ss_show
+    .request = ss_request, .receive = ss_receive, .release = ss_release, .malformed = ss_malformed,                    \
+    .broken = ss_broken, .show = ss_show
 
 const struct dme_alg swaroop_singh = {.name = "swaroop-singh", SS_SHARED};
 

@@ -206,6 +206,16 @@ static void tg_release(struct dme *d, void *state)
     dme_send(d, tg_server(d->conf, d->node->mode, d->self), COMPLETE);
 }
 
+static const char *tg_malformed(const struct dme *d, void *state)
+{
+    struct tg *s = state;
+
+    DME_HOLDS(s->father < d->n || s->father == DME_NONE);
+    DME_HOLDS(s->next < d->n || s->next == DME_NONE);
+    DME_HOLDS(dme_line_is_sound(tg_queue(d, s), d->n));
+    return NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- to show */
 
 static const char *tg_broken(const struct dme_moment *now)
@@ -261,5 +271,6 @@ const struct dme_alg thiare_gueroui_naimi = {
     .receive = tg_receive,
     .release = tg_release,
     .broken = tg_broken,
+    .malformed = tg_malformed,
     .show = tg_show,
 };

@@ -2,6 +2,7 @@
 #ifndef DIBS_BASE_BYTES_H
 #define DIBS_BASE_BYTES_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,30 @@ static inline size_t bytes_len(const struct bytes *b)
     return b->end - b->start;
 }
 
-/* So many more bytes at the end, to be filled in. The content may move; then its start is 0. */
-uint8_t *bytes_add(struct bytes *b, size_t len);
-/* So many bytes fewer at the start. They stay readable until something is added. */
-void bytes_consume(struct bytes *b, size_t len);
 void bytes_free(struct bytes *b); /* and is empty */
+/* Makes room for `len` bytes behind the end. */
+void bytes_make_room(struct bytes *b, size_t len);
+
+enum { BYTES_KEPT_MAX = 1 << 16 }; /* of a buffer that is empty */
+
+/* Adds `len` bytes at the end, to be filled in. The content may move; then its start is 0. */
+static inline uint8_t *bytes_add(struct bytes *b, size_t len)
+{
+    if (b->room - b->end < len)
+        bytes_make_room(b, len);
+    b->end += len;
+    return b->at + b->end - len;
+}
+
+/* Takes `len` bytes away at the start. They stay readable until something is added. */
+static inline void bytes_consume(struct bytes *b, size_t len)
+{
+    assert(len <= bytes_len(b));
+    b->start += len;
+    if (b->start == b->end && b->room > BYTES_KEPT_MAX)
+        bytes_free(b);
+    else if (b->start == b->end)
+        b->start = b->end = 0;
+}
 
 #endif

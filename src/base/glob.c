@@ -5,7 +5,7 @@
 
 /* One element of the pattern, which is not *, and one byte of the name. The length of the element; 0: they do not match. A
  * set that does not end is a bracket that means itself, as fnmatch has it. */
-static size_t glob_element(const char *p, size_t len, char c)
+static size_t glob_element(const char *p, size_t len, char c, uint64_t *cost)
 {
     size_t k = 1;
     bool negated, found = false;
@@ -30,6 +30,7 @@ static size_t glob_element(const char *p, size_t len, char c)
         }
         found |= low <= (unsigned char)c && (unsigned char)c <= high;
     }
+    *cost += k / 4;
     if (k >= len)
         return *p == c;
     return found != negated ? k + 1 : 0;
@@ -64,7 +65,7 @@ bool glob_matches(const char *pattern, size_t pattern_len, const char *name, siz
             glob_skip_to(pattern, pattern_len, &p, name, name_len, &n, cost);
             star = p;
             retry = n;
-        } else if (p < pattern_len && (some = glob_element(pattern + p, pattern_len - p, name[n]))) {
+        } else if (p < pattern_len && (some = glob_element(pattern + p, pattern_len - p, name[n], cost))) {
             p += some;
             n++;
         } else if (star != SIZE_MAX) {

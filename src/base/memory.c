@@ -54,6 +54,13 @@ void *mem_try(size_t size)
     return mem_try_grow(NULL, size);
 }
 
+void *mem_get(void *(*get)(size_t size), size_t size)
+{
+    void *block = get(size);
+
+    return mem_or_die(block || !mem_use_reserve() ? block : get(size), size);
+}
+
 void *mem_new(size_t size)
 {
     return mem_or_die(mem_try_new(1, size ? size : 1), size);

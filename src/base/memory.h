@@ -15,6 +15,8 @@ void *mem_grow(void *block, size_t size); /* as realloc */
 void *mem_try_new(size_t count, size_t size); /* as calloc */
 void *mem_try_grow(void *block, size_t size);
 void *mem_try(size_t size); /* as malloc */
+/* What `get` returns for this size, which is not null: it is called again when the reserve has been given back. */
+void *mem_get(void *(*get)(size_t size), size_t size);
 
 /* From now on this many bytes are kept in reserve; and what is said, behind "out of memory", when they are used up. */
 void mem_keep_reserve(size_t size, const char *last_words);

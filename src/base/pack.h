@@ -24,6 +24,14 @@ static inline uint8_t *pack_text(uint8_t *to, const char *text, size_t len)
     return to + len;
 }
 
+/* At most 65,535 bytes, behind their number in two bytes. */
+static inline uint8_t *pack_long(uint8_t *to, const char *text, size_t len)
+{
+    to = pack_number(to, len, 2);
+    memcpy(to, text, len);
+    return to + len;
+}
+
 struct unpack {
     const uint8_t *at, *end;
     bool wrong; /* something was read that is not there */
@@ -48,11 +56,12 @@ static inline uint64_t unpack_number(struct unpack *u, unsigned bytes)
     return x;
 }
 
-static inline const char *unpack_text(struct unpack *u, size_t *len)
+/* A text behind its length, which has this many bytes. */
+static inline const char *unpack_behind(struct unpack *u, unsigned bytes, size_t *len)
 {
     const char *text;
 
-    *len = unpack_number(u, 1);
+    *len = unpack_number(u, bytes);
     if ((size_t)(u->end - u->at) < *len) {
         u->wrong = true;
         *len = 0;
@@ -60,6 +69,16 @@ static inline const char *unpack_text(struct unpack *u, size_t *len)
     text = (const char *)u->at;
     u->at += *len;
     return text;
+}
+
+static inline const char *unpack_text(struct unpack *u, size_t *len)
+{
+    return unpack_behind(u, 1, len);
+}
+
+static inline const char *unpack_long(struct unpack *u, size_t *len)
+{
+    return unpack_behind(u, 2, len);
 }
 
 #endif

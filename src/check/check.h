@@ -65,6 +65,12 @@ struct check_coverage {
     uint64_t count[CHECK_EVENTS][3]; /* by phase */
 };
 
+/* The states of a system of few sites that check_any_number has compared with the pair; and whether these are all. */
+struct check_cover {
+    uint64_t states;
+    bool all;
+};
+
 struct check_result {
     enum check_verdict verdict;
     const char *fault; /* CHECK_ERROR: the fact that did not hold; CHECK_INVARIANT: which */
@@ -72,12 +78,14 @@ struct check_result {
     uint64_t states, transitions;
     uint32_t print_bits; /* with fingerprints: bits of them that were 0 in one state and 1 in another */
     uint64_t compared;   /* with canonical forms: moves that were compared with them, see commute.c */
-    uint64_t runs;       /* check_random: the number of runs that were made */
-    bool interrupted;    /* by task->stop */
-    uint64_t steps;      /* of the algorithm's code; the other transitions were remembered */
-    uint32_t depth;      /* moves on the longest shortest way to a state */
-    uint32_t overtaken;  /* most often, if that was counted */
-    uint64_t messages;   /* of any run, if that was asked for; UINT64_MAX: there is no largest number */
+    struct check_cover
+        cover[2];       /* check_any_number: three sites with two requests each; four, three of which make one */
+    uint64_t runs;      /* check_random: the number of runs that were made */
+    bool interrupted;   /* by task->stop */
+    uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */
+    uint32_t depth;     /* moves on the longest shortest way to a state */
+    uint32_t overtaken; /* most often, if that was counted */
+    uint64_t messages;  /* of any run, if that was asked for; UINT64_MAX: there is no largest number */
     double seconds;
     size_t memory;            /* bytes at the end */
     struct world_move *trace; /* to the violation; the caller frees it; null if memory did not allow to retrace it */

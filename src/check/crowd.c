@@ -46,7 +46,7 @@ struct crowd {
 
 /* ------------------------------------------------------------------------------------------------------------ states */
 
-/* A part of site i with this node, which is rewritten. */
+/* A part of site i with this node of a space, which is rewritten. Its fence is 0 already. */
 static uint32_t crowd_part(struct crowd *c, dme_id i, const struct dme_conf *conf, const struct dme_node *node,
                            const dme_id pair[2], uint32_t inbox)
 {
@@ -57,7 +57,6 @@ static uint32_t crowd_part(struct crowd *c, dme_id i, const struct dme_conf *con
     key->left = SPACE_UNLIMITED;
     key->node = *node;
     key->node.self = i;
-    key->node.fence = 0;
     c->rules->merge(conf, node, pair, &key->node);
     return space_put_part(s, intern_put(&s->nodes, key, space_key_size(s, i)), inbox);
 }
@@ -256,7 +255,6 @@ static void cover_message(const struct cover *v, const struct dme_msg *m, struct
     const struct dme_kind *kind = &v->space.conf.alg->kinds[m->kind];
     const struct dme_ticket none = {.site = DME_NONE};
 
-    memset(into, 0, dme_msg_size_max(&v->crowd->space.conf));
     *into = *m;
     into->count = kind->fixed + CROWD_SITES * kind->per_site;
     into->from = m->from == v->pair[1];
@@ -381,7 +379,7 @@ static bool cover_compare(struct cover *v, uint32_t number, struct memo *known, 
 }
 
 /* All states of a system. False if a pair of it is not covered, or something is wrong with the system itself. */
-static bool cover_walk(struct cover *v, struct memo *known, struct check_result *r)
+static bool cover_walk(struct cover *v, struct memo *known, struct check_cover *looked, struct check_result *r)
 {
     uint32_t next[SPACE_WIDTH];
 
@@ -398,6 +396,8 @@ static bool cover_walk(struct cover *v, struct memo *known, struct check_result 
                 states_add(&v->states, next, states_hash(&v->states, next), 0);
             }
         }
+        looked->states = k + 1;
+        looked->all = k + 1 == states_count(&v->states);
     }
     return true;
 }
@@ -417,7 +417,7 @@ static bool cover_begins(struct cover *v, const uint32_t *start)
 }
 
 static bool cover_system(struct crowd *c, const struct check_task *task, uint32_t n, const uint8_t *left,
-                         struct check_result *r)
+                         struct check_cover *looked, struct check_result *r)
 {
     struct cover v = {.crowd = c};
     struct dme_conf conf = task->conf;
@@ -431,7 +431,7 @@ static bool cover_system(struct crowd *c, const struct check_task *task, uint32_
     space_start(&v.space, left, start);
     states_init(&v.states, space_width(&v.space), 1);
     states_add(&v.states, start, states_hash(&v.states, start), 0);
-    covered = cover_begins(&v, start) && cover_walk(&v, &known, r);
+    covered = cover_begins(&v, start) && cover_walk(&v, &known, looked, r);
     states_free(&v.states);
     space_free(&v.space);
     memo_free(&known);
@@ -489,7 +489,8 @@ void check_any_number(struct check_task *task, struct check_result *r)
     crowd_open(&c, task);
     holds = crowd_search(&c, task, r);
     r->memory = states_memory(&c.states) + space_memory(&c.space);
-    if (holds && !(cover_system(&c, task, 3, three, r) && cover_system(&c, task, 4, four, r))) {
+    if (holds &&
+        !(cover_system(&c, task, 3, three, &r->cover[0], r) && cover_system(&c, task, 4, four, &r->cover[1], r))) {
         r->fault = "a move of three or four sites is no move of two and the others";
         holds = false;
     }

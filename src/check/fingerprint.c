@@ -57,13 +57,12 @@ static void queue_put(struct lean_queue *q, const uint32_t *state, uint32_t widt
     q->count++;
 }
 
+/* There is another piece behind it, or nothing will be put into the queue again. */
 static void queue_drop_first(struct lean_queue *q)
 {
     struct lean_chunk *old = q->first;
 
     q->first = old->next;
-    if (!q->first)
-        q->last = NULL;
     q->begin = 0;
     q->chunks--;
     free(old);

@@ -36,7 +36,7 @@ struct hand {
     struct search_finding finding;
     size_t next, level_end; /* in this thread's shard: what is to be looked at in this level */
     uint64_t transitions;
-    uint32_t faulty[SPACE_WIDTH], faulty_parent; /* with CHECK_ERROR: the state behind the move */
+    uint32_t made[SPACE_WIDTH]; /* the state behind the last move */
     struct bag bag[STATES_SHARDS_MAX];
 };
 
@@ -74,21 +74,19 @@ static bool hand_expand(struct hand *h, uint32_t number)
         uint32_t first, count = view_expand(&h->view, states_get(&s->states, number)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++) {
-            uint32_t next[SPACE_WIDTH];
             uint64_t hash;
 
             if (!space_affords(&s->space, states_get(&s->states, number), &h->view.transition[t]))
                 continue;
             h->transitions++;
-            view_apply(&h->view, states_get(&s->states, number), i, t, next);
+            view_apply(&h->view, states_get(&s->states, number), i, t, h->made);
             if (h->view.transition[t].fault) {
-                h->finding = (struct search_finding){.verdict = CHECK_ERROR, .fault = h->view.transition[t].fault};
-                memcpy(h->faulty, next, sizeof next);
-                h->faulty_parent = number;
+                h->finding = (struct search_finding){
+                    .verdict = CHECK_ERROR, .fault = h->view.transition[t].fault, .state = number};
                 return false;
             }
-            hash = states_hash(&s->states, next);
-            bag_put(&h->bag[states_shard_of(&s->states, hash)], s->states.width, next, hash, number);
+            hash = states_hash(&s->states, h->made);
+            bag_put(&h->bag[states_shard_of(&s->states, hash)], s->states.width, h->made, hash, number);
         }
     }
     return true;
@@ -127,21 +125,21 @@ static void hand_empty(struct hand *h, struct bag *b)
 static void crew_decide(struct crew *c)
 {
     struct search *s = c->search;
-    size_t left = 0, found = 0;
+    size_t left = 0, waiting = 0; /* to be looked at: in this level, and in all */
 
     for (uint32_t t = 0; t < c->threads; t++) {
         left += c->hand[t].level_end - c->hand[t].next;
-        found += s->states.shard[t].count - c->hand[t].level_end;
+        waiting += s->states.shard[t].count - c->hand[t].next;
         c->stop |= c->hand[t].finding.verdict != CHECK_HOLDS;
     }
     if (!c->stop && search_over_limits(s, CREW_ROUND * CREW_FAN))
         c->stop = c->unfinished = true;
     c->level = left == 0;
-    c->stop |= left + found == 0;
+    c->stop |= waiting == 0;
     if (c->level && !c->stop)
         s->result->depth++;
     if (s->task->progress)
-        s->task->progress(states_count(&s->states), left + found, search_seconds(s));
+        s->task->progress(states_count(&s->states), waiting, search_seconds(s));
 }
 
 static void *hand_work(void *arg)
@@ -179,13 +177,8 @@ static void hand_finish(struct hand *h, struct search_finding *finding)
     struct search *s = h->crew->search;
 
     s->result->transitions += h->transitions;
-    if (h->finding.verdict != CHECK_HOLDS && finding->verdict == CHECK_HOLDS) {
+    if (h->finding.verdict != CHECK_HOLDS && finding->verdict == CHECK_HOLDS)
         *finding = h->finding;
-        if (finding->verdict == CHECK_ERROR) {
-            states_add(&s->states, h->faulty, states_hash(&s->states, h->faulty), h->faulty_parent);
-            finding->state = h->faulty_parent;
-        }
-    }
     for (uint32_t t = 0; t < h->crew->threads; t++) {
         free(h->bag[t].state);
         free(h->bag[t].hash);

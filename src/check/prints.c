@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Places behind the last home, for those that do not get theirs. If they are taken too, the segment grows. */
+/* Places behind the last home, for those that do not get theirs. The last of them stays free, so that a look-up ends there at the latest: if
+ * all others are taken, the segment grows. */
 enum { PRINTS_SLACK = 64 };
 enum { PRINTS_PAGE = 4096 / sizeof(struct print) };
 
@@ -56,7 +57,7 @@ static void prints_map(struct prints_segment *s, size_t room)
 
 /* All fingerprints slide to the end of the larger segment, and from there, one after the other, to their new places.
  * These are never behind the one where it stands meanwhile, as there must be room for those that follow; and they fit,
- * since a home is no nearer to the end than it was. */
+ * with the last place free, since a home is no nearer to the end than it was. */
 static void prints_grow(struct prints_segment *s)
 {
     size_t room = prints_next_room(s), from = room, to = 0;
@@ -83,7 +84,7 @@ static size_t prints_place(const struct prints_segment *s, struct print print)
 {
     size_t k = prints_home(s, print);
 
-    while (k < s->room && !prints_free_place(s->at[k]) && prints_less(s->at[k], print))
+    while (!prints_free_place(s->at[k]) && prints_less(s->at[k], print))
         k++;
     return k;
 }
@@ -96,11 +97,11 @@ bool prints_add(struct prints *p, struct print print)
     if (prints_free_place(print))
         print.low = 1;
     place = end = prints_place(s, print);
-    if (place < s->room && s->at[place].high == print.high && s->at[place].low == print.low)
+    if (s->at[place].high == print.high && s->at[place].low == print.low)
         return false;
-    while (end < s->room && !prints_free_place(s->at[end]))
+    while (!prints_free_place(s->at[end]))
         end++;
-    if (end == s->room || s->count >= prints_homes(s) / 32 * 31) {
+    if (end == s->room - 1 || s->count >= prints_homes(s) / 32 * 31) {
         prints_grow(s);
         return prints_add(p, print);
     }

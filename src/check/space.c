@@ -198,7 +198,7 @@ void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint
     t.count = (uint16_t)(s->sends - t.sends);
     t.entered = s->out->entered;
     t.started = s->out->started;
-    t.fault = s->out->fault;
+    t.fault = s->out->fault ? s->out->fault : dme_malformed(&s->conf, &s->scratch->node);
     t.part = space_put_part(s, space_put_node(s), inbox);
     space_add_transition(s, &t);
 }

@@ -31,7 +31,7 @@ struct starve {
     struct search *search;
     dme_id victim;
     uint32_t *index; /* order of discovery + 1; 0: not seen; UINT32_MAX: component is done */
-    uint32_t *low;   /* the earliest open state that can be reached; the component, once it is done */
+    uint32_t *low;   /* the earliest open state that can be reached; the component, once it is done; 0: not seen */
     uint32_t *open;  /* Tarjan's stack */
     size_t opens, seen;
     struct starve_frame *frame;
@@ -114,7 +114,8 @@ static void starve_keep_common(struct search *s, uint32_t state, struct starve_d
     free(now);
 }
 
-/* Takes out of dues what is done on an edge within the component. */
+/* Takes out of dues what is done on an edge within the component. That is known by its first state, and never 0: in the initial
+ * state no site waits. No edge leads from a component that is done to a state that is still open. */
 static void starve_strike_done(struct starve *v, uint32_t state, uint32_t component, struct starve_due *dues,
                                size_t *count)
 {
@@ -124,11 +125,13 @@ static void starve_strike_done(struct starve *v, uint32_t state, uint32_t compon
     while (*count && search_next(v->search, state, &at, &e)) {
         struct starve_due due = starve_due(v->search, e.site, e.transition);
 
-        if (v->index[e.to] != STARVE_DONE || v->low[e.to] != component)
+        if (v->low[e.to] != component)
             continue;
-        for (size_t k = 0; k < *count; k++)
-            if (starve_same(dues[k], due))
+        for (size_t k = 0; k < *count;)
+            if (starve_same(dues[k], due)) /* perhaps more than once: forms know a message by its sender and kind */
                 dues[k] = dues[--*count];
+            else
+                k++;
     }
 }
 
@@ -222,7 +225,7 @@ static uint32_t starve_seek(struct starve *v, struct starve_queue *q, struct sta
         struct search_edge e;
 
         while (search_next(v->search, q->state[q->head], &at, &e)) {
-            if (v->index[e.to] != STARVE_DONE || v->low[e.to] != component)
+            if (v->low[e.to] != component)
                 continue;
             if (starve_reached(v, goal, &e)) {
                 starve_walk_to(walk, q, q->head);
@@ -344,14 +347,14 @@ static bool starve_from(struct starve *v, uint32_t root)
                 v->low[state] = v->index[e.to];
             continue;
         }
-        if (v->low[state] == v->index[state] && starve_close(v, state))
-            return true;
-        if (--v->frames) {
+        if (--v->frames) { /* before the component is closed: then `low` is something else */
             uint32_t below = v->frame[v->frames - 1].state;
 
-            if (v->index[state] != STARVE_DONE && v->low[below] > v->low[state])
+            if (v->low[below] > v->low[state])
                 v->low[below] = v->low[state];
         }
+        if (v->low[state] == v->index[state] && starve_close(v, state))
+            return true;
     }
     return false;
 }
@@ -362,18 +365,17 @@ bool starve_search(struct search *s)
     size_t count = states_count(&s->states);
     bool found = false;
 
-    v.index = mem_new(count * sizeof *v.index);
-    v.low = mem_new(count * sizeof *v.low);
+    v.index = mem_new(2 * count * sizeof *v.index);
+    v.low = v.index + count;
     v.open = mem_new(count * sizeof *v.open);
     for (v.victim = 0; v.victim < s->n && !found; v.victim++) {
-        memset(v.index, 0, count * sizeof *v.index);
-        v.seen = v.opens = v.frames = 0;
+        memset(v.index, 0, 2 * count * sizeof *v.index);
+        v.seen = 0;
         for (uint32_t k = 0; k < count && !found; k++)
             if (!v.index[k] && starve_waits(&v, k))
                 found = starve_from(&v, k);
     }
     free(v.index);
-    free(v.low);
     free(v.open);
     free(v.frame);
     return found;

@@ -72,7 +72,8 @@ static void walk_offer_failures(struct walk *w, dme_id i)
     walk_offer_if(w, w->resume && back, DME_RESTART, i, 1);
     walk_offer_if(w, w->join && !node->down && alg->join, DME_JOIN, i, 0);
     walk_offer_if(w, w->leave && !node->down && alg->leave && node->phase == DME_IDLE, DME_LEAVE, i, 0);
-    walk_offer_if(w, w->cut && !w->world->side && i < 31 && i + 1 < w->task->conf.n, WORLD_CUT, 0, (2u << i) - 1);
+    if (i < 31)
+        walk_offer_if(w, w->cut && !w->world->side && i + 1 < w->task->conf.n, WORLD_CUT, 0, (2u << i) - 1);
     walk_offer_if(w, w->world->side && i == 0, WORLD_HEAL, 0, 0);
 }
 

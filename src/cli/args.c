@@ -87,7 +87,23 @@ static unsigned args_choice(const struct cli_option *o, const char *text)
     cli_unknown(o->name, text, o->choices, remedy);
 }
 
-static void args_store(const struct cli_option *o, const char *text)
+static bool args_is_flag(const struct cli_option *o)
+{
+    return o->type == CLI_FLAG || o->type == CLI_FLAGS;
+}
+
+static void args_mark(const struct cli_option *o, const char *text, int words)
+{
+    struct cli_marks *marks = o->value;
+
+    if (marks->count == sizeof marks->item / sizeof marks->item[0])
+        cli_die("%s is given too often", o->name);
+    marks->item[marks->count++] =
+        (struct cli_mark){.words = words, .text = text, .number = o->type == CLI_COUNTS ? args_count(o, text) : 0};
+}
+
+/* `words`: how many came before. */
+static void args_store(const struct cli_option *o, const char *text, int words)
 {
     struct cli_list *list = o->value;
 
@@ -118,6 +134,11 @@ static void args_store(const struct cli_option *o, const char *text)
             cli_die("%s is given too often", o->name);
         list->item[list->count++] = text;
         break;
+    case CLI_FLAGS:
+    case CLI_COUNTS:
+    case CLI_TEXTS:
+        args_mark(o, text, words);
+        break;
     }
 }
 
@@ -140,14 +161,21 @@ static const struct cli_option *args_find(const struct cli_usage *usage, const c
                                             : "--help shows all");
 }
 
-int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max)
+void (*cli_instead)(const struct cli_usage *usage, int argc, char **argv);
+
+int cli_parse_before(int argc, char **argv, const struct cli_usage *usage, const char **words, int max, int *before)
 {
     int count = 0;
     bool options = true;
 
+    if (cli_instead) {
+        cli_instead(usage, argc, argv);
+        exit(fflush(stdout) == 0 ? CLI_OK : CLI_USAGE);
+    }
     for (int k = 1; k < argc; k++) {
         if (options && strcmp(argv[k], "--") == 0) {
             options = false;
+            *before = count;
         } else if (options && (strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0)) {
             cli_help(stdout, usage);
             exit(CLI_OK);
@@ -155,15 +183,15 @@ int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char *
             const struct cli_option *o = args_find(usage, argv[k]);
             const char *value = strchr(argv[k], '=');
 
-            if (value && o->type == CLI_FLAG)
+            if (value && args_is_flag(o))
                 cli_die("%s takes no value", o->name);
             if (value)
                 value++;
-            else if (o->type != CLI_FLAG && ++k < argc)
+            else if (!args_is_flag(o) && ++k < argc)
                 value = argv[k];
-            if (!value && o->type != CLI_FLAG)
+            if (!value && !args_is_flag(o))
                 cli_die("%s needs a value: %s %s", o->name, o->name, o->metavar);
-            args_store(o, value);
+            args_store(o, value, count);
         } else if (count == max) {
             cli_die("\"%s\" is one word too many (usage: %s)", argv[k], usage->line);
         } else {
@@ -171,4 +199,11 @@ int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char *
         }
     }
     return count;
+}
+
+int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max)
+{
+    int before;
+
+    return cli_parse_before(argc, argv, usage, words, max, &before);
 }

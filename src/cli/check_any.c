@@ -21,9 +21,21 @@ static void check_any_json(const struct check_task *task, const struct check_res
     json_key(&j, "states"), json_count(&j, r->states);
     json_key(&j, "transitions"), json_count(&j, r->transitions);
     json_key(&j, "compared"), json_count(&j, r->compared);
+    for (unsigned k = 0; k < 2; k++) {
+        json_key(&j, k ? "compared_states_of_four" : "compared_states_of_three");
+        json_count(&j, r->cover[k].states);
+        json_key(&j, k ? "compared_all_of_four" : "compared_all_of_three");
+        json_bool(&j, r->cover[k].all);
+    }
     json_key(&j, "seconds"), json_real(&j, r->seconds);
     json_key(&j, "fault"), json_text(&j, r->fault);
     json_end(&j, '}');
+}
+
+/* A verdict states its bounds: the comparison may have been cut short. */
+static void check_any_cover(const char *system, const struct check_cover *cover)
+{
+    printf("%s (%s%llu states)", system, cover->all ? "all " : "the first ", (unsigned long long)cover->states);
 }
 
 static void check_any_text(const struct check_task *task, const struct check_result *r)
@@ -34,8 +46,12 @@ static void check_any_text(const struct check_task *task, const struct check_res
     printf("%s, any number of sites, %s, %s\n", task->conf.alg->name, cli_rule_text(&task->conf), order);
     printf("two sites and the others: %llu states, %llu transitions, %.2f s\n", (unsigned long long)r->states,
            (unsigned long long)r->transitions, r->seconds);
-    printf("%llu moves of three and four sites, seen by each pair of them, were compared with it\n",
+    printf("%llu moves were compared with it, as seen by each pair of sites: those of ",
            (unsigned long long)r->compared);
+    check_any_cover("three sites with two requests each", &r->cover[0]);
+    printf(", and of ");
+    check_any_cover("four sites, three of which make a request", &r->cover[1]);
+    printf("\n");
     printf("%s%s%s (%s, any number of sites, unlimited requests each, %s)\n",
            colour_of(holds ? VERDICT_GOOD : VERDICT_OPEN),
            holds ? "mutual exclusion holds" : "UNFINISHED: there is no proof of this kind", colour_end(),

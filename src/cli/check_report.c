@@ -383,6 +383,6 @@ void check_print_json(const struct check_task *task, const struct check_result *
 int check_status(const struct check_result *r)
 {
     if (r->interrupted || r->verdict == CHECK_UNFINISHED)
-        return CHECK_EXIT_UNFINISHED;
+        return CLI_UNFINISHED;
     return r->verdict == CHECK_HOLDS ? CLI_OK : CLI_FAILED;
 }

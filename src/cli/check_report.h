@@ -7,7 +7,6 @@
 void check_print_text(const struct check_task *task, const struct check_result *r);
 void check_print_json(const struct check_task *task, const struct check_result *r);
 /* The exit status. */
-enum { CHECK_EXIT_UNFINISHED = 3 };
 int check_status(const struct check_result *r);
 /* Which event has happened in which phase of a site, and which never. */
 void check_print_coverage(const struct check_result *r);

@@ -9,7 +9,19 @@
 
 #include <stdio.h>
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+/* The exit statuses of all commands; lock.h has those of "dibs lock" and its kin. dibs(1) lists both. */
+#define CLI_STATUSES(X)                                                                                                \
+    X(CLI_OK, 0, "success")                                                                                            \
+    X(CLI_FAILED, 1,                                                                                                   \
+      "the answer is no: a property is violated, a file differs, a right is missing, no daemon was reached")           \
+    X(CLI_USAGE, 2, "the command line or an input file is wrong")                                                      \
+    X(CLI_UNFINISHED, 3, "a search is unfinished")
+
+enum {
+#define CLI_STATUS(name, number, text) name = (number),
+    CLI_STATUSES(CLI_STATUS)
+#undef CLI_STATUS
+};
 
 struct cli_command {
     const char *name, *summary;
@@ -35,7 +47,20 @@ enum cli_type {
     CLI_TEXT,   /* const char * */
     CLI_CHOICE, /* unsigned: index into choices */
     CLI_SOME,   /* unsigned: a bit for each index into choices; may be given several times */
-    CLI_LIST    /* struct cli_list: may be given several times */
+    CLI_LIST,   /* struct cli_list: may be given several times */
+    CLI_FLAGS,  /* struct cli_marks: its presence, and behind which word; may be given several times */
+    CLI_COUNTS, /* the same with a number */
+    CLI_TEXTS   /* the same with a text */
+};
+
+/* An option that concerns the word before it. */
+struct cli_marks {
+    unsigned count;
+    struct cli_mark {
+        int words; /* that came before */
+        const char *text;
+        uint64_t number;
+    } item[33];
 };
 
 struct cli_list {
@@ -67,6 +92,11 @@ struct cli_usage {
 /* Reads options from argv[1..] and stores their values; other words go to words[], at most max of them. "--" ends the
  * options. --help prints the help and exits with 0. Returns the number of words. */
 int cli_parse(int argc, char **argv, const struct cli_usage *usage, const char **words, int max);
+/* The same. If there is a "--", *before becomes the number of words before it. */
+int cli_parse_before(int argc, char **argv, const struct cli_usage *usage, const char **words, int max, int *before);
+/* If it is set, cli_parse calls it instead, and the program ends: manual pages and completion read the table of a
+ * command's options in this way. */
+extern void (*cli_instead)(const struct cli_usage *usage, int argc, char **argv);
 
 /* ------------------------------------------------------------------------------------------------------------- help */
 
@@ -78,6 +108,15 @@ void cli_help_text(FILE *to, const char *text);
 void cli_help_item(FILE *to, const char *left, const char *right);
 /* The help of a command. */
 void cli_help(FILE *to, const struct cli_usage *usage);
+/* The help of an option, with its choices. */
+enum { CLI_HELP_MAX = 1024 };
+const char *cli_help_option(const struct cli_option *o, char text[CLI_HELP_MAX]);
+/* The list of all commands (cmd_help.c), and "dibs --version" (version.c). */
+void cli_help_all(FILE *to);
+void cli_version(FILE *to);
+/* The version with the commit, and the date of the commit, as YYYY-MM-DD. */
+extern const char cli_build[], cli_date[];
+#define CLI_EXIT_STATUSES "0 success, 1 the answer is no, 2 the command line is wrong."
 
 /* --------------------------------------------------------------------------- a configuration, as the user spells it */
 
@@ -132,6 +171,8 @@ void json_number(struct cli_json *j, const char *digits); /* as written */
 void json_real(struct cli_json *j, double value);         /* what is not finite is written as null */
 void json_bool(struct cli_json *j, bool value);
 
+int cmd_help(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
@@ -155,13 +196,20 @@ int cmd_soak(int argc, char **argv);
 int cmd_drain(int argc, char **argv);
 int cmd_page_token(int argc, char **argv);
 int cmd_member(int argc, char **argv);
+int cmd_config(int argc, char **argv);
 int cmd_lock(int argc, char **argv);
 int cmd_try(int argc, char **argv);
 int cmd_hold(int argc, char **argv);
+int cmd_lead(int argc, char **argv);
+int cmd_leader(int argc, char **argv);
 int cmd_renew(int argc, char **argv);
 int cmd_release(int argc, char **argv);
 int cmd_holders(int argc, char **argv);
 int cmd_waiters(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_views(int argc, char **argv);
+int cmd_why(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_locks(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_force_unlock(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* dibs holders, waiters, locks, status, force-unlock - one question to the daemon, and its answer as text or JSON. */
+/* dibs holders, waiters, status, views, force-unlock - one question to the daemon, and its answer as text or JSON. */
 #include "ask.h"
 
 #include "base/plain.h"
@@ -9,6 +9,16 @@
 #include <unistd.h>
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
+
+static void ask_json(struct cli_json *j, const struct dibs_reply *r);
+
+static void ask_json_fields(struct cli_json *j, const struct dibs_reply *map)
+{
+    for (size_t k = 0; k + 1 < map->count; k += 2) {
+        json_key(j, map->item[k]->text);
+        ask_json(j, map->item[k + 1]);
+    }
+}
 
 static void ask_json(struct cli_json *j, const struct dibs_reply *r)
 {
@@ -21,10 +31,7 @@ static void ask_json(struct cli_json *j, const struct dibs_reply *r)
         break;
     case DIBS_MAP:
         json_object(j);
-        for (size_t k = 0; k + 1 < r->count; k += 2) {
-            json_key(j, r->item[k]->text);
-            ask_json(j, r->item[k + 1]);
-        }
+        ask_json_fields(j, r);
         json_end(j, '}');
         break;
     case DIBS_LIST:
@@ -50,7 +57,7 @@ static void ask_tame(char *text)
 
 const char *ask_clean(const char *text)
 {
-    static char clean[2][1024];
+    static char clean[2][4 * DIBS_VALUE_MAX + 1]; /* the longest text is a value */
     static unsigned turn;
     char *to = clean[turn ^= 1];
 
@@ -122,9 +129,13 @@ static bool ask_is_chosen(const struct ask_place *place)
 const char *ask_other_socket(const char *path)
 {
     static const char of_system[] = "/run/dibs/dibs.sock";
-    static char of_user[64];
+    static char of_user[128];
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-    snprintf(of_user, sizeof of_user, "/run/user/%u/dibs.sock", (unsigned)getuid());
+    if (runtime && *runtime)
+        snprintf(of_user, sizeof of_user, "%s/dibs.sock", runtime);
+    else
+        snprintf(of_user, sizeof of_user, "/run/user/%u/dibs.sock", (unsigned)getuid());
     if (strcmp(path, of_system) != 0 && access(of_system, F_OK) == 0)
         return of_system;
     return strcmp(path, of_user) != 0 && access(of_user, F_OK) == 0 ? of_user : NULL;
@@ -166,12 +177,19 @@ void ask_complain(const struct ask_place *place, const struct dibs *d)
 int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d)
 {
     char path[256], who[96] = "";
-    const struct dibs_options options = {.name = name ? who : NULL, .key = place->key, .keep_ms = place->keep_ms};
+    const struct dibs_options options = {.name = name ? who : NULL,
+                                         .key = place->key,
+                                         .keep_ms = place->keep_ms,
+                                         .cert = place->cert,
+                                         .cert_key = place->cert_key,
+                                         .ca = place->ca};
     const char *where = place->address;
     int code;
 
     if (place->socket && place->address)
         cli_die("only one of --socket and --connect is possible");
+    if (place->socket && strchr(place->socket, ','))
+        cli_die("--socket \"%s\": a comma would separate two places; choose a path without one", place->socket);
     if (place->socket) {
         snprintf(path, sizeof path, "unix:%s", place->socket);
         where = path;
@@ -196,8 +214,7 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
     return d;
 }
 
-/* Sends a command and returns the answer. An error ends the program. */
-static struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t count)
+struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t count)
 {
     struct dibs_reply *r;
 
@@ -205,14 +222,6 @@ static struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, s
         cli_die("%s", dibs_message(d));
     return r;
 }
-
-/* -------------------------------------------------------------------------------------------------------- all locks */
-
-/* A lock, as one member sees it; then, as all see it together. */
-struct ask_lock {
-    char *name, *algorithm;
-    uint64_t slots, holders, waiters;
-};
 
 const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key)
 {
@@ -224,92 +233,40 @@ const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key
     return &nothing;
 }
 
-static int ask_compare_locks(const void *a, const void *b)
+/* HOLDERS or WAITERS of every lock that has some. A row says of which lock it is. */
+static void ask_of_all(struct dibs *d, const char *command, bool json)
 {
-    return strcmp(((const struct ask_lock *)a)->name, ((const struct ask_lock *)b)->name);
-}
-
-/* Rows of one page; a member that was not heard is named on stderr. */
-static void ask_add_locks(struct ask_lock **locks, size_t *count, const struct dibs_reply *rows)
-{
-    *locks = realloc(*locks, (*count + rows->count + 1) * sizeof **locks);
-    if (!*locks)
-        cli_die("out of memory");
-    for (size_t k = 0; k < rows->count; k++) {
-        const struct dibs_reply *row = rows->item[k], *error = ask_field(row, "error");
-        const char *algorithm = ask_field(row, "algorithm")->text;
-
-        if (error->text)
-            fprintf(stderr, "dibs: %s: %s\n", ask_clean(ask_field(row, "member")->text), ask_clean(error->text));
-        else if (ask_field(row, "name")->text)
-            (*locks)[(*count)++] = (struct ask_lock){.name = strdup(ask_field(row, "name")->text),
-                                                     .algorithm = strdup(algorithm ? algorithm : ""),
-                                                     .slots = ask_field(row, "slots")->number,
-                                                     .holders = ask_field(row, "holders")->number,
-                                                     .waiters = ask_field(row, "waiters")->number};
-    }
-}
-
-static void ask_show_locks(const struct ask_lock *locks, size_t count, bool json)
-{
+    size_t count;
+    struct ask_lock *locks = ask_list_locks(d, "*", true, &count);
     struct cli_json j = {.to = stdout, .first = true};
 
     if (json)
         json_array(&j);
-    for (size_t k = 0, next; k < count; k = next) {
-        struct ask_lock sum = locks[k];
+    for (size_t k = 0; k < count; k++) {
+        const char *words[] = {command, locks[k].name};
+        struct dibs_reply *r;
 
-        for (next = k + 1; next < count && strcmp(locks[next].name, sum.name) == 0; next++) {
-            sum.slots |= locks[next].slots;
-            sum.holders += locks[next].holders;
-            sum.waiters += locks[next].waiters;
-        }
-        if (!json) {
-            printf("name %s  algorithm %s  slots %" PRIu64 "  holders %" PRIu64 "  waiters %" PRIu64 "\n",
-                   ask_clean(sum.name), ask_clean(sum.algorithm), sum.slots, sum.holders, sum.waiters);
+        if (strcmp(command, "HOLDERS") == 0 ? !locks[k].holders : !locks[k].waiters)
             continue;
+        r = ask_daemon(d, words, 2);
+        for (size_t i = 0; i < r->count; i++) {
+            if (json) {
+                json_object(&j);
+                json_key(&j, "lock");
+                json_text(&j, locks[k].name);
+                ask_json_fields(&j, r->item[i]);
+                json_end(&j, '}');
+            } else {
+                printf("lock %s  ", ask_clean(locks[k].name));
+                ask_text(r->item[i], "  ");
+                printf("\n");
+            }
         }
-        json_object(&j);
-        json_key(&j, "name");
-        json_text(&j, sum.name);
-        json_key(&j, "algorithm");
-        json_text(&j, sum.algorithm);
-        json_key(&j, "slots");
-        json_count(&j, sum.slots);
-        json_key(&j, "holders");
-        json_count(&j, sum.holders);
-        json_key(&j, "waiters");
-        json_count(&j, sum.waiters);
-        json_end(&j, '}');
+        dibs_free(r);
     }
     if (json)
         json_end(&j, ']');
-}
-
-/* Page after page, member after member. */
-static void ask_locks(struct dibs *d, const char *pattern, bool json)
-{
-    struct ask_lock *locks = NULL;
-    size_t count = 0;
-    char cursor[24] = "0";
-
-    do {
-        const char *words[] = {"LOCKS", pattern ? pattern : "*", "CURSOR", cursor};
-        struct dibs_reply *r = ask_daemon(d, words, 4);
-
-        if (r->type != DIBS_LIST || r->count != 2)
-            cli_die("the daemon does not know LOCKS as we do; is it of another version?");
-        ask_add_locks(&locks, &count, r->item[1]);
-        snprintf(cursor, sizeof cursor, "%" PRIu64, r->item[0]->number);
-        dibs_free(r);
-    } while (strcmp(cursor, "0") != 0);
-    qsort(locks, count, sizeof *locks, ask_compare_locks);
-    ask_show_locks(locks, count, json);
-    for (size_t k = 0; k < count; k++) {
-        free(locks[k].name);
-        free(locks[k].algorithm);
-    }
-    free(locks);
+    ask_free_locks(locks, count);
 }
 
 static int ask(int argc, char **argv, const char *command, const char *word, bool needed, const char *about,
@@ -335,8 +292,8 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     if (needed && count == 0)
         cli_die("which lock? (usage: %s)", line);
     d = ask_connect(&place, NULL, CLI_FAILED);
-    if (strcmp(command, "LOCKS") == 0) {
-        ask_locks(d, words[1], format);
+    if (count == 0 && strcmp(word, "[NAME]") == 0) {
+        ask_of_all(d, command, format);
     } else {
         r = ask_daemon(d, words, 1 + (size_t)count);
         ask_show(r, format);
@@ -357,8 +314,9 @@ int cmd_holders(int argc, char **argv)
         {"Show it for a program, from the daemon of another machine:",
          "dibs holders backup --connect 10.0.0.1:7411 --key client.key --format json"}};
 
-    return ask(argc, argv, "HOLDERS", "NAME", true,
-               "Lists the clients that hold the lock NAME, at all members, with their fencing tokens.", examples);
+    return ask(argc, argv, "HOLDERS", "[NAME]", false,
+               "Lists the clients that hold the lock NAME, or any lock, at all members, with their fencing tokens.",
+               examples);
 }
 
 int cmd_waiters(int argc, char **argv)
@@ -367,20 +325,10 @@ int cmd_waiters(int argc, char **argv)
         {"Show which clients wait for the lock \"backup\":", "dibs waiters backup"},
         {"Show it for a program:", "dibs waiters backup --format json"}};
 
-    return ask(argc, argv, "WAITERS", "NAME", true,
-               "Lists the clients that wait for the lock NAME, at all members. The clients of one member are listed in "
+    return ask(argc, argv, "WAITERS", "[NAME]", false,
+               "Lists the clients that wait for the lock NAME, or for any lock, at all members. The clients of one "
+               "member that wait for the same lock are listed in "
                "the order in which they wait.",
-               examples);
-}
-
-int cmd_locks(int argc, char **argv)
-{
-    static const struct cli_example examples[2] = {
-        {"List all locks:", "dibs locks"}, {"List the locks whose names begin with \"db-\":", "dibs locks 'db-*'"}};
-
-    return ask(argc, argv, "LOCKS", "[PATTERN]", false,
-               "Lists the locks that the members know, and how many clients hold each and wait for it. PATTERN is a "
-               "pattern of the shell (default: all locks).",
                examples);
 }
 
@@ -392,6 +340,19 @@ int cmd_status(int argc, char **argv)
 
     return ask(argc, argv, "STATUS", "", false,
                "Shows the state of the daemon of this machine and of its connections to the other members.", examples);
+}
+
+int cmd_views(int argc, char **argv)
+{
+    static const struct cli_example examples[2] = {
+        {"Show the last views of the daemon of this machine, the latest first:", "dibs views"},
+        {"Show them for a program:", "dibs views --format json"}};
+
+    return ask(
+        argc, argv, "VIEWS", "", false,
+        "Lists the last 32 views of the daemon of this machine, the latest first: the members that took part, how "
+        "long ago the view was installed here, and how long it took until locks could be granted in it.",
+        examples);
 }
 
 int cmd_force_unlock(int argc, char **argv)

@@ -1,12 +1,36 @@
-/* dibs demo - a short tour: one algorithm drawn step by step, then all of them checked and measured. */
+/* dibs demo - a short tour: a lock of three daemons, one algorithm drawn step by step, then all of them checked and measured, a plot, and
+ * where the page is. See demo.h. */
 #include "alg/list.h"
 #include "check/check.h"
-#include "cli.h"
+#include "demo.h"
 #include "lab/world.h"
+#include "serve/page.h"
 #include "sim/sim.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* "make lab" builds the laboratory alone: its tour begins with the second part. */
+#ifdef DIBS_LAB_ONLY
+enum { DEMO_HAS_SERVICE = false };
+#define demo_service() true
+#define DEMO_ABOUT_SERVICE
+#else
+enum { DEMO_HAS_SERVICE = true };
+#define DEMO_ABOUT_SERVICE                                                                                             \
+    "a cluster of three daemons on this machine, whose lock two commands want (the daemons listen on loopback only, "  \
+    "on "                                                                                                              \
+    "ports that are free, and end with the tour; their files are removed); "
+#endif
+
+static void demo_title(const char *text)
+{
+    static unsigned number = DEMO_HAS_SERVICE;
+
+    printf("%u. %s\n\n", ++number, text);
+    fflush(stdout);
+}
 
 /* What it takes to run on three and on ten sites, under the first rule that the algorithm knows; false if it cannot. */
 static bool demo_conf(struct dme_conf *conf, const struct dme_alg *alg, uint32_t n)
@@ -22,7 +46,7 @@ static bool demo_conf(struct dme_conf *conf, const struct dme_alg *alg, uint32_t
     return !alg->flaw && dme_conf_check(conf, &text);
 }
 
-/* ------------------------------------------------------------------------------------------------------- 1. a story */
+/* ---------------------------------------------------------------------------------------------------------- a story */
 
 enum { DEMO_SITES = 3, DEMO_COLUMN = 24, DEMO_WIDTH = DEMO_COLUMN * (DEMO_SITES - 1) + 1 };
 
@@ -75,7 +99,7 @@ static void demo_story(void)
 
     dme_conf_init(&conf, cli_algorithm("ricart-agrawala"), DEMO_SITES, DME_EXCLUSIVE, 0);
     w = world_new(&conf);
-    printf("1. One lock, three sites, no server (Ricart and Agrawala, 1981)\n\n");
+    demo_title("How members agree: three sites, no server (Ricart and Agrawala, 1981)");
     printf("    %-*s%-*s%s\n", DEMO_COLUMN, "site 0", DEMO_COLUMN, "site 1", "site 2");
     for (unsigned k = 0; k < sizeof story / sizeof story[0]; k++) {
         char label[64] = "";
@@ -93,7 +117,7 @@ static void demo_story(void)
     world_free(w);
 }
 
-/* -------------------------------------------------------------------------------------------- 2. every interleaving */
+/* ----------------------------------------------------------------------------------------------- every interleaving */
 
 enum { DEMO_STATES = 500000 };
 
@@ -112,7 +136,7 @@ static bool demo_check_all(void)
 {
     bool fine = true;
 
-    printf("2. Every interleaving of three sites that ask once each\n\n");
+    demo_title("Every interleaving of three sites that ask once each");
     printf("    %-35s %-10s %-6s %9s %12s\n", "", "rule", "order", "states", "transitions");
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
@@ -158,7 +182,7 @@ static void demo_counterexample(void)
     free(r.trace);
 }
 
-/* ------------------------------------------------------------------------------------------------- 3. what it costs */
+/* ---------------------------------------------------------------------------------------------------- what it costs */
 
 enum { DEMO_MEASURED = 10 };
 
@@ -188,7 +212,11 @@ static double demo_cost(const struct dme_conf *conf, enum load_type load)
 
 static void demo_measure_all(void)
 {
-    printf("3. Messages per entry, simulated: %d sites, messages take 1, a stay inside 0.1\n\n", DEMO_MEASURED);
+    char title[96];
+
+    snprintf(title, sizeof title, "Messages per entry, simulated: %d sites, messages take 1, a stay inside 0.1",
+             DEMO_MEASURED);
+    demo_title(title);
     printf("    %-35s %-10s %7s %7s   %s\n", "", "rule", "light", "full", "the papers say");
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
@@ -202,27 +230,52 @@ static void demo_measure_all(void)
     printf("\n    Light: each site asks once in 1000 on average. Full: each asks again as soon as it has left.\n\n");
 }
 
+/* ------------------------------------------------------------------------------------------------------- the page */
+
+static void demo_page(void)
+{
+    char path[PATH_MAX];
+
+    demo_title("The page: all of the laboratory in a browser");
+    if (!page_path(path, sizeof path))
+        printf("    It is not built: \"./run page\" builds it, and prints its address.\n");
+    else
+        printf("    Open this file: %s\n    or let \"dibs lab\" serve it, and print its address.\n", path);
+    if (DEMO_HAS_SERVICE)
+        printf("    A daemon shows its locks and members there: \"dibs serve --http 127.0.0.1:7480\", then \"dibs "
+               "page-token\".\n");
+    printf("\n");
+}
+
 int cmd_demo(int argc, char **argv)
 {
-    static const struct cli_option options[] = {{0}};
+    static const char *plot;
+    static const struct cli_option options[] = {
+        {"--plot", CLI_TEXT, &plot, "FILE", "draw what some algorithms cost into FILE, by gnuplot (default: none)", 0,
+         0, NULL},
+        {0},
+    };
     static const struct cli_usage usage = {
-        .line = "dibs demo",
-        .about =
-            "Shows a short tour: one algorithm drawn step by step, then all of them checked and measured. It takes "
-            "some seconds.\n"
-            "\n"
-            "Exit status: 0 all checks hold, 1 one of them does not, 2 the command line is wrong.",
+        .line = "dibs demo [--plot FILE]",
+        .about = "Shows a short tour: " DEMO_ABOUT_SERVICE
+                 "one algorithm drawn step by step; all of them checked and measured. It takes less than a minute.\n"
+                 "\n"
+                 "Exit status: 0 all is as it should be, 1 something is not, 2 the command line is wrong.",
         .options = options,
-        .examples = {{"Show the tour:", "dibs demo"}, {"Page through it:", "dibs demo | less"}},
+        .examples = {{"Show the tour:", "dibs demo"},
+                     {"Page through it, with a plot:", "dibs demo --plot load.svg | less"}},
     };
     bool fine;
 
     cli_parse(argc, argv, &usage, NULL, 0);
+    cli_check_output("--plot", plot);
+    fine = demo_service();
     demo_story();
-    fine = demo_check_all();
+    fine &= demo_check_all();
     demo_counterexample();
     demo_measure_all();
-    printf("Go on with   dibs list   dibs check maekawa --sites 4   dibs sim naimi-trehel --sites 100 --closed\n"
-           "or see all of it in a browser: ./run page builds the page, dibs lab serves it\n");
+    fine &= demo_plot(plot);
+    demo_page();
+    printf("Go on with   dibs list   dibs check maekawa --sites 4   dibs sim naimi-trehel --sites 100 --closed\n");
     return fine ? CLI_OK : CLI_FAILED;
 }

@@ -11,7 +11,7 @@ uint64_t lock_now_ms(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now); /* as libdibs: it goes on while the machine sleeps */
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
@@ -33,7 +33,7 @@ void lock_suspend(void)
     sigprocmask(SIG_BLOCK, &stop, NULL);
 }
 
-static int lock_all(struct lock_run *run)
+int lock_all(struct lock_run *run)
 {
     int status, connection;
 
@@ -53,6 +53,16 @@ static int lock_all(struct lock_run *run)
 static const char lock_about[] =
     "Runs COMMAND while holding the lock NAME, with the lock's name in DIBS_LOCK and the fencing token in DIBS_FENCE.\n"
     "\n"
+    "Of several NAMEs, before a --, all are granted or none is; --wait limits the wait for all together. --shared, "
+    "--group and "
+    "--slots behind a NAME concern that lock, and before the first NAME all locks without a mode of their own. "
+    "Commands that name "
+    "all their locks at once never wait for each other in a circle. DIBS_LOCK has a name in each line then, and "
+    "DIBS_FENCE_x the "
+    "token of lock x: in the variable's name, an underscore takes the place of all but letters and digits. DIBS_LOCKS "
+    "lists the "
+    "tokens and names of all locks under which COMMAND runs, also those of an outer dibs lock.\n"
+    "\n"
     "dibs passes signals on to COMMAND; while it waits for the lock, a signal ends the wait. If the lock is lost (the "
     "daemon has ended, has revoked the lock or no longer vouches for it), COMMAND and all processes that "
     "it has started get TERM and, after --grace, KILL, also in other process groups and sessions. They are killed, "
@@ -65,9 +75,8 @@ static const char lock_about[] =
     "longer, the lock is lost.\n"
     "\n"
     "If COMMAND ends and leaves processes running, dibs holds the lock until they have ended, or as --background says. "
-    "They are ended with TERM and KILL if a signal has ended COMMAND or tells dibs to end. If COMMAND requests the "
-    "lock "
-    "under which it runs, it waits for itself.\n"
+    "They are ended with TERM and KILL if a signal has ended COMMAND or tells dibs to end. If COMMAND requests a lock "
+    "under which it runs, by dibs lock, that is refused.\n"
     "\n"
     "With --wait dibs also waits for a daemon and for a majority of the members. Without --wait it waits for holders "
     "and "
@@ -80,20 +89,43 @@ static const char lock_about[] =
 #undef LOCK_STATUS
         "2\tthe command line is wrong";
 
+/* A lock with a TTL is free when no connection has renewed it for that long, although its session is kept. The command must not run on
+ * in doubt after that: so a session is kept for half of the TTL at most. (The lock is renewed every third of it; the rest is for clocks
+ * that drift.) */
+static void lock_choose_keep(struct lock_run *w)
+{
+    double most = w->ttl_s > 0 ? w->ttl_s / 2 : 3600;
+
+    if (w->keep_s > most)
+        cli_die("--keep is longer than half of --ttl: the lock could be granted to another client before the command "
+                "has ended");
+    if (w->keep_s < 0)
+        w->keep_s = most < 1 ? 0 : most < 60 ? most : 60;
+    if (w->keep_s > 0 && w->keep_s < 1)
+        cli_die("--keep is 0, or from 1s to 1h");
+    w->place.keep_ms = (uint64_t)(w->keep_s * 1000);
+}
+
 static int lock_main(int argc, char **argv, double wait_s, const char *line, const struct cli_example *examples)
 {
-    struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .keep_s = 60, .grace_s = 5};
+    struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .keep_s = -1, .grace_s = 5};
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
     const char **words = calloc((size_t)argc + 1, sizeof *words);
+    struct lock_modes modes = {0};
+    int names = 1;
     const struct cli_option options[] = {
-        {"--shared", CLI_FLAG, &w.shared, NULL, "hold the lock together with other clients that request it as shared",
-         0, 0, NULL},
-        {"--group", CLI_TEXT, &w.group, "G",
+        {"--shared", CLI_FLAGS, &modes.shared, NULL,
+         "hold the lock together with other clients that request it as shared", 0, 0, NULL},
+        {"--group", CLI_TEXTS, &modes.group, "G",
          "hold the lock together with other clients that request it for group G (default: no group)", 0, 0, NULL},
-        {"--slots", CLI_COUNT, &w.slots, "K",
+        {"--slots", CLI_COUNTS, &modes.slots, "K",
          "hold one of K slots of the lock (default: exclusive, or as the daemon's policy says)", 1, 256, NULL},
         {"--wait", CLI_SPAN, &w.wait_s, "T",
          "give up when the lock is not granted within T (default: no limit; for dibs try 0)", 0, 1e6, NULL},
+        {"--priority", CLI_COUNT, &w.priority, "N",
+         "pass requests with smaller priorities that wait at the same daemon: at most 64 of them for each step of "
+         "priority, so that none waits forever (default 0)",
+         0, 9, NULL},
         {"--exit-status", CLI_COUNT, &w.not_granted, "N",
          "end with status N if the lock is not granted in time (default 112)", 0, 255, NULL},
         {"--quiet", CLI_FLAG, &w.quiet, NULL, "print nothing if the lock is not granted in time", 0, 0, NULL},
@@ -105,8 +137,7 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
          "let the daemon revoke the lock when dibs has not renewed it for T (default: no such limit)", 0.01, 1e6, NULL},
         {"--keep", CLI_SPAN, &w.keep_s, "T",
          "let the members keep the lock for T while there is no connection to a daemon, from 1s to 1h; 0: the lock is "
-         "lost "
-         "with the connection (default 60s)",
+         "lost with the connection (default 60s, and at most half of --ttl)",
          0, 3600, NULL},
         {"--grace", CLI_SPAN, &w.grace_s, "T", "time from TERM to KILL when processes are ended (default 5s)", 0, 1e6,
          NULL},
@@ -118,20 +149,16 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
         ASK_PLACE_OPTIONS(w.place),
         {0},
     };
-    const struct cli_usage usage = {line, lock_about, options, {examples[0], examples[1]}};
-    int count = words ? cli_parse(argc, argv, &usage, words, argc) : 0, status;
+    const struct cli_usage usage = {line, lock_about, options, {examples[0], examples[1], examples[2]}};
+    int count = words ? cli_parse_before(argc, argv, &usage, words, argc, &names) : 0, status;
 
-    if (count < 2)
-        cli_die("%s? (usage: %s)", count ? "which command" : "which lock", line);
+    if (names < 1 || count <= names)
+        cli_die("%s? (usage: %s)", count && names ? "which command" : "which lock", line);
     if (w.quiet && w.verbose)
         cli_die("only one of --quiet and --verbose is possible");
-    if (w.shared + (w.group != NULL) + (w.slots != 0) > 1)
-        cli_die("only one of --shared, --group and --slots is possible");
-    if (w.keep_s > 0 && w.keep_s < 1)
-        cli_die("--keep is 0, or from 1s to 1h");
-    w.place.keep_ms = (uint64_t)(w.keep_s * 1000);
-    w.name = words[0];
-    w.command = (char *const *)(words + 1);
+    lock_choose_keep(&w);
+    lock_name(&w, words, (size_t)names, &modes);
+    w.command = (char *const *)(words + names);
     status = lock_all(&w);
     free(words);
     return status;
@@ -139,20 +166,21 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
 
 int cmd_lock(int argc, char **argv)
 {
-    static const struct cli_example examples[2] = {
+    static const struct cli_example examples[3] = {
         {"Run a backup that must not run twice at a time:", "dibs lock backup -- ./backup.sh"},
         {"Run at most four builds at a time, and give up after ten seconds:",
-         "dibs lock builds --slots 4 --wait 10 -- make all"}};
+         "dibs lock builds --slots 4 --wait 10 -- make all"},
+        {"Hold two locks, one of them shared:", "dibs lock report source --shared -- ./report.sh"}};
 
-    return lock_main(argc, argv, -1, "dibs lock NAME [OPTION...] -- COMMAND...", examples);
+    return lock_main(argc, argv, -1, "dibs lock NAME... [OPTION...] -- COMMAND...", examples);
 }
 
 int cmd_try(int argc, char **argv)
 {
-    static const struct cli_example examples[2] = {
+    static const struct cli_example examples[3] = {
         {"Run a backup unless one is running:", "dibs try backup -- ./backup.sh"},
         {"Do so in a cron job, which succeeds without a word if another machine is at work:",
          "dibs try backup --quiet --exit-status 0 -- ./backup.sh"}};
 
-    return lock_main(argc, argv, 0, "dibs try NAME [OPTION...] -- COMMAND...", examples);
+    return lock_main(argc, argv, 0, "dibs try NAME... [OPTION...] -- COMMAND...", examples);
 }

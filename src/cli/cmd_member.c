@@ -101,6 +101,24 @@ static int member_await(struct dibs *d, const char *name, bool add)
     }
 }
 
+/* "dibs member remove" has ended when the member takes part no longer; it is in the list for a moment longer. */
+static void member_await_removal(struct dibs *d, const char *name)
+{
+    enum { TRIES = 300 };
+    bool leaves = true;
+
+    for (unsigned k = 0; leaves && k < TRIES; k++) {
+        struct dibs_reply *list = member_list(d);
+
+        leaves = false;
+        for (size_t j = 0; j < list->count; j++)
+            leaves |= member_is(list->item[j], "name", name) && member_is(list->item[j], "standing", "being removed");
+        dibs_free(list);
+        if (leaves)
+            nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
 static int member_change(struct dibs *d, bool add, bool force, char *what)
 {
     char *equals = strchr(what, '=');
@@ -112,6 +130,8 @@ static int member_change(struct dibs *d, bool add, bool force, char *what)
         cli_die("--force is for removals");
     if (equals)
         *equals = '\0';
+    if (add)
+        member_await_removal(d, what);
     dibs_free(member_ask(d, words, add || force ? 4 : 3));
     return member_await(d, what, add);
 }
@@ -131,7 +151,7 @@ int cmd_member(int argc, char **argv)
         {0},
     };
     const struct cli_usage usage = {
-        "dibs member list | add NAME=ADDRESS:PORT | remove NAME [OPTION...]",
+        "dibs member list | add NAME=ADDRESS:PORT | remove MEMBER [OPTION...]",
         "Lists, adds or removes members of the cluster. Any member accepts a change. Changes are made one at a time, "
         "and "
         "each needs a majority of the members. Only an operator may make changes: the owner of the daemon's socket, "

@@ -33,7 +33,7 @@ struct paper_tabling {
 
 struct paper_runs {
     struct paper_run *run;
-    size_t count;
+    size_t count, room;
     struct paper_tabling tabling;
     bool quick;
 };
@@ -69,7 +69,10 @@ static struct paper_run *paper_add(struct paper_runs *runs)
 {
     struct paper_run *run;
 
-    runs->run = mem_grow(runs->run, (runs->count + 1) * sizeof *runs->run);
+    if (runs->count == runs->room) {
+        runs->room = runs->room ? 2 * runs->room : 64;
+        runs->run = mem_grow(runs->run, runs->room * sizeof *runs->run);
+    }
     run = &runs->run[runs->count++];
     memset(run, 0, sizeof *run);
     return run;
@@ -314,7 +317,7 @@ int cmd_paper(int argc, char **argv)
         {0},
     };
     static const struct cli_usage usage = {
-        .line = "dibs paper (list | NAME | all) [--quick] [--format text|json]",
+        .line = "dibs paper (list | EXPERIMENT | all) [--quick] [--format text|json]",
         .about =
             "Repeats what a publication claims and tells whether it holds. \"dibs paper list\" names the experiments, "
             "\"dibs paper all\" runs all of them.\n"

@@ -36,10 +36,10 @@ int cmd_passwd(int argc, char **argv)
     const char *name = NULL;
     const struct cli_option options[] = {{0}};
     const struct cli_usage usage = {
-        "dibs passwd NAME",
+        "dibs passwd LOGIN",
         "Reads a password from standard input, or from the terminal, and prints a line for the configuration of a "
         "daemon. By that "
-        "line clients of Redis can log in: AUTH NAME password. The rules of the configuration call them auth:NAME.\n"
+        "line clients of Redis can log in: AUTH LOGIN password. The rules of the configuration call them auth:LOGIN.\n"
         "\n"
         "The line has a hash of the password, with a new salt each time. A password for programs should be long and "
         "random: "
@@ -54,7 +54,7 @@ int cmd_passwd(int argc, char **argv)
 
     cli_parse(argc, argv, &usage, &name, 1);
     if (!name || !rights_is_name(name, strlen(name)))
-        cli_die("which name shall log in? dibs passwd NAME, of letters, digits, dots, dashes and underscores");
+        cli_die("which name shall log in? dibs passwd LOGIN, of letters, digits, dots, dashes and underscores");
     len = passwd_read(text, sizeof text);
     if (len == 0 || len > PASSWORD_MAX)
         cli_die("a password has 1 to %d bytes; it is read from standard input", PASSWORD_MAX);

@@ -5,13 +5,11 @@
 #include "lab/hand.h"
 #include "lab/scenario.h"
 #include "progress.h"
+#include "terminal.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { SCREEN_COLUMNS = 80, SCREEN_SITES = 7, SCREEN_PAST = 3, SCREEN_CHOICES = 6 };
@@ -163,92 +161,19 @@ static bool screen_command(struct screen *s, int command)
 
 /* ---------------------------------------------------------------------------------------------------- on a terminal */
 
-static struct termios screen_before;
-
-static const char screen_leave[] = "\033[?1049l";
-
-static void screen_restore(void)
-{
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &screen_before);
-    printf("%s", screen_leave);
-    fflush(stdout);
-}
-
-/* The signal ends the program as it would have, but the terminal is put in order first. */
-static void screen_on_signal(int number)
-{
-    ssize_t written;
-
-    tcsetattr(STDIN_FILENO, TCSANOW, &screen_before);
-    written = write(STDOUT_FILENO, screen_leave, sizeof screen_leave - 1);
-    (void)written;
-    raise(number); /* SA_RESETHAND: now by default */
-}
-
-/* Keys come one by one, and Ctrl-C is a key. The screen that was there comes back in the end. */
-static void screen_take_terminal(void)
-{
-    static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-    struct sigaction action = {.sa_handler = screen_on_signal, .sa_flags = (int)SA_RESETHAND};
-    struct termios raw;
-
-    if (tcgetattr(STDIN_FILENO, &screen_before) != 0)
-        cli_die("play: the terminal cannot be used");
-    for (unsigned k = 0; k < sizeof ends / sizeof ends[0]; k++)
-        sigaction(ends[k], &action, NULL);
-    raw = screen_before;
-    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-    printf("\033[?1049h");
-    atexit(screen_restore);
-}
-
-/* A byte; or -1 at the end, or if none comes within the time (-1: any time). */
-static int screen_byte(int wait_ms)
-{
-    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    unsigned char byte;
-
-    return poll(&in, 1, wait_ms) == 1 && read(STDIN_FILENO, &byte, 1) == 1 ? byte : -1;
-}
-
-enum { KEY_UP = 256, KEY_DOWN, KEY_RIGHT, KEY_LEFT };
-
-static int screen_key(void)
-{
-    int key = screen_byte(-1);
-
-    if (key != 27)
-        return key;
-    key = screen_byte(50);
-    if (key != '[' && key != 'O')
-        return 'q';
-    switch (screen_byte(50)) {
-    case 'A':
-        return KEY_UP;
-    case 'B':
-        return KEY_DOWN;
-    case 'C':
-        return KEY_RIGHT;
-    case 'D':
-        return KEY_LEFT;
-    default:
-        return 0;
-    }
-}
-
 static bool screen_press(struct screen *s, int key)
 {
     struct hand_run *p = s->play;
 
     s->note = NULL;
     switch (key) {
-    case -1: /* the terminal is gone */
-    case 3:  /* Ctrl-C */
+    case KEY_GONE:
+    case KEY_ESCAPE:
+    case 3: /* Ctrl-C */
     case 4:
         return false;
+    case KEY_NONE: /* the terminal was given back meanwhile: the screen is shown again */
+        return true;
     case KEY_UP:
     case 'k':
         s->selected -= s->selected > 0;
@@ -372,10 +297,10 @@ int cmd_play(int argc, char **argv)
     s.save = save;
     s.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (s.terminal) {
-        screen_take_terminal();
+        terminal_take("play");
         do
             screen_show(&s);
-        while (screen_press(&s, screen_key()));
+        while (screen_press(&s, terminal_key(-1)));
     } else {
         screen_by_lines(&s);
     }

@@ -98,7 +98,7 @@ static void plot_draw(const struct plot *p, const char *format, const char *out)
 
     if (fd < 0)
         cli_die("%s: %s", temporary, strerror(errno));
-    gnuplot = popen("gnuplot", "w");
+    gnuplot = popen("LC_ALL=C.UTF-8 gnuplot", "w"); /* in another locale it may warn of letters that it does not use */
     if (!gnuplot)
         cli_die("cannot start gnuplot: %s", strerror(errno));
     plot_gnuplot(gnuplot, p, format, temporary);

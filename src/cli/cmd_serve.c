@@ -35,6 +35,9 @@ static const char serve_about[] =
     "[slots-algorithm=NAME] [slots=K | slots=none]\" whose PATTERN matches the name of a lock applies to it. Options "
     "override the file.\n"
     "\n"
+    "With --agent the daemon is no member: it serves its socket through one of the members of --connect, and through "
+    "the next one when that is lost. A cluster of three or five members can serve very many machines so.\n"
+    "\n"
     "Rights are lines of the file, too: \"allow WHO RIGHTS PATTERN\". The first one that is about the client and the "
     "name of "
     "the lock decides. WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; RIGHTS are lock, "
@@ -55,6 +58,18 @@ static void serve_prepare_socket(const char *path)
         fprintf(stderr,
                 "dibs: there is another daemon at %s, whose locks are others; choose with --socket, or DIBS_SOCKET\n",
                 other);
+}
+
+/* A daemon of a user is not that of the system, whatever clients look for first. */
+static const char *serve_socket(void)
+{
+    static char path[128];
+    const char *chosen = getenv("DIBS_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+
+    if (chosen && *chosen)
+        return chosen;
+    snprintf(path, sizeof path, "%s/dibs.sock", runtime && *runtime ? runtime : "/run/dibs");
+    return path;
 }
 
 int cmd_serve(int argc, char **argv)
@@ -84,13 +99,20 @@ int cmd_serve(int argc, char **argv)
          "let the users of GROUP use the socket, too (default: its owner only)", 0, 0, NULL},
         {"--clients", CLI_TEXT, &set[CONF_CLIENTS].text, "ADDRESS:PORT",
          "accept clients over TCP here; without a key on loopback only (default: do not)", 0, 0, NULL},
+        {"--agent", CLI_FLAG, &conf.agent, NULL,
+         "be no member, but serve the clients of this machine through the members of --connect", 0, 0, NULL},
+        {"--connect", CLI_TEXT, &set[CONF_CONNECT].text, "LIST",
+         "an agent: where the members accept clients (their --clients), ADDRESS:PORT,...; one of them is used at a "
+         "time (default: this daemon is no agent)",
+         0, 0, NULL},
         {"--http", CLI_TEXT, &set[CONF_HTTP].text, "ADDRESS:PORT",
          "serve /metrics, /healthz, /status.json and the web page here; without a key on loopback only (default: do "
          "not)",
          0, 0, NULL},
         {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE",
-         "read the cluster key, made by dibs keygen and the same on each member, from FILE (default: no key)", 0, 0,
-         NULL},
+         "read the cluster key, made by dibs keygen and the same on each member, from FILE; an agent: a client key "
+         "(default: no key)",
+         0, 0, NULL},
         {"--cert", CLI_TEXT, &set[CONF_CERT].text, "FILE",
          "use the certificate in FILE, a PEM file, for this member's name instead of a key (default: none)", 0, 0,
          NULL},
@@ -104,7 +126,11 @@ int cmd_serve(int argc, char **argv)
          "join a running cluster, to which \"dibs member add\" has added this member", 0, 0, NULL},
         {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",
          "length of a member's lease in milliseconds, the same on each member: a member that is silent for longer is "
-         "excluded (default 1000)",
+         "excluded; \"dibs config set lease\" changes it for all members while they run (default 1000)",
+         0, 0, NULL},
+        {"--deadlock-after", CLI_TEXT, &set[CONF_DEADLOCK_AFTER].text, "MS",
+         "look for a deadlock when a client that holds locks has waited for another one for MS milliseconds; 0: never "
+         "(default 1000)",
          0, 0, NULL},
         {"--memory-max", CLI_TEXT, &set[CONF_MEMORY_MAX].text, "SIZE",
          "refuse clients what would have to be kept while this much memory is allocated, 512M for instance (default: "
@@ -115,9 +141,23 @@ int cmd_serve(int argc, char **argv)
          "(default "
          "required)",
          0, 0, NULL},
-        {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "NAME",
+        {"--log-level", CLI_TEXT, &set[CONF_LOG_LEVEL].text, "WORD",
+         "leave out of the log what is less important: error, warning, info or debug (default info)", 0, 0, NULL},
+        {"--log-format", CLI_TEXT, &set[CONF_LOG_FORMAT].text, "WORD",
+         "write the log as text, as json, one object in a line, or for the journal, with priorities (default: journal "
+         "if systemd's journal reads it, else text)",
+         0, 0, NULL},
+        {"--audit", CLI_TEXT, &set[CONF_AUDIT].text, "FILE",
+         "append the audit trail to FILE, as JSON, one object in a line; SIGHUP opens it again (default: no file; the "
+         "trail is in the log, with at most 50 lines of a kind in a second)",
+         0, 0, NULL},
+        {"--audit-scope", CLI_TEXT, &set[CONF_AUDIT_SCOPE].text, "WORD",
+         "\"orders\": what operators order, logins, refusals and losses of locks; \"locks\": also grants and releases, "
+         "in FILE only (default orders)",
+         0, 0, NULL},
+        {"--algorithm", CLI_TEXT, &set[CONF_ALGORITHM].text, "ALGORITHM",
          "algorithm of exclusive, shared and group locks (default swaroop-singh)", 0, 0, NULL},
-        {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "NAME",
+        {"--slots-algorithm", CLI_TEXT, &set[CONF_SLOTS_ALGORITHM].text, "ALGORITHM",
          "algorithm of locks with slots (default central)", 0, 0, NULL},
         {0},
     };
@@ -136,7 +176,7 @@ int cmd_serve(int argc, char **argv)
     cli_parse(argc, argv, &usage, NULL, 0);
     if (file)
         conf_read(&draft, file, text = cli_read_file(file));
-    conf.socket = dibs_socket_path();
+    conf.socket = serve_socket();
     conf.data = serve_data();
     if (!conf_understand(&draft, &conf) || !conf_resolve(&draft, &conf) || !conf_secrets(&draft, &conf)) {
         conf_tell(&draft, stderr);
@@ -144,7 +184,7 @@ int cmd_serve(int argc, char **argv)
     }
     if (only_check)
         conf_print(&conf, stdout);
-    else if (!set[CONF_SOCKET].text && conf.socket == dibs_socket_path())
+    else if (!set[CONF_SOCKET].text)
         serve_prepare_socket(conf.socket);
     status = only_check ? CLI_OK : serve_run(&conf, &draft);
     tls_keys_free(conf.members_tls);

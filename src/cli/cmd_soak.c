@@ -17,17 +17,20 @@ static double soak_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static const char *const focuses[] = {"all",   "squeeze", "reborn", "sharing", "slots", "disks",
-                                      "alone", "kept",    "resume", "redis",   NULL};
-_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_REDIS + 2, "a case has a name");
+static const char *const focuses[] = {"all",    "squeeze", "reborn", "sharing", "slots",    "disks",
+                                      "alone",  "kept",    "resume", "hoards",  "roster",   "moves",
+                                      "redis",  "several", "outage", "hasty",   "lease",    "leaders",
+                                      "config", "exiles",  "agents", "upgrade", "versions", NULL};
+_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_VERSIONS + 2, "a case has a name");
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
     progress_clear();
     printf("%sFAILED%s: seed %" PRIu64 ": %s\n  %s\n", colour_of(VERDICT_BAD), colour_end(), conf->seed, r->failure,
            r->mix);
-    printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s%s --focus %s --trace\n", conf->seed,
-           conf->chaos_s, conf->roster ? " --roster" : "", conf->rolling ? " --rolling" : "", focuses[conf->focus]);
+    printf("  replay: dibs soak --first %" PRIu64 " --seeds 1 --seconds %u%s%s%s --focus %s --trace\n", conf->seed,
+           conf->chaos_s, conf->roster ? " --roster" : "", conf->patient ? " --patient" : "",
+           conf->rolling ? " --rolling" : "", focuses[conf->focus]);
     fflush(stdout);
 }
 
@@ -42,14 +45,15 @@ static void soak_add(struct soak_report *sum, const struct soak_report *r)
     sum->pauses += r->pauses;
     sum->cuts += r->cuts;
     sum->breaks += r->breaks;
+    sum->deadlocks += r->deadlocks;
 }
 
 int cmd_soak(int argc, char **argv)
 {
-    uint64_t first = 1, seeds = 100, seconds = 30, members = 0, clients = 0, failed = 0;
+    uint64_t first = 1, seeds = 100, seconds = 30, members = 0, clients = 0, agents = 0, failed = 0;
     const char *algorithm = NULL;
     unsigned focus = SOAK_ALL;
-    bool calm = false, roster = false, rolling = false, trace = false, first_only = false;
+    bool calm = false, roster = false, patient = false, rolling = false, trace = false, first_only = false;
     const struct cli_option options[] = {
         {"--first", CLI_COUNT, &first, "SEED", "begin with seed SEED (default 1)", 0, 1e18, NULL},
         {"--seeds", CLI_COUNT, &seeds, "N", "simulate N clusters, one for each seed (default 100)", 1, 1e18, NULL},
@@ -58,14 +62,21 @@ int cmd_soak(int argc, char **argv)
         {"--members", CLI_COUNT, &members, "N", "simulate clusters of N members (default: drawn for each seed)", 1, 7,
          NULL},
         {"--clients", CLI_COUNT, &clients, "N", "simulate N clients (default: drawn for each seed)", 1, 32, NULL},
+        {"--agents", CLI_COUNT, &agents, "N", "simulate N agents, with --focus agents (default: drawn for each seed)",
+         1, 1000, NULL},
         {"--algorithm", CLI_TEXT, &algorithm, "NAME",
          "use this algorithm for exclusive, shared and group locks (default: drawn for each seed)", 0, 0, NULL},
         {"--first-failure", CLI_FLAG, &first_only, NULL, "stop at the first seed that fails", 0, 0, NULL},
         {"--roster", CLI_FLAG, &roster, NULL, "also add and remove members", 0, 0, NULL},
+        {"--patient", CLI_FLAG, &patient, NULL,
+         "members answer each other with their next heartbeat, as those of earlier builds (default: drawn for each "
+         "seed)",
+         0, 0, NULL},
         {"--rolling", CLI_FLAG, &rolling, NULL,
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
-         "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume or redis "
+         "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume, hoards, "
+         "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade or versions "
          "(default: all, drawn for each seed)",
          0, 0, focuses},
         {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
@@ -95,9 +106,11 @@ int cmd_soak(int argc, char **argv)
     cli_parse(argc, argv, &usage, NULL, 0);
     conf.members = (uint32_t)members;
     conf.clients = (uint32_t)clients;
+    conf.agents = (uint32_t)agents;
     conf.chaos_s = (uint32_t)seconds;
     conf.calm = calm;
-    conf.roster = roster || focus == SOAK_SQUEEZE;
+    conf.roster = roster || focus == SOAK_SQUEEZE || focus == SOAK_ROSTER;
+    conf.patient = patient;
     conf.rolling = rolling;
     conf.focus = (enum soak_focus)focus;
     conf.algorithm = algorithm ? cli_algorithm(algorithm) : NULL;
@@ -120,7 +133,10 @@ int cmd_soak(int argc, char **argv)
            colour_of(failed ? VERDICT_BAD : VERDICT_GOOD), failed, colour_end(), (double)sum.simulated_ms / 1e3,
            elapsed, (double)sum.simulated_ms / 1e3 / elapsed);
     printf("%" PRIu64 " events, %" PRIu64 " grants, %" PRIu64 " lost, %" PRIu64 " views, %" PRIu64 " crashes, %" PRIu64
-           " stops, %" PRIu64 " cuts, %" PRIu64 " broken connections\n",
+           " stops, %" PRIu64 " cuts, %" PRIu64 " broken connections",
            sum.events, sum.grants, sum.losses, sum.views, sum.crashes, sum.pauses, sum.cuts, sum.breaks);
+    if (sum.deadlocks)
+        printf(", %" PRIu64 " deadlocks resolved", sum.deadlocks);
+    printf("\n");
     return failed ? 1 : 0;
 }

@@ -27,8 +27,9 @@ static void watch_text(void *user, const struct dibs_event *e)
     watch_time(when, sizeof when);
     if (e->fence)
         snprintf(fence, sizeof fence, "%" PRIu64, e->fence);
-    printf("%s  %-8s  %s  member %s  client %" PRIu64 "  who %s  mode %s  fence %s\n", when, e->event,
-           ask_clean(e->lock), e->member, e->client, *e->who ? ask_clean(e->who) : "-", e->mode, fence);
+    printf("%s  %-8s  %s  member %s  client %" PRIu64 "  who %s  mode %s  fence %s", when, e->event, ask_clean(e->lock),
+           e->member, e->client, *e->who ? ask_clean(e->who) : "-", e->mode, fence);
+    printf("%s%s\n", *e->value ? "  value " : "", ask_clean(e->value));
 }
 
 static void watch_json(void *user, const struct dibs_event *e)
@@ -41,8 +42,8 @@ static void watch_json(void *user, const struct dibs_event *e)
     json_object(&j);
     const struct {
         const char *key, *value;
-    } texts[] = {{"time", when},        {"event", e->event}, {"lock", e->lock},
-                 {"member", e->member}, {"who", e->who},     {"mode", e->mode}};
+    } texts[] = {{"time", when},  {"event", e->event}, {"lock", e->lock},  {"member", e->member},
+                 {"who", e->who}, {"mode", e->mode},   {"value", e->value}};
     for (unsigned k = 0; k < sizeof texts / sizeof texts[0]; k++) {
         json_key(&j, texts[k].key);
         json_text(&j, texts[k].value);

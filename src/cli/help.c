@@ -99,6 +99,16 @@ static void help_choices(char *text, size_t size, const struct cli_option *o)
                  o->choices[c]);
 }
 
+const char *cli_help_option(const struct cli_option *o, char text[CLI_HELP_MAX])
+{
+    snprintf(text, CLI_HELP_MAX, "%s", o->help);
+    if (o->choices) {
+        snprintf(text + strlen(text), CLI_HELP_MAX - strlen(text), "; %s is ", o->metavar);
+        help_choices(text, CLI_HELP_MAX, o);
+    }
+    return text;
+}
+
 void cli_help(FILE *to, const struct cli_usage *usage)
 {
     fprintf(to, "usage: ");
@@ -108,15 +118,10 @@ void cli_help(FILE *to, const struct cli_usage *usage)
     if (usage->options->name)
         fprintf(to, "\noptions:\n");
     for (const struct cli_option *o = usage->options; o->name; o++) {
-        char left[64], right[1024];
+        char left[64], right[CLI_HELP_MAX];
 
         snprintf(left, sizeof left, "%s%s%s", o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
-        snprintf(right, sizeof right, "%s%s%s", o->help, o->choices ? "; " : "", o->choices ? o->metavar : "");
-        if (o->choices) {
-            snprintf(right + strlen(right), sizeof right - strlen(right), " is ");
-            help_choices(right, sizeof right, o);
-        }
-        cli_help_item(to, left, right);
+        cli_help_item(to, left, cli_help_option(o, right));
     }
     fprintf(to, "\nexamples:\n");
     for (const struct cli_example *e = usage->examples; e->command; e++) {

@@ -1,5 +1,5 @@
-/* lock.h - `dibs lock`, in three parts: the wait for the lock (lock_wait.c), the command and its processes
- * (lock_job.c), and the options (cmd_lock.c). */
+/* lock.h - `dibs lock`, in four parts: the names of the locks (lock_names.c), the wait for them (lock_wait.c), the command and its
+ * processes (lock_job.c), and the options (cmd_lock.c). */
 #ifndef DIBS_CLI_LOCK_H
 #define DIBS_CLI_LOCK_H
 
@@ -15,10 +15,14 @@
  * curl (up to 101). */
 #define LOCK_STATUSES(X)                                                                                               \
     X(LOCK_NOT_GRANTED, 112, "the lock was not granted in time; --exit-status sets another one")                       \
+    LOCK_RUN_STATUSES(X)
+/* Those of `dibs lead`, whose wait has no limit. */
+#define LOCK_RUN_STATUSES(X)                                                                                           \
     X(LOCK_LOST, 113, "the lock was lost, and COMMAND was ended")                                                      \
     X(LOCK_REFUSED, 114, "the daemon has refused the request")                                                         \
     X(LOCK_NO_DAEMON, 115, "no daemon was reached")                                                                    \
     X(LOCK_NO_QUORUM, 116, "the daemon does not reach a majority of the members")                                      \
+    X(LOCK_DEADLOCK, 117, "COMMAND's locks and those of others wait for each other in a circle")                       \
     X(LOCK_CANNOT_RUN, 126, "COMMAND cannot be run")                                                                   \
     X(LOCK_NOT_FOUND, 127, "COMMAND was not found")                                                                    \
     X(LOCK_SIGNAL, 128, "+ N: signal N has ended COMMAND, or the wait")
@@ -30,20 +34,27 @@ enum {
 };
 
 struct lock_run {
-    const char *name, *group;
+    struct dibs_part part[DIBS_PARTS_MAX]; /* the locks */
+    size_t count;
     struct ask_place place;
-    bool shared, quiet, verbose;
-    uint64_t not_granted; /* the exit status then */
-    uint64_t slots;
+    bool quiet, verbose;
+    bool forever;                          /* it waits without a limit for whatever is missing */
+    bool yields;                           /* a signal that tells dibs to end ends the command, see struct wrap */
+    uint64_t not_granted;                  /* the exit status then */
     double wait_s, ttl_s, grace_s, keep_s; /* negative: not given */
-    unsigned background;                   /* enum wrap_background */
+    uint64_t priority;
+    unsigned background; /* enum wrap_background */
     char *const *command;
 
     struct dibs *daemon;
     int signals; /* signalfd */
     sigset_t before, watched;
-    uint64_t fence;
     bool lost;
+};
+
+/* The modes on the command line, each behind a name or before all of them. */
+struct lock_modes {
+    struct cli_marks shared, group, slots;
 };
 
 uint64_t lock_now_ms(void);
@@ -52,6 +63,19 @@ int lock_signal(const struct lock_run *run);
 /* We stop, with all that the shell has started together with us, until the user lets us go on. If no shell is there to
  * do that, the system stops nothing. */
 void lock_suspend(void);
+
+/* Waits, runs the command, and releases. Returns the exit status. */
+int lock_all(struct lock_run *run);
+
+/* ---- lock_names.c */
+/* The locks of the command line. Ends the program if they are wrong. */
+void lock_name(struct lock_run *run, const char *const *names, size_t count, const struct lock_modes *modes);
+/* Their names in quotes, for people. The text is valid until the next call. */
+const char *lock_label(const struct lock_run *run);
+/* The fence with which an outer `dibs lock` holds this lock, according to the environment; 0: there is none. */
+uint64_t lock_outer_fence(const char *lock);
+/* What the command finds in its environment. */
+void lock_set_environment(const struct lock_run *run);
 
 /* ---- lock_wait.c: connects and waits until the lock is held. Returns false, with an exit status and a line on stderr,
  * if that fails. */

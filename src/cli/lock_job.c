@@ -11,6 +11,12 @@
  * that has closed its descriptors, as daemons do, outlives its lock then. The guard has another name than the keeper, so
  * that "killall -9 dibs" does not kill both.
  *
+ * The keeper may be stopped (SIGSTOP), and the command not. Then the keeper does not hear that the lock is lost, and cannot
+ * come back to its session when the daemon ends. So it tells the guard now and then that the lock is held, and if the
+ * guard has not heard that for half of the keep time, and the keeper is stopped, the guard stops all that is below it. They go on when
+ * the keeper says again that the lock is held (W6 of wrap.h). It is half of the keep time because that begins with the last answer of
+ * the daemon, and the keeper holds the lock for as long as that answer says.
+ *
  * What the keeper does is an answer to one of four things, and all come through poll: a signal (signalfd), the daemon says
  * something, the guard does, time passes.
  *
@@ -32,7 +38,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000, DOUBT_TELL_MS = 2000 };
+enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000, DOUBT_TELL_MS = 2000, GUARD_LOOK_MS = 100 };
+
+/* What the keeper tells the guard. */
+enum { KEEPER_CONNECTION, KEEPER_HOLDS, KEEPER_RESTS /* the lock is lost, or the tree is stopped */ };
 
 /* What the guard tells the keeper. */
 struct job_news {
@@ -59,9 +68,13 @@ struct job {
     uint64_t doubt_ms;                    /* when to tell that the lock is in doubt, and why; 0: never */
     char doubt[300];
     bool doubt_told;
-    ino_t connection; /* the socket that the guard has, too */
-    int sweep_ms;     /* until the next sweep */
-    struct wrap_sweep sweep;
+    bool in_doubt;
+    uint64_t held_ms; /* when the keeper last told the guard that it holds the lock; 0: it need not */
+    bool frozen;      /* the guard has stopped the tree */
+    pid_t keeper;
+    ino_t connection;        /* the socket that the guard has, too */
+    int sweep_ms;            /* until the next sweep */
+    struct wrap_sweep sweep; /* the last: see lock_job */
 };
 
 static int job_exit_status(int status)
@@ -78,9 +91,9 @@ static int job_sweep(struct job *j)
         j->kills_ms = lock_now_ms();
     tree_kill(&j->sweep);
     snprintf(remark, sizeof remark,
-             j->run->lost ? "the lock \"%s\" is lost, and others may be granted it meanwhile"
-                          : "the lock \"%s\" is not released before it has ended",
-             ask_clean(j->run->name));
+             j->run->lost ? "the lock %s is lost, and others may be granted it meanwhile"
+                          : "the lock %s is not released before it has ended",
+             lock_label(j->run));
     tree_name_stubborn(&j->sweep, lock_now_ms() - j->kills_ms < JOB_STUBBORN_MS, remark);
     j->sweep_ms = j->sweep_ms == 0 ? 1 : j->sweep_ms < JOB_SWEEP_MS_MAX ? 2 * j->sweep_ms : JOB_SWEEP_MS_MAX;
     return j->sweep_ms;
@@ -95,16 +108,6 @@ static void guard_tell(const struct job *j, int kind, int32_t value)
 
     if (write(j->news, &news, sizeof news) != sizeof news)
         return;
-}
-
-/* What the command finds in its environment. */
-static void job_set_environment(const struct lock_run *run)
-{
-    char fence[24];
-
-    snprintf(fence, sizeof fence, "%" PRIu64, run->fence);
-    setenv("DIBS_FENCE", fence, 1);
-    setenv("DIBS_LOCK", run->name, 1);
 }
 
 /* In the child of vfork(), which shares the memory of the guard and changes none of it. The guard does not run before the
@@ -144,7 +147,8 @@ static void guard_reap(struct job *j)
         if (who != j->child)
             continue;
         if (WIFSTOPPED(status)) {
-            guard_tell(j, JOB_STOPPED, WSTOPSIG(status));
+            if (!j->frozen)
+                guard_tell(j, JOB_STOPPED, WSTOPSIG(status));
             continue;
         }
         j->child = 0;
@@ -161,7 +165,7 @@ static void guard_reap(struct job *j)
 /* A descriptor goes to the guard. */
 static void guard_give(int alive, int fd)
 {
-    char byte = 0;
+    char byte = KEEPER_CONNECTION;
     struct iovec one = {&byte, 1};
     union {
         struct cmsghdr head;
@@ -175,10 +179,22 @@ static void guard_give(int alive, int fd)
         continue;
 }
 
-/* The guard keeps the descriptor open, in place of the one that it got before. Returns false if the keeper has ended. */
-static bool guard_take(int alive, int *kept)
+/* The keeper holds the lock: so the tree goes on if it was stopped. */
+static void guard_hear(struct job *j, char what)
 {
-    char byte;
+    if (what == KEEPER_CONNECTION)
+        return;
+    j->held_ms = what == KEEPER_HOLDS ? lock_now_ms() : 0;
+    if (j->frozen && j->held_ms) {
+        j->frozen = false;
+        tree_continue(&j->sweep);
+    }
+}
+
+/* The guard keeps the descriptor open, in place of the one that it got before. Returns false if the keeper has ended. */
+static bool guard_take(struct job *j, int alive, int *kept)
+{
+    char byte = KEEPER_CONNECTION;
     struct iovec one = {&byte, 1};
     union {
         struct cmsghdr head;
@@ -193,7 +209,27 @@ static bool guard_take(int alive, int *kept)
         close(*kept);
         memcpy(kept, CMSG_DATA(head), sizeof *kept);
     }
+    if (got > 0)
+        guard_hear(j, byte);
     return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Stops the tree if the keeper cannot. Returns for how many milliseconds there is nothing to do; -1: for ever. */
+static int guard_mind(struct job *j)
+{
+    uint64_t keep_ms = j->run->place.keep_ms / 2, now_ms = lock_now_ms();
+
+    if (!j->held_ms || !keep_ms || j->frozen)
+        return -1;
+    if (now_ms < j->held_ms + keep_ms)
+        return (int)(j->held_ms + keep_ms - now_ms);
+    if (!tree_is_stopped(j->keeper))
+        return GUARD_LOOK_MS;
+    fprintf(stderr, "dibs: the process %d, which holds %s, is stopped; so is its command until the lock is confirmed\n",
+            (int)j->keeper, lock_label(j->run));
+    j->frozen = true;
+    tree_stop(&j->sweep);
+    return -1;
 }
 
 static void guard_watch(struct job *j, int alive)
@@ -209,10 +245,11 @@ static void guard_watch(struct job *j, int alive)
             usleep((useconds_t)job_sweep(j) * 1000);
             continue;
         }
-        poll(polled, 2, -1);
+        polled[0].revents = polled[1].revents = 0;
+        poll(polled, 2, guard_mind(j));
         if (polled[1].revents)
             lock_signal(j->run);
-        if (polled[0].revents && !guard_take(alive, &kept))
+        if (polled[0].revents && !guard_take(j, alive, &kept))
             wrap_step(&j->wrap, WRAP_PARTNER_DIED, 0, 0);
     }
 }
@@ -226,9 +263,10 @@ static void guard_be(struct job *j, const int *alive)
     prctl(PR_SET_NAME, "lock-guard");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     j->sweep.root = self;
+    j->held_ms = lock_now_ms();
     if (j->wrap.background == WRAP_END)
         j->wrap.background = WRAP_WAIT;
-    job_set_environment(j->run);
+    lock_set_environment(j->run);
     child = vfork(); /* no page is copied for a process that runs another program at once */
     if (child == 0)
         job_exec(j, self);
@@ -253,13 +291,32 @@ static void job_take_terminal(struct job *j)
         tcsetpgrp(STDIN_FILENO, getpgrp());
 }
 
+static void job_tell_guard(struct job *j, char what)
+{
+    ssize_t sent = send(j->alive, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    j->held_ms = sent == 1 && what == KEEPER_HOLDS ? lock_now_ms() : 0;
+}
+
+/* Often enough for the keep time. */
+static void job_mind_guard(struct job *j)
+{
+    if (!j->run->place.keep_ms || !j->guard)
+        return;
+    if (j->run->lost && j->held_ms)
+        job_tell_guard(j, KEEPER_RESTS);
+    else if (!j->run->lost && !j->in_doubt && (!j->held_ms || lock_now_ms() - j->held_ms >= j->run->place.keep_ms / 16))
+        job_tell_guard(j, KEEPER_HOLDS);
+}
+
 /* We are stopped, and cannot hear that the lock is lost: so all of the tree is stopped before, and goes on when we have asked.
  * The lock stays ours all the while, unless it is on a lease. */
 static void job_suspend(struct job *j)
 {
+    job_tell_guard(j, KEEPER_RESTS);
     tree_stop(&j->sweep);
     lock_suspend();
-    dibs_confirm(j->run->daemon, j->run->name);
+    dibs_confirm(j->run->daemon, j->run->part[0].name); /* the answer is about all */
     tree_continue(&j->sweep);
 }
 
@@ -301,9 +358,10 @@ static void job_was_lost(void *user, const char *name, uint64_t fence, const cha
 {
     struct job *j = user;
 
-    (void)name;
     (void)fence;
-    fprintf(stderr, "dibs: \"%s\" is lost: %s; ending the command\n", j->run->name, why);
+    fprintf(stderr, "dibs: \"%s\" is lost: %s%s\n", ask_clean(name), why, j->run->lost ? "" : "; ending the command");
+    if (j->run->lost)
+        return;
     j->run->lost = true;
     j->renew_ms = 0;
     job_step(j, WRAP_LOST, 0);
@@ -311,8 +369,8 @@ static void job_was_lost(void *user, const char *name, uint64_t fence, const cha
 
 static void job_tell_doubt(struct job *j)
 {
-    fprintf(stderr, "dibs: \"%s\" is in doubt: %s; the command goes on, and dibs connects again\n",
-            ask_clean(j->run->name), j->doubt);
+    fprintf(stderr, "dibs: %s is in doubt: %s; the command goes on, and dibs connects again\n", lock_label(j->run),
+            j->doubt);
     j->doubt_ms = 0;
     j->doubt_told = true;
 }
@@ -323,6 +381,7 @@ static void job_is_in_doubt(void *user, int in_doubt, const char *why)
 {
     struct job *j = user;
 
+    j->in_doubt = in_doubt;
     j->doubt_ms = in_doubt && !j->run->quiet ? lock_now_ms() + DOUBT_TELL_MS : 0;
     snprintf(j->doubt, sizeof j->doubt, "%s", why);
     if (in_doubt && j->run->verbose)
@@ -330,7 +389,7 @@ static void job_is_in_doubt(void *user, int in_doubt, const char *why)
     if (in_doubt)
         return;
     if (j->doubt_told)
-        fprintf(stderr, "dibs: \"%s\" is held again\n", ask_clean(j->run->name));
+        fprintf(stderr, "dibs: %s is held again\n", lock_label(j->run));
     j->doubt_told = false;
 }
 
@@ -350,7 +409,8 @@ static void job_share_connection(struct job *j)
 
 static void job_renew(struct job *j)
 {
-    dibs_start_renew(j->run->daemon, j->run->name, (uint64_t)ceil(j->run->ttl_s * 1000));
+    for (size_t k = 0; k < j->run->count && !j->run->lost; k++)
+        dibs_start_renew(j->run->daemon, j->run->part[k].name, (uint64_t)ceil(j->run->ttl_s * 1000));
     if (j->renew_ms) /* it is not lost */
         j->renew_ms = lock_now_ms() + (uint64_t)(j->run->ttl_s * 1000 / 3) + 1;
 }
@@ -435,8 +495,8 @@ static void job_advance(struct job *j)
         job_tell_doubt(j);
     if (j->wrap.state == WRAP_RESTS && j->tell_ms && lock_now_ms() >= j->tell_ms) {
         j->tell_ms = 0;
-        fprintf(stderr, "dibs: the command has ended; lock \"%s\" is held until what it has left running ends: %s\n",
-                ask_clean(j->run->name), tree_text(&j->sweep));
+        fprintf(stderr, "dibs: the command has ended; lock %s is held until what it has left running ends: %s\n",
+                lock_label(j->run), tree_text(&j->sweep));
     }
     job_step(j, WRAP_TIME, 0);
     if (j->wrap.state == WRAP_KILLS)
@@ -459,6 +519,7 @@ static void job_watch(struct job *j)
             dibs_process(j->run->daemon);
         if (!j->run->lost)
             job_share_connection(j);
+        job_mind_guard(j);
         if (polled[1].revents && (number = lock_signal(j->run)) && number != SIGCHLD)
             job_signalled(j, number);
         if (polled[2].revents)
@@ -488,6 +549,7 @@ static int job_start(struct job *j)
     if (!tree_is_visible())
         return job_cannot_start(errno == ENOENT ? "nothing tells which processes it starts; /proc has to be mounted"
                                                 : strerror(errno));
+    j->keeper = getpid();
     if ((j->guard = fork()) < 0)
         return job_cannot_start(strerror(errno));
     j->news = news[j->guard == 0];
@@ -511,8 +573,13 @@ static void job_unlock(const struct job *j)
     struct dibs *d = j->run->daemon;
     struct dibs_reply *reply = NULL;
     uint64_t until_ms = lock_now_ms() + j->run->place.keep_ms;
-    int code = dibs_unlock(d, j->run->name);
+    int code = DIBS_OK;
 
+    for (size_t k = 0; k < j->run->count; k++) {
+        int one = dibs_unlock(d, j->run->part[k].name);
+
+        code = one == DIBS_IN_DOUBT ? one : code;
+    }
     while (code == DIBS_IN_DOUBT && lock_now_ms() < until_ms &&
            (code = dibs_ask(d, ping, 1, &reply)) == DIBS_IN_DOUBT) {
         struct pollfd polled = {.fd = dibs_fd(d), .events = dibs_events(d)};
@@ -529,9 +596,12 @@ int lock_job(struct lock_run *run)
     struct job *j = &job;
     int status;
 
-    *j = (struct job){.run = run,
-                      .wrap = {.background = run->background, .grace_ms = (uint64_t)(run->grace_s * 1000) + 1},
-                      .renew_ms = run->ttl_s > 0 ? lock_now_ms() + (uint64_t)(run->ttl_s * 1000 / 3) : 0};
+    /* The table of processes is large, and needed only if the command is to be ended: its pages are not touched before. */
+    memset(j, 0, offsetof(struct job, sweep) + offsetof(struct wrap_sweep, seen));
+    j->run = run;
+    j->wrap = (struct wrap){
+        .background = run->background, .yields = run->yields, .grace_ms = (uint64_t)(run->grace_s * 1000) + 1};
+    j->renew_ms = run->ttl_s > 0 ? lock_now_ms() + (uint64_t)(run->ttl_s * 1000 / 3) : 0;
     status = job_start(j);
     if (status)
         return status;

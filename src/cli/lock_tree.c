@@ -135,6 +135,13 @@ void tree_signal(struct wrap_sweep *s, int signal, int32_t group)
     tree_pass(s, signal, group);
 }
 
+bool tree_is_stopped(int32_t pid)
+{
+    struct wrap_process now;
+
+    return !tree_look(pid, &now) || now.stopped || now.ended;
+}
+
 void tree_stop(struct wrap_sweep *s)
 {
     for (unsigned k = 0; k < PASSES_MAX && tree_pass(s, SIGSTOP, 0); k++)

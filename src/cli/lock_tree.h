@@ -8,6 +8,8 @@
 bool tree_is_visible(void);
 /* A signal to each of them once; or, if there is a group, to those of that process group. */
 void tree_signal(struct wrap_sweep *s, int signal, int32_t group);
+/* Is this process stopped, or gone? */
+bool tree_is_stopped(int32_t pid);
 /* Stops all of them. */
 void tree_stop(struct wrap_sweep *s);
 /* Continues those that tree_stop has stopped. */

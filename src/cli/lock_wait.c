@@ -3,7 +3,7 @@
  * With --wait T dibs waits for up to T for whatever is missing: a holder that has to release the lock, a majority of the members,
  * or the daemon itself. A waiter holds nothing, so when its daemon goes it connects anew and asks again. Without --wait it
  * waits for a holder and for a majority without a limit, and for a daemon not at all: one that is not there ends the
- * wait. If the connection breaks, the library makes it again, within --keep. */
+ * wait. `dibs lead` waits for all of them without a limit. If the connection breaks, the library makes it again, within --keep. */
 #include "lock.h"
 
 #include <inttypes.h>
@@ -29,6 +29,8 @@ static uint64_t wait_left_ms(const struct wait *w)
 {
     uint64_t now = lock_now_ms();
 
+    if (w->run->forever)
+        return UINT64_MAX;
     return w->deadline_ms > now ? w->deadline_ms - now : 0;
 }
 
@@ -46,10 +48,11 @@ static void wait_since(uint64_t age_ms, char *text, size_t size)
              today.tm_yday == then.tm_yday && today.tm_year == then.tm_year ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
 }
 
-/* " (held by web1:812 backup.sh since 14:02:11)", or "" if that cannot be told. */
-static void wait_describe(struct dibs *d, const struct wait *w, char *text, size_t size)
+/* "held by web1:812 backup.sh since 14:02:11", or "" if that cannot be told. What this process itself holds, of several locks, is
+ * not told. */
+static void wait_describe_one(struct dibs *d, const struct wait *w, const char *name, char *text, size_t size)
 {
-    const char *words[] = {"HOLDERS", w->run->name};
+    const char *words[] = {"HOLDERS", name};
     struct dibs_reply *r = NULL;
     size_t shown = 0, holders = 0, len = 0;
     char since[32];
@@ -62,18 +65,33 @@ static void wait_describe(struct dibs *d, const struct wait *w, char *text, size
     for (size_t k = 0; k < r->count; k++) {
         const struct dibs_reply *who = ask_field(r->item[k], "who");
 
-        if (!who->text || holders++ >= WAIT_HOLDERS_SHOWN)
+        if (!who->text || strcmp(who->text, w->name) == 0 || holders++ >= WAIT_HOLDERS_SHOWN)
             continue;
         wait_since(ask_field(r->item[k], "age_ms")->number, since, sizeof since);
-        len += (size_t)snprintf(text + len, size - len, "%s%s since %s", shown++ ? ", " : " (held by ",
+        len += (size_t)snprintf(text + len, size - len, "%s%s since %s", shown++ ? ", " : "held by ",
                                 *who->text ? ask_clean(who->text) : "a client without a name", since);
         len = len < size ? len : size - 1;
     }
     if (holders > shown)
-        len += (size_t)snprintf(text + len, size - len, " and %zu more", holders - shown);
-    if (holders && len < size - 1)
-        snprintf(text + len, size - len, ")");
+        snprintf(text + len, size - len, " and %zu more", holders - shown);
     dibs_free(r);
+}
+
+/* " (held by ..)"; of several locks " ("b" is held by ..)", the first that others hold; or "". */
+static void wait_describe(struct dibs *d, const struct wait *w, char *text, size_t size)
+{
+    char one[300];
+
+    text[0] = '\0';
+    for (size_t k = 0; k < w->run->count && !*text; k++) {
+        const char *name = w->run->part[k].name;
+
+        wait_describe_one(d, w, name, one, sizeof one);
+        if (*one && w->run->count > 1)
+            snprintf(text, size, " (\"%s\" is %s)", ask_clean(name), one);
+        else if (*one)
+            snprintf(text, size, " (%s)", one);
+    }
 }
 
 /* After some seconds of waiting: over a connection of its own, as the first one waits. Signals may end us meanwhile. */
@@ -90,7 +108,7 @@ static void wait_tell(struct wait *w)
         wait_describe(d, w, text, sizeof text);
     dibs_close(d);
     sigprocmask(SIG_BLOCK, &w->run->watched, NULL);
-    fprintf(stderr, "dibs: waiting for lock \"%s\"%s\n", ask_clean(w->run->name), text);
+    fprintf(stderr, "dibs: waiting for lock %s%s\n", lock_label(w->run), text);
 }
 
 static void wait_timed_out(const struct wait *w)
@@ -101,10 +119,9 @@ static void wait_timed_out(const struct wait *w)
         return;
     wait_describe(w->run->daemon, w, text, sizeof text);
     if (w->run->wait_s > 0)
-        fprintf(stderr, "dibs: timed out after %g s waiting for lock \"%s\"%s\n", w->run->wait_s,
-                ask_clean(w->run->name), text);
+        fprintf(stderr, "dibs: timed out after %g s waiting for lock %s%s\n", w->run->wait_s, lock_label(w->run), text);
     else
-        fprintf(stderr, "dibs: lock \"%s\" is not free%s\n", ask_clean(w->run->name), text);
+        fprintf(stderr, "dibs: lock %s is not free%s\n", lock_label(w->run), text);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- to ask */
@@ -113,19 +130,14 @@ static int wait_ask(struct wait *w)
 {
     const struct lock_run *run = w->run;
     const struct dibs_wish wish = {
-        .mode = run->shared  ? DIBS_SHARED
-                : run->group ? DIBS_GROUP
-                : run->slots ? DIBS_SLOTS
-                             : DIBS_EXCLUSIVE,
-        .group = run->group,
-        .slots = (unsigned)run->slots,
         .wait_ms = !w->deadline_ms   ? 0
                    : wait_left_ms(w) ? wait_left_ms(w)
                                      : DIBS_NO_WAIT,
         .ttl_ms = run->ttl_s > 0 ? (uint64_t)ceil(run->ttl_s * 1000) : 0,
+        .priority = (unsigned)run->priority,
     };
 
-    return dibs_start_lock(run->daemon, run->name, &wish);
+    return dibs_start_lock_many(run->daemon, run->part, run->count, &wish);
 }
 
 static int wait_patience(const struct wait *w)
@@ -143,7 +155,7 @@ static int wait_for_answer(struct wait *w, int *number)
     struct lock_run *run = w->run;
     int code = wait_ask(w);
 
-    while (code == DIBS_OK && (code = dibs_lock_result(run->daemon, &run->fence)) == DIBS_WAITING) {
+    while (code == DIBS_OK && (code = dibs_lock_result(run->daemon, NULL)) == DIBS_WAITING) {
         struct pollfd polled[2] = {{.fd = dibs_fd(run->daemon), .events = dibs_events(run->daemon)},
                                    {.fd = run->signals, .events = POLLIN}};
 
@@ -159,6 +171,8 @@ static int wait_for_answer(struct wait *w, int *number)
             wait_tell(w);
         code = DIBS_OK;
     }
+    for (size_t k = 0; k < run->count && code == DIBS_OK; k++)
+        run->part[k].fence = dibs_fence(run->daemon, run->part[k].name);
     return code;
 }
 
@@ -175,13 +189,61 @@ static int wait_failed(const struct wait *w, int code)
     return code == DIBS_GONE        ? LOCK_NO_DAEMON
            : code == DIBS_LOST      ? LOCK_LOST
            : code == DIBS_NO_QUORUM ? LOCK_NO_QUORUM
+           : code == DIBS_DEADLOCK  ? LOCK_DEADLOCK
                                     : LOCK_REFUSED;
 }
 
 /* Can another attempt succeed? A daemon that this user may not connect to will not accept a later attempt either. */
 static bool wait_may_change(const struct wait *w, int code)
 {
-    return (code == DIBS_GONE && !strstr(dibs_message(w->run->daemon), "Permission denied")) || code == DIBS_NO_QUORUM;
+    return (code == DIBS_GONE && !strstr(dibs_message(w->run->daemon), "Permission denied")) ||
+           code == DIBS_NO_QUORUM || (code == DIBS_LOST && w->run->forever);
+}
+
+/* May a request share the lock with this holder? A group is taken for the same one, and slots for more than one. */
+static bool wait_may_share(const struct dibs_reply *holder, const struct dibs_part *wanted)
+{
+    const char *mode = ask_field(holder, "mode")->text;
+
+    return strcmp(mode, "slot") == 0     ? wanted->slots != 1
+           : strcmp(mode, "shared") == 0 ? wanted->mode == DIBS_SHARED
+                                         : strcmp(mode, "group") == 0 && wanted->mode == DIBS_GROUP;
+}
+
+/* Does the command that has started this one, by `dibs lock`, hold the lock in a mode that excludes this request? Its daemon may
+ * be another one, with other locks of the same names: a holder with the fence of the outer lock tells. If the holders are not
+ * shown to this client, an exclusive request is taken for one that would wait. */
+static bool wait_is_outer(struct dibs *d, const struct dibs_part *wanted, uint64_t outer)
+{
+    const char *words[] = {"HOLDERS", wanted->name};
+    struct dibs_reply *r = NULL;
+    bool shown = dibs_ask(d, words, 2, &r) == DIBS_OK && r->type == DIBS_LIST;
+    bool held = !shown && wanted->mode == DIBS_EXCLUSIVE;
+
+    for (size_t k = 0; shown && !held && k < r->count; k++)
+        held = ask_field(r->item[k], "fence")->number == outer && !wait_may_share(r->item[k], wanted);
+    dibs_free(r);
+    return held;
+}
+
+/* A command that requests a lock under which it runs, and may not share it with itself, would wait for itself. */
+static bool wait_for_itself(const struct lock_run *run)
+{
+    for (size_t k = 0; k < run->count; k++) {
+        const char *name = run->part[k].name;
+        uint64_t outer = lock_outer_fence(name);
+
+        if (!outer || !wait_is_outer(run->daemon, &run->part[k], outer))
+            continue;
+        fprintf(
+            stderr,
+            "dibs: this runs under the lock \"%s\" (fence %" PRIu64
+            ", from DIBS_LOCKS), and would wait for itself; leave the inner lock out, or name all locks in the outer "
+            "one: dibs lock A B -- COMMAND\n",
+            ask_clean(name), outer);
+        return true;
+    }
+    return false;
 }
 
 static int wait_once(struct wait *w, int *number)
@@ -191,6 +253,8 @@ static int wait_once(struct wait *w, int *number)
 
     if (code != DIBS_OK)
         return code;
+    if (wait_for_itself(run))
+        exit(LOCK_REFUSED);
     sigprocmask(SIG_BLOCK, &run->watched, NULL);
     code = wait_for_answer(w, number);
     if (code != DIBS_OK && !*number)
@@ -268,7 +332,7 @@ bool lock_wait(struct lock_run *run, int *status)
         }
         if (w.tell_ms && lock_now_ms() >= w.tell_ms) {
             w.tell_ms = 0;
-            fprintf(stderr, "dibs: waiting for lock \"%s\": %s\n", ask_clean(run->name), dibs_message(run->daemon));
+            fprintf(stderr, "dibs: waiting for lock %s: %s\n", lock_label(run), dibs_message(run->daemon));
         }
         dibs_close(run->daemon);
         poll(NULL, 0, (int)(pause_ms < left_ms ? pause_ms : left_ms));

@@ -289,7 +289,7 @@ static void plot_warn_of_short_runs(const struct plot *p)
     size_t bad = 0;
 
     for (size_t row = 0; row < p->table.rows; row++)
-        bad += strcmp(table_text(&p->table, row, table_column(&p->table, "settled")), "yes") != 0;
+        bad += strcmp(table_text(&p->table, row, table_column(&p->table, "converged")), "yes") != 0;
     if (bad)
         fprintf(stderr,
                 "dibs: %zu of %zu rows are of runs too short for their intervals; take more --entries or --precision\n",

@@ -58,7 +58,7 @@ static const char *report_delay(const struct sim_spec *spec, char *buf, size_t s
 }
 
 /* Are the intervals to be trusted, and as narrow as was asked for? */
-static bool report_is_settled(const struct sim_result *r)
+static bool report_has_converged(const struct sim_result *r)
 {
     return r->steady && !r->correlated && r->precise;
 }
@@ -237,7 +237,7 @@ static void report_json(FILE *to, const struct sim_spec *spec, const struct sim_
     json_key(&j, "jain"), json_real(&j, r->jain);
     json_key(&j, "steady"), json_bool(&j, r->steady);
     json_key(&j, "correlated"), json_bool(&j, r->correlated);
-    json_key(&j, "settled"), json_bool(&j, report_is_settled(r));
+    json_key(&j, "converged"), json_bool(&j, report_has_converged(r));
     if (fault_happens(&spec->faults)) {
         json_key(&j, "crashes"), json_count(&j, r->faults.crashes);
         json_key(&j, "returns"), json_count(&j, r->faults.returns);
@@ -267,7 +267,7 @@ void report_csv_head(FILE *to)
         fprintf(to, ",%s,%s_ci95", metrics_figures[k].name, metrics_figures[k].name);
     fprintf(to,
             ",wait_p50,wait_p95,wait_p99,wait_max,response_p50,response_p95,response_p99,response_max,overtakes_max,"
-            "concurrency_max,jain,settled\n");
+            "concurrency_max,jain,converged\n");
 }
 
 void report_csv_key(const struct sim_spec *spec, struct dme_text *text)
@@ -307,7 +307,7 @@ void report_csv_values(FILE *to, const struct sim_result *r)
     report_csv_real(to, r->response_max);
     fprintf(to, ",%" PRIu64 ",%u", r->overtakes_max, r->inside_max);
     report_csv_real(to, r->jain);
-    fprintf(to, report_is_settled(r) ? ",yes\n" : ",no\n");
+    fprintf(to, report_has_converged(r) ? ",yes\n" : ",no\n");
 }
 
 static void report_csv(FILE *to, const struct sim_spec *spec, const struct sim_result *r)

@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void belief_free_wanted(struct belief *b)
+{
+    for (size_t k = 0; b->wanted && k < b->wants; k++) {
+        free(b->wanted[k].name);
+        free(b->wanted[k].group);
+        free(b->wanted[k].value);
+    }
+    free(b->wanted);
+    b->wanted = NULL;
+    b->wants = 0;
+}
+
 void belief_free(struct belief *b)
 {
     held_free(&b->held);
@@ -16,8 +28,7 @@ void belief_free(struct belief *b)
     dibs_free(b->reply);
     dibs_free(b->answer);
     free(b->aside);
-    free(b->wanted);
-    free(b->group);
+    belief_free_wanted(b);
     free(b->in.at);
     free(b->out.at);
     *b = (struct belief){.gone = true};
@@ -41,7 +52,8 @@ int belief_refused(struct belief *b, const struct dibs_reply *error)
     } known[] = {{"NOTHELD ", DIBS_NOT_HELD},
                  {"WRONGKIND ", DIBS_WRONG_KIND},
                  {"NOQUORUM ", DIBS_NO_QUORUM},
-                 {"LOST ", DIBS_LOST}};
+                 {"LOST ", DIBS_LOST},
+                 {"DEADLOCK ", DIBS_DEADLOCK}};
     const char *space = strchr(error->text, ' ');
 
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
@@ -54,7 +66,25 @@ int belief_refused(struct belief *b, const struct dibs_reply *error)
 
 static bool belief_is_wanted(const struct belief *b, const char *name)
 {
-    return b->wanted && strcmp(b->wanted, name) == 0;
+    for (size_t k = 0; k < b->wants; k++)
+        if (strcmp(b->wanted[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* One of several locks is lost before the program was told that it holds them. So it holds none: the daemon is told to release the
+ * others. */
+static void belief_return_others(struct belief *b)
+{
+    for (size_t k = 0; k < b->wants; k++) {
+        struct conn_lock *other = held_find(&b->held, b->wanted[k].name);
+
+        if (!other || other->lost)
+            continue;
+        held_lose(&b->held, other);
+        if (b->phase == BELIEF_UP && !b->gone) /* else it is told when the session is resumed */
+            belief_say_about(b, BELIEF_UNLOCK, other->name, other->fence, 0, true);
+    }
 }
 
 /* The program is told, unless it has not been told that the lock was granted. */
@@ -66,6 +96,7 @@ void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why)
     if (b->granted && belief_is_wanted(b, lock->name)) {
         b->granted = false;
         b->result = belief_fail(b, DIBS_LOST, "\"%s\" was lost at once: %s", lock->name, why);
+        belief_return_others(b);
     } else {
         lock->untold = true;
     }
@@ -118,7 +149,7 @@ static void belief_forget(struct belief *b, const struct conn_lock *lock)
 
 bool belief_holds(const struct belief *b)
 {
-    return b->held.count > b->held.lost + b->granted;
+    return b->held.count > b->held.lost + (b->granted ? b->wants : 0);
 }
 
 static bool belief_is_active(const struct belief *b)
@@ -213,7 +244,8 @@ static int belief_may_ask(struct belief *b)
     if (b->gone)
         return DIBS_GONE;
     if (b->wanted)
-        return belief_fail(b, DIBS_MISUSE, "this connection asks for \"%s\"; fetch the result first", b->wanted);
+        return belief_fail(b, DIBS_MISUSE, "this connection asks for \"%s\"; fetch the result first",
+                           b->wanted[0].name);
     if (b->phase != BELIEF_UP)
         return belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
     return DIBS_OK;
@@ -242,9 +274,7 @@ static int belief_begin(struct belief *b, enum belief_call call, uint64_t patien
 
 int belief_hello(struct belief *b, const char *name, uint64_t keep_ms, uint64_t now_ms)
 {
-    const char *words[] = {"HELLO", "3", "SETNAME", name};
-
-    belief_say(b, words, 4);
+    belief_say_hello(b, name);
     b->keep_ms = keep_ms;
     if (keep_ms)
         belief_say_keep(b);
@@ -278,51 +308,160 @@ int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms)
     return code;
 }
 
-static int belief_check_wish(struct belief *b, const char *name, const struct dibs_wish *wish)
+/* A daemon accepts requests of 16,384 bytes: these are the bytes for each lock beside its texts, and the most for all locks. */
+enum { BELIEF_PART_HEAD = 64, BELIEF_REQUEST_MAX = 16384 - 128 };
+
+static int belief_check_part(struct belief *b, const struct dibs_part *part)
 {
-    const struct conn_lock *held = held_find(&b->held, name);
+    const struct conn_lock *held = part->name ? held_find(&b->held, part->name) : NULL;
 
     if (held && !held->lost)
-        return belief_fail(b, DIBS_MISUSE, "this connection holds \"%s\" already", name);
-    if (!*name || strlen(name) > 255)
+        return belief_fail(b, DIBS_MISUSE, "this connection holds \"%s\" already", part->name);
+    if (!part->name || !*part->name || strlen(part->name) > 255)
         return belief_fail(b, DIBS_MISUSE, "the name of a lock has 1 to 255 bytes");
-    if (wish->mode == DIBS_GROUP && (!wish->group || !*wish->group || strlen(wish->group) > 255))
+    if (part->mode == DIBS_GROUP && (!part->group || !*part->group || strlen(part->group) > 255))
         return belief_fail(b, DIBS_MISUSE, "a group has a name of 1 to 255 bytes");
-    if (wish->mode == DIBS_SLOTS && (wish->slots < 1 || wish->slots > 256))
+    if (part->mode == DIBS_SLOTS && (part->slots < 1 || part->slots > 256))
         return belief_fail(b, DIBS_MISUSE, "a lock has 1 to 256 slots");
+    if (part->value_len > DIBS_VALUE_MAX || (part->value_len && !part->value))
+        return belief_fail(b, DIBS_MISUSE, "a value has at most %d bytes", DIBS_VALUE_MAX);
     return DIBS_OK;
 }
 
-int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish, bool blocks, uint64_t now_ms)
+static int belief_check_parts(struct belief *b, const struct dibs_part *parts, size_t count)
 {
-    struct conn_lock *lost = held_find(&b->held, name);
-    int code = belief_may_ask(b);
+    int code = DIBS_OK;
+    size_t bytes = 0;
 
+    if (count < 1 || count > DIBS_PARTS_MAX)
+        return belief_fail(b, DIBS_MISUSE, "one to %d locks can be requested at once", DIBS_PARTS_MAX);
+    for (size_t k = 0; k < count && code == DIBS_OK; k++) {
+        code = belief_check_part(b, &parts[k]);
+        for (size_t j = 0; j < k && code == DIBS_OK; j++)
+            if (strcmp(parts[j].name, parts[k].name) == 0)
+                code = belief_fail(b, DIBS_MISUSE, "\"%s\" is requested twice", parts[k].name);
+        if (code == DIBS_OK)
+            bytes += BELIEF_PART_HEAD + strlen(parts[k].name) + parts[k].value_len +
+                     (parts[k].mode == DIBS_GROUP ? strlen(parts[k].group) : 0);
+    }
+    if (code == DIBS_OK && bytes > BELIEF_REQUEST_MAX)
+        code = belief_fail(b, DIBS_MISUSE, "the names, groups and values are too long for one request");
+    return code;
+}
+
+/* Copies what is wanted. Returns false if there is no memory. */
+static bool belief_want(struct belief *b, const struct dibs_part *parts, size_t count)
+{
+    bool fine = (b->wanted = calloc(count, sizeof *b->wanted));
+
+    b->wants = fine ? count : 0;
+    for (size_t k = 0; k < b->wants; k++) {
+        struct belief_part *part = &b->wanted[k];
+
+        part->mode = parts[k].mode;
+        part->slots = parts[k].slots;
+        part->name = strdup(parts[k].name);
+        part->group = part->mode == DIBS_GROUP ? strdup(parts[k].group) : NULL;
+        part->value_len = parts[k].value_len;
+        part->value = part->value_len ? malloc(part->value_len) : NULL;
+        if (part->value)
+            memcpy(part->value, parts[k].value, part->value_len);
+        fine = fine && part->name && (part->group || part->mode != DIBS_GROUP) && (part->value || !part->value_len);
+    }
+    if (!fine)
+        belief_free_wanted(b);
+    return fine;
+}
+
+/* The daemon keeps a lost lock from others until it knows that the program knows. */
+static void belief_forget_losses(struct belief *b)
+{
+    for (size_t k = 0; k < b->wants; k++) {
+        const struct conn_lock *lost = held_find(&b->held, b->wanted[k].name);
+
+        if (lost && b->phase == BELIEF_UP)
+            belief_say_about(b, BELIEF_UNLOCK, lost->name, lost->fence, 0, true);
+        belief_forget(b, lost);
+    }
+}
+
+/* A lock that the program knows to be held or lost, or null. */
+static struct conn_lock *belief_known(const struct belief *b, const char *name)
+{
+    return b->granted && belief_is_wanted(b, name) ? NULL : held_find(&b->held, name);
+}
+
+bool belief_is_stale(const struct belief *b, const char *name, uint64_t now_ms)
+{
+    const struct conn_lock *lock = belief_known(b, name);
+
+    return lock && !lock->lost && now_ms >= b->vouched_ms;
+}
+
+/* The program holds the lock, and requests it once more. The daemon need not know. */
+static int belief_lock_again(struct belief *b, struct conn_lock *lock, const struct dibs_part *part, bool blocks,
+                             uint64_t now_ms)
+{
+    if ((int)part->mode != lock->mode && !(lock->mode == DIBS_EXCLUSIVE && part->mode == DIBS_SHARED))
+        return belief_fail(b, DIBS_MISUSE, "this connection holds \"%s\" in another mode", lock->name);
+    if (belief_is_stale(b, lock->name, now_ms))
+        return belief_fail(b, DIBS_IN_DOUBT, "the daemon has not vouched for \"%s\" lately", lock->name);
+    if (!blocks && !belief_want(b, part, 1)) /* for belief_lock_result */
+        return belief_fail(b, DIBS_NO_MEMORY, "out of memory");
+    lock->again++;
+    b->fence = lock->fence;
+    b->result = DIBS_OK;
+    return DIBS_OK;
+}
+
+/* How long to wait for the answer to a request with this wait_ms, as in struct dibs_wish. */
+static uint64_t belief_patience_ms(uint64_t wait_ms)
+{
+    return wait_ms && wait_ms < UINT64_MAX - BELIEF_ANSWER_MS ? wait_ms + BELIEF_ANSWER_MS : UINT64_MAX;
+}
+
+int belief_lock_many(struct belief *b, const struct dibs_part *parts, size_t count, const struct dibs_wish *wish,
+                     bool blocks, uint64_t now_ms)
+{
+    int code = belief_may_ask(b);
+    struct conn_lock *again = wish->reentrant && count == 1 && parts->name ? belief_known(b, parts->name) : NULL;
+
+    if (again && !again->lost)
+        return code == DIBS_OK ? belief_lock_again(b, again, parts, blocks, now_ms) : code;
     if (code == DIBS_OK || code == DIBS_IN_DOUBT)
-        code = belief_check_wish(b, name, wish);
+        code = belief_check_parts(b, parts, count);
+    if (code == DIBS_OK && wish->priority > 9)
+        code = belief_fail(b, DIBS_MISUSE, "a priority is 0 to 9");
     if (code != DIBS_OK)
         return code;
-    b->wanted = strdup(name);
-    if (!b->wanted || !belief_keep_wish(b, wish, now_ms))
+    if (!belief_want(b, parts, count))
         return belief_fail(b, DIBS_NO_MEMORY, "out of memory");
-    if (lost && b->phase == BELIEF_UP) /* the daemon keeps it from others until it knows that the program knows */
-        belief_say_about(b, BELIEF_UNLOCK, lost->name, lost->fence, 0, true);
-    belief_forget(b, lost);
+    belief_keep_wish(b, wish, now_ms);
+    belief_forget_losses(b);
     b->result = DIBS_WAITING;
     if (b->phase == BELIEF_UP) { /* else it is asked for when the session has been resumed */
         if (now_ms >= b->confirm_ms)
             belief_ask_confirm(b, now_ms);
-        belief_say_lock(b, name, wish);
+        belief_say_lock(b);
         b->await = AWAIT_LOCK;
     }
     if (!blocks)
         return DIBS_OK;
     if (b->phase == BELIEF_UP)
         belief_doubt(b, now_ms);
-    return belief_begin(
-        b, BELIEF_LOCK,
-        wish->wait_ms && wish->wait_ms < UINT64_MAX - BELIEF_ANSWER_MS ? wish->wait_ms + BELIEF_ANSWER_MS : UINT64_MAX,
-        now_ms);
+    return belief_begin(b, BELIEF_LOCK, belief_patience_ms(wish->wait_ms), now_ms);
+}
+
+int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish, bool blocks, uint64_t now_ms)
+{
+    const struct dibs_part part = {.name = name,
+                                   .mode = wish->mode,
+                                   .slots = wish->slots,
+                                   .group = wish->group,
+                                   .value = wish->value,
+                                   .value_len = wish->value_len};
+
+    return belief_lock_many(b, &part, 1, wish, blocks, now_ms);
 }
 
 static int belief_take_result(struct belief *b)
@@ -330,9 +469,25 @@ static int belief_take_result(struct belief *b)
     if (b->result == DIBS_WAITING)
         return DIBS_WAITING;
     b->granted = false;
-    free(b->wanted);
-    b->wanted = NULL;
+    belief_free_wanted(b);
     return b->result;
+}
+
+int belief_cancel(struct belief *b)
+{
+    static const char *const words[] = {"CANCEL"};
+
+    if (!b->wanted)
+        return belief_fail(b, DIBS_MISUSE, "this connection has not asked for a lock");
+    if (b->gone)
+        return DIBS_GONE;
+    if (b->result != DIBS_WAITING || b->granted)
+        return DIBS_OK;
+    if (b->phase == BELIEF_UP)
+        belief_say_aside(b, ASIDE_UNLOCK, words, 1);
+    else /* there is no request just now, and there will be none */
+        b->result = belief_fail(b, DIBS_TIMEOUT, "the request for \"%s\" was cancelled", b->wanted[0].name);
+    return DIBS_OK;
 }
 
 int belief_lock_result(struct belief *b, uint64_t now_ms)
@@ -341,12 +496,6 @@ int belief_lock_result(struct belief *b, uint64_t now_ms)
         return belief_fail(b, DIBS_MISUSE, "this connection has not asked for a lock");
     belief_weigh_grant(b, now_ms);
     return belief_take_result(b);
-}
-
-/* A lock that the program knows to be held or lost, or null. */
-static struct conn_lock *belief_known(const struct belief *b, const char *name)
-{
-    return b->granted && belief_is_wanted(b, name) ? NULL : held_find(&b->held, name);
 }
 
 /* The lock, if the program holds it; else the code says why not. */
@@ -361,7 +510,7 @@ static struct conn_lock *belief_held(struct belief *b, const char *name, int *co
     return *code == DIBS_OK ? lock : NULL;
 }
 
-static int belief_ask_about(struct belief *b, enum belief_call call, struct conn_lock *lock, uint64_t ttl_ms,
+static int belief_ask_about(struct belief *b, enum belief_call call, struct conn_lock *lock, uint64_t ms,
                             uint64_t now_ms)
 {
     int code = belief_may_ask(b);
@@ -369,9 +518,9 @@ static int belief_ask_about(struct belief *b, enum belief_call call, struct conn
     if (code != DIBS_OK)
         return code;
     belief_doubt(b, now_ms);
-    belief_say_about(b, call, lock->name, lock->fence, ttl_ms, false);
+    belief_say_about(b, call, lock->name, lock->fence, ms, false);
     b->about = lock;
-    return belief_begin(b, call, BELIEF_ANSWER_MS, now_ms);
+    return belief_begin(b, call, call == BELIEF_UPGRADE ? belief_patience_ms(ms) : BELIEF_ANSWER_MS, now_ms);
 }
 
 int belief_unlock(struct belief *b, const char *name, uint64_t now_ms)
@@ -379,15 +528,19 @@ int belief_unlock(struct belief *b, const char *name, uint64_t now_ms)
     int code;
     struct conn_lock *lock = belief_held(b, name, &code);
 
-    return lock && b->phase == BELIEF_UP ? belief_ask_about(b, BELIEF_UNLOCK, lock, 0, now_ms)
-                                         : belief_start_unlock(b, name);
+    return lock && !lock->again && b->phase == BELIEF_UP ? belief_ask_about(b, BELIEF_UNLOCK, lock, 0, now_ms)
+                                                         : belief_start_unlock(b, name);
 }
 
 int belief_start_unlock(struct belief *b, const char *name)
 {
-    const struct conn_lock *lock = belief_known(b, name);
+    struct conn_lock *lock = belief_known(b, name);
     int code;
 
+    if (lock && lock->again && belief_held(b, name, &code)) {
+        lock->again--;
+        return DIBS_OK;
+    }
     /* Without a connection, the daemon is told when the session is resumed: the lock is then none that the program holds. */
     if ((belief_held(b, name, &code) || code == DIBS_LOST) && b->phase == BELIEF_UP)
         belief_say_about(b, BELIEF_UNLOCK, lock->name, lock->fence, 0, true);
@@ -415,6 +568,22 @@ int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms)
     if (lock)
         belief_say_about(b, BELIEF_RENEW, lock->name, lock->fence, ttl_ms, true);
     return code;
+}
+
+int belief_upgrade(struct belief *b, const char *name, uint64_t wait_ms, uint64_t now_ms)
+{
+    int code;
+    struct conn_lock *lock = belief_held(b, name, &code);
+
+    return lock ? belief_ask_about(b, BELIEF_UPGRADE, lock, wait_ms, now_ms) : code;
+}
+
+int belief_downgrade(struct belief *b, const char *name, uint64_t now_ms)
+{
+    int code;
+    struct conn_lock *lock = belief_held(b, name, &code);
+
+    return lock ? belief_ask_about(b, BELIEF_DOWNGRADE, lock, 0, now_ms) : code;
 }
 
 int belief_confirm(struct belief *b, const char *name, uint64_t now_ms)
@@ -449,12 +618,18 @@ static int belief_judge(struct belief *b, int code)
     return b->answer && b->answer->type == DIBS_ERROR ? belief_refused(b, b->answer) : code;
 }
 
-/* The daemon has answered UNLOCK or RENEW, or has gone. If it does not know the lock, that was lost. */
+/* The daemon has answered UNLOCK, RENEW, UPGRADE or DOWNGRADE, or has gone. If it does not know the lock, that was lost. */
 static int belief_judge_about(struct belief *b, int code)
 {
     code = belief_judge(b, code);
     if (code == DIBS_NOT_HELD)
         code = belief_fail(b, DIBS_LOST, "\"%s\" has been lost", b->about->name);
+    if (code == DIBS_OK && b->call == BELIEF_UPGRADE && b->about->lost)
+        code = belief_fail(b, DIBS_LOST, "\"%s\" has been lost", b->about->name);
+    if (code == DIBS_OK && b->call == BELIEF_UPGRADE && b->answer->type == DIBS_NULL)
+        code = belief_fail(b, DIBS_TIMEOUT, "\"%s\" was shared by others for too long", b->about->name);
+    if (code == DIBS_OK && b->call == BELIEF_DOWNGRADE)
+        b->about->mode = DIBS_SHARED;
     if (code == DIBS_LOST)
         held_lose(&b->held, b->about);
     if (b->call == BELIEF_UNLOCK)
@@ -480,6 +655,8 @@ int belief_answer(struct belief *b)
         break;
     case BELIEF_UNLOCK:
     case BELIEF_RENEW:
+    case BELIEF_UPGRADE:
+    case BELIEF_DOWNGRADE:
         code = belief_judge_about(b, code);
         break;
     case BELIEF_CONFIRM:

@@ -54,6 +54,8 @@ enum belief_call {
     BELIEF_LOCK,
     BELIEF_UNLOCK,
     BELIEF_RENEW,
+    BELIEF_UPGRADE,
+    BELIEF_DOWNGRADE,
     BELIEF_CONFIRM,
     BELIEF_WATCH,
 };
@@ -68,6 +70,14 @@ enum belief_phase { BELIEF_UP, BELIEF_AWAY, BELIEF_RETURNS };
 struct belief_aside {
     enum { ASIDE_CONFIRM, ASIDE_UNLOCK, ASIDE_RENEW } type;
     char *name; /* RENEW */
+};
+
+/* One of several locks that are asked for at once. */
+struct belief_part {
+    char *name, *group, *value;
+    size_t value_len;
+    enum dibs_mode mode;
+    unsigned slots;
 };
 
 struct belief_bytes {
@@ -86,7 +96,7 @@ struct belief {
 
     enum belief_call call;
     uint64_t patience_ms;    /* call: the daemon is gone if there is no answer by then */
-    struct conn_lock *about; /* UNLOCK, RENEW, CONFIRM: the lock that the call is about */
+    struct conn_lock *about; /* UNLOCK to CONFIRM: the lock that the call is about */
     bool ask_again;          /* CONFIRM: the question under way is older than the call */
     bool fresh;              /* CONFIRM: a question has been answered that is not older than the call */
 
@@ -100,31 +110,33 @@ struct belief {
     bool untold_all;          /* it may not have been told of those behind it either */
     const char *lost_why;     /* of all these losses */
 
-    char *wanted;        /* the lock that is asked for, until its result has been fetched; or null */
-    int result;          /* of that: DIBS_WAITING, .. */
-    uint64_t fence;      /* DIBS_OK */
-    bool granted;        /* wanted is in held, and the program has not fetched that */
-    uint64_t vouched_ms; /* all locks are held until then */
-    uint64_t confirm_ms; /* when to send the next CONFIRM */
-    uint64_t asked_ms;   /* when the CONFIRM was sent that is under way; or 0 */
-    bool confirmed;      /* a CONFIRM has been answered */
+    struct belief_part *wanted; /* the locks that are asked for, until the result has been fetched; or null */
+    size_t wants;               /* how many: usually one */
+    int result;                 /* of that: DIBS_WAITING, .. */
+    uint64_t fence;             /* DIBS_OK: of the first */
+    bool granted;               /* all that are wanted are in held, and the program has not fetched that */
+    uint64_t vouched_ms;        /* all locks are held until then */
+    uint64_t confirm_ms;        /* when to send the next CONFIRM */
+    uint64_t asked_ms;          /* when the CONFIRM was sent that is under way; or 0 */
+    bool confirmed;             /* a CONFIRM has been answered */
     bool in_doubt;       /* the program was silent before the call: the CONFIRM under way decides about its locks */
     unsigned subscribed; /* confirmations of PSUBSCRIBE since the call */
 
+    const char *under; /* the locks under which the program runs, as DIBS_LOCKS has them; or null. The driver owns it */
     enum belief_phase phase;
-    uint64_t keep_ms;       /* for how long the members keep the session without a connection; 0: not at all */
-    char session[64];       /* the secret by which it is resumed; "": there is none yet */
-    uint64_t kept_ms;       /* the members keep it until then, whatever happens to the connection */
-    uint64_t away_ms;       /* AWAY, RETURNS: since when, or since when a lock is wanted */
-    uint64_t doubt_ms;      /* since when locks are in doubt */
-    uint64_t return_by_ms;  /* RETURNS: the daemon must have answered by then */
-    bool call_broke;        /* the connection broke while the program waited for the answer to the call */
-    bool elsewhere;         /* the driver knows other places where the session can be resumed */
-    uint64_t fence_max;     /* the largest fence that it was ever granted */
-    bool parts;             /* the daemon has taken the session from this connection, and waits for its end */
-    bool doubt, doubt_told; /* locks are in doubt; the program knows */
-    struct dibs_wish wish;  /* of the wanted lock; its group is this one: */
-    char *group;
+    uint64_t keep_ms;         /* for how long the members keep the session without a connection; 0: not at all */
+    char session[64];         /* the secret by which it is resumed; "": there is none yet */
+    uint64_t kept_ms;         /* the members keep it until then, whatever happens to the connection */
+    uint64_t away_ms;         /* AWAY, RETURNS: since when, or since when a lock is wanted */
+    uint64_t doubt_ms;        /* since when locks are in doubt */
+    uint64_t return_by_ms;    /* RETURNS: the daemon must have answered by then */
+    bool call_broke;          /* the connection broke while the program waited for the answer to the call */
+    bool elsewhere;           /* the driver knows other places where the session can be resumed */
+    uint64_t fence_max;       /* the largest fence that it was ever granted */
+    bool parts;               /* the daemon has taken the session from this connection, and waits for its end */
+    bool doubt, doubt_told;   /* locks are in doubt; the program knows */
+    uint64_t wait_ms, ttl_ms; /* of the wanted locks, as in struct dibs_wish */
+    unsigned priority;
     uint64_t wish_until_ms; /* when the wait for it ends; UINT64_MAX: never; 0: it does not wait */
 };
 
@@ -143,14 +155,25 @@ void belief_free(struct belief *b);
 /* ---- Calls of the program, see include/dibs.h. */
 /* keep_ms: the members shall keep the session for this time when its connection breaks; 0: they shall not. */
 int belief_hello(struct belief *b, const char *name, uint64_t keep_ms, uint64_t now_ms);
+void belief_say_hello(struct belief *b, const char *name);
 int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms);
 /* blocks: the program waits for belief_answer; else DIBS_OK means that belief_lock_result will have the result. */
 int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish, bool blocks, uint64_t now_ms);
+/* The same for several locks, all or none. */
+int belief_lock_many(struct belief *b, const struct dibs_part *parts, size_t count, const struct dibs_wish *wish,
+                     bool blocks, uint64_t now_ms);
+/* The request that is under way shall end: its result is DIBS_TIMEOUT, unless it has just been answered. */
+int belief_cancel(struct belief *b);
 int belief_lock_result(struct belief *b, uint64_t now_ms); /* DIBS_OK: the fence is in b->fence */
 int belief_unlock(struct belief *b, const char *name, uint64_t now_ms);
 int belief_start_unlock(struct belief *b, const char *name);
+/* Does the program hold the lock, without knowing whether that is still so? Then belief_confirm tells. */
+bool belief_is_stale(const struct belief *b, const char *name, uint64_t now_ms);
 int belief_renew(struct belief *b, const char *name, uint64_t ttl_ms, uint64_t now_ms);
 int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms);
+/* wait_ms as in struct dibs_wish. DIBS_OK of belief_answer: the fence is in b->fence. */
+int belief_upgrade(struct belief *b, const char *name, uint64_t wait_ms, uint64_t now_ms);
+int belief_downgrade(struct belief *b, const char *name, uint64_t now_ms);
 int belief_confirm(struct belief *b, const char *name, uint64_t now_ms);
 int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms);
 uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms);
@@ -199,8 +222,8 @@ void belief_give_up(struct belief *b, const char *why, uint64_t now_ms);
  * sooner the session can be resumed. */
 void belief_part(struct belief *b, const char *why, uint64_t now_ms);
 void belief_begin_doubt(struct belief *b, uint64_t now_ms);
-/* Remembers the wish, so that it can be sent again. Returns false if there is no memory. */
-bool belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms);
+/* Remembers the limits of the request, so that it can be sent again. */
+void belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms);
 void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);
 void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);
 /* The time, while there is no connection or the validity has run out. Returns true if nothing else is to be done. */
@@ -210,13 +233,14 @@ uint64_t belief_due_keep_ms(const struct belief *b);
 void belief_say(struct belief *b, const char *const *words, size_t count);
 void belief_say_aside(struct belief *b, int type, const char *const *words, size_t count);
 void belief_ask_confirm(struct belief *b, uint64_t now_ms);
-void belief_say_lock(struct belief *b, const char *name, const struct dibs_wish *wish);
+void belief_say_lock(struct belief *b); /* asks for what is wanted */
 /* The last words of a kept session: all its locks are released at once. */
 void belief_say_goodbye(struct belief *b);
 /* A kept session is asked for, or the one that there is resumed. */
 void belief_say_keep(struct belief *b);
-/* UNLOCK or RENEW, with the fence of the lock, so that it concerns no other lock of that name. */
-void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ttl_ms,
+/* UNLOCK, RENEW, UPGRADE or DOWNGRADE, with the fence of the lock, so that it concerns no other lock of that name. `ms` is the TTL, or how
+ * long to wait as in struct dibs_wish. */
+void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ms,
                       bool aside);
 
 #endif

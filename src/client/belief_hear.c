@@ -55,15 +55,16 @@ static void belief_hear_aside(struct belief *b, const struct dibs_reply *r, uint
     free(aside.name);
 }
 
-/* "granted ant 3 17 exclusive web1:812 backup.sh", of this lock. */
+/* "granted ant 3 17 exclusive web1:812 backup.sh", of this lock; and perhaps a tab and a value. */
 static bool belief_hear_event(const char *lock, char *line, struct belief_news *news)
 {
-    char *word[5] = {NULL}, *rest = line;
+    char *word[5] = {NULL}, *rest = line, *who;
 
     for (unsigned k = 0; k < 5 && rest; k++)
         word[k] = strsep(&rest, " ");
     if (!rest)
         return false;
+    who = strsep(&rest, "\t");
     *news = (struct belief_news){.type = BELIEF_EVENT,
                                  .event = {.event = word[0],
                                            .lock = lock,
@@ -71,7 +72,8 @@ static bool belief_hear_event(const char *lock, char *line, struct belief_news *
                                            .client = strtoull(word[2], NULL, 10),
                                            .fence = strtoull(word[3], NULL, 10),
                                            .mode = word[4],
-                                           .who = rest}};
+                                           .who = who,
+                                           .value = rest ? rest : ""}};
     return true;
 }
 
@@ -97,25 +99,60 @@ static bool belief_hear_push(struct belief *b, const struct dibs_reply *r, struc
     return false;
 }
 
+/* Does the daemon say that all that is wanted is granted: the name and the fence of each, in the order of the request? */
+static bool belief_is_grant(const struct belief *b, const struct dibs_reply *r)
+{
+    if (r->type != DIBS_LIST || r->count != 2 * b->wants)
+        return false;
+    for (size_t k = 0; k < b->wants; k++) {
+        const struct dibs_reply *name = r->item[2 * k], *fence = r->item[2 * k + 1];
+
+        if (fence->type != DIBS_NUMBER || !fence->number ||
+            (b->wants > 1 && (!name->text || strcmp(name->text, b->wanted[k].name) != 0)))
+            return false;
+    }
+    return true;
+}
+
 static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
 {
-    bool grant = r->type == DIBS_LIST && r->count == 2 && r->item[1]->type == DIBS_NUMBER && r->item[1]->number;
-
     b->await = AWAIT_NOTHING;
-    if (grant && held_add(&b->held, b->wanted, r->item[1]->number)) {
+    if (belief_is_grant(b, r)) {
+        struct conn_lock *lock;
+        bool fine = true;
+
         b->fence = r->item[1]->number;
-        b->fence_max = b->fence > b->fence_max ? b->fence : b->fence_max;
         b->granted = true; /* belief_clock decides when the program is told */
-    } else if (grant) {
-        belief_end(b, "out of memory");
-        b->result = DIBS_NO_MEMORY;
+        for (size_t k = 0; k < b->wants && fine; k++) {
+            uint64_t fence = r->item[2 * k + 1]->number;
+
+            b->fence_max = fence > b->fence_max ? fence : b->fence_max;
+            if ((fine = (lock = held_add(&b->held, b->wanted[k].name, fence))))
+                lock->mode = (int)b->wanted[k].mode;
+        }
+        if (!fine) {
+            belief_end(b, "out of memory");
+            b->granted = false;
+            b->result = DIBS_NO_MEMORY;
+        }
     } else if (r->type == DIBS_NULL) {
-        b->result = belief_fail(b, DIBS_TIMEOUT, "\"%s\" was not granted in time", b->wanted);
+        b->result = belief_fail(b, DIBS_TIMEOUT, "\"%s\"%s not granted in time", b->wanted[0].name,
+                                b->wants > 1 ? " and others were" : " was");
     } else if (r->type == DIBS_ERROR) {
         b->result = belief_refused(b, r);
     } else {
         belief_end(b, belief_stranger);
     }
+}
+
+/* If a lock is upgraded, it has its new fence at once: the next message may be that it is lost. */
+static void belief_hear_upgrade(struct belief *b, const struct dibs_reply *r)
+{
+    if (b->call != BELIEF_UPGRADE || r->type != DIBS_LIST || r->count != 2 || r->item[1]->type != DIBS_NUMBER)
+        return;
+    b->fence = b->about->fence = r->item[1]->number;
+    b->fence_max = b->fence > b->fence_max ? b->fence : b->fence_max;
+    b->about->mode = DIBS_EXCLUSIVE;
 }
 
 /* A reply that is not a push message. */
@@ -128,6 +165,7 @@ static void belief_hear_reply(struct belief *b, uint64_t now_ms)
     } else if (b->await == AWAIT_LOCK) {
         belief_hear_lock(b, b->reply);
     } else if (b->await == AWAIT_ANSWER && !b->answer) {
+        belief_hear_upgrade(b, b->reply);
         b->answer = b->reply;
         b->reply = NULL;
     } else {

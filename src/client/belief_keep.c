@@ -39,18 +39,16 @@ static uint64_t kept_end_ms(const struct belief *b)
     return kept_waits(b) ? b->away_ms + b->keep_ms : UINT64_MAX;
 }
 
-bool belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms)
+void belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms)
 {
-    free(b->group);
-    b->group = wish->mode == DIBS_GROUP ? strdup(wish->group) : NULL;
-    b->wish = *wish;
-    b->wish.group = b->group;
+    b->wait_ms = wish->wait_ms;
+    b->ttl_ms = wish->ttl_ms;
+    b->priority = wish->priority;
     b->wish_until_ms = wish->wait_ms == DIBS_NO_WAIT                           ? 0
                        : !wish->wait_ms || wish->wait_ms > UINT64_MAX - now_ms ? UINT64_MAX
                                                                                : now_ms + wish->wait_ms;
     if (b->phase != BELIEF_UP)
         b->away_ms = now_ms;
-    return b->group || wish->mode != DIBS_GROUP;
 }
 
 void belief_begin_doubt(struct belief *b, uint64_t now_ms)
@@ -107,12 +105,10 @@ void belief_part(struct belief *b, const char *why, uint64_t now_ms)
 
 void belief_return(struct belief *b, const char *name, uint64_t now_ms)
 {
-    const char *words[] = {"HELLO", "3", "SETNAME", name};
-
     b->phase = BELIEF_RETURNS;
     b->parts = false;
     b->return_by_ms = now_ms + BELIEF_ANSWER_MS;
-    belief_say(b, words, 4);
+    belief_say_hello(b, name);
     belief_say_keep(b);
     b->await = AWAIT_GREETING;
 }
@@ -136,15 +132,15 @@ void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t
 
 /* The daemon has listed this lock. If a member was lost just after the program had released a lock, the session may seem to
  * hold it still. So a lock that the program waits for is the answer only if its fence is larger than all before; otherwise it
- * is released, and requested again. */
+ * is released, and requested again. So is one of several that are wanted: all are requested again. */
 static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
 {
     struct conn_lock *lock = held_find(&b->held, name);
 
     if (lock && !lock->lost && lock->fence == fence) {
         lock->resumed = true;
-    } else if (!lock && kept_waits(b) && strcmp(b->wanted, name) == 0 && fence > b->fence_max &&
-               (lock = held_add(&b->held, name, fence))) {
+    } else if (!lock && kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0 &&
+               fence > b->fence_max && (lock = held_add(&b->held, name, fence))) {
         lock->resumed = true;
         b->fence = b->fence_max = fence;
         b->granted = true;
@@ -181,10 +177,10 @@ static void kept_go_on(struct belief *b, uint64_t now_ms)
     if (!kept_waits(b))
         return;
     if (b->wish_until_ms != UINT64_MAX) {
-        b->wish.wait_ms = b->wish_until_ms > now_ms ? b->wish_until_ms - now_ms : DIBS_NO_WAIT;
+        b->wait_ms = b->wish_until_ms > now_ms ? b->wish_until_ms - now_ms : DIBS_NO_WAIT;
         b->patience_ms = (b->wish_until_ms > now_ms ? b->wish_until_ms : now_ms) + BELIEF_ANSWER_MS;
     }
-    belief_say_lock(b, b->wanted, &b->wish);
+    belief_say_lock(b);
     b->await = AWAIT_LOCK;
 }
 
@@ -210,6 +206,7 @@ void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t 
         kept_hear_resumed(b, r, now_ms);
     } else if (!first && ended) { /* the locks are lost; the wanted one is requested in a new session */
         b->session[0] = '\0';
+        b->vouched_ms = 0; /* that was for the session that has ended */
         kept_lose_others(b);
         belief_say_keep(b);
     } else if (!first) {

@@ -46,7 +46,7 @@ void belief_received(struct belief *b, size_t len)
 const char *belief_output(const struct belief *b, size_t *len)
 {
     *len = b->out.end - b->out.start;
-    return b->out.at + b->out.start;
+    return b->out.at ? b->out.at + b->out.start : NULL;
 }
 
 void belief_sent(struct belief *b, size_t len)
@@ -77,11 +77,16 @@ static void belief_put_head(struct belief *b, char type, size_t count)
     belief_put(b, line, (size_t)snprintf(line, sizeof line, "%c%zu\r\n", type, count));
 }
 
+static void belief_put_bytes(struct belief *b, const char *bytes, size_t len)
+{
+    belief_put_head(b, '$', len);
+    belief_put(b, bytes, len);
+    belief_put(b, "\r\n", 2);
+}
+
 static void belief_put_word(struct belief *b, const char *word)
 {
-    belief_put_head(b, '$', strlen(word));
-    belief_put(b, word, strlen(word));
-    belief_put(b, "\r\n", 2);
+    belief_put_bytes(b, word, strlen(word));
 }
 
 void belief_say(struct belief *b, const char *const *words, size_t count)
@@ -116,6 +121,13 @@ void belief_say_aside(struct belief *b, int type, const char *const *words, size
 
 /* ---------------------------------------------------------------------------------------------------------- requests */
 
+void belief_say_hello(struct belief *b, const char *name)
+{
+    const char *words[] = {"HELLO", "3", "SETNAME", name, "UNDER", b->under};
+
+    belief_say(b, words, b->under ? 6 : 4);
+}
+
 void belief_ask_confirm(struct belief *b, uint64_t now_ms)
 {
     const char *words[] = {"CONFIRM"};
@@ -126,34 +138,56 @@ void belief_ask_confirm(struct belief *b, uint64_t now_ms)
     belief_say_aside(b, ASIDE_CONFIRM, words, 1);
 }
 
-void belief_say_lock(struct belief *b, const char *name, const struct dibs_wish *wish)
+void belief_say_lock(struct belief *b)
 {
-    const char *words[9] = {"LOCK", name};
-    char slots[24], wait[24], ttl[24];
-    size_t count = 2;
+    const char *words[7 + 6 * DIBS_PARTS_MAX] = {"LOCK"};
+    const struct belief_part *of[7 + 6 * DIBS_PARTS_MAX] = {NULL}; /* this word is the value of that lock */
+    char slots[DIBS_PARTS_MAX][16], wait[24], ttl[24], priority[16];
+    size_t count = 1;
 
-    if (wish->mode == DIBS_SHARED)
-        words[count++] = "SHARED";
-    if (wish->mode == DIBS_GROUP) {
-        words[count++] = "GROUP";
-        words[count++] = wish->group;
+    for (size_t k = 0; k < b->wants; k++) {
+        const struct belief_part *part = &b->wanted[k];
+
+        if (k)
+            words[count++] = "AND";
+        words[count++] = part->name;
+        if (part->mode == DIBS_SHARED)
+            words[count++] = "SHARED";
+        if (part->mode == DIBS_GROUP) {
+            words[count++] = "GROUP";
+            words[count++] = part->group;
+        }
+        if (part->mode == DIBS_SLOTS) {
+            snprintf(slots[k], sizeof slots[k], "%u", part->slots);
+            words[count++] = "SLOTS";
+            words[count++] = slots[k];
+        }
+        if (part->value_len) {
+            words[count++] = "VALUE";
+            of[count++] = part;
+        }
     }
-    if (wish->mode == DIBS_SLOTS) {
-        snprintf(slots, sizeof slots, "%u", wish->slots);
-        words[count++] = "SLOTS";
-        words[count++] = slots;
-    }
-    if (wish->wait_ms) {
-        snprintf(wait, sizeof wait, "%" PRIu64, wish->wait_ms == DIBS_NO_WAIT ? 0 : wish->wait_ms);
+    if (b->wait_ms) {
+        snprintf(wait, sizeof wait, "%" PRIu64, b->wait_ms == DIBS_NO_WAIT ? 0 : b->wait_ms);
         words[count++] = "WAIT";
         words[count++] = wait;
     }
-    if (wish->ttl_ms) {
-        snprintf(ttl, sizeof ttl, "%" PRIu64, wish->ttl_ms);
+    if (b->ttl_ms) {
+        snprintf(ttl, sizeof ttl, "%" PRIu64, b->ttl_ms);
         words[count++] = "TTL";
         words[count++] = ttl;
     }
-    belief_say(b, words, count);
+    if (b->priority) {
+        snprintf(priority, sizeof priority, "%u", b->priority);
+        words[count++] = "PRIORITY";
+        words[count++] = priority;
+    }
+    belief_put_head(b, '*', count);
+    for (size_t k = 0; k < count; k++)
+        if (of[k])
+            belief_put_bytes(b, of[k]->value, of[k]->value_len);
+        else
+            belief_put_word(b, words[k]);
 }
 
 void belief_say_goodbye(struct belief *b)
@@ -173,17 +207,21 @@ void belief_say_keep(struct belief *b)
     belief_say(b, *b->session ? resume : keep, 3);
 }
 
-void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ttl_ms,
+void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ms,
                       bool aside)
 {
-    char number[24], ttl[24];
-    bool renew = call == BELIEF_RENEW;
-    const char *words[] = {renew ? "RENEW" : "UNLOCK", name, number, "TTL", ttl};
+    static const char *const verbs[] = {[BELIEF_UNLOCK] = "UNLOCK",
+                                        [BELIEF_RENEW] = "RENEW",
+                                        [BELIEF_UPGRADE] = "UPGRADE",
+                                        [BELIEF_DOWNGRADE] = "DOWNGRADE"};
+    char number[24], time[24];
+    const char *words[] = {verbs[call], name, number, call == BELIEF_UPGRADE ? "WAIT" : "TTL", time};
+    size_t count = call == BELIEF_RENEW || (call == BELIEF_UPGRADE && ms) ? 5 : 3;
 
     snprintf(number, sizeof number, "%" PRIu64, fence);
-    snprintf(ttl, sizeof ttl, "%" PRIu64, ttl_ms);
+    snprintf(time, sizeof time, "%" PRIu64, ms == DIBS_NO_WAIT ? 0 : ms);
     if (aside)
-        belief_say_aside(b, renew ? ASIDE_RENEW : ASIDE_UNLOCK, words, renew ? 5 : 3);
+        belief_say_aside(b, call == BELIEF_RENEW ? ASIDE_RENEW : ASIDE_UNLOCK, words, count);
     else
-        belief_say(b, words, renew ? 5 : 3);
+        belief_say(b, words, count);
 }

@@ -1,8 +1,6 @@
 /* conn.c - see conn.h. */
 #include "conn.h"
 
-#include "secure.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -88,11 +86,11 @@ static ssize_t conn_recv(struct dibs *d, char *bytes, size_t room)
 
 static void conn_broke(struct dibs *d, uint64_t now_ms)
 {
-    char line[300];
+    char line[600];
 
     snprintf(line, sizeof line, "the connection to the daemon has broken: %s", strerror(errno));
     if (d->secure && *secure_why(d->secure))
-        snprintf(line, sizeof line, "the daemon %s", secure_why(d->secure));
+        snprintf(line, sizeof line, "the daemon %s%s", secure_why(d->secure), secure_remedy(d->secure));
     belief_break(&d->belief, line, now_ms);
 }
 

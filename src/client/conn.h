@@ -4,8 +4,9 @@
 
 #include "base/spin.h"
 #include "belief.h"
+#include "secure.h"
 
-struct secure;
+enum { DIBS_UNDER_MAX = 8192 }; /* bytes of $DIBS_LOCKS that are passed on */
 
 struct dibs {
     int fd;                /* -1: gone, or there is no connection just now */
@@ -22,8 +23,11 @@ struct dibs {
     /* How to make the connection again, for a kept session; all null for any other. */
     char **place; /* with null at the end */
     unsigned places, turn;
-    char *key, *name;
+    struct secure_files files;
+    char *name;
+    char *under;         /* the locks under which the program runs, as $DIBS_LOCKS has them; or null */
     bool dialing;        /* the socket is not connected yet */
+    bool returns;        /* the daemon that was called last has not resumed the session */
     uint64_t dial_ms;    /* when to try next; dialing: when to give up */
     unsigned dial_pause; /* milliseconds between two rounds; 0: the first */
     bool dials_tcp;      /* some place is not of this machine */

@@ -3,7 +3,6 @@
 
 #include "conn.h"
 #include "place.h"
-#include "secure.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -38,6 +37,8 @@ const char *dibs_text(int code)
         return "out of memory";
     case DIBS_IN_DOUBT:
         return "in doubt";
+    case DIBS_DEADLOCK:
+        return "a deadlock";
     default:
         return "unknown";
     }
@@ -58,19 +59,58 @@ static void dibs_default_name(char *name, size_t size)
     snprintf(name, size, "%s:%d", host, (int)getpid());
 }
 
+static const char *dibs_variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? value : "";
+}
+
+/* An option comes before the variable of the environment. If the program has chosen a key, the certificates of the environment do not
+ * count; if it has chosen certificates, the key does not. Returns false if there is no memory. */
+static bool dibs_choose_files(struct secure_files *f, const struct dibs_options *o)
+{
+    bool by_key = o && o->key, by_cert = o && (o->cert || o->cert_key || o->ca);
+
+    f->key = strdup(by_key ? o->key : by_cert ? "" : dibs_variable("DIBS_KEY"));
+    f->cert = strdup(by_cert && o->cert ? o->cert : by_key ? "" : dibs_variable("DIBS_CERT"));
+    f->cert_key = strdup(by_cert && o->cert_key ? o->cert_key : by_key ? "" : dibs_variable("DIBS_CERT_KEY"));
+    f->ca = strdup(by_cert && o->ca ? o->ca : by_key ? "" : dibs_variable("DIBS_CA"));
+    return f->key && f->cert && f->cert_key && f->ca;
+}
+
+/* Returns null, or the mistake in how a daemon elsewhere is to be called. */
+static const char *dibs_mistake(const struct dibs *d)
+{
+    bool by_cert = *d->files.cert || *d->files.cert_key || *d->files.ca;
+
+    for (unsigned k = 0; k < d->places; k++)
+        if (!place_is_unix(d->place[k])) {
+            if (*d->files.key && by_cert)
+                return "choose a key or certificates: of --key ($DIBS_KEY) and --cert, --cert-key, --ca ($DIBS_CERT, "
+                       "$DIBS_CERT_KEY, $DIBS_CA), only one is possible";
+            if (place_has_name(d->place[k]) && !by_cert)
+                return "the name of a daemon, as in NAME=HOST:PORT, is that in its certificate; without certificates, "
+                       "leave "
+                       "it out";
+        }
+    return NULL;
+}
+
 /* Copies all that is needed to make the connection, now and perhaps again. Returns false if there is no memory. */
 static bool dibs_remember(struct dibs *d, const char *where, const struct dibs_options *options)
 {
-    const char *key = options && options->key ? options->key : getenv("DIBS_KEY");
+    const char *under = getenv("DIBS_LOCKS");
     char name[96];
     bool fine;
 
     dibs_default_name(name, sizeof name);
     d->places = place_count(where);
     d->place = calloc(d->places + 1, sizeof *d->place);
-    d->key = strdup(key ? key : "");
     d->name = strdup(options && options->name ? options->name : name);
-    fine = d->place && d->key && d->name;
+    fine = dibs_choose_files(&d->files, options) && d->place && d->name;
+    if (under && *under && strlen(under) <= DIBS_UNDER_MAX) /* a text that is longer is none of dibs lock */
+        fine = (d->under = strdup(under)) && fine;
     for (unsigned k = 0; fine && k < d->places; k++)
         fine = (d->place[k] = place_of(where, k));
     return fine;
@@ -80,12 +120,14 @@ static bool dibs_remember(struct dibs *d, const char *where, const struct dibs_o
 static int dibs_connect_to(struct dibs *d, const char *place, uint64_t keep_ms)
 {
     struct belief *b = &d->belief;
+    char name[PLACE_NAME_MAX + 1];
     bool tcp;
     int code;
 
     d->fd = place_connect(place, &tcp, b->message, sizeof b->message);
     code = d->fd < 0 ? d->fd : DIBS_OK;
-    if (code == DIBS_OK && tcp && *d->key && !(d->secure = secure_new(d->key, b->message, sizeof b->message)))
+    if (code == DIBS_OK && tcp && secure_is_wanted(&d->files) &&
+        !(d->secure = secure_new(&d->files, place_name(place, name), b->message, sizeof b->message)))
         code = DIBS_MISUSE;
     if (code != DIBS_OK) {
         if (d->fd >= 0)
@@ -94,6 +136,7 @@ static int dibs_connect_to(struct dibs *d, const char *place, uint64_t keep_ms)
         b->gone = true;
         return code;
     }
+    b->under = d->under;
     code = conn_wait(d, belief_hello(b, d->name, keep_ms, conn_now_ms()));
     return code != DIBS_OK && d->secure && *secure_why(d->secure) ? DIBS_REFUSED : code;
 }
@@ -115,6 +158,7 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     struct dibs *d = *made = calloc(1, sizeof *d);
     uint64_t keep_ms = options ? options->keep_ms : 0;
     int code = DIBS_GONE;
+    const char *mistake;
 
     if (!d)
         return DIBS_NO_MEMORY;
@@ -122,6 +166,10 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     if (!dibs_remember(d, where, options)) {
         d->belief.gone = true;
         return belief_fail(&d->belief, DIBS_NO_MEMORY, "out of memory");
+    }
+    if ((mistake = dibs_mistake(d))) {
+        d->belief.gone = true;
+        return belief_fail(&d->belief, DIBS_MISUSE, "%s", mistake);
     }
     for (d->turn = 0; d->turn < d->places && code == DIBS_GONE; d->turn++) {
         if (d->turn)
@@ -146,8 +194,12 @@ void dibs_close(struct dibs *d)
     for (unsigned k = 0; d->place && k < d->places; k++)
         free(d->place[k]);
     free(d->place);
-    free(d->key);
+    free(d->files.key);
+    free(d->files.cert);
+    free(d->files.cert_key);
+    free(d->files.ca);
     free(d->name);
+    free(d->under);
     free(d);
 }
 
@@ -193,8 +245,12 @@ static const struct dibs_wish dibs_no_wish;
 
 int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence)
 {
-    int code = conn_wait(d, belief_lock(&d->belief, name, wish ? wish : &dibs_no_wish, true, conn_now_ms()));
+    int code = wish && wish->reentrant && name && belief_is_stale(&d->belief, name, conn_now_ms())
+                   ? dibs_confirm(d, name)
+                   : DIBS_OK;
 
+    if (code == DIBS_OK || code == DIBS_LOST) /* one that was lost is requested anew */
+        code = conn_wait(d, belief_lock(&d->belief, name, wish ? wish : &dibs_no_wish, true, conn_now_ms()));
     if (code == DIBS_OK && fence)
         *fence = d->belief.fence;
     return code;
@@ -208,9 +264,32 @@ int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uin
     return dibs_lock(d, name, &brief, fence);
 }
 
+int dibs_lock_many(struct dibs *d, struct dibs_part *parts, size_t count, const struct dibs_wish *wish)
+{
+    int code =
+        conn_wait(d, belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, true, conn_now_ms()));
+
+    for (size_t k = 0; k < count && code == DIBS_OK; k++)
+        parts[k].fence = held_find(&d->belief.held, parts[k].name)->fence;
+    return code;
+}
+
 int dibs_start_lock(struct dibs *d, const char *name, const struct dibs_wish *wish)
 {
-    int code = belief_lock(&d->belief, name, wish ? wish : &dibs_no_wish, false, conn_now_ms());
+    const struct dibs_wish *w = wish ? wish : &dibs_no_wish;
+    const struct dibs_part part = {.name = name,
+                                   .mode = w->mode,
+                                   .slots = w->slots,
+                                   .group = w->group,
+                                   .value = w->value,
+                                   .value_len = w->value_len};
+
+    return dibs_start_lock_many(d, &part, 1, w);
+}
+
+int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts, size_t count, const struct dibs_wish *wish)
+{
+    int code = belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, false, conn_now_ms());
 
     if (code == DIBS_OK)
         conn_process(d); /* what has become of it, dibs_lock_result will tell */
@@ -223,6 +302,15 @@ int dibs_lock_result(struct dibs *d, uint64_t *fence)
 
     if (code == DIBS_OK && fence)
         *fence = d->belief.fence;
+    return code;
+}
+
+int dibs_cancel(struct dibs *d)
+{
+    int code = belief_cancel(&d->belief);
+
+    if (code == DIBS_OK)
+        conn_process(d);
     return code;
 }
 
@@ -255,6 +343,20 @@ int dibs_start_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
     if (code == DIBS_OK)
         conn_process(d);
     return code;
+}
+
+int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *fence)
+{
+    int code = conn_wait(d, belief_upgrade(&d->belief, name, wait_ms, conn_now_ms()));
+
+    if (code == DIBS_OK && fence)
+        *fence = d->belief.fence;
+    return code;
+}
+
+int dibs_downgrade(struct dibs *d, const char *name)
+{
+    return conn_wait(d, belief_downgrade(&d->belief, name, conn_now_ms()));
 }
 
 int dibs_confirm(struct dibs *d, const char *name)

@@ -13,6 +13,8 @@
 struct conn_lock {
     struct conn_lock *next; /* in its chain */
     uint64_t hash, fence;
+    unsigned again; /* how often the program was granted it again, and has not unlocked that */
+    int mode;       /* enum dibs_mode: in which it was granted */
     bool lost;
     bool untold;  /* it was lost, and the program has yet to be told */
     bool resumed; /* the daemon has said that the session, which is being resumed, holds it */

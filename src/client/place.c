@@ -18,14 +18,19 @@
 
 enum { CONNECT_MS = 5000 };
 
+/* The choice does not depend on which daemon runs: a client that took locks at another daemon than all others, because the
+ * right one is just being restarted, would have none. The directory of the system stays while its daemon is away. */
 const char *dibs_socket_path(void)
 {
+    static const char of_system[] = "/run/dibs";
     static _Thread_local char path[128];
     const char *chosen = getenv("DIBS_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
 
     if (chosen && *chosen)
         return chosen;
-    snprintf(path, sizeof path, "%s/dibs.sock", runtime && *runtime ? runtime : "/run/dibs");
+    if (!runtime || !*runtime || access(of_system, F_OK) == 0)
+        runtime = of_system;
+    snprintf(path, sizeof path, "%s/dibs.sock", runtime);
     return path;
 }
 
@@ -114,25 +119,61 @@ static const struct addrinfo *place_turn(const struct addrinfo *found, unsigned 
     return a;
 }
 
+/* A path has a slash or "unix:", and no name. */
+bool place_is_unix(const char *where)
+{
+    return strncmp(where, "unix:", 5) == 0 || strchr(where, '/');
+}
+
+bool place_has_name(const char *where)
+{
+    return !place_is_unix(where) && strchr(where, '=');
+}
+
+static const char *place_address(const char *where)
+{
+    return place_has_name(where) ? strchr(where, '=') + 1 : where;
+}
+
+/* HOST of HOST:PORT, or of [HOST]:PORT. Returns false if it has no place in `host`, or is not there. */
+static bool place_host(const char *address, char *host, size_t size)
+{
+    const char *colon = strrchr(address, ':');
+    size_t len = colon ? (size_t)(colon - address) : 0;
+
+    if (len == 0 || len >= size)
+        return false;
+    if (*address == '[' && address[len - 1] == ']') /* [::1]:7400 */
+        snprintf(host, size, "%.*s", (int)len - 2, address + 1);
+    else
+        snprintf(host, size, "%.*s", (int)len, address);
+    return true;
+}
+
+const char *place_name(const char *where, char name[PLACE_NAME_MAX + 1])
+{
+    *name = '\0';
+    if (place_has_name(where))
+        snprintf(name, PLACE_NAME_MAX + 1, "%.*s", (int)strcspn(where, "="), where);
+    else
+        place_host(where, name, PLACE_NAME_MAX + 1);
+    return name;
+}
+
 /* Tries one address after the other; or, if `pending` is not null, begins with the one of this turn. */
 static int place_tcp(const char *where, unsigned turn, bool *pending, char *why, size_t size)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    const char *colon = strrchr(where, ':');
-    char host[256];
+    const char *address = place_address(where), *colon = strrchr(address, ':');
+    char host[PLACE_NAME_MAX + 1];
     int fd = -1, error;
-    size_t len = colon ? (size_t)(colon - where) : 0;
 
-    if (len == 0 || len >= sizeof host || !place_is_port(colon + 1)) {
+    if (!place_host(address, host, sizeof host) || !place_is_port(colon + 1) || *where == '=') {
         snprintf(why, size, "\"%s\" is neither a path nor an address; write a path with a slash in it, or HOST:PORT",
                  where);
         return DIBS_MISUSE;
     }
-    if (*where == '[' && where[len - 1] == ']') /* [::1]:7400 */
-        snprintf(host, sizeof host, "%.*s", (int)len - 2, where + 1);
-    else
-        snprintf(host, sizeof host, "%.*s", (int)len, where);
     error = getaddrinfo(host, colon + 1, &hints, &found);
     for (const struct addrinfo *a = place_turn(found, turn); a && fd < 0; a = pending ? NULL : a->ai_next)
         fd = place_try(a->ai_addr, a->ai_addrlen, pending);
@@ -145,11 +186,10 @@ static int place_tcp(const char *where, unsigned turn, bool *pending, char *why,
 
 static int place_begin(const char *where, unsigned turn, bool *tcp, bool *pending, char *why, size_t size)
 {
-    *tcp = false;
-    if (strncmp(where, "unix:", 5) == 0)
-        return place_unix(where + 5, pending, why, size);
-    *tcp = !strchr(where, '/');
-    return *tcp ? place_tcp(where, turn, pending, why, size) : place_unix(where, pending, why, size);
+    *tcp = !place_is_unix(where);
+    if (*tcp)
+        return place_tcp(where, turn, pending, why, size);
+    return place_unix(strncmp(where, "unix:", 5) == 0 ? where + 5 : where, pending, why, size);
 }
 
 int place_connect(const char *where, bool *tcp, char *why, size_t size)

@@ -9,6 +9,12 @@
  * out of memory). If `list` is null, it is $DIBS_CONNECT or, if that is unset, the socket of this machine's daemon. */
 unsigned place_count(const char *list);
 char *place_of(const char *list, unsigned number);
+/* The name that the certificate of the daemon at an address must have: NAME of "NAME=HOST:PORT", else HOST. */
+enum { PLACE_NAME_MAX = 255 };
+const char *place_name(const char *where, char name[PLACE_NAME_MAX + 1]);
+/* Is there a NAME? Is it a path? */
+bool place_has_name(const char *where);
+bool place_is_unix(const char *where);
 /* Begins to connect to one place. If its name has several addresses, `turn` selects one of them. Returns a socket that does
  * not block, or an error code. *pending: the connection is not made yet; when the socket is writable, place_result has the
  * result. */

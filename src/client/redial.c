@@ -1,11 +1,11 @@
 /* redial.c - see conn.h: makes the connection of a kept session again.
  *
- * The library tries one place after the other, each with one of its addresses. After a round without success it pauses, and
+ * The library tries one place after the other, each with one of its addresses. A daemon that accepts the connection and does not resume
+ * the session, because it is stopped, or reaches no majority, or was removed from the cluster, has had its turn as well. After a round without success it pauses, and
  * the pause doubles from round to round. A host name is looked up at each attempt, which may block. */
 #include "conn.h"
 
 #include "place.h"
-#include "secure.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -40,20 +40,23 @@ static void redial_later(struct dibs *d, uint64_t now_ms)
 static void redial_is_up(struct dibs *d, uint64_t now_ms)
 {
     d->dialing = false;
+    d->returns = true;
     redial_pause(d, now_ms);
     belief_return(&d->belief, d->name, now_ms);
 }
 
 static void redial_begin(struct dibs *d, uint64_t now_ms)
 {
+    const char *place = d->place[d->turn % d->places];
+    char why[300], name[PLACE_NAME_MAX + 1];
     bool tcp, pending;
-    char why[300];
 
     if (!d->dial_pause)
         d->dial_pause = REDIAL_PAUSE_MS;
-    d->fd = place_dial(d->place[d->turn % d->places], d->turn / d->places, &tcp, &pending, why, sizeof why);
+    d->fd = place_dial(place, d->turn / d->places, &tcp, &pending, why, sizeof why);
     d->dials_tcp |= tcp;
-    if (d->fd >= 0 && tcp && *d->key && !(d->secure = secure_new(d->key, why, sizeof why)))
+    if (d->fd >= 0 && tcp && secure_is_wanted(&d->files) &&
+        !(d->secure = secure_new(&d->files, place_name(place, name), why, sizeof why)))
         conn_hang_up(d);
     if (d->fd < 0) {
         d->fd = -1;
@@ -84,15 +87,20 @@ void conn_redial(struct dibs *d)
 {
     uint64_t now_ms;
 
-    if (d->belief.phase == BELIEF_UP)
+    if (d->belief.phase == BELIEF_UP) {
         d->dial_pause = d->dial_ms = 0;
+        d->returns = false;
+    }
     if (d->belief.phase != BELIEF_AWAY || d->belief.gone)
         return;
     now_ms = conn_now_ms();
     if (d->dialing)
         redial_go_on(d, now_ms);
-    else if (d->fd < 0 && now_ms >= d->dial_ms)
+    else if (d->fd < 0 && now_ms >= d->dial_ms) {
+        d->turn += d->returns;
+        d->returns = false;
         redial_begin(d, now_ms);
+    }
 }
 
 uint64_t conn_redial_ms(const struct dibs *d)

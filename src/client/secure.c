@@ -31,17 +31,48 @@ static struct tls_keys *secure_keys(const struct key *key, char *why, size_t siz
     return keys;
 }
 
-struct secure *secure_new(const char *key_path, char *why, size_t size)
+static struct tls_keys *secure_by_key(const char *path, char *why, size_t size)
 {
-    struct secure *s = calloc(1, sizeof *s);
+    struct tls_keys *keys = NULL;
     struct key key;
 
-    snprintf(why, size, "out of memory");
-    if (s && key_read(&key, key_path, why, size)) {
-        s->keys = secure_keys(&key, why, size);
-        s->tls = s->keys ? tls_call(s->keys, NULL) : NULL;
-    }
+    if (key_read(&key, path, why, size))
+        keys = secure_keys(&key, why, size);
     explicit_bzero(&key, sizeof key);
+    return keys;
+}
+
+static struct tls_keys *secure_by_cert(const struct secure_files *f, char *why, size_t size)
+{
+    const struct tls_conf conf = {.cert = f->cert, .cert_key = f->cert_key, .ca = f->ca};
+    const char *missing = !*f->cert       ? "the certificate (--cert, $DIBS_CERT)"
+                          : !*f->cert_key ? "its private key (--cert-key, $DIBS_CERT_KEY)"
+                          : !*f->ca       ? "the authority of the daemons (--ca, $DIBS_CA)"
+                                          : NULL;
+
+    if (missing) {
+        snprintf(why, size, "certificate, private key and authority belong together, and %s is missing", missing);
+        return NULL;
+    }
+    return tls_cert_key_is_secret(f->cert_key, why, size) ? tls_keys_new(&conf, why, size) : NULL;
+}
+
+bool secure_is_wanted(const struct secure_files *f)
+{
+    return *f->key || *f->cert || *f->cert_key || *f->ca;
+}
+
+struct secure *secure_new(const struct secure_files *f, const char *name, char *why, size_t size)
+{
+    struct secure *s = calloc(1, sizeof *s);
+
+    snprintf(why, size, "out of memory");
+    if (s) {
+        bool by_key = *f->key;
+
+        s->keys = by_key ? secure_by_key(f->key, why, size) : secure_by_cert(f, why, size);
+        s->tls = s->keys ? tls_call(s->keys, by_key ? NULL : name) : NULL;
+    }
     if (s && s->tls)
         return s;
     secure_free(s, -1);
@@ -149,4 +180,10 @@ bool secure_is_up(const struct secure *s)
 const char *secure_why(const struct secure *s)
 {
     return tls_why(s->tls);
+}
+
+const char *secure_remedy(const struct secure *s)
+{
+    return tls_is_misnamed(s->tls) ? "; if it is the right one, write its name before the address, as in NAME=HOST:PORT"
+                                   : "";
 }

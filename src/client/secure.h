@@ -8,8 +8,17 @@
 
 struct secure;
 
-/* Makes a TLS connection with the key in this file. Returns null, with a sentence in `why`, if that fails. */
-struct secure *secure_new(const char *key_path, char *why, size_t size);
+/* By which files this side proves who it is, and verifies the daemon: a key (tls/key.h), or certificates. "": none. */
+struct secure_files {
+    char *key;
+    char *cert, *cert_key, *ca;
+};
+
+/* Is there any file? Else the connection is not encrypted. */
+bool secure_is_wanted(const struct secure_files *files);
+/* Makes a TLS connection. With certificates, that of the daemon must be for `name`. Returns null, with a sentence in `why`, if that
+ * fails. */
+struct secure *secure_new(const struct secure_files *files, const char *name, char *why, size_t size);
 /* Says good-bye on the socket, if there is one (not -1). It may be null. */
 void secure_free(struct secure *s, int fd);
 
@@ -19,7 +28,8 @@ ssize_t secure_recv(struct secure *s, int fd, char *bytes, size_t room);
 /* Is there something to be sent, apart from what the program has to say; or else, may the program send? */
 bool secure_has_more(const struct secure *s);
 bool secure_is_up(const struct secure *s);
-/* Why TLS has failed, in words that go on from "the daemon"; or "". */
+/* Why TLS has failed, in words that go on from "the daemon"; or "". And what to do about it, or "". */
 const char *secure_why(const struct secure *s);
+const char *secure_remedy(const struct secure *s);
 
 #endif

@@ -5,19 +5,22 @@
 #include "permit.h"
 
 #include "base/memory.h"
+#include "base/slab.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct client *client_open(struct node *node, void *user)
 {
-    struct client *c = mem_new(sizeof *c);
+    struct client *c = slab_new(sizeof *c);
 
     c->session = session_open(node, user);
     c->session->client = c;
     c->protocol = 2;
     c->credit = CLIENT_TURN;
+    c->greedy = true;
     ring_init(&c->losses);
     ring_init(&c->in_news);
     ring_init(&c->in_hungry);
@@ -34,16 +37,19 @@ static void client_free(struct node *node, struct client *c)
     ring_cut(&c->in_node);
     ring_cut(&c->in_news);
     ring_cut(&c->in_hungry);
+    many_forget(c);
     bytes_free(&c->in);
     bytes_free(&c->out);
-    permit_free(c->who);
-    free(c);
+    rights_free(c->who);
+    free(c->agent);
+    slab_free(c);
 }
 
 void client_close(struct client *c)
 {
     struct node *node = c->session->node;
 
+    assert(c->session->client == c);
     if (c->goodbye && !c->detaches)
         keep_end(c->session);
     c->session->client = NULL;
@@ -55,6 +61,7 @@ void client_break(struct client *c)
 {
     struct node *node = c->session->node;
 
+    assert(c->session->client == c);
     c->session->client = NULL;
     session_break(c->session);
     client_free(node, c);
@@ -62,13 +69,8 @@ void client_break(struct client *c)
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len)
 {
-    if (len && !c->closing && !c->parts)
+    if (len && !c->closing && !c->parts && !session_is_forgotten(c->session))
         memcpy(bytes_add(&c->in, len), bytes, len);
-}
-
-bool client_is_full(const struct client *c)
-{
-    return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
 }
 
 /* Returns null, or why the member has no memory for the client's request. */
@@ -81,7 +83,8 @@ static const char *client_is_too_much(const struct client *c)
 
 bool client_has_more(const struct client *c)
 {
-    return !c->closing && !c->parts && c->credit == 0 && bytes_len(&c->in) && !client_is_full(c);
+    return !c->closing && !c->parts && c->credit == 0 && !client_is_full(c) &&
+           (bytes_len(&c->in) || (c->many && !session_is_busy(c->session)));
 }
 
 size_t client_memory(struct client *c)
@@ -111,8 +114,11 @@ static void client_object(struct client *c, const struct command *command, const
     resp_error(&c->out, "ERR", line);
 }
 
+/* Spends this, and for the claims that were looked at. */
 static void client_spend(struct client *c, unsigned cost)
 {
+    cost += c->session->steps / CLIENT_STEPS;
+    c->session->steps = 0;
     c->credit -= cost < c->credit ? cost : c->credit;
 }
 
@@ -133,8 +139,7 @@ void client_execute(struct client *c, const struct resp_request *r)
         command->run(c, r);
     else
         client_object(c, command, r);
-    client_spend(c, c->session->steps / CLIENT_STEPS);
-    c->session->steps = 0;
+    client_spend(c, 0);
 }
 
 /* May it be done though a command before it waits? */
@@ -145,11 +150,19 @@ static bool client_overtakes(const struct client *c, const struct resp_request *
 
 void client_run(struct client *c)
 {
-    while (!c->closing && !c->parts && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX && c->credit) {
+    if (session_is_forgotten(c->session)) /* it will be cut off */
+        return;
+    if (c->many && c->credit && !c->closing && !c->parts && !session_is_busy(c->session)) {
+        many_go_on(c);
+        client_spend(c, 1);
+    }
+    while (!c->closing && !c->parts && !c->relays && bytes_len(&c->in) && bytes_len(&c->out) < CLIENT_OUTPUT_MAX &&
+           c->credit) {
         struct resp_request r;
         const char *wrong;
         int len = resp_parse((const char *)c->in.at + c->in.start, bytes_len(&c->in), &r, &wrong);
 
+        assert(len < 0 || (size_t)len <= bytes_len(&c->in));
         if (len == 0 || (session_is_busy(c->session) && (len < 0 || !client_overtakes(c, &r))))
             break;
         if (len < 0) { /* the beginning of the next request cannot be found */
@@ -161,6 +174,7 @@ void client_run(struct client *c)
             client_execute(c, &r);
         bytes_consume(&c->in, (size_t)len);
     }
+    c->closing |= c->relays && bytes_len(&c->in); /* frames that have not waited for the answer to AGENT */
     if (!c->closing && session_is_busy(c->session) && bytes_len(&c->in) > CLIENT_INPUT_MAX) {
         resp_error(&c->out, "ERR", "too much was sent behind a command that waits");
         c->closing = true;
@@ -239,10 +253,70 @@ static void client_hear_loss(struct client *c, const struct node_event *event)
     resp_text(&c->out, why);
 }
 
+static void client_tell_hop(const struct client *c, const struct deadlock_cycle *cycle, unsigned k,
+                            struct dme_text *text)
+{
+    unsigned before = (k + cycle->count - 1) % cycle->count;
+
+    if (k == 0)
+        dme_print(text, "this client");
+    else if (!permit_sees(c, cycle->hop[before].name, cycle->hop[before].name_len, false))
+        dme_print(text, "another client");
+    else
+        dme_print(text, "%s at member %s", *cycle->hop[k].who ? cycle->hop[k].who : "a client", cycle->hop[k].member);
+}
+
+/* The cycle in words. A lock that this client may not see has no name in them, nor have clients that hold it. */
+static void client_tell_cycle(struct client *c, const struct deadlock_cycle *cycle)
+{
+    char line[1024];
+    struct dme_text text;
+
+    dme_text_init(&text, line, sizeof line);
+    dme_print(&text, "this client");
+    for (unsigned k = 0; k < cycle->count; k++) {
+        bool sees = k == 0 || permit_sees(c, cycle->hop[k].name, cycle->hop[k].name_len, false);
+
+        if (cycle->hop[k].is_parent)
+            dme_print(&text, ", under which ");
+        else if (sees)
+            dme_print(&text, "%s waits for \"%s\", held by ", k && !cycle->hop[k - 1].is_parent ? ", which" : "",
+                      cycle->hop[k].name);
+        else
+            dme_print(&text, "%s waits for another lock, held by ", k && !cycle->hop[k - 1].is_parent ? ", which" : "");
+        client_tell_hop(c, cycle, (k + 1) % cycle->count, &text);
+        if (cycle->hop[k].is_parent)
+            dme_print(&text, k + 1 < cycle->count ? " runs and" : " runs");
+    }
+    resp_error(&c->out, "DEADLOCK", line);
+}
+
+static void client_tell_refusal(struct client *c, const struct node_event *event)
+{
+    static const struct {
+        const char *code, *why;
+    } refusals[] = {
+        [REFUSAL_DEADLOCK] = {"DEADLOCK",
+                              "waits to be upgraded by another client that shares it, and both would wait for ever: "
+                              "release it, and ask for it again"},
+        [REFUSAL_RELEASED] = {"NOTHELD", "was released while it waited to be upgraded"},
+        [REFUSAL_LOST] = {"LOST", "was lost while it waited to be upgraded"},
+    };
+    char line[LOCK_NAME_MAX + 160];
+
+    if (event->refusal == REFUSAL_KIND) {
+        resp_error(&c->out, "WRONGKIND", event->why);
+        return;
+    }
+    snprintf(line, sizeof line, "\"%s\" %s", event->name, refusals[event->refusal].why);
+    resp_error(&c->out, refusals[event->refusal].code, line);
+}
+
 void client_hear(struct client *c, const struct node_event *event)
 {
     char line[CLIENT_WHY_MAX + 32], why[CLIENT_WHY_MAX];
 
+    assert(event->session == c->session);
     if (event->keep) {
         command_hear_session(c, event);
         return;
@@ -256,18 +330,21 @@ void client_hear(struct client *c, const struct node_event *event)
         client_hear_more(c, event);
         return;
     }
+    if (c->many && many_hear(c, event))
+        return;
     if (!event->answers) {
         client_hear_loss(c, event);
         return;
     }
     switch (event->state) {
     case CLAIM_HELD:
+    case CLAIM_UPGRADED:
         resp_array(&c->out, 2);
         resp_string(&c->out, event->name, event->name_len);
         resp_integer(&c->out, event->fence);
         break;
     case CLAIM_REFUSED:
-        resp_error(&c->out, "WRONGKIND", event->why);
+        client_tell_refusal(c, event);
         break;
     case CLAIM_LOST:
         client_tell_why(event->loss, event->why, why);
@@ -275,7 +352,9 @@ void client_hear(struct client *c, const struct node_event *event)
         resp_error(&c->out, "LOST", line);
         break;
     default:
-        if (event->no_quorum)
+        if (event->cycle)
+            client_tell_cycle(c, event->cycle);
+        else if (event->no_quorum)
             resp_error(&c->out, "NOQUORUM", event->why);
         else
             resp_null(&c->out, c->protocol);

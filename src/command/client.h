@@ -12,7 +12,8 @@
  *
  * Losses. In version 3 of the protocol a push message tells a client at once that it has lost a lock. Version 2 has no
  * push messages: the loss is kept until the client asks. Until the client sends UNLOCK for that lock, or requests the
- * lock again, a CONFIRM of all its locks is refused, with an error that names the lock. */
+ * lock again, a CONFIRM of all its locks is refused, with an error that names the lock. LOCK REENTRANT does not show that the client
+ * knows of the loss: it is answered with that error, once. */
 #ifndef DIBS_COMMAND_CLIENT_H
 #define DIBS_COMMAND_CLIENT_H
 
@@ -26,10 +27,13 @@ enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX 
 enum { CLIENT_TURN = 256, CLIENTS_TURN = 4 * CLIENT_TURN };
 enum { CLIENT_FEW = 32, CLIENT_LEAST = 8 }; /* hungry clients that have all of it; what each of many has at least */
 enum { CLIENT_STEPS = 64 };                 /* claims that a command may look at for one more */
+enum { CLIENT_MUCH = 16 };
 
+enum { PERMIT_STEPS = 16 };      /* steps of a decision by the rules that count as a claim that is looked at */
 enum { PERMIT_LOGIN_COST = 64 }; /* the credit that a login costs: a password takes about a millisecond */
 
 enum { CLIENT_WHY_MAX = LOSS_BY_MAX + 96 };
+enum { CLIENT_MANY_MAX = 32 }; /* locks that one command may request */
 
 /* A loss of which a client without push messages has not been told. */
 struct client_loss {
@@ -49,10 +53,13 @@ struct client {
     enum client_urgency urgency; /* of what it is to be told, while it is among in_news; else CLIENT_ANSWERED */
     bool blocked;                /* its connection takes no more bytes for now */
     struct bytes in, out;
-    unsigned protocol;      /* 2 or 3 */
-    unsigned credit;        /* for what it may still do in this turn */
-    bool operates;          /* it has proved that it may do what takes an operator; the driver knows */
-    struct rights_who *who; /* what else it has proved (permit.h); or null */
+    unsigned protocol;        /* 2 or 3 */
+    unsigned credit;          /* for what it may still do in this turn */
+    unsigned given;           /* its credit when it last sent something */
+    bool greedy;              /* it has used CLIENT_MUCH of that since, or commands of it have to wait */
+    bool operates;            /* it has proved that it may do what takes an operator; the driver knows */
+    struct rights_who *who;   /* what else it has proved (permit.h); or null */
+    struct client_many *many; /* several locks that it requests at once (command_lock.c); or null */
     struct ring losses;
     unsigned loss_count;
     bool losses_forgotten; /* there were more losses than are kept */
@@ -61,6 +68,10 @@ struct client {
     bool detaches;         /* goodbye, but its kept session stays */
     bool parts;            /* its session has been taken from it: nothing that it says counts, but its end */
     bool cut;              /* the client does not read: close at once, whatever is in `out` */
+    bool may_relay;        /* set by the driver, which can: AGENT is allowed */
+    bool relays;           /* it is an agent: what comes now are frames, and the driver's (relay/mux.h) */
+    char *agent;           /* the name of the agent through which the client comes; or null */
+    uint64_t agent_ms;     /* since when this agent has been connected */
 };
 
 enum command_when {
@@ -98,7 +109,10 @@ const struct command *command_find(struct resp_word name);
 void client_execute(struct client *c, const struct resp_request *r);
 
 void client_input(struct client *c, const uint8_t *bytes, size_t len);
-bool client_is_full(const struct client *c);
+static inline bool client_is_full(const struct client *c)
+{
+    return bytes_len(&c->out) >= CLIENT_OUTPUT_MAX;
+}
 /* Are there commands that only wait for credit? */
 bool client_has_more(const struct client *c);
 /* The number of bytes in its buffers. Frees large buffers that are empty. */

@@ -5,6 +5,7 @@
 
 #include "node/audit.h"
 
+#include "base/memory.h"
 #include "base/plain.h"
 #include "node/drain.h"
 
@@ -47,72 +48,7 @@ bool command_is_name(struct client *c, struct resp_word name)
 
 /* ----------------------------------------------------------------------------------------------------- locks of one */
 
-/* Parses the words after LOCK name. Returns null, or what is wrong with them. */
-static const char *command_wish(const struct resp_request *r, struct session_wish *wish)
-{
-    const char *wrong = command_objects_to(r->word[1]);
-    unsigned kinds = 0;
-    uint64_t x;
-
-    if (wrong)
-        return wrong;
-    *wish = (struct session_wish){.name = r->word[1].at, .name_len = r->word[1].len, .wait_ms = SESSION_FOREVER};
-    for (size_t k = 2; k < r->count; k++) {
-        struct resp_word word = r->word[k], value = k + 1 < r->count ? r->word[k + 1] : (struct resp_word){"", 0};
-
-        if (resp_is(word, "SHARED")) {
-            wish->mode = LOCK_SHARED;
-            kinds++;
-            continue;
-        }
-        k++; /* all others have a value */
-        if (resp_is(word, "GROUP")) {
-            if ((wrong = command_objects_to(value)))
-                return wrong;
-            wish->mode = lock_group_mode(wish->name, wish->name_len, value.at, value.len);
-            kinds++;
-        } else if (resp_is(word, "SLOTS")) {
-            if (!command_number(value, LOCK_SLOTS_MAX, &x) || x == 0)
-                return "SLOTS takes a number from 1 to 256";
-            wish->slots = (uint32_t)x;
-            kinds++;
-        } else if (resp_is(word, "WAIT")) {
-            if (!command_number(value, COMMAND_MS_MAX, &wish->wait_ms))
-                return "WAIT takes milliseconds, at most 1000000000";
-        } else if (resp_is(word, "TTL")) {
-            if (!command_number(value, COMMAND_MS_MAX, &wish->ttl_ms) || wish->ttl_ms == 0)
-                return "TTL takes milliseconds, from 1 to 1000000000";
-        } else {
-            return "usage: LOCK name [SHARED | GROUP g | SLOTS k | TOKEN t] [WAIT ms] [TTL ms]";
-        }
-    }
-    return kinds > 1 ? "only one of SHARED, GROUP and SLOTS is possible" : NULL;
-}
-
-static void command_lock(struct client *c, const struct resp_request *r)
-{
-    struct session_wish wish;
-    const char *wrong, *code;
-    char line[512];
-    struct dme_text why;
-
-    dme_text_init(&why, line, sizeof line);
-    if (command_with_token(c, r))
-        return;
-    wrong = command_wish(r, &wish);
-    if (wrong)
-        resp_error(&c->out, "ERR", wrong);
-    else if (!permit(c, wish.mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK, r->word[1]) || !permit_more(c, 1))
-        return;
-    else if ((code = session_lock(c->session, &wish, &why)))
-        resp_error(&c->out, code, line);
-    else
-        client_forget_loss(c, client_loss(c, wish.name, wish.name_len, 0)); /* it knows, or it would not ask */
-}
-
-/* Parses the optional fence after the name. A request without it gets 0, which means any fence. Returns false if the
- * word is no fence; the client is sent an error. */
-static bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence)
+bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence)
 {
     *fence = 0;
     if (r->count < words || (r->count == words && command_number(r->word[2], UINT64_MAX, fence) && *fence))
@@ -121,7 +57,7 @@ static bool command_fence(struct client *c, const struct resp_request *r, size_t
     return false;
 }
 
-static void command_tell_loss(struct client *c, const struct client_loss *loss)
+void command_tell_loss(struct client *c, const struct client_loss *loss)
 {
     char line[LOCK_NAME_MAX + CLIENT_WHY_MAX + 64], why[CLIENT_WHY_MAX];
 
@@ -131,9 +67,7 @@ static void command_tell_loss(struct client *c, const struct client_loss *loss)
     resp_error(&c->out, "LOST", line);
 }
 
-/* Sends the error for a lock that the client does not hold: it has lost the lock, if that is known, or has never held
- * it. */
-static void command_not_held(struct client *c, struct resp_word name, uint64_t fence)
+void command_not_held(struct client *c, struct resp_word name, uint64_t fence)
 {
     const struct client_loss *loss = client_loss(c, name.at, name.len, fence);
     char line[LOCK_NAME_MAX + 96], with[40] = "";
@@ -199,6 +133,10 @@ static void command_confirm(struct client *c, const struct resp_request *r)
 
     if (!command_fence(c, r, 3, &fence) || (r->count == 1 && command_has_lost(c)))
         return;
+    if (session_resumes(c->session)) { /* a validity of before is none of the session that it will have */
+        resp_error(&c->out, "ERR", "CONFIRM has to wait until the session is resumed");
+        return;
+    }
     if (r->count > 1 && !command_is_name(c, r->word[1]))
         return;
     if (r->count > 1 && !session_holds(c->session, r->word[1].at, r->word[1].len, fence)) {
@@ -231,16 +169,24 @@ static void command_status(struct client *c, const struct resp_request *r)
         uint64_t value;
     } numbers[] = {
         {"view", node->view.number},
+        {"lease_ms", node->conf.lease_ms},
         {"locks", node->locks.count},
         {"grants", node->grants},
         {"losses", node->losses},
         {"memory_bytes", node->stats.memory},
         {"memory_max_bytes", node->stats.memory_max},
         {"log_lines_dropped", node->stats.log_dropped},
+        {"protocol", node_version(node)},
     };
 
     (void)r;
-    resp_map(out, c->protocol, 6 + sizeof numbers / sizeof numbers[0]);
+    resp_map(out, c->protocol, 6 + sizeof numbers / sizeof numbers[0] + (c->agent ? 2 : 0));
+    if (c->agent) {
+        resp_text(out, "agent");
+        resp_text(out, c->agent);
+        resp_text(out, "agent_ms");
+        resp_integer(out, node->now_ms - c->agent_ms);
+    }
     resp_text(out, "member");
     resp_text(out, node->self.name);
     resp_text(out, "ready");
@@ -293,6 +239,34 @@ static void command_list_members(struct client *c)
         resp_boolean(&c->out, c->protocol, m->incarnation);
         resp_text(&c->out, "incarnation");
         resp_integer(&c->out, m->incarnation);
+    }
+}
+
+/* The last views of this member, the latest first. */
+static void command_views(struct client *c, const struct resp_request *r)
+{
+    const struct node *node = c->session->node;
+    const struct history_views *h = &node->history;
+    uint64_t count = h->count < HISTORY_VIEWS ? h->count : HISTORY_VIEWS;
+
+    (void)r;
+    resp_array(&c->out, count);
+    for (uint64_t k = 0; k < count; k++) {
+        const struct history_view *v = history_at(h, k);
+
+        resp_map(&c->out, c->protocol, 6);
+        resp_text(&c->out, "view");
+        resp_integer(&c->out, v->number);
+        resp_text(&c->out, "age_ms");
+        resp_integer(&c->out, node->now_ms - v->installed_ms);
+        resp_text(&c->out, "takes_part");
+        resp_boolean(&c->out, c->protocol, v->takes_part);
+        resp_text(&c->out, "opened");
+        resp_boolean(&c->out, c->protocol, v->opened);
+        resp_text(&c->out, "opened_after_ms");
+        resp_integer(&c->out, v->opened ? v->opened_ms - v->installed_ms : 0);
+        resp_text(&c->out, "members");
+        resp_string(&c->out, bytes_len(&v->members) ? (const char *)v->members.at : "", bytes_len(&v->members));
     }
 }
 
@@ -424,10 +398,37 @@ static bool command_name_client(struct client *c, struct resp_word who)
     return true;
 }
 
+/* The locks under which the client runs, as DIBS_LOCKS has them: in each line a fence, a space and a name. A line that is not like
+ * that is passed over. So is a lock that the client could not use itself: one that says it runs under a lock can make others' waits
+ * end. */
+static void command_under(struct client *c, struct resp_word text)
+{
+    struct session *s = c->session;
+    const char *at = text.at, *end = text.at + text.len;
+
+    if (s->waiting || s->unders)
+        return;
+    s->under = mem_new(DEADLOCK_UNDER_MAX * sizeof s->under[0]);
+    while (at < end && s->unders < DEADLOCK_UNDER_MAX) {
+        const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end,
+                   *space = memchr(at, ' ', (size_t)(stop - at));
+        struct resp_word name = {space ? space + 1 : stop, space ? (size_t)(stop - space - 1) : 0};
+        struct deadlock_under *u = &s->under[s->unders];
+
+        if (space && command_number((struct resp_word){at, (size_t)(space - at)}, UINT64_MAX, &u->fence) &&
+            !command_objects_to(name) && permit_allows(c, RIGHT_LOCK | RIGHT_SHARED, name.at, name.len)) {
+            u->name_len = (uint8_t)name.len;
+            memcpy(u->name, name.at, name.len);
+            s->unders++;
+        }
+        at = stop + 1;
+    }
+}
+
 static void command_hello(struct client *c, const struct resp_request *r)
 {
     uint64_t protocol = c->protocol;
-    const struct resp_word *login = NULL, *name = NULL;
+    const struct resp_word *login = NULL, *name = NULL, *under = NULL;
 
     if (r->count > 1 && (!command_number(r->word[1], 3, &protocol) || protocol < 2)) {
         resp_error(&c->out, "NOPROTO", "this server speaks versions 2 and 3 of the protocol");
@@ -440,12 +441,17 @@ static void command_hello(struct client *c, const struct resp_request *r)
         } else if (resp_is(r->word[k], "AUTH") && k + 2 < r->count) {
             login = &r->word[k + 1];
             k += 3;
+        } else if (resp_is(r->word[k], "UNDER") && k + 1 < r->count) {
+            under = &r->word[k + 1];
+            k += 2;
         } else {
-            resp_error(&c->out, "ERR", "usage: HELLO [protocol [AUTH name password] [SETNAME name]]");
+            resp_error(&c->out, "ERR", "usage: HELLO [protocol [AUTH name password] [SETNAME name] [UNDER locks]]");
             return;
         }
     if ((login && !permit_login(c, login[0], login[1])) || (name && !command_name_client(c, *name)))
         return;
+    if (under)
+        command_under(c, *under);
     c->protocol = (unsigned)protocol;
     resp_map(&c->out, c->protocol, 4);
     resp_text(&c->out, "server");
@@ -456,6 +462,26 @@ static void command_hello(struct client *c, const struct resp_request *r)
     resp_integer(&c->out, protocol);
     resp_text(&c->out, "id");
     resp_integer(&c->out, c->session->id);
+}
+
+/* Behind the answer there are frames (relay/mux.h), in both directions. An agent needs no right: what it does for its clients, it may do as
+ * itself. */
+static void command_agent(struct client *c, const struct resp_request *r)
+{
+    const struct session *s = c->session;
+    uint64_t version;
+
+    if (!command_number(r->word[1], 1000, &version) || version != 1)
+        resp_error(&c->out, "NOPROTO", "this server speaks version 1 of the protocol of agents");
+    else if (!c->may_relay)
+        resp_error(&c->out, "ERR",
+                   "an agent connects to a member over TCP (--clients), not through a socket or an agent");
+    else if (s->held || s->kept || s->subscribed || session_is_busy(s) || c->loss_count)
+        resp_error(&c->out, "ERR", "AGENT comes before the first lock, subscription or kept session");
+    else if (command_name_client(c, r->word[2])) {
+        c->relays = true;
+        resp_simple(&c->out, "OK");
+    }
 }
 
 static void command_client(struct client *c, const struct resp_request *r)
@@ -485,10 +511,12 @@ static void command_meanwhile(struct client *c, const struct resp_request *r)
     }
     resp_push(&c->out, 2);
     resp_text(&c->out, "meanwhile");
+    many_disturb(c);
     if (command_find(rest.word[0])->when & COMMAND_MEANWHILE)
         client_execute(c, &rest);
     else
-        resp_error(&c->out, "ERR", "what may be done meanwhile is UNLOCK, RENEW, CONFIRM, SESSION END and PING");
+        resp_error(&c->out, "ERR",
+                   "what may be done meanwhile is CANCEL, UNLOCK, RENEW, CONFIRM, SESSION END and PING");
 }
 
 /* COMMAND without arguments lists all commands. The answer to COMMAND DOCS and the like is empty. */
@@ -511,8 +539,14 @@ static void command_quit(struct client *c, const struct resp_request *r)
 }
 
 const struct command commands[] = {
-    {"LOCK", 2, 8, command_lock, "LOCK name [SHARED | GROUP g | SLOTS k | TOKEN t] [WAIT ms] [TTL ms]", COMMAND_COSTS},
+    {"LOCK", 2, RESP_ARGS_MAX, command_lock,
+     "LOCK name [SHARED | GROUP g | SLOTS k | TOKEN t] [VALUE v] [AND name ...] [WAIT ms] [TTL ms] [PRIORITY n] "
+     "[REENTRANT]",
+     COMMAND_COSTS},
     {"UNLOCK", 2, 4, command_unlock, "UNLOCK name [fence | TOKEN t]", COMMAND_MEANWHILE},
+    {"UPGRADE", 2, 5, command_upgrade, "UPGRADE name [fence] [WAIT ms]", COMMAND_COSTS},
+    {"DOWNGRADE", 2, 3, command_downgrade, "DOWNGRADE name [fence]", 0},
+    {"CANCEL", 1, 1, command_cancel, "MEANWHILE CANCEL", COMMAND_MEANWHILE},
     {"RENEW", 4, 6, command_renew, "RENEW name [fence | TOKEN t] TTL ms", COMMAND_MEANWHILE},
     {"CONFIRM", 1, 3, command_confirm, "CONFIRM [name [fence]]", COMMAND_MEANWHILE},
     {"SESSION", 2, 3, command_session, "SESSION KEEP ms | RESUME id | DETACH | END", COMMAND_MEANWHILE},
@@ -538,7 +572,8 @@ const struct command commands[] = {
     {"WAIT", 3, 3, command_wait, "WAIT count ms", 0},
     {"HOLDERS", 2, 2, command_holders, "HOLDERS name", COMMAND_COSTS | COMMAND_LOOKS},
     {"WAITERS", 2, 2, command_waiters, "WAITERS name", COMMAND_COSTS | COMMAND_LOOKS},
-    {"LOCKS", 1, 4, command_locks, "LOCKS [pattern] [CURSOR c]", COMMAND_COSTS | COMMAND_LOOKS},
+    {"LOCKS", 1, 5, command_locks, "LOCKS [pattern [USED]] [CURSOR c]", COMMAND_COSTS | COMMAND_LOOKS},
+    {"REPLAY", 2, 2, command_replay, "REPLAY name", COMMAND_COSTS | COMMAND_LOOKS},
     {"FORCE-UNLOCK", 2, 2, command_force_unlock, "FORCE-UNLOCK name", COMMAND_LOOKS},
     {"SUBSCRIBE", 2, RESP_ARGS_MAX, command_subscribe, "SUBSCRIBE name ...",
      COMMAND_SUBSCRIBED | COMMAND_COSTS | COMMAND_LOOKS},
@@ -550,13 +585,16 @@ const struct command commands[] = {
      COMMAND_SUBSCRIBED | COMMAND_LOOKS},
     {"MAY", 3, 4, command_may, "MAY me|who right [name]", COMMAND_LOOKS},
     {"STATUS", 1, 1, command_status, "STATUS", COMMAND_LOOKS},
+    {"VIEWS", 1, 1, command_views, "VIEWS", COMMAND_LOOKS},
     {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name [FORCE]", COMMAND_LOOKS},
+    {"CONFIG", 2, 4, command_config, "CONFIG SHOW | SET key value | UNSET key", COMMAND_LOOKS},
     {"DRAIN", 1, 1, command_drain, "DRAIN", COMMAND_LOOKS},
     {"PAGE-TOKEN", 1, 1, command_page_token, "PAGE-TOKEN", COMMAND_LOOKS},
     {"INFO", 1, 2, command_info, "INFO", 0},
     {"PING", 1, 2, command_ping, "PING [text]", COMMAND_MEANWHILE | COMMAND_SUBSCRIBED},
-    {"HELLO", 1, 7, command_hello, "HELLO [protocol [AUTH name password] [SETNAME name]]", 0},
+    {"HELLO", 1, 9, command_hello, "HELLO [protocol [AUTH name password] [SETNAME name] [UNDER locks]]", 0},
     {"CLIENT", 2, 4, command_client, "CLIENT SETNAME name | GETNAME | ID", 0},
+    {"AGENT", 3, 3, command_agent, "AGENT version name", COMMAND_COSTS},
     {"COMMAND", 1, RESP_ARGS_MAX, command_command, "COMMAND", COMMAND_LOOKS},
     {"QUIT", 1, 1, command_quit, "QUIT", COMMAND_SUBSCRIBED},
     {0},

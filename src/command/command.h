@@ -12,14 +12,42 @@ bool command_number(struct resp_word word, uint64_t max, uint64_t *x);
 const char *command_objects_to(struct resp_word name);
 /* The same check. If the word cannot be a name, the client is sent an error, and the result is false. */
 bool command_is_name(struct client *c, struct resp_word name);
+/* Sends the error LOST, with the reason. */
+void command_tell_loss(struct client *c, const struct client_loss *loss);
+
+/* Parses the optional fence after the name, if the request has `words` words. A request without it gets 0, which means any fence. Returns
+ * false if the word is no fence; the client is sent an error. */
+bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence);
+/* Sends the error for a lock that the client does not hold: it has lost the lock, if that is known, or has never held
+ * it. */
+void command_not_held(struct client *c, struct resp_word name, uint64_t fence);
+
+/* command_convert.c */
+void command_upgrade(struct client *c, const struct resp_request *r);
+void command_downgrade(struct client *c, const struct resp_request *r);
+
+/* command_lock.c */
+void command_lock(struct client *c, const struct resp_request *r);
+void command_cancel(struct client *c, const struct resp_request *r);
+/* The client requests several locks (c->many), and its session does not wait: the next one is requested, or the client is told. */
+void many_go_on(struct client *c);
+/* While it does: an event of one of its claims. Returns true if the client is not to be told of it. */
+bool many_hear(struct client *c, const struct node_event *event);
+void many_forget(struct client *c);
+/* The client does something while it waits for the others. */
+void many_disturb(struct client *c);
 
 /* command_query.c */
 void command_holders(struct client *c, const struct resp_request *r);
 void command_waiters(struct client *c, const struct resp_request *r);
+void command_replay(struct client *c, const struct resp_request *r);
 void command_locks(struct client *c, const struct resp_request *r);
 void command_force_unlock(struct client *c, const struct resp_request *r);
 /* Sends the client the answer to one of these commands. */
 void command_answer(struct client *c, const struct query *q);
+
+/* command_config.c */
+void command_config(struct client *c, const struct resp_request *r);
 
 /* command_session.c */
 void command_session(struct client *c, const struct resp_request *r);

@@ -29,6 +29,11 @@ void command_waiters(struct client *c, const struct resp_request *r)
     command_ask(c, ASK_WAITERS, r->word[1]);
 }
 
+void command_replay(struct client *c, const struct resp_request *r)
+{
+    command_ask(c, ASK_REPLAY, r->word[1]);
+}
+
 void command_force_unlock(struct client *c, const struct resp_request *r)
 {
     command_ask(c, ASK_EVICT, r->word[1]);
@@ -43,16 +48,21 @@ void command_locks(struct client *c, const struct resp_request *r)
 {
     const struct view *view = &c->session->node->view;
     struct resp_word pattern = {"*", 1};
+    enum query_about about = ASK_LOCKS;
     size_t words = r->count;
     uint64_t cursor = 0, from;
     uint32_t place = 0;
 
     if (words >= 3 && resp_is(r->word[words - 2], "CURSOR") && command_number(r->word[words - 1], UINT64_MAX, &cursor))
         words -= 2;
+    if (words == 3 && resp_is(r->word[2], "USED")) {
+        about = ASK_USED;
+        words--;
+    }
     if (words == 2)
         pattern = r->word[1];
     if (words > 2)
-        resp_error(&c->out, "ERR", "usage: LOCKS [pattern] [CURSOR c]");
+        resp_error(&c->out, "ERR", "usage: LOCKS [pattern [USED]] [CURSOR c]");
     if (words > 2 || !command_is_name(c, pattern))
         return;
     while (place < view->count && view->member[place].id < cursor >> CURSOR_MEMBER)
@@ -64,7 +74,7 @@ void command_locks(struct client *c, const struct resp_request *r)
         return;
     }
     from = view->member[place].id == cursor >> CURSOR_MEMBER ? cursor & ((UINT64_C(1) << CURSOR_MEMBER) - 1) : 0;
-    query_ask(c->session, ASK_LOCKS, pattern.at, pattern.len, place, from);
+    query_ask(c->session, about, pattern.at, pattern.len, place, from);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
@@ -73,14 +83,15 @@ static size_t command_count_rows(const struct client *c, const struct query *q)
 {
     struct claim_row claim;
     struct lock_row lock;
+    bool lists = query_lists_locks(q->about);
     size_t count = 0;
 
     for (uint32_t k = 0; k < q->count; k++) {
         struct unpack u = unpack_bytes(&q->answer[k].rows);
 
-        count += q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more);
-        while (u.at < u.end && (q->about == ASK_LOCKS ? query_lock_row(&u, &lock) : query_claim_row(&u, &claim)))
-            count += q->about != ASK_LOCKS || permit_sees(c, lock.name, lock.name_len, false);
+        count += q->answer[k].state != ANSWER_HEARD || (!lists && q->answer[k].more);
+        while (u.at < u.end && (lists ? query_lock_row(&u, q->about, &lock) : query_claim_row(&u, &claim)))
+            count += !lists || permit_sees(c, lock.name, lock.name_len, false);
     }
     return count;
 }
@@ -107,11 +118,15 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
 {
     static const char *const states[ROW_STATES] = {"held", "lingers", "orphaned", "token"};
 
-    command_show_member(c, a, held ? 6 : 4);
+    char value[VALUE_TEXT_MAX + 1];
+
+    command_show_member(c, a, held ? 9 : 6);
     resp_text(&c->out, "client");
     resp_integer(&c->out, row->client);
     resp_text(&c->out, "who");
     resp_string(&c->out, row->who, row->who_len);
+    resp_text(&c->out, "from");
+    resp_string(&c->out, row->from, row->from_len);
     resp_text(&c->out, "mode");
     resp_text(&c->out, lock_mode_name[row->mode]);
     if (held) {
@@ -119,16 +134,23 @@ static void command_show_claim(struct client *c, const struct answer *a, const s
         resp_integer(&c->out, row->fence);
         resp_text(&c->out, "state");
         resp_text(&c->out, states[row->state]);
+        resp_text(&c->out, "value");
+        resp_string(&c->out, value, value_show(row->value, row->value_len, value));
+        resp_text(&c->out, "left_ms");
+        resp_integer(&c->out, row->left_ms);
+    } else {
+        resp_text(&c->out, "priority");
+        resp_integer(&c->out, row->priority);
     }
     resp_text(&c->out, "age_ms");
     resp_integer(&c->out, row->age_ms);
 }
 
-static void command_show_lock(struct client *c, const struct answer *a, const struct lock_row *row)
+static void command_show_lock(struct client *c, const struct answer *a, const struct lock_row *row, bool ages)
 {
     const struct locks *l = &c->session->node->locks;
 
-    command_show_member(c, a, 5);
+    command_show_member(c, a, ages ? 7 : 5);
     resp_text(&c->out, "name");
     resp_string(&c->out, row->name, row->name_len);
     resp_text(&c->out, "algorithm");
@@ -139,6 +161,32 @@ static void command_show_lock(struct client *c, const struct answer *a, const st
     resp_integer(&c->out, row->holders);
     resp_text(&c->out, "waiters");
     resp_integer(&c->out, row->waiters);
+    if (!ages)
+        return;
+    resp_text(&c->out, "wait_ms");
+    resp_integer(&c->out, row->wait_ms);
+    resp_text(&c->out, "hold_ms");
+    resp_integer(&c->out, row->hold_ms);
+}
+
+/* What each member has recorded (lock/trace.h). */
+static void command_show_traces(struct client *c, const struct query *q)
+{
+    resp_array(&c->out, q->count);
+    for (uint32_t k = 0; k < q->count; k++) {
+        const struct answer *a = &q->answer[k];
+
+        if (a->state != ANSWER_HEARD || a->more) {
+            command_show_member(c, a, 1);
+            resp_text(&c->out, "error");
+            resp_text(&c->out, a->state != ANSWER_HEARD ? "not heard: it is not connected, or did not answer in time"
+                                                        : "it does not take part, or its trace is too long");
+            continue;
+        }
+        command_show_member(c, a, 1);
+        resp_text(&c->out, "trace");
+        resp_string(&c->out, (const char *)a->rows.at + a->rows.start, bytes_len(&a->rows));
+    }
 }
 
 /* The cursor of the next page. */
@@ -158,8 +206,13 @@ void command_answer(struct client *c, const struct query *q)
 {
     struct claim_row claim;
     struct lock_row lock;
+    bool lists = query_lists_locks(q->about);
 
-    if (q->about == ASK_LOCKS) {
+    if (q->about == ASK_REPLAY) {
+        command_show_traces(c, q);
+        return;
+    }
+    if (lists) {
         resp_array(&c->out, 2);
         resp_integer(&c->out, command_next_page(c, &q->answer[0]));
     }
@@ -167,12 +220,12 @@ void command_answer(struct client *c, const struct query *q)
     for (uint32_t k = 0; k < q->count; k++) {
         struct unpack u = unpack_bytes(&q->answer[k].rows);
 
-        while (q->about != ASK_LOCKS && u.at < u.end && query_claim_row(&u, &claim))
+        while (!lists && u.at < u.end && query_claim_row(&u, &claim))
             command_show_claim(c, &q->answer[k], &claim, q->about != ASK_WAITERS);
-        while (q->about == ASK_LOCKS && u.at < u.end && query_lock_row(&u, &lock))
+        while (lists && u.at < u.end && query_lock_row(&u, q->about, &lock))
             if (permit_sees(c, lock.name, lock.name_len, false))
-                command_show_lock(c, &q->answer[k], &lock);
-        if (q->answer[k].state != ANSWER_HEARD || (q->about != ASK_LOCKS && q->answer[k].more))
+                command_show_lock(c, &q->answer[k], &lock, q->about == ASK_USED);
+        if (q->answer[k].state != ANSWER_HEARD || (!lists && q->answer[k].more))
             command_show_gap(c, &q->answer[k]);
     }
 }

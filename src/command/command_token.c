@@ -38,7 +38,8 @@ bool command_with_token(struct client *c, const struct resp_request *r)
     const char *wrong;
     bool has = false;
 
-    for (size_t k = 2; k < r->count; k++) /* its value, if it has one, may be this word as well */
+    /* The group or the value in a LOCK may be this word as well. */
+    for (size_t k = 2; k < r->count; k += !resp_is(r->word[0], "LOCK") || resp_is(r->word[k], "SHARED") ? 1 : 2)
         has |= resp_is(r->word[k], "TOKEN");
     if (!has)
         return false;

@@ -2,7 +2,7 @@
  *
  * The channel is the name of a lock. A message is a line of words: event, member, client, fence, mode, and the
  * description of the client up to the end: "granted ant 3 1794783362105714 exclusive web1:812 backup.sh". A fence of 0
- * means none. */
+ * means none. If the claim has a value, a tab and the value follow, as text (lock/value.h). */
 #include "command.h"
 #include "permit.h"
 
@@ -90,11 +90,25 @@ void command_unsubscribe(struct client *c, const struct resp_request *r)
     }
 }
 
+/* May the client be told of the event? The rules may have changed since it subscribed. What the decision costs is taken from the
+ * credit of all events in this turn (I31): a step of a rule takes an eighth of one of the search for subscribers. */
+static bool command_may_hear(struct client *c, const struct subscription *s, const struct watch_note *note)
+{
+    struct watch *w = &c->session->node->admin.watch;
+    uint32_t before = c->session->steps;
+    bool sees = permit_sees(c, note->name, note->name_len, watch_channel(s));
+    uint64_t cost = (uint64_t)(c->session->steps - before) * PERMIT_STEPS / 8;
+
+    w->credit -= cost < w->credit ? cost : w->credit;
+    return sees;
+}
+
 void command_event(struct client *c, const struct subscription *s, const struct watch_note *note)
 {
-    char line[512];
+    char line[512 + VALUE_TEXT_MAX + 1];
+    int len;
 
-    if (!permit_sees(c, note->name, note->name_len, watch_channel(s))) /* the rules may have changed meanwhile */
+    if (!command_may_hear(c, s, note))
         return;
     if (watch_channel(s)) { /* Redisson is told only that the lock is free */
         if (note->event != WATCH_RELEASED && note->event != WATCH_LOST)
@@ -105,8 +119,12 @@ void command_event(struct client *c, const struct subscription *s, const struct 
         resp_text(&c->out, "0");
         return;
     }
-    snprintf(line, sizeof line, "%s %s %" PRIu64 " %" PRIu64 " %s %s", watch_event_name[note->event], note->member,
-             note->client, note->fence, lock_mode_name[note->mode], note->who);
+    len = snprintf(line, 512, "%s %s %" PRIu64 " %" PRIu64 " %s %s", watch_event_name[note->event], note->member,
+                   note->client, note->fence, lock_mode_name[note->mode], note->who);
+    if (note->value_len) {
+        line[len] = '\t';
+        value_show(note->value, note->value_len, line + len + 1);
+    }
     command_news(c, s->pattern ? 4 : 3);
     resp_text(&c->out, s->pattern ? "pmessage" : "message");
     if (s->pattern)

@@ -18,9 +18,12 @@ static const struct rights *permit_rules(const struct client *c)
 
 static struct rights_verdict permit_decide(const struct client *c, unsigned any_of, const char *name, size_t len)
 {
-    if (c->operates)
-        return (struct rights_verdict){.allowed = true, .by_default = true};
-    return rights_decide(permit_rules(c), c->who, any_of, name, len);
+    struct rights_verdict v = {.allowed = true, .by_default = true};
+
+    if (!c->operates)
+        v = rights_decide(permit_rules(c), c->who, any_of, name, len);
+    c->session->steps += (uint32_t)(v.steps / PERMIT_STEPS);
+    return v;
 }
 
 /* Sends the error, and tells the audit trail. */
@@ -60,6 +63,11 @@ bool permit(struct client *c, unsigned any_of, struct resp_word name)
 bool permit_admin(struct client *c, const char *what)
 {
     return permit_or(c, RIGHT_ADMIN, (struct resp_word){"", 0}, what);
+}
+
+bool permit_allows(const struct client *c, unsigned any_of, const char *name, size_t len)
+{
+    return permit_decide(c, any_of, name, len).allowed;
 }
 
 bool permit_sees(const struct client *c, const char *name, size_t len, bool free)
@@ -125,28 +133,31 @@ struct keep_id permit_bind(const struct client *c, struct keep_id shown)
     return shown;
 }
 
-void permit_free(struct rights_who *who)
+/* The client is this one from now on. Returns the limit that applies to it, or null. */
+static const struct rights_limit *permit_become(struct client *c, struct rights_who *who, char label[RIGHTS_LABEL_MAX])
 {
-    if (!who)
-        return;
-    free(who->group);
-    free(who->key);
-    free(who->certs);
-    free(who);
+    rights_free(c->who);
+    c->who = who;
+    c->operates = who->operates;
+    rights_label(who, label);
+    party_join(c->session, label);
+    return rights_limit(permit_rules(c), who);
+}
+
+void permit_visit(struct client *c, struct rights_who *who)
+{
+    char label[RIGHTS_LABEL_MAX];
+
+    permit_become(c, who, label);
+    party_disconnect(c->session);
 }
 
 bool permit_meet(struct client *c, struct rights_who *who)
 {
     const struct rights *t = permit_rules(c);
-    const struct rights_limit *l;
     char line[RIGHTS_WHY_MAX], label[RIGHTS_LABEL_MAX];
+    const struct rights_limit *l = permit_become(c, who, label);
 
-    permit_free(c->who);
-    c->who = who;
-    c->operates = who->operates;
-    rights_label(who, label);
-    party_join(c->session, label);
-    l = rights_limit(t, who);
     if (c->operates || !l || !l->connections || c->session->party->connections <= l->connections)
         return true;
     snprintf(line, sizeof line, "%s may have at most %u connections to this member, by the limit in %s:%u", label,
@@ -272,6 +283,6 @@ void command_may(struct client *c, const struct resp_request *r)
         resp_integer(&c->out, v.allowed);
         resp_text(&c->out, why);
     }
-    permit_free(who);
+    rights_free(who);
     free(room);
 }

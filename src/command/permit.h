@@ -10,6 +10,8 @@
 bool permit(struct client *c, unsigned any_of, struct resp_word name);
 /* The same for `admin`. The error names `what` if there are no rules. */
 bool permit_admin(struct client *c, const char *what);
+/* The same, but nothing is sent. */
+bool permit_allows(const struct client *c, unsigned any_of, const char *name, size_t len);
 /* May it know of this lock, or (`free`) only when the lock is free? Nothing is sent. */
 bool permit_sees(const struct client *c, const char *name, size_t len, bool free);
 /* Is there a limit that the client has reached, so that one more request for `count` locks is too much? Then it is sent an error. */
@@ -33,6 +35,7 @@ void command_may(struct client *c, const struct resp_request *r);
 /* The driver knows more about the client, which owns `who` from now on. Returns false, with an error for the client, if it has too
  * many connections. */
 bool permit_meet(struct client *c, struct rights_who *who);
-void permit_free(struct rights_who *who);
+/* The same for a client that is no connection of its own, and is not counted as one: a browser acts as this client. */
+void permit_visit(struct client *c, struct rights_who *who);
 
 #endif

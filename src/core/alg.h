@@ -41,6 +41,13 @@ void dme_fault(struct dme *d, const char *fact);
         }                                                                                                              \
     } while (0)
 
+/* In a `malformed` handler: unless the fact holds, the state is malformed. */
+#define DME_HOLDS(fact)                                                                                                \
+    do {                                                                                                               \
+        if (!(fact))                                                                                                   \
+            return #fact;                                                                                              \
+    } while (0)
+
 /* Priority: the older claim first, of two equally old ones that of the lower site. */
 static inline bool dme_before(struct dme_ticket a, struct dme_ticket b)
 {

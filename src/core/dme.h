@@ -203,6 +203,11 @@ struct dme_alg {
 
     /* Null if the algorithm's invariants hold at this moment, else the one that does not: "SK1: there is one token". */
     const char *(*broken)(const struct dme_moment *moment);
+    /* Null if the state of one node is well-formed, else the fact that does not hold: "s->holder < d->n". In a well-formed
+     * state no event can make a handler touch foreign memory or fail an assertion (I8), and unless it reports a fault it
+     * leaves a well-formed state: `./run prove` proves that, and the checker looks at every state that can be reached. Null in
+     * algorithms whose handlers are safe in any state. It changes nothing. */
+    const char *(*malformed)(const struct dme *d, void *state);
 
     /* Replaces a state of the system by its canonical form: one that behaves in the same way, with numbers that do
      * not grow for ever. Returns whether it has changed anything. It is for options that are numbers as they are at first, and
@@ -280,6 +285,9 @@ void dme_init(const struct dme_conf *conf, struct dme_node *node, dme_id self, s
 void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct dme_event *event, struct dme_out *out);
 /* The site stops: it waits for nothing, is not inside, and nothing happens there until DME_RESTART. */
 void dme_crash(struct dme_node *node);
+
+/* Null if the node's state is well-formed, else the fact that does not hold: alg->malformed. */
+const char *dme_malformed(const struct dme_conf *conf, const struct dme_node *node);
 
 /* The messages that leave the site, in the order of sending: start with null, ends with null. */
 const struct dme_msg *dme_next(const struct dme_out *out, dme_id self, const struct dme_msg *last);

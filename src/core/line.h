@@ -36,6 +36,17 @@ static inline dme_id dme_line_last(struct dme_line line)
     return *dme_line_slot(line, *line.len - 1);
 }
 
+/* For `malformed`: has the line no more sites than slots, and is what stands in each of them below n? */
+static inline bool dme_line_is_sound(struct dme_line line, uint32_t n)
+{
+    for (uint32_t k = 0; k < line.slots; k++)
+        if (*dme_line_slot(line, k) >= n)
+            return false;
+    if (*line.len > line.slots)
+        return false;
+    return true;
+}
+
 /* False if all slots are taken, which only nonsense from a peer can bring about. */
 static inline bool dme_line_push(struct dme_line line, dme_id site)
 {

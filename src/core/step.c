@@ -78,15 +78,8 @@ void dme_out_init(struct dme_out *out, size_t size)
     out->size = size - sizeof *out;
 }
 
-static void step_clear(struct dme_out *out)
-{
-    out->used = 0;
-    out->fault = NULL;
-    out->started = out->stopped = out->entered = 0;
-}
-
 /* Receive what the site sent itself, and what that made it send itself, and so on. */
-static void step_settle(struct dme *d, void *state)
+static void step_receive_own(struct dme *d, void *state)
 {
     for (size_t at = 0; at < d->out->used && !d->out->fault;) {
         const struct dme_msg *m = (const struct dme_msg *)(d->out->bytes + at);
@@ -99,7 +92,9 @@ static void step_settle(struct dme *d, void *state)
 
 static struct dme step_begin(const struct dme_conf *conf, struct dme_node *node, struct dme_out *out)
 {
-    step_clear(out);
+    out->used = 0;
+    out->fault = NULL;
+    out->started = out->stopped = out->entered = 0;
     return (struct dme){.conf = conf, .node = node, .out = out, .self = node->self, .n = conf->n};
 }
 
@@ -113,7 +108,7 @@ void dme_init(const struct dme_conf *conf, struct dme_node *node, dme_id self, s
     d = step_begin(conf, node, out);
     if (conf->alg->init)
         conf->alg->init(&d, dme_state(node));
-    step_settle(&d, dme_state(node));
+    step_receive_own(&d, dme_state(node));
 }
 
 void dme_crash(struct dme_node *node)
@@ -193,7 +188,14 @@ void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct d
     default:
         assert(!"an event type");
     }
-    step_settle(&d, state);
+    step_receive_own(&d, state);
+}
+
+const char *dme_malformed(const struct dme_conf *conf, const struct dme_node *node)
+{
+    struct dme d = {.conf = conf, .node = (struct dme_node *)node, .self = node->self, .n = conf->n};
+
+    return conf->alg->malformed ? conf->alg->malformed(&d, dme_state(node)) : NULL;
 }
 
 const struct dme_msg *dme_next(const struct dme_out *out, dme_id self, const struct dme_msg *last)
@@ -227,7 +229,8 @@ struct dme_msg *dme_send(struct dme *d, dme_id to, uint8_t kind)
 
 void dme_send_ticket(struct dme *d, dme_id to, uint8_t kind, struct dme_ticket ticket)
 {
-    assert(step_tickets(d->conf, kind) > 0); /* a kind without tickets has no room for one */
+    assert(d->conf->alg->kinds[kind].fixed ||
+           d->conf->alg->kinds[kind].per_site); /* a kind without tickets has no room for one */
     dme_send(d, to, kind)->ticket[0] = ticket;
 }
 

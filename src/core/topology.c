@@ -215,9 +215,14 @@ static void topo_add(const struct topo_path *p, dme_id v)
     p->member[v * p->stride] = 1;
     if (count == 0)
         return;
-    while (!topo_possible(p, topo_child(p, v, r)))
-        r++;
-    topo_add(p, topo_child(p, v, r));
+    for (; r < count; r++) {
+        dme_id child = topo_child(p, v, r);
+
+        if (child != DME_NONE && topo_possible(p, child)) {
+            topo_add(p, child);
+            return;
+        }
+    }
 }
 
 bool topo_tree_quorum(uint32_t n, uint32_t arity, dme_id site, const uint8_t *down, uint8_t *member, size_t stride)

@@ -26,6 +26,19 @@ static uint8_t *wire_put(uint8_t *at, uint64_t x)
     return at;
 }
 
+/* Mode and site are mostly small: one byte each. */
+static uint8_t *wire_put_ticket(uint8_t *at, struct dme_ticket ticket)
+{
+    uint32_t mode = ticket.mode, site = ticket.site + 1;
+
+    at = wire_put(at, ticket.clock);
+    if (mode >= 0x80 || site >= 0x80)
+        return wire_put(wire_put(at, mode), site);
+    *at++ = (uint8_t)mode;
+    *at++ = (uint8_t)site;
+    return at;
+}
+
 struct wire_reader {
     const uint8_t *at, *end;
     const char *wrong;
@@ -55,8 +68,15 @@ static uint64_t wire_take(struct wire_reader *r)
 
 static struct dme_ticket wire_take_ticket(struct wire_reader *r, uint32_t n, uint32_t mode_max)
 {
-    uint64_t clock = wire_take(r), mode = wire_take(r), site = wire_take(r);
+    uint64_t clock = wire_take(r), mode, site;
 
+    if (r->end - r->at >= 2 && r->at[0] < 0x80 && r->at[1] < 0x80) { /* mostly */
+        mode = *r->at++;
+        site = *r->at++;
+    } else {
+        mode = wire_take(r);
+        site = wire_take(r);
+    }
     if (mode > mode_max)
         r->wrong = "a ticket has a mode that the rule does not allow";
     if (site > n)
@@ -87,11 +107,8 @@ size_t dme_encode(const struct dme_msg *m, uint8_t *buf)
 
     *at++ = m->kind;
     at = wire_put(at, m->fence);
-    for (uint32_t k = 0; k < m->count; k++) {
-        at = wire_put(at, m->ticket[k].clock);
-        at = wire_put(at, m->ticket[k].mode);
-        at = wire_put(at, (uint32_t)(m->ticket[k].site + 1));
-    }
+    for (uint32_t k = 0; k < m->count; k++)
+        at = wire_put_ticket(at, m->ticket[k]);
     return (size_t)(at - buf);
 }
 

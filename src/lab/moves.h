@@ -12,6 +12,12 @@ struct moves_remark {
     char *text; /* one line */
 };
 
+/* A recorded run (replay.h): what the record and the algorithm disagree about, at the move of this number; 0: before the first. */
+struct moves_verdict {
+    uint32_t move;
+    char *text;
+};
+
 struct moves {
     struct dme_conf conf;
     bool fifo;
@@ -21,6 +27,11 @@ struct moves {
     const char *caption;               /* a sentence for a picture; or null */
     const struct moves_remark *remark; /* by growing move */
     uint32_t remarks;
+    struct lab_world *begin; /* the run begins there; null: with all sites as at first */
+    bool recorded;
+    uint64_t *age_ms; /* recorded: of each move */
+    struct moves_verdict *verdict;
+    uint32_t verdicts;
     uint32_t loop; /* from this move on the run goes round for ever; count: it ends */
 };
 

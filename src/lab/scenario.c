@@ -3,35 +3,17 @@
 
 #include "alg/list.h"
 #include "base/memory.h"
-#include "world.h"
+#include "scenario_inside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 34, LINE_MAX_LEN = 1 << 16, SETTLE_MAX = 100000 };
-
-struct play {
-    struct dme_conf conf;    /* conf.alg is null until it is known */
-    uint32_t promises;       /* of the network: DME_FIFO, DME_SEQUENCED */
-    struct lab_world *world; /* null until the first move */
-    FILE *output;            /* of this block, into block and len */
-    char *block;
-    size_t len;
-    bool faulted;
-    struct world_move *moves; /* so far */
-    uint32_t moved;
-    bool commanded; /* a command has been seen */
-    struct moves_remark *remark;
-    uint32_t remarks;
-    unsigned words;
-    char *word[WORDS_MAX];
-    struct scenario_error *error;
-};
+enum { LINE_MAX_LEN = 1 << 16, SETTLE_MAX = 100000 };
 
 /* Records what is wrong with the line. Always returns false. */
-static bool __attribute__((format(printf, 2, 3))) play_wrong(struct play *p, const char *format, ...)
+bool play_wrong(struct play *p, const char *format, ...)
 {
     va_list args;
 
@@ -41,7 +23,7 @@ static bool __attribute__((format(printf, 2, 3))) play_wrong(struct play *p, con
     return false;
 }
 
-static bool play_number(struct play *p, const char *word, const char *what, uint32_t below, uint32_t *number)
+bool play_number(struct play *p, const char *word, const char *what, uint32_t below, uint32_t *number)
 {
     char *end;
     unsigned long x = strtoul(word, &end, 10);
@@ -153,7 +135,7 @@ static bool play_begin(struct play *p)
 
 /* ------------------------------------------------------------------------------------------------------------ moves */
 
-static bool play_site(struct play *p, unsigned k, dme_id *site)
+bool play_site(struct play *p, unsigned k, dme_id *site)
 {
     return play_number(p, p->word[k], "site", p->conf.n, site);
 }
@@ -197,12 +179,17 @@ static bool play_move(struct play *p, const struct world_move *move)
     if (p->faulted)
         return play_wrong(p, "the algorithm has contradicted itself; nothing can happen after that");
     dme_text_init(&text, line, sizeof line);
+    play_keep_message(p, move);
     objection = world_play(w, move, &text);
-    if (objection)
-        return play_wrong(p, "%s %u is not possible: %s", p->word[0], move->site, objection);
+    if (objection) {
+        snprintf(line, sizeof line, "%s %u is not possible: %s", p->word[0], move->site, objection);
+        return play_impossible(p, line);
+    }
     fprintf(p->output, "%s\n", line);
     p->moves = mem_grow(p->moves, (p->moved + 1) * sizeof *p->moves);
     p->moves[p->moved++] = *move;
+    p->age_ms = mem_grow(p->age_ms, p->moved * sizeof *p->age_ms);
+    p->age_ms[p->moved - 1] = 0;
     p->faulted = w->out->fault;
     if (w->out->entered && !world_safe(w))
         play_tell_broken(p);
@@ -305,9 +292,14 @@ static bool play_message(struct play *p, uint32_t type)
         return false;
     k = play_find(p, from, to, kind, nth);
     if (k == SIZE_MAX)
-        return play_wrong(p, "no such message is in flight from %u to %u; a line \"flight\" shows what is", from, to);
+        return p->recorded
+                   ? play_impossible(p, "the algorithm has sent no such message")
+                   : play_wrong(p, "no such message is in flight from %u to %u; a line \"flight\" shows what is", from,
+                                to);
     if (type == DME_RECEIVE && !world_may_arrive(p->world, k, p->promises))
-        return play_wrong(p, "an older message must arrive first on this network; deliver that, or say \"order any\"");
+        return play_impossible(
+            p, p->recorded ? "an older message of the same channel has not arrived"
+                           : "an older message must arrive first on this network; deliver that, or say \"order any\"");
     move = world_delivery(p->world, k);
     move.type = type;
     return play_move(p, &move);
@@ -392,6 +384,11 @@ static const struct play_command {
     {"rule", "rule exclusive|shared|slots:K|group:M", 2, 2, true, play_rule},
     {"set", "set KEY=VALUE", 2, 2, true, play_set},
     {"order", "order fifo|any", 2, 2, true, play_order},
+    {"recorded", "recorded [AGE enters|- BYTES]", 1, 4, false, play_recorded},
+    {"state", "state SITE COUNT BYTES", 4, 4, false, play_state},
+    {"before", "before FIRST COUNT request SITE MODE | release SITE | get SITE FROM BYTES | local SITE FROM", 5, 7,
+     false, play_before},
+    {"inflight", "inflight FROM TO BYTES", 4, 4, false, play_inflight},
     {"request", "request SITE [MODE]", 2, 3, false, play_request},
     {"release", "release SITE", 2, 2, false, play_release},
     {"timer", "timer SITE TIMER", 3, 3, false, play_timer},
@@ -405,7 +402,7 @@ static const struct play_command {
     {"join", "join SITE", 2, 2, false, play_failure},
     {"leave", "leave SITE", 2, 2, false, play_failure},
     {"suspect", "suspect SITE", 2, 2, false, play_failure},
-    {"cut", "cut SITE...", 2, WORDS_MAX, false, play_cut},
+    {"cut", "cut SITE...", 2, PLAY_WORDS_MAX, false, play_cut},
     {"heal", "heal", 1, 1, false, play_heal},
     {"show", "show [SITE]", 1, 2, false, play_show},
     {"flight", "flight", 1, 1, false, play_flight},
@@ -418,7 +415,7 @@ static bool play_command(struct play *p, char *line)
     char *rest = line, *word;
 
     for (p->words = 0; (word = strtok_r(rest, " \t\r", &rest)); p->word[p->words++] = word)
-        if (p->words == WORDS_MAX)
+        if (p->words == PLAY_WORDS_MAX)
             return play_wrong(p, "too many words");
     while (c->name && strcmp(c->name, p->word[0]) != 0)
         c++;
@@ -426,7 +423,7 @@ static bool play_command(struct play *p, char *line)
         return play_wrong(p,
                           "unknown command \"%s\"; it is one of algorithm, sites, rule, set, order, request, release, "
                           "timer, deliver, lose, duplicate, settle, crash, restart, resume, join, leave, suspect, cut, "
-                          "heal, show, flight",
+                          "heal, show, flight, recorded, state, before, inflight",
                           p->word[0]);
     if (p->words < c->words_min || p->words > c->words_max)
         return play_wrong(p, "the command is: %s", c->usage);
@@ -434,7 +431,12 @@ static bool play_command(struct play *p, char *line)
         return play_wrong(p, "%s comes before the first move", c->name);
     if (!p->conf.alg && c->run != play_algorithm)
         return play_wrong(p, "which algorithm? Begin with a line \"algorithm NAME\", or name the file after one");
-    return (c->scene || play_begin(p)) && c->run(p);
+    if (!c->scene && !play_begin(p))
+        return false;
+    if (p->midst && !p->begin && c->run != play_state && c->run != play_before && c->run != play_inflight &&
+        c->run != play_recorded)
+        p->begin = world_clone(p->world);
+    return p->stopped || c->run(p);
 }
 
 /* The end of a block: what it printed goes behind its dashes. A block without output needs none. */
@@ -537,7 +539,10 @@ bool scenario_play(const char *path, const char *text, char **played, struct sce
     bool fine = play_all(&p, path, text, played);
 
     free(p.moves);
+    free(p.got);
+    free(p.age_ms);
     play_free_remarks(p.remark, p.remarks);
+    play_free_verdicts(p.verdict, p.verdicts);
     if (!fine) {
         free(*played);
         *played = NULL;
@@ -545,28 +550,47 @@ bool scenario_play(const char *path, const char *text, char **played, struct sce
     return fine;
 }
 
-bool scenario_run(const char *path, const char *text, struct moves *run, struct scenario_error *error)
+static bool scenario_run_by(struct play *p, const char *path, const char *text, struct moves *run)
 {
-    struct play p = {.error = error};
     char *played;
-    bool fine = play_all(&p, path, text, &played);
+    bool fine = play_all(p, path, text, &played);
 
     free(played);
-    *run = (struct moves){.conf = p.conf,
-                          .fifo = p.promises & DME_FIFO,
-                          .move = p.moves,
-                          .count = p.moved,
-                          .remark = p.remark,
-                          .remarks = p.remarks,
-                          .loop = p.moved};
+    free(p->got);
+    *run = (struct moves){.conf = p->conf,
+                          .fifo = p->promises & DME_FIFO,
+                          .move = p->moves,
+                          .count = p->moved,
+                          .remark = p->remark,
+                          .remarks = p->remarks,
+                          .begin = p->begin,
+                          .recorded = p->recorded,
+                          .age_ms = p->age_ms,
+                          .verdict = p->verdict,
+                          .verdicts = p->verdicts,
+                          .loop = p->moved};
     if (!fine)
         scenario_run_free(run);
     return fine;
 }
 
+bool scenario_run(const char *path, const char *text, struct moves *run, struct scenario_error *error)
+{
+    return scenario_run_by(&(struct play){.error = error}, path, text, run);
+}
+
+bool scenario_replay(const char *path, const char *text, struct moves *run, struct scenario_error *error)
+{
+    return scenario_run_by(&(struct play){.error = error, .believes = true}, path, text, run);
+}
+
 void scenario_run_free(struct moves *run)
 {
     free((void *)run->move);
+    free(run->age_ms);
+    play_free_verdicts(run->verdict, run->verdicts);
+    if (run->begin)
+        world_free(run->begin);
     play_free_remarks((struct moves_remark *)run->remark, run->remarks);
     *run = (struct moves){0};
 }

@@ -16,6 +16,7 @@
  *     rule slots:2             else the first that the algorithm knows
  *     set KEY=VALUE            an option of the algorithm
  *     order fifo|any           else what the algorithm needs
+ *     recorded                 the run was recorded (replay.h)
  *
  * and those that make something happen, or show what has:
  *
@@ -28,7 +29,18 @@
  *     cut SITE...       these are cut off from all others                 heal
  *     suspect SITE      the others are told that it is down, and it is not
  *     show [SITE]              the state of a site, or of all
- *     flight                   the messages in flight, oldest first */
+ *     flight                   the messages in flight, oldest first
+ *
+ * and those of runs that were recorded, and may begin in the midst:
+ *
+ *     state SITE COUNT BYTES   the states of COUNT sites from SITE on (lock/dormant.h); before the first move
+ *     before FIRST COUNT EVENT   an event of one of these sites by itself: request SITE MODE, release SITE, get SITE FROM BYTES or
+ *                              local SITE FROM; before the first move
+ *     inflight FROM TO BYTES   a message that is in flight (core/wire.h); before the first move
+ *     recorded AGE enters|- BYTES   of the last move: ms before the record was read; did the site enter; which message arrived, or -
+ *
+ * The bytes of a state are believed: they could make an algorithm do anything. So `state` is possible only where that can do no harm, in
+ * the sandbox of a browser (scenario_replay). */
 #ifndef DIBS_LAB_SCENARIO_H
 #define DIBS_LAB_SCENARIO_H
 
@@ -46,5 +58,7 @@ bool scenario_play(const char *path, const char *text, char **played, struct sce
 /* The same, for the run: its moves, and its remarks, which are the comments behind the first command. */
 bool scenario_run(const char *path, const char *text, struct moves *run, struct scenario_error *error);
 void scenario_run_free(struct moves *run);
+/* The same, also for recorded runs that begin in the midst. A move of a recorded run that is impossible ends it, and is a verdict. */
+bool scenario_replay(const char *path, const char *text, struct moves *run, struct scenario_error *error);
 
 #endif

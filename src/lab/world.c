@@ -84,6 +84,16 @@ void world_send(struct lab_world *w, const struct dme_msg *m)
     w->sent++;
 }
 
+void world_forget(struct lab_world *w, dme_id first, uint32_t count)
+{
+    for (size_t k = w->flights; k-- > 0;) {
+        const struct dme_msg *m = w->flight[k].msg;
+
+        if (m->from >= first && m->from < first + count && (m->to < first || m->to >= first + count))
+            free(world_take(w, k));
+    }
+}
+
 struct lab_world *world_new(const struct dme_conf *conf)
 {
     struct lab_world *w = mem_new(sizeof *w);
@@ -333,6 +343,8 @@ const char *world_broken(const struct lab_world *w)
         to[k] = w->flight[k].msg->to;
     }
     broken = w->conf.alg->broken ? w->conf.alg->broken(&now) : NULL;
+    for (dme_id i = 0; i < w->conf.n && !broken; i++)
+        broken = dme_malformed(&w->conf, w->node[i]);
     free(msg);
     free(to);
     return broken;
@@ -375,7 +387,7 @@ void world_print_move(const struct lab_world *w, const struct world_move *move, 
     switch (move->type) {
     case DME_REQUEST:
         dme_print(text, "request %u", move->site);
-        if (move->arg)
+        if (move->arg || w->conf.rule == DME_GROUP) /* without a mode, a group's first is meant, which is not 0 */
             dme_print(text, " %u", move->arg);
         break;
     case DME_RELEASE:

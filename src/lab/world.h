@@ -88,6 +88,9 @@ const char *world_objects(const struct lab_world *w, const struct world_move *mo
 /* Puts a copy of a message in flight that no step has sent: for tests with liars. */
 void world_send(struct lab_world *w, const struct dme_msg *m);
 
+/* Forgets the messages in flight from these `count` sites to all others: for runs that begin in the midst. */
+void world_forget(struct lab_world *w, dme_id first, uint32_t count);
+
 /* Where in w->flight the message of this move is, or SIZE_MAX. */
 size_t world_find(const struct lab_world *w, const struct world_move *move);
 /* May this message be the next to arrive, on a network that keeps the promises in needs (DME_FIFO, DME_SEQUENCED,

@@ -10,7 +10,8 @@
 enum { HELLO = 1, LETTER, ACK, REFUSE, NOTE };
 enum { HELLO_NUMBERS = 6 };
 enum { HEAD = 5 /* length and type */, NUMBER = 4 /* of a letter */, MAGIC = 0x73626964 /* "dibs" */ };
-enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + HELLO_NUMBERS * 8 };
+enum { HELLO_LATER = 128 /* bytes that later versions may append */ };
+enum { HELLO_MAX = HEAD + 4 + 1 + 2 * (1 + LINK_NAME_MAX) + HELLO_NUMBERS * 8 + 1 + HELLO_LATER };
 _Static_assert(LINK_NAME_MAX <= UINT8_MAX, "the length of a name is one byte");
 _Static_assert(LINK_REFUSAL_MAX == HEAD + LINK_REASON_MAX, "a refusal is a head and a reason");
 _Static_assert(HEAD + NUMBER + LINK_MESSAGE_MAX < LINK_INPUT_MAX, "the longest frame fits into the input buffer");
@@ -61,6 +62,7 @@ static void link_meet(struct link *k, uint64_t incarnation)
         link_forget_letters(k);
         bytes_free(&k->notes);
         k->peer_incarnation = incarnation;
+        k->version = 0;
     }
 }
 
@@ -79,21 +81,23 @@ uint8_t *link_send(struct link *k, size_t len)
     return pack_number(at, ++k->made, NUMBER);
 }
 
+bool link_speaks(const struct link *k, unsigned version)
+{
+    return version <= (k->version ? k->version : k->self->oldest);
+}
+
 void link_note(struct link *k, const uint8_t *bytes, size_t len)
 {
     const char *wrong;
+    const struct registry_entry *entry = registry_check(LINK_NOTE, bytes, len, &wrong);
 
-    assert(len <= LINK_MESSAGE_MAX && registry_check(LINK_NOTE, bytes, len, &wrong));
-    (void)wrong;
+    assert(len <= LINK_MESSAGE_MAX && entry);
+    if (!link_speaks(k, entry->since))
+        return;
     if (k->state != LINK_UP && bytes_len(&k->notes) + len > LINK_NOTES_WAIT)
         bytes_free(&k->notes); /* they are out of date */
     if (bytes_len(&k->notes) <= LINK_NOTES_MAX)
         memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
-}
-
-bool link_is_congested(const struct link *k)
-{
-    return bytes_len(&k->keep) > LINK_BACKLOG_MAX;
 }
 
 /* The peer acknowledges all letters up to this number. Returns false if the number is impossible. */
@@ -149,6 +153,7 @@ void link_begin_anew(struct link *k)
     link_forget_letters(k);
     bytes_free(&k->notes);
     k->peer_incarnation = k->expected = 0;
+    k->version = 0;
     if (k->state != LINK_DOWN)
         link_end(k, "a new incarnation begins");
     k->anew = true;
@@ -171,14 +176,15 @@ void link_connected(struct link *k)
     link_disconnected(k);
     k->state = LINK_OPENING;
     k->anew = false;
-    at = link_frame(&k->wire, HELLO, 4 + 1 + 2 + self + peer + HELLO_NUMBERS * 8);
-    at = pack_number(pack_number(at, MAGIC, 4), LINK_VERSION, 1);
+    at = link_frame(&k->wire, HELLO, 4 + 1 + 2 + self + peer + HELLO_NUMBERS * 8 + 1);
+    at = pack_number(pack_number(at, MAGIC, 4), k->self->newest, 1);
     at = pack_text(pack_text(at, k->self->name, self), k->peer, peer);
     at = pack_number(at, k->self->digest, 8);
     at = pack_number(pack_number(at, k->self->cluster, 8), k->self->disk, 8);
     at = pack_number(at, k->self->incarnation, 8);
     at = pack_number(at, k->peer_incarnation, 8);
-    pack_number(at, k->received, 8);
+    at = pack_number(at, k->received, 8);
+    pack_number(at, k->self->oldest, 1);
     k->told = k->received;
 }
 
@@ -197,14 +203,14 @@ static bool link_is(const char *name, const char *text, size_t len)
 struct link_hello {
     size_t from_len, to_len;
     const char *from, *to;
-    uint64_t magic, version, digest, cluster, disk, incarnation, remembers, received;
+    uint64_t magic, newest, oldest, digest, cluster, disk, incarnation, remembers, received;
 };
 
-/* Returns false if this is no HELLO. */
-static bool link_read_hello(struct unpack *u, struct link_hello *h)
+/* Returns false if this is no HELLO. One of a version that is not negotiated has another form, or a later one has more bytes. */
+static bool link_read_hello(const struct link *k, struct unpack *u, struct link_hello *h)
 {
     h->magic = unpack_number(u, 4);
-    h->version = unpack_number(u, 1);
+    h->newest = h->oldest = unpack_number(u, 1);
     h->from = unpack_text(u, &h->from_len);
     h->to = unpack_text(u, &h->to_len);
     h->digest = unpack_number(u, 8);
@@ -213,9 +219,11 @@ static bool link_read_hello(struct unpack *u, struct link_hello *h)
     h->incarnation = unpack_number(u, 8);
     h->remembers = unpack_number(u, 8);
     h->received = unpack_number(u, 8);
-    if (h->magic == MAGIC && h->version != LINK_VERSION)
+    if (h->magic == MAGIC && h->newest && h->newest < LINK_VERSION_FIRST)
         return true;
-    return h->magic == MAGIC && !u->wrong && u->at == u->end;
+    h->oldest = unpack_number(u, 1);
+    return h->magic == MAGIC && !u->wrong && h->oldest && h->oldest <= h->newest &&
+           (u->at == u->end || h->newest > k->self->newest);
 }
 
 /* The number of the last of our letters that the peer has. */
@@ -232,18 +240,46 @@ static bool link_may_have(const struct link *k, const struct link_hello *h)
     return link_has(k, h) >= k->acked && link_has(k, h) <= k->made;
 }
 
+/* The newest version that both sides speak; 0: there is none. */
+static unsigned link_common_version(const struct link_self *self, const struct link_hello *h)
+{
+    uint64_t newest = self->newest < h->newest ? self->newest : h->newest;
+    uint64_t oldest = self->oldest > h->oldest ? self->oldest : h->oldest;
+
+    return newest < oldest ? 0 : (unsigned)newest;
+}
+
+/* Members that are one version apart work together, so the older ones are brought to the next version first. */
+static void link_explain_versions(const struct link *k, const struct link_hello *h, char *buf, size_t size)
+{
+    unsigned self = k->self->newest, peer = (unsigned)h->newest, older = self < peer ? self : peer;
+
+    if (older < LINK_VERSION_FIRST)
+        snprintf(
+            buf, size,
+            "%.63s speaks version %u of the protocol between members, %.63s version %u; versions below %u work with no "
+            "other: end all daemons, then start all with the same build",
+            k->self->name, self, k->peer, peer, LINK_VERSION_FIRST);
+    else
+        snprintf(
+            buf, size,
+            "%.63s speaks version %u of the protocol between members, %.63s version %u; only one version apart works: "
+            "upgrade all members to a build with version %u first",
+            k->self->name, self, k->peer, peer, older + 1);
+}
+
 /* Returns null if the peer is the expected one, else the reason why not, in `buf`. */
 static const char *link_check_hello(const struct link *k, const struct link_hello *h, char *buf, size_t size)
 {
     const char *self = k->self->name;
 
-    if (h->version != LINK_VERSION)
-        snprintf(buf, size, "%s speaks version %u of the protocol, the other side %u", self, LINK_VERSION,
-                 (unsigned)h->version);
+    if (!link_common_version(k->self, h))
+        link_explain_versions(k, h, buf, size);
     else if (!link_is(self, h->to, h->to_len) || !link_is(k->peer, h->from, h->from_len))
         snprintf(buf, size, "this is the link from %s to %s, but %.*s wants to reach %.*s", self, k->peer,
                  (int)h->from_len, h->from, (int)h->to_len, h->to);
-    else if (h->digest != k->self->digest)
+    else if (h->digest != k->self->digest &&
+             (!h->digest || (h->digest != k->self->fits[0] && h->digest != k->self->fits[1])))
         snprintf(buf, size, "the members' configurations differ; that of %s is: %s", self, k->self->summary);
     else if (h->cluster && k->self->cluster && h->cluster != k->self->cluster)
         snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members",
@@ -265,6 +301,7 @@ static const char *link_check_hello(const struct link *k, const struct link_hell
 static void link_open(struct link *k, const struct link_hello *h)
 {
     link_meet(k, h->incarnation);
+    k->version = (uint8_t)link_common_version(k->self, h);
     link_acked(k, link_has(k, h));
     k->unsent = k->keep.start;
     k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
@@ -301,7 +338,7 @@ static void link_control(struct link *k, uint64_t type, struct unpack *u)
     } else if (type == HELLO && k->state == LINK_OPENING) {
         struct link_hello hello;
 
-        reason = link_read_hello(u, &hello) ? link_check_hello(k, &hello, buf, sizeof buf) : link_no_hello;
+        reason = link_read_hello(k, u, &hello) ? link_check_hello(k, &hello, buf, sizeof buf) : link_no_hello;
         if (reason)
             link_refuse(k, reason);
         else
@@ -316,22 +353,17 @@ static void link_control(struct link *k, uint64_t type, struct unpack *u)
     }
 }
 
-/* The longest valid frame of this type: a peer cannot make us wait for more bytes. */
-static size_t link_longest(uint64_t type)
-{
-    return type == LETTER || type == NOTE ? 1 + NUMBER + LINK_MESSAGE_MAX
-           : type == REFUSE               ? 1 + LINK_REASON_MAX
-                                          : HELLO_MAX;
-}
-
 enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len)
 {
     bytes_consume(&k->in, 0); /* frees the bytes of the message taken before, if no others follow */
     while ((k->state == LINK_OPENING || k->state == LINK_UP) && bytes_len(&k->in) >= HEAD) {
         struct unpack u = {.at = k->in.at + k->in.start, .end = k->in.at + k->in.end};
         uint64_t body = unpack_number(&u, 4), type = unpack_number(&u, 1);
+        size_t longest = type == LETTER || type == NOTE ? 1 + NUMBER + LINK_MESSAGE_MAX
+                         : type == REFUSE               ? 1 + LINK_REASON_MAX
+                                                        : HELLO_MAX;
 
-        if (body < 1 || body > link_longest(type)) {
+        if (body < 1 || body > longest) { /* so a peer cannot make us wait for more bytes */
             link_refuse(k, "a frame of impossible length");
             return LINK_NOTHING;
         }
@@ -378,12 +410,6 @@ static void link_fill_wire(struct link *k)
     k->unsent = to;
 }
 
-/* Is there a letter, a note or an acknowledgement to be written? */
-static bool link_has_more(const struct link *k)
-{
-    return k->unsent != k->keep.end || bytes_len(&k->notes) || k->received - k->told >= LINK_ACK_EVERY;
-}
-
 const uint8_t *link_output(struct link *k, size_t *len)
 {
     if (k->state == LINK_UP && bytes_len(&k->wire) == 0 && link_has_more(k))
@@ -394,6 +420,7 @@ const uint8_t *link_output(struct link *k, size_t *len)
 
 void link_wrote(struct link *k, size_t len)
 {
+    assert(len <= bytes_len(&k->wire));
     bytes_consume(&k->wire, len);
 }
 
@@ -431,7 +458,7 @@ const char *link_objects(const struct link *k, const uint8_t *bytes, size_t len,
     struct link_hello hello;
     struct unpack u;
 
-    if (link_find_hello(bytes, len, &u) <= 0 || !link_read_hello(&u, &hello))
+    if (link_find_hello(bytes, len, &u) <= 0 || !link_read_hello(k, &u, &hello))
         return link_no_hello;
     return link_check_hello(k, &hello, buf, size);
 }

@@ -6,9 +6,16 @@
  * the connection breaks, as long as both processes run (I15). *Notes* may be lost. They overtake letters. While there
  * is no connection, only the newest notes wait for one.
  *
- * Identity. HELLO has the name of its sender, the name of the member that the sender wants to reach, the version of the
- * protocol, a digest of the configuration, and the numbers of the cluster and of the sender's data directory. A side
- * refuses a HELLO that does not match, with a reason that both sides learn.
+ * Identity. HELLO has the name of its sender, the name of the member that the sender wants to reach, a digest of the
+ * configuration, and the numbers of the cluster and of the sender's data directory. A side refuses a HELLO that does not
+ * match, with a reason that both sides learn.
+ *
+ * Versions. HELLO also has the newest and the oldest version of the protocol that its sender speaks: its own, and the one before. The
+ * link uses the newest version that both sides speak, so members that are one version apart work together, and others refuse each
+ * other. A later version may add messages, each with the version since which it exists (registry.h), and may append bytes to HELLO,
+ * which an earlier one ignores. It changes no message that exists. A message that the peer does not know is not sent
+ * to it: link_note drops such a note, and before a letter of that sort the sender asks link_speaks. Until the first HELLO of an
+ * incarnation, the link uses the oldest version.
  *
  * Incarnations. A process that has just started, or that begins a new incarnation, has forgotten all letters. HELLO has
  * the *incarnation* of its sender, a number that is larger than every earlier one. If it is larger than the one known
@@ -40,7 +47,8 @@
 #include <stdint.h>
 
 enum {
-    LINK_VERSION = 3,
+    LINK_VERSION = 6,
+    LINK_VERSION_FIRST = 6, /* the first version that is negotiated: earlier ones are refused */
     LINK_NAME_MAX = 63,
     LINK_REASON_MAX = 400,
     LINK_MESSAGE_MAX = 1 << 20,
@@ -57,10 +65,12 @@ struct link_self {
     const char *name;
     const char *summary; /* the configuration, as text for people */
     uint64_t digest;     /* a hash of the configuration, for comparison */
+    uint64_t fits[2];    /* other digests that a peer may have; 0: none */
     uint64_t cluster;    /* the cluster's number; 0: not known yet */
     uint64_t disk;       /* the number of its data directory; 0: it has none */
     uint64_t incarnation;
-    bool mute; /* the incarnation is not durable yet: nothing is sent */
+    uint8_t newest, oldest; /* versions of the protocol that it speaks */
+    bool mute;              /* the incarnation is not durable yet: nothing is sent */
 };
 
 enum link_state { LINK_DOWN, LINK_OPENING /* HELLO is awaited */, LINK_UP, LINK_ENDING /* write the rest, close */ };
@@ -75,6 +85,7 @@ struct link {
     uint64_t peer_disk;        /* the number that its data directory must have; 0: any */
     uint64_t disk_seen;        /* the number that its last HELLO had */
     enum link_state state;
+    uint8_t version;              /* which version both sides speak; 0: the peer has not said */
     char reason[LINK_REASON_MAX]; /* why the last connection ended, or is about to end; or "" */
     bool anew;                    /* it ended because a new incarnation began: connect again without delay */
     bool banned;                  /* the peer has broken the protocol: no connection is made any more */
@@ -101,9 +112,14 @@ void link_expect(struct link *k, uint64_t incarnation);
 uint8_t *link_send(struct link *k, size_t len);
 /* Adds a note, which may be lost. */
 void link_note(struct link *k, const uint8_t *bytes, size_t len);
+/* Does the peer know this version of the protocol, as far as this side knows? */
+bool link_speaks(const struct link *k, unsigned version);
 /* This side begins a new incarnation, the one in link_self: forgets all letters and ends the connection. */
 void link_begin_anew(struct link *k);
-bool link_is_congested(const struct link *k);
+static inline bool link_is_congested(const struct link *k)
+{
+    return bytes_len(&k->keep) > LINK_BACKLOG_MAX;
+}
 
 /* There is a new connection. It replaces an earlier one, if any. */
 void link_connected(struct link *k);
@@ -116,6 +132,16 @@ bool link_is_full(const struct link *k);
 enum link_sort link_take(struct link *k, const uint8_t **message, size_t *len);
 /* Tells the peer the reason, and ends the connection. */
 void link_refuse(struct link *k, const char *reason);
+/* Is there a letter, a note or an acknowledgement that is not among the bytes to be written next? */
+static inline bool link_has_more(const struct link *k)
+{
+    return k->unsent != k->keep.end || bytes_len(&k->notes) || k->received - k->told >= LINK_ACK_EVERY;
+}
+/* Is the link up, with nothing to write? Then link_output would have no bytes. */
+static inline bool link_is_quiet(const struct link *k)
+{
+    return k->state == LINK_UP && bytes_len(&k->wire) == 0 && !link_has_more(k);
+}
 /* Bytes to write now; none if *len is 0. The driver then calls link_wrote with the number of bytes that it has
  * written. */
 const uint8_t *link_output(struct link *k, size_t *len);

@@ -150,13 +150,6 @@ void old_look(struct locks *l, struct lock *lock)
         }
 }
 
-bool old_encumbers(const struct lock *lock, const struct claim *c)
-{
-    const struct lock_old *old = lock->old;
-
-    return old && (old->unheard || (old->elsewhere && (lock->slots || !dme_compatible(c->mode, old->mode))));
-}
-
 void old_heard(struct lock *lock, uint32_t from)
 {
     if (lock->old) {

@@ -48,7 +48,12 @@ static inline bool old_is_unclear(const struct lock *lock)
     return lock->old && lock->old->unheard;
 }
 /* Must claim `c` wait for clients of other members that are, or may be, carried-over holders? */
-bool old_encumbers(const struct lock *lock, const struct claim *c);
+static inline bool old_encumbers(const struct lock *lock, const struct claim *c)
+{
+    const struct lock_old *old = lock->old;
+
+    return old && (old->unheard || (old->elsewhere && (lock->slots || !dme_compatible(c->mode, old->mode))));
+}
 /* If this member has carried-over holders, tells the home of the name about them and the kind. */
 void old_tell_home(struct locks *l, struct lock *lock);
 /* Answers the INQUIRE `m` of member `from`. `lock` is null if this member does not know the name. */

@@ -53,8 +53,3 @@ void due_clear(struct due *d, struct claim *c)
     if (slot != d->count--)
         due_sift(d, slot, d->heap[d->count + 1]);
 }
-
-struct claim *due_first(const struct due *d)
-{
-    return d->count ? d->heap[1] : NULL;
-}

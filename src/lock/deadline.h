@@ -15,6 +15,9 @@ void due_free(struct due *d);
 void due_set(struct due *d, struct claim *c);
 void due_clear(struct due *d, struct claim *c);
 /* The claim with the earliest deadline, or null. */
-struct claim *due_first(const struct due *d);
+static inline struct claim *due_first(const struct due *d)
+{
+    return d->count ? d->heap[1] : NULL;
+}
 
 #endif

@@ -19,6 +19,7 @@ void digest_gain(struct locks *l, struct claim *c)
     }
     c->held_at = (uint32_t)l->held_count;
     l->held[l->held_count++] = (struct lock_held){.claim = c, .hash = c->lock->hash};
+    ring_push(&l->ages, &c->in_ages);
 }
 
 void digest_lose(struct locks *l, struct claim *c)
@@ -28,6 +29,7 @@ void digest_lose(struct locks *l, struct claim *c)
     assert(l->held[c->held_at].claim == c);
     last->claim->held_at = c->held_at;
     l->held[c->held_at] = *last;
+    ring_cut(&c->in_ages);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- filters */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/pack.h"
+#include "base/slab.h"
 #include "core/wire.h"
 #include "dormant.h"
 #include "link/link.h"
@@ -66,19 +67,14 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
     return true;
 }
 
-uint32_t instance_home(const struct locks *l, const struct lock *lock)
+uint64_t instance_fence(const struct locks *l, const struct lock *lock)
 {
-    return (uint32_t)((lock->hash >> 32) % l->view.n);
-}
+    uint64_t fence = l->fence;
 
-static dme_id instance_site(const struct locks *l, const struct lock *lock, uint32_t member, uint32_t s)
-{
-    return (member + l->view.n - instance_home(l, lock)) % l->view.n * lock_sites(lock) + s;
-}
-
-static uint32_t instance_member(const struct locks *l, const struct lock *lock, dme_id site)
-{
-    return (site / lock_sites(lock) + instance_home(l, lock)) % l->view.n;
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
+        if (fence < lock->site[s].node->fence)
+            fence = lock->site[s].node->fence;
+    return fence;
 }
 
 /* Makes `buffer` at least `size` bytes long. */
@@ -127,6 +123,7 @@ void instance_begin_view(struct locks *l)
 {
     uint32_t kinds = l->conf.policies + 1 + INSTANCE_SLOT_KINDS;
 
+    trace_begin_view(&l->trace);
     instance_forget_kinds(l, kinds);
     if (!l->kind)
         l->kind = mem_new(kinds * sizeof *l->kind);
@@ -141,7 +138,7 @@ void instance_free(struct locks *l)
 }
 
 /* Makes the kind, and room for what its steps send and for any of its messages. */
-static void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t policy, uint32_t slots)
+void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t policy, uint32_t slots)
 {
     const struct dme_alg *alg = slots ? l->policy[policy].slots_algorithm : l->policy[policy].algorithm;
     size_t out_size;
@@ -159,23 +156,9 @@ static void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t 
         dme_out_init(l->out, out_size);
     }
     l->msg = instance_buffer(l->msg, &l->msg_size, dme_msg_size_max(&kind->conf));
+    l->wire = instance_buffer(l->wire, &l->wire_size, dme_wire_max(&kind->conf));
     if (!slots && l->view.n)
         kind->fresh = mem_new(l->view.n * sizeof kind->fresh[0]);
-}
-
-const struct lock_kind *instance_kind(struct locks *l, uint8_t policy, uint32_t slots)
-{
-    uint32_t others = l->conf.policies + 1;
-    struct lock_kind *kind = &l->kind[slots ? others + (slots + policy) % INSTANCE_SLOT_KINDS : policy];
-
-    if (!kind->made || kind->policy != policy || kind->slots != slots)
-        instance_make_kind(l, kind, policy, slots);
-    return kind;
-}
-
-static const struct lock_kind *instance_kind_of(struct locks *l, const struct lock *lock)
-{
-    return instance_kind(l, lock->policy, lock->slots);
 }
 
 static uint32_t instance_node_size(const struct lock_kind *kind, dme_id self)
@@ -216,7 +199,8 @@ enum {
     SAY_COUNT = 4 + 4,
     SAY_FOLLOW = 4 + 4,
     SAY_REPORT = 4 + 4 + 4 + 4,
-    SAY_KIND = 4 + 8
+    SAY_KIND = 4 + 8,
+    SAY_BAR = 4 + 4 + 8
 };
 
 static uint8_t *instance_letter(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to,
@@ -265,6 +249,14 @@ void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, 
     pack_number(pack_number(at, report->held, 4), report->waits, 4);
 }
 
+void instance_say_bar(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t number,
+                      uint32_t count)
+{
+    uint8_t *at = instance_letter(l, lock, type, to, SAY_BAR);
+
+    pack_number(pack_number(pack_number(at, number, 4), count, 4), instance_fence(l, lock), 8);
+}
+
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m)
 {
     struct unpack u = {.at = bytes, .end = bytes + len};
@@ -295,6 +287,11 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
         m->count = m->type == INSTANCE_FOLLOW ? 0 : (uint32_t)unpack_number(&u, 4);
         m->waits = m->type == INSTANCE_FOLLOW ? 0 : (uint32_t)unpack_number(&u, 4);
         break;
+    case PART_CONVERT:
+        m->number = (uint32_t)unpack_number(&u, 4);
+        m->count = (uint32_t)unpack_number(&u, 4);
+        m->fence = unpack_number(&u, 8);
+        break;
     default:
         return "a letter that is not about a lock";
     }
@@ -307,22 +304,30 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     return NULL;
 }
 
-static const struct dme_alg *instance_alg(const struct locks *l, const struct lock *lock)
+/* A message between members is counted. */
+static void instance_count(struct locks *l, struct lock_kind *kind, const struct dme_msg *m, bool sent)
 {
-    return lock->slots ? lock_policy(l, lock)->slots_algorithm : lock_policy(l, lock)->algorithm;
+    if (!kind->counts)
+        kind->counts = stats_of_alg(&l->messages, kind->conf.alg);
+    if (kind->counts && m->kind < STATS_KINDS_MAX)
+        (sent ? kind->counts->sent : kind->counts->received)[m->kind]++;
 }
 
-static void instance_post(struct locks *l, const struct lock *lock, const struct dme_msg *m)
+static void instance_post(struct locks *l, const struct lock *lock, struct lock_kind *kind, const struct dme_msg *m)
 {
     uint32_t to = instance_member(l, lock, m->to), sites = lock_sites(lock);
+    size_t len;
     uint8_t *at;
 
     if (to != l->view.self) {
-        at = instance_letter(l, lock, INSTANCE_STEP, to, (lock->slots ? SAY_SITES : 0) + dme_wire_size(m));
+        len = dme_encode(m, l->wire);
+        assert(len <= l->wire_size);
+        at = instance_letter(l, lock, INSTANCE_STEP, to, (lock->slots ? SAY_SITES : 0) + len);
         if (lock->slots)
             at = pack_number(pack_number(at, m->from % sites, 2), m->to % sites, 2);
-        dme_encode(m, at);
-        stats_add_message(&l->messages, instance_alg(l, lock), m->kind, true);
+        memcpy(at, l->wire, len);
+        trace_send(&l->trace, to);
+        instance_count(l, kind, m, true);
         return;
     }
     while (l->local_size < l->local_used + dme_msg_bytes(m))
@@ -333,34 +338,46 @@ static void instance_post(struct locks *l, const struct lock *lock, const struct
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-static void instance_post_all(struct locks *l, const struct lock *lock, const struct dme_node *node)
+static void instance_mark(struct locks *l, const struct lock *lock, const struct lock_kind *kind);
+
+static void instance_post_all(struct locks *l, const struct lock *lock, struct lock_kind *kind, dme_id self)
 {
-    for (const struct dme_msg *m = NULL; (m = dme_next(l->out, node->self, m));)
-        instance_post(l, lock, m);
+    for (const struct dme_msg *m = NULL; (m = dme_next(l->out, self, m));)
+        instance_post(l, lock, kind, m);
 }
 
-static const char *instance_step_one(struct locks *l, struct lock *lock, const struct lock_kind *kind, uint32_t s,
-                                     const struct dme_event *event)
+/* The member `from` has sent the message of the event, in the letter `m`, or null: it is a message of this member. */
+static const char *instance_step_one(struct locks *l, struct lock *lock, struct lock_kind *kind, uint32_t s,
+                                     const struct dme_event *event, uint32_t from, const struct instance_message *m)
 {
     struct dme_node *node = lock->site[s].node;
 
+    trace_step(&l->trace);
     dme_step(&kind->conf, node, event, l->out);
     if (l->out->fault)
         return l->out->fault;
     if (l->fence_seen < node->fence)
         l->fence_seen = node->fence;
-    instance_post_all(l, lock, node);
+    if (l->out->used)
+        instance_post_all(l, lock, kind, node->self);
+    trace_stepped(&l->trace, s, event, from, event->msg ? event->msg->from % lock_sites(lock) : 0, l->out->entered,
+                  m ? m->step : NULL, m ? m->step_len : 0);
     if (l->out->entered)
         lock_entered(l, lock, s);
     return NULL;
 }
 
-/* Feeds one event to one site, and delivers all messages between sites of this member that follow from it. */
-static const char *instance_step(struct locks *l, struct lock *lock, const struct lock_kind *kind, uint32_t s,
-                                 const struct dme_event *event)
+/* Feeds one event to one site, and delivers all messages between sites of this member that follow from it. `m` is the letter
+ * of member `from` that the event comes from, or null. */
+static const char *instance_step(struct locks *l, struct lock *lock, struct lock_kind *kind, uint32_t s,
+                                 const struct dme_event *event, uint32_t from, const struct instance_message *m)
 {
-    const char *fault = instance_step_one(l, lock, kind, s, event);
+    const char *fault;
     size_t at = 0;
+
+    if (trace_wants_mark(&l->trace, lock, l->number))
+        instance_mark(l, lock, kind);
+    fault = instance_step_one(l, lock, kind, s, event, from, m);
 
     while (!fault && at < l->local_used) {
         size_t len = dme_msg_bytes((const struct dme_msg *)(l->local + at));
@@ -370,7 +387,7 @@ static const char *instance_step(struct locks *l, struct lock *lock, const struc
         memcpy(l->msg, l->local + at, len);
         at += len;
         fault = instance_step_one(l, lock, kind, l->msg->to % lock_sites(lock),
-                                  &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg});
+                                  &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg}, l->view.self, NULL);
     }
     l->local_used = 0;
     return fault;
@@ -378,8 +395,8 @@ static const char *instance_step(struct locks *l, struct lock *lock, const struc
 
 void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t mode)
 {
-    const char *fault =
-        instance_step(l, lock, instance_kind_of(l, lock), s, &(struct dme_event){.type = DME_REQUEST, .arg = mode});
+    const char *fault = instance_step(l, lock, instance_kind(l, lock->policy, lock->slots), s,
+                                      &(struct dme_event){.type = DME_REQUEST, .arg = mode}, 0, NULL);
 
     assert(!fault);
     (void)fault;
@@ -387,7 +404,8 @@ void instance_request(struct locks *l, struct lock *lock, uint32_t s, uint32_t m
 
 void instance_release(struct locks *l, struct lock *lock, uint32_t s)
 {
-    const char *fault = instance_step(l, lock, instance_kind_of(l, lock), s, &(struct dme_event){.type = DME_RELEASE});
+    const char *fault = instance_step(l, lock, instance_kind(l, lock->policy, lock->slots), s,
+                                      &(struct dme_event){.type = DME_RELEASE}, 0, NULL);
 
     assert(!fault);
     (void)fault;
@@ -395,7 +413,7 @@ void instance_release(struct locks *l, struct lock *lock, uint32_t s)
 
 const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    const struct lock_kind *kind = instance_kind_of(l, lock);
+    struct lock_kind *kind = instance_kind(l, lock->policy, lock->slots);
     const char *wrong;
 
     if (!lock->site)
@@ -404,8 +422,8 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
                        m->step_len, l->msg);
     if (wrong)
         return wrong;
-    stats_add_message(&l->messages, kind->conf.alg, l->msg->kind, false);
-    return instance_step(l, lock, kind, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg});
+    instance_count(l, kind, l->msg, false);
+    return instance_step(l, lock, kind, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg}, from, m);
 }
 
 /* ------------------------------------------------------------------------------------------------- begin and the end
@@ -417,7 +435,7 @@ enum { INSTANCE_FENCE = sizeof(uint64_t) };
 
 /* Starts one site: as it was put away, which is what `rest` points at; or, if that is null, as at first. Returns the
  * end of what it has read. */
-static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, const struct lock_kind *kind,
+static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, struct lock_kind *kind,
                                           struct lock_site *site, dme_id self, const uint8_t *rest)
 {
     bool talks;
@@ -432,7 +450,7 @@ static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, co
     } else if (talks) {
         lock->stays = 1;
         dme_init(&kind->conf, site->node, self, l->out);
-        instance_post_all(l, lock, site->node);
+        instance_post_all(l, lock, kind, self);
     }
     site->node->fence = l->fence;
     return rest;
@@ -440,7 +458,7 @@ static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, co
 
 void instance_begin(struct locks *l, struct lock *lock)
 {
-    const struct lock_kind *kind = instance_kind_of(l, lock);
+    struct lock_kind *kind = instance_kind(l, lock->policy, lock->slots);
     uint32_t sites = lock_sites(lock);
     dme_id first = instance_site(l, lock, l->view.self, 0);
     size_t size = sites * sizeof *lock->site;
@@ -449,7 +467,7 @@ void instance_begin(struct locks *l, struct lock *lock)
 
     for (uint32_t s = 0; s < sites; s++)
         size += instance_node_size(kind, first + s);
-    lock->site = mem_new(size);
+    lock->site = slab_new(size);
     at = (char *)(lock->site + sites);
     for (uint32_t s = 0; s < sites; s++) {
         struct lock_site *site = &lock->site[s];
@@ -459,7 +477,7 @@ void instance_begin(struct locks *l, struct lock *lock)
         at += site->size;
         rest = instance_begin_site(l, lock, kind, site, first + s, rest);
     }
-    free(lock->rest);
+    slab_free(lock->rest);
     lock->rest = NULL;
     assert(l->local_used == 0); /* no algorithm begins by talking to itself */
 }
@@ -470,9 +488,9 @@ void instance_end(struct locks *l, struct lock *lock)
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (l->fence < lock->site[s].node->fence)
             l->fence = lock->site[s].node->fence;
-    free(lock->site);
+    slab_free(lock->site);
     lock->site = NULL;
-    free(lock->rest);
+    slab_free(lock->rest);
     lock->rest = NULL;
 }
 
@@ -494,11 +512,10 @@ static bool instance_is_fresh(struct locks *l, const struct lock *lock, const st
     return fresh;
 }
 
-/* How the sites differ from what they were at first, but for their fences. */
-static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const struct lock_kind *kind)
+/* How the sites differ from what they were at first, but for their fences: `len` bytes in l->rest. */
+static void instance_pack(struct locks *l, const struct lock *lock, const struct lock_kind *kind, size_t *len)
 {
     uint8_t *at;
-    size_t len;
 
     l->rest = at = instance_buffer(l->rest, &l->rest_size, rest_room(instance_size(lock)));
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
@@ -508,8 +525,20 @@ static uint8_t *instance_pack(struct locks *l, const struct lock *lock, const st
         at = rest_pack(at, (const char *)site->node + INSTANCE_FENCE, (const char *)fresh + INSTANCE_FENCE,
                        site->size - INSTANCE_FENCE);
     }
-    len = (size_t)(at - l->rest);
-    return memcpy(mem_new(len), l->rest, len);
+    *len = (size_t)(at - l->rest);
+}
+
+/* The trace of the lock goes on from its present state. */
+static void instance_mark(struct locks *l, const struct lock *lock, const struct lock_kind *kind)
+{
+    bool fresh = true;
+    size_t len = 0;
+
+    for (uint32_t s = 0; fresh && s < lock_sites(lock); s++)
+        fresh = instance_site_is_fresh(l, kind, &lock->site[s]);
+    if (!fresh)
+        instance_pack(l, lock, kind, &len);
+    trace_mark(&l->trace, l->view.n, l->rest, len);
 }
 
 static bool instance_is_idle(const struct lock *lock)
@@ -522,10 +551,11 @@ static bool instance_is_idle(const struct lock *lock)
 
 static void instance_put_away(struct locks *l, struct lock *lock)
 {
-    uint8_t *rest = instance_pack(l, lock, instance_kind_of(l, lock));
+    size_t len;
 
+    instance_pack(l, lock, instance_kind(l, lock->policy, lock->slots), &len);
     instance_end(l, lock);
-    lock->rest = rest;
+    lock->rest = memcpy(slab_new(len), l->rest, len);
 }
 
 static bool instance_has_many_recent(const struct locks *l)
@@ -548,10 +578,12 @@ void instance_rest(struct locks *l, struct lock *lock)
 {
     if (!instance_is_idle(lock))
         return;
-    if (instance_is_fresh(l, lock, instance_kind_of(l, lock))) {
+    if (instance_is_fresh(l, lock, instance_kind(l, lock->policy, lock->slots))) {
         instance_end(l, lock);
         return;
     }
+    if (l->recent.prev == &lock->site->in_recent) /* it is the last one already */
+        return;
     instance_leave_recent(l, lock);
     ring_push(&l->recent, &lock->site->in_recent);
     l->recent_count++;

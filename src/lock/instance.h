@@ -5,6 +5,8 @@
 #include "link/registry.h"
 #include "lock.h"
 
+#include <assert.h>
+
 /* A letter about a lock, as its fields (link/registry.h). */
 struct instance_message {
     enum message_type type;
@@ -13,10 +15,15 @@ struct instance_message {
     size_t name_len;
     uint32_t slots, epoch; /* the kind of the lock, as far as the sender knows it */
     uint32_t from, to;     /* STEP: which of the sender's sites, which of the receiver's */
-    uint32_t mode, count;  /* ENCUMBERED, FREED, REPORT: of holders; FOLLOW: mode is what to follow */
-    uint32_t number;       /* FOLLOW, REPORT: number of the FOLLOW; ASK: slots wanted; FROZEN: 1 if the lock is kept */
-    uint64_t fence;        /* IS, FROZEN: at least the fence of every site (of the sender's sites, in FROZEN) */
-    uint32_t waits;        /* REPORT: see struct report */
+    uint32_t mode,
+        count; /* ENCUMBERED, FREED, REPORT: of holders; FOLLOW: mode is what to follow; BAR: count is its level; BARRED:
+                              of holders in the way */
+    uint32_t
+        number; /* FOLLOW, REPORT: number of the FOLLOW; ASK: slots wanted; FROZEN: 1 if the lock is kept; BAR, BARRED:
+                              number of the BAR */
+    uint64_t
+        fence; /* IS, FROZEN, BAR, BARRED: at least the fence of every site (in all but IS, of the sender's sites) */
+    uint32_t waits; /* REPORT: see struct report */
     const uint8_t *step;
     size_t step_len;
 };
@@ -31,17 +38,49 @@ struct lock_kind {
     uint32_t slots;
     uint32_t mode_max; /* the largest mode that a client can request */
     struct dme_conf conf;
+    struct stats_alg *counts; /* of its algorithm's messages; or null: none was counted yet */
     struct lock_fresh {
         struct dme_node *node; /* the initial state, or null: not made yet */
         uint32_t size;         /* of it, in bytes */
         bool talks;            /* the site begins by sending messages */
     } * fresh;                 /* without slots: by site; else null */
 };
-const struct lock_kind *instance_kind(struct locks *l, uint8_t policy, uint32_t slots);
+void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t policy, uint32_t slots);
+static inline struct lock_kind *instance_kind(struct locks *l, uint8_t policy, uint32_t slots)
+{
+    uint32_t others = l->conf.policies + 1;
+    struct lock_kind *kind = &l->kind[slots ? others + (slots + policy) % INSTANCE_SLOT_KINDS : policy];
+
+    if (!kind->made || kind->policy != policy || kind->slots != slots)
+        instance_make_kind(l, kind, policy, slots);
+    return kind;
+}
 /* A view has begun: kinds are made anew. */
 void instance_begin_view(struct locks *l);
 void instance_free(struct locks *l);
-uint32_t instance_home(const struct locks *l, const struct lock *lock); /* a member's index */
+/* The index of a member. The lock has entered the view. */
+static inline uint32_t instance_home(const struct locks *l, const struct lock *lock)
+{
+    assert(lock->view == l->number);
+    (void)l;
+    return lock->home;
+}
+
+/* The number of site `s` of a member, and the member that has a site. Sites are numbered from the home. */
+static inline dme_id instance_site(const struct locks *l, const struct lock *lock, uint32_t member, uint32_t s)
+{
+    uint32_t home = instance_home(l, lock);
+
+    return (member >= home ? member - home : member + l->view.n - home) * lock_sites(lock) + s;
+}
+static inline uint32_t instance_member(const struct locks *l, const struct lock *lock, dme_id site)
+{
+    uint32_t member = (lock->slots ? site / lock->slots : site) + instance_home(l, lock);
+
+    return member >= l->view.n ? member - l->view.n : member;
+}
+/* At least the fence of every site that this member has, or had, of the lock. */
+uint64_t instance_fence(const struct locks *l, const struct lock *lock);
 
 /* Makes this member's sites of the lock: dormant ones wake up in their state, others begin in their initial state. */
 void instance_begin(struct locks *l, struct lock *lock);
@@ -70,6 +109,9 @@ struct report;
 void instance_say_follow(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number, uint32_t what);
 void instance_say_report(struct locks *l, const struct lock *lock, uint32_t to, uint32_t number,
                          const struct report *report);
+/* Sends BAR or BARRED. */
+void instance_say_bar(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t number,
+                      uint32_t count);
 const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_message *m);
 
 /* In lock.c: site `s` has entered. */

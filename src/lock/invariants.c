@@ -1,6 +1,7 @@
 /* invariants.c - see invariants.h. Everything that is counted is counted again. */
 #include "invariants.h"
 
+#include "convert.h"
 #include "digest.h"
 
 /* The claims of all locks together. */
@@ -15,7 +16,7 @@ static const char *invariants_lock_holder(const struct locks *l, const struct lo
     n->holding++;
     n->lingering += c->state == CLAIM_LINGERS;
     if (c->state != CLAIM_HELD && c->state != CLAIM_LINGERS && c->state != CLAIM_WITHDRAWN)
-        return "I3: a claim is among the holders, and has been settled otherwise";
+        return "I3: a claim is among the holders, and has another outcome";
     if (c->lock != lock || c->site != site)
         return "I3: a holder is in another place than it says";
     if (c->held_at >= l->held_count || l->held[c->held_at].claim != c || l->held[c->held_at].hash != lock->hash)
@@ -29,22 +30,25 @@ static const char *invariants_lock_site(const struct locks *l, const struct lock
                                         struct claims_seen *n)
 {
     const struct lock_site *site = &lock->site[s];
-    uint32_t held = 0;
+    uint32_t held = 0, withdrawn = 0;
     const char *wrong;
 
     for (const struct ring *r = site->holders.next; r != &site->holders; r = r->next, held++) {
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_lock);
 
+        withdrawn += c->state == CLAIM_WITHDRAWN;
         if ((wrong = invariants_lock_holder(l, lock, c, s, n)))
             return wrong;
-        if (!lock->slots && c->mode != site->node->mode)
+        if (!lock->slots && c->mode != site->node->mode && c->mode != LOCK_SHARED &&
+            !(lock->convert && lock->convert->alone == c))
             return "I4: a claim of another mode than its site's holds the lock";
     }
     if (held != site->held)
         return "I3: a site has miscounted its holders";
-    if (held && site->node->phase != DME_INSIDE)
+    if (held && site->node->phase != DME_INSIDE &&
+        !(lock->convert && lock->convert->raised == BAR_WRITERS && !lock->convert->unheard))
         return "I3: a client holds a lock, and its site is not inside";
-    if (held > 1 && (lock->slots || site->node->mode == LOCK_ALONE))
+    if (held - withdrawn > 1 && (lock->slots || site->node->mode == LOCK_ALONE))
         return "I4: two clients hold what can be held by one";
     return NULL;
 }
@@ -52,27 +56,39 @@ static const char *invariants_lock_site(const struct locks *l, const struct lock
 static const char *invariants_lock_holders(const struct locks *l, const struct lock *lock, struct claims_seen *n)
 {
     const struct lock_old *old = lock->old;
-    uint32_t held = 0;
-    const char *wrong;
+    uint32_t held = 0, withdrawn = 0;
+    const char *wrong = convert_check(l, lock);
 
+    if (wrong)
+        return wrong;
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if ((wrong = invariants_lock_site(l, lock, s, n)))
             return wrong;
-    for (const struct ring *r = old ? old->holders.next : NULL; old && r != &old->holders; r = r->next, held++)
-        if ((wrong = invariants_lock_holder(l, lock, RING_OF((struct ring *)r, struct claim, in_lock), LOCK_OLD, n)))
+    for (const struct ring *r = old ? old->holders.next : NULL; old && r != &old->holders; r = r->next, held++) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_lock);
+
+        withdrawn += c->state == CLAIM_WITHDRAWN;
+        if ((wrong = invariants_lock_holder(l, lock, c, LOCK_OLD, n)))
             return wrong;
+    }
+    if (old && held - withdrawn > 1 && !lock->slots && old->mode == LOCK_ALONE)
+        return "I4: two clients hold since an earlier view what can be held by one";
     return old && held != old->held ? "I24: a lock has miscounted its carried-over holders" : NULL;
 }
 
 static const char *invariants_lock_waiters(const struct lock *lock, struct claims_seen *n)
 {
     uint32_t waiters = 0, tries = 0;
+    uint64_t turn = 0;
 
     for (const struct ring *r = lock->waiting.next; r != &lock->waiting; r = r->next) {
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_lock);
 
         if (c->state != CLAIM_WAITING || c->lock != lock)
             return "I3: a claim is in a queue, and does not wait";
+        if (claim_turn(c) < turn || c->arrival > lock->arrived)
+            return "I5: a claim waits at another place than its turn";
+        turn = claim_turn(c);
         waiters++;
         tries += c->tries;
     }
@@ -84,7 +100,8 @@ static const char *invariants_lock_waiters(const struct lock *lock, struct claim
 static const char *invariants_lock_asks(const struct locks *l, const struct lock *lock)
 {
     if (!l->open || !l->grants || locks_is_busy(l) || l->fences_are_out || !lock->waiters || !lock->known ||
-        lock->frozen || lock->view != l->number || lock->old)
+        lock->frozen || lock->view != l->number || lock->old ||
+        convert_forbids(lock, RING_OF(lock->waiting.next, struct claim, in_lock)->mode))
         return NULL;
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (lock->site[s].node->phase != DME_IDLE)

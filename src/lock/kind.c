@@ -2,6 +2,7 @@
 #include "kind.h"
 
 #include "carried.h"
+#include "convert.h"
 #include "report.h"
 
 #include "base/memory.h"
@@ -23,22 +24,13 @@ bool kind_is_unused(const struct lock *lock)
     return kind_is_idle(lock) && (lock->frozen || !lock->known || lock->waiters == 0);
 }
 
-static uint64_t kind_fence(const struct locks *l, const struct lock *lock)
-{
-    uint64_t fence = l->fence;
-
-    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
-        if (fence < lock->site[s].node->fence)
-            fence = lock->site[s].node->fence;
-    return fence;
-}
-
 /* Sets kind and epoch. In a new epoch the sites begin anew. */
 static void kind_set(struct locks *l, struct lock *lock, uint32_t slots, uint32_t epoch)
 {
     if (lock->epoch != epoch || lock->slots != slots) {
         instance_end(l, lock);
         report_end(lock);
+        convert_end(lock);
         lock->stays = 0;
     }
     lock->epoch = epoch;
@@ -108,7 +100,7 @@ static void kind_asked(struct locks *l, struct lock *lock, uint32_t from, uint32
     for (uint32_t j = 0; j < l->view.n; j++)
         if (j != l->view.self)
             instance_say_kind(l, lock, INSTANCE_RETIRE, j, 0, 0);
-    kind_hear_answer(l, lock, l->view.self, false, kind_fence(l, lock));
+    kind_hear_answer(l, lock, l->view.self, false, instance_fence(l, lock));
 }
 
 /* If the home knows all carried-over holders, it answers the members that have asked meanwhile. */
@@ -144,7 +136,7 @@ static void kind_freeze(struct locks *l, struct lock *lock, uint32_t home)
     bool unused = kind_is_unused(lock);
 
     lock->frozen |= unused;
-    instance_say_kind(l, lock, INSTANCE_FROZEN, home, !unused, kind_fence(l, lock));
+    instance_say_kind(l, lock, INSTANCE_FROZEN, home, !unused, instance_fence(l, lock));
 }
 
 /* Is the kind or the epoch of `m` impossible? A new epoch begins only after every member has frozen the lock. */

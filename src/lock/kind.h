@@ -44,6 +44,11 @@ const char *kind_hear(struct locks *l, struct lock *lock, uint32_t from, const s
 /* Does the letter `m`, of any other type, belong to the lock's epoch? If not, the caller ignores the letter, unless
  * `*wrong` says what is wrong with it. */
 bool kind_is_current(struct locks *l, struct lock *lock, const struct instance_message *m, const char **wrong);
+/* The usual case of that. */
+static inline bool kind_is_same(const struct lock *lock, const struct instance_message *m)
+{
+    return lock->known && lock->epoch == m->epoch && lock->slots == m->slots;
+}
 /* To be called after a letter from another member. If this member is the home and now knows all carried-over holders,
  * it answers the ASKs that it has deferred. */
 void kind_go_on(struct locks *l, struct lock *lock);

@@ -11,6 +11,11 @@
  * member knows, in another member's (report.h). So the cluster serves requests first come, first served, except that
  * the order within one stay is the member's own.
  *
+ * Priorities. A request with priority p takes its place in its member's queue as if LOCK_PRIORITY_STEP * p fewer requests for the
+ * lock had come there before it. So of two requests of one member the more urgent one is granted first, and a request is
+ * overtaken by at most LOCK_PRIORITY_STEP later ones for each step of priority between them: none starves, however many urgent
+ * ones come. How many clients a stay serves does not depend on priorities, nor does the order among members.
+ *
  * An algorithm cannot withdraw a request. If the client has given up, the site enters all the same and leaves at once.
  * A client that only tries (`claim.tries`) is refused as soon as the member knows that it would have to wait for a
  * holder.
@@ -52,8 +57,8 @@
  * A member that was excluded, and takes part again before that, makes its digest after the last piece.
  *
  * This code does no I/O and reads no clock. It writes messages into links, from which a driver takes the bytes. A claim
- * whose state has changed (granted, refused, timed out or lost) is in the ring `locks.settled` until locks_settled
- * returns it. */
+ * has an *outcome* when it was granted, refused, timed out or lost: then it is in the ring `locks.outcomes` until
+ * locks_next_outcome returns it. */
 #ifndef DIBS_LOCK_LOCK_H
 #define DIBS_LOCK_LOCK_H
 
@@ -61,11 +66,15 @@
 #include "core/dme.h"
 #include "core/text.h"
 #include "stats.h"
+#include "trace.h"
+#include "value.h"
 
 enum {
     LOCK_NAME_MAX = 255,  /* bytes */
     LOCK_SLOTS_MAX = 256, /* of one lock */
     LOCK_BATCH_MAX = 64,  /* clients served one after the other in one stay inside */
+    LOCK_PRIORITY_MAX = 9,
+    LOCK_PRIORITY_STEP = 64,
     LOCK_MEMBERS_MAX = 64,
     LOCK_NAMES_MAX = 1 << 20, /* names that a member remembers, unless the configuration has another bound */
     LOCK_POLICIES_MAX = 255,
@@ -91,9 +100,18 @@ enum claim_state {
     CLAIM_HELD,
     CLAIM_REFUSED,
     CLAIM_TIMED_OUT,
+    CLAIM_UPGRADED, /* a request to upgrade another claim: that one is exclusive now */
     CLAIM_LOST,
     CLAIM_LINGERS, /* lost, but the client may still believe in it: the lock is granted to no other client yet */
     CLAIM_WITHDRAWN, /* released, but other members have yet to hear that (node/keep.h): no other client is granted it yet */
+};
+
+/* Why a request has been refused after it had waited. */
+enum refusal {
+    REFUSAL_KIND,     /* the lock is of another kind */
+    REFUSAL_DEADLOCK, /* upgrade: another client that shares the lock waits to upgrade it, too */
+    REFUSAL_RELEASED, /* upgrade: its client has released the lock meanwhile */
+    REFUSAL_LOST      /* upgrade: its client has lost the lock meanwhile */
 };
 
 /* Why a client has lost a lock. loss_text has the reason as text, to be printed after "it is lost:". */
@@ -114,12 +132,17 @@ extern const char *const loss_text[];
  * waits, is held or lingers, it is in a ring of the lock. */
 struct claim {
     struct ring in_lock, in_session;
-    struct ring settled;    /* in locks.settled; or in locks.waiting, while the claim waits; or in locks.evicted */
+    struct ring in_list;    /* in locks.waiting, locks.outcomes or locks.evicted; or in a list of node/keep.h */
     struct ring in_renewed; /* of the node: kept, and with a TTL that other members do not know yet (node/keep.h) */
+    struct ring in_ages;    /* held: in locks.ages */
     uint64_t number;        /* grows with each request at this member */
+    uint64_t arrival;       /* waiting: grows with each request for this lock at this member; an upgrade: 0 */
     struct lock *lock;
     struct session *session;
-    uint64_t fence;       /* held: the fencing token */
+    struct claim *
+        other; /* an upgrade: the claim that is to be exclusive; held: the request to upgrade it; or null (convert.h) */
+    uint64_t
+        fence; /* held: the fencing token. An upgrade that is done: the token of before, until its client is told */
     uint64_t due_ms;      /* when the wait or the TTL ends */
     uint64_t since_ms;    /* waiting: when the wait began; held: when the client was told of the grant */
     uint64_t ttl_ms;      /* the TTL, or 0: held as long as the session lasts */
@@ -127,17 +150,31 @@ struct claim {
     uint32_t slots, mode; /* as requested */
     uint32_t site;        /* held: by which of the member's sites */
     uint32_t held_at;     /* held: its index in locks.held */
-    bool tries;           /* the client does not want to wait for a holder */
-    bool freed;           /* kept: that letter withdraws the record */
-    bool uncertain;       /* kept: another member may be the owner of its session, until the view has opened */
+    uint8_t priority;     /* 0 to LOCK_PRIORITY_MAX */
+    uint16_t
+        again;  /* held: how often its session has requested it again, and not given that back (session_hold_again) */
+    bool tries; /* the client does not want to wait for a holder */
+    bool freed; /* kept: that letter withdraws the record */
+    bool uncertain; /* kept: another member may be the owner of its session, until the view has opened */
+    /* kept: `after` is 0; or the claim was granted behind a withdrawn one with the fence `after`, of the kept session with the id
+     * `kept_id`, before all members knew of the withdrawal. Withdrawn: the id of its own session, or zeroes. */
+    uint64_t kept_id[2], after;
     uint64_t
         kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */
     enum claim_state state;
-    enum loss loss; /* lost, or lingering: why */
-    char *by;       /* LOSS_FORCED: the operator's name; or null */
+    enum refusal refusal;     /* refused: why */
+    enum loss loss;           /* lost, or lingering: why */
+    char *by;                 /* LOSS_FORCED: the operator's name; or null */
+    struct lock_value *value; /* what its client tells with it (value.h); or null */
     uint8_t name_len;
     char name[]; /* of the lock; struct lock may be removed before the claim */
 };
+
+/* Claims wait in the order of their turns, upgrades before all others. A claim with a turn above LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX + n has an arrival above n. */
+static inline uint64_t claim_turn(const struct claim *c)
+{
+    return c->arrival ? c->arrival + LOCK_PRIORITY_STEP * (LOCK_PRIORITY_MAX - (uint64_t)c->priority) : 0;
+}
 
 static inline uint8_t claim_mode(const struct claim *c)
 {
@@ -154,7 +191,7 @@ struct lock_site {
     struct lock *lock;
     uint32_t held;  /* number of holders */
     uint32_t left;  /* how many more clients this stay may serve */
-    uint64_t joins; /* clients that waited when the site entered, up to this claim.number, can still join; 0: none */
+    uint64_t joins; /* clients that waited when the site entered, up to this claim.arrival, can still join; 0: none */
     uint32_t size;  /* of the node, in bytes */
 };
 
@@ -178,25 +215,29 @@ enum { LOCK_OLD = UINT16_MAX }; /* claim.site of a carried-over holder */
 struct lock {
     struct lock *next; /* in the same place of the table */
     uint64_t hash;
-    struct ring waiting;
-    uint64_t let_go_ms; /* when a client released it while others waited, if no client was granted it since; or 0 */
+    struct ring waiting; /* in the order of claim_turn */
+    uint64_t arrived;    /* the last claim.arrival */
+    uint64_t let_go_ms;  /* when a client released it while others waited, if no client was granted it since; or 0 */
     uint32_t waiters;
     uint32_t slots;               /* 0: exclusive, shared and group */
     struct lock_site *site;       /* the member's sites; or null: they are dormant, or in their initial state */
     uint8_t *rest;                /* dormant: how the sites differ from their initial state (dormant.h); else null */
     struct lock_old *old;         /* or null: no carried-over holder is known (the usual case) */
     struct lock_reports *reports; /* or null: no member follows the lock (report.h) */
-    struct lock_retire *retire;   /* or null: the home is not asking the members to freeze the lock (kind.h) */
-    uint32_t epoch;               /* how often its kind has changed in this view */
-    uint32_t tries;               /* number of waiters with claim.tries */
-    uint32_t claims;              /* claims of this member's clients that wait, are held, linger or are withdrawn */
-    uint32_t withdrawn;           /* claims in the state CLAIM_WITHDRAWN */
-    uint32_t view;                /* the view to which this state belongs: locks.number, or an earlier one */
-    uint8_t known;                /* the home, or a policy, has fixed the kind */
-    uint8_t frozen;               /* no site requests until the home has said what the kind is */
-    uint8_t stays;                /* the sites sent messages when they began: they must not begin twice */
-    uint8_t looked;               /* the digests of this view have been searched for the name */
-    uint8_t policy;               /* index in locks.policy */
+    struct lock_convert
+        *convert; /* or null: no client changes its mode, and no member has asked to wait for one (convert.h) */
+    struct lock_retire *retire; /* or null: the home is not asking the members to freeze the lock (kind.h) */
+    uint32_t epoch;             /* how often its kind has changed in this view */
+    uint32_t tries;             /* number of waiters with claim.tries */
+    uint32_t claims;            /* claims of this member's clients that wait, are held, linger or are withdrawn */
+    uint32_t withdrawn;         /* claims in the state CLAIM_WITHDRAWN */
+    uint32_t view;              /* the view to which this state belongs: locks.number, or an earlier one */
+    uint8_t known;              /* the home, or a policy, has fixed the kind */
+    uint8_t frozen;             /* no site requests until the home has said what the kind is */
+    uint8_t stays;              /* the sites sent messages when they began: they must not begin twice */
+    uint8_t looked;             /* the digests of this view have been searched for the name */
+    uint8_t policy;             /* index in locks.policy */
+    uint8_t home;               /* the index of the member that is the home of the name, in this view */
     uint8_t name_len;
     char name[];
 };
@@ -227,6 +268,9 @@ struct locks_conf {
     /* Called before the held claim `c` is taken away. Returns true if `c` lingers, since the member has vouched for it
      * for some time to come. If the pointer is null, no claim lingers. */
     bool (*lingers)(struct claim *c);
+    /* May the waiting claim `c` be granted the lock behind `withdrawn`, which is in the state CLAIM_WITHDRAWN? Its client is not
+     * told before `withdrawn` is gone. If the pointer is null, no claim may. */
+    bool (*follows)(struct claim *c, const struct claim *withdrawn);
 };
 
 /* The members that take part. */
@@ -275,6 +319,7 @@ struct locks {
     bool put_off;      /* this member may grant again, but does not before `losing` is 0 */
     struct lock_digest digest[LOCK_MEMBERS_MAX];
     struct ring waiting; /* claims, oldest first */
+    struct ring ages;    /* claims that hold, those first that have held for longest */
     uint64_t claimed;    /* the highest claim.number */
     uint32_t join_left;  /* clients that can still be granted a lock beside others before the next piece of work */
     bool sends_away;     /* all of them time out, in pieces */
@@ -283,18 +328,21 @@ struct locks {
     bool serve_again;    /* when the marker has reached the end, it starts again */
     size_t lingering;    /* number of claims that linger */
     uint32_t follows;    /* FOLLOWs sent so far */
+    uint32_t bars;       /* and BARs */
     struct ring recent;  /* locks that became idle, and not dormant, the longest idle first (instance_rest) */
     uint32_t recent_count;
-    size_t recent_bytes; /* of the sites of these locks */
-    struct ring settled;
+    size_t recent_bytes;  /* of the sites of these locks */
+    struct ring outcomes; /* claims whose clients have to be told */
     struct stats_messages messages;
+    struct trace trace;
     struct lock_kind *kind; /* by policy, and behind them those with slots: instance_kind */
     struct dme_out *out;    /* of the last step */
     struct dme_node *fresh;
     struct dme_msg *msg;
     unsigned char *local; /* messages in flight between sites of this member */
     uint8_t *rest;
-    size_t out_size, fresh_size, msg_size, rest_size, local_size, local_used;
+    uint8_t *wire; /* the bytes of a message */
+    size_t out_size, fresh_size, msg_size, rest_size, wire_size, local_size, local_used;
 };
 
 /* Can the algorithm run locks among `n` members? If not, `why` gets a line for people. */
@@ -302,6 +350,9 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
 
 void locks_init(struct locks *l, const struct locks_conf *conf);
 void locks_free(struct locks *l);
+/* The claim that has waited, or that has held, for longest; or null. */
+const struct claim *locks_oldest_wait(const struct locks *l);
+const struct claim *locks_oldest_hold(const struct locks *l);
 /* Begins a new view. If the member does not take part, its clients lose their locks. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
 /* The claim was held in an earlier view, at another member. The caller has filled it in, but for its lock and its
@@ -317,7 +368,11 @@ bool locks_has_digest(const struct locks *l, uint32_t from); /* all parts */
 void locks_open(struct locks *l);
 /* Does the next piece of work. locks_is_busy: is there one? */
 void locks_go_on(struct locks *l);
-bool locks_is_busy(const struct locks *l);
+static inline bool locks_is_busy(const struct locks *l)
+{
+    return l->losing || l->put_off || (!l->told && l->complete) || !ring_empty(&l->served) || l->swept < l->room ||
+           l->sends_away || !ring_empty(&l->evicted);
+}
 /* Every waiting claim times out, in pieces; this call does the first one. */
 void locks_send_away(struct locks *l);
 /* Are there too many names that no client uses? The state of an algorithm, such as the place of a token, is spread over
@@ -343,13 +398,21 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
 /* The claim joins the queue, or is granted at once: look at its state. Returns null. If the claim is refused, returns
  * an error code (ERR, WRONGKIND, BUSY) for programs, and `why` gets a line for people. */
 const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
+/* The claim `upgrade` is a request that the claim `c`, which is held and shared, become exclusive. It waits before all others, or
+ * its outcome is CLAIM_UPGRADED at once: then `c` is exclusive, with a new fence. If it ends in another way, `c` is held as before.
+ * `tries`: it does not wait for other clients that share the lock. Returns null; or an error code (DEADLOCK, ERR, BUSY), and `why` gets a
+ * line for people. */
+const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *c, bool tries, struct dme_text *why);
+/* The claim, which is held and exclusive, is shared from now on. No client that cannot share the lock is granted it in between. Returns
+ * null, or an error code as above. */
+const char *locks_downgrade(struct locks *l, struct claim *c, struct dme_text *why);
 /* Gives up a claim that waits or is held. The struct lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
 /* The client gives up the claim, which is held or lingers. The claim keeps its place until it is dropped. */
 void locks_withdraw(struct locks *l, struct claim *c);
-/* Like locks_drop, but the claim is settled as CLAIM_TIMED_OUT. */
+/* Like locks_drop, but the outcome of the claim is CLAIM_TIMED_OUT. */
 void locks_time_out(struct locks *l, struct claim *c);
-/* Takes the lock away from the claim's client. The claim is settled as CLAIM_LOST or CLAIM_LINGERS. */
+/* Takes the lock away from the claim's client. Its outcome is CLAIM_LOST or CLAIM_LINGERS. */
 void locks_take_away(struct locks *l, struct claim *c, enum loss why);
 /* Takes the lock away from all clients of this member that hold it with `fence` or a smaller token, in pieces; this call
  * does the first one. Returns their number. */
@@ -358,7 +421,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
  * the protocol, and its messages are no longer accepted. */
 const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);
 /* Returns the next claim that was granted, refused, timed out or lost since the last call, oldest first; or null. */
-struct claim *locks_settled(struct locks *l);
+struct claim *locks_next_outcome(struct locks *l);
 
 /* The algorithm that runs a lock of this name with `slots` slots (0: without slots). */
 const struct dme_alg *locks_algorithm(const struct locks *l, const char *name, size_t name_len, uint32_t slots);

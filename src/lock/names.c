@@ -3,6 +3,7 @@
 
 #include "base/glob.h"
 #include "base/memory.h"
+#include "base/slab.h"
 
 #define XXH_INLINE_ALL
 #include <stdlib.h>
@@ -15,6 +16,12 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
 
     return (uint32_t)(LOCK_SHARED + 1 + hash % (UINT32_MAX - 2 - LOCK_SHARED));
 }
+
+void names_find_home(const struct locks *l, struct lock *lock)
+{
+    lock->home = l->view.n ? (uint8_t)((lock->hash >> 32) % l->view.n) : 0;
+}
+_Static_assert(LOCK_MEMBERS_MAX <= UINT8_MAX, "the home of a name is one byte");
 
 /* A hash whose low bits no client can choose: clients know XXH3, and could choose many names that share a place. The product with a
  * secret odd number is universal (Dietzfelbinger and others, J. Algorithms 25, 1997). */
@@ -94,7 +101,7 @@ static void names_grow(struct locks *l)
 
 struct lock *names_add(struct locks *l, const char *name, size_t name_len)
 {
-    struct lock *lock = mem_new(sizeof *lock + name_len), **place;
+    struct lock *lock = slab_new(sizeof *lock + name_len), **place;
 
     if (l->count++ >= l->room)
         names_grow(l);
@@ -103,6 +110,7 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
     lock->hash = XXH3_64bits(name, name_len);
     lock->policy = names_policy(l, name, name_len);
     lock->view = l->number;
+    names_find_home(l, lock);
     if (lock_policy(l, lock)->kind != LOCK_ANY_KIND) {
         lock->known = 1;
         lock->slots = (uint32_t)lock_policy(l, lock)->kind;
@@ -116,12 +124,13 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
 
 static void names_free_one(struct lock *lock)
 {
-    free(lock->site);
-    free(lock->rest);
+    slab_free(lock->site);
+    slab_free(lock->rest);
     free(lock->old);
     free(lock->reports);
     free(lock->retire);
-    free(lock);
+    free(lock->convert);
+    slab_free(lock);
 }
 
 void names_remove(struct locks *l, struct lock *lock)

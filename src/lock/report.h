@@ -48,6 +48,13 @@ bool report_has_rivals(const struct locks *l, const struct lock *lock, uint32_t 
 bool report_is_in_vain(const struct locks *l, const struct lock *lock, const struct claim *c);
 /* Reports changes to the followers, and sends FOLLOW if this member needs to follow something else than before. */
 void report_update(struct locks *l, struct lock *lock);
+/* If not, report_update would do nothing: no member follows the lock, and this one has no reason to. */
+static inline bool report_is_needed(const struct lock *lock)
+{
+    return lock->reports || lock->tries ||
+           (lock->site && !lock->slots && lock->site->node->phase == DME_INSIDE &&
+            lock->site->node->mode != LOCK_ALONE);
+}
 void report_end(struct lock *lock);
 /* Receives FOLLOW or REPORT. */
 void report_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);

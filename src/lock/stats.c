@@ -1,6 +1,8 @@
 /* stats.c - see stats.h. */
 #include "stats.h"
 
+#include <stddef.h>
+
 const struct stats_bound stats_bound[STATS_BUCKETS] = {
     {1, "0.001"}, {2, "0.002"}, {5, "0.005"}, {10, "0.01"}, {20, "0.02"},  {50, "0.05"},    {100, "0.1"},
     {200, "0.2"}, {500, "0.5"}, {1000, "1"},  {5000, "5"},  {30000, "30"}, {300000, "300"}, {3600000, "3600"}};
@@ -15,18 +17,15 @@ void stats_add_time(struct stats_times *t, uint64_t ms)
     t->sum_ms += ms;
 }
 
-void stats_add_message(struct stats_messages *m, const struct dme_alg *alg, unsigned kind, bool sent)
+struct stats_alg *stats_of_alg(struct stats_messages *m, const struct dme_alg *alg)
 {
     unsigned k = 0;
 
     while (k < m->algs && m->alg[k].alg != alg)
         k++;
-    if (k == STATS_ALGS_MAX || kind >= STATS_KINDS_MAX)
-        return;
+    if (k == STATS_ALGS_MAX)
+        return NULL;
     if (k == m->algs)
         m->alg[m->algs++].alg = alg;
-    if (sent)
-        m->alg[k].sent[kind]++;
-    else
-        m->alg[k].received[kind]++;
+    return &m->alg[k];
 }

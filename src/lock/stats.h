@@ -43,10 +43,15 @@ struct stats {
     struct stats_times disk, turn, turn_cpu;
     uint64_t memory, memory_max;   /* bytes in use, and their bound; 0: no bound */
     uint64_t log_dropped;          /* lines */
+    uint64_t connections[2];       /* of clients, now: to the Unix socket; over TCP */
+    uint64_t cpu_ms;               /* processor time of the process */
+    int64_t began_s;               /* when the process began, since 1970; 0: not known */
+    int64_t certificate_ends_s;    /* 0: there is none */
     uint64_t audits[STATS_AUDITS]; /* what the audit trail is told, by sort */
 };
 
 void stats_add_time(struct stats_times *t, uint64_t ms);
-void stats_add_message(struct stats_messages *m, const struct dme_alg *alg, unsigned kind, bool sent);
+/* The numbers of this algorithm's messages; or null: there are too many algorithms. */
+struct stats_alg *stats_of_alg(struct stats_messages *m, const struct dme_alg *alg);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* This file reads libraft's internal state and works around defects of version 0.15 (docs/dependencies.md). The version
  * is recognized by what changed with it: up to 0.15 error numbers were macros, 0.15 brought asynchronous work. */
@@ -37,6 +38,13 @@ struct agree {
     struct raft_transfer transfer;
     struct raft_barrier barrier;
     raft_term led; /* the newest term in which this member leads and has appended a barrier */
+    struct {
+        raft_term term; /* in which this member leads; the rest is about it */
+        struct {
+            raft_id id;
+            raft_index has, told; /* it has the entries up to `has`, and was told that those up to `told` are agreed */
+        } server[VIEW_MEMBERS_MAX];
+    } followers; /* see agree_tell_agreed */
     bool begun, closed, proposing, changing, handing_over, barring;
 };
 
@@ -156,7 +164,7 @@ void agree_free(struct agree *a)
 {
     if (a->begun) {
         raft_close(&a->raft, agree_closed);
-        agree_io_settle(&a->io, RAFT_CANCELED);
+        agree_io_confirm_all(&a->io, RAFT_CANCELED);
         assert(a->closed);
     }
     journal_close(&a->io.journal);
@@ -174,11 +182,22 @@ const struct journal *agree_journal(const struct agree *a)
     return &a->io.journal;
 }
 
-uint64_t agree_begin_incarnation(struct agree *a, uint64_t least)
+uint64_t agree_begin_incarnation(struct agree *a, uint64_t least, uint64_t lease_ms)
 {
-    journal_begin_incarnation(&a->io.journal, least); /* if it cannot be written, the journal is broken */
+    journal_begin_incarnation(&a->io.journal, least, lease_ms); /* if it cannot be written, the journal is broken */
     a->incarnation_record = a->io.journal.made;
     return a->io.journal.incarnation;
+}
+
+void agree_shorten_lease(struct agree *a, uint64_t lease_ms)
+{
+    journal_set_lease(&a->io.journal, lease_ms);
+}
+
+void agree_lengthen_lease(struct agree *a, uint64_t lease_ms)
+{
+    journal_set_lease(&a->io.journal, lease_ms);
+    a->incarnation_record = a->io.journal.made;
 }
 
 bool agree_incarnation_is_durable(const struct agree *a)
@@ -191,6 +210,32 @@ void agree_written(struct agree *a, bool good)
     journal_written(&a->io.journal, good);
     agree_io_release(&a->io);
     agree_show(a);
+}
+
+static void agree_set_times(struct agree *a)
+{
+    raft_set_election_timeout(&a->raft, (unsigned)a->io.conf.election_ms);
+    raft_set_heartbeat_timeout(&a->raft, (unsigned)(a->io.conf.election_ms / 4));
+    /* While libraft promotes a server to a voter, it changes no other server. So it gives up soon if the server does
+     * not answer. */
+    raft_set_max_catch_up_round_duration(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
+    /* After this time a lost snapshot is sent again. libraft's default of 30 s is too long for a small snapshot. */
+    raft_set_install_snapshot_timeout(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
+}
+
+void agree_set_election(struct agree *a, uint64_t election_ms)
+{
+    uint64_t before_ms = a->io.conf.election_ms;
+
+    a->io.conf.election_ms = election_ms;
+    if (!a->begun || before_ms == election_ms)
+        return;
+    agree_set_times(a);
+    a->io.tick_ms = election_ms / 4;
+    /* libraft draws the time after which a follower becomes a candidate once for each term. */
+    if (a->raft.state == RAFT_FOLLOWER)
+        a->raft.follower_state.randomized_election_timeout =
+            (unsigned)(a->raft.follower_state.randomized_election_timeout * election_ms / before_ms);
 }
 
 static bool agree_init_raft(struct agree *a, struct dme_text *why)
@@ -206,15 +251,9 @@ static bool agree_init_raft(struct agree *a, struct dme_text *why)
     /* No pre-vote: in libraft 0.15 two servers, one with the longer log and one with the higher term, can reject each
      * other for ever. Without pre-vote, a member that was cut off disturbs the leader when it comes back. Locks are not
      * affected. */
-    raft_set_election_timeout(&a->raft, (unsigned)a->io.conf.election_ms);
-    raft_set_heartbeat_timeout(&a->raft, (unsigned)(a->io.conf.election_ms / 4));
+    agree_set_times(a);
     raft_set_snapshot_threshold(&a->raft, SNAPSHOT_EVERY);
     raft_set_snapshot_trailing(&a->raft, SNAPSHOT_TRAILING);
-    /* While libraft promotes a server to a voter, it changes no other server. So it gives up soon if the server does
-     * not answer. */
-    raft_set_max_catch_up_round_duration(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
-    /* After this time a lost snapshot is sent again. libraft's default of 30 s is too long for a small snapshot. */
-    raft_set_install_snapshot_timeout(&a->raft, (unsigned)(4 * a->io.conf.election_ms));
     return true;
 }
 
@@ -269,7 +308,7 @@ bool agree_begin(struct agree *a, uint64_t now_ms, struct dme_text *why)
     if (!a->begun && !agree_init_raft(a, why))
         return false;
     error = raft_start(&a->raft);
-    agree_io_settle(&a->io, 0);
+    agree_io_confirm_all(&a->io, 0);
     if (error)
         dme_print(why, "agreement cannot begin: %s", raft_errmsg(&a->raft));
     else
@@ -393,6 +432,53 @@ static void agree_barred(struct raft_barrier *request, int status)
     a->barring = false;
 }
 
+/* libraft 0.15 tells a follower with its next heartbeat which entries are agreed: clients of all members would wait for
+ * that in every change of the view. This function tells it at once, with a message that a leader may send at any time:
+ * AppendEntries without entries, behind an entry that the follower has acknowledged. libraft need not know of it. */
+static void agree_tell_agreed(struct agree *a)
+{
+    raft_index agreed = a->raft.commit_index;
+
+    if (a->io.conf.patient || !agree_leads(a) || a->followers.term != a->raft.current_term)
+        return;
+    for (unsigned k = 0; k < VIEW_MEMBERS_MAX; k++) {
+        raft_id id = a->followers.server[k].id;
+        raft_term term = journal_term(&a->io.journal, agreed);
+
+        if (!id || !term || a->followers.server[k].told >= agreed || a->followers.server[k].has < agreed ||
+            !agree_server(a, id))
+            continue;
+        a->followers.server[k].told = agreed;
+        agree_io_send(&a->io, &(struct raft_message){.type = RAFT_IO_APPEND_ENTRIES,
+                                                     .server_id = id,
+                                                     .append_entries = {.term = a->raft.current_term,
+                                                                        .prev_log_index = agreed,
+                                                                        .prev_log_term = term,
+                                                                        .leader_commit = agreed}});
+    }
+}
+
+/* A follower has acknowledged entries. */
+static void agree_note_result(struct agree *a, const struct raft_message *m)
+{
+    const struct raft_append_entries_result *r = &m->append_entries_result;
+    unsigned k = 0;
+
+    if (!agree_leads(a) || r->term != a->raft.current_term || r->rejected)
+        return;
+    if (a->followers.term != r->term) {
+        memset(&a->followers, 0, sizeof a->followers);
+        a->followers.term = r->term;
+    }
+    while (k < VIEW_MEMBERS_MAX && a->followers.server[k].id && a->followers.server[k].id != m->server_id)
+        k++;
+    if (k == VIEW_MEMBERS_MAX)
+        return;
+    a->followers.server[k].id = m->server_id;
+    if (a->followers.server[k].has < r->last_log_index)
+        a->followers.server[k].has = r->last_log_index;
+}
+
 /* A new leader cannot commit entries of earlier leaders before it has committed one of its own term. So it appends a
  * barrier, which has no content. Without it, some members would learn the newest view only with the next one. */
 static void agree_begin_to_lead(struct agree *a)
@@ -413,11 +499,11 @@ void agree_advance(struct agree *a, uint64_t now_ms)
         return;
     a->io.next_tick_ms = a->io.now_ms + a->io.tick_ms;
     a->io.tick(&a->io.calls);
-    agree_io_settle(&a->io, 0);
+    agree_io_confirm_all(&a->io, 0);
     agree_begin_to_lead(a);
-    agree_io_settle(&a->io, 0);
+    agree_io_confirm_all(&a->io, 0);
     agree_follow_roster(a);
-    agree_io_settle(&a->io, 0);
+    agree_io_confirm_all(&a->io, 0);
 }
 
 /* In libraft 0.15 a server does not vote if its own list of servers gives it no vote. But a server that has just become
@@ -460,11 +546,15 @@ void agree_receive(struct agree *a, uint64_t from, const uint8_t *bytes, size_t 
         agree_discard(&m);
         return;
     }
+    if (m.type == RAFT_IO_APPEND_ENTRIES_RESULT)
+        agree_note_result(a, &m);
     if (m.type == RAFT_IO_REQUEST_VOTE)
         agree_receive_call_for_votes(a, &m);
     else
         agree_io_receive(&a->io, &m);
-    agree_io_settle(&a->io, 0);
+    agree_io_confirm_all(&a->io, 0);
+    if (m.type == RAFT_IO_APPEND_ENTRIES_RESULT)
+        agree_tell_agreed(a);
     if (m.type == RAFT_IO_INSTALL_SNAPSHOT && !agree_is_broken(a))
         agree_servers_remind(&a->raft, &a->io.journal);
 }
@@ -486,10 +576,16 @@ bool agree_propose(struct agree *a, const struct view *view)
 {
     struct bytes b = {0};
     struct raft_buffer buf;
+    struct view decoded;
 
     if (!agree_leads(a) || a->proposing)
         return false;
     view_encode(view, &b);
+    if (!view_decode(&decoded, b.at + b.start,
+                     bytes_len(&b))) { /* the others would refuse the entry, and it would stay in the log */
+        bytes_free(&b);
+        return false;
+    }
     buf = (struct raft_buffer){agree_io_copy(&b), bytes_len(&b)};
     bytes_free(&b);
     a->apply.data = a;
@@ -498,7 +594,7 @@ bool agree_propose(struct agree *a, const struct view *view)
         raft_free(buf.base);
         a->proposing = false;
     }
-    agree_io_settle(&a->io, 0);
+    agree_io_confirm_all(&a->io, 0);
     return a->proposing;
 }
 
@@ -514,7 +610,7 @@ bool agree_hand_over(struct agree *a)
     if (agree_leads(a) && !a->handing_over) {
         a->transfer.data = a;
         a->handing_over = raft_transfer(&a->raft, &a->transfer, 0, agree_handed_over) == 0;
-        agree_io_settle(&a->io, 0);
+        agree_io_confirm_all(&a->io, 0);
     }
     return a->handing_over;
 }

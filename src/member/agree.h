@@ -22,6 +22,7 @@
 
 struct agree_conf {
     const struct disk *disk;
+    bool patient;         /* it tells with the next heartbeat of Raft, and not at once, what is agreed */
     uint64_t election_ms; /* a follower that hears no leader for 1 to 2 times this becomes a candidate */
     void *user;           /* the first argument of the callbacks */
     uint64_t (*random)(void *user);
@@ -40,10 +41,17 @@ void agree_free(struct agree *a);
 bool agree_knows_itself(const struct agree *a);
 const struct journal *agree_journal(const struct agree *a);
 /* Begins a new incarnation of this member. Returns its number, which is larger than every earlier one and at least
- * `least`. */
-uint64_t agree_begin_incarnation(struct agree *a, uint64_t least);
-/* Are the number of the incarnation and the identity of the data directory durable? Before that, no other member may
- * learn them: a member that crashes in between begins with others. */
+ * `least`. `lease_ms` is the longest lease for which this member may have given promises that are not over. */
+uint64_t agree_begin_incarnation(struct agree *a, uint64_t least, uint64_t lease_ms);
+/* No promise for a longer lease than this binds the member any more. */
+void agree_shorten_lease(struct agree *a, uint64_t lease_ms);
+/* From now on this member gives promises for this lease, which is longer. No other member may learn of such a promise before
+ * the disk has that: until then agree_incarnation_is_durable is false. */
+void agree_lengthen_lease(struct agree *a, uint64_t lease_ms);
+/* The lease has another length: see election_ms in struct agree_conf. */
+void agree_set_election(struct agree *a, uint64_t election_ms);
+/* Are the number of the incarnation, the identity of the data directory and the lease for which this member gives promises
+ * durable? Before that, no other member may learn them: a member that crashes in between begins with others. */
 bool agree_incarnation_is_durable(const struct agree *a);
 /* Founds a cluster with this roster (a view with number 0), in which this member has the id `id`. All founders must
  * found the same cluster. */

@@ -1,7 +1,7 @@
 /* agree_guard.h - checks a peer's messages before libraft receives them.
  *
- * libraft 0.15 trusts its peers. What a correct Raft server never sends, it checks by assertions only, and the library
- * is distributed without assertions. For instance, an AppendEntries to a leader in the leader's own term overwrites the
+ * libraft 0.15 trusts its peers. It guards only by assertions against messages that no correct Raft server sends,
+ * and the library is distributed without assertions. For instance, an AppendEntries to a leader in the leader's own term overwrites the
  * leader's state. Some correct messages, if they are late or duplicated, also make libraft fail. Therefore every
  * message is compared with the role, the term and the log of this member before libraft receives it. A wrong message is
  * dropped, as if the network had lost it. */

@@ -27,7 +27,7 @@ static void io_later(struct agree_io *io, void *request, void (*confirm)(struct 
     ring_push(&io->done, &d->in_io);
 }
 
-void agree_io_settle(struct agree_io *io, int status)
+void agree_io_confirm_all(struct agree_io *io, int status)
 {
     while (!ring_empty(&io->done)) {
         struct io_done *d = RING_OF(io->done.next, struct io_done, in_io);
@@ -324,18 +324,24 @@ void agree_io_release(struct agree_io *io)
     }
 }
 
+void agree_io_send(struct agree_io *io, const struct raft_message *m)
+{
+    struct bytes b = {0};
+
+    agree_encode(m, &b);
+    io_send_when_durable(io, m->server_id, &b);
+    bytes_free(&b);
+}
+
 static int io_send(struct raft_io *calls, struct raft_io_send *req, const struct raft_message *message,
                    raft_io_send_cb cb)
 {
     struct agree_io *io = io_of(calls);
     struct raft_message m = *message;
-    struct bytes b = {0};
 
     if (m.type == RAFT_IO_APPEND_ENTRIES_RESULT)
         io_answer(io, &m.append_entries_result);
-    agree_encode(&m, &b);
-    io_send_when_durable(io, message->server_id, &b);
-    bytes_free(&b);
+    agree_io_send(io, &m);
     req->cb = cb;
     io_later(io, req, io_confirm_send);
     return 0;
@@ -355,7 +361,7 @@ static int io_random(struct raft_io *calls, int min, int max)
 
 static void io_close(struct raft_io *calls, raft_io_close_cb cb)
 {
-    agree_io_settle(io_of(calls), RAFT_CANCELED);
+    agree_io_confirm_all(io_of(calls), RAFT_CANCELED);
     cb(calls);
 }
 

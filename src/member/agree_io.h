@@ -2,7 +2,7 @@
  * messages, the time that the caller has told last, and a callback for random numbers. Used by agree.c alone.
  *
  * libraft expects a request to complete after the call that made it has returned. Requests wait in a ring until the
- * call is over (agree_io_settle). A failed write is also reported then, never within the call: libraft 0.15 would free
+ * call is over (agree_io_confirm_all). A failed write is also reported then, never within the call: libraft 0.15 would free
  * a list of servers that it still uses. At most one write waits at a time: if two failed, libraft would take back too
  * many entries. After a failure, libraft is only closed.
  *
@@ -33,9 +33,11 @@ struct agree_io {
 
 void agree_io_init(struct agree_io *io, const struct agree_conf *conf);
 /* Confirms all requests of libraft. To be called after each call of libraft. */
-void agree_io_settle(struct agree_io *io, int status);
+void agree_io_confirm_all(struct agree_io *io, int status);
 /* Sends the messages that need not wait for the disk any more. */
 void agree_io_release(struct agree_io *io);
+/* Sends a message to m->server_id, when the disk has all records that were made before. */
+void agree_io_send(struct agree_io *io, const struct raft_message *m);
 /* Delivers a message; m->server_id is its sender. */
 void agree_io_receive(struct agree_io *io, struct raft_message *m);
 /* A copy of `b` that libraft will own. */

@@ -6,9 +6,9 @@
  * number, but JavaScript and jq read it as a double, which is exact only up to 2^53.
  *
  * A member that also takes part in the next view announces the highest token that it knows of when the view begins, and
- * no member grants anything before it has all announcements (lock.h). So its tokens may be above the base, as they are if
- * the view is agreed long after it was proposed. The problem is a member that is excluded because it has crashed: the
- * others cannot ask it how many locks it has granted by itself, without a message to another member. Its tokens have to
+ * no member grants anything before it has all announcements (lock.h). So the tokens of such a member may be above the
+ * base, for instance if the view is agreed long after it was proposed. The problem is a member that is excluded because it has crashed: the
+ * others cannot ask it how high its tokens were, since a member can grant locks without sending a message. Its tokens have to
  * be below the base. It grants none after its lease has run out, which is before the view is proposed (I18).
  *
  * Therefore a member grants at a limited rate. In a view with base b its tokens are below

@@ -21,6 +21,11 @@ static void journal_set_bytes(struct bytes *b, const uint8_t *at, size_t len)
         memcpy(bytes_add(b, len), at, len);
 }
 
+static void journal_copy_bytes(struct bytes *b, const struct bytes *from)
+{
+    journal_set_bytes(b, from->at ? from->at + from->start : NULL, bytes_len(from));
+}
+
 static void journal_drop_last(struct journal *j)
 {
     bytes_free(&j->entry[--j->count].data);
@@ -72,8 +77,8 @@ static void journal_take_snapshot(struct journal *j, const struct journal_snapsh
     j->snapshot.index = s->index;
     j->snapshot.term = s->term;
     j->snapshot.conf_index = s->conf_index;
-    journal_set_bytes(&j->snapshot.conf, s->conf.at + s->conf.start, bytes_len(&s->conf));
-    journal_set_bytes(&j->snapshot.data, s->data.at + s->data.start, bytes_len(&s->data));
+    journal_copy_bytes(&j->snapshot.conf, &s->conf);
+    journal_copy_bytes(&j->snapshot.data, &s->data);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- records */
@@ -112,7 +117,7 @@ static void journal_write_incarnation(const struct journal *j, struct bytes *b)
 {
     size_t head;
 
-    pack_number(journal_record(b, &head, INCARNATION, 8), j->incarnation, 8);
+    pack_number(pack_number(journal_record(b, &head, INCARNATION, 8 + 8), j->incarnation, 8), j->lease_ms, 8);
     journal_seal(b, head);
 }
 
@@ -162,6 +167,7 @@ static bool journal_replay(struct journal *j, struct unpack *u)
         journal_set_bytes(&j->view, u->at, (size_t)(u->end - u->at));
     } else if (type == INCARNATION) {
         j->incarnation = unpack_number(u, 8);
+        j->lease_ms = u->at < u->end ? unpack_number(u, 8) : 0; /* the record of an earlier build ends here */
     } else if (type == VOTE) {
         j->term = unpack_number(u, 8);
         j->vote = unpack_number(u, 8);
@@ -289,11 +295,21 @@ bool journal_join(struct journal *j)
     return journal_flush(j, &b, false);
 }
 
-bool journal_begin_incarnation(struct journal *j, uint64_t least)
+bool journal_begin_incarnation(struct journal *j, uint64_t least, uint64_t lease_ms)
 {
     struct bytes b = {0};
 
     j->incarnation = j->incarnation + 1 > least ? j->incarnation + 1 : least;
+    j->lease_ms = lease_ms;
+    journal_write_incarnation(j, &b);
+    return journal_flush(j, &b, false);
+}
+
+bool journal_set_lease(struct journal *j, uint64_t lease_ms)
+{
+    struct bytes b = {0};
+
+    j->lease_ms = lease_ms;
     journal_write_incarnation(j, &b);
     return journal_flush(j, &b, false);
 }

@@ -50,6 +50,7 @@ struct journal {
     uint64_t disk_id;     /* 0: the journal is new */
     uint64_t member;      /* its id; 0: it has not joined yet */
     uint64_t incarnation; /* the number of its last incarnation */
+    uint64_t lease_ms;    /* the longest lease of its processes whose promises may not be over; 0: not known */
     struct bytes view;    /* the newest view known to be agreed; at first the roster of the founders, view 0 */
     /* The state of Raft. */
     raft_term term;
@@ -77,8 +78,11 @@ void journal_written(struct journal *j, bool good);
 void journal_identify(struct journal *j, uint64_t disk_id, uint64_t member, const uint8_t *view, size_t view_len);
 bool journal_found(struct journal *j, const void *servers, size_t len);
 bool journal_join(struct journal *j);
-/* Begins a new incarnation: its number becomes journal.incarnation, and is at least `least`. */
-bool journal_begin_incarnation(struct journal *j, uint64_t least);
+/* Begins a new incarnation: its number becomes journal.incarnation, and is at least `least`. `lease_ms` becomes
+ * journal.lease_ms. */
+bool journal_begin_incarnation(struct journal *j, uint64_t least, uint64_t lease_ms);
+/* `lease_ms` becomes journal.lease_ms. */
+bool journal_set_lease(struct journal *j, uint64_t lease_ms);
 bool journal_vote(struct journal *j, raft_term term, raft_id vote);
 bool journal_append(struct journal *j, raft_term term, unsigned short type, const void *data, size_t len);
 /* The term of the entry with this index, which may be the last one that the snapshot replaces; 0: it is not in the

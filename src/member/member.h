@@ -11,9 +11,9 @@ struct beat {
     uint64_t sent_ms; /* by the sender's clock */
     uint64_t echo_ms; /* by the receiver's clock: when it sent the newest heartbeat the sender acknowledges; or 0 */
     uint64_t hears;   /* the members that the sender hears */
-    uint64_t bound;   /* the members whose heartbeats the sender no longer acknowledges in this view */
-    uint64_t expired; /* the members to which the sender's promises have run out */
-    uint64_t drops;   /* from the leader: the members that no member shall acknowledge any more in this view */
+    uint64_t bound;   /* the members that the sender has dropped in this view (README.md, protocol 4) */
+    uint64_t expired; /* the members to which the sender owes nothing (README.md, protocol 5) */
+    uint64_t drops;   /* from the leader: the members that all members are to drop in this view (protocol 4) */
     uint64_t id;      /* of the sender, as far as it knows: a member that was removed and added again has another one */
     bool leads;
     bool leaves;  /* the sender has given up all locks, and will grant none */
@@ -30,6 +30,8 @@ struct member {
     bool blocked;        /* its connection takes no more bytes for now */
     uint64_t carried_ms; /* when its connection was made, or bytes came over it last */
     struct member *next_retired;
+    uint64_t able;          /* the incarnation that has said that it knows of agreed settings (node/agreed.h) */
+    uint64_t file_lease_ms; /* and the lease of its configuration */
 
     /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
      * view are discarded. Letters of a later view wait until this member has installed that view, too. */

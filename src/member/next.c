@@ -67,7 +67,7 @@ bool next_change_roster(const struct next_in *in, struct view *next)
             view_remove(next, k);
             return true;
         }
-        if (m->standing == VIEW_ADDED && in->settled && in->caught_up & plan_bit(k)) {
+        if (m->standing == VIEW_ADDED && in->old_leases_over && in->caught_up & plan_bit(k)) {
             m->standing = VIEW_MEMBER;
             return true;
         }
@@ -77,7 +77,7 @@ bool next_change_roster(const struct next_in *in, struct view *next)
             next->member[k].standing = VIEW_REMOVED;
             return true;
         }
-    if (view_staying(next) < next->count || !in->settled) /* one after the other */
+    if (view_staying(next) < next->count || !in->old_leases_over) /* one after the other */
         return false;
     return in->wish && next_grant_wish(in->wish, next);
 }

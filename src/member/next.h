@@ -3,8 +3,8 @@
  * plan.h says which members leave and come. If none does, the roster may change: an added member is counted, a member
  * that was marked as removed and no longer takes part is forgotten, an addition is taken back, or an operator's wish is
  * granted. The roster changes by one member at a time. Every member that takes part must have reported the present view,
- * and the set of counted members changes only when it is settled (promise.h; I28). node/lease.c calls this, and so does the
- * model that `dibs check leases` searches (src/model). */
+ * and the set of counted members changes only when every lease that was measured by an earlier set has run out
+ * (promise.h; I28). node/lease.c calls this, and so does the model that `dibs model leases` searches (src/model). */
 #ifndef DIBS_MEMBER_NEXT_H
 #define DIBS_MEMBER_NEXT_H
 
@@ -20,7 +20,7 @@ struct next_wish {
 struct next_in {
     const struct plan_in *look;
     const struct plan *plan;
-    bool settled;                 /* promise_is_settled, for the present set of counted members */
+    bool old_leases_over;         /* promise_old_leases_are_over, for the present set of counted members */
     uint64_t caught_up;           /* the members that have all of the replicated log */
     uint64_t forgotten;           /* the members that are no longer servers of the replicated log */
     uint64_t taken_back;          /* added members whose addition is taken back, or has expired */

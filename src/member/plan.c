@@ -1,6 +1,8 @@
 /* plan.c - see plan.h. */
 #include "plan.h"
 
+#include <assert.h>
+
 static bool plan_hears(const struct plan_in *in, uint32_t i, uint32_t k)
 {
     return in->said[i] && in->said[i]->hears & plan_bit(k);
@@ -90,6 +92,7 @@ void plan_make(const struct plan_in *in, struct plan *plan)
     bool judges = plan_judges(in);
     uint64_t dropped = in->drops;
 
+    assert(in->self < in->view->count && in->view->count <= VIEW_MEMBERS_MAX);
     *plan = (struct plan){.whole = true};
     for (uint32_t k = 0; k < in->view->count; k++)
         dropped |= in->said[k] ? in->said[k]->bound : 0;

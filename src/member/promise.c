@@ -47,7 +47,7 @@ bool promise_frees_itself(bool takes_part, bool dropped_and_gave_up, uint64_t be
     return dropped_and_gave_up || (!takes_part && now_ms >= began_ms + promise_ms);
 }
 
-bool promise_is_settled(uint64_t settled_ms, uint64_t promise_ms, uint64_t now_ms)
+bool promise_old_leases_are_over(uint64_t counted_ms, uint64_t promise_ms, uint64_t now_ms)
 {
-    return now_ms - settled_ms >= promise_ms;
+    return now_ms - counted_ms >= promise_ms;
 }

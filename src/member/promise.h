@@ -3,7 +3,7 @@
  * A process gives a promise with each acknowledgement of a heartbeat, and has a lease while a majority has acknowledged
  * its own. These functions say when it may acknowledge, how long a lease lasts, when a promise has run out, and when the
  * set of counted members may change again. The daemon calls them (node/lease.c), and so does the model of this protocol
- * that `dibs check leases` searches exhaustively (src/model). All times are by the clock of the process that asks. */
+ * that `dibs model leases` searches exhaustively (src/model). All times are by the clock of the process that asks. */
 #ifndef DIBS_MEMBER_PROMISE_H
 #define DIBS_MEMBER_PROMISE_H
 
@@ -39,9 +39,9 @@ bool promise_owes_nothing(const struct promise_debt *d, uint64_t now_ms);
 bool promise_frees_itself(bool takes_part, bool dropped_and_gave_up, uint64_t began_ms, uint64_t promise_ms,
                           uint64_t now_ms);
 
-/* Protocol 8: has every lease run out that was given before the set of counted members changed last? Since `settled_ms`
+/* Protocol 8: has every lease run out that was given before the set of counted members changed last? Since `counted_ms`
  * the leader knows that every member that takes part measures its lease by the new set. One promise has passed since,
  * which is longer than a lease on every other clock (I28). */
-bool promise_is_settled(uint64_t settled_ms, uint64_t promise_ms, uint64_t now_ms);
+bool promise_old_leases_are_over(uint64_t counted_ms, uint64_t promise_ms, uint64_t now_ms);
 
 #endif

@@ -1,7 +1,7 @@
 /* view.h - views: numbered lists of the members, on which all members agree (I23).
  *
  * A view lists the members of the cluster (the *roster*), and for each of them which process takes part: its
- * *incarnation*, a number that no other process has, or 0 if no process takes part. An instance of an algorithm belongs
+ * *incarnation*, a number that the member has not used before, or 0 if no process takes part. An instance of an algorithm belongs
  * to one view. The view changes when a process is excluded, when one comes back, and when the roster changes. Every
  * view is an entry of a replicated log (agree.h), so all members go through the same views in the same order, though
  * not at the same time.
@@ -12,13 +12,15 @@
  * run out (lease.c). So, if leases are valid under two sets at the same time, a majority of the one and a majority of
  * the other have a member in common (I28).
  *
+ * Settings. A view has the lease, if an operator has set it (settings.h). So all members of a view use the same one.
+ *
  * Fences. A view has a base: all fencing tokens of the view are larger than it, and larger than all tokens of earlier
  * views. fence.h has the argument. */
 #ifndef DIBS_MEMBER_VIEW_H
 #define DIBS_MEMBER_VIEW_H
 
-#include "base/bytes.h"
 #include "link/link.h"
+#include "settings.h"
 
 enum { VIEW_MEMBERS_MAX = 64, VIEW_ADDRESS_MAX = 71 };
 
@@ -44,6 +46,7 @@ struct view {
     uint64_t last_id;
     uint64_t counted_since; /* the number of the view in which the set of counted members last changed */
     uint64_t fence;         /* the base of the fences of this view */
+    struct settings_lease lease;
     uint32_t count;
     struct view_member member[VIEW_MEMBERS_MAX]; /* by id */
 };

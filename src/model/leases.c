@@ -52,7 +52,7 @@ static void leases_pass_time(struct leases_step *step)
     }
     leases_age(&s->began, t->promise);
     leases_age(&s->belief, t->lease);
-    leases_age(&s->settled, t->promise); /* promise + 1 stays */
+    leases_age(&s->counted, t->promise); /* promise + 1 stays */
     leases_emit(step, LEASES_TIME, 0, 0, NULL);
 }
 
@@ -293,7 +293,7 @@ void leases_agree(const struct model_task *t, struct leases *s, const struct lea
     leases_make_real(t, &s->view[leases_latest(s)], &before);
     leases_make_real(t, next, &after);
     if (view_counted_changes(&before.view, &after.view))
-        s->settled = (uint8_t)(t->promise + 1);
+        s->counted = (uint8_t)(t->promise + 1);
     s->view[s->views] = *next;
     for (uint32_t i = 0; i < t->members; i++) {
         if (next->part[i])
@@ -306,6 +306,8 @@ void leases_agree(const struct model_task *t, struct leases *s, const struct lea
     }
     s->views++;
     s->expired = 0;
+    for (uint32_t i = 0; t->prompt && i < t->members; i++)
+        leases_install(t, s, i, leases_latest(s));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- the model */
@@ -342,7 +344,7 @@ static void leases_expand(const struct model_task *t, const uint8_t *state, cons
 static size_t leases_start(const struct model_task *t, uint8_t *state)
 {
     struct leases s = {
-        .views = 1, .began = (uint8_t)t->promise, .belief = (uint8_t)t->lease, .settled = (uint8_t)(t->promise + 1)};
+        .views = 1, .began = (uint8_t)t->promise, .belief = (uint8_t)t->lease, .counted = (uint8_t)(t->promise + 1)};
 
     for (uint32_t i = 0; i < t->members; i++) {
         s.incarnation[i] = 1;
@@ -357,43 +359,59 @@ static size_t leases_start(const struct model_task *t, uint8_t *state)
 }
 
 static const struct model_mistake leases_mistakes[] = {
-    [LEASES_SHORT_PROMISE] = {"short-promise", "a promise is one round shorter than the longest lease", 0, false,
-                              false},
-    [LEASES_FORGET_PROMISES] = {"forget-promises", "a process that starts has no promises", 0, false, false},
-    [LEASES_MINORITY] = {"minority", "the leader excludes with one report less than a majority", 0, false, false},
-    [LEASES_NO_LEASE] = {"no-lease", "a member grants and vouches without a lease", 0, false, false},
-    [LEASES_LONG_VALIDITY] = {"long-validity", "a member vouches for a whole lease, not for the rest of it", 0, false,
-                              false},
-    [LEASES_ACK_DROPPED] = {"ack-dropped", "a member acknowledges heartbeats of one that it has dropped", 0, false,
-                            false},
-    [LEASES_EARLY_REPORT] = {"early-report", "a member reports that it owes nothing while its promise lasts", 0, false,
-                             false},
-    [LEASES_EARLY_GIVE_UP] = {"early-give-up", "a dropped member says that it has given up before its client knows", 0,
-                              false, false},
-    [LEASES_EARLY_RETURN] = {"early-return", "a process that starts says at once that its old lease is over", 0, false,
-                             false},
-    [LEASES_UNSETTLED] = {"unsettled", "the roster changes again while older leases are valid", 1, true, true},
-    [LEASES_UNREPORTED] = {"unreported", "the roster changes again before all have installed the last change", 1, true,
-                           true},
-    [LEASES_NOT_OPEN] = {"not-open", "a member grants before all others have installed its view", 0, false, false},
-    [LEASES_NO_DIGEST] = {"no-digest", "members ask no other one what its clients hold since an earlier view", 0, false,
-                          false},
+    [LEASES_SHORT_PROMISE] = {.name = "short-promise", .what = "a promise is one round shorter than the longest lease"},
+    [LEASES_FORGET_PROMISES] = {.name = "forget-promises", .what = "a process that starts has no promises"},
+    [LEASES_MINORITY] = {.name = "minority", .what = "the leader excludes with one report less than a majority"},
+    [LEASES_NO_LEASE] = {.name = "no-lease", .what = "a member grants and vouches without a lease"},
+    [LEASES_LONG_VALIDITY] = {.name = "long-validity",
+                              .what = "a member vouches for a whole lease, not for the rest of it"},
+    [LEASES_ACK_DROPPED] = {.name = "ack-dropped",
+                            .what = "a member acknowledges heartbeats of one that it has dropped"},
+    [LEASES_EARLY_REPORT] = {.name = "early-report",
+                             .what = "a member reports that it owes nothing while its promise lasts"},
+    [LEASES_EARLY_GIVE_UP] = {.name = "early-give-up",
+                              .what = "a dropped member says that it has given up before its client knows"},
+    [LEASES_EARLY_RETURN] = {.name = "early-return",
+                             .what = "a process that starts says at once that its old lease is over"},
+    [LEASES_EARLY_CHANGE] = {.name = "early-change",
+                             .what = "the roster changes again while older leases are valid",
+                             .members = 5,
+                             .lease = 1,
+                             .roster = true,
+                             .calm = true,
+                             .prompt = true},
+    [LEASES_UNREPORTED] = {.name = "unreported",
+                           .what = "the roster changes again before all have installed the last change",
+                           .founders = 1,
+                           .roster = true,
+                           .calm = true},
+    [LEASES_NOT_OPEN] = {.name = "not-open", .what = "a member grants before all others have installed its view"},
+    [LEASES_NO_DIGEST] = {.name = "no-digest",
+                          .what = "members ask no other one what its clients hold since an earlier view"},
     [LEASES_MISTAKES] = {0},
 };
 
+/* A1, at its worst: the clocks of the observed member and of its client advance by 19 while 20 milliseconds pass, and those of
+ * members that have promised by 21. A clock that counts whole milliseconds shows one more than has passed, at most. */
+static void leases_set_clocks(struct model_task *t)
+{
+    t->lease_ms = t->lease;
+    t->lease = (t->lease_ms * 20 + 18) / 19;
+    t->promise = (uint32_t)(promise_stretch_ms(t->lease_ms) - 1) * 20 / 21;
+}
+
 static const char *leases_set(struct model_task *t)
 {
-    const struct model_mistake *m = t->mistake < 0 ? NULL : &leases_mistakes[t->mistake];
-
-    if (m && !t->founders && !t->roster && !t->calm) {
-        t->founders = m->founders;
-        t->roster = m->roster;
-        t->calm = m->calm;
-    }
+    model_set_bounds(t);
+    if (t->views || t->held)
+        return "this model has no options --views and --held";
     t->members = t->members ? t->members : LEASES_MEMBERS;
     t->founders = t->founders ? t->founders : t->members;
-    t->lease = t->lease ? t->lease : t->mistake < 0 ? 1 : 2;
-    t->promise = t->lease - leases_makes(t, LEASES_SHORT_PROMISE);
+    t->lease = t->lease ? t->lease : t->clocks ? 19 : t->mistake < 0 ? 1 : 2;
+    t->promise = t->lease;
+    if (t->clocks)
+        leases_set_clocks(t);
+    t->promise -= leases_makes(t, LEASES_SHORT_PROMISE);
     if (t->founders > t->members)
         return "there are more founders than members";
     return t->observed >= t->members ? "the observed member is none of the members" : NULL;
@@ -404,13 +422,28 @@ static bool leases_is_time(struct model_move move)
     return move.what == LEASES_TIME;
 }
 
+static void leases_print_bounds(const struct model_task *t, FILE *to)
+{
+    fprintf(to, "%u members", t->members);
+    if (t->founders < t->members)
+        fprintf(to, ", %u in the first roster", t->founders);
+    if (t->clocks)
+        fprintf(to, ", a lease of %u ms on clocks that are wrong by a twentieth", t->lease_ms);
+    else
+        fprintf(to, ", a lease of %u round%s", t->lease, t->lease == 1 ? "" : "s");
+    fprintf(to, ", the clients of member %u%s%s%s", t->observed, t->roster ? ", members are added and removed" : "",
+            t->calm ? ", only that member is cut off" : "", t->prompt ? ", views are installed at once" : "");
+}
+
 const struct model model_leases = {
     .name = "leases",
     .about = "views, promises, leases and changes of the roster (src/member)",
+    .property = "no two clients believe in an exclusive lock at the same time",
     .mistakes = leases_mistakes,
     .set = leases_set,
     .begin = leases_start,
     .expand = leases_expand,
     .tell = leases_tell,
     .is_time = leases_is_time,
+    .print_bounds = leases_print_bounds,
 };

@@ -63,7 +63,7 @@ struct leases {
     /* The client of another member that believes in the lock, for as long as it likes. */
     uint8_t rival; /* the view of its grant, which the observed member has not installed; 0: there is none */
 
-    uint8_t settled; /* how long all have reported the present set of counted members; promise + 1: not yet */
+    uint8_t counted; /* how long all have reported the present set of counted members; promise + 1: not yet */
 };
 
 enum leases_mistake {
@@ -77,7 +77,7 @@ enum leases_mistake {
     LEASES_EARLY_REPORT,
     LEASES_EARLY_GIVE_UP,
     LEASES_EARLY_RETURN,
-    LEASES_UNSETTLED,
+    LEASES_EARLY_CHANGE,
     LEASES_UNREPORTED,
     LEASES_NOT_OPEN,
     LEASES_NO_DIGEST,
@@ -95,7 +95,7 @@ enum leases_move {
     LEASES_RESTART,
     LEASES_INSTALL,
     LEASES_INSTALL_ALL,
-    LEASES_SETTLE,
+    LEASES_COUNTED,
     LEASES_AGREE,
 };
 

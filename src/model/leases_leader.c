@@ -126,19 +126,19 @@ static void leases_copy_view(struct leases_look *look)
 static void leases_change_roster(struct leases_look *look, const struct next_wish *wish, uint64_t taken_back)
 {
     const struct model_task *t = look->task;
-    uint8_t settled = look->state->settled;
+    uint8_t counted = look->state->counted;
     struct plan plan = look->plan;
     struct next_in in = {.look = &look->in,
                          .plan = &plan,
-                         .settled =
-                             settled <= t->promise && promise_is_settled(LEASES_NOW - settled, t->promise, LEASES_NOW),
+                         .old_leases_over = counted <= t->promise &&
+                                            promise_old_leases_are_over(LEASES_NOW - counted, t->promise, LEASES_NOW),
                          .caught_up = UINT64_MAX,
                          .forgotten = UINT64_MAX,
                          .taken_back = taken_back,
                          .wish = wish};
 
-    if (leases_makes(t, LEASES_UNSETTLED))
-        in.settled = true;
+    if (leases_makes(t, LEASES_EARLY_CHANGE))
+        in.old_leases_over = true;
     if (leases_makes(t, LEASES_UNREPORTED))
         plan.stay = 0;
     leases_copy_view(look);
@@ -159,17 +159,17 @@ static void leases_change_rosters(struct leases_look *look)
     }
 }
 
-/* Protocol 8: the time after which the set of counted members is settled begins. */
-static void leases_begin_to_settle(struct leases_look *look)
+/* Protocol 8: the time in which older leases run out begins. */
+static void leases_begin_count(struct leases_look *look)
 {
     struct leases to = *look->state;
     uint8_t bytes[MODEL_STATE_MAX];
 
-    if (to.settled <= look->task->promise ||
+    if (to.counted <= look->task->promise ||
         !(next_all_report(&look->in, &look->plan) || leases_makes(look->task, LEASES_UNREPORTED)))
         return;
-    to.settled = 0;
-    look->out->emit(look->out->user, (struct model_move){LEASES_SETTLE, (uint8_t)look->leader, 0}, bytes,
+    to.counted = 0;
+    look->out->emit(look->out->user, (struct model_move){LEASES_COUNTED, (uint8_t)look->leader, 0}, bytes,
                     leases_put(look->task, &to, bytes), NULL);
 }
 
@@ -185,7 +185,7 @@ static void leases_decide(struct leases_look *look)
     leases_propose(look, &look->next.view); /* if no member comes or leaves: a view with the same members */
     if (look->plan.leave || look->plan.come || !look->task->roster)
         return;
-    leases_begin_to_settle(look);
+    leases_begin_count(look);
     leases_change_rosters(look);
 }
 
@@ -209,6 +209,7 @@ static void leases_lead_with(struct leases_look *look)
 void leases_lead(const struct model_task *t, const struct leases *s, const struct model_out *out)
 {
     static struct leases_look look;
+    bool all_heard = t->calm && t->prompt; /* only the observed member is late, or not heard */
     uint32_t said = 0;
 
     look.task = t;
@@ -222,7 +223,8 @@ void leases_lead(const struct model_task *t, const struct leases *s, const struc
         if (s->at[look.leader] != leases_latest(s) || look.now.place[look.leader] == VIEW_MEMBERS_MAX)
             continue;
         for (uint32_t heard = 0; heard < 1u << t->members; heard++)
-            if ((heard & ~said & ~(1u << look.leader)) == 0 && heard >> look.leader & 1) {
+            if ((heard & ~said & ~(1u << look.leader)) == 0 && heard >> look.leader & 1 &&
+                (!all_heard || (said & ~heard & ~(1u << t->observed)) == 0)) {
                 look.heard = heard;
                 leases_lead_with(&look);
             }

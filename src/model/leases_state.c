@@ -166,7 +166,7 @@ static void leases_pass_observed(struct leases_bytes *b, struct leases *s)
     leases_byte(b, &s->granted);
     leases_byte(b, &s->carried);
     leases_byte(b, &s->rival);
-    leases_byte(b, &s->settled);
+    leases_byte(b, &s->counted);
     leases_byte(b, &s->bound);
     leases_byte(b, &s->expired);
 }

@@ -61,7 +61,7 @@ void leases_tell(const struct model_task *t, const uint8_t *state, struct model_
         fprintf(to, "all but %s install the view ", x);
         leases_tell_view(t, &s.view[move.arg], to);
         break;
-    case LEASES_SETTLE:
+    case LEASES_COUNTED:
         fprintf(to, "%s leads, and all members have reported the agreed view", who);
         break;
     case LEASES_AGREE:

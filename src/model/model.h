@@ -15,13 +15,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MODEL_STATE_MAX = 256 /* bytes */, MODEL_MEMBERS_MAX = 5 };
+enum { MODEL_STATE_MAX = 512 /* bytes */, MODEL_MEMBERS_MAX = 5 };
 
 /* A part of the protocol that can be left out, so that the search has something to find. */
 struct model_mistake {
     const char *name, *what;
-    uint8_t founders; /* the bounds of a small system that shows it; 0: those of the task */
-    bool roster, calm;
+    /* The bounds of a small system that shows it; 0: those of the task. */
+    uint8_t members, founders, lease, views;
+    bool roster, calm, prompt, held;
 };
 
 /* The bounds of a search. */
@@ -30,10 +31,15 @@ struct model_task {
     uint32_t members;  /* processes, in the roster or not */
     uint32_t founders; /* of these are in the first roster */
     uint32_t observed; /* the member whose clients are watched */
+    uint32_t lease_ms; /* with `clocks`: the length of a lease by the clock of its member */
     uint32_t lease;    /* rounds that the longest lease lasts */
     uint32_t promise;  /* rounds that the shortest promise lasts */
+    bool held;         /* the lock is held, and all members know that, when the search begins */
+    uint32_t views;    /* how often the view may change, where that is bounded */
     bool roster;       /* an operator adds and removes members */
     bool calm;         /* no process crashes, and only the observed member may be cut off */
+    bool prompt;       /* all members install a view when it is agreed */
+    bool clocks;       /* `lease` is in milliseconds of clocks that are wrong by a twentieth; rounds are milliseconds */
     int mistake;       /* its number; -1: none */
     uint64_t limit;    /* states, at most */
     void (*progress)(uint64_t states, uint64_t waiting);
@@ -54,6 +60,7 @@ struct model_out {
 
 struct model {
     const char *name, *about;
+    const char *property;                 /* that is searched for a violation */
     const struct model_mistake *mistakes; /* ends with a null name */
     /* Fills in the bounds that are 0. Returns what is wrong with the others, or null. */
     const char *(*set)(struct model_task *task);
@@ -63,9 +70,10 @@ struct model {
     void (*tell)(const struct model_task *task, const uint8_t *state, struct model_move move, const uint8_t *next,
                  FILE *to);
     bool (*is_time)(struct model_move move);
+    void (*print_bounds)(const struct model_task *task, FILE *to);
 };
 
-extern const struct model model_leases;
+extern const struct model model_leases, model_sessions;
 extern const struct model *const model_all[]; /* ends with a null */
 
 enum model_verdict { MODEL_HOLDS, MODEL_VIOLATED, MODEL_UNFINISHED };
@@ -79,8 +87,13 @@ struct model_result {
     size_t memory;
 };
 
+/* If the task has a mistake and none of its bounds is set: sets those of a small system that shows the mistake. */
+void model_set_bounds(struct model_task *task);
 /* Searches all states, breadth first. If a move violates the property, prints a shortest story that leads to it to `story`,
  * which may be null. */
 void model_search(const struct model_task *task, struct model_result *result, FILE *story);
+/* Which mistakes does a search within these bounds find? Returns the set of their numbers. The task is one that `set` has accepted. If
+ * the set is empty, that the property holds says nothing. */
+uint32_t model_sees(const struct model_task *task);
 
 #endif

@@ -10,7 +10,23 @@
 
 #define MODEL_NONE UINT32_MAX
 
-const struct model *const model_all[] = {&model_leases, NULL};
+const struct model *const model_all[] = {&model_leases, &model_sessions, NULL};
+
+void model_set_bounds(struct model_task *t)
+{
+    const struct model_mistake *m = t->mistake < 0 ? NULL : &t->model->mistakes[t->mistake];
+
+    if (!m || t->members || t->founders || t->views || t->roster || t->calm || t->prompt || t->held || t->clocks)
+        return;
+    t->members = m->members;
+    t->founders = m->founders;
+    t->lease = t->lease ? t->lease : m->lease;
+    t->views = m->views;
+    t->roster = m->roster;
+    t->calm = m->calm;
+    t->prompt = m->prompt;
+    t->held = m->held;
+}
 
 struct model_walk {
     const struct model_task *task;
@@ -144,4 +160,23 @@ void model_search(const struct model_task *task, struct model_result *result, FI
     result->seconds = model_seconds(&began);
     intern_free(&w.states);
     free(w.parent);
+}
+
+uint32_t model_sees(const struct model_task *task)
+{
+    uint32_t seen = 0;
+
+    for (int k = 0; task->model->mistakes[k].name; k++) {
+        struct model_task t = *task;
+        struct model_result r;
+
+        t.mistake = k;
+        t.lease = t.clocks ? t.lease_ms : t.lease; /* as the command line has it */
+        t.progress = NULL;
+        if (t.model->set(&t))
+            continue;
+        model_search(&t, &r, NULL);
+        seen |= (uint32_t)(r.verdict == MODEL_VIOLATED) << k;
+    }
+    return seen;
 }

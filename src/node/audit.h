@@ -1,9 +1,10 @@
-/* audit.h - what an operator wants to find out later: which client was refused what, and who changed what. The driver keeps
- * the trail. Grants, releases and losses are for clients that subscribe (watch.h). */
+/* audit.h - what an operator wants to find out later: which client was refused what, who changed what, which locks were lost;
+ * and, where the configuration wants it, who has held which lock. The driver keeps the trail. */
 #ifndef DIBS_NODE_AUDIT_H
 #define DIBS_NODE_AUDIT_H
 
 #include "session.h"
+#include "watch.h"
 
 enum audit_what {
     AUDIT_DENIED,        /* a right was refused; `text` is the explanation */
@@ -11,7 +12,12 @@ enum audit_what {
     AUDIT_LOGIN_REFUSED, /* .. or has not */
     AUDIT_FORCE_UNLOCK,  /* an operator takes a lock away */
     AUDIT_MEMBER,        /* an operator changes the members */
+    AUDIT_CONFIG,        /* an operator changes a setting on which the members agree */
     AUDIT_DRAIN,         /* an operator begins to drain this member */
+    AUDIT_LOST,          /* a client has lost a lock; `text` is the reason */
+    AUDIT_DEADLOCK,      /* the wait of a client has ended, since it was the youngest of a cycle */
+    AUDIT_GRANTED,       /* if conf.audit_locks: a client holds a lock */
+    AUDIT_RELEASED,      /* .. and has released it */
     AUDIT_WHATS
 };
 extern const char *const audit_name[AUDIT_WHATS];
@@ -21,9 +27,12 @@ struct audit {
     const struct session *session; /* of the client that did it, or that it happened to */
     const char *name;              /* of the lock; or "" */
     size_t name_len;
+    uint64_t fence;   /* of the lock; or 0 */
     const char *text; /* more, for people; or "" */
 };
 
 void audit_tell(const struct audit *a);
+/* Something has happened to a claim of a client of this member. */
+void audit_claim(enum watch_event event, const struct claim *c);
 
 #endif

@@ -5,43 +5,34 @@
 
 struct session *drain_next(const struct node *node, const struct session *s)
 {
-    struct ring *r = s ? s->in_node.next : node->sessions.next;
+    struct ring *next = s ? s->in_holding.next : node->holding.next;
 
-    for (; r != &node->sessions; r = r->next) {
-        struct session *next = RING_OF(r, struct session, in_node);
-
-        if (!next->orphan && next->held)
-            return next;
-    }
-    return NULL;
+    return next == &node->holding ? NULL : RING_OF(next, struct session, in_holding);
 }
 
-/* Some of the requests that wait are withdrawn. Their clients are told that no lock is granted here. */
+/* Some of the requests that wait are withdrawn. Their clients are told that no lock is granted here. Each is taken from the
+ * beginning of the line, as its end may grant or refuse others. */
 static void drain_withdraw(struct node *node)
 {
-    uint32_t left = node->conf.piece ? node->conf.piece : SESSION_PIECE;
+    struct locks *l = &node->locks;
 
-    for (struct ring *r = node->sessions.next; left && r != &node->sessions; r = r->next) {
-        struct claim *c = RING_OF(r, struct session, in_node)->waiting;
+    for (uint32_t left = node->conf.piece ? node->conf.piece : SESSION_PIECE; left; left--) {
+        struct ring *first = l->waiting.next == &l->served ? l->served.next : l->waiting.next;
 
-        if (c && c->state == CLAIM_WAITING) {
-            locks_time_out(&node->locks, c);
-            left--;
-        }
+        if (first == &l->waiting)
+            return;
+        locks_time_out(l, RING_OF(first, struct claim, in_list));
     }
 }
 
 uint32_t drain_go_on(struct session *s)
 {
     struct node *node = s->node;
-    uint32_t count = 0;
 
     node->drainer = s;
     drain_withdraw(node);
-    for (const struct session *x = drain_next(node, NULL); x; x = drain_next(node, x))
-        count++;
-    node->drained |= count == 0;
-    return count;
+    node->drained |= node->holding_count == 0;
+    return node->holding_count;
 }
 
 void drain_end(struct session *s)

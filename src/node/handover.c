@@ -10,9 +10,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const char handover_title[] = "dibs handover 1";
+static const char handover_title[] = "dibs handover 2";
 
-enum { SUM = 8, LOCK_MIN = 8 + 4 + 2 + 4 + 1 };
+enum { SUM = 8, LOCK_MIN = 8 + 4 + 2 + 4 + 1 + 2 };
 
 bool handover_is_needed(const struct node *node)
 {
@@ -53,24 +53,27 @@ static uint32_t handover_count(const struct keep_session *e)
 }
 
 static void handover_add_lock(struct bytes *to, uint64_t fence, uint64_t ttl_ms, uint32_t slots, uint32_t mode,
-                              const char *name, uint8_t name_len)
+                              const char *name, uint8_t name_len, const struct lock_value *value)
 {
-    uint8_t *at = bytes_add(to, 8 + 4 + 2 + 4 + 1 + (size_t)name_len);
+    size_t value_len = value ? value->len : 0;
+    uint8_t *at = bytes_add(to, 8 + 4 + 2 + 4 + 1 + (size_t)name_len + 2 + value_len);
 
     at = pack_number(pack_number(at, fence, 8), ttl_ms, 4);
-    pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, name_len);
+    at = pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, name_len);
+    pack_long(at, value ? value->text : "", value_len);
 }
 
 static void handover_add_session(struct bytes *to, const struct node *node, const struct keep_session *e)
 {
     const struct session *s = e->session;
     uint64_t due_ms = e->due_ms == UINT64_MAX && e->keep_ms ? node->now_ms + promise_stretch_ms(e->keep_ms) : e->due_ms;
-    size_t value_len = e->value ? e->value->len : 0;
+    const struct lock_value *value = keep_value(e);
+    size_t value_len = value ? value->len : 0;
 
     handover_add_number(to, e->id.high, 8);
     handover_add_number(to, e->id.low, 8);
     handover_add_number(to, e->keep_ms, 4);
-    pack_text(bytes_add(to, 1 + value_len), e->value ? e->value->text : "", value_len);
+    pack_text(bytes_add(to, 1 + value_len), value ? value->text : "", value_len);
     handover_add_number(to, due_ms, 8);
     handover_add_number(to, s ? s->vouched_ms : e->vouched_ms, 8);
     handover_add_number(to, handover_count(e), 4);
@@ -78,12 +81,13 @@ static void handover_add_session(struct bytes *to, const struct node *node, cons
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
 
         if (handover_has(c))
-            handover_add_lock(to, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+            handover_add_lock(to, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len, c->value);
     }
     for (const struct ring *r = e->records.next; !s && r != &e->records; r = r->next) {
         const struct keep_record *x = RING_OF((struct ring *)r, struct keep_record, in_session);
 
-        handover_add_lock(to, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+        handover_add_lock(to, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len,
+                          e->keep_ms ? x->value : NULL);
     }
 }
 
@@ -183,7 +187,6 @@ static bool handover_take_session(struct unpack *u, struct node *node, struct ha
         if (keep_find(&node->keep, id))
             return false;
         e = keep_add(&node->keep, id, keep_ms);
-        keep_set_value(e, value, value_len);
         e->handed = true;
         e->due_ms = due_ms;
         e->vouched_ms = vouched_ms;
@@ -191,11 +194,13 @@ static bool handover_take_session(struct unpack *u, struct node *node, struct ha
     }
     for (; locks; locks--) {
         union keep_buffer b;
+        size_t own_len = 0;
+        const char *own = keep_unpack_lock(u, &b) ? unpack_long(u, &own_len) : NULL;
 
-        if (!keep_unpack_lock(u, &b) || (!node && !handover_admits(all, &b.record)))
+        if (!own || u->wrong || own_len > (keep_ms ? VALUE_MAX : 0) || (!node && !handover_admits(all, &b.record)))
             return false;
         if (e)
-            keep_add_record(&node->keep, e, &b.record, false);
+            keep_add_record(&node->keep, e, &b.record, keep_ms ? own : value, keep_ms ? own_len : value_len, false);
     }
     return true;
 }

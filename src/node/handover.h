@@ -7,8 +7,8 @@
  *
  * The sessions come in as records of an owner that does not take part (keep.h), so the first view takes them over as any
  * view takes over the sessions of a lost member: before a lock is granted. What they hold keeps its fences, and all new
- * fences are larger. Keep times go on: a session has until the moment that the previous process has set, and a lock whose
- * former client may still believe in it is given to no new connection before that is over. A TTL begins anew, also that of a
+ * fences are larger. Keep times go on: a session ends at the moment that the previous process has set. No new connection is
+ * attached to a session before the validity that its former client was told is over. A TTL begins anew, also that of a
  * lock that a token owns (token.h).
  *
  * Both processes must have the same clock (NODE_TIME), so the handover carries a name for the time since the machine was

@@ -1,5 +1,5 @@
-/* inside.h - the pieces of a step, for src/step and for tests of single parts. A driver does not use them: their order
- * matters. */
+/* inside.h - the pieces of a step, for src/step and no other folder: their order matters. Drivers and tests use
+ * step/step.h (tests/layers.sh checks that). */
 #ifndef DIBS_NODE_INSIDE_H
 #define DIBS_NODE_INSIDE_H
 
@@ -9,10 +9,20 @@
 void node_advance(struct node *node, uint64_t now_ms);
 /* Handles the messages that have come over the links, and does the next piece of work. */
 void node_pump(struct node *node);
-/* Is there a piece of work left? Then node_due_ms is the next millisecond at the latest. */
-bool node_is_busy(const struct node *node);
 /* The disk has finished its oldest write, or has failed (struct disk). */
 void node_written(struct node *node, bool good);
+/* May there be something that a client has to be told? If not, node_next would find nothing. */
+static inline bool node_has_news(const struct node *node)
+{
+    return !ring_empty(&node->locks.outcomes) || !ring_empty(&node->keep.news) || !ring_empty(&node->keep.ready) ||
+           !ring_empty(&node->tokens.done) || !ring_empty(&node->admin.queries.finished) ||
+           !ring_empty(&node->admin.watch.notes) || node->admin.watch.changed;
+}
+/* May there be an output for a client, of this urgency? */
+static inline bool node_has_output(const struct node *node, enum client_urgency urgency)
+{
+    return !ring_empty(&node->turn.news[urgency]);
+}
 /* The next thing that a client has to be told; false: there is none. */
 bool node_next(struct node *node, struct node_event *event);
 /* Gives all locks up, and tells the others, so that they need not wait. */

@@ -1,7 +1,7 @@
 /* keep.c - see keep.h and README.md: sessions of this member, and how clients resume them. */
 #include "keep_inside.h"
 
-#include "base/memory.h"
+#include "base/slab.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void keep_begin_token(struct session *s, struct keep_id id, const char *value, s
 {
     keep_begin_own(s, id, 0);
     s->kept->due_ms = UINT64_MAX;
-    keep_set_value(s->kept, value, len);
+    keep_set_value(&s->kept->value, value, len);
 }
 
 void keep_end_token(struct keep_session *e)
@@ -74,6 +74,7 @@ const char *keep_begin(struct session *s, struct keep_id id, uint32_t keep_ms, c
 
     *why = s->kept                      ? "this connection has a kept session already"
            : s->held                    ? "a session is kept from its beginning: ask for that before the first lock"
+           : s->confirms                ? "a session is kept from its beginning: ask for that before CONFIRM"
            : !node->conf.random         ? "this member has no source of secrets"
            : keep_find(&node->keep, id) ? "this id is in use; ask again"
                                         : NULL;
@@ -84,7 +85,6 @@ const char *keep_begin(struct session *s, struct keep_id id, uint32_t keep_ms, c
         return "BUSY";
     }
     keep_begin_own(s, id, keep_ms);
-    ring_cut(&s->in_confirming);
     return NULL;
 }
 
@@ -95,7 +95,7 @@ bool keep_is_full(const struct session *s)
 
 void keep_end(struct session *s)
 {
-    struct keep_session *e = s->kept;
+    struct keep_session *e = session_kept(s);
 
     if (!e)
         return;
@@ -128,7 +128,7 @@ static void keep_cut_off(struct keep_session *e)
     session_pass_all(s, heir);
     s->kept = NULL;
     keep_own(s->node, e, heir);
-    s->cut = e->id;
+    s->cut = e;
     e->former = s;
     keep_begin_time(s->node, e);
     keep_tell(s, KEEP_PART);
@@ -136,28 +136,28 @@ static void keep_cut_off(struct keep_session *e)
 
 void keep_drop_former(struct keep_session *e)
 {
-    if (e->former)
-        keep_tell(e->former, KEEP_CUT);
+    if (!e->former)
+        return;
+    keep_tell(e->former, KEEP_CUT);
+    e->former->cut = NULL;
     e->former = NULL;
 }
 
 void keep_part(struct session *s, bool proved)
 {
-    struct keep_session *e;
+    struct keep_session *e = s->cut;
 
     ring_cut(&s->in_resuming);
     ring_cut(&s->in_news);
-    if (!s->cut.high && !s->cut.low)
+    if (!e)
         return;
-    e = keep_find(&s->node->keep, s->cut);
-    if (e && e->former == s) {
-        e->former = NULL;
-        if (proved) {
-            e->session->vouched_ms = 0;
-            keep_begin_time(s->node, e);
-        }
-        s->node->keep.stirred = true;
+    s->cut = NULL;
+    e->former = NULL;
+    if (proved) {
+        e->session->vouched_ms = 0;
+        keep_begin_time(s->node, e);
     }
+    s->node->keep.stirred = true;
 }
 
 /* No client has resumed the session in time. */
@@ -180,7 +180,7 @@ static void keep_attach(struct keep_session *e, struct session *s)
     session_pass_all(before, s);
     before->kept = NULL;
     keep_drop_former(e);
-    e->wanted_by = 0;
+    e->wanted_by = e->home = 0;
     keep_own(s->node, e, s);
     session_end_orphan(before);
     keep_tell(s, KEEP_RESUMED);
@@ -190,9 +190,10 @@ static void keep_attach(struct keep_session *e, struct session *s)
 
 const char *keep_resume(struct session *s, struct keep_id id, const char **why)
 {
-    *why = s->kept   ? "this connection has a kept session already"
-           : s->held ? "this connection holds locks; resume a session before the first lock"
-                     : NULL;
+    *why = s->kept       ? "this connection has a kept session already"
+           : s->held     ? "this connection holds locks; resume a session before the first lock"
+           : s->confirms ? "this connection was vouched for; resume a session before CONFIRM"
+                         : NULL;
     if (*why)
         return "ERR";
     s->resumes = id;
@@ -275,19 +276,20 @@ bool keep_wants_view(const struct node *node)
 void keep_count_acks(struct node *node)
 {
     struct keep *k = &node->keep;
-    uint64_t acked = k->made;
+    uint64_t acked[NODE_MEMBERS_MAX];
+    uint32_t others = 0;
 
     for (uint32_t j = 0; j < node->view.count; j++)
-        if (keep_peer(node, j) && keep_peer(node, j)->keep.acked < acked)
-            acked = keep_peer(node, j)->keep.acked;
-    k->acked = acked;
+        if (keep_peer(node, j))
+            acked[others++] = keep_peer(node, j)->keep.acked;
+    k->acked = owner_known(k->made, acked, others);
     while (!ring_empty(&k->pending)) {
-        struct claim *c = RING_OF(k->pending.next, struct claim, settled);
+        struct claim *c = RING_OF(k->pending.next, struct claim, in_list);
 
-        if (c->kept > acked)
+        if (c->kept > k->acked)
             break;
-        ring_cut(&c->settled);
-        ring_push(&k->ready, &c->settled);
+        ring_cut(&c->in_list);
+        ring_push(&k->ready, &c->in_list);
     }
 }
 
@@ -304,8 +306,7 @@ static void keep_drop_some(struct node *node)
 
         ring_cut(&c->in_session);
         locks_drop(&node->locks, c);
-        free(c->by);
-        free(c);
+        session_free_claim(node, c);
     }
 }
 
@@ -331,7 +332,7 @@ bool keep_holds_back(struct claim *c)
         return false;
     if (!c->kept)
         keep_record_claim(c);
-    ring_push(&k->pending, &c->settled);
+    ring_push(&k->pending, &c->in_list);
     keep_count_acks(c->session->node);
     return true;
 }
@@ -342,14 +343,15 @@ struct claim *keep_take_ready(struct node *node)
 
     if (ring_empty(&node->keep.ready) || !node->locks.grants)
         return NULL;
-    c = RING_OF(node->keep.ready.next, struct claim, settled);
-    ring_cut(&c->settled);
+    c = RING_OF(node->keep.ready.next, struct claim, in_list);
+    ring_cut(&c->in_list);
     return c;
 }
 
 bool keep_withdraws(struct claim *c)
 {
     struct node *node = c->session->node;
+    const struct keep_session *e = session_kept(c->session);
 
     keep_free_claim(c);
     if (!c->kept || node->keep.over || (c->state != CLAIM_HELD && c->state != CLAIM_LINGERS))
@@ -357,9 +359,26 @@ bool keep_withdraws(struct claim *c)
     keep_count_acks(node);
     if (c->kept <= node->keep.acked)
         return false;
+    c->kept_id[0] = e && !c->uncertain ? e->id.high : 0;
+    c->kept_id[1] = e && !c->uncertain ? e->id.low : 0;
     c->session = NULL;
     ring_push(&node->keep.withdrawn, &c->in_session);
     locks_withdraw(&node->locks, c);
+    return true;
+}
+
+/* The letter that grants it goes out behind the one that withdraws the other, and is acknowledged with it or after it. So when its
+ * client is told, no member has the other record. If the owner is lost before, some members may have one record and some the
+ * other: keep_forget_followers. The other claim is the only one in the lock, so no member has a third record. */
+bool keep_follows(struct claim *c, const struct claim *withdrawn)
+{
+    const struct session *s = c->session;
+    bool kept = s->kept ? !s->kept->moves_to && !keep_is_unsure(s->node, s->kept) : s->serves && !s->poll;
+
+    if (!kept || (!withdrawn->kept_id[0] && !withdrawn->kept_id[1]) || s->node->keep.phase != KEEP_PASSED)
+        return false;
+    memcpy(c->kept_id, withdrawn->kept_id, sizeof c->kept_id);
+    c->after = withdrawn->fence;
     return true;
 }
 
@@ -374,6 +393,8 @@ void keep_init(struct node *node)
     ring_init(&k->own);
     ring_init(&k->adopted);
     ring_init(&k->vouched);
+    ring_init(&k->forgotten);
+    ring_init(&k->parked);
     ring_init(&k->doomed);
     ring_init(&k->tried);
     ring_init(&k->resuming);
@@ -406,9 +427,10 @@ void keep_mind_lease(struct node *node, bool grants)
 {
     struct keep *k = &node->keep;
 
-    if (grants)
+    if (grants) {
         k->lapsed_ms = 0;
-    else if (node->locks.grants) {
+        k->stirred |= !node->locks.grants && !node->conf.patient; /* clients that resume have waited for this */
+    } else if (node->locks.grants) {
         /* It was valid when the time was told last; and no member excludes this one before it is over. */
         k->lapsed_ms = node->lease_end_ms > node->granted_ms ? node->lease_end_ms : node->granted_ms;
         k->due_ms = k->due_ms < k->lapsed_ms + KEEP_MS_MIN ? k->due_ms : k->lapsed_ms + KEEP_MS_MIN;
@@ -417,14 +439,7 @@ void keep_mind_lease(struct node *node, bool grants)
 
 void keep_leave(struct node *node)
 {
-    for (struct ring *r = node->keep.own.next, *next; r != &node->keep.own; r = next) {
-        struct keep_session *e = RING_OF(r, struct keep_session, in_own);
-
-        next = r->next;
-        if (!e->session->orphan)
-            keep_cut_off(e); /* and is the last */
-    }
-    node->keep.stirred = true;
+    node->keep.stirred = true; /* see keep_look_at */
 }
 
 void keep_vouch(struct session *s)
@@ -452,8 +467,10 @@ bool keep_is_believed(const struct node *node)
 /* One session, as time passes. When to look at it again. */
 static uint64_t keep_look_at(struct node *node, struct keep_session *e)
 {
-    uint64_t lost_ms = node->keep.lapsed_ms ? node->keep.lapsed_ms + e->keep_ms : UINT64_MAX, due = UINT64_MAX;
+    uint64_t lost_ms = UINT64_MAX, due = UINT64_MAX;
 
+    if (node->leaves && !e->session->orphan)
+        keep_cut_off(e);
     if (e->former && e->session->vouched_ms <= node->now_ms)
         keep_drop_former(e);
     if (e->wanted_by && !e->claims)
@@ -463,8 +480,10 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
     if (e->wanted_by || e->former || node->leaves || node->dropped)
         due = e->session->vouched_ms > node->now_ms ? e->session->vouched_ms : UINT64_MAX;
     if (!e->session->orphan) {
-        /* Other members may have excluded this one since: then they keep the session for as long, counted from
-         * later. */
+        /* The client counts the keep time from its last question that was answered by vouching, before the lease was gone. Its clock may
+         * be slow, and ours fast. */
+        if (node->keep.lapsed_ms)
+            lost_ms = node->keep.lapsed_ms + promise_stretch_ms(e->keep_ms);
         if (lost_ms <= node->now_ms)
             session_lose_all(e->session, LOSS_NO_MAJORITY);
         return keep_earlier(due, lost_ms > node->now_ms ? lost_ms : UINT64_MAX);
@@ -529,6 +548,7 @@ bool keep_next(struct node *node, struct node_event *event)
     if (ring_empty(news))
         return false;
     event->session = RING_OF(news->next, struct session, in_news);
+    keep_forget_now(event->session); /* whatever it was to be told */
     event->keep = event->session->keep_news;
     ring_cut(&event->session->in_news);
     if (event->keep == KEEP_NO_QUORUM) {
@@ -540,11 +560,17 @@ bool keep_next(struct node *node, struct node_event *event)
     return true;
 }
 
+bool keep_has_parted(const struct node *node)
+{
+    return !node->leaves || !(node->keep.stirred || keep_is_looking(&node->keep));
+}
+
 bool keep_is_busy(const struct node *node)
 {
     const struct keep *k = &node->keep;
 
-    return keep_is_looking(k) || keep_can_drop(k) || keep_can_renew(k) || keep_views_busy(node);
+    return keep_is_looking(k) || !keep_has_parted(node) || keep_can_drop(k) || keep_can_renew(k) ||
+           keep_views_busy(node);
 }
 
 uint64_t keep_due_ms(const struct node *node)
@@ -552,13 +578,6 @@ uint64_t keep_due_ms(const struct node *node)
     const struct keep *k = &node->keep;
 
     return ring_empty(&k->resuming) ? k->due_ms : keep_earlier(k->due_ms, k->looked_ms + LOOK_AGAIN_MS);
-}
-
-/* This member knows of no kept session, and nothing is left to do about those that it knew. */
-static bool keep_is_idle(const struct keep *k)
-{
-    return k->count == 0 && k->phase == KEEP_PASSED && k->looking == 0 && !k->stirred && k->due_ms == UINT64_MAX &&
-           ring_empty(&k->doomed) && ring_empty(&k->withdrawn) && ring_empty(&k->resuming);
 }
 
 static void keep_acknowledge(struct node *node)

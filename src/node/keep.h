@@ -7,7 +7,8 @@
  * of this folder tells the rules and why they are safe (I33).
  *
  * A lock that is owned by a token (token.h) is a session of a special kind: it has no client, no keep time (0), one lock
- * with a TTL, and a *value*, the token, which all records have.
+ * with a TTL, and a *value*, the token, which is part of its record. The record of any other lock has the value of its claim
+ * (lock/value.h), if there is one.
  *
  * Letters (PART_KEEP in link/registry.h). GRANT, FREE, MOVE and SYNC form a *stream* from each owner to each other
  * member. They are numbered by the owner, the same number for all receivers, which acknowledge them together (ACK: up
@@ -17,6 +18,7 @@
 #define DIBS_NODE_KEEP_H
 
 #include "base/ring.h"
+#include "lock/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,14 +45,14 @@ struct keep_record {
     struct keep_record *next; /* with the same place in the session's table */
     uint64_t fence;
     uint64_t reported; /* only by reports: the view in which its owner, which takes part, was chosen; or 0 */
+    /* The claim of the same lock that was withdrawn immediately before this one was granted: its session and its fence. Or 0:
+     * there was none, or all members knew of the withdrawal. */
+    struct keep_id after_id;
+    uint64_t after;
+    struct lock_value *value; /* the token, or the value of the claim; or null */
     uint32_t ttl_ms, slots, mode;
     uint8_t name_len;
     char name[];
-};
-
-struct keep_value {
-    uint8_t len;
-    char text[];
 };
 
 struct keep_session {
@@ -58,12 +60,14 @@ struct keep_session {
     struct ring in_all, in_own;
     struct ring in_adopted, in_vouched; /* own: see struct keep */
     struct keep_id id;
+    uint64_t era;             /* see struct keep */
     uint32_t keep_ms;         /* 0: a token owns its lock */
-    struct keep_value *value; /* the token; or null */
+    struct lock_value *value; /* own: the token; or null. Others: see their records */
     uint64_t owner,
         owner_tenure;   /* the id of the member, and a number for the time for which it takes part without a break */
     uint64_t moves_to;  /* the id of the member that shall be the owner in the next view; or 0 */
     uint64_t wanted_by; /* own: a member that has asked for it, and has to wait; or 0 */
+    uint64_t home;      /* own, adopted, and no client has resumed it since: the id of its lost owner; or 0 */
     uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
@@ -95,9 +99,12 @@ struct keep {
     struct ring walk; /* a marker in `all`: the sessions before it have been visited; in no ring: no walk */
     struct ring own;  /* sessions whose owner this member is */
     uint32_t own_count;
-    struct ring adopted;        /* own sessions that began in this view, and whose time does not run yet */
-    struct ring vouched;        /* own sessions whose clients may believe, the one that was told so longest ago first */
-    struct ring doomed;         /* sessions that are not in the table any more, and are freed in pieces */
+    struct ring adopted;   /* own sessions that began in this view, and whose time does not run yet */
+    struct ring vouched;   /* own sessions whose clients may believe, the one that was told so longest ago first */
+    uint64_t era;          /* how often all was forgotten. A session of an earlier era is not kept any more */
+    struct ring forgotten; /* own sessions of earlier eras, until their claims are seen to, and their connections */
+    struct ring parked;    /* what was in adopted, vouched, pending and ready then: not looked at again */
+    struct ring doomed;    /* sessions that are not in the table any more, and are freed in pieces */
     struct ring resuming, news; /* connections that wait for a session; that have to be told something */
     struct ring pending, ready; /* claims that are granted, and not known everywhere; and known, but not told */
     struct ring withdrawn;      /* claims that are released, until that is known everywhere */
@@ -118,6 +125,13 @@ struct keep {
     bool stirred; /* something has happened that those who resume may wait for */
     bool over;
 };
+
+/* This member knows of no kept session, and nothing is left to do about those that it knew. */
+static inline bool keep_is_idle(const struct keep *k)
+{
+    return k->count == 0 && k->phase == KEEP_PASSED && k->looking == 0 && !k->stirred && k->due_ms == UINT64_MAX &&
+           ring_empty(&k->forgotten) && ring_empty(&k->doomed) && ring_empty(&k->withdrawn) && ring_empty(&k->resuming);
+}
 
 /* What a connection is told about its session.
  * KEEP_PART: the session has been taken from this connection, and its client shall end the connection. That proves that
@@ -162,28 +176,34 @@ void keep_renew_claim(struct claim *c);
 void keep_free_claim(struct claim *c);
 /* The claim has left its session. Returns true if it stays in its lock until all members have forgotten its record. */
 bool keep_withdraws(struct claim *c);
+/* May the waiting claim be granted its lock behind this one, which is withdrawn? */
+bool keep_follows(struct claim *c, const struct claim *withdrawn);
 /* Are there too many of them? */
 bool keep_is_full(const struct session *s);
 
 /* ---- For node.c and its parts. */
 void keep_init(struct node *node);
 void keep_free(struct node *node);
-/* This member begins a new incarnation: all is forgotten, and connections of kept sessions are cut off. The records are
- * freed in pieces, and the claims; in a later view this member tells nothing before its claims are (KEEP_TELLS). */
+/* This member begins a new incarnation: all is forgotten, and connections of kept sessions are cut off. That is so at once
+ * (session_is_forgotten), and done in pieces: the connections, the claims, then the records. In a later view this member tells
+ * nothing before its claims are gone (KEEP_TELLS). */
 void keep_forget_all(struct node *node);
+/* Are there claims or connections that are still to go? */
+bool keep_is_forgetting(const struct node *node);
 void keep_begin_view(struct node *node);
 void keep_open(struct node *node);
 /* The lease has run out, or is back. */
 void keep_mind_lease(struct node *node, bool grants);
-/* The member leaves: clients of kept sessions shall go elsewhere. */
+/* The member leaves: clients of kept sessions shall go elsewhere. They are told in pieces; keep_has_parted: have all been told? */
 void keep_leave(struct node *node);
+bool keep_has_parted(const struct node *node);
 /* May a client believe in a lock of a kept session, whatever happens? */
 bool keep_is_believed(const struct node *node);
 /* The client of this kept session was told that it holds its locks for some time to come. */
 void keep_vouch(struct session *s);
 /* Sessions wait for the next view. */
 bool keep_wants_view(const struct node *node);
-/* A claim was settled. Returns true if its client is not told yet. */
+/* A claim has an outcome (lock.h). Returns true if its client is not told yet. */
 bool keep_holds_back(struct claim *c);
 /* A claim whose client can be told now that it is granted; or null. */
 struct claim *keep_take_ready(struct node *node);

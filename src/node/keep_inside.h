@@ -6,14 +6,15 @@
 #include "base/pack.h"
 #include "keep.h"
 #include "link/registry.h"
+#include "member/owner.h"
 #include "session.h"
 
 /* ---- keep_records.c: sessions by their ids, and the members that own them */
 /* The session with this id, or null. */
 struct keep_session *keep_find(const struct keep *k, struct keep_id id);
 struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms);
-/* The session has this value from now on; none if len is 0. */
-void keep_set_value(struct keep_session *e, const char *value, size_t len);
+/* *value becomes a copy of this text; null if len is 0. */
+void keep_set_value(struct lock_value **value, const char *text, size_t len);
 void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_record *r);
 void keep_remove(struct keep *k, struct keep_session *e);
 /* All sessions leave the table, and are in `doomed`. */
@@ -22,9 +23,25 @@ void keep_doom_all(struct keep *k);
 void keep_free_session(struct keep_session *e);
 /* The record of this lock and fence, or null. */
 struct keep_record *keep_find_record(const struct keep_session *e, const char *name, size_t len, uint64_t fence);
-/* Adds a copy of the record. If the session has it, its TTL becomes that of the copy; if the copy was reported by another
- * member, the longer of both: all members have the same reports, and so choose the same one. */
-void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported);
+/* Adds a copy of the record, with this value. If the session has it, its TTL and its value become those of the copy. If the copy was
+ * reported by another member, it becomes the longer TTL and the greater value of both: all members have the same reports, and
+ * so choose the same. But if its owner takes part and has told of it, what others report is of before that. */
+void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, const char *value, size_t len,
+                     bool reported);
+/* What the record of the claim, of this session, has as its value; or null. */
+static inline const struct lock_value *keep_claim_value(const struct keep_session *e, const struct claim *c)
+{
+    return keep_is_token(e) ? e->value : c->value;
+}
+
+/* The token that owns the lock of the session, as far as this member knows; or null. */
+static inline const struct lock_value *keep_value(const struct keep_session *e)
+{
+    if (e->session)
+        return e->value;
+    return ring_empty(&e->records) ? NULL : RING_OF(e->records.next, struct keep_record, in_session)->value;
+}
+
 /* This member's id in the view. */
 uint64_t keep_self(const struct node *node);
 /* The other member at place k, if it takes part as this one does; or null. */
@@ -33,8 +50,6 @@ uint64_t keep_tenure(const struct view_member *m);
 bool keep_takes_part(const struct node *node, uint64_t id, uint64_t tenure);
 void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id);
 bool keep_is_own(const struct node *node, const struct keep_session *e);
-/* The id of the member that shall own an orphaned session. All members that know the view choose the same one. */
-uint64_t keep_choose(const struct node *node, const struct keep_session *e);
 /* This member becomes the owner, with this session; or is the owner no longer. */
 void keep_own(struct node *node, struct keep_session *e, struct session *s);
 void keep_disown(struct keep *k, struct keep_session *e);
@@ -42,7 +57,7 @@ void keep_disown(struct keep *k, struct keep_session *e);
 /* The owner was chosen in a view that has not opened here: some members may not know that. */
 static inline bool keep_is_unsure(const struct node *node, const struct keep_session *e)
 {
-    return e->unsure_in > node->keep.opened;
+    return owner_is_unsure(e->unsure_in, node->keep.opened);
 }
 
 static inline uint32_t keep_piece(const struct node *node)
@@ -93,6 +108,8 @@ void keep_tell(struct session *s, enum keep_news news);
 /* May this member, the owner, do anything with the session? The view in which it became the owner has opened. If its time does
  * not run yet, it begins now. */
 bool keep_may_act(struct node *node, struct keep_session *e);
+/* If the session, which has a client, was forgotten, and is still to be seen to: that is done now. */
+void keep_forget_now(struct session *s);
 /* If the marks of all members have come in this view, begins to choose the owners of sessions that need one. */
 void keep_try_barrier(struct node *node);
 /* The next piece of the work that a view has begun, and of what is to be freed. keep_views_busy: is there one? */

@@ -10,9 +10,9 @@
 
 enum {
     ID = 16,
-    VALUE_MAX = 255,
+    TOKEN_LEN_MAX = 255,
     LOCK_MAX = 8 + 4 + 2 + 4 + 1 + LOCK_NAME_MAX,
-    LETTER_MAX = 1 + 8 + ID + 4 + 1 + VALUE_MAX + LOCK_MAX + 4 * 8
+    LETTER_MAX = 1 + 8 + ID + 4 + 2 + VALUE_MAX + LOCK_MAX + ID + 4 * 8
 };
 
 /* ------------------------------------------------------------------------------------------------------------ letters */
@@ -29,11 +29,16 @@ static uint8_t *keep_pack_lock(uint8_t *at, uint64_t fence, uint64_t ttl_ms, uin
     return pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, len);
 }
 
-/* The keep time and the value of the session. */
-static uint8_t *keep_pack_terms(uint8_t *at, const struct keep_session *e)
+/* The claim behind which it was granted, or zeroes. */
+static uint8_t *keep_pack_after(uint8_t *at, uint64_t high, uint64_t low, uint64_t fence)
 {
-    at = pack_number(at, e->keep_ms, 4);
-    return pack_text(at, e->value ? e->value->text : "", e->value ? e->value->len : 0);
+    return pack_number(keep_pack_id(at, fence ? (struct keep_id){high, low} : (struct keep_id){0}), fence, 8);
+}
+
+/* The keep time of a session, and the value of a lock. */
+static uint8_t *keep_pack_terms(uint8_t *at, uint32_t keep_ms, const struct lock_value *value)
+{
+    return pack_long(pack_number(at, keep_ms, 4), value ? value->text : "", value ? value->len : 0);
 }
 
 static void keep_say(struct member *m, const uint8_t *bytes, const uint8_t *end)
@@ -51,7 +56,9 @@ static void keep_say_all(struct node *node, const uint8_t *bytes, const uint8_t 
 static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_session *e, const struct claim *c)
 {
     at = keep_pack_id(pack_number(pack_number(at, KEEP_GRANT, 1), number, 8), e->id);
-    return keep_pack_lock(keep_pack_terms(at, e), c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+    at = keep_pack_terms(at, e->keep_ms, keep_claim_value(e, c));
+    at = keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+    return keep_pack_after(at, c->kept_id[0], c->kept_id[1], c->after);
 }
 
 /* All others shall have a record of the claim. */
@@ -76,7 +83,7 @@ void keep_renew_claim(struct claim *c)
     struct node *node = c->session->node;
 
     ring_cut(&c->in_renewed);
-    if (!c->session->kept || !keep_is_recorded(c))
+    if (!session_kept(c->session) || !keep_is_recorded(c))
         return;
     keep_count_acks(node);
     if (c->kept <= node->keep.acked)
@@ -88,7 +95,7 @@ void keep_renew_claim(struct claim *c)
 void keep_free_claim(struct claim *c)
 {
     struct node *node = c->session->node;
-    struct keep_session *e = c->session->kept;
+    struct keep_session *e = session_kept(c->session);
     uint8_t letter[LETTER_MAX], *at = letter;
 
     if (!c->kept || c->freed || !e) /* the last: the session was forgotten, and its claims will be */
@@ -176,7 +183,9 @@ uint32_t keep_report(struct node *node, const struct keep_session *e)
         const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
         uint8_t *at = keep_pack_id(pack_number(letter, KEEP_REPORT, 1), e->id);
 
-        at = keep_pack_lock(keep_pack_terms(at, e), x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+        at = keep_pack_terms(at, e->keep_ms, x->value);
+        at = keep_pack_lock(at, x->fence, x->ttl_ms, x->slots, x->mode, x->name, x->name_len);
+        at = keep_pack_after(at, x->after_id.high, x->after_id.low, x->after);
         at = pack_number(pack_number(pack_number(at, e->owner, 8), e->owner_tenure, 8), e->chosen, 8);
         keep_say_all(node, letter, at);
     }
@@ -193,19 +202,20 @@ static struct keep_id keep_unpack_id(struct unpack *u)
     return id;
 }
 
-/* The keep time and the value of a session. */
+/* The keep time of a session, and the value of a lock. */
 struct keep_terms {
     uint32_t keep_ms;
     const char *value;
     size_t value_len;
 };
 
-/* Returns false if the bytes are not valid: a session has a keep time, or it has a value. */
+/* Returns false if the bytes are not valid: a session has a keep time, or it has a token. */
 static bool keep_unpack_terms(struct unpack *u, struct keep_terms *t)
 {
     t->keep_ms = (uint32_t)unpack_number(u, 4);
-    t->value = unpack_text(u, &t->value_len);
-    return !u->wrong && t->keep_ms <= KEEP_MS_MAX && (t->keep_ms == 0) == (t->value_len > 0);
+    t->value = unpack_long(u, &t->value_len);
+    return !u->wrong && t->keep_ms <= KEEP_MS_MAX &&
+           (t->keep_ms ? t->value_len <= VALUE_MAX : t->value_len && t->value_len <= TOKEN_LEN_MAX);
 }
 
 bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
@@ -225,6 +235,14 @@ bool keep_unpack_lock(struct unpack *u, union keep_buffer *b)
     return true;
 }
 
+/* Returns false if the bytes are not valid: fences grow (I6, I29). */
+static bool keep_unpack_after(struct unpack *u, struct keep_record *x)
+{
+    x->after_id = keep_unpack_id(u);
+    x->after = unpack_number(u, 8);
+    return !u->wrong && (x->after ? x->after < x->fence : !x->after_id.high && !x->after_id.low);
+}
+
 static const char *const keep_nonsense = "a letter about a kept session that cannot be";
 
 static const char *keep_hear_grant(struct node *node, uint32_t place, struct unpack *u)
@@ -235,17 +253,17 @@ static const char *keep_hear_grant(struct node *node, uint32_t place, struct unp
     struct keep_terms terms;
     union keep_buffer b;
 
-    if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b) || u->at != u->end || k->records >= KEEP_RECORDS_MAX)
+    if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b) || !keep_unpack_after(u, &b.record) ||
+        u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
     if (e && e->session) /* no member has the same one by chance */
         return NULL;
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
-    keep_set_value(e, terms.value, terms.value_len);
     /* If a report of this view has named the next owner, the sender does not know that yet. */
     if (!e->owner || e->unsure_in != node->view.number)
         keep_set_owner(node, e, node->view.member[place].id);
-    keep_add_record(k, e, &b.record, false);
+    keep_add_record(k, e, &b.record, terms.value, terms.value_len, false);
     return NULL;
 }
 
@@ -284,14 +302,6 @@ static const char *keep_hear_move(struct node *node, uint32_t place, struct unpa
     return NULL;
 }
 
-static bool keep_is_lower(const struct keep_session *e, const struct keep_terms *t)
-{
-    size_t len = e->value ? e->value->len : 0;
-    int order = len == t->value_len && len ? memcmp(e->value->text, t->value, len) : 0;
-
-    return order < 0 || len < t->value_len;
-}
-
 /* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
  * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
  * view knows the owner, and hears from it what has become of the lock since. Any other member finds out at the barrier of
@@ -301,41 +311,46 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     struct keep *k = &node->keep;
     struct keep_id id = keep_unpack_id(u);
     struct keep_session *e = keep_find(k, id);
-    uint64_t owner, tenure, chosen;
+    struct owner_known known = {.passed = k->passed};
+    struct owner_report report;
+    uint64_t owner, tenure;
     struct keep_terms terms;
     union keep_buffer b;
-    bool orphaned;
 
-    if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b))
+    if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b) || !keep_unpack_after(u, &b.record))
         return keep_nonsense;
     owner = unpack_number(u, 8);
     tenure = unpack_number(u, 8);
-    chosen = unpack_number(u, 8);
+    report.chosen = unpack_number(u, 8);
     if (u->wrong || u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
-    orphaned = !keep_takes_part(node, owner, tenure);
-    if ((!orphaned && k->passed >= chosen) || (e && e->session && !e->leaves))
+    report.ownerless = !keep_takes_part(node, owner, tenure);
+    if (e) {
+        known.known = e->owner;
+        known.own = e->session;
+        known.leaves = e->leaves;
+        known.chosen = e->chosen;
+    }
+    if (!owner_heeds(&report, &known))
         return NULL;
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
-    b.record.reported = orphaned ? 0 : chosen;
-    e->orphaned |= orphaned;
-    if (!e->owner || (!orphaned && chosen >= e->chosen + (e->session != NULL))) {
+    b.record.reported = report.ownerless ? 0 : report.chosen;
+    e->orphaned |= report.ownerless;
+    if (owner_is_newer(&report, &known)) {
         if (e->owner != owner || e->owner_tenure != tenure) { /* what the former owner wants does not count */
             k->moving -= e->session && e->moves_to;
             e->moves_to = 0;
         }
         e->owner = owner;
         e->owner_tenure = tenure;
-        e->chosen = chosen;
+        e->chosen = report.chosen;
         e->unsure_in = node->view.number;
     }
     if (e->session) /* of this member, which has not heard that it moved */
         return NULL;
     e->unsure_in = node->view.number;
-    if (keep_is_lower(e, &terms)) /* it was about to change: all choose the same */
-        keep_set_value(e, terms.value, terms.value_len);
-    keep_add_record(k, e, &b.record, true);
+    keep_add_record(k, e, &b.record, terms.value, terms.value_len, true);
     return NULL;
 }
 
@@ -409,10 +424,8 @@ bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, 
     if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_incarnation ||
         m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
         return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
-    if (node->keep.phase == KEEP_TELLS)
-        return false; /* what this member tells is what it knew when the view began */
-    if (node->keep.phase != KEEP_PASSED && m->keep.marked)
-        return false; /* it may be about an owner that is not known here yet */
+    if (!owner_hears(node->keep.phase == KEEP_TELLS, node->keep.phase == KEEP_PASSED, m->keep.marked))
+        return false;
     if (type <= KEEP_SYNC)
         *wrong = keep_hear_stream(node, k, type, &u);
     else if (type == KEEP_ACK)

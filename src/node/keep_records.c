@@ -3,8 +3,10 @@
 #include "keep_inside.h"
 
 #include "base/memory.h"
+#include "base/slab.h"
 
 #define XXH_INLINE_ALL
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -65,11 +67,12 @@ static void keep_grow(struct keep *k)
 
 struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_ms)
 {
-    struct keep_session *e = mem_new(sizeof *e);
+    struct keep_session *e = slab_new(sizeof *e);
 
     if (k->count >= k->room)
         keep_grow(k);
     e->id = id;
+    e->era = k->era;
     e->keep_ms = keep_ms;
     ring_init(&e->in_own);
     ring_init(&e->in_adopted);
@@ -81,15 +84,10 @@ struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_m
     return e;
 }
 
-void keep_set_value(struct keep_session *e, const char *value, size_t len)
+void keep_set_value(struct lock_value **value, const char *text, size_t len)
 {
-    free(e->value);
-    e->value = NULL;
-    if (!len)
-        return;
-    e->value = mem_new(sizeof *e->value + len);
-    e->value->len = (uint8_t)len;
-    memcpy(e->value->text, value, len);
+    slab_free(*value);
+    *value = value_new(text, len);
 }
 
 /* Takes the session out of the table. */
@@ -105,10 +103,11 @@ static void keep_unlink(struct keep *k, struct keep_session *e)
 
 void keep_free_session(struct keep_session *e)
 {
+    assert(!e->former);
     ring_cut(&e->in_all);
     free(e->table);
-    free(e->value);
-    free(e);
+    slab_free(e->value);
+    slab_free(e);
 }
 
 void keep_remove(struct keep *k, struct keep_session *e)
@@ -131,6 +130,7 @@ void keep_doom_all(struct keep *k)
 
 void keep_own(struct node *node, struct keep_session *e, struct session *s)
 {
+    assert(ring_empty(&s->in_confirming)); /* a connection that was vouched for before is refused */
     e->session = s;
     s->kept = e;
     node->keep.own_count += ring_empty(&e->in_own);
@@ -205,23 +205,42 @@ void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_reco
     ring_cut(&x->in_session);
     e->count--;
     k->records--;
-    free(x);
+    slab_free(x->value);
+    slab_free(x);
 }
 
-/* Of one lock a session has one record. */
-void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, bool reported)
+static bool keep_is_less(const struct lock_value *a, const char *text, size_t len)
+{
+    return a && (a->len < len || (a->len == len && memcmp(a->text, text, len) < 0));
+}
+
+/* The session has a record of this lock and fence, and hears of it again. */
+static void keep_change_record(struct keep_record *own, const struct keep_record *x, const char *value, size_t len,
+                               bool reported)
+{
+    if (!x->reported || (own->reported && own->reported < x->reported))
+        own->reported = x->reported;
+    if (!reported || (own->ttl_ms && (!x->ttl_ms || x->ttl_ms > own->ttl_ms)))
+        own->ttl_ms = x->ttl_ms;
+    if (!reported || keep_is_less(own->value, value, len))
+        keep_set_value(&own->value, value, len);
+}
+
+/* Of one grant of a lock a session has one record. */
+void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, const char *value, size_t len,
+                     bool reported)
 {
     struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
 
     if (own) {
-        if (!x->reported || (own->reported && own->reported < x->reported))
-            own->reported = x->reported;
-        if (!reported || (own->ttl_ms && (!x->ttl_ms || x->ttl_ms > own->ttl_ms)))
-            own->ttl_ms = x->ttl_ms;
+        if (own->reported || !x->reported || e->orphaned)
+            keep_change_record(own, x, value, len, reported);
         return;
     }
-    own = mem_new(sizeof *own + x->name_len);
+    own = slab_new(sizeof *own + x->name_len);
     memcpy(own, x, sizeof *x + x->name_len);
+    own->value = NULL;
+    keep_set_value(&own->value, value, len);
     ring_push(&e->records, &own->in_session);
     k->records++;
     if (++e->count > (e->table ? e->room : FEW))
@@ -272,15 +291,4 @@ void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id
 bool keep_is_own(const struct node *node, const struct keep_session *e)
 {
     return e->owner == keep_self(node) && e->owner_tenure == keep_tenure(&node->view.member[node->place]);
-}
-
-/* The same for all members that know this view. */
-uint64_t keep_choose(const struct node *node, const struct keep_session *e)
-{
-    uint64_t nth = e->id.high % view_taking_part(&node->view);
-    uint32_t k = 0;
-
-    for (;; k++)
-        if (node->view.member[k].incarnation && nth-- == 0)
-            return node->view.member[k].id;
 }

@@ -30,6 +30,10 @@ static uint32_t keep_adopt(struct node *node, struct keep_session *e)
         c->slots = x->slots;
         c->mode = x->mode;
         c->kept = 1; /* all others have the record: every member has the same ones now */
+        if (x->value && keep_is_token(e))
+            keep_set_value(&e->value, x->value->text, x->value->len);
+        else if (x->value)
+            session_set_value(c, x->value->text, x->value->len);
         node->keep.claims++;
         e->claims++;
         locks_adopt(&node->locks, c);
@@ -48,6 +52,7 @@ static uint32_t keep_adopt(struct node *node, struct keep_session *e)
 
 static void keep_make_record(struct node *node, struct keep_session *e, struct claim *c)
 {
+    const struct lock_value *value = keep_claim_value(e, c);
     union {
         struct keep_record record;
         char bytes[sizeof(struct keep_record) + LOCK_NAME_MAX];
@@ -55,10 +60,12 @@ static void keep_make_record(struct node *node, struct keep_session *e, struct c
                       .ttl_ms = (uint32_t)c->ttl_ms,
                       .slots = c->slots,
                       .mode = c->mode,
+                      .after_id = {c->after ? c->kept_id[0] : 0, c->after ? c->kept_id[1] : 0},
+                      .after = c->after,
                       .name_len = c->name_len}};
 
     memcpy(x.record.name, c->name, c->name_len);
-    keep_add_record(&node->keep, e, &x.record, false);
+    keep_add_record(&node->keep, e, &x.record, value ? value->text : "", value ? value->len : 0, false);
     node->keep.claims--;
     e->claims--;
     session_discard(c);
@@ -80,9 +87,10 @@ static uint32_t keep_release(struct node *node, struct keep_session *e)
             keep_make_record(node, e, c);
     }
     node->keep.moving -= e->moves_to != 0;
-    e->wanted_by = 0;
+    e->wanted_by = e->home = 0;
     keep_drop_former(e);
     keep_disown(&node->keep, e);
+    keep_set_value(&e->value, "", 0);
     session_release_all(s);
     s->kept = NULL;
     session_end_orphan(s);
@@ -91,23 +99,41 @@ static uint32_t keep_release(struct node *node, struct keep_session *e)
 
 /* ----------------------------------------------------------------------------------------------------------- to forget */
 
+/* Sees to an own session that was forgotten: cuts its connection off, and discards its claims, in pieces. */
+static void keep_forget_own(struct keep *k, struct keep_session *e)
+{
+    struct session *s = e->session;
+
+    ring_cut(&e->in_own); /* it is not counted any more */
+    keep_drop_former(e);
+    keep_disown(k, e);
+    s->kept = NULL;
+    if (!s->orphan)
+        keep_tell(s, KEEP_CUT);
+    session_discard_later(s);
+}
+
+void keep_forget_now(struct session *s)
+{
+    if (session_is_forgotten(s))
+        keep_forget_own(&s->node->keep, s->kept);
+}
+
+/* No session is visited: a hundred thousand would take some 12 ms. From now on none of them is kept, as the era says, and none is
+ * in a ring that is looked at, but in `forgotten`. */
 void keep_forget_all(struct node *node)
 {
     struct keep *k = &node->keep;
 
-    while (!ring_empty(&k->own)) {
-        struct keep_session *e = RING_OF(k->own.next, struct keep_session, in_own);
-        struct session *s = e->session;
-
-        keep_drop_former(e);
-        keep_disown(k, e);
-        s->kept = NULL;
-        if (!s->orphan)
-            keep_tell(s, KEEP_CUT);
-        session_discard_later(s);
-    }
+    k->era++;
+    ring_move(&k->forgotten, &k->own);
+    ring_move(&k->parked, &k->adopted);
+    ring_move(&k->parked, &k->vouched);
+    ring_move(&k->parked, &k->pending);
+    ring_move(&k->parked, &k->ready);
     ring_cut(&k->walk);
     keep_doom_all(k);
+    k->own_count = 0;
     k->claims = 0;
     k->moving = k->looking = 0;
     k->passed = 0;
@@ -118,7 +144,23 @@ void keep_forget_all(struct node *node)
     keep_count_acks(node);
 }
 
-/* Frees a piece of what was forgotten. */
+bool keep_is_forgetting(const struct node *node)
+{
+    return node->keep.discarding || !ring_empty(&node->keep.forgotten);
+}
+
+/* The next piece. Returns false if there is none. */
+static bool keep_forget_some(struct node *node)
+{
+    struct keep *k = &node->keep;
+    bool some = !ring_empty(&k->forgotten);
+
+    for (uint32_t left = keep_piece(node); left && !ring_empty(&k->forgotten); left--)
+        keep_forget_own(k, RING_OF(k->forgotten.next, struct keep_session, in_own));
+    return some;
+}
+
+/* Frees a piece of what was forgotten, when no session uses it any more. */
 static void keep_free_some(struct node *node)
 {
     struct keep *k = &node->keep;
@@ -126,6 +168,7 @@ static void keep_free_some(struct node *node)
     for (uint32_t left = keep_piece(node); left && !ring_empty(&k->doomed); left--) {
         struct keep_session *e = RING_OF(k->doomed.next, struct keep_session, in_all);
 
+        assert(!e->session);
         if (ring_empty(&e->records))
             keep_free_session(e);
         else
@@ -167,6 +210,13 @@ static void keep_forget_unfinished(struct keep *k, struct keep_session *e)
     }
 }
 
+/* The lost owner of an adopted session takes part again, and no client has resumed the session meanwhile: it goes back in
+ * this view, as its client will probably resume it there (rule 6). */
+static bool keep_goes_home(const struct node *node, const struct keep_session *e)
+{
+    return e->session && e->home && !e->moves_to && !e->wanted_by && e->claims && keep_takes_part(node, e->home, 0);
+}
+
 /* Others are told of this session what they have to know. Returns how much work that was. */
 static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
 {
@@ -185,6 +235,11 @@ static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
     if (e->session) {
         keep_set_owner(node, e, keep_self(node)); /* at the very first */
         work += keep_greet(node, e);
+    }
+    if (keep_goes_home(node, e)) {
+        assert(e->session->orphan && e->session->vouched_ms <= node->now_ms);
+        e->moves_to = e->home;
+        node->keep.moving++;
     }
     e->leaves = e->session && e->moves_to && e->claims;
     if (e->leaves)
@@ -231,11 +286,9 @@ static void keep_end_telling(struct node *node)
 static bool keep_is_outdated(const struct node *node, const struct keep_session *e, const struct keep_record *x)
 {
     uint32_t k = view_find(&node->view, e->owner);
+    const struct member *owner = k != VIEW_MEMBERS_MAX ? node->member[k] : NULL;
 
-    if (!x->reported || e->orphaned)
-        return false;
-    return x->reported < e->chosen ||
-           (k != VIEW_MEMBERS_MAX && node->member[k] && node->member[k]->keep.opened >= e->chosen);
+    return owner_is_outdated(x->reported, e->orphaned, e->chosen, owner ? owner->keep.opened : 0);
 }
 
 /* Returns how many records there were. */
@@ -255,19 +308,50 @@ static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
     return count;
 }
 
+/* Does this member have a record of the claim behind which that of `x` was granted; or is that claim its own by now? */
+static bool keep_has_former(const struct node *node, const struct keep_record *x)
+{
+    const struct keep_session *e = keep_find(&node->keep, x->after_id);
+    const struct lock *lock = e && e->session ? locks_find(&node->locks, x->name, x->name_len) : NULL;
+    const struct keep_record *former;
+
+    for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+        if (c->session == e->session && c->fence == x->after)
+            return true;
+    former = e && !e->session ? keep_find_record(e, x->name, x->name_len, x->after) : NULL;
+    return former && !keep_is_outdated(node, e, former);
+}
+
+/* The owner is lost. A claim that it granted behind a withdrawn one was told to its client only when no member had a record of
+ * the withdrawn one. If a member has, the client does not know, and the claim is forgotten: else both would be held. All
+ * members have the same reports, so all forget it. */
+static void keep_forget_followers(struct node *node, struct keep_session *e)
+{
+    for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
+        struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        next = r->next;
+        if (x->after && keep_has_former(node, x))
+            keep_forget_record(&node->keep, e, x);
+    }
+}
+
 /* All reports of this view are there, and all members have the same: they choose the same owner. Returns how much work
  * that was. */
 static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
 {
     bool moves = !e->orphaned && keep_takes_part(node, e->moves_to, 0), suspended = e->leaves;
+    uint64_t lost = e->orphaned && !keep_is_token(e) ? e->owner : 0;
     uint32_t work = 1 + keep_forget_outdated(node, e);
 
+    if (e->orphaned)
+        keep_forget_followers(node, e);
     if (!e->session && ring_empty(&e->records)) {
         keep_remove(&node->keep, e);
         return work;
     }
-    if (e->orphaned || (moves && (!e->session || e->leaves))) {
-        keep_set_owner(node, e, moves ? e->moves_to : keep_choose(node, e));
+    if (owner_changes(e->orphaned, moves, e->session != NULL, e->leaves)) {
+        keep_set_owner(node, e, moves ? e->moves_to : owner_choose(&node->view, e->id.high));
         e->chosen = node->view.number;
         e->unsure_in = node->view.number;
     }
@@ -276,9 +360,10 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
     e->orphaned = e->leaves = false;
     if (e->session && !keep_is_own(node, e))
         work += keep_release(node, e);
-    else if (!e->session && keep_is_own(node, e))
+    else if (!e->session && keep_is_own(node, e)) {
         work += keep_adopt(node, e);
-    else if (suspended) { /* it does not move: that member does not take part, or this one was chosen */
+        e->home = lost == keep_self(node) || node->conf.patient ? 0 : lost;
+    } else if (suspended) { /* it does not move: that member does not take part, or this one was chosen */
         ring_cut(&e->in_adopted);
         ring_push(&node->keep.adopted, &e->in_adopted);
     }
@@ -307,7 +392,7 @@ static void keep_walk_on(struct node *node)
     struct keep *k = &node->keep;
     uint32_t left = keep_piece(node);
 
-    if (k->phase == KEEP_TELLS && k->discarding) /* the own claims of an earlier incarnation are not forgotten yet */
+    if (k->phase == KEEP_TELLS && keep_is_forgetting(node)) /* the claims of an earlier incarnation are still there */
         return;
     while (left && (k->phase == KEEP_TELLS || k->phase == KEEP_CHOOSES)) {
         struct keep_session *e = keep_walk(k);
@@ -414,13 +499,16 @@ bool keep_views_busy(const struct node *node)
 {
     const struct keep *k = &node->keep;
 
-    return (k->phase == KEEP_TELLS && !k->discarding) || k->phase == KEEP_CHOOSES || !ring_empty(&k->doomed) ||
-           keep_first_adopted(node);
+    return (k->phase == KEEP_TELLS && !keep_is_forgetting(node)) || k->phase == KEEP_CHOOSES ||
+           !ring_empty(&k->forgotten) || !ring_empty(&k->doomed) || keep_first_adopted(node);
 }
 
 void keep_views_go_on(struct node *node)
 {
+    bool forgets = keep_forget_some(node);
+
     keep_walk_on(node);
     keep_begin_times(node);
-    keep_free_some(node);
+    if (!forgets)
+        keep_free_some(node);
 }

@@ -12,6 +12,7 @@
  * let in. */
 #include "lease.h"
 
+#include "agreed.h"
 #include "member/next.h"
 #include "member/promise.h"
 #include "messages.h"
@@ -101,13 +102,6 @@ static bool lease_is_dead(const struct node *node, uint32_t k)
     return node->member[k]->link.peer_incarnation > node->view.member[k].incarnation;
 }
 
-/* Does this member acknowledge no heartbeats of the member at place `k`? A member that does not take part acknowledges
- * none. */
-static bool lease_is_bound(const struct node *node, uint32_t k)
-{
-    return !node->takes_part || node->member[k]->bound;
-}
-
 bool lease_gave_up(const struct node *node)
 {
     return (node->leaves || node->dropped) && locks_gave_up(&node->locks) && !keep_is_believed(node);
@@ -118,14 +112,14 @@ static bool lease_owes_nothing(const struct node *node, uint32_t k)
 {
     if (k == node->place)
         return promise_frees_itself(node->takes_part, node->dropped && lease_gave_up(node), node->began_ms,
-                                    node->promise_ms, node->now_ms);
+                                    node->earlier_ms, node->now_ms);
     return promise_owes_nothing(&(struct promise_debt){.takes_part = node->takes_part,
                                                        .dropped = node->member[k]->bound,
                                                        .promised_ms = node->member[k]->promised_ms},
                                 node->now_ms);
 }
 
-static struct beat lease_beat(const struct node *node)
+struct beat lease_beat(const struct node *node)
 {
     struct beat beat = {.view = node->view.number,
                         .sent_ms = node->now_ms,
@@ -150,18 +144,28 @@ static struct beat lease_beat(const struct node *node)
     return beat;
 }
 
+static void lease_send_beat(struct member *m, struct beat *beat)
+{
+    beat->echo_ms = m->beat_incarnation == m->link.peer_incarnation ? m->beat_ms : 0;
+    message_send_beat(m, beat);
+}
+
 void lease_send_beats(struct node *node)
 {
     struct beat beat = lease_beat(node);
 
     for (uint32_t k = 0; k < node->view.count; k++)
-        if (node->member[k]) {
-            const struct member *m = node->member[k];
-
-            beat.echo_ms = m->beat_incarnation == m->link.peer_incarnation ? m->beat_ms : 0;
-            message_send_beat(node->member[k], &beat);
-        }
+        if (node->member[k])
+            lease_send_beat(node->member[k], &beat);
     node->next_beat_ms = node->now_ms + node->beat_every_ms;
+}
+
+void lease_greet(struct node *node, struct member *m)
+{
+    struct beat beat = lease_beat(node);
+
+    if (node->agree && !node->conf.patient)
+        lease_send_beat(m, &beat);
 }
 
 /* Protocol 4. The member at place `k` gets no more acknowledgements in this view. If it is this member itself, it gives
@@ -199,22 +203,31 @@ static void lease_set_span(const struct node *node, struct member *m, const stru
     }
 }
 
+void lease_forget_acks(struct node *node)
+{
+    node->incarnation_ms = node->now_ms;
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (node->member[k])
+            node->member[k]->acked_ms = 0;
+    lease_count_acks(node);
+}
+
 /* The lease has run out by the clocks of the others, though not by ours. The lease is given up, and heartbeats that are
  * sent from now on begin a new one. */
 static void lease_lapse(struct node *node)
 {
     node->stills++;
-    node->incarnation_ms = node->now_ms;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k])
-            node->member[k]->acked_ms = node->member[k]->span.echo_ms = 0;
-    lease_count_acks(node);
+            node->member[k]->span.echo_ms = 0;
+    lease_forget_acks(node);
     lease_refresh(node);
 }
 
 void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
 {
     struct member *m = node->member[place];
+    bool unheard = !lease_hears(node, place), unanswered = !m->beat_ms;
 
     if (lease_has_stood_still(node, m, beat))
         lease_lapse(node);
@@ -229,7 +242,8 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     if (promise_is_given(node->takes_part, lease_is_part(node, place), m->bound)) {
         m->beat_ms = beat->sent_ms;
         m->beat_incarnation = m->link.peer_incarnation;
-        m->promised_ms = node->now_ms + node->promise_ms;
+        if (m->promised_ms < node->now_ms + node->promise_ms)
+            m->promised_ms = node->now_ms + node->promise_ms;
     } else {
         m->beat_ms = 0;
     }
@@ -239,16 +253,26 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
         m->acked_ms = beat->echo_ms;
         lease_count_acks(node);
     }
+    /* Protocol 1: the leader waits to hear that this member hears the sender; or the sender waits for its lease. */
+    if (unheard && !node->conf.patient)
+        node->next_beat_ms = node->now_ms;
+    else if (unanswered && m->beat_ms)
+        lease_greet(node, m);
 }
 
+/* When the first promise is over to a member whose heartbeats this one does not acknowledge. A member that does not take part
+ * acknowledges none. */
 uint64_t lease_due_ms(const struct node *node)
 {
     uint64_t due = UINT64_MAX;
 
-    for (uint32_t k = 0; k < node->view.count; k++)
-        if (node->member[k] && lease_is_bound(node, k) && node->view.member[k].incarnation &&
-            node->member[k]->promised_ms > node->now_ms && node->member[k]->promised_ms < due)
-            due = node->member[k]->promised_ms;
+    for (uint32_t k = 0; k < node->view.count; k++) {
+        const struct member *m = node->member[k];
+
+        if (m && (m->bound || !node->takes_part) && node->view.member[k].incarnation && m->promised_ms > node->now_ms &&
+            m->promised_ms < due)
+            due = m->promised_ms;
+    }
     return due;
 }
 
@@ -285,7 +309,8 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
     return in;
 }
 
-/* Protocol 8. The time after which the set of counted members is settled begins when all have reported this view. */
+/* Protocol 8. From the moment at which all have reported this view, no lease is measured by an earlier set of counted members
+ * any more; one promise later, those that were have run out. */
 static bool lease_change_roster(struct node *node, const struct plan_in *look, const struct plan *p, struct view *next)
 {
     struct next_wish wish = {node->wish.add, node->wish.force, node->wish.name, node->wish.address};
@@ -293,9 +318,9 @@ static bool lease_change_roster(struct node *node, const struct plan_in *look, c
 
     if (!next_all_report(look, p))
         return false;
-    if (!node->settled_ms)
-        node->settled_ms = node->now_ms;
-    in.settled = promise_is_settled(node->settled_ms, node->promise_ms, node->now_ms);
+    if (!node->counted_ms)
+        node->counted_ms = node->now_ms;
+    in.old_leases_over = promise_old_leases_are_over(node->counted_ms, node->promise_ms, node->now_ms);
     for (uint32_t k = 0; k < next->count; k++) {
         if (agree_has_forgotten(node->agree, next->member[k].id))
             in.forgotten |= plan_bit(k);
@@ -306,9 +331,28 @@ static bool lease_change_roster(struct node *node, const struct plan_in *look, c
     return next_change_roster(&in, next);
 }
 
+/* May there be a new view with the same members? There is one in half a lease, on average. But clients whose member has
+ * ended come to other members one after the other, and wait until their sessions have moved. So some such views may follow each
+ * other quickly if there were none for a while, and the first of them at once. */
+static bool lease_may_renew(struct node *node)
+{
+    enum { QUICK = 8, PAUSE = 32 };
+    uint64_t half_ms = node->conf.lease_ms / 2 + 1, ahead_ms = node->conf.patient ? 0 : QUICK * half_ms;
+    uint64_t used_ms = node->crowded_ms > node->now_ms ? node->crowded_ms : node->now_ms;
+    uint64_t due_ms = used_ms > node->now_ms ? node->installed_ms + node->conf.lease_ms / PAUSE : 0;
+
+    if (due_ms < used_ms - ahead_ms && used_ms > node->now_ms + ahead_ms)
+        due_ms = used_ms - ahead_ms;
+    if (due_ms > node->now_ms) {
+        node->renew_ms = node->conf.patient ? 0 : due_ms;
+        return false;
+    }
+    node->crowded_ms = used_ms + half_ms;
+    return true;
+}
+
 /* Is a new view with the same members due, because a member remembers too many names, has used half of the view's fences,
- * or has a kept session that is to move to another member? Such views follow each other at intervals of half a lease. The
- * first does not wait: a client that has come back to its restarted member waits for it. */
+ * or has a kept session that is to move to another member? */
 static bool lease_is_used_up(struct node *node, const struct plan_in *in, const struct plan *p)
 {
     bool crowded = false;
@@ -318,10 +362,7 @@ static bool lease_is_used_up(struct node *node, const struct plan_in *in, const 
             return false;
         crowded = crowded || (p->stay & plan_bit(k) && in->said[k]->crowded);
     }
-    if (!crowded || !lease_is_long_ago(node, node->crowded_ms))
-        return false;
-    node->crowded_ms = node->now_ms;
-    return true;
+    return crowded && lease_may_renew(node);
 }
 
 /* Returns a fence base above all fencing tokens of this view and of earlier ones (fence.h). If no ceiling is known, the
@@ -364,8 +405,9 @@ void lease_lead(struct node *node)
     struct view next;
     bool changed;
 
+    node->renew_ms = 0;
     if (!node->agree || !agree_leads(node->agree)) {
-        node->led_ms = node->settled_ms = node->awaited = 0;
+        node->led_ms = node->counted_ms = node->step_ms = node->awaited = 0;
         return;
     }
     if (!node->led_ms)
@@ -391,7 +433,8 @@ void lease_lead(struct node *node)
     changed = p.leave || p.come;
     lease_let_in(node, &p, &next);
     if (!changed)
-        changed = lease_change_roster(node, &in, &p, &next) || lease_is_used_up(node, &in, &p);
+        changed = lease_change_roster(node, &in, &p, &next) || agreed_next(node, &in, &p, &next) ||
+                  lease_is_used_up(node, &in, &p);
     next.fence = lease_next_fence(node);
     if (view_counted_changes(&node->view, &next))
         next.counted_since = next.number;

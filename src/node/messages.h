@@ -1,7 +1,7 @@
 /* messages.h - the messages between members: letters and notes (link.h), as link/registry.h lists them.
  *
- * Letters are never lost, and arrive in order. They are about locks and belong to a view: a letter of one type names a
- * view, and all letters after it belong to that view. A letter of an earlier view is discarded. A letter of a later
+ * Letters are never lost, and arrive in order. They belong to a view: LETTER_VIEW names a view, and all letters after it
+ * were sent in that view. A letter of an earlier view is discarded, except for some of PART_KEEP (keep.h). A letter of a later
  * view waits until this member has installed that view (I23). Notes may be lost, and each is complete in itself:
  * heartbeats, messages of libraft, the roster, requests to change the roster, queries and events (admin.h). */
 #ifndef DIBS_NODE_MESSAGES_H
@@ -19,6 +19,10 @@ void message_send_agreement(struct member *m, const uint8_t *bytes, size_t len);
 void message_send_roster(const struct node *node, uint32_t k);
 /* Sends this node's request for another roster to the leader. */
 void message_send_wish(const struct node *node, const struct node_wish *wish);
+/* Sends an operator's request for another lease to the leader. */
+void message_send_setting(const struct node *node, const struct settings_wish *wish);
+/* Tells a member that this one knows of agreed settings, and the lease of its configuration. */
+void message_send_ability(const struct node *node, struct member *m);
 
 /* Receives a letter or a note from the member at place `k`. If it is wrong, the connection ends. */
 void message_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len);

@@ -33,6 +33,18 @@ static void metrics_one(struct bytes *to, const char *name, const char *type, co
     metrics_print(to, "%s %" PRIu64 "\n", name, value);
 }
 
+static void metrics_ms(struct bytes *to, const char *name, const char *type, const char *help, uint64_t ms)
+{
+    metrics_head(to, name, type, help);
+    metrics_print(to, "%s %" PRIu64 ".%03u\n", name, ms / 1000, (unsigned)(ms % 1000));
+}
+
+/* For how long the client has waited, or has held the lock; 0: there is none. */
+static uint64_t metrics_age(const struct node *node, const struct claim *c)
+{
+    return c && c->since_ms < node->now_ms ? node->now_ms - c->since_ms : 0;
+}
+
 static void metrics_times(struct bytes *to, const char *name, const char *help, const struct stats_times *t)
 {
     uint64_t count = 0;
@@ -115,6 +127,8 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_view", "gauge", "The number of the view of the cluster that this member is in.",
                 node->view.number);
     metrics_one(to, "dibs_view_members", "gauge", "Members that take part in it.", metrics_taking_part(node));
+    metrics_one(to, "dibs_members", "gauge", "Members of the cluster, whether or not they take part.",
+                node->agree ? node->view.count : 1);
     metrics_one(to, "dibs_lapses_total", "counter",
                 "How often this member has lost its lease, and its clients their locks.", node->lapses);
     metrics_one(to, "dibs_clock_standstills_total", "counter",
@@ -124,11 +138,19 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     metrics_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);
     metrics_one(to, "dibs_waiters", "gauge", "Clients of this member that wait for a lock.", s->waiters);
+    metrics_ms(to, "dibs_oldest_wait_seconds", "gauge",
+               "For how long the client has waited that has waited for longest.",
+               metrics_age(node, locks_oldest_wait(&node->locks)));
+    metrics_ms(to, "dibs_oldest_hold_seconds", "gauge",
+               "For how long the client has held its lock that has held one for longest.",
+               metrics_age(node, locks_oldest_hold(&node->locks)));
     metrics_one(to, "dibs_subscriptions", "gauge", "Subscriptions to events.", node->admin.watch.count);
     metrics_one(to, "dibs_grants_total", "counter", "Locks granted to clients of this member.", node->grants);
     metrics_one(to, "dibs_releases_total", "counter", "Locks that clients of this member have released.", s->releases);
     metrics_one(to, "dibs_losses_total", "counter", "Locks that clients of this member have lost.", node->losses);
     metrics_one(to, "dibs_timeouts_total", "counter", "Waits that took too long.", s->timeouts);
+    metrics_one(to, "dibs_deadlocks_total", "counter", "Waits that have ended as the youngest of a cycle.",
+                node->deadlocks.victims);
     metrics_one(to, "dibs_refusals_total", "counter", "Requests for a lock of another kind.", s->refusals);
     metrics_times(to, "dibs_wait_seconds", "From a client's request to its grant.", &s->wait);
     metrics_times(to, "dibs_hold_seconds", "From a grant to its release or loss.", &s->hold);
@@ -144,6 +166,18 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_memory_bytes", "gauge", "Memory of this daemon that is no file's (resident).", s->memory);
     metrics_one(to, "dibs_memory_max_bytes", "gauge",
                 "Memory beyond which clients are refused what would have to be kept (0: no bound).", s->memory_max);
+    metrics_head(to, "dibs_connections", "gauge", "Connections of clients now.");
+    metrics_print(to, "dibs_connections{over=\"unix\"} %" PRIu64 "\ndibs_connections{over=\"tcp\"} %" PRIu64 "\n",
+                  s->connections[0], s->connections[1]);
+    metrics_ms(to, "process_cpu_seconds_total", "counter", "Processor time of this daemon.", s->cpu_ms);
+    metrics_one(to, "process_resident_memory_bytes", "gauge", "Memory of this daemon, as dibs_memory_bytes.",
+                s->memory);
+    metrics_one(to, "process_start_time_seconds", "gauge", "When this daemon began, in seconds since 1970.",
+                (uint64_t)s->began_s);
+    if (s->certificate_ends_s)
+        metrics_one(to, "dibs_certificate_end_time_seconds", "gauge",
+                    "When the certificate of this member ends, in seconds since 1970.",
+                    (uint64_t)s->certificate_ends_s);
     metrics_one(to, "dibs_log_lines_dropped_total", "counter",
                 "Lines of the log that were dropped because nothing has read them in time.", s->log_dropped);
     metrics_head(to, "dibs_audits_total", "counter", "Entries of the audit trail, by what they are about.");

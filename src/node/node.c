@@ -2,6 +2,7 @@
  * between members. */
 #include "node.h"
 
+#include "agreed.h"
 #include "base/memory.h"
 #include "inside.h"
 #include "lease.h"
@@ -9,10 +10,8 @@
 #include "roster.h"
 #include "session.h"
 
-#define XXH_INLINE_ALL
 #include <assert.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 enum { NODE_LATE = 1 << 12 /* letters that have waited, for each turn: more than can come in one */ };
 
@@ -24,7 +23,10 @@ static struct member *node_new_member(struct node *node, const struct view_membe
 
     memcpy(m->name, v->name, sizeof m->name);
     link_init(&m->link, &node->self, m->name);
-    m->promised_ms = node->now_ms + node->promise_ms; /* an earlier incarnation may have promised that (protocol 2) */
+    /* An earlier incarnation may have promised that (protocol 2). */
+    m->promised_ms = node->now_ms + node->promise_ms;
+    if (m->promised_ms < node->began_ms + node->earlier_ms)
+        m->promised_ms = node->began_ms + node->earlier_ms;
     return m;
 }
 
@@ -87,11 +89,18 @@ static void node_set_roster(struct node *node, const struct view *view)
 
 /* -------------------------------------------------------------------------------------------------------------- views */
 
+uint64_t node_longest_lease_ms(const struct node *node)
+{
+    bool owes = node->owed_lease_ms > node->promised_lease_ms && node->now_ms < node->owed_until_ms;
+
+    return owes ? node->owed_lease_ms : node->promised_lease_ms;
+}
+
 /* A member that was excluded forgets everything and begins a new incarnation, which waits to be let in. */
 void node_begin_incarnation(struct node *node)
 {
     if (node->agree) {
-        node->self.incarnation = agree_begin_incarnation(node->agree, 0);
+        node->self.incarnation = agree_begin_incarnation(node->agree, 0, node_longest_lease_ms(node));
         node->self.mute = !agree_incarnation_is_durable(node->agree);
     } else {
         node->self.incarnation++;
@@ -117,6 +126,7 @@ void node_try_open(struct node *node)
     fence_open(&node->fence, node->view.fence, node->locks.fence, node->installed_ms, node->now_ms);
     lease_refresh(node);
     locks_open(&node->locks);
+    history_open(node);
     keep_open(node);
     for (uint32_t k = 0; k < node->view.count; k++) /* letters that have waited for this */
         node->late_again |= node->member[k] && bytes_len(&node->member[k]->late);
@@ -170,11 +180,13 @@ void node_install(struct node *node, const struct view *view)
     uint64_t before = node->view.number;
 
     roster_follow(node, view);
+    agreed_install(node, view);
     if (view->counted_since != node->view.counted_since)
-        node->settled_ms = 0;
+        node->counted_ms = 0;
     node_set_roster(node, view);
     node->takes_part = node->place < view->count && view->member[node->place].incarnation == node->self.incarnation;
     node->installed_ms = node->now_ms;
+    history_install(node);
     node->news = true;
     if (next && took_part && node->takes_part)
         fence_install(&node->fence, view->fence, node->now_ms);
@@ -198,16 +210,22 @@ void node_install(struct node *node, const struct view *view)
 
 /* ----------------------------------------------------------------------------------------------- begin and the end */
 
+/* A build that stands for the next version, in a test, has another number. */
+#ifndef NODE_VERSION
+#define NODE_VERSION LINK_VERSION
+#endif
+
 void node_init(struct node *node, const struct node_conf *conf)
 {
+    unsigned version = conf->version ? conf->version : NODE_VERSION;
+
     *node = (struct node){.conf = *conf, .place = NODE_MEMBERS_MAX};
     node->self = (struct link_self){.name = conf->name,
-                                    .summary = conf->summary,
-                                    .digest = XXH3_64bits(conf->summary, strlen(conf->summary)),
-                                    .incarnation = conf->incarnation};
-    node->promise_ms = promise_stretch_ms(conf->lease_ms);
+                                    .incarnation = conf->incarnation,
+                                    .newest = (uint8_t)version,
+                                    .oldest = (uint8_t)(version > LINK_VERSION_FIRST ? version - 1 : version)};
+    agreed_init(node);
     parties_init(&node->parties);
-    node->beat_every_ms = conf->lease_ms / 8;
     node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
     locks_init(&node->locks, &(struct locks_conf){.policy = conf->policy,
                                                   .policies = conf->policies,
@@ -218,16 +236,19 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .recent = conf->recent,
                                                   .digest_bits = conf->digest_bits,
                                                   .secret = conf->secret,
-                                                  .lingers = session_lingers});
+                                                  .lingers = session_lingers,
+                                                  .follows = keep_follows});
     ring_init(&node->turn.clients);
     for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
         ring_init(&node->turn.news[k]);
     ring_init(&node->turn.hungry);
     node->turn.state = NODE_STARTS;
     ring_init(&node->sessions);
+    ring_init(&node->holding);
     ring_init(&node->confirming);
     ring_init(&node->tasks);
     admin_init(&node->admin);
+    deadlocks_init(&node->deadlocks);
     keep_init(node);
     tokens_init(node);
 }
@@ -252,6 +273,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
                 const struct view *roster, bool joins, uint64_t now_ms, struct dme_text *why)
 {
     struct agree_conf conf = {.disk = disk,
+                              .patient = node->conf.patient,
                               .election_ms = node->conf.lease_ms / 4,
                               .user = node,
                               .random = node_random,
@@ -262,7 +284,12 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
     node->agree = agree_new(&conf, journal, len, why);
     if (!node->agree)
         return false;
-    node->self.incarnation = agree_begin_incarnation(node->agree, node->conf.incarnation);
+    agreed_begin(node);
+    if (agree_journal(node->agree)->lease_ms > node->promised_lease_ms)
+        node->earlier_ms = promise_stretch_ms(agree_journal(node->agree)->lease_ms);
+    node->owed_lease_ms = agree_journal(node->agree)->lease_ms;
+    node->owed_until_ms = node->began_ms + node->earlier_ms;
+    node->self.incarnation = agree_begin_incarnation(node->agree, node->conf.incarnation, node_longest_lease_ms(node));
     node->self.mute = !agree_incarnation_is_durable(node->agree);
     known = agree_knows_itself(node->agree);
     if (!known && !joins) {
@@ -298,24 +325,36 @@ void node_free_parts(struct node *node)
     bytes_free(&node->turn.log);
     due_free(&node->due);
     admin_free(&node->admin);
+    history_free(&node->history);
+    agreed_free(node);
 }
 
 /* --------------------------------------------------------------------------------------------------------- as it goes */
 
 enum node_state node_state(const struct node *node)
 {
+    if (node_grants(node))
+        return NODE_GRANTS;
     if (node->leaves)
         return NODE_LEAVES;
     if (node->drainer || node->drained)
         return NODE_DRAINS;
-    if (node->locks.grants && node->locks.open)
-        return NODE_GRANTS;
     if (node_is_removed(node))
         return NODE_OUTSIDE;
     if (!node->conf.lease_ms ||
         node->now_ms - node->granted_ms < 2 * node->conf.lease_ms) /* after a view change, or at the beginning */
         return NODE_STARTS;
     return node->takes_part ? NODE_NO_QUORUM : NODE_OUTSIDE;
+}
+
+unsigned node_version(const struct node *node)
+{
+    unsigned version = node->self.newest;
+
+    for (uint32_t k = 0; k < node->view.count; k++)
+        while (k != node->place && !link_speaks(&node->member[k]->link, version))
+            version--;
+    return version;
 }
 
 const char *node_why_not(const struct node *node)
@@ -376,27 +415,32 @@ void node_leave(struct node *node)
 
 bool node_has_left(const struct node *node)
 {
-    return !node->takes_part || ((view_taking_part(&node->view) == 1 || !node->agree) && !keep_is_believed(node));
+    return !node->takes_part ||
+           ((view_taking_part(&node->view) == 1 || !node->agree) && !keep_is_believed(node) && keep_has_parted(node));
 }
 
 bool node_is_busy(const struct node *node)
 {
-    return locks_is_busy(&node->locks) || !ring_empty(&node->tasks) || keep_is_busy(node) || node->late_again ||
-           node->tokens.more || (node->takes_part && node->locks.told && !node->announced);
+    return locks_is_busy(&node->locks) || !ring_empty(&node->tasks) ||
+           (!keep_is_idle(&node->keep) && keep_is_busy(node)) || node->late_again || node->tokens.more ||
+           (node->takes_part && node->locks.told && !node->announced);
 }
 
 uint64_t node_due_ms(const struct node *node)
 {
     const struct claim *c = due_first(&node->due);
-    uint64_t due = c ? c->due_ms : UINT64_MAX, other = admin_due_ms(node);
+    uint64_t due = c ? c->due_ms : UINT64_MAX, other;
 
+    if (!ring_empty(&node->confirming) && (other = session_lapse_ms(node)) < due)
+        due = other;
+    if ((!ring_empty(&node->deadlocks.young) || !ring_empty(&node->deadlocks.old)) &&
+        (other = deadlocks_due_ms(node)) < due)
+        due = other;
     if (due <= node->now_ms) /* there were more than a piece */
         due = node->now_ms + 1;
-    if (other < due)
+    if ((node->admin.watch.count || !ring_empty(&node->admin.queries.open)) && (other = admin_due_ms(node)) < due)
         due = other;
-    if ((other = session_lapse_ms(node)) < due)
-        due = other;
-    if ((other = keep_due_ms(node)) < due)
+    if (!keep_is_idle(&node->keep) && (other = keep_due_ms(node)) < due)
         due = other;
     if (node->tokens.poll_due_ms < due)
         due = node->tokens.poll_due_ms;
@@ -414,6 +458,8 @@ uint64_t node_due_ms(const struct node *node)
         due = other;
     if ((other = lease_due_ms(node)) < due)
         due = other;
+    if (node->renew_ms > node->now_ms && node->renew_ms < due)
+        due = node->renew_ms;
     return due;
 }
 
@@ -447,6 +493,7 @@ static void node_keep_up(struct node *node)
         node_mind_giving_up(node);
     if (node->now_ms >= node->next_beat_ms) {
         roster_mind_wishes(node);
+        agreed_mind_wish(node);
         lease_send_beats(node);
     }
 }
@@ -456,17 +503,34 @@ void node_advance(struct node *node, uint64_t now_ms)
     assert(node->now_ms <= now_ms);
     if (node->agree && lease_due_ms(node) <= now_ms)
         node->next_beat_ms = now_ms; /* the leader waits to hear that */
-    node->now_ms = now_ms;
+    node->now_ms = node->locks.trace.now_ms = now_ms;
     lease_refresh(node);
     session_all_due(node);
     session_lapse(node);
     admin_advance(node);
+    deadlocks_advance(node);
     if (node->agree) {
         agree_advance(node->agree, node->now_ms);
         node_keep_up(node);
+        if (agree_journal(node->agree)->lease_ms > node_longest_lease_ms(node))
+            agree_shorten_lease(node->agree, node->promised_lease_ms);
     }
     keep_go_on(node);
     tokens_go_on(node);
+}
+
+/* Takes the next message of this member's link. When the link comes up, the first thing that the member hears is a
+ * heartbeat: it may wait to hear all others (member/README.md, protocol 7). */
+static enum link_sort node_take(struct node *node, struct member *m, const uint8_t **bytes, size_t *len)
+{
+    bool up = m->link.state == LINK_UP;
+    enum link_sort sort = link_take(&m->link, bytes, len);
+
+    if (!up && m->link.state == LINK_UP) {
+        lease_greet(node, m);
+        message_send_ability(node, m);
+    }
+    return sort;
 }
 
 void node_pump(struct node *node)
@@ -480,10 +544,10 @@ void node_pump(struct node *node)
 
         if (!node->member[k] || bytes_len(&node->member[k]->link.in) == 0)
             continue;
-        while (node->member[k] && sort != LINK_NOTHING) {
+        while (node->member[k] && sort != LINK_NOTHING && bytes_len(&node->member[k]->link.in)) {
             uint64_t version = node->roster_version;
 
-            sort = link_take(&node->member[k]->link, &bytes, &len);
+            sort = node_take(node, node->member[k], &bytes, &len);
             if (sort == LINK_LETTER)
                 message_letter(node, k, bytes, len);
             else if (sort == LINK_NOTE) {
@@ -493,19 +557,26 @@ void node_pump(struct node *node)
             if (version != node->roster_version) /* the members have other places now */
                 k = 0, sort = LINK_NOTE;
         }
+        if (node->member[k])
+            bytes_consume(&node->member[k]->link.in, 0); /* frees the bytes of the last message, if no others follow */
     }
     if (node->agree)
         node_keep_up(node);
-    session_go_on(node);
+    if (!ring_empty(&node->tasks))
+        session_go_on(node);
     locks_go_on(&node->locks);
-    node_announce(node);
-    node_try_open(node);
+    if (!node->locks.open) {
+        node_announce(node);
+        node_try_open(node);
+    }
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             message_take_late(node, k);
     keep_go_on(node);
-    node_announce(node); /* a late MARK, or the last kept session, may have completed the digest */
-    node_try_open(node);
+    if (!node->locks.open) {
+        node_announce(node); /* a late MARK, or the last kept session, may have completed the digest */
+        node_try_open(node);
+    }
     tokens_go_on(node);
 }
 
@@ -518,23 +589,27 @@ void node_written(struct node *node, bool good)
 }
 
 /* Returns the next claim of which a client has to be told, or null. */
-static struct claim *node_settled(struct node *node)
+static struct claim *node_next_outcome(struct node *node)
 {
     struct claim *c;
 
     for (;;) {
-        while ((c = locks_settled(&node->locks))) {
-            if (token_settled(c) || keep_holds_back(c))
+        while ((c = locks_next_outcome(&node->locks))) {
+            if (session_is_forgotten(c->session)) {
+                session_discard(c);
+                continue;
+            }
+            if (token_hear_outcome(c) || keep_holds_back(c))
                 continue;
             if (!c->session->orphan)
                 return c;
             node->losses += c->state >= CLAIM_LOST; /* there is no client to be told */
-            session_settle(c);
+            session_note_outcome(c);
         }
         c = keep_take_ready(node);
         if (!c || !c->session->orphan)
             return c;
-        token_granted(c); /* and may settle claims */
+        token_granted(c); /* and other claims may have an outcome now */
     }
 }
 
@@ -550,27 +625,30 @@ bool node_next(struct node *node, struct node_event *event)
     event->keep = KEEP_NOTHING;
     if (keep_next(node, event))
         return true;
-    c = node_settled(node);
+    c = node_next_outcome(node);
     if (!c)
         return tokens_next(node, event) || admin_next(node, event);
     event->session = c->session;
     event->answers = c == c->session->waiting;
     event->state = c->state == CLAIM_LINGERS ? CLAIM_LOST : c->state;
-    event->fence = c->fence;
+    event->fence = c->state == CLAIM_UPGRADED ? c->other->fence : c->fence;
     event->loss = c->loss;
+    event->refusal = c->refusal;
     event->no_quorum = node_state(node) >= NODE_NO_QUORUM;
+    event->cycle = event->answers && c->state == CLAIM_TIMED_OUT ? c->session->cycle : NULL;
     event->name_len = c->name_len;
     memcpy(event->name, c->name, c->name_len);
     event->name[c->name_len] = '\0';
     dme_text_init(&why, event->why, sizeof event->why);
-    if (c->state == CLAIM_REFUSED && (lock = locks_find(&node->locks, c->name, c->name_len)))
+    if (c->state == CLAIM_REFUSED && c->refusal == REFUSAL_KIND &&
+        (lock = locks_find(&node->locks, c->name, c->name_len)))
         lock_describe(&node->locks, lock, &why);
     else if (event->state == CLAIM_LOST)
         dme_print(&why, "%s", c->by ? c->by : "");
     else if (event->no_quorum)
         node_say_no_quorum(node, &why);
-    node->grants += c->state == CLAIM_HELD;
+    node->grants += c->state == CLAIM_HELD || c->state == CLAIM_UPGRADED;
     node->losses += event->state == CLAIM_LOST;
-    session_settle(c);
+    session_note_outcome(c);
     return true;
 }

@@ -16,6 +16,8 @@
 #define DIBS_NODE_NODE_H
 
 #include "admin.h"
+#include "deadlock.h"
+#include "history.h"
 #include "keep.h"
 #include "lock/deadline.h"
 #include "lock/lock.h"
@@ -39,13 +41,15 @@ enum node_login { NODE_LOGIN_RIGHT, NODE_LOGIN_WRONG, NODE_LOGIN_LATER };
 struct node_conf {
     const char *name;    /* it and the summary outlive the node */
     const char *summary; /* the configuration as text; it must be the same on all members */
+    unsigned version;    /* of the protocol between members; 0: that of this build. Tests have another one (link.h) */
     const struct dme_alg *algorithm, *slots_algorithm;
     const struct lock_policy *policy; /* `policies` of them; they outlive the node */
     uint32_t policies;
     size_t names_max;                    /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
     uint32_t piece, recent, digest_bits; /* see struct locks_conf */
     uint64_t secret;                     /* likewise */
-    uint64_t lease_ms;                   /* 0: the lease never runs out */
+    uint64_t lease_ms;                   /* 0: the lease never runs out. In the node: the lease in use (agreed.h) */
+    uint64_t deadlock_ms;                /* a wait that has lasted for this time is examined (deadlock.h); 0: none is */
     bool expiry_optional; /* the commands of Redis may make locks without a TTL, which stay until they are released */
     uint64_t join_ms; /* after this time the addition of a member that does not join is taken back; 0: ROSTER_JOIN_MS */
     /* Without agreement: the incarnation, not 0. With agreement: a lower bound for it, since the data directory may
@@ -53,7 +57,11 @@ struct node_conf {
     uint64_t incarnation;
     uint64_t fence; /* the fence base of the first view, or without agreement; take the calendar time in microseconds */
     uint64_t fence_leap; /* 0: FENCE_LEAP */
-    void *user;          /* the first argument of the functions below */
+    /* For the simulation: it hurries for no other member, as members of earlier builds did (README.md of src/member, "How
+     * long an orderly restart takes"). */
+    bool patient;
+    bool unsettled; /* likewise: it does not say that it knows of agreed settings (agreed.h) */
+    void *user;     /* the first argument of the functions below */
     uint64_t (*random)(void *user);
     /* Returns null, or why there is no memory for a client's request. A null pointer: there always is. */
     const char *(*is_short)(void *user);
@@ -66,7 +74,8 @@ struct node_conf {
     const struct rights *rights;
     /* Returns whether this is the password of the name. A null pointer: no name can log in. */
     enum node_login (*login)(void *user, const char *name, size_t name_len, const char *password, size_t len);
-    /* For the audit trail, or null (audit.h). */
+    /* For the audit trail, or null (audit.h). audit_locks: with grants and releases. */
+    bool audit_locks;
     void (*audit)(void *user, const struct audit *a);
     /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it
      * waits for this lock since then, or null. */
@@ -104,10 +113,13 @@ struct node {
     struct locks locks;
     struct due due;
     struct admin admin;
+    struct deadlocks deadlocks;
     struct keep keep;
     struct tokens tokens;
     struct parties parties;
     struct ring sessions;
+    struct ring holding;    /* those that have a client and hold locks, for DRAIN */
+    uint32_t holding_count; /* how many */
     struct ring confirming; /* sessions that must confirm again and again, the one that did so longest ago first */
     struct ring tasks;      /* sessions with many claims that are let go in pieces */
     uint32_t late_left;     /* letters that have waited and can still be heard in this turn */
@@ -115,11 +127,13 @@ struct node {
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses, lapses; /* so far */
+    size_t values;                   /* bytes of the values of all claims (lock/value.h) */
     uint64_t stills;                 /* how often the member found that its clock had stood still */
     struct stats stats;
 
     struct agree *agree;                     /* or null */
     struct view view;                        /* the installed view */
+    struct history_views history;            /* and those before it */
     uint32_t place;                          /* this member's place in its roster, or NODE_MEMBERS_MAX */
     struct member *member[NODE_MEMBERS_MAX]; /* by place; null at this member's own place */
     uint32_t part[NODE_MEMBERS_MAX];         /* by place: its number among the members that take part */
@@ -137,6 +151,12 @@ struct node {
     uint64_t began_ms, installed_ms;    /* when the process and this view began */
     uint64_t incarnation_ms;            /* acknowledgements of heartbeats that were sent before this do not count */
     uint64_t promise_ms, beat_every_ms; /* durations */
+    uint64_t silent_ms;                 /* a connection to a member that has brought nothing for that long is broken */
+    uint64_t earlier_ms; /* the duration of the promises of earlier processes, whose lease may have been longer */
+    /* The lease of the configuration, and the one for which promises are given. */
+    uint64_t file_lease_ms, promised_lease_ms;
+    uint64_t owed_lease_ms, owed_until_ms; /* promises for this lease, if it is longer, may last until then */
+    struct bytes summary;                  /* of the configuration with the agreed lease, if there is one */
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t acked_ms;   /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
     bool news;           /* something about members has changed since the leader last looked at them (lease_lead) */
@@ -144,8 +164,10 @@ struct node {
     uint64_t granted_ms; /* when this member last had its lease, or began */
     uint64_t led_ms;     /* since when this member leads, or 0 */
     struct fence fence;  /* how high the tokens of all members can be */
-    uint64_t crowded_ms; /* leader: when it last proposed a view that changes no members */
-    uint64_t settled_ms; /* leader: since when all report a view with this set of counted members; 0: not yet */
+    uint64_t crowded_ms; /* leader: views that change no members have used up the time until then (lease_may_renew) */
+    uint64_t renew_ms;   /* leader: when the next of them may come, if one is due; or 0 */
+    uint64_t counted_ms; /* leader: since when all report a view with this set of counted members; 0: not yet */
+    uint64_t step_ms;    /* leader: since when all report a view with this step of the lease; 0: not yet */
     uint64_t whole_ms;   /* leader: when the members that can stay last heard each other */
     uint64_t drops;      /* leader: the members that all shall drop */
     uint64_t awaited, awaited_ms; /* leader: the id of an added member that does not take part, and since when */
@@ -158,6 +180,10 @@ struct node {
         char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
     } wish,
         recall; /* a change of the roster; and an addition that is to be taken back, which does not wait for others */
+    struct {
+        uint64_t until_ms; /* 0: there is none */
+        struct settings_wish what;
+    } setting;         /* a change of the lease */
     char refusal[256]; /* room for the reason why the last wish was refused */
 };
 
@@ -166,12 +192,14 @@ struct node_event {
     struct session *session;
     enum claim_state state; /* not CLAIM_WAITING */
     bool answers;           /* it answers the client's request; else the client has lost a lock that it held */
-    uint64_t fence;         /* held or lost */
+    uint64_t fence;         /* held, upgraded or lost */
     enum loss loss;         /* lost: why */
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
-    bool no_quorum; /* timed out while this member could grant no lock */
-    char why[512];  /* refused, or no_quorum: the reason; lost by force-unlock: the operator, or "" */
+    enum refusal refusal;               /* refused: why */
+    bool no_quorum;                     /* timed out while this member could grant no lock */
+    const struct deadlock_cycle *cycle; /* timed out: the wait was the youngest of this cycle; or null */
+    char why[512]; /* refused, or no_quorum: the reason; lost by force-unlock: the operator, or "" */
     /* If one of these is not null, the event is not about a claim. */
     struct subscription *watched; /* `note` is an event of a lock that the client has subscribed to */
     const struct watch_note *note;
@@ -189,13 +217,25 @@ void node_install(struct node *node, const struct view *view);
 bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journal, size_t len,
                 const struct view *roster, bool joins, uint64_t now_ms, struct dme_text *why);
 
+/* Does this member grant locks? Then node_state is NODE_GRANTS. */
+static inline bool node_grants(const struct node *node)
+{
+    return node->locks.grants && node->locks.open && !node->leaves && !node->drainer && !node->drained;
+}
+
 enum node_state node_state(const struct node *node);
 const char *node_why_not(const struct node *node); /* "": locks are granted */
+/* The newest version of the protocol (link.h) that all members of the view speak, as far as this one has heard. What members decide
+ * together may use no later one. */
+unsigned node_version(const struct node *node);
 /* Is it of no use to wait for a lock here? This member leaves, is being drained, or has been removed. */
 bool node_is_over(const struct node *node);
 /* Prints why no lock can be granted at the moment, for a client. */
 void node_say_no_quorum(const struct node *node, struct dme_text *why);
 bool node_is_open(const struct node *node);
+/* The longest lease for which this member may have given promises, or vouched for locks, that are not over. That is not
+ * always the present one: operators set a shorter one, or restart members with it. */
+uint64_t node_longest_lease_ms(const struct node *node);
 /* The number of milliseconds from now for which no other client is granted the locks of this member's clients, even if
  * this member is stopped or cut off from now on. UINT64_MAX: for ever. */
 uint64_t node_vouches_ms(const struct node *node);
@@ -204,6 +244,8 @@ const char *node_broken(const struct node *node);
 bool node_has_left(const struct node *node);
 /* When the next event is due at the latest, NODE_TIME if there is no other; UINT64_MAX: no deadline. */
 uint64_t node_due_ms(const struct node *node);
+/* Is there a piece of work left? Then node_due_ms is the next millisecond at the latest. */
+bool node_is_busy(const struct node *node);
 
 /* Requests that a member is added to the roster or removed (roster.h). Returns null, or what is wrong. The change takes
  * some time; the view shows when it is done. */

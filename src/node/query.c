@@ -21,15 +21,39 @@ static enum row_state query_state(const struct claim *c)
                                                                  : ROW_HELD;
 }
 
+/* See struct claim_row. The TTL of a token is counted with a margin for the clock of its client, which is not part of it. The keep
+ * time of a session that has just moved has not begun. */
+static uint64_t query_left_ms(const struct claim *c)
+{
+    const struct keep_session *e = c->session->kept;
+    uint64_t now_ms = c->session->node->now_ms,
+             due_ms = c->state != CLAIM_WAITING && c->due_slot ? c->due_ms : UINT64_MAX;
+    uint64_t left_ms;
+
+    if (c->session->orphan && e && !keep_is_token(e) && e->due_ms < due_ms)
+        due_ms = e->due_ms;
+    if (due_ms == UINT64_MAX)
+        return 0;
+    left_ms = due_ms > now_ms ? due_ms - now_ms : 0;
+    if (keep_is_token(e) && c->state == CLAIM_HELD && left_ms)
+        left_ms = (left_ms - 1) * 19 / 21; /* see promise_stretch_ms */
+    return left_ms ? left_ms : 1;
+}
+
 static void query_add_claim(struct bytes *rows, const struct claim *c)
 {
-    size_t len = strlen(c->session->who);
-    uint8_t *at = bytes_add(rows, 8 + 8 + 8 + 1 + 1 + 1 + len);
+    const char *from = c->session->from;
+    size_t len = strlen(c->session->who), from_len = plain_text(from, strlen(from)) ? strlen(from) : 0;
+    const struct lock_value *value = c->state == CLAIM_WAITING ? NULL : c->value;
+    size_t value_len = value ? value->len : 0;
+    uint8_t *at = bytes_add(rows, 8 + 8 + 8 + 8 + 1 + 1 + 1 + 1 + len + 1 + from_len + 2 + value_len);
 
     at = pack_number(pack_number(at, c->session->id, 8), c->state == CLAIM_WAITING ? 0 : c->fence, 8);
     at = pack_number(at, c->session->node->now_ms - c->since_ms, 8);
-    at = pack_number(pack_number(at, claim_mode(c), 1), query_state(c), 1);
-    pack_text(at, c->session->who, len);
+    at = pack_number(at, query_left_ms(c), 8);
+    at = pack_number(pack_number(pack_number(at, claim_mode(c), 1), query_state(c), 1), c->priority, 1);
+    at = pack_text(pack_text(at, c->session->who, len), from, from_len);
+    pack_long(at, value ? value->text : "", value_len);
 }
 
 bool query_claim_row(struct unpack *u, struct claim_row *row)
@@ -37,26 +61,81 @@ bool query_claim_row(struct unpack *u, struct claim_row *row)
     row->client = unpack_number(u, 8);
     row->fence = unpack_number(u, 8);
     row->age_ms = unpack_number(u, 8);
+    row->left_ms = unpack_number(u, 8);
     row->mode = (uint8_t)unpack_number(u, 1);
     row->state = (uint8_t)unpack_number(u, 1);
+    row->priority = (uint8_t)unpack_number(u, 1);
     row->who = unpack_text(u, &row->who_len);
-    u->wrong |= !plain_text(row->who, row->who_len);
-    return !u->wrong && row->mode < LOCK_MODES && row->state < ROW_STATES && row->who_len <= SESSION_WHO_MAX;
+    row->from = unpack_text(u, &row->from_len);
+    row->value = unpack_long(u, &row->value_len);
+    u->wrong |= !plain_text(row->who, row->who_len) || !plain_text(row->from, row->from_len);
+    return !u->wrong && row->mode < LOCK_MODES && row->state < ROW_STATES && row->priority <= LOCK_PRIORITY_MAX &&
+           row->who_len <= SESSION_WHO_MAX && row->from_len < SESSION_FROM_MAX && row->value_len <= VALUE_MAX;
 }
 
-static void query_add_lock(struct bytes *rows, const struct lock *lock)
+/* The age of the first claim that its client has not withdrawn; or 0. */
+static uint64_t query_age(const struct ring *claims, uint64_t now_ms)
 {
-    uint8_t *at = pack_text(bytes_add(rows, 1 + lock->name_len + 2 + 4 + 4), lock->name, lock->name_len);
+    const struct ring *r = claims->next;
 
-    pack_number(pack_number(pack_number(at, lock->slots, 2), lock_count_holders(lock), 4), lock->waiters, 4);
+    while (r != claims && RING_OF(r, struct claim, in_lock)->state == CLAIM_WITHDRAWN)
+        r = r->next;
+    return r == claims ? 0 : now_ms - RING_OF(r, struct claim, in_lock)->since_ms;
 }
 
-bool query_lock_row(struct unpack *u, struct lock_row *row)
+/* For how long a client has held the lock, at most. Each ring has its holders in the order of their grants. */
+static uint64_t query_longest_hold(const struct lock *lock, uint64_t now_ms)
+{
+    uint64_t longest = lock->old ? query_age(&lock->old->holders, now_ms) : 0;
+
+    for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++) {
+        uint64_t age = query_age(&lock->site[s].holders, now_ms);
+
+        longest = longest < age ? age : longest;
+    }
+    return longest;
+}
+
+/* For how long a client has waited, at most. The first ones may have come later than others: none that came before the oldest one so
+ * far is behind a turn that shows that. */
+static uint64_t query_longest_wait(const struct lock *lock, uint64_t now_ms)
+{
+    const struct claim *oldest = NULL;
+
+    for (const struct ring *r = lock->waiting.next; r != &lock->waiting; r = r->next) {
+        const struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        if (oldest && claim_turn(c) > oldest->arrival + LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX)
+            break;
+        if (!oldest || c->arrival < oldest->arrival)
+            oldest = c;
+    }
+    return oldest ? now_ms - oldest->since_ms : 0;
+}
+
+static void query_add_lock(struct bytes *rows, const struct lock *lock, enum query_about about, uint64_t now_ms)
+{
+    uint32_t holders = lock_count_holders(lock);
+    uint8_t *at;
+
+    if (about == ASK_USED && !holders && !lock->waiters)
+        return;
+    at = pack_text(bytes_add(rows, 1 + lock->name_len + 2 + 4 + 4 + (about == ASK_USED ? 8 + 8 : 0)), lock->name,
+                   lock->name_len);
+    at = pack_number(pack_number(pack_number(at, lock->slots, 2), holders, 4), lock->waiters, 4);
+    if (about == ASK_USED)
+        pack_number(pack_number(at, query_longest_wait(lock, now_ms), 8),
+                    holders ? query_longest_hold(lock, now_ms) : 0, 8);
+}
+
+bool query_lock_row(struct unpack *u, enum query_about about, struct lock_row *row)
 {
     row->name = unpack_text(u, &row->name_len);
     row->slots = (uint32_t)unpack_number(u, 2);
     row->holders = (uint32_t)unpack_number(u, 4);
     row->waiters = (uint32_t)unpack_number(u, 4);
+    row->wait_ms = about == ASK_USED ? unpack_number(u, 8) : 0;
+    row->hold_ms = about == ASK_USED ? unpack_number(u, 8) : 0;
     return !u->wrong && plain_text(row->name, row->name_len);
 }
 
@@ -65,8 +144,13 @@ static bool query_rows_are_right(enum query_about about, struct unpack u)
     struct claim_row claim;
     struct lock_row lock;
 
+    if (about == ASK_REPLAY) { /* lines of text */
+        while (u.at < u.end && (*u.at == '\n' || (*u.at >= ' ' && *u.at <= '~')))
+            u.at++;
+        return u.at == u.end;
+    }
     while (u.at < u.end)
-        if (about == ASK_LOCKS ? !query_lock_row(&u, &lock) : !query_claim_row(&u, &claim))
+        if (query_lists_locks(about) ? !query_lock_row(&u, about, &lock) : !query_claim_row(&u, &claim))
             return false;
     return true;
 }
@@ -75,32 +159,40 @@ static bool query_rows_are_right(enum query_about about, struct unpack u)
 
 static void query_list_claims(const struct lock *lock, bool holders, uint64_t fence, struct answer *a)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, shown = 0;
 
     for (const struct claim *c = holders ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (c->fence <= fence && c->state != CLAIM_WITHDRAWN && count++ < QUERY_ROWS_MAX)
+        if (c->fence <= fence && c->state != CLAIM_WITHDRAWN && count++ < QUERY_ROWS_MAX &&
+            bytes_len(&a->rows) < QUERY_BYTES_MAX) {
             query_add_claim(&a->rows, c);
+            shown++;
+        }
     for (const struct ring *r = lock->waiting.next; !holders && r != &lock->waiting; r = r->next)
-        if (count++ < QUERY_ROWS_MAX)
+        if (count++ < QUERY_ROWS_MAX) {
             query_add_claim(&a->rows, RING_OF(r, struct claim, in_lock));
-    a->more = count > QUERY_ROWS_MAX ? count - QUERY_ROWS_MAX : 0;
+            shown++;
+        }
+    a->more = count - shown;
 }
 
 /* Lists one page of the locks, from place `cursor` of the table on; a->more becomes the place of the next page, or 0. A
  * page ends when it is full, or when the search for matching names has cost enough for one turn: so it may be empty and
  * not the last. */
-static void query_list_locks(const struct locks *l, const char *pattern, size_t len, uint64_t cursor, struct answer *a)
+static void query_list_locks(const struct node *node, enum query_about about, const char *pattern, size_t len,
+                             uint64_t cursor, struct answer *a)
 {
+    const struct locks *l = &node->locks;
     uint64_t cost = 0;
     unsigned count = 0;
 
     for (; cursor < l->room && count < QUERY_PAGE && cost < QUERY_COST_MAX; cursor++, cost++)
         for (const struct lock *lock = l->table[cursor]; lock; lock = lock->next) {
+            size_t before = bytes_len(&a->rows);
+
             cost += 8;
-            if (!glob_matches(pattern, len, lock->name, lock->name_len, &cost))
-                continue;
-            query_add_lock(&a->rows, lock);
-            count++;
+            if (glob_matches(pattern, len, lock->name, lock->name_len, &cost))
+                query_add_lock(&a->rows, lock, about, node->now_ms);
+            count += bytes_len(&a->rows) > before;
         }
     a->more = cursor < l->room ? cursor : 0;
 }
@@ -109,11 +201,15 @@ static void query_list_locks(const struct locks *l, const char *pattern, size_t 
 static void query_answer(struct node *node, enum query_about about, const char *text, size_t len, uint64_t cursor,
                          const char *by, struct answer *a)
 {
-    const struct lock *lock = about == ASK_LOCKS ? NULL : locks_find(&node->locks, text, len);
+    const struct lock *lock = query_lists_locks(about) ? NULL : locks_find(&node->locks, text, len);
 
     a->state = ANSWER_HEARD;
-    if (about == ASK_LOCKS)
-        query_list_locks(&node->locks, text, len, cursor, a);
+    if (query_lists_locks(about))
+        query_list_locks(node, about, text, len, cursor, a);
+    else if (about == ASK_REPLAY && node->takes_part)
+        trace_print(&node->locks, lock, text, len, node->view.number, &a->rows);
+    else if (about == ASK_REPLAY)
+        a->more = 1;
     else if (lock)
         query_list_claims(lock, about != ASK_WAITERS, about == ASK_EVICT ? cursor : UINT64_MAX, a);
     if (about == ASK_EVICT)
@@ -125,7 +221,7 @@ static void query_answer(struct node *node, enum query_about about, const char *
 void queries_init(struct queries *q)
 {
     ring_init(&q->open);
-    ring_init(&q->settled);
+    ring_init(&q->finished);
 }
 
 /* Puts the query to one member. This member answers at once, another one later or not at all. */
@@ -190,7 +286,7 @@ static bool query_is_open(const struct query *q)
     return false;
 }
 
-/* An answer has arrived, or will not arrive any more: settles the query if none is awaited. */
+/* An answer has arrived, or will not arrive any more: if none is awaited, the query is finished. */
 static void query_look(struct query *q)
 {
     struct queries *all = &q->session->node->admin.queries;
@@ -200,14 +296,15 @@ static void query_look(struct query *q)
     if (query_is_open(q))
         return;
     ring_cut(&q->in_node);
-    ring_push(&all->settled, &q->in_node);
+    ring_push(&all->finished, &q->in_node);
 }
 
 void query_ask(struct session *s, enum query_about about, const char *text, size_t len, uint32_t member,
                uint64_t cursor)
 {
     struct node *node = s->node;
-    uint32_t first = about == ASK_LOCKS ? member : 0, count = about == ASK_LOCKS ? 1 : admin_members(node);
+    bool one = query_lists_locks(about);
+    uint32_t first = one ? member : 0, count = one ? 1 : admin_members(node);
     struct query *q = mem_new(sizeof *q + count * sizeof q->answer[0]);
 
     assert(!s->query && len <= LOCK_NAME_MAX);
@@ -292,6 +389,15 @@ static struct answer *query_awaits(struct query *q, uint64_t member)
     return NULL;
 }
 
+static size_t query_bytes(const struct query *q)
+{
+    size_t sum = 0;
+
+    for (uint32_t k = 0; k < q->count; k++)
+        sum += bytes_len(&q->answer[k].rows);
+    return sum;
+}
+
 const char *query_hear_answer(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), more = unpack_number(u, 8);
@@ -305,7 +411,9 @@ const char *query_hear_answer(struct node *node, uint32_t from, struct unpack *u
         return NULL;
     a->state = ANSWER_HEARD;
     a->more = more;
-    if (u->at < u->end)
+    if (about == ASK_REPLAY && query_bytes(q) + (size_t)(u->end - u->at) > QUERY_TRACES_MAX)
+        a->more = 1;
+    else if (u->at < u->end)
         memcpy(bytes_add(&a->rows, (size_t)(u->end - u->at)), u->at, (size_t)(u->end - u->at));
     query_look(q);
     return NULL;
@@ -357,12 +465,12 @@ void queries_advance(struct node *node)
 
 bool queries_next(struct node *node, struct node_event *event)
 {
-    struct ring *settled = &node->admin.queries.settled;
+    struct ring *finished = &node->admin.queries.finished;
     struct query *q;
 
-    if (ring_empty(settled))
+    if (ring_empty(finished))
         return false;
-    q = RING_OF(settled->next, struct query, in_node);
+    q = RING_OF(finished->next, struct query, in_node);
     ring_cut(&q->in_node);
     event->session = q->session;
     event->answered = q;

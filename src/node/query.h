@@ -1,11 +1,12 @@
 /* query.h - a client's queries about locks, which this member passes on to all members: which clients hold a lock,
- * which wait for it, which locks are there; and the order to evict all holders of a lock.
+ * which wait for it, which locks are there, what its algorithm did lately (lock/trace.h); and the order to evict all holders of
+ * a lock.
  *
  * An eviction takes two queries. The first asks which clients hold the lock. The second goes to each member that has
  * holders: evict those with fences up to the largest that you have named. With one query, a member that evicts later
  * could evict a client that was granted the lock only because another member had evicted the holders already.
  *
- * A query goes to every member that is connected. It is settled when all of them have answered, or after
+ * A query goes to every member that is connected. It is finished when all of them have answered, or after
  * QUERY_MS. The answer names the members that have not answered by then (I22). A session has one query at a time,
  * since its client reads one answer after the other.
  *
@@ -22,16 +23,23 @@
 
 enum {
     QUERY_MS = 1000,
-    QUERY_ROWS_MAX = 1000,    /* rows in one member's answer; if there are more, the answer says so */
-    QUERY_PAGE = 200,         /* locks in one answer */
-    QUERY_COST_MAX = 1 << 16, /* steps to find the locks of one answer: a fraction of a millisecond */
+    QUERY_ROWS_MAX = 1000,      /* rows in one member's answer; if there are more, the answer says so */
+    QUERY_BYTES_MAX = 1 << 17,  /* of these; the last row may exceed it */
+    QUERY_PAGE = 200,           /* locks in one answer */
+    QUERY_TRACES_MAX = 1 << 19, /* bytes of traces in all answers to ASK_REPLAY; further ones are left out */
+    QUERY_COST_MAX = 1 << 16,   /* steps to find the locks of one answer: a fraction of a millisecond */
 };
 
 /* The state of a holder, as people see it: the session of an orphaned one is kept, and has no client (keep.h); or a token
  * owns the lock (token.h). */
 enum row_state { ROW_HELD, ROW_LINGERS, ROW_ORPHANED, ROW_TOKEN, ROW_STATES };
 
-enum query_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_ABOUTS };
+enum query_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_REPLAY, ASK_USED, ASK_ABOUTS };
+/* Is the answer a page of locks of one member? ASK_USED: of those that a client of the member holds or waits for, with ages. */
+static inline bool query_lists_locks(enum query_about about)
+{
+    return about == ASK_LOCKS || about == ASK_USED;
+}
 
 struct node;
 struct node_event;
@@ -42,7 +50,8 @@ struct answer {
     uint64_t member; /* its id */
     char name[LINK_NAME_MAX + 1];
     enum { ANSWER_NONE, ANSWER_AWAITED, ANSWER_HEARD } state;
-    uint64_t more; /* the number of rows left out; ASK_LOCKS: where the next page begins, or 0 */
+    uint64_t
+        more; /* the number of rows left out; of locks: where the next page begins, or 0; ASK_REPLAY: not 0 if left out */
     struct bytes rows;
 };
 
@@ -62,28 +71,34 @@ struct query {
 struct claim_row {
     uint64_t client, fence;
     uint64_t age_ms; /* for how long the client has held the lock, or waited for it */
+    /* Holders: when the lock is lost if its TTL is not begun anew, and its session is not resumed; 0: there is no limit. */
+    uint64_t left_ms;
     uint8_t mode;
-    uint8_t state; /* enum row_state */
-    const char *who;
-    size_t who_len;
+    uint8_t priority;       /* waiting */
+    uint8_t state;          /* enum row_state */
+    const char *who, *from; /* what the client calls itself, and where it comes from (session.h) */
+    size_t who_len, from_len;
+    const char *value; /* of a holder (lock/value.h) */
+    size_t value_len;
 };
 struct lock_row {
     const char *name;
     size_t name_len;
     uint32_t slots, holders, waiters;
+    uint64_t wait_ms, hold_ms; /* ASK_USED: for how long a client of the member has waited, or held the lock, at most */
 };
 /* Reads the next row. Returns false if it is not valid. */
 bool query_claim_row(struct unpack *u, struct claim_row *row);
-bool query_lock_row(struct unpack *u, struct lock_row *row);
+bool query_lock_row(struct unpack *u, enum query_about about, struct lock_row *row);
 
 struct queries {
-    struct ring open, settled; /* oldest first */
+    struct ring open, finished; /* oldest first */
     uint64_t last_id;
     uint64_t roster_version; /* the version of the roster with which the open queries were last compared */
 };
 
 void queries_init(struct queries *q);
-/* Asks all members; for ASK_LOCKS only the member at place `member` of the roster, from `cursor` on. The answer comes
+/* Asks all members; for locks only the member at place `member` of the roster, from `cursor` on. The answer comes
  * as an event (node_next). The client frees it by query_end. */
 void query_ask(struct session *s, enum query_about about, const char *text, size_t len, uint32_t member,
                uint64_t cursor);

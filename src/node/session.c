@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "base/memory.h"
+#include "base/slab.h"
 #include "drain.h"
 
 #include <assert.h>
@@ -16,15 +17,30 @@ static uint32_t session_piece(const struct node *node)
     return node->conf.piece ? node->conf.piece : SESSION_PIECE;
 }
 
+/* To be called when `held` or `orphan` has changed. */
+static void session_note_holding(struct session *s)
+{
+    bool was = !ring_empty(&s->in_holding), is = s->held && !s->orphan;
+
+    if (was && !is)
+        ring_cut(&s->in_holding);
+    else if (is && !was)
+        ring_push(&s->node->holding, &s->in_holding);
+    s->node->holding_count += (uint32_t)is - (uint32_t)was;
+}
+
 struct session *session_open(struct node *node, void *user)
 {
-    struct session *s = mem_new(sizeof *s);
+    struct session *s = slab_new(sizeof *s);
 
     s->node = node;
     s->user = user;
     s->id = ++node->session_count;
     ring_init(&s->in_confirming);
     ring_init(&s->in_task);
+    ring_init(&s->in_deadlock);
+    ring_init(&s->in_nested);
+    ring_init(&s->in_holding);
     ring_init(&s->in_resuming);
     ring_init(&s->in_news);
     ring_init(&s->claims);
@@ -66,14 +82,33 @@ static void session_free(struct session *s)
     ring_cut(&s->in_news);
     ring_cut(&s->in_confirming);
     ring_cut(&s->in_task);
+    ring_cut(&s->in_deadlock);
+    ring_cut(&s->in_nested);
     ring_cut(&s->in_node);
-    free(s);
+    free(s->under);
+    free(s->cycle);
+    slab_free(s);
 }
 
 /* How many claims it has. */
 static uint32_t session_claims(const struct session *s)
 {
     return s->held + (s->waiting != NULL);
+}
+
+void session_set_value(struct claim *c, const char *value, size_t len)
+{
+    c->value = value_new(value, len);
+    c->session->values += (uint32_t)len;
+    c->session->node->values += len;
+}
+
+void session_free_claim(struct node *node, struct claim *c)
+{
+    node->values -= c->value ? c->value->len : 0;
+    slab_free(c->value);
+    free(c->by);
+    slab_free(c);
 }
 
 /* Takes the claim out of its session. A session that discards its claims has done so when the last one is gone, however it went:
@@ -84,16 +119,19 @@ static void session_take_out(struct claim *c)
 
     if (c == s->waiting) {
         s->waiting = NULL;
+        deadlock_forget(s);
         s->node->stats.waiters--;
         party_count(s, -1, 0);
     } else {
         s->held--;
+        session_note_holding(s);
         party_count(s, 0, -1);
         s->node->stats.holders--;
         stats_add_time(&s->node->stats.hold, s->node->now_ms - c->since_ms);
     }
     if (s->left > session_claims(s))
         s->left = session_claims(s);
+    s->values -= c->value ? c->value->len : 0;
     due_clear(&s->node->due, c);
     ring_cut(&c->in_renewed);
     ring_cut(&c->in_session);
@@ -108,18 +146,18 @@ static void session_take_out(struct claim *c)
 static void session_forget(struct claim *c)
 {
     struct session *s = c->session;
+    bool discards = s->task == SESSION_DISCARDS; /* its records are forgotten: there is no letter to wait for */
 
     if (c != s->waiting && c->state == CLAIM_HELD)
         session_tell_release(c);
     session_take_out(c);
-    if (!keep_withdraws(c)) {
+    if (discards || !keep_withdraws(c)) {
         locks_drop(&s->node->locks, c);
-        free(c->by);
-        free(c);
+        session_free_claim(s->node, c);
     }
     if (!s->orphan || !ring_empty(&s->claims))
         return;
-    if (keep_is_token(s->kept) && s->kept->session == s)
+    if (keep_is_token(session_kept(s)) && s->kept->session == s)
         keep_end_token(s->kept);
     if (!s->kept)
         session_free(s);
@@ -131,8 +169,7 @@ void session_discard(struct claim *c)
 
     session_take_out(c);
     locks_drop(&node->locks, c);
-    free(c->by);
-    free(c);
+    session_free_claim(node, c);
 }
 
 void session_release_all(struct session *s)
@@ -161,7 +198,7 @@ static void session_detach(struct session *s, bool proved)
         if (c->state != CLAIM_HELD && (c->state != CLAIM_LINGERS || !c->due_slot || proved))
             session_forget(c);
         else if (c->state == CLAIM_LINGERS)
-            ring_cut(&c->settled);
+            ring_cut(&c->in_list);
     }
     keep_lose_client(s);
 }
@@ -176,7 +213,7 @@ static bool session_orphan_claim(struct claim *c)
         node->losses++;
         watch_tell(node, WATCH_LOST, c);
     }
-    ring_cut(&c->settled); /* there is no client to be told */
+    ring_cut(&c->in_list); /* there is no client to be told */
     return c->state == CLAIM_LINGERS && c->due_slot;
 }
 
@@ -250,6 +287,7 @@ static void session_end(struct session *s, enum session_task task)
         session_forget(s->waiting);
     s->user = NULL;
     s->orphan = true;
+    session_note_holding(s);
     party_disconnect(s);
     ring_cut(&s->in_confirming);
     if (s->kept) {
@@ -286,6 +324,7 @@ void session_forget_orphans(struct node *node)
         r = r->next;
         if (s->orphan) {
             s->orphan = false;
+            session_note_holding(s);
             session_release_all(s);
             session_free(s);
         }
@@ -308,16 +347,12 @@ void session_end_orphan(struct session *s)
 
 struct claim *session_adopt(struct session *s, const char *name, size_t name_len)
 {
-    struct claim *c = mem_new(sizeof *c + name_len);
+    struct claim *c = session_new_claim(s, name, name_len);
 
-    c->session = s;
-    c->name_len = (uint8_t)name_len;
-    memcpy(c->name, name, name_len);
     c->since_ms = s->node->now_ms;
-    ring_init(&c->settled);
-    ring_init(&c->in_renewed);
     ring_push(&s->claims, &c->in_session);
     s->held++;
+    session_note_holding(s);
     party_count(s, 0, 1);
     s->node->stats.holders++;
     return c;
@@ -345,6 +380,10 @@ void session_pass_all(struct session *from, struct session *to)
     party_count(to, 0, (int)from->held);
     to->held += from->held;
     from->held = 0;
+    to->values += from->values;
+    from->values = 0;
+    session_note_holding(from);
+    session_note_holding(to);
     to->vouched_ms = from->vouched_ms;
     from->vouched_ms = 0;
     if (!*to->who)
@@ -363,15 +402,14 @@ static struct claim *session_next(const struct session *s, const struct lock *lo
     return r == &s->claims ? NULL : RING_OF((struct ring *)r, struct claim, in_session);
 }
 
-/* The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or null. A
- * lock whose grant the client has not been told does not count as held. */
-static struct claim *session_find(struct session *s, const char *name, size_t name_len, uint64_t fence)
+struct claim *session_find(struct session *s, const char *name, size_t name_len, uint64_t fence)
 {
     const struct lock *lock = ring_empty(&s->claims) ? NULL : locks_find(&s->node->locks, name, name_len);
     struct claim *found = NULL;
 
     for (struct claim *c = lock ? session_next(s, lock, NULL) : NULL; c; c = session_next(s, lock, c), s->steps++)
-        if (c->session == s && c->lock == lock && c != s->waiting && (!fence || fence == c->fence) &&
+        if (c->session == s && c->lock == lock && c != s->waiting &&
+            (!fence || fence == c->fence || (c->other && fence == c->other->fence)) &&
             (c->state == CLAIM_HELD || c->state == CLAIM_LINGERS)) {
             found = c;
             if (c->state == CLAIM_HELD)
@@ -399,7 +437,7 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
 
 /* Begins the TTL. The client of a token counts it on its own clock, and is told nothing when it ends: so it lasts for at
  * least as long on every clock. */
-static void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
+void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
 {
     due_clear(&c->session->node->due, c);
     if (ttl_ms)
@@ -410,7 +448,38 @@ static void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
  * takes a round of messages, or a change of the view if a member has just failed. */
 static uint64_t session_try_ms(const struct node *node)
 {
-    return node->conf.lease_ms ? 3 * node->conf.lease_ms : node->view.count > 1 ? SESSION_FOREVER : 0;
+    return node->conf.lease_ms                         ? 3 * node->conf.lease_ms
+           : node->view.count > 1 || !node->locks.open ? SESSION_FOREVER
+                                                       : 0;
+}
+
+struct claim *session_new_claim(struct session *s, const char *name, size_t name_len)
+{
+    struct claim *c = slab_new(sizeof *c + name_len);
+
+    *c = (struct claim){.session = s, .name_len = (uint8_t)name_len};
+    memcpy(c->name, name, name_len);
+    ring_init(&c->in_list);
+    ring_init(&c->in_renewed);
+    return c;
+}
+
+void session_begin_wait(struct claim *c, uint64_t wait_ms)
+{
+    struct session *s = c->session;
+
+    ring_push(&s->claims, &c->in_session);
+    s->waiting = c;
+    s->node->stats.waiters++;
+    party_count(s, 1, 0);
+    c->since_ms = s->node->now_ms;
+    free(s->cycle);
+    s->cycle = NULL;
+    if (c->state == CLAIM_WAITING) {
+        deadlock_watch(s);
+        session_set_due(c, wait_ms ? wait_ms : session_try_ms(s->node));
+        watch_tell(s->node, WATCH_WAITING, c);
+    }
 }
 
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why)
@@ -442,36 +511,72 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         dme_print(why, "this connection holds %d locks; it must release some first", SESSION_HELD_MAX);
         return "ERR";
     }
-    c = mem_new(sizeof *c + wish->name_len);
-    *c = (struct claim){.session = s,
-                        .slots = wish->slots,
-                        .mode = wish->mode,
-                        .ttl_ms = wish->ttl_ms,
-                        .tries = wish->wait_ms == 0,
-                        .name_len = (uint8_t)wish->name_len};
-    memcpy(c->name, wish->name, wish->name_len);
-    ring_init(&c->settled);
-    ring_init(&c->in_renewed);
+    if (wish->value_len && (s->values + wish->value_len > SESSION_VALUES_MAX ||
+                            s->node->values + wish->value_len > SESSION_ALL_VALUES_MAX)) {
+        dme_print(why, "too many values: those of one client have at most %d bytes together, those of one member %d",
+                  SESSION_VALUES_MAX, SESSION_ALL_VALUES_MAX);
+        return "BUSY";
+    }
+    c = session_new_claim(s, wish->name, wish->name_len);
+    c->slots = wish->slots;
+    c->mode = wish->mode;
+    c->ttl_ms = wish->ttl_ms;
+    c->priority = wish->priority;
+    c->tries = wish->wait_ms == 0;
+    session_set_value(c, wish->value, wish->value_len);
     if ((objection = locks_claim(&s->node->locks, c, why))) {
-        free(c);
+        s->values -= (uint32_t)wish->value_len;
+        session_free_claim(s->node, c);
         return objection;
     }
-    ring_push(&s->claims, &c->in_session);
-    s->waiting = c;
-    s->node->stats.waiters++;
-    party_count(s, 1, 0);
-    c->since_ms = s->node->now_ms;
-    if (c->state == CLAIM_WAITING) {
-        session_set_due(c, wish->wait_ms ? wish->wait_ms : session_try_ms(s->node));
-        watch_tell(s->node, WATCH_WAITING, c);
-    }
+    session_begin_wait(c, wish->wait_ms);
     return NULL;
+}
+
+/* May the claim, which is held, be held once more as the client wishes? A client that holds a lock alone may also share it. */
+static const char *session_objects_to(const struct claim *c, const struct session_wish *wish)
+{
+    if (c->session->kept)
+        return "the members do not keep how often a session holds a lock; count in the client, as libdibs does";
+    if ((wish->slots && c->slots != wish->slots) || (c->mode != wish->mode && c->mode != LOCK_ALONE))
+        return "this connection holds it in another mode";
+    return c->again == SESSION_AGAIN_MAX - 1 ? "this connection holds it 10000 times" : NULL;
+}
+
+uint32_t session_hold_again(struct session *s, const struct session_wish *wish, uint64_t *fence, const char **code,
+                            struct dme_text *why)
+{
+    struct claim *c = session_find(s, wish->name, wish->name_len, 0);
+    const char *objection;
+
+    *code = NULL;
+    if (c)
+        locks_lose_early(&s->node->locks, c); /* as in session_lock */
+    if (!c || c->state != CLAIM_HELD)
+        return 0;
+    if ((objection = session_objects_to(c, wish))) {
+        dme_print(why, "\"%.*s\": %s", (int)wish->name_len, wish->name, objection);
+        *code = "ERR";
+        return 0;
+    }
+    if (wish->ttl_ms)
+        session_renew(s, wish->name, wish->name_len, c->fence, wish->ttl_ms);
+    *fence = c->fence;
+    return ++c->again + 1u;
+}
+
+bool session_cancel(struct session *s)
+{
+    if (!s->waiting || s->waiting->state != CLAIM_WAITING)
+        return false;
+    locks_time_out(&s->node->locks, s->waiting);
+    return true;
 }
 
 /* The client has confirmed, or was granted a lock: its time to confirm again begins now. */
 static void session_hear(struct session *s)
 {
-    if (!s->remote || !s->confirms || s->kept)
+    if (!s->remote || s->relayed || !s->confirms || s->kept)
         return;
     s->heard_ms = s->node->now_ms;
     ring_cut(&s->in_confirming);
@@ -480,7 +585,7 @@ static void session_hear(struct session *s)
 
 uint64_t session_lapse_ms(const struct node *node)
 {
-    uint64_t span_ms = promise_stretch_ms(node->conf.lease_ms ? node->conf.lease_ms : LONE_REMOTE_MS);
+    uint64_t span_ms = promise_stretch_ms(node->conf.lease_ms ? node_longest_lease_ms(node) : LONE_REMOTE_MS);
 
     if (ring_empty(&node->confirming))
         return UINT64_MAX;
@@ -489,23 +594,27 @@ uint64_t session_lapse_ms(const struct node *node)
 
 void session_lapse(struct node *node)
 {
-    while (node->now_ms >= session_lapse_ms(node)) {
+    for (uint32_t left = session_piece(node); left && node->now_ms >= session_lapse_ms(node);) {
         struct session *s = RING_OF(node->confirming.next, struct session, in_confirming);
+        uint32_t count;
 
         assert(s->vouched_ms <= node->now_ms);
         ring_cut(&s->in_confirming);
         s->task = SESSION_LAPSES;
         s->lapsed_ms = node->now_ms;
         s->left = session_claims(s);
-        session_do_some(s, session_piece(node));
+        count = session_do_some(s, left);
+        left -= count ? count : 1;
     }
 }
 
-void session_settle(struct claim *c)
+void session_note_outcome(struct claim *c)
 {
     struct session *s = c->session;
 
     if (c->state != CLAIM_HELD) {
+        if (c->state == CLAIM_UPGRADED)
+            session_note_upgrade(c);
         s->node->stats.timeouts += c->state == CLAIM_TIMED_OUT;
         s->node->stats.refusals += c->state == CLAIM_REFUSED;
         if (c->state >= CLAIM_LOST && c != s->waiting)
@@ -517,7 +626,9 @@ void session_settle(struct claim *c)
     session_tell_grant(c);
     session_hear(s);
     s->waiting = NULL;
+    deadlock_forget(s);
     s->held++;
+    session_note_holding(s);
     party_count(s, -1, 1);
     session_begin_ttl(c, c->ttl_ms);
 }
@@ -527,7 +638,11 @@ bool session_unlock(struct session *s, const char *name, size_t name_len, uint64
     struct claim *c = session_find(s, name, name_len, fence);
     bool held = c && c->state == CLAIM_HELD;
 
-    if (c)
+    /* A client that holds the lock several times gives one back. If it does not know that the lock is lost, it still believes in the
+     * others: so the claim goes on lingering (I20). */
+    if (c && c->again)
+        c->again--;
+    else if (c)
         session_forget(c);
     return held;
 }
@@ -622,8 +737,7 @@ static void session_due(struct claim *c)
     due_clear(&node->due, c);
     if (c->state == CLAIM_WAITING)
         locks_time_out(&node->locks, c);
-    else if (c == c->session->waiting ||
-             !ring_empty(&c->settled)) /* the claim is settled, and its client will be told */
+    else if (c == c->session->waiting || !ring_empty(&c->in_list)) /* its client will be told of its outcome */
         return;
     else if (c->state == CLAIM_HELD)
         locks_take_away(&node->locks, c, LOSS_TTL);

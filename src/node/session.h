@@ -1,10 +1,11 @@
 /* session.h - a client's session: the locks that the client holds, and the one that it waits for.
  *
  * A session waits for one lock at a time, since its client reads one answer after the other. It can hold many locks,
- * each name once. A lock can have a TTL: the client loses the lock when the TTL runs out, unless it renews the lock
+ * each name once, unless its client asks for it again by REENTRANT: then the session counts, and gives the lock up when as many
+ * UNLOCKs have come. A loss ends all of it. A lock can have a TTL: the client loses the lock when the TTL runs out, unless it renews the lock
  * before. By CONFIRM a client learns for how long it surely holds its locks, their validity; `vouched_ms` is the end of
- * it. A lock that the client loses before vouched_ms lingers (lock.h) until the client gives it up (UNLOCK) or ends the
- * session, since it knows of the loss by then; or until vouched_ms. If the client requests the lock again before, the
+ * it. A lock that the client loses before vouched_ms lingers (lock.h) until the client has shown that it knows of the
+ * loss, by UNLOCK or by the end of the session, or until vouched_ms. If the client requests the lock again before, the
  * request waits like any other: threads may share a connection, and another thread may have held the lock.
  *
  * A session ends in one of two ways. If the client has ended it (session_close), all its locks are released. If the
@@ -15,7 +16,7 @@
  * any answer to CONFIRM is valid, also counted from the last grant, it believes in no lock any more, and it loses its
  * locks (session_lapse). So a client whose machine has vanished silently does not keep its locks, nor the ones it is
  * granted afterwards. This does not apply to clients over a Unix socket: the kernel always reports their end, and a
- * client that is stopped keeps its locks.
+ * client that is stopped keeps its locks. Nor does it apply to clients of an agent, which use the agent's Unix socket.
  *
  * A session with many claims ends, or loses them, in pieces: SESSION_PIECE of them at once, and as many in each turn
  * that follows (session_go_on). Until then the claims are held as before: no other client is granted their locks. A
@@ -27,7 +28,15 @@
 
 #include "node.h"
 
-enum { SESSION_HELD_MAX = 1 << 16, SESSION_WHO_MAX = 95, SESSION_PIECE = 1 << 10 };
+enum {
+    SESSION_HELD_MAX = 1 << 16,
+    SESSION_AGAIN_MAX = 10000,
+    SESSION_WHO_MAX = 95,
+    SESSION_FROM_MAX = 64,
+    SESSION_PIECE = 1 << 10
+};
+/* Bytes of values (lock/value.h): of one session; and of all at one member, before it refuses others. */
+enum { SESSION_VALUES_MAX = 1 << 20, SESSION_ALL_VALUES_MAX = 1 << 26 };
 
 /* What becomes of the claims of a session, piece by piece. */
 enum session_task { SESSION_RELEASES, SESSION_BREAKS, SESSION_LAPSES, SESSION_DISCARDS };
@@ -40,25 +49,35 @@ struct session {
     uint64_t heard_ms;                /* remote: when its client last used CONFIRM, or was granted a lock */
     struct ring claims;               /* held; and the one it waits for */
     struct claim *waiting;
-    struct query *query;     /* to which it awaits the answer, or null */
-    struct token_op *asks;   /* likewise (token.h) */
-    struct token_poll *poll; /* an orphan: the client in whose place it waits; or null */
-    struct token_op *serves; /* an orphan: the operation for which it waits for a lock; or null */
+    struct ring in_nested;        /* it waits, and runs under locks (deadlock.h) */
+    struct deadlock_under *under; /* these; or null */
+    unsigned unders;              /* how many */
+    struct ring in_deadlock;      /* it waits, and its wait is examined later (deadlock.h) */
+    uint64_t probed, probed_ms;   /* the last probe that went through its wait; when its wait last sent one */
+    struct deadlock_cycle *cycle; /* its last wait has ended as the youngest of this one; or null */
+    struct query *query;          /* to which it awaits the answer, or null */
+    struct token_op *asks;        /* likewise (token.h) */
+    struct token_poll *poll;      /* an orphan: the client in whose place it waits; or null */
+    struct token_op *serves;      /* an orphan: the operation for which it waits for a lock; or null */
     struct ring subscriptions;
     uint32_t subscribed; /* how many */
     uint64_t id;
     uint32_t held;
+    uint32_t values;     /* bytes of the values of its claims */
     uint32_t steps;      /* claims that its commands have looked at; the driver of the commands counts them from 0 */
     uint64_t vouched_ms; /* until then its client may believe in its locks: the end of the validity it was told */
     bool confirms;       /* its client has used CONFIRM */
     bool remote;         /* set by the driver: the connection can break without either side noticing (TCP) */
+    bool relayed;        /* .. but an agent looks after the client, and the member after the agent */
     bool orphan;         /* its connection has ended; it ends with the last of its claims */
     enum session_task task;
     uint64_t lapsed_ms;            /* SESSION_LAPSES: since when */
     uint32_t left;                 /* claims for which the task is to be done, the first; 0: there is none */
     struct ring in_task;           /* of the node: sessions that have some left */
-    struct keep_session *kept;     /* or null */
-    struct keep_id resumes, cut;   /* which session it waits for; which one has been taken from it, or 0 */
+    struct ring in_holding;        /* of the node, while it has a client and holds locks */
+    struct keep_session *kept;     /* or null; perhaps forgotten: see session_kept */
+    struct keep_id resumes;        /* which session it waits for */
+    struct keep_session *cut;      /* which one has been taken from it, and waits for its end; or null */
     uint64_t asked_view, asked_ms; /* when the owner of the former was last asked */
     enum keep_news keep_news;      /* what it has to be told */
     struct party *party;           /* all sessions of its client; null: not known yet */
@@ -66,8 +85,21 @@ struct session {
     void *user;                    /* the driver's */
     struct client *client;         /* whose connection it is; null: an orphan, or a test of this file */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
-    char from[64];                 /* set by the driver: the user or the address that it comes from, or "" */
+    char from[SESSION_FROM_MAX];   /* set by the driver: the user or the address that it comes from, or "" */
 };
+
+/* Its kept session; or null: it has none, or this member was excluded and has forgotten it (keep_forget_all). */
+static inline struct keep_session *session_kept(const struct session *s)
+{
+    return s->kept && s->kept->era == s->node->keep.era ? s->kept : NULL;
+}
+
+/* This member has forgotten its kept session. Its connection will be cut off, and its claims will be discarded, in pieces. Until
+ * then nothing of it counts: its client is not heard and not told, and a claim that has an outcome goes. */
+static inline bool session_is_forgotten(const struct session *s)
+{
+    return s->kept && s->kept->era != s->node->keep.era;
+}
 
 #define SESSION_FOREVER UINT64_MAX
 
@@ -76,8 +108,12 @@ struct session_wish {
     const char *name;
     size_t name_len;
     uint32_t slots, mode;
-    uint64_t wait_ms; /* how long to wait; SESSION_FOREVER; 0: only try */
-    uint64_t ttl_ms;  /* 0: held as long as the session lasts */
+    uint64_t wait_ms;  /* how long to wait; SESSION_FOREVER; 0: only try */
+    uint64_t ttl_ms;   /* 0: held as long as the session lasts */
+    const char *value; /* for others to see (lock/value.h) */
+    size_t value_len;  /* at most VALUE_MAX; 0: there is none */
+    uint8_t priority;  /* 0 to LOCK_PRIORITY_MAX */
+    bool reentrant;    /* see session_hold_again */
 };
 
 struct session *session_open(struct node *node, void *user);
@@ -85,18 +121,38 @@ struct session *session_open(struct node *node, void *user);
 void session_close(struct session *s);
 /* The connection has broken, and the client may not have noticed. */
 void session_break(struct session *s);
-/* Does the session wait for a lock, or for the answer to a query or about a token? */
+/* Does it wait until it is attached to a kept session? */
+static inline bool session_resumes(const struct session *s)
+{
+    return !ring_empty(&s->in_resuming);
+}
+/* Does the session wait for a lock, for the answer to a query or about a token, or for a kept session? */
 static inline bool session_is_busy(const struct session *s)
 {
-    return s->waiting || s->query || s->asks || !ring_empty(&s->in_resuming);
+    return s->waiting || s->query || s->asks || session_resumes(s);
 }
 
 /* Requests a lock. Returns null if the answer comes as an event (node_next), even if the lock is granted at once.
  * Otherwise no event comes: returns an error code (ERR, WRONGKIND, BUSY, NOQUORUM) for programs, and `why` gets a line
  * for people. */
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
+/* Requests once more a lock that the session holds. Returns how often it is held now, and writes its fence: that many calls of
+ * session_unlock give it up. Returns 0 if the session does not hold it; or, with an error code and a line in `why`, if it cannot. */
+uint32_t session_hold_again(struct session *s, const struct session_wish *wish, uint64_t *fence, const char **code,
+                            struct dme_text *why);
+/* Requests that a lock that the session holds, and shares, become exclusive. Returns null: if *fence is not 0 then, it is the token of the
+ * lock, which is exclusive already; else the answer comes as an event, CLAIM_UPGRADED or another, and the lock is shared until then.
+ * Returns an error code otherwise, as session_lock does, and DEADLOCK; NOTHELD, without a line, if the session does not hold the lock, or
+ * if *fence is not 0, not with this fence. */
+const char *session_upgrade(struct session *s, const char *name, size_t name_len, uint64_t *fence, uint64_t wait_ms,
+                            struct dme_text *why);
+/* The reverse, which is done at once. */
+const char *session_downgrade(struct session *s, const char *name, size_t name_len, uint64_t fence,
+                              struct dme_text *why);
+/* Ends the wait as if its time were over. Returns false if the session does not wait, or its request has just been answered. */
+bool session_cancel(struct session *s);
 /* Each returns false if this session does not hold the lock, or if `fence` is not 0, not with this fence.
- * session_unlock also gives up a lock that lingers. */
+ * session_unlock also gives up a lock that lingers. One that is or was held several times (session_hold_again) is held once less. */
 bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms);
 bool session_holds(struct session *s, const char *name, size_t name_len, uint64_t fence);
@@ -117,6 +173,17 @@ struct claim *session_token_claim(const struct session *s, uint64_t fence);
 /* Begins its TTL anew. c->ttl_ms, which the records have, becomes longer if it has to, but never shorter. */
 void session_set_ttl(struct claim *c, uint64_t ttl_ms);
 
+/* For session_convert.c. The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or
+ * null. A lock whose grant the client has not been told does not count as held. */
+struct claim *session_find(struct session *s, const char *name, size_t name_len, uint64_t fence);
+/* The claim, which is not in a lock yet, waits. The client waits for it. */
+void session_begin_wait(struct claim *c, uint64_t wait_ms);
+/* A new claim of the session for this lock. */
+struct claim *session_new_claim(struct session *s, const char *name, size_t name_len);
+void session_begin_ttl(struct claim *c, uint64_t ttl_ms);
+/* The request to upgrade a lock was granted: the client is about to be told. */
+void session_note_upgrade(struct claim *upgrade);
+
 /* For node.c: frees the orphans when the node ends. */
 void session_forget_orphans(struct node *node);
 /* For node.c: the next piece of what there is to do for many claims. */
@@ -127,13 +194,17 @@ void session_all_due(struct node *node);
  * may. */
 void session_lapse(struct node *node);
 uint64_t session_lapse_ms(const struct node *node);
-/* For node.c: the client is about to be told of this claim. */
-void session_settle(struct claim *c);
+/* For node.c: the client is about to be told the outcome of this claim. */
+void session_note_outcome(struct claim *c);
 /* For keep.c: a session without a client; and its end. */
 struct session *session_open_orphan(struct node *node);
 void session_end_orphan(struct session *s);
 /* A claim of it that another member had; the caller fills in the rest. */
 struct claim *session_adopt(struct session *s, const char *name, size_t name_len);
+/* Gives the claim, which has none, a value. */
+void session_set_value(struct claim *c, const char *value, size_t len);
+/* Frees the memory of a claim that is in no session and in no lock. */
+void session_free_claim(struct node *node, struct claim *c);
 /* Frees the claim without telling its client. */
 void session_discard(struct claim *c);
 /* The same with all its claims, in pieces: they belong to another member, or to none. An orphan ends with them. */

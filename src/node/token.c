@@ -1,5 +1,8 @@
-/* token.c - see token.h. */
-#include "token.h"
+/* token.c - operations: what a client asks for, name by name, at this member. See token.h.
+ *
+ * An operation goes through its names in order (token_go). For each, it requests the lock, or gives the owner an order
+ * (token_owner.c), here or by letter. It waits in a ring of struct tokens, and ends in `done`. */
+#include "token_inside.h"
 
 #include "base/memory.h"
 #include "base/pack.h"
@@ -13,28 +16,6 @@
 #include <stdlib.h>
 
 enum { ASK_MAX = 1 + 8 + 1 + 16 + 8 + 4 + 1 + 1 + 1 + TOKEN_MAX };
-
-/* An answer that is to be given when all members have acknowledged a letter of this member's stream. */
-struct token_promise {
-    struct ring in_node;
-    uint64_t letter;
-    uint64_t member; /* the id of the member that has asked, and in which view; or 0: a client of this member */
-    uint64_t view, number;
-    uint64_t left_ms;
-    struct keep_id id; /* of the lock, which may be released or taken away meanwhile */
-    uint64_t fence;
-    size_t at; /* of a client of this member: which key of its operation */
-};
-
-/* An operation on one key, as its owner sees it. */
-struct token_order {
-    enum token_what what;
-    struct keep_id id;
-    uint64_t fence, ttl_ms;
-    bool adds;
-    const char *value; /* the new token, or "" */
-    size_t value_len;
-};
 
 struct keep_id token_id(const char *name, size_t len)
 {
@@ -63,7 +44,7 @@ static struct keep_session *token_find(const struct node *node, struct keep_id i
 {
     struct keep_session *e = keep_find(&node->keep, id);
 
-    return keep_is_token(e) && e->value && token_fence(e) ? e : NULL;
+    return keep_is_token(e) && keep_value(e) && token_fence(e) ? e : NULL;
 }
 
 /* The length of the count at the end of a value, with the space before it; or 0. */
@@ -89,7 +70,7 @@ uint32_t token_count(const char *value, size_t len)
 /* Was the lock made by such commands? Those of Redis know locks with a count, too. */
 static bool token_is_of_sort(const struct token_op *op, const struct keep_session *e)
 {
-    char sort = e->value->text[0];
+    char sort = keep_value(e)->text[0];
 
     return sort == (char)op->wish.sort || (op->wish.sort == TOKEN_OF_REDIS && sort == TOKEN_WITH_COUNT);
 }
@@ -104,11 +85,12 @@ static enum node_state token_state(const struct node *node)
 
 static bool token_owns(const struct token_op *op, const struct token_key *key, const struct keep_session *e)
 {
-    size_t len = e->value->len - token_count_len(e->value->text, e->value->len);
+    const struct lock_value *value = keep_value(e);
+    size_t len = value->len - token_count_len(value->text, value->len);
 
     if (op->wish.any)
         return token_is_of_sort(op, e);
-    return len == key->token_len && memcmp(e->value->text, key->token, len) == 0;
+    return len == key->token_len && memcmp(value->text, key->token, len) == 0;
 }
 
 /* The value of the lock, for this key: its token, and the count if it has one. */
@@ -118,69 +100,6 @@ static void token_make_value(struct token_op *op, const struct token_key *key, u
     op->value_len = (uint8_t)key->token_len;
     if (op->wish.sort == TOKEN_WITH_COUNT)
         op->value_len += (uint8_t)snprintf(op->value + key->token_len, sizeof op->value - key->token_len, " %u", count);
-}
-
-/* ---------------------------------------------------------------------------------------------------------- the owner */
-
-/* The claim of this member that a token owns, with this fence; or null. */
-static struct claim *token_held(struct node *node, struct keep_id id, uint64_t fence)
-{
-    struct keep_session *e = keep_find(&node->keep, id);
-
-    return keep_is_token(e) && e->session && keep_may_act(node, e) ? session_token_claim(e->session, fence) : NULL;
-}
-
-/* The time that is left for the client, on its own clock. */
-static uint64_t token_left_ms(const struct claim *c)
-{
-    uint64_t now_ms = c->session->node->now_ms;
-
-    if (!c->due_slot)
-        return UINT64_MAX;
-    return c->due_ms > now_ms ? (c->due_ms - now_ms - 1) * 19 / 21 : 0; /* see promise_stretch_ms */
-}
-
-/* Extends the lock. Returns true if other members have to know that before the client is told. */
-static bool token_extend(struct claim *c, const struct token_order *o)
-{
-    uint64_t ttl_ms = o->ttl_ms, before = c->ttl_ms, left = token_left_ms(c);
-    bool renamed = o->value_len != 0;
-
-    if (o->adds)
-        ttl_ms = left == UINT64_MAX ? 0 : left + ttl_ms ? left + ttl_ms : 1; /* 0 is for ever */
-    session_set_ttl(c, ttl_ms);
-    if (renamed)
-        keep_set_value(c->session->kept, o->value, o->value_len);
-    if (c->ttl_ms == before && !renamed)
-        return false;
-    keep_record_claim(c);
-    return true;
-}
-
-/* Does what the order says. Returns false if the lock is not held with that fence. *letter becomes the number of the letter
- * that all members have to acknowledge before the client is told, or 0. */
-static bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter)
-{
-    struct claim *c = token_held(node, o->id, o->fence);
-
-    *letter = *left_ms = 0;
-    if (!c)
-        return false;
-    if (o->what == TOKEN_EXTEND && token_extend(c, o))
-        *letter = node->keep.made;
-    *left_ms = token_left_ms(c);
-    if (o->what == TOKEN_RELEASE)
-        session_unlock(c->session, c->name, c->name_len, c->fence);
-    return true;
-}
-
-static void token_promise(struct node *node, struct token_promise terms)
-{
-    struct token_promise *p = mem_new(sizeof *p);
-
-    *p = terms;
-    p->view = node->view.number;
-    ring_push(&node->tokens.promises, &p->in_node);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- letters */
@@ -195,15 +114,6 @@ static void token_say_ask(struct member *m, const struct token_op *op, const str
     at = pack_number(pack_number(at, op->key[op->at].fence, 8), op->wish.ttl_ms, 4);
     at = pack_number(at, op->wish.adds, 1);
     at = pack_text(at, op->value, op->value_len);
-    memcpy(link_send(&m->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
-}
-
-static void token_say_answer(struct member *m, uint64_t number, bool done, uint64_t left_ms)
-{
-    uint8_t letter[1 + 8 + 1 + 4], *at = letter;
-
-    at = pack_number(pack_number(pack_number(at, TOKEN_ANSWER, 1), number, 8), done, 1);
-    at = pack_number(at, left_ms < UINT32_MAX ? left_ms : UINT32_MAX, 4);
     memcpy(link_send(&m->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
 }
 
@@ -248,9 +158,9 @@ static void token_undo(struct token_op *op)
     op->good = 0;
 }
 
-/* The operation is done for its present key, or cannot be. */
-static void token_next(struct token_op *op, bool good)
+void token_next(struct token_op *op, bool good)
 {
+    assert(op->at < op->count);
     op->asked_view = 0;
     op->good += good;
     op->key[op->at].good = good;
@@ -311,7 +221,7 @@ static void token_decide(struct token_op *op, const struct keep_session *e)
 {
     struct token_key *key = &op->key[op->at];
     bool counts = op->wish.sort == TOKEN_WITH_COUNT && !op->wish.any;
-    uint32_t count = token_count(e->value->text, e->value->len);
+    uint32_t count = token_count(keep_value(e)->text, keep_value(e)->len);
     enum token_what what = op->wish.what == TOKEN_ACQUIRE ? TOKEN_EXTEND : op->wish.what;
 
     if (key->ordered)
@@ -388,16 +298,28 @@ static void token_take_over(struct token_op *op, struct session *s)
     op->claimant = s;
     ring_cut(&op->in_node);
     ring_push(&node->tokens.claiming, &op->in_node);
-    if (!token_settled(s->waiting))
+    if (!token_hear_outcome(s->waiting))
         keep_holds_back(s->waiting);
 }
 
-/* To acquire a lock that no token has is to request it. If one has it, there is nothing to wait for, or it is this one. */
+/* To acquire a lock that no token has is to request it. If one has it, there is nothing to wait for, or it is this one. That is not
+ * certain before the view has opened: a token that has the lock must not wait for itself. */
 static void token_acquire(struct token_op *op, const struct keep_session *e)
 {
-    bool grants = token_state(op->session->node) == NODE_GRANTS, waits;
-    struct session *s = polls_take(op, &waits);
+    enum node_state state = token_state(op->session->node);
+    bool grants = state == NODE_GRANTS, waits;
+    struct session *s;
 
+    if (op->wish.again && !grants && e && token_owns(op, &op->key[op->at], e) && state >= NODE_NO_QUORUM) {
+        token_fail_no_quorum(op);
+        return;
+    }
+    if (op->wish.again && state == NODE_STARTS) {
+        ring_cut(&op->in_node);
+        ring_push(&op->session->node->tokens.open, &op->in_node);
+        return;
+    }
+    s = polls_take(op, &waits);
     if (s) {
         token_take_over(op, s);
         return;
@@ -416,8 +338,8 @@ static void token_acquire(struct token_op *op, const struct keep_session *e)
 
 static void token_look(struct token_op *op, const struct keep_session *e)
 {
-    op->found_len = e->value->len;
-    memcpy(op->found, e->value->text, op->found_len);
+    op->found_len = keep_value(e)->len;
+    memcpy(op->found, keep_value(e)->text, op->found_len);
     if (op->wish.here)
         token_next(op, true);
     else
@@ -576,14 +498,14 @@ void token_gone(struct session *s)
             "an operator took the lock away, or this member was excluded, before all members knew of it; ask again");
 }
 
-bool token_settled(struct claim *c)
+bool token_hear_outcome(struct claim *c)
 {
     struct session *s = c->session;
     struct token_op *op = s->serves;
     struct node *node = s->node;
 
     if (s->poll)
-        return poll_settled(c);
+        return poll_hear_outcome(c);
     if (!op || s->kept || c != s->waiting)
         return false;
     if (c->state == CLAIM_HELD && !keep_find(&node->keep, op->key[op->at].id)) {
@@ -623,7 +545,7 @@ void token_granted(struct claim *c)
     struct token_op *op = s->serves;
 
     s->node->grants++;
-    session_settle(c);
+    session_note_outcome(c);
     s->serves = NULL;
     if (!op)
         return;
@@ -648,55 +570,16 @@ void tokens_init(struct node *node)
 void tokens_free(struct node *node)
 {
     polls_free(node);
-    while (!ring_empty(&node->tokens.promises)) {
-        struct token_promise *p = RING_OF(node->tokens.promises.next, struct token_promise, in_node);
-
-        ring_cut(&p->in_node);
-        free(p);
-    }
+    tokens_free_promises(node);
 }
 
-/* The operation with this number, if it waits for an answer; or null. */
-static struct token_op *token_of(const struct node *node, uint64_t number)
+struct token_op *token_of(const struct node *node, uint64_t number)
 {
     struct token_op *op = node->tokens.table[number % TOKEN_PLACES];
 
     while (op && op->number != number)
         op = op->next;
     return op && op->asked_view ? op : NULL;
-}
-
-static struct token_promise *tokens_first_promise(const struct node *node)
-{
-    struct ring *first = node->tokens.promises.next;
-    struct token_promise *p = RING_OF(first, struct token_promise, in_node);
-
-    return first != &node->tokens.promises && p->letter <= node->keep.acked ? p : NULL;
-}
-
-/* All members have acknowledged what these answers depend on: a piece of them. */
-static void tokens_keep_promises(struct node *node)
-{
-    struct token_promise *p;
-
-    for (uint32_t left = keep_piece(node); left && (p = tokens_first_promise(node)); left--) {
-        uint32_t k = p->member ? view_find(&node->view, p->member) : VIEW_MEMBERS_MAX;
-        struct token_op *op = p->member ? NULL : token_of(node, p->number);
-        bool held = token_held(node, p->id, p->fence) != NULL;
-
-        if (p->view == node->view.number && k != VIEW_MEMBERS_MAX && keep_peer(node, k))
-            token_say_answer(node->member[k], p->number, held, p->left_ms);
-        ring_cut(&p->in_node);
-        if (op && op->at == p->at && !held && p->view != node->view.number) {
-            op->asked_view = 0; /* this member may have been excluded, and have forgotten what others still know */
-            ring_cut(&op->in_node);
-            ring_push(&node->tokens.open, &op->in_node);
-        } else if (op && op->at == p->at) {
-            op->left_ms = p->left_ms;
-            token_next(op, held);
-        }
-        free(p);
-    }
 }
 
 /* The view has changed, and this member is able to act in it: owners are asked again. If it is not able to for long, clients
@@ -745,15 +628,17 @@ void tokens_go_on(struct node *node)
     enum node_state state;
 
     t->more = false;
-    polls_go_on(node);
-    tokens_keep_promises(node);
+    if (t->poll_due_ms <= node->now_ms)
+        polls_go_on(node);
+    if (!ring_empty(&t->promises))
+        tokens_keep_promises(node);
     if (!ring_empty(&t->open) || !ring_empty(&t->asked)) {
         state = token_state(node);
         tokens_follow_view(node, state);
         if (state != NODE_STARTS && !ring_empty(&t->open))
             tokens_try_open(node);
     }
-    t->more |= tokens_first_promise(node) != NULL;
+    t->more |= !ring_empty(&t->promises) && tokens_have_promises(node);
 }
 
 bool tokens_next(struct node *node, struct node_event *event)
@@ -769,32 +654,6 @@ bool tokens_next(struct node *node, struct node_event *event)
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hearing */
-
-static const char *token_hear_ask(struct node *node, uint32_t k, struct unpack *u)
-{
-    uint64_t number = unpack_number(u, 8), what = unpack_number(u, 1), left_ms, letter;
-    struct token_order o = {.what = (enum token_what)what, .id.high = unpack_number(u, 8)};
-    bool done;
-
-    o.id.low = unpack_number(u, 8);
-    o.fence = unpack_number(u, 8);
-    o.ttl_ms = unpack_number(u, 4);
-    o.adds = unpack_number(u, 1);
-    o.value = unpack_text(u, &o.value_len);
-    if (what == TOKEN_ACQUIRE || what >= TOKEN_WHATS || !o.fence)
-        return "an invalid question about a token";
-    done = token_obey(node, &o, &left_ms, &letter);
-    if (letter > node->keep.acked)
-        token_promise(node, (struct token_promise){.letter = letter,
-                                                   .member = node->view.member[k].id,
-                                                   .number = number,
-                                                   .id = o.id,
-                                                   .fence = o.fence,
-                                                   .left_ms = left_ms});
-    else
-        token_say_answer(node->member[k], number, done, left_ms);
-    return NULL;
-}
 
 static const char *token_hear_answer(struct node *node, struct unpack *u)
 {

@@ -8,8 +8,9 @@
  * acquired, or the one that was chosen when that member had gone. Every member of the view has a record, with the fence,
  * the TTL and the token, before the client is told of the grant. So every member can compare a token, and knows the owner.
  *
- * TTL. The owner counts it from the grant or the last extension, stretched by the drift of clocks: it is not over before
- * it is over on the client's clock, if the client counts from the answer that it has received. A new owner counts the TTL of
+ * TTL. The owner counts the TTL from the grant or the last extension, stretched by the drift of clocks
+ * (promise_stretch_ms). So it is over on the client's clock first, if the client counts it from the moment at which it
+ * sent the request. A client that counts from the answer may believe for too long. A new owner counts the TTL of
  * its record from the moment at which the view opened: at least the time that was left. An extension beyond the TTL that
  * the records have is sent to all members, and its client is told when all of them have acknowledged that.
  *
@@ -133,8 +134,8 @@ void token_end(struct session *s); /* if there is one */
 void polls_note(struct token_op *op);
 /* The session that waits in the client's place, if it was granted the lock; else null, and *waits says whether there is one. */
 struct session *polls_take(struct token_op *op, bool *waits);
-/* A claim was settled. Returns true if it is held, and reserved for a client that polls. */
-bool poll_settled(struct claim *c);
+/* A claim has an outcome (lock.h). Returns true if it is held, and reserved for a client that polls. */
+bool poll_hear_outcome(struct claim *c);
 void polls_go_on(struct node *node);
 void polls_free(struct node *node);
 
@@ -143,8 +144,8 @@ void tokens_init(struct node *node);
 void tokens_free(struct node *node);
 /* The session, which had no client, is about to be freed. */
 void token_gone(struct session *s);
-/* A claim of a session without a client was settled. Returns false if nothing is to be done about it here. */
-bool token_settled(struct claim *c);
+/* A claim of a session without a client has an outcome (lock.h). Returns false if nothing is to be done about it here. */
+bool token_hear_outcome(struct claim *c);
 /* All members know that this claim is held. */
 void token_granted(struct claim *c);
 void tokens_go_on(struct node *node);

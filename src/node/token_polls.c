@@ -127,7 +127,7 @@ struct session *polls_take(struct token_op *op, bool *waits)
     return s;
 }
 
-bool poll_settled(struct claim *c)
+bool poll_hear_outcome(struct claim *c)
 {
     struct session *s = c->session;
 

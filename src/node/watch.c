@@ -1,10 +1,12 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
 
+#include "audit.h"
 #include "base/glob.h"
 #include "base/memory.h"
 #include "base/pack.h"
 #include "base/plain.h"
+#include "base/slab.h"
 #include "link/registry.h"
 #include "session.h"
 
@@ -14,7 +16,7 @@
 #include <xxhash.h>
 
 enum { INTEREST_EVERY_MS = 1000, INTEREST_LASTS_MS = 3500, INTEREST_ITEMS_MAX = 64, INTEREST_COST_MAX = 4096 };
-enum { WATCH_TABLE = 1 << 14 };
+enum { WATCH_TABLE = 1 << 14, WATCH_TELLS = 64 /* steps: to tell a subscriber takes about half a microsecond */ };
 
 const char *const watch_event_name[] = {"waiting", "granted", "released", "lost"};
 _Static_assert(sizeof watch_event_name / sizeof watch_event_name[0] == WATCH_EVENTS, "an event has a name");
@@ -30,9 +32,10 @@ static void watch_drop_note(struct watch *w, struct watch_note *note)
 {
     ring_cut(&note->in_watch);
     w->note_count--;
+    w->values -= note->value_len;
     w->stage = 0;
     w->next = NULL;
-    free(note);
+    slab_free(note);
 }
 
 void watch_free(struct watch *w)
@@ -84,6 +87,7 @@ static struct subscription *watch_find_next(struct watch *w, const struct watch_
 
             if (w->credit == 0)
                 return NULL;
+            cost += here ? WATCH_TELLS + note->value_len : 0;
             w->credit -= cost < w->credit ? cost : w->credit;
             w->next = w->next->next;
             if (here)
@@ -99,10 +103,14 @@ static void watch_add_note(struct watch *w, const struct watch_note *note)
 {
     struct watch_note *copy;
 
-    if (w->note_count == WATCH_NOTES_MAX || !w->count)
+    if (w->note_count == WATCH_NOTES_MAX || !w->count || w->values + note->value_len > WATCH_VALUES_MAX)
         return;
-    copy = mem_new(sizeof *copy);
+    copy = slab_new(sizeof *copy + note->value_len);
     *copy = *note;
+    if (note->value_len)
+        memcpy(copy + 1, note->value, note->value_len);
+    copy->value = (const char *)(copy + 1);
+    w->values += note->value_len;
     ring_push(&w->notes, &copy->in_watch);
     w->note_count++;
 }
@@ -129,13 +137,14 @@ static bool watch_heeds(const struct watch_interest *i, uint64_t now_ms, const s
 
 static void watch_say(struct node *node, uint32_t member, const struct watch_note *note)
 {
-    uint8_t bytes[2 + 2 * 8 + 1 + 2 * 256], *at = bytes;
+    uint8_t bytes[2 + 2 * 8 + 1 + 2 * 256 + 2 + VALUE_MAX], *at = bytes;
 
     at = pack_number(pack_number(at, ADMIN_EVENT, 1), note->event, 1);
     at = pack_number(pack_number(at, note->client, 8), note->fence, 8);
     at = pack_number(at, note->mode, 1);
     at = pack_text(at, note->name, note->name_len);
     at = pack_text(at, note->who, strlen(note->who));
+    at = pack_long(at, note->value, note->value_len);
     admin_say(node, member, bytes, (size_t)(at - bytes));
 }
 
@@ -146,8 +155,11 @@ void watch_tell(struct node *node, enum watch_event event, const struct claim *c
                               .client = c->session->id,
                               .fence = event == WATCH_WAITING ? 0 : c->fence,
                               .mode = claim_mode(c),
-                              .name_len = c->name_len};
+                              .name_len = c->name_len,
+                              .value = c->value ? c->value->text : "",
+                              .value_len = c->value ? c->value->len : 0};
 
+    audit_claim(event, c);
     if (w->count == 0 && node->now_ms >= w->heed_ms)
         return;
     memcpy(note.name, c->name, c->name_len);
@@ -163,17 +175,19 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
 {
     struct watch_note note = {.event = (enum watch_event)unpack_number(u, 1)};
     const char *name, *who;
-    size_t name_len, who_len;
+    size_t name_len, who_len, value_len;
 
     note.client = unpack_number(u, 8);
     note.fence = unpack_number(u, 8);
     note.mode = (uint8_t)unpack_number(u, 1);
     name = unpack_text(u, &name_len);
     who = unpack_text(u, &who_len);
+    note.value = unpack_long(u, &value_len);
     if (u->wrong || u->at != u->end || note.event >= WATCH_EVENTS || note.mode >= LOCK_MODES ||
-        !plain_text(name, name_len) || who_len > SESSION_WHO_MAX || !plain_text(who, who_len))
+        !plain_text(name, name_len) || who_len > SESSION_WHO_MAX || !plain_text(who, who_len) || value_len > VALUE_MAX)
         return "an invalid event of a lock";
     note.name_len = (uint8_t)name_len;
+    note.value_len = (uint16_t)value_len;
     memcpy(note.name, name, name_len);
     memcpy(note.who, who, who_len);
     memcpy(note.member, admin_name(node, from), strlen(admin_name(node, from)));
@@ -234,11 +248,6 @@ bool watch_next(struct node *node, struct node_event *event)
             watch_drop_note(w, note);
     }
     return false;
-}
-
-bool watch_has_more(const struct node *node)
-{
-    return !ring_empty(&node->admin.watch.notes);
 }
 
 const char *watch_hear_interest(struct node *node, uint32_t from, struct unpack *u)
@@ -318,7 +327,7 @@ const char *watch_subscribe(struct session *s, const struct watch_topic *t)
         for (unsigned k = 0; k < WATCH_TABLE; k++)
             ring_init(&w->table[k]);
     }
-    x = mem_new(sizeof *x + t->len + 1 + t->channel_len);
+    x = slab_new(sizeof *x + t->len + 1 + t->channel_len);
     x->session = s;
     x->pattern = t->pattern;
     x->text_len = (uint8_t)t->len;
@@ -349,7 +358,7 @@ static void watch_forget(struct subscription *x)
     w->prefixes[x->prefix] -= x->pattern;
     w->count--;
     x->session->subscribed--;
-    free(x);
+    slab_free(x);
 }
 
 struct subscription *watch_first(const struct session *s, bool pattern)

@@ -23,6 +23,7 @@ enum {
     WATCH_PER_SESSION_MAX = 256, /* subscriptions */
     WATCH_MAX = 1 << 18,         /* subscriptions of all sessions */
     WATCH_NOTES_MAX = 1 << 14,   /* events in the queue */
+    WATCH_VALUES_MAX = 1 << 22,  /* bytes of the values of these */
     WATCH_TURN = 1 << 17,        /* steps of the search for subscribers in one turn: about a millisecond */
 };
 
@@ -39,6 +40,8 @@ struct watch_note {
     uint8_t mode;           /* see lock_mode_name */
     uint8_t name_len;
     char member[64], who[96], name[LOCK_NAME_MAX + 1];
+    uint16_t value_len;
+    const char *value; /* of the claim (lock/value.h) */
 };
 
 struct subscription {
@@ -64,6 +67,7 @@ struct watch {
     struct ring *next;
     uint64_t credit; /* steps that may still be made in this turn (step/step.h) */
     uint32_t count, note_count;
+    size_t values;    /* bytes of the values of the notes */
     bool changed;     /* subscriptions have changed since the last announcement */
     uint64_t tell_ms; /* when they are announced again, at the latest */
     uint64_t heed_ms; /* until then another member has subscribers */
@@ -100,7 +104,5 @@ const char *watch_hear_event(struct node *node, uint32_t from, struct unpack *u)
 void watch_advance(struct node *node);
 uint64_t watch_due_ms(const struct node *node);
 bool watch_next(struct node *node, struct node_event *event);
-/* Are there events whose subscribers have not all been told because the credit is used up? */
-bool watch_has_more(const struct node *node);
 
 #endif

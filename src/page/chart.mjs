@@ -31,12 +31,12 @@ function ticksBetween(low, high, logarithmic) {
 }
 
 // curves: [{name, points: [[x, y]]}]; lines: [{y, text}] and formulas: [{text, points}], published values; mark: [x, y], where
-// the reader stands; ends: [[x, text]], ticks with names of their own. logarithmic: of the x axis. size: of the picture, where it
-// is as wide as that.
-export function chart(caption, { curves, lines = [], formulas = [], mark, ends = [], x: xName, logarithmic = false, size: [W, H] = [360, 230] }) {
+// the reader stands; ends: [[x, text]], ticks with names of their own. logarithmic: of the x axis. least: what the y axis reaches at
+// least. size: of the picture, where it is as wide as that.
+export function chart(caption, { curves, lines = [], formulas = [], mark, ends = [], x: xName, logarithmic = false, least = 1e-9, size: [W, H] = [360, 230] }) {
   const points = [...curves, ...formulas].flatMap((curve) => curve.points), xs = points.map(([x]) => x);
   const low = Math.min(...xs), high = Math.max(...xs), scale = logarithmic ? Math.log : (x) => x;
-  const ticks = ticksTo(Math.max(1e-9, ...points.map(([, y]) => y), ...lines.map(({ y }) => y))), top = ticks.at(-1);
+  const ticks = ticksTo(Math.max(least, ...points.map(([, y]) => y), ...lines.map(({ y }) => y))), top = ticks.at(-1);
   const atX = (x) => EDGE.left + (W - EDGE.left - EDGE.right) * (high > low ? (scale(x) - scale(low)) / (scale(high) - scale(low)) : 0.5);
   const atY = (y) => H - EDGE.bottom - ((H - EDGE.top - EDGE.bottom) * y) / top;
   const path = (curve) => curve.points.map(([x, y]) => `${atX(x).toFixed(1)},${atY(y).toFixed(1)}`).join(' ');

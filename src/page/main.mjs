@@ -79,7 +79,7 @@ async function main() {
     ROOMS.push('service');
     byId('tab-service').hidden = false;
   }
-  keepRooms({ load: () => load.start(), service: () => new Service().begin() });
+  keepRooms({ load: () => load.start(), service: () => new Service(run, showRoom).begin() });
   document.addEventListener('theme', () => time.draw());
   byId('help').addEventListener('click', () => byId('keys').showModal());
   run.addEventListener('change', () => {

@@ -11,6 +11,7 @@
 #include "cli/check_spec.h"
 #include "cli/cli.h"
 #include "core/text.h"
+#include "lab/replay.h"
 #include "layout.h"
 #include "stage.h"
 
@@ -37,6 +38,7 @@ PAGE_EXPORT(page_free) void page_free(char *block);
 PAGE_EXPORT(page_answer) const char *page_answer(void);
 PAGE_EXPORT(page_answer_len) size_t page_answer_len(void);
 PAGE_EXPORT(page_open) bool page_open(const char *path, const char *text);
+PAGE_EXPORT(page_replay) bool page_replay(char *words, size_t len);
 PAGE_EXPORT(page_act) bool page_act(uint32_t action);
 PAGE_EXPORT(page_cut) bool page_cut(uint32_t side);
 PAGE_EXPORT(page_message) bool page_message(uint32_t k);
@@ -166,7 +168,7 @@ static void page_json_flights(struct cli_json *j)
 
 static void page_json_lamps(struct cli_json *j)
 {
-    static const char *const names[STAGE_LAMPS] = {"exclusion", "deadlock", "invariants", "protocol"};
+    static const char *const names[STAGE_LAMPS] = {"exclusion", "deadlock", "invariants", "protocol", "record"};
 
     json_key(j, "lamps"), json_object(j);
     for (unsigned k = 0; k < STAGE_LAMPS; k++)
@@ -213,6 +215,7 @@ static void page_answer_state(void)
     page_json_sites(&j);
     page_json_flights(&j);
     page_json_lamps(&j);
+    json_key(&j, "recorded"), json_bool(&j, s->recorded);
     json_end(&j, '}');
     fclose(j.to);
 }
@@ -242,6 +245,35 @@ bool page_open(const char *path, const char *text)
         stage_free(page_stage);
     page_stage = s;
     page_answer_state();
+    return true;
+}
+
+/* Merges what members have recorded into a scenario. The words, which end with a zero byte each, are the name of the lock and, for
+ * each member, its name and its trace; an empty one was not heard. Answers with {text}, or {error}. */
+bool page_replay(char *words, size_t len)
+{
+    struct replay_trace trace[REPLAY_MEMBERS_MAX];
+    char *word[2] = {words, words}, *end = words + len, why[REPLAY_WHY_MAX], *text;
+    unsigned count = 0;
+    struct cli_json j;
+
+    for (char *at = words + strlen(words) + 1; at < end && count < REPLAY_MEMBERS_MAX;
+         at = word[1] + strlen(word[1]) + 1) {
+        word[0] = at;
+        word[1] = at + strlen(at) + 1;
+        if (word[1] >= end)
+            break;
+        trace[count++] = (struct replay_trace){word[0], *word[1] ? word[1] : NULL};
+    }
+    text = replay_merge(words, trace, count, why);
+    if (!text)
+        return page_answer_error(0, why);
+    j = page_begin();
+    json_object(&j);
+    page_json_text(&j, "text", text);
+    json_end(&j, '}');
+    fclose(j.to);
+    free(text);
     return true;
 }
 
@@ -315,6 +347,8 @@ static void page_json_step(struct cli_json *j, const struct stage_step *step)
     page_json_text(j, "phases", step->phases);
     page_json_text(j, "wrong", stage_wrong(step));
     json_key(j, "entered"), json_bool(j, step->entered);
+    if (page_stage->recorded)
+        page_json_count(j, "age", step->age_ms);
     if (step->received != UINT64_MAX) {
         page_json_count(j, "received", step->received);
         page_json_text(j, "with", verbs[step->move.type]);

@@ -89,6 +89,12 @@ export class Laboratory {
     return this.answer();
   }
 
+  // What the members have recorded of a lock, as a scenario: {text} or {error}. traces: [member, trace] for each, '' if it was not heard.
+  replay(lock, traces) {
+    this.withText([lock, ...traces.flat()].map((word) => word + '\0').join(''), (at, length) => this.exports.page_replay(at, length));
+    return this.answer();
+  }
+
   call(name, ...numbers) {
     this.exports[name](...numbers);
     return this.answer();

@@ -4,10 +4,10 @@ import { h } from './dom.mjs';
 
 const SHOWN = 100, AGAIN_MS = 1500;
 
-// "granted ant 3 1794783362105714 exclusive web1:812 backup.sh"
+// "granted ant 3 1794783362105714 exclusive web1:812 backup.sh", and perhaps a tab and a value
 export function readEvent(name, line) {
-  const [event, member, client, fence, mode, ...who] = line.split(' ');
-  return { name, event, member, client: Number(client), fence: Number(fence), mode, who: who.join(' ') };
+  const [words, value = ''] = line.split('\t'), [event, member, client, fence, mode, ...who] = words.split(' ');
+  return { name, event, member, client: Number(client), fence: Number(fence), mode, who: who.join(' '), value };
 }
 
 // Events: "event" (detail: readEvent), for each one.

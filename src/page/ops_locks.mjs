@@ -31,9 +31,9 @@ export function mergeLocks(rows) {
 export const asPattern = (text) => (!text ? '*' : /[*?[\]]/.test(text) ? text : `*${text}*`);
 
 export class Locks {
-  // changed: called when an operator has changed something.
-  constructor(login, changed) {
-    Object.assign(this, { login, changed, chosen: null, list: [], late: 0 });
+  // changed: called when an operator has changed something. replay: shows what a lock's algorithm did lately, or says why not.
+  constructor(login, changed, replay) {
+    Object.assign(this, { login, changed, replay, chosen: null, list: [], late: 0 });
     this.search = h('input', { type: 'search', 'aria-label': 'Search locks by name', placeholder: 'search: a part of the name, or a pattern', oninput: () => { clearTimeout(this.late); this.late = setTimeout(() => this.changed(), 200); } });
     this.note = h('p', { class: 'result', 'aria-live': 'polite' });
     this.outcome = h('p', { class: 'result', role: 'status' }); // of the last force-unlock
@@ -99,16 +99,26 @@ export class Locks {
     const lock = this.list.find((one) => one.name === this.chosen);
     if (!lock) return this.detail.replaceChildren();
     const rows = (claims, held) => (Array.isArray(claims) ? claims : []).map((claim) => (claim.client === undefined
-      ? h('tr', {}, h('th', { scope: 'row' }, claim.member), h('td', { colspan: held ? 5 : 3 }, claim.error))
-      : h('tr', {}, h('th', { scope: 'row' }, claim.who || `client ${claim.client}`), h('td', {}, claim.member), h('td', {}, claim.mode), held ? [h('td', {}, claim.state), h('td', {}, String(claim.fence))] : null, h('td', {}, since(claim.age_ms)))));
+      ? h('tr', {}, h('th', { scope: 'row' }, claim.member), h('td', { colspan: held ? 7 : 4 }, claim.error))
+      : h('tr', {}, h('th', { scope: 'row' }, claim.who || `client ${claim.client}`), h('td', {}, claim.from), h('td', {}, claim.member), h('td', {}, claim.mode), held ? [h('td', {}, claim.state), h('td', {}, String(claim.fence)), h('td', {}, claim.value)] : null, h('td', {}, since(claim.age_ms)))));
     const table = (title, claims, held) => (Array.isArray(claims) && claims.length ? h('table', { class: 'figures words' }, h('caption', {}, title),
-      h('thead', {}, h('tr', {}, ['Client', 'member', 'mode', ...(held ? ['state', 'fence'] : []), held ? 'holds for' : 'waits for'].map((text) => h('th', { scope: 'col' }, text)))), h('tbody', {}, rows(claims, held))) : h('p', {}, `${title}: none.`));
+      h('thead', {}, h('tr', {}, ['Client', 'from', 'member', 'mode', ...(held ? ['state', 'fence', 'value'] : []), held ? 'holds for' : 'waits for'].map((text) => h('th', { scope: 'col' }, text)))), h('tbody', {}, rows(claims, held))) : h('p', {}, `${title}: none.`));
     const held = (lock.claims?.holders ?? []).some?.((claim) => claim.client !== undefined);
-    const had = this.detail.contains(document.activeElement);
+    const had = ['.force', '.replay'].find((button) => this.detail.contains(document.activeElement) && document.activeElement.matches(button)); // it is made anew
     this.detail.replaceChildren(h('h3', {}, lock.name), ...(lock.claims?.error ? [h('p', { class: 'result bad' }, lock.claims.error)] : [table('Holders', lock.claims?.holders, true), table('Waiters', lock.claims?.waiters, false)]),
-      this.login.who?.operator ? h('button', { type: 'button', class: 'force', disabled: !held, onclick: () => this.askForce(lock) }, 'Take it away…') : h('p', {}, 'To take it away from its holders takes an operator’s login.'));
-    if (had) this.detail.querySelector('button:not(:disabled)')?.focus();
+      h('button', { type: 'button', class: 'replay', onclick: () => this.showReplay(lock.name) }, 'Replay what happened'), ' ',
+      lock.claims?.force?.[0] ? h('button', { type: 'button', class: 'force', disabled: !held, onclick: () => this.askForce(lock) }, 'Take it away…') : h('p', {}, `This login may not take it away from its holders${lock.claims?.force?.[1] ? `: ${lock.claims.force[1]}` : '.'}`));
+    if (had) this.detail.querySelector(had)?.focus();
     return undefined;
+  }
+
+  async showReplay(name) {
+    try {
+      const wrong = await this.replay(name);
+      this.outcome.textContent = wrong ? `There is no replay of “${name}”: ${wrong}` : '';
+    } catch (error) {
+      this.outcome.textContent = `There is no replay of “${name}”: ${error.message}`;
+    }
   }
 
   askForce(lock) {

@@ -23,6 +23,7 @@ export class Login extends EventTarget {
   constructor() {
     super();
     this.pass = readPass();
+    this.underWay = new Set(); // requests without an answer
     this.who = null; // {operator, from, seconds}; null: nobody is logged in
     this.input = h('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', 'aria-label': 'The address or token that dibs page-token has printed', placeholder: 'address or token' });
     this.said = h('p', { class: 'result', role: 'status' });
@@ -34,7 +35,9 @@ export class Login extends EventTarget {
 
   // The answer to a request that needs a login; throws a line for people.
   async call(path, body) {
-    const answer = await fetch(path, { method: body === undefined ? 'GET' : 'POST', body, headers: this.headers });
+    const asked = fetch(path, { method: body === undefined ? 'GET' : 'POST', body, headers: this.headers });
+    this.underWay.add(asked);
+    const answer = await asked.finally(() => this.underWay.delete(asked));
     if (answer.status === 401) this.forget('You are logged out: the time is over, or the daemon was started again.');
     if (!answer.ok) throw new Error(await Login.reason(answer));
     return answer;
@@ -72,9 +75,12 @@ export class Login extends EventTarget {
     return this.changed();
   }
 
+  // The login is forgotten first, so that no request is refused because the login ends while it is under way.
   async close() {
-    try { await this.call('logout', ''); } catch { /* then it is closed already */ }
+    const headers = this.headers;
     this.forget('');
+    await Promise.allSettled(this.underWay);
+    try { await fetch('logout', { method: 'POST', body: '', headers }); } catch { /* then it is closed already */ }
   }
 
   forget(why) {

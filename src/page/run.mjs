@@ -27,6 +27,8 @@ export class Run extends EventTarget {
     if (answer.error) return answer;
     if (fork === undefined) this.runs = [{ name, from: null, at: 0 }];
     this.title = title;
+    this.begin = /^recorded$/m.test(text) ? text.match(/^(recorded$|(state|before|inflight) .*)/gm) : [];
+    this.records = this.begin.length ? text.match(/^recorded .*/gm) ?? [] : [];
     this.held.clear();
     this.index = fork ?? 0;
     this.steps = answer.steps;
@@ -54,7 +56,7 @@ export class Run extends EventTarget {
         this.lab.open('run.txt', this.scene());
         this.state = this.lab.call('page_seek', this.state.place);
       }
-      return { line: 0, error: `this run needs more than a browser gives (${error.message}); try fewer sites` };
+      return { line: 0, error: /^(state|before) /m.test(text) ? `what was recorded makes no sense to the algorithm (${error.message})` : `this run needs more than a browser gives (${error.message}); try fewer sites` };
     }
   }
 
@@ -85,6 +87,7 @@ export class Run extends EventTarget {
       this.index = this.runs.length - 1;
       this.remarks = this.remarks.filter((remark) => remark.before <= place);
       this.steps = this.steps.slice(0, place + 1);
+      this.records = this.records.slice(0, place);
     }
     this.steps.push(...this.lab.call('page_steps', place + 1).steps);
     this.changed();
@@ -154,13 +157,13 @@ export class Run extends EventTarget {
     if (state.mistake) lines.push(`set mistake=${state.mistake}`);
     for (const { key, initial } of known.options)
       if (String(state.options[key]) !== String(initial)) lines.push(`set ${key}=${state.options[key]}`);
-    lines.push(`order ${state.keeps & 1 ? 'fifo' : 'any'}`);
-    return lines.concat(this.steps.slice(1).map((step) => step.move)).join('\n') + '\n';
+    lines.push(`order ${state.keeps & 1 ? 'fifo' : 'any'}`, ...this.begin);
+    return lines.concat(this.steps.slice(1).flatMap((step, k) => (this.records[k] ? [step.move, this.records[k]] : [step.move]))).join('\n') + '\n';
   }
 
-  // Empty for a run that is too long for an address.
+  // Empty for a run that is too long for an address, or was recorded: what is in it is not for everyone that gets a link.
   address(hash) {
-    if (this.state.count > ADDRESS_MOVES) return '#';
+    if (this.state.count > ADDRESS_MOVES || this.begin.length) return '#';
     const run = this.scene().trim().replaceAll(' ', '.').replaceAll('\n', '~');
     return `#v=${hash}&at=${this.state.place}&keeps=${this.state.keeps}&run=${encodeURI(run)}`;
   }

@@ -4,7 +4,7 @@
 import { byId, grouped, h } from './dom.mjs';
 import { chart } from './chart.mjs';
 import { Login } from './ops_login.mjs';
-import { Locks } from './ops_locks.mjs';
+import { Locks, since } from './ops_locks.mjs';
 import { Graph } from './ops_graph.mjs';
 import { Events } from './ops_events.mjs';
 
@@ -46,19 +46,22 @@ export class Service {
     }
   }
 
-  constructor() {
+  // run: the stage's, for replays.
+  constructor(run, showRoom) {
+    Object.assign(this, { run, showRoom });
     this.samples = [];
     this.login = new Login();
-    this.locks = new Locks(this.login, () => this.lookSoon());
+    this.locks = new Locks(this.login, () => this.lookSoon(), (name) => this.replay(name));
     this.graph = new Graph();
     this.events = new Events(this.login);
     this.state = h('p', { class: 'result', 'aria-live': 'polite' });
     this.members = h('div', { class: 'tables', tabindex: '0', role: 'region', 'aria-label': 'Members' });
+    this.views = h('div', { class: 'tables', tabindex: '0', role: 'region', 'aria-label': 'Views' });
     this.numbers = h('div', { class: 'tables', tabindex: '0', role: 'region', 'aria-label': 'Numbers' });
     this.charts = h('div', { class: 'charts' });
     this.inner = h('div', { class: 'ops', hidden: true }, this.locks.place, this.events.place, this.graph.place);
     byId('room-service').append(h('div', { class: 'sheet wide' }, this.state, this.login.place, this.inner,
-      h('h2', { class: 'title' }, 'Members'), this.members, h('h2', { class: 'title' }, 'This member’s clients'), h('div', { class: 'ops-side' }, this.numbers, this.charts)));
+      h('h2', { class: 'title' }, 'Members'), this.members, h('h2', { class: 'title' }, 'Views of this member, the latest first'), this.views, h('h2', { class: 'title' }, 'This member’s clients'), h('div', { class: 'ops-side' }, this.numbers, this.charts)));
     this.login.addEventListener('change', () => this.enter());
     this.events.addEventListener('event', () => this.lookSoon());
     this.begun = Service.token ? this.login.open(Service.token) : this.login.resume();
@@ -69,6 +72,20 @@ export class Service {
     if (this.login.who) this.events.begin();
     else this.events.end();
     this.lookSoon();
+  }
+
+  // What the algorithm of this lock did lately, at all members, on the stage. Returns null, or why that is not possible.
+  async replay(name) {
+    const answers = await this.login.ask(`replay.json?name=${encodeURIComponent(name)}`);
+    if (answers.error) return answers.error;
+    const { error, text } = this.run.lab.replay(name, answers.map(({ member, trace }) => [member, trace ?? '']));
+    if (error) return error;
+    const wrong = this.run.open('replay.txt', text, { name: `replay of ${name}`, title: text.match(/^# .*/gm).slice(0, 2).map((line) => line.slice(2)).join(' ') });
+    if (wrong) return wrong.error;
+    this.run.isStory = false;
+    this.showRoom('stage');
+    byId('tab-stage').focus();
+    return null;
   }
 
   begin() {
@@ -93,7 +110,8 @@ export class Service {
     this.asking = true;
     this.again = false;
     try {
-      const [status, metrics] = await Promise.all([fetch('status.json').then((a) => a.json()), fetch('metrics').then((a) => a.text())]);
+      const [status, metrics, views] = await Promise.all([fetch('status.json').then((a) => a.json()), fetch('metrics').then((a) => a.text()), fetch('views.json').then((a) => a.json())]);
+      this.showViews(views);
       this.show(status, readMetrics(metrics), this.login.who ? await this.lookInside() : null);
     } catch (error) {
       this.say(`The daemon does not answer (${error.message}). What is shown below is old.`, 'bad');
@@ -141,6 +159,15 @@ export class Service {
         h('td', {}, m.state), h('td', {}, number(link('messages_total', m))), h('td', {}, number(link('resends_total', m))), h('td', {}, number(link('backlog_bytes', m), ' bytes')), h('td', {}, m.reason || ''))))));
   }
 
+  // What has changed from one view to the next: members that came, and that went.
+  showViews(views) {
+    const names = (view) => (view ? view.members.split(' ').filter(Boolean) : []);
+    const change = (view, before) => [...names(view).filter((m) => before && !names(before).includes(m)).map((m) => `${m} came`), ...names(before).filter((m) => !names(view).includes(m)).map((m) => `${m} went`)].join(', ');
+    this.views.replaceChildren(h('table', { class: 'figures words' }, h('thead', {}, h('tr', {}, ['View', 'take part', 'change', 'installed', 'locks granted'].map((title) => h('th', { scope: 'col' }, title)))),
+      h('tbody', {}, views.map((view, k) => h('tr', { 'data-view': view.view }, h('th', { scope: 'row' }, grouped(view.view)), h('td', {}, names(view).join(', ') || 'none'), h('td', {}, change(view, views[k + 1])),
+        h('td', {}, `${since(view.age_ms)} ago`), h('td', {}, !view.takes_part ? 'not here' : view.opened ? `after ${view.opened_after_ms} ms` : k ? 'never' : 'not yet'))))));
+  }
+
   showNumbers(status, metrics) {
     const ms = (name, q) => {
       const seconds = quantile(metrics, name, q);
@@ -157,8 +184,8 @@ export class Service {
   showCharts(metrics) {
     const last = this.samples.at(-1).at, rate = this.samples.slice(1).map((s, k) => [Math.round(s.at - last), Math.max(0, (s.grants - this.samples[k].grants) / (s.at - this.samples[k].at))]);
     const all = metrics.get('dibs_handover_seconds_count'), handover = all ? buckets(metrics, 'dibs_handover_seconds').filter(([bound]) => bound !== Infinity).map(([bound, count]) => [1000 * bound, (100 * count) / all]) : null;
-    this.charts.replaceChildren(...(rate.length < 2 ? [] : [chart('grants per second', { curves: [{ name: 'grants', points: rate }], x: 'seconds ago' }),
-      chart('waiters', { curves: [{ name: 'waiters', points: this.samples.map((s) => [Math.round(s.at - last), s.waiters]) }], x: 'seconds ago' })]),
+    this.charts.replaceChildren(...(rate.length < 2 ? [] : [chart('grants per second', { curves: [{ name: 'grants', points: rate }], x: 'seconds ago', least: 1 }),
+      chart('waiters', { curves: [{ name: 'waiters', points: this.samples.map((s) => [Math.round(s.at - last), s.waiters]) }], x: 'seconds ago', least: 4 })]),
       ...(handover ? [chart('hand-overs: per cent that took at most so long', { curves: [{ name: 'hand-overs', points: handover }], x: 'ms', logarithmic: true })] : []));
   }
 }

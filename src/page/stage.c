@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGE_TEXT = 8192 };
+enum { STAGE_TEXT = 8192, STAGE_MODES = 16 }; /* modes that are offered: locks of the service have billions of groups */
 
 static char *stage_copy(const char *text)
 {
@@ -93,7 +93,7 @@ static void stage_offer_site(struct stage *s, dme_id site)
     uint32_t first, last;
 
     dme_modes(&s->conf, &first, &last);
-    for (uint32_t mode = first; mode <= last; mode++)
+    for (uint32_t mode = first; mode <= last && mode - first < STAGE_MODES; mode++)
         stage_offer(s, (struct world_move){.type = DME_REQUEST, .site = site, .arg = mode});
     stage_offer(s, (struct world_move){.type = DME_RELEASE, .site = site});
     for (unsigned t = 0; t < DME_TIMERS; t++)
@@ -150,7 +150,8 @@ static void stage_describe(const struct stage *s, char **state)
 
 const char *stage_wrong(const struct stage_step *step)
 {
-    static const enum stage_lamp order[] = {STAGE_PROTOCOL, STAGE_EXCLUSION, STAGE_INVARIANTS, STAGE_DEADLOCK};
+    static const enum stage_lamp order[] = {STAGE_PROTOCOL, STAGE_EXCLUSION, STAGE_INVARIANTS, STAGE_RECORD,
+                                            STAGE_DEADLOCK};
 
     for (unsigned k = 0; k < STAGE_LAMPS; k++)
         if (step->lamp[order[k]])
@@ -235,6 +236,8 @@ static void stage_make(struct stage *s, const struct world_move *move)
         s->room *= 2;
         s->step = mem_grow(s->step, s->room * sizeof *s->step);
     }
+    if (s->verdict && s->verdict->move <= s->count)
+        step.lamp[STAGE_RECORD] = s->verdict->text;
     s->step[++s->count] = step;
     s->place = s->count;
     if (s->place % s->stride == 0)
@@ -261,7 +264,7 @@ static void stage_replay(struct stage *s, uint32_t place)
         best = &s->mark[k];
     if (place < s->place || (best && best->place > s->place)) {
         world_free(s->world);
-        s->world = best ? world_clone(best->world) : world_new(&s->conf);
+        s->world = best ? world_clone(best->world) : s->begin ? world_clone(s->begin) : world_new(&s->conf);
         s->place = best ? best->place : 0;
     }
     while (s->place < place)
@@ -315,7 +318,9 @@ static struct stage *stage_new(const struct moves *run)
 
     s->conf = run->conf;
     s->keeps = (run->conf.alg->needs & ~(uint32_t)DME_FIFO) | (run->fifo ? DME_FIFO : 0);
-    s->world = world_new(&s->conf);
+    s->begin = run->begin;
+    s->recorded = run->recorded;
+    s->world = s->begin ? world_clone(s->begin) : world_new(&s->conf);
     s->state = mem_new(s->conf.n * sizeof *s->state);
     s->before = mem_new(s->conf.n * sizeof *s->before);
     s->room = STAGE_MARKS;
@@ -345,24 +350,38 @@ static bool stage_fits(const struct moves *run, struct scenario_error *error)
     return false;
 }
 
+/* From the first move that is not as it was recorded, the lamp is red. */
+static void stage_judge(struct stage *s, const struct moves *run)
+{
+    if (!run->verdicts)
+        return;
+    s->verdict = mem_new(sizeof *s->verdict);
+    *s->verdict = (struct moves_verdict){run->verdict[0].move, stage_copy(run->verdict[0].text)};
+    for (uint32_t k = s->verdict->move; k <= s->count; k++)
+        s->step[k].lamp[STAGE_RECORD] = s->verdict->text;
+}
+
 struct stage *stage_open(const char *path, const char *text, struct scenario_error *error)
 {
     struct moves run;
     struct stage *s;
 
-    if (!scenario_run(path, text, &run, error))
+    if (!scenario_replay(path, text, &run, error))
         return NULL;
     if (!stage_fits(&run, error)) {
         scenario_run_free(&run);
         return NULL;
     }
     s = stage_new(&run);
+    run.begin = NULL;
     for (uint32_t k = 0; k < run.count; k++) {
         const char *why;
 
         s->keeps &= ~stage_forbids(s->world, &run.move[k], s->keeps, &why);
         stage_make(s, &run.move[k]);
+        s->step[s->count].age_ms = run.age_ms[k];
     }
+    stage_judge(s, &run);
     s->remark = (struct moves_remark *)run.remark;
     s->remarks = run.remarks;
     run.remark = NULL;
@@ -385,6 +404,11 @@ void stage_free(struct stage *s)
         free(s->remark[k].text);
     free(s->remark);
     world_free(s->world);
+    if (s->begin)
+        world_free(s->begin);
+    if (s->verdict)
+        free(s->verdict->text);
+    free(s->verdict);
     free(s->state);
     free(s->before);
     free(s->step);

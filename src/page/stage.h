@@ -13,7 +13,14 @@
 enum { STAGE_SITES_MAX = 64, STAGE_MOVES_MAX = 1000000, STAGE_MARKS = 256 };
 
 /* The properties that are looked at after every move. */
-enum stage_lamp { STAGE_EXCLUSION, STAGE_DEADLOCK, STAGE_INVARIANTS, STAGE_PROTOCOL, STAGE_LAMPS };
+enum stage_lamp {
+    STAGE_EXCLUSION,
+    STAGE_DEADLOCK,
+    STAGE_INVARIANTS,
+    STAGE_PROTOCOL,
+    STAGE_RECORD, /* a run that was recorded (lab/replay.h): is it what the algorithm does? */
+    STAGE_LAMPS
+};
 
 /* A message that a move puts in flight. Copies of a broadcast share the number. */
 struct stage_send {
@@ -33,6 +40,7 @@ struct stage_step {
     char *phases;                  /* a letter for each site: i idle, w waiting, I inside, d down */
     const char *lamp[STAGE_LAMPS]; /* what is wrong after the move, of each kind; or null */
     bool entered;
+    uint64_t age_ms; /* recorded: how long before the question it was */
 };
 
 /* A world that was kept: the way back begins there, not at the first move. */
@@ -48,11 +56,13 @@ struct stage_action {
 
 struct stage {
     struct dme_conf conf;
-    uint32_t keeps; /* the promises that the network keeps, dme_need or-ed */
-    struct lab_world *world;
-    struct stage_step *step; /* step[k] is move k, counted from 1 */
-    uint32_t count, place;   /* moves; those up to `place` have been made */
-    uint32_t room;           /* in step[] */
+    uint32_t keeps;                  /* the promises that the network keeps, dme_need or-ed */
+    struct lab_world *world, *begin; /* begin: the run begins there; null: with all sites as at first */
+    bool recorded;
+    struct moves_verdict *verdict; /* recorded: from this move on it is not what the algorithm does; or null */
+    struct stage_step *step;       /* step[k] is move k, counted from 1 */
+    uint32_t count, place;         /* moves; those up to `place` have been made */
+    uint32_t room;                 /* in step[] */
     struct stage_mark mark[STAGE_MARKS];
     uint32_t marks, stride;      /* moves from one mark to the next: twice as many when all marks are in use */
     struct stage_action *action; /* of the sites, and then of the messages that stage_offer_message was called for */

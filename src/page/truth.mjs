@@ -37,14 +37,15 @@ export class Truth {
   }
 
   showLamps() {
-    const { lamps, hasInvariants } = this.run.state;
+    const { lamps, hasInvariants, recorded } = this.run.state;
     const lamp = (wrong, good, bad) => h('li', { class: wrong ? 'bad' : '' }, h('span', {}, wrong ? `${bad}: ${wrong}` : good));
     this.lamps.replaceChildren(
       lamp(lamps.exclusion, 'mutual exclusion holds', 'EXCLUSION BROKEN'),
       lamp(lamps.deadlock, 'no deadlock', 'DEADLOCK'),
       hasInvariants ? lamp(lamps.invariants, 'the algorithm’s invariants hold', 'INVARIANT BROKEN')
         : h('li', { class: 'off' }, h('span', {}, 'this algorithm states no invariants')),
-      lamp(lamps.protocol, 'no site met what the protocol rules out', 'ERROR'));
+      lamp(lamps.protocol, 'no site met what the protocol rules out', 'ERROR'),
+      ...(recorded ? [lamp(lamps.record, 'as the members have recorded it', 'NOT AS RECORDED')] : []));
   }
 
   showTrace() {
@@ -56,7 +57,7 @@ export class Truth {
       rows.push(h('li', {}, h('button', {
         type: 'button', class: `${k > state.place ? 'later' : ''}${steps[k].wrong ? ' bad' : ''}`, 'aria-current': k === state.place ? 'step' : null,
         title: `${steps[k].move}: ${steps[k].effect}`, onclick: () => this.run.seek(k),
-      }, h('span', {}, String(k)), h('b', {}, steps[k].effect.length > EFFECT ? `${steps[k].effect.slice(0, EFFECT)} …` : steps[k].effect))));
+      }, h('span', {}, String(k)), h('b', {}, steps[k].age ? h('small', {}, `${(steps[k].age / 1000).toFixed(3)} s ago: `) : null, steps[k].effect.length > EFFECT ? `${steps[k].effect.slice(0, EFFECT)} …` : steps[k].effect))));
     }
     if (last < state.count) rows.push(h('li', { class: 'remark' }, `${state.count - last} later moves`));
     if (!state.count) rows.push(h('li', { class: 'remark' }, 'No move yet. Click a site and let it request the critical section.'));

@@ -2,10 +2,43 @@
 #include "rights.h"
 
 #include "base/glob.h"
+#include "base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+static void *rights_duplicate(const void *bytes, size_t len)
+{
+    return bytes ? memcpy(mem_new(len + !len), bytes, len) : NULL;
+}
+
+struct rights_who *rights_copy(const struct rights_who *who)
+{
+    struct rights_who *copy = mem_new(sizeof *copy);
+    size_t certs = 0;
+
+    if (!who)
+        return copy;
+    *copy = *who;
+    while (who->certs && who->certs[certs])
+        certs += strlen(who->certs + certs) + 1;
+    copy->group = rights_duplicate(who->group, who->groups * sizeof *who->group);
+    copy->key = rights_duplicate(who->key, who->key ? strlen(who->key) + 1 : 0);
+    copy->certs = rights_duplicate(who->certs, certs + 1);
+    return copy;
+}
+
+void rights_free(struct rights_who *who)
+{
+    if (!who)
+        return;
+    free(who->group);
+    free(who->key);
+    free(who->certs);
+    free(who);
+}
 
 static bool rights_has_group(const struct rights_who *who, uint32_t group)
 {
@@ -58,9 +91,19 @@ struct rights_verdict rights_decide(const struct rights *t, const struct rights_
         const struct rights_rule *r = &t->rule[k];
 
         if (rights_is(&r->who, who) && glob_matches(r->pattern, strlen(r->pattern), name, name_len, &cost))
-            return (struct rights_verdict){.allowed = (any_of & r->rights) != 0, .rule = r};
+            return (struct rights_verdict){.allowed = (any_of & r->rights) != 0, .rule = r, .steps = cost};
     }
-    return (struct rights_verdict){.allowed = false};
+    return (struct rights_verdict){.allowed = false, .steps = cost};
+}
+
+/* See glob.h: what lies behind a star and has a ? or a set is compared again at every byte of the name. */
+uint32_t rights_steps_max(const struct rights_rule *r)
+{
+    enum { NAME_MAX_BYTES = 255 };
+    uint32_t len = (uint32_t)strlen(r->pattern);
+    const char *star = strchr(r->pattern, '*');
+
+    return len + NAME_MAX_BYTES + (star && star[strcspn(star, "?[\\")] ? (uint32_t)strlen(star) * NAME_MAX_BYTES : 0);
 }
 
 const struct rights_limit *rights_limit(const struct rights *t, const struct rights_who *who)

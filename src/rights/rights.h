@@ -45,7 +45,8 @@ enum {
     RIGHTS_PATTERN_MAX = 255, /* bytes in a pattern */
     RIGHTS_HASH_MAX = 159,    /* bytes in the hash of a password */
     RIGHTS_FILE_MAX = 255,
-    RIGHTS_WHY_MAX = 2048, /* room for any sentence of this file */
+    RIGHTS_WHY_MAX = 2048,      /* room for any sentence of this file */
+    RIGHTS_STEPS_MAX = 1 << 17, /* of one decision: as many rules as there may be, without ? and sets behind a star */
 };
 
 enum rights_kind { RIGHTS_ANY, RIGHTS_USER, RIGHTS_GROUP, RIGHTS_KEY, RIGHTS_CERT, RIGHTS_AUTH, RIGHTS_KINDS };
@@ -98,16 +99,24 @@ struct rights_who {
     char auth[RIGHTS_NAME_MAX + 1]; /* the name that has logged in, or "" */
 };
 
+/* A copy, which the caller owns; of null, that of a client that has proved nothing. And its end. */
+struct rights_who *rights_copy(const struct rights_who *who);
+void rights_free(struct rights_who *who);
+
 struct rights_verdict {
     bool allowed;
     bool by_default;                /* there are no rules, or the client is an operator */
     const struct rights_rule *rule; /* that decided; null: none */
+    uint64_t steps;                 /* that were made to compare the name with patterns */
 };
 
 /* May this client (null: one that has proved nothing) do what takes one of these rights with this name? The name of `admin`
  * is empty. A null table has no rules. */
 struct rights_verdict rights_decide(const struct rights *t, const struct rights_who *who, unsigned any_of,
                                     const char *name, size_t name_len);
+/* How many steps the pattern of a rule can take for one name at most. A decision takes those of all rules, and a client may ask for many
+ * (I31): a configuration whose rules take more than RIGHTS_STEPS_MAX together is refused. */
+uint32_t rights_steps_max(const struct rights_rule *r);
 /* The first limit that applies to this client; or null. */
 const struct rights_limit *rights_limit(const struct rights *t, const struct rights_who *who);
 const struct rights_login *rights_login(const struct rights *t, const char *name, size_t len);

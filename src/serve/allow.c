@@ -68,6 +68,20 @@ static void allow_reach(struct conf_draft *d, const struct conf_setting *at, con
     }
 }
 
+/* Every name that a client says is compared with the patterns of all rules. */
+static void allow_cost(struct conf_draft *d, const struct conf_setting *at, const struct rights *t)
+{
+    uint32_t steps = 0, last = 0;
+
+    for (unsigned k = 0; k < t->rules; k++)
+        steps += last = rights_steps_max(&t->rule[k]);
+    if (steps > RIGHTS_STEPS_MAX && steps - last <= RIGHTS_STEPS_MAX)
+        conf_mistake(d, at,
+                     "with this rule a decision may take %u steps, and %d is the bound; use fewer ? and [] behind a *, "
+                     "or fewer rules",
+                     (unsigned)steps, RIGHTS_STEPS_MAX);
+}
+
 struct rights *conf_rights(struct conf_draft *d)
 {
     struct rights *t = mem_new(sizeof *t);
@@ -100,6 +114,7 @@ struct rights *conf_rights(struct conf_draft *d)
         r->line = d->allow[k].line;
         allow_subject(d, &d->allow[k], t, &r->who);
         allow_reach(d, &d->allow[k], t, t->rules++);
+        allow_cost(d, &d->allow[k], t);
     }
     for (uint32_t k = 0; k < d->limits; k++) {
         struct rights_limit *l = &t->limit[t->limits++];

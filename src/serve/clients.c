@@ -6,7 +6,9 @@
  * CLIENTS_MEMORY_MAX, or a quarter of --memory-max, clients that need more than CLIENT_MEMORY_FAIR are refused. */
 #include "serve.h"
 
-#include "base/memory.h"
+#include "relays.h"
+
+#include "base/slab.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -37,6 +39,7 @@ struct serve_client {
     struct serve *serve;
     struct stream *stream;
     struct client *client;
+    struct relay *relay; /* it is an agent (relays.h); or null */
 };
 
 /* The client has authenticated, or goes. */
@@ -52,24 +55,30 @@ static void clients_forget(struct serve_client *c)
     ring_cut(&c->in_serve);
     ring_cut(&c->in_ended);
     c->serve->buffered -= c->buffered;
+    c->serve->node.stats.connections[c->stream->uv.any.type == UV_TCP]--;
+    if (c->relay)
+        relay_end(c->relay);
     stream_close(c->stream);
-    free(c);
+    slab_free(c);
 }
 
-/* Has the process ended that has connected to the Unix socket? A process that its parent has not waited for has ended, too. */
-static bool clients_is_dead(const struct serve_client *c)
+bool serve_is_dead(pid_t process)
 {
     struct pollfd polled = {.events = POLLIN};
     bool ended;
 
-    if (!c->process || !c->stream->goodbye)
-        return false;
-    polled.fd = (int)syscall(SYS_pidfd_open, c->process, 0);
+    polled.fd = (int)syscall(SYS_pidfd_open, process, 0);
     if (polled.fd < 0)
         return errno == ESRCH;
     ended = poll(&polled, 1, 0) > 0;
     close(polled.fd);
     return ended;
+}
+
+/* Has the process ended that has connected to the Unix socket? */
+static bool clients_is_dead(const struct serve_client *c)
+{
+    return c->process && c->stream->goodbye && serve_is_dead(c->process);
 }
 
 /* Ends a connection. Unless the client itself has ended it, the client may not know: locks that were vouched for
@@ -82,8 +91,7 @@ static void clients_part(struct serve_client *c)
     clients_forget(c);
 }
 
-/* The bound for the buffers of all clients. */
-static size_t clients_memory_max(const struct serve *s)
+size_t serve_clients_memory_max(const struct serve *s)
 {
     uint64_t share = s->conf->memory_max / 4;
 
@@ -98,7 +106,7 @@ static bool clients_fit_memory(struct serve_client *c)
 
     c->serve->buffered += now - c->buffered;
     c->buffered = now;
-    return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= clients_memory_max(c->serve);
+    return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= serve_clients_memory_max(c->serve);
 }
 
 static void clients_do(struct serve *s, struct node_output *out)
@@ -109,6 +117,7 @@ static void clients_do(struct serve *s, struct node_output *out)
 
     assert(c->client == out->client && c->serve == s && out->taken == out->len);
     if (out->type == NODE_CLOSE_CLIENT) {
+        serve_say(s, RECORD_DEBUG, "client %" PRIu64 ": its connection is closed", c->client->session->id);
         clients_forget(c);
         node_did(&s->node, out);
         return;
@@ -119,7 +128,13 @@ static void clients_do(struct serve *s, struct node_output *out)
         stream_write(c->stream, out->bytes, out->len);
     out->blocked = c->stream->writing;
     stream_read(c->stream, out->reads);
+    c->stream->greedy |= out->client->greedy;
     node_did(&s->node, out);
+    if (c->client->relays && !c->relay && bytes_len(&c->client->out) == 0) {
+        serve_say(s, RECORD_DEBUG, "client %" PRIu64 " is the agent %s, from %s", c->client->session->id,
+                  c->client->session->who, c->client->session->from);
+        c->relay = relay_begin(s, c->stream, c->client);
+    }
     if (clients_fit_memory(c))
         return;
     if (!c->stream->writing)
@@ -133,19 +148,39 @@ static void clients_do(struct serve *s, struct node_output *out)
 /* The client has authenticated, if it has to: records where it comes from and what it has proved. */
 static void clients_meet(struct serve_client *c)
 {
+    const struct session *s = c->client->session;
+
     clients_known(c);
-    if (!c->client->who)
-        serve_identify(c->serve, c->client, c->stream, &c->process);
+    if (c->client->who)
+        return;
+    serve_identify(c->serve, c->client, c->stream, &c->process);
+    serve_say(c->serve, RECORD_DEBUG, "client %" PRIu64 " connects%s%s, as %s", s->id, *s->from ? " from " : "",
+              s->from, s->party ? s->party->label : "unknown");
 }
 
 static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct serve_client *c = stream->owner;
 
+    const char *why;
+
     if (!ring_empty(&c->caller.in_door))
         clients_meet(c);
-    serve_tell(c->serve,
-               (struct node_input){.type = NODE_CLIENT_BYTES, .client = c->client, .bytes = bytes, .len = len});
+    if (c->relay) {
+        struct serve *s = c->serve;
+
+        if (!relay_read(c->relay, bytes, len, &why)) {
+            char reason[128];
+
+            snprintf(reason, sizeof reason, "is an agent that has sent %.100s", why);
+            serve_log_refusal(s, c->stream, reason);
+            clients_part(c);
+            serve_do(s);
+        }
+        return;
+    }
+    serve_tell_in_turn(c->serve,
+                       (struct node_input){.type = NODE_CLIENT_BYTES, .client = c->client, .bytes = bytes, .len = len});
 }
 
 /* The kept session of a client whose process has ended ends with it. A process closes its sockets shortly before it has ended.
@@ -172,7 +207,10 @@ static void clients_room(struct stream *stream)
     struct serve_client *c = stream->owner;
 
     clients_meet(c);
-    serve_tell(c->serve, (struct node_input){.type = NODE_CLIENT_ROOM, .client = c->client});
+    if (c->relay)
+        relay_room(c->relay);
+    else
+        serve_tell(c->serve, (struct node_input){.type = NODE_CLIENT_ROOM, .client = c->client});
 }
 
 /* Prepares a connection over TCP. Returns false if there is no memory for it, or it has ended. */
@@ -211,13 +249,15 @@ void serve_clients_init(struct serve *s)
 {
     door_init(&s->unknown, UNKNOWN_MAX, clients_send_away);
     ring_init(&s->ended);
+    serve_relays_init(s);
 }
 
 bool serve_clients_patience(struct serve *s)
 {
     struct caller *late;
+    struct stream *silent;
 
-    while (!ring_empty(&s->ended)) {
+    while (!ring_empty(&s->ended) && turn_touch(&s->turn) < TURN_NS) { /* the others in the next turn */
         clients_part(RING_OF(s->ended.next, struct serve_client, in_ended));
         serve_do(s);
     }
@@ -228,7 +268,12 @@ bool serve_clients_patience(struct serve *s)
         clients_part(c);
         serve_do(s);
     }
-    return s->unknown.count;
+    while ((silent = relays_silent(s))) {
+        serve_log_refusal(s, silent, "is an agent that says nothing any more");
+        clients_part(silent->owner);
+        serve_do(s);
+    }
+    return s->unknown.count || !ring_empty(&s->relays);
 }
 
 /* Are there descriptors and memory left for the client? If not, the client gets an error, and the log a line. */
@@ -259,7 +304,7 @@ static void clients_come(uv_stream_t *door, int status)
 
     if (status < 0 || !serve_lets_in(s, door))
         return;
-    c = mem_new(sizeof *c);
+    c = slab_new(sizeof *c);
     c->user.carry_out = clients_do;
     c->serve = s;
     ring_init(&c->caller.in_door);
@@ -270,8 +315,9 @@ static void clients_come(uv_stream_t *door, int status)
     c->stream->on_end = clients_end;
     c->stream->on_room = clients_room;
     c->client = client_open(&s->node, c);
-    c->client->session->remote = tcp;
+    c->client->session->remote = c->client->may_relay = tcp;
     ring_push(&s->clients, &c->in_serve);
+    s->node.stats.connections[tcp]++;
     if (uv_accept(door, &c->stream->uv.any) < 0 || !clients_fits(c) || (tcp && !clients_greet(c)))
         clients_part(c);
     else {
@@ -320,7 +366,7 @@ static const char *clients_why(const char *path, int error)
     return uv_strerror(error);
 }
 
-static bool clients_start_unix(struct serve *s)
+bool serve_listen_unix(struct serve *s, uv_connection_cb come)
 {
     const char *path = s->conf->socket;
     mode_t mask;
@@ -329,38 +375,40 @@ static bool clients_start_unix(struct serve *s)
     uv_pipe_init(&s->loop, &s->clients_door, 0);
     s->clients_door.data = s;
     if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path) {
-        serve_log(s, "the path of the socket is too long: %s", path);
+        serve_fail(s, "the path of the socket is too long: %s", path);
         return false;
     }
     if (!clients_clear_path(path)) {
-        serve_log(s, "another process serves %s already; stop it, or choose another path with --socket", path);
+        serve_fail(s, "another process serves %s already; stop it, or choose another path with --socket", path);
         return false;
     }
     mask = umask(0177);
     error = uv_pipe_bind(&s->clients_door, path);
     umask(mask);
     if (!error && s->conf->socket_group && (chown(path, (uid_t)-1, s->conf->socket_gid) || chmod(path, 0660))) {
-        serve_log(s, "cannot give %s to the group %s: %s; only root, or a member of it, can", path,
-                  s->conf->socket_group, strerror(errno));
+        serve_fail(s, "cannot give %s to the group %s: %s; only root, or a member of it, can", path,
+                   s->conf->socket_group, strerror(errno));
         return false;
     }
     if (!error)
-        error = uv_listen((uv_stream_t *)&s->clients_door, BACKLOG, clients_come);
+        error = uv_listen((uv_stream_t *)&s->clients_door, BACKLOG, come);
     if (error)
-        serve_log(s, "cannot listen on %s: %s; choose another path with --socket", path, clients_why(path, error));
+        serve_fail(s, "cannot listen on %s: %s; choose another path with --socket", path, clients_why(path, error));
     return !error;
 }
 
 bool serve_clients_start(struct serve *s)
 {
-    return clients_start_unix(s) && (!s->conf->clients.port || serve_listen(s, &s->clients_tcp_door, &s->conf->clients,
-                                                                            "--clients", clients_come));
+    return serve_listen_unix(s, clients_come) &&
+           (!s->conf->clients.port ||
+            serve_listen(s, &s->clients_tcp_door, &s->conf->clients, "--clients", clients_come));
 }
 
 void serve_clients_stop(struct serve *s)
 {
     while (!ring_empty(&s->clients)) /* the node ends, too */
         clients_forget(RING_OF(s->clients.next, struct serve_client, in_serve));
+    serve_relays_stop(s);
     uv_close((uv_handle_t *)&s->clients_door, NULL); /* libuv removes the file */
     if (s->clients_tcp_door.loop)
         uv_close((uv_handle_t *)&s->clients_tcp_door, NULL);

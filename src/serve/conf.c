@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *value;
@@ -19,6 +20,7 @@ static const struct {
     [CONF_SOCKET] = {"socket", "PATH"},
     [CONF_SOCKET_GROUP] = {"socket-group", "GROUP"},
     [CONF_CLIENTS] = {"clients", "ADDRESS:PORT"},
+    [CONF_CONNECT] = {"connect", "LIST"},
     [CONF_HTTP] = {"http", "ADDRESS:PORT"},
     [CONF_KEY] = {"key", "FILE"},
     [CONF_CERT] = {"cert", "FILE"},
@@ -26,8 +28,13 @@ static const struct {
     [CONF_CA] = {"ca", "FILE"},
     [CONF_DATA] = {"data", "DIRECTORY"},
     [CONF_LEASE] = {"lease", "MILLISECONDS"},
+    [CONF_DEADLOCK_AFTER] = {"deadlock-after", "MILLISECONDS"},
     [CONF_MEMORY_MAX] = {"memory-max", "SIZE"},
     [CONF_EXPIRY] = {"expiry", "required|optional"},
+    [CONF_LOG_LEVEL] = {"log-level", "error|warning|info|debug"},
+    [CONF_LOG_FORMAT] = {"log-format", "text|json|journal"},
+    [CONF_AUDIT] = {"audit", "FILE"},
+    [CONF_AUDIT_SCOPE] = {"audit-scope", "orders|locks"},
     [CONF_ALGORITHM] = {"algorithm", "NAME"},
     [CONF_SLOTS_ALGORITHM] = {"slots-algorithm", "NAME"},
 };
@@ -257,6 +264,21 @@ static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
                      CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
 }
 
+static void conf_deadlock(struct conf_draft *d, struct serve_conf *conf)
+{
+    const struct conf_setting *after = &d->set[CONF_DEADLOCK_AFTER];
+    char *end = NULL;
+
+    conf->deadlock_ms = after->text ? strtoul(after->text, &end, 10) : DEADLOCK_MS;
+    if (after->text && (*after->text < '0' || *after->text > '9' || *end || conf->deadlock_ms > CONF_DEADLOCK_MS_MAX ||
+                        (conf->deadlock_ms && conf->deadlock_ms < CONF_DEADLOCK_MS_MIN)))
+        conf_mistake(
+            d, after,
+            "\"%s\" is not a time after which waits are examined; it is a number of milliseconds from %d to %d, "
+            "or 0: deadlocks are not looked for",
+            after->text, CONF_DEADLOCK_MS_MIN, CONF_DEADLOCK_MS_MAX);
+}
+
 /* Parses a size, such as "512M". */
 static void conf_memory(struct conf_draft *d, struct serve_conf *conf)
 {
@@ -289,6 +311,37 @@ static void conf_expiry(struct conf_draft *d, struct serve_conf *conf)
         conf_mistake(d, expiry, "\"%s\" is neither \"required\" nor \"optional\"", expiry->text);
 }
 
+/* Which of these words the setting is. If there is none, the value stays. */
+static void conf_word(struct conf_draft *d, enum conf_key key, const char *const *words, unsigned *value)
+{
+    const struct conf_setting *at = &d->set[key];
+
+    if (!at->text || !*at->text)
+        return;
+    for (unsigned k = 0; words[k]; k++)
+        if (strcmp(words[k], at->text) == 0) {
+            *value = k;
+            return;
+        }
+    conf_mistake(d, at, "\"%.80s\" is not one of %s", at->text, conf_keys[key].value);
+}
+
+static void conf_log(struct conf_draft *d, struct serve_conf *conf)
+{
+    static const char *const scopes[] = {"orders", "locks", NULL};
+    unsigned level = RECORD_INFO, format = record_is_journal(STDERR_FILENO) ? RECORD_JOURNAL : RECORD_TEXT, scope = 0;
+
+    conf_word(d, CONF_LOG_LEVEL, record_level_name, &level);
+    conf_word(d, CONF_LOG_FORMAT, record_format_name, &format);
+    conf_word(d, CONF_AUDIT_SCOPE, scopes, &scope);
+    conf->log_level = (enum record_level)level;
+    conf->log_format = (enum record_format)format;
+    conf->audit = d->set[CONF_AUDIT].text;
+    conf->audit_locks = scope;
+    if (scope && !conf->audit)
+        conf_mistake(d, &d->set[CONF_AUDIT_SCOPE], "grants and releases go to a file; name it with --audit");
+}
+
 static void conf_socket(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *group = &d->set[CONF_SOCKET_GROUP];
@@ -296,6 +349,9 @@ static void conf_socket(struct conf_draft *d, struct serve_conf *conf)
 
     if (d->set[CONF_SOCKET].text)
         conf->socket = d->set[CONF_SOCKET].text;
+    if (conf->socket && strchr(conf->socket, ','))
+        conf_mistake(d, &d->set[CONF_SOCKET], "\"%s\": clients separate places by commas; choose a path without one",
+                     conf->socket);
     conf->socket_group = group->text;
     if (group->text && *group->text && !(found = getgrnam(group->text)))
         conf_mistake(d, group, "there is no group \"%s\" on this machine; make it with \"groupadd %s\"", group->text,
@@ -322,9 +378,42 @@ static void conf_alone(struct conf_draft *d, const struct serve_conf *conf)
         conf_mistake(d, NULL, "--join: which cluster? name its members with --members");
 }
 
+/* Reads where the members of an agent are, and finds settings that only members have. */
+static void conf_agent(struct conf_draft *d, struct serve_conf *conf)
+{
+    static const enum conf_key members_only[] = {CONF_MEMBERS, CONF_LISTEN, CONF_CLIENTS, CONF_HTTP,
+                                                 CONF_CERT,    CONF_AUDIT,  CONF_LEASE};
+    const struct conf_setting *list = &d->set[CONF_CONNECT];
+    const char *at = list->text;
+
+    if (!conf->agent && !at)
+        return;
+    conf->agent = true;
+    if (!at)
+        conf_mistake(d, NULL, "--agent: of which members? say where they accept clients with --connect");
+    for (unsigned k = 0; k < sizeof members_only / sizeof members_only[0]; k++)
+        if (d->set[members_only[k]].text)
+            conf_mistake(d, &d->set[members_only[k]], "that is for members; an agent (--connect) is none");
+    if (d->members || d->policies || d->allows || d->limits || d->logins || conf->join)
+        conf_mistake(d, NULL, "an agent (--connect) is no member: members, policies and rules are settings of these");
+    while (at && *at) {
+        size_t len = strcspn(at, ",");
+        char place[128];
+
+        if (conf->connects == NODE_MEMBERS_MAX) {
+            conf_mistake(d, list, "that are more than %d places", NODE_MEMBERS_MAX);
+            return;
+        }
+        snprintf(place, sizeof place, "%.*s", (int)(len < sizeof place ? len : sizeof place), at);
+        conf_address(d, list, &conf->connect[conf->connects++], place);
+        at += len + (at[len] == ',');
+    }
+}
+
 bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
 {
     conf_empty(d);
+    conf_agent(d, conf);
     conf_certificates(d);
     conf_members(d, conf);
     if (conf->n == 1 && !conf->member[0].port && !d->set[CONF_MEMBERS].text && !d->members)
@@ -339,8 +428,10 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
     if (d->set[CONF_DATA].text)
         conf->data = d->set[CONF_DATA].text;
     conf_lease(d, conf);
+    conf_deadlock(d, conf);
     conf_memory(d, conf);
     conf_expiry(d, conf);
+    conf_log(d, conf);
     conf->algorithm = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
     conf->slots_algorithm = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
     conf_policies(d, conf);

@@ -10,6 +10,8 @@
 #ifndef DIBS_SERVE_CONF_H
 #define DIBS_SERVE_CONF_H
 
+#include "record.h"
+
 #include "node/node.h"
 #include "rights/rights.h"
 
@@ -19,7 +21,8 @@
 struct tls_keys;
 
 enum { CONF_MEMORY_MIN = 1 << 23 };
-enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = 100, CONF_LEASE_MS_MAX = 60000 };
+enum { CONF_LEASE_MS = 1000, CONF_LEASE_MS_MIN = SETTINGS_LEASE_MS_MIN, CONF_LEASE_MS_MAX = SETTINGS_LEASE_MS_MAX };
+enum { CONF_DEADLOCK_MS_MIN = 10, CONF_DEADLOCK_MS_MAX = 3600000 };
 
 /* A member's name and address; or an address without a name. Port 0: no address. */
 struct serve_member {
@@ -46,9 +49,17 @@ struct serve_conf {
     struct tls_keys *members_tls, *clients_tls;   /* see secrets.c; null: no encryption, and loopback only */
     bool has_key, has_cert;                       /* which of the two the TLS keys are made from */
     bool join;                                    /* join an existing cluster */
+    bool agent; /* this daemon is no member: see agent.c; then members_tls are its keys */
+    struct serve_member connect[NODE_MEMBERS_MAX]; /* where members accept clients, and so agents */
+    uint32_t connects;
     uint64_t lease_ms;
-    uint64_t memory_max;  /* bytes; 0: no bound */
-    bool expiry_optional; /* see struct node_conf */
+    uint64_t deadlock_ms;        /* see struct node_conf */
+    uint64_t memory_max;         /* bytes; 0: no bound */
+    bool expiry_optional;        /* see struct node_conf */
+    enum record_level log_level; /* records of later levels are left out of the log */
+    enum record_format log_format;
+    const char *audit; /* the file of the audit trail; or null */
+    bool audit_locks;  /* .. with grants and releases */
     const struct dme_alg *algorithm, *slots_algorithm;
     struct lock_policy policy[LOCK_POLICIES_MAX];
     uint32_t policies;
@@ -65,6 +76,7 @@ enum conf_key {
     CONF_SOCKET,
     CONF_SOCKET_GROUP,
     CONF_CLIENTS,
+    CONF_CONNECT,
     CONF_HTTP,
     CONF_KEY,
     CONF_CERT,
@@ -72,8 +84,13 @@ enum conf_key {
     CONF_CA,
     CONF_DATA,
     CONF_LEASE,
+    CONF_DEADLOCK_AFTER,
     CONF_MEMORY_MAX,
     CONF_EXPIRY,
+    CONF_LOG_LEVEL,
+    CONF_LOG_FORMAT,
+    CONF_AUDIT,
+    CONF_AUDIT_SCOPE,
     CONF_ALGORITHM,
     CONF_SLOTS_ALGORITHM,
     CONF_KEYS

@@ -64,6 +64,11 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         fprintf(to, ", %s\ndata       %s\nlease      %" PRIu64 " ms\n", conf_door(conf, true), conf->data,
                 conf->lease_ms);
     }
+    for (uint32_t k = 0; k < conf->connects; k++) {
+        fprintf(to, "agent of   ");
+        describe_address(&conf->connect[k], to);
+        fprintf(to, ", with %s\n", conf->members_tls ? "a key" : "no key");
+    }
     fprintf(to, "socket     %s, for its owner %s%s\n", conf->socket, conf->socket_group ? "and the group " : "only",
             conf->socket_group ? conf->socket_group : "");
     if (conf->clients.port) {
@@ -80,6 +85,10 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         fprintf(to, "memory     at most %" PRIu64 " bytes\n", conf->memory_max);
     if (conf->expiry_optional)
         fprintf(to, "expiry     optional: a lock of a Redis client without one stays until it is deleted\n");
+    if (conf->log_level != RECORD_INFO)
+        fprintf(to, "log        records of level %s and above\n", record_level_name[conf->log_level]);
+    if (conf->audit)
+        fprintf(to, "audit      %s, %s grants and releases\n", conf->audit, conf->audit_locks ? "with" : "without");
     for (uint32_t k = 0; k < conf->policies; k++) {
         fprintf(to, "policy     ");
         describe_policy(&conf->policy[k], to);

@@ -24,12 +24,20 @@ static bool gate_is_local(const char *host)
                       (bracket == !!strchr(name, ':') && conf_is_on_loopback(name)));
 }
 
+const char *gate_objects_to_host(const char *host)
+{
+    return !host || gate_is_local(host) ? NULL
+                                        : "this is at 127.0.0.1, localhost or [::1] only: open it by such an address\n";
+}
+
 const char *gate_objects(const struct gate_head *head)
 {
     static const char scheme[] = "http://";
 
-    if (!head->host || !gate_is_local(head->host))
-        return "the page is at 127.0.0.1, localhost or [::1] only: open it by such an address\n";
+    if (!head->host)
+        return "this is for browsers, which say by which name they call this machine\n";
+    if (gate_objects_to_host(head->host))
+        return gate_objects_to_host(head->host);
     if (head->origin && (strncmp(head->origin, scheme, sizeof scheme - 1) != 0 ||
                          strcasecmp(head->origin + sizeof scheme - 1, head->host) != 0))
         return "a page of another origin may not ask this\n";

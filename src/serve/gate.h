@@ -7,6 +7,10 @@
  * - Origin, where there is one, is the page that asks: it must be this host and this port.
  * - Sec-Fetch-Site, where there is one, must say that both are the same origin.
  *
+ * What is told without a login (numbers, the names and addresses of members) needs only the first, at a daemon whose HTTP is
+ * on loopback: otherwise any page of the web could read it through a browser of this machine. Programs that send no Host are
+ * no browsers. A daemon whose HTTP is open to a network tells all that to every caller there, by any name.
+ *
  * Functions of their arguments only. */
 #ifndef DIBS_SERVE_GATE_H
 #define DIBS_SERVE_GATE_H
@@ -19,5 +23,6 @@ struct gate_head {
 
 /* Returns null if the request may be answered, else why not, as a line for people. */
 const char *gate_objects(const struct gate_head *head);
+const char *gate_objects_to_host(const char *host);
 
 #endif

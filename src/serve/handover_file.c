@@ -69,7 +69,7 @@ void serve_hand_over(struct serve *s)
         if (handover_put(next, &b) && rename(next, path) == 0)
             serve_log(s, "%" PRIu32 " kept sessions wait in %s for its next process", sessions, path);
         else
-            serve_log(s, "cannot write %s: %s; %" PRIu32 " kept sessions are lost", path, strerror(errno), sessions);
+            serve_warn(s, "cannot write %s: %s; %" PRIu32 " kept sessions are lost", path, strerror(errno), sessions);
     }
     bytes_free(&b);
 }
@@ -120,7 +120,7 @@ void serve_take_over(struct serve *s, uint64_t now_ms)
     if (!wrong)
         sessions = handover_read(&s->node, boot, now_ms, b.at + b.start, bytes_len(&b), &wrong);
     if (wrong)
-        serve_log(s, "the kept sessions in %s are lost: %s", path, wrong);
+        serve_warn(s, "the kept sessions in %s are lost: %s", path, wrong);
     else
         serve_log(s, "keeps %" PRIu32 " sessions of its last process", sessions);
     if (fd >= 0)

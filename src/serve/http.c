@@ -32,16 +32,28 @@
 
 struct http_library mhd;
 
+#define HTTP_SONAME "libmicrohttpd.so.12"
+
+const char *serve_http_version(void)
+{
+    void *library = dlopen(HTTP_SONAME, RTLD_NOW | RTLD_LOCAL);
+    const char *(*version)(void) = NULL;
+
+    if (library)
+        *(void **)&version = dlsym(library, "MHD_get_version");
+    return version ? version() : NULL;
+}
+
 /* Loads the library. Returns false, after a line in the log, if it is not installed. */
 static bool http_load(const struct serve *s)
 {
-    void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(HTTP_SONAME, RTLD_NOW | RTLD_LOCAL);
     bool found = library;
 
 #define HTTP_LOAD(name) found = found && (*(void **)&mhd.name = dlsym(library, "MHD_" #name));
     HTTP_FUNCTIONS(HTTP_LOAD)
     if (!found)
-        serve_log(s, "HTTP needs libmicrohttpd: install the package libmicrohttpd12, or leave out --http");
+        serve_fail(s, "HTTP needs libmicrohttpd: install the package libmicrohttpd12, or leave out --http");
     return found;
 }
 
@@ -132,7 +144,7 @@ static bool http_ask(struct http *h)
         for (unsigned k = 0; k < r->count; k++) {
             struct http_ask *a = &r->ask[k];
 
-            a->visit = visit_open(s, r->login.operates, r->login.from, &h->replies, http_news, r);
+            a->visit = visit_open(s, r->who, r->login.from, &h->replies, http_news, r);
             visit_say(s, a->visit, &a->commands);
         }
         serve_do(s);
@@ -155,6 +167,7 @@ static void http_free_request(struct http_request *r, bool tells)
     ring_cut(&r->in_http);
     bytes_free(&r->body);
     bytes_free(&r->events);
+    rights_free(r->who);
     free(r);
 }
 
@@ -289,7 +302,7 @@ static void http_readable(uv_poll_t *poll, int status, int events)
     http_work(poll->data);
 }
 
-const char *serve_http_invite(struct serve *s, bool operates, const char *from, char *url, size_t size)
+const char *serve_http_invite(struct serve *s, const struct rights_who *who, const char *from, char *url, size_t size)
 {
     const struct serve_member *at = &s->conf->http;
     bool v6 = strchr(at->host, ':');
@@ -303,7 +316,7 @@ const char *serve_http_invite(struct serve *s, bool operates, const char *from, 
     if (!http_random(random, sizeof random))
         return "there are no random numbers on this machine";
     snprintf(url, size, "http://%s%s%s:%d/#login=%s", v6 ? "[" : "", at->host, v6 ? "]" : "", at->port,
-             logins_invite(&s->http->logins, operates, from, random, http_now_ms(s->http)));
+             logins_invite(&s->http->logins, who, from, random, http_now_ms(s->http)));
     return NULL;
 }
 
@@ -341,7 +354,7 @@ bool serve_http_start(struct serve *s)
                                  http_comes_or_goes, h, MHD_OPTION_NOTIFY_COMPLETED, http_over, h, MHD_OPTION_END);
     info = h->daemon ? mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     if (!info || uv_poll_init(&s->loop, &h->poll, info->epoll_fd) < 0) {
-        serve_log(s, "cannot listen on %s:%d for HTTP; choose another port with --http", at->host, at->port);
+        serve_fail(s, "cannot listen on %s:%d for HTTP; choose another port with --http", at->host, at->port);
         serve_http_stop(s);
         return false;
     }
@@ -358,6 +371,7 @@ static void http_closed(uv_handle_t *handle)
     struct http *h = handle->data;
 
     if (--h->open == 0) {
+        logins_free(&h->logins);
         free(h->page);
         free(h);
     }
@@ -394,6 +408,7 @@ void serve_http_stop(struct serve *s)
     if (h->daemon)
         http_end(h);
     if (!h->open) {
+        logins_free(&h->logins);
         free(h->page);
         free(h);
         return;

@@ -1,9 +1,9 @@
 /* http_answer.c - what is answered over HTTP. Without a login: /metrics (Prometheus), /healthz (a supervisor that restarts
- * the daemon), /status.json (scripts) and / (the web page of page.h, for people). They are made from the node's counters,
+ * the daemon), /status.json and /views.json (scripts) and / (the web page of page.h, for people). They are made from the node's counters,
  * in well under a millisecond, and tell no names of locks.
  *
  * A browser that has logged in (logins.h) is answered more, with the rights of the client that asked for its token.
- * Whatever concerns logins passes the gate first (gate.h). */
+ * Whatever concerns logins passes the gate first (gate.h); at a daemon whose HTTP is on loopback, the rest passes a smaller one. */
 #include "http_inside.h"
 
 #include "gate.h"
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* What a request needs: nothing; that the daemon's own page may have sent it; a login. */
 enum http_needs { HTTP_ANYONE, HTTP_OWN_PAGE, HTTP_LOGIN };
@@ -76,7 +77,7 @@ static http_result http_send_page(struct http_request *request)
 
     if (!h->page)
         return http_line(request->connection, MHD_HTTP_NOT_FOUND,
-                         "there are /metrics, /healthz and /status.json; the page is not installed\n");
+                         "there are /metrics, /healthz, /status.json and /views.json; the page is not installed\n");
     r = mhd.create_response_from_buffer(h->page_len, h->page, MHD_RESPMEM_PERSISTENT);
     if (!r)
         return MHD_NO;
@@ -88,10 +89,24 @@ static http_result http_send_page(struct http_request *request)
     return result;
 }
 
+/* What the node cannot know of the process. */
+static void http_measure(struct serve *s)
+{
+    struct stats *m = &s->node.stats;
+    struct rusage used;
+
+    m->began_s = s->began_s;
+    m->certificate_ends_s = tls_ends(s->conf->members_tls);
+    if (getrusage(RUSAGE_SELF, &used) == 0)
+        m->cpu_ms = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+                    (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
 static http_result http_metrics(struct http_request *r)
 {
     struct bytes metrics = {0};
 
+    http_measure(r->http->serve);
     metrics_write(&r->http->serve->node, &metrics);
     return http_send(r->connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", (char *)metrics.at,
                      bytes_len(&metrics), NULL);
@@ -118,11 +133,12 @@ static http_result http_send_json(struct http_request *r, unsigned status, FILE 
     return MHD_NO;
 }
 
-static http_result http_status(struct http_request *r)
+/* Answers with the reply to a command that needs no rights and no other member. */
+static http_result http_answer_now(struct http_request *r, const char *command)
 {
     struct session nobody = {.node = &r->http->serve->node};
     struct client c = {.session = &nobody, .protocol = 3};
-    const struct resp_request request = {.count = 1, .word = {{"STATUS", 6}}};
+    const struct resp_request request = {.count = 1, .word = {{command, strlen(command)}}};
     char *text = NULL;
     size_t len;
     FILE *to = open_memstream(&text, &len);
@@ -138,6 +154,16 @@ static http_result http_status(struct http_request *r)
     return http_send_json(r, MHD_HTTP_OK, to, &text, &len, NULL);
 }
 
+static http_result http_status(struct http_request *r)
+{
+    return http_answer_now(r, "STATUS");
+}
+
+static http_result http_views(struct http_request *r)
+{
+    return http_answer_now(r, "VIEWS");
+}
+
 /* ------------------------------------------------------------------------------------------------------------- logins */
 
 static const char *http_header(const struct http_request *r, const char *name)
@@ -150,7 +176,7 @@ static void http_describe_login(const struct http_request *r, const struct login
 {
     uint64_t age_ms = http_now_ms(r->http) - login->since_ms;
 
-    fprintf(to, "{\"operator\": %s, \"from\": ", login->operates ? "true" : "false");
+    fprintf(to, "{\"operator\": %s, \"from\": ", login->who->operates ? "true" : "false");
     reply_text_to_json(login->from, strlen(login->from), to);
     fprintf(to, ", \"seconds\": %" PRIu64, (LOGINS_MS - age_ms) / 1000);
 }
@@ -287,6 +313,11 @@ static http_result http_members(struct http_request *r)
     return http_ask_one(r, (const char *const[]){"MEMBER", "LIST", NULL, NULL});
 }
 
+static http_result http_replay(struct http_request *r)
+{
+    return http_ask_one(r, (const char *const[]){"REPLAY", http_argument(r, "name", ""), NULL, NULL});
+}
+
 static http_result http_force_unlock(struct http_request *r)
 {
     char name[HTTP_BODY_MAX + 1] = "";
@@ -311,11 +342,12 @@ static http_result http_add_name(void *user, enum MHD_ValueKind kind, const char
     memcpy(a->name, value, strlen(value));
     visit_command(&a->commands, (const char *const[]){"HOLDERS", value, NULL, NULL});
     visit_command(&a->commands, (const char *const[]){"WAITERS", value, NULL, NULL});
+    visit_command(&a->commands, (const char *const[]){"MAY", "me", "force-unlock", value});
     r->count++;
     return MHD_YES;
 }
 
-/* The clients that hold and await each of these locks. */
+/* The clients that hold and await each of these locks, and whether the login may take it away from them, and why. */
 static http_result http_claims(struct http_request *r)
 {
     char *text = NULL;
@@ -343,6 +375,8 @@ static http_result http_claims(struct http_request *r)
         if (reply) {
             reply = reply_to_json(reply, to);
             fputs(", \"waiters\": ", to);
+            reply = reply_to_json(reply, to);
+            fputs(", \"force\": ", to);
             reply_to_json(reply, to);
         }
         putc('}', to);
@@ -354,12 +388,13 @@ static http_result http_claims(struct http_request *r)
 /* ------------------------------------------------------------------------------------------------------------- routes */
 
 static const struct http_route http_routes[] = {
-    {"/", "GET", HTTP_ANYONE, http_send_page},      {"/metrics", "GET", HTTP_ANYONE, http_metrics},
-    {"/healthz", "GET", HTTP_ANYONE, http_health},  {"/status.json", "GET", HTTP_ANYONE, http_status},
-    {"/login", "POST", HTTP_OWN_PAGE, http_log_in}, {"/logout", "POST", HTTP_LOGIN, http_log_out},
-    {"/login.json", "GET", HTTP_LOGIN, http_login}, {"/members.json", "GET", HTTP_LOGIN, http_members},
-    {"/locks.json", "GET", HTTP_LOGIN, http_locks}, {"/claims.json", "GET", HTTP_LOGIN, http_claims},
-    {"/events", "GET", HTTP_LOGIN, http_follow},    {"/force-unlock", "POST", HTTP_LOGIN, http_force_unlock},
+    {"/", "GET", HTTP_ANYONE, http_send_page},        {"/metrics", "GET", HTTP_ANYONE, http_metrics},
+    {"/healthz", "GET", HTTP_ANYONE, http_health},    {"/status.json", "GET", HTTP_ANYONE, http_status},
+    {"/login", "POST", HTTP_OWN_PAGE, http_log_in},   {"/logout", "POST", HTTP_LOGIN, http_log_out},
+    {"/login.json", "GET", HTTP_LOGIN, http_login},   {"/members.json", "GET", HTTP_LOGIN, http_members},
+    {"/locks.json", "GET", HTTP_LOGIN, http_locks},   {"/claims.json", "GET", HTTP_LOGIN, http_claims},
+    {"/replay.json", "GET", HTTP_LOGIN, http_replay}, {"/views.json", "GET", HTTP_ANYONE, http_views},
+    {"/events", "GET", HTTP_LOGIN, http_follow},      {"/force-unlock", "POST", HTTP_LOGIN, http_force_unlock},
 };
 
 const struct http_route *http_find_route(const char *url, const char *method, bool *known)
@@ -384,11 +419,15 @@ http_result http_answer_request(struct http_request *r, bool known)
     if (!r->route)
         return known ? http_line(r->connection, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n")
                      : http_line(r->connection, MHD_HTTP_NOT_FOUND,
-                                 r->http->page
-                                     ? "there are /, /metrics, /healthz and /status.json\n"
-                                     : "there are /metrics, /healthz and /status.json; the page is not installed\n");
-    if (r->is_asked || r->route->needs == HTTP_ANYONE)
+                                 r->http->page ? "there are /, /metrics, /healthz, /status.json and /views.json\n"
+                                               : "there are /metrics, /healthz, /status.json and /views.json; the page "
+                                                 "is not installed\n");
+    if (r->is_asked)
         return r->route->answer(r);
+    if (r->route->needs == HTTP_ANYONE) {
+        wrong = conf_is_on_loopback(r->http->serve->conf->http.host) ? gate_objects_to_host(head.host) : NULL;
+        return wrong ? http_line(r->connection, MHD_HTTP_FORBIDDEN, wrong) : r->route->answer(r);
+    }
     if (r->too_long)
         return http_line(r->connection, MHD_HTTP_CONTENT_TOO_LARGE, "that is too long\n");
     if ((wrong = gate_objects(&head)))
@@ -401,6 +440,7 @@ http_result http_answer_request(struct http_request *r, bool known)
             return http_line(r->connection, MHD_HTTP_UNAUTHORIZED,
                              "log in first: dibs page-token prints an address that does\n");
         r->login = *login;
+        r->login.who = r->who = rights_copy(login->who);
     }
     return r->route->answer(r);
 }

@@ -87,15 +87,16 @@ struct http_request {
     struct MHD_Connection *connection;
     const struct http_route *route; /* or null: there is none */
     struct bytes body;
-    bool too_long;   /* the body is, and is not kept */
-    bool suspended;  /* its connection is */
-    bool is_asked;   /* the node has answered all that it was asked, or has taken too long */
-    bool late;       /* the latter */
-    bool follows;    /* it is a stream of events */
-    bool ended;      /* a stream of events ends when what is left has been read */
-    uint64_t due_ms; /* when it is late; a stream: when it says something again */
-    struct login login;
-    unsigned count; /* of asks */
+    bool too_long;          /* the body is, and is not kept */
+    bool suspended;         /* its connection is */
+    bool is_asked;          /* the node has answered all that it was asked, or has taken too long */
+    bool late;              /* the latter */
+    bool follows;           /* it is a stream of events */
+    bool ended;             /* a stream of events ends when what is left has been read */
+    uint64_t due_ms;        /* when it is late; a stream: when it says something again */
+    struct login login;     /* its secrets and its client are not kept */
+    struct rights_who *who; /* its client, or null: there is no login */
+    unsigned count;         /* of asks */
     struct http_ask {
         struct bytes commands;
         struct visit *visit; /* or null */

@@ -3,6 +3,7 @@
 #include "serve.h"
 
 #include "base/memory.h"
+#include "base/plain.h"
 #include "command/permit.h"
 #include "tls/tls.h"
 
@@ -99,8 +100,9 @@ bool serve_identify(struct serve *s, struct client *c, const struct stream *stre
         identify_secure(stream->tls, s->conf->rights && s->conf->rights->rules, who);
         rights_label(who, label);
         if (who->key || who->certs)
-            snprintf(from + strlen(from), sizeof from - strlen(from), ", %.60s", label);
+            snprintf(from + strlen(from), sizeof from - strlen(from), ", %.*s",
+                     (int)plain_cut(label, strlen(label), 60), label);
     }
-    memcpy(c->session->from, from, sizeof c->session->from - 1);
+    memcpy(c->session->from, from, plain_cut(from, strlen(from), sizeof c->session->from - 1));
     return permit_meet(c, who);
 }

@@ -1,23 +1,36 @@
-/* log.h - the daemon's log: lines on standard error. A slow reader does not block the daemon.
+/* log.h - files to which the daemon appends lines: its log, on standard error, and its audit trail. A slow reader does not
+ * block the daemon.
  *
  * A pipe without a reader, a stopped terminal or a disk that hangs makes a writer wait, and a daemon that waits loses
- * its lease. So the loop only puts lines into a buffer of LOG_ROOM bytes, and a thread writes them. A line that does
- * not fit is dropped and counted. The next line that fits is preceded by one that says how many lines were dropped. */
+ * its lease. So the loop only puts lines into a buffer, and a thread writes them. A line that does not fit is dropped and
+ * counted. So is a line that the file does not take, as a disk that is full. The next line that is written is preceded by one
+ * that says how many lines were dropped. A line of which the file has taken the beginning is written to its end before any
+ * other, so the file has whole lines only. */
 #ifndef DIBS_SERVE_LOG_H
 #define DIBS_SERVE_LOG_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LOG_ROOM = 1 << 16 };
+enum { LOG_ROOM = 1 << 16, LOG_AUDIT_ROOM = 1 << 20, LOG_LINE_MAX = 8192 };
 
-/* Starts the thread. Before that, and if no thread can be started, lines are written at once. */
-void log_begin(void);
-/* Logs a whole line, newline included. */
-void log_line(const char *line, size_t len);
-/* How many lines were dropped so far. */
-uint64_t log_dropped(void);
-/* Waits for a short time until all lines are written. exit() calls it. */
+struct log;
+/* Writes the line that says how many lines were dropped, newline included, of at most LOG_LINE_MAX bytes. Returns its length. */
+typedef size_t log_gap(void *user, uint64_t dropped, char *line);
+
+/* A log of `room` bytes on the open file `fd`. With a path it appends to that file instead, and log_reopen closes it and
+ * opens the path again. Returns null, and errno says why, if the file cannot be opened, or if no thread can be started for
+ * it; without a path, lines are written at once then. Logs are never freed: exit() waits for them, for a short time. */
+struct log *log_open(int fd, const char *path, size_t room, log_gap *gap, void *user);
+/* Logs a whole line, newline included, of at most LOG_LINE_MAX bytes. */
+void log_line(struct log *log, const char *line, size_t len);
+/* How many lines were dropped so far. *error becomes why the last one was: what the file said (errno), or 0, since it had not taken
+ * others in time. */
+uint64_t log_dropped(struct log *log, int *error);
+/* The file may have been renamed: opens its path again, when the thread comes to it, which does not wait any longer for
+ * the old file to take something. If that fails, the old file stays. */
+void log_reopen(struct log *log);
+/* Waits for a short time until all lines of all logs are written. exit() calls it. */
 void log_end(void);
 
 #endif

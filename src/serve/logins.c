@@ -22,21 +22,25 @@ static void logins_write(const uint8_t random[LOGINS_RANDOM], char secret[LOGINS
         snprintf(secret + 2 * k, 3, "%02x", random[k]);
 }
 
-const char *logins_invite(struct logins *l, bool operates, const char *from, const uint8_t random[LOGINS_RANDOM],
-                          uint64_t now_ms)
+const char *logins_invite(struct logins *l, const struct rights_who *who, const char *from,
+                          const uint8_t random[LOGINS_RANDOM], uint64_t now_ms)
 {
+    bool operates = who && who->operates;
     struct login_token *at = l->token[operates];
 
     for (struct login_token *t = at; t < l->token[operates] + LOGINS_TOKENS_MAX; t++)
         if (at->secret[0] && (!t->secret[0] || t->since_ms < at->since_ms))
             at = t;
     logins_write(random, at->secret);
+    rights_free(at->who);
+    at->who = rights_copy(who);
     snprintf(at->from, sizeof at->from, "%s", from);
     at->since_ms = now_ms;
     return at->secret;
 }
 
-static struct login *logins_begin(struct logins *l, bool operates, const struct login_token *t,
+/* The token's client is the login's from now on. */
+static struct login *logins_begin(struct logins *l, bool operates, struct login_token *t,
                                   const uint8_t random[2 * LOGINS_RANDOM], uint64_t now_ms)
 {
     struct login *at = l->login[operates];
@@ -47,9 +51,11 @@ static struct login *logins_begin(struct logins *l, bool operates, const struct 
     logins_write(random, at->cookie);
     logins_write(random + LOGINS_RANDOM, at->pass);
     memcpy(at->from, t->from, sizeof at->from);
+    rights_free(at->who);
+    at->who = t->who;
+    t->who = NULL;
     at->since_ms = now_ms;
     at->number = ++l->count;
-    at->operates = operates;
     return at;
 }
 
@@ -101,7 +107,18 @@ void logins_close(struct logins *l, uint64_t number)
     for (unsigned k = 0; k < 2 * LOGINS_MAX; k++) {
         struct login *x = &l->login[k / LOGINS_MAX][k % LOGINS_MAX];
 
-        if (x->number == number)
+        if (x->number == number) {
+            rights_free(x->who);
             *x = (struct login){.number = 0};
+        }
     }
+}
+
+void logins_free(struct logins *l)
+{
+    for (unsigned k = 0; k < 2 * LOGINS_TOKENS_MAX; k++)
+        rights_free(l->token[k / LOGINS_TOKENS_MAX][k % LOGINS_TOKENS_MAX].who);
+    for (unsigned k = 0; k < 2 * LOGINS_MAX; k++)
+        rights_free(l->login[k / LOGINS_MAX][k % LOGINS_MAX].who);
+    *l = (struct logins){.count = l->count};
 }

@@ -1,7 +1,8 @@
 /* logins.h - which browsers may see more on the daemon's page than members and numbers.
  *
  * A client of the daemon asks for a *token* (dibs page-token) and opens the page with it. The token works once and for
- * LOGINS_TOKEN_MS. It opens a *login*, which has the rights of that client: those of a reader, or of an operator.
+ * LOGINS_TOKEN_MS. It opens a *login*, which is that client: what the client has proved to be, the login has (rights.h). So
+ * the rules decide, at each request, what it may see and do.
  *
  * A login has two secrets, and a request has to show both. The *cookie* is kept by the browser, and no script can read
  * it; but a browser sends it to every port of the same host. The *pass* is kept by the page, in storage that belongs to
@@ -14,6 +15,8 @@
  * This file does no I/O: the time and the random bytes are arguments. Secrets are compared in constant time. */
 #ifndef DIBS_SERVE_LOGINS_H
 #define DIBS_SERVE_LOGINS_H
+
+#include "rights/rights.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,15 +33,16 @@ enum {
 struct login_token {
     char secret[LOGINS_SECRET]; /* "": this place is free */
     char from[64];              /* see struct session */
+    struct rights_who *who;     /* or null: this place is free */
     uint64_t since_ms;
 };
 
 struct login {
     char cookie[LOGINS_SECRET], pass[LOGINS_SECRET]; /* "": this place is free */
     char from[64];
+    struct rights_who *who; /* or null */
     uint64_t since_ms;
     uint64_t number; /* no two logins have the same one */
-    bool operates;
 };
 
 struct logins {
@@ -47,9 +51,9 @@ struct logins {
     uint64_t count; /* logins so far */
 };
 
-/* Makes a token for a client that comes from `from`, and returns its text, which is valid until the next call. */
-const char *logins_invite(struct logins *l, bool operates, const char *from, const uint8_t random[LOGINS_RANDOM],
-                          uint64_t now_ms);
+/* Makes a token for this client, which comes from `from`, and returns its text, which is valid until the next call. */
+const char *logins_invite(struct logins *l, const struct rights_who *who, const char *from,
+                          const uint8_t random[LOGINS_RANDOM], uint64_t now_ms);
 /* Uses a token. Returns the login that it opens; or null if the token is unknown, too old or used already. */
 const struct login *logins_open(struct logins *l, const char *token, const uint8_t random[2 * LOGINS_RANDOM],
                                 uint64_t now_ms);
@@ -58,5 +62,6 @@ const struct login *logins_find(const struct logins *l, const char *cookie, cons
 /* Is the login of this number still open? */
 bool logins_lasts(const struct logins *l, uint64_t number, uint64_t now_ms);
 void logins_close(struct logins *l, uint64_t number);
+void logins_free(struct logins *l);
 
 #endif

@@ -19,28 +19,27 @@ const char *const page_headers[][2] = {
     {NULL, NULL},
 };
 
-/* The page that belongs to this program. */
-static FILE *page_find(void)
+bool page_path(char *path, size_t size)
 {
     static const char *const places[] = {"dibs-lab.html", "../share/dibs/dibs-lab.html"};
-    char program[PATH_MAX], path[PATH_MAX + 64];
+    char program[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-    FILE *file = NULL;
 
     if (len < 0)
-        return NULL;
+        return false;
     program[len] = 0;
     *(strrchr(program, '/') + 1) = 0;
-    for (unsigned k = 0; k < sizeof places / sizeof places[0] && !file; k++) {
-        snprintf(path, sizeof path, "%s%s", program, places[k]);
-        file = fopen(path, "r");
-    }
-    return file;
+    for (unsigned k = 0; k < sizeof places / sizeof places[0]; k++)
+        if ((size_t)snprintf(path, size, "%s%s", program, places[k]) < size && access(path, R_OK) == 0)
+            return true;
+    return false;
 }
 
 char *page_read(const char *path, size_t *len, char *wrong, size_t wrong_size)
 {
-    FILE *file = path ? fopen(path, "r") : page_find();
+    char found[PATH_MAX];
+    const char *at = path ? path : page_path(found, sizeof found) ? found : NULL;
+    FILE *file = at ? fopen(at, "r") : NULL;
     char *text;
     long size;
 

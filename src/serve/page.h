@@ -2,9 +2,13 @@
 #ifndef DIBS_SERVE_PAGE_H
 #define DIBS_SERVE_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PAGE_SIZE_MAX = 16 << 20 };
+
+/* The file that is beside the program or in ../share/dibs; false if there is none. */
+bool page_path(char *path, size_t size);
 
 /* Reads the file, or, if the path is null, looks for it beside the program and in ../share/dibs. Returns its bytes, to be
  * freed; or null, and a line in `wrong`. */

@@ -16,7 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MS = 100, REFUSED_RETRY_MS = 1000, CALL_MS_MIN = 1000, STRANGERS_MAX = 64, HELLO_ROOM = 512 };
+enum {
+    RETRY_MS = 100,
+    RETRY_MS_MIN = 5,
+    REFUSED_RETRY_MS = 1000,
+    CALL_MS_MIN = 1000,
+    STRANGERS_MAX = 64,
+    HELLO_ROOM = 512
+};
 
 static void peers_dial(uv_timer_t *timer);
 
@@ -49,7 +56,29 @@ static void peers_tell(struct serve_peer *p, const char *reason)
     if (p->untold)
         serve_log(p->serve, "%s: %" PRIu64 " lines were left out", p->member->name, p->untold);
     p->untold = 0;
-    serve_log(p->serve, "%s: %s", p->member->name, reason);
+    serve_say(p->serve, peers_link(p)->state == LINK_UP ? RECORD_INFO : RECORD_WARNING, "%s: %s", p->member->name,
+              reason);
+}
+
+static void peers_tell_connected(struct serve_peer *p)
+{
+    const struct link *link = peers_link(p);
+    char line[96];
+
+    snprintf(line, sizeof line, "connected; it is older, and the link uses version %u of the protocol", link->version);
+    peers_tell(p, link->version < link->self->newest ? line : "connected");
+}
+
+/* The pause before the next attempt to connect. A member that was connected for a while may just be restarted: the first
+ * attempts follow each other quickly. */
+static uint64_t peers_pause(struct serve_peer *p, uint64_t retry_ms)
+{
+    uint64_t pause_ms = p->pause_ms ? p->pause_ms : RETRY_MS_MIN;
+
+    if (retry_ms != RETRY_MS)
+        return retry_ms;
+    p->pause_ms = 2 * pause_ms < RETRY_MS ? 2 * pause_ms : RETRY_MS;
+    return pause_ms;
 }
 
 /* Closes the connection, or ends the attempt to make one. */
@@ -62,7 +91,7 @@ static void peers_drop(struct serve_peer *p, uint64_t retry_ms)
     resolve_forget(p->asked);
     p->asked = NULL;
     if (peers_dials(p) && !peers_link(p)->banned && !p->serve->stopping)
-        uv_timer_start(&p->retry, peers_dial, retry_ms, 0);
+        uv_timer_start(&p->retry, peers_dial, peers_pause(p, retry_ms), 0);
 }
 
 /* The connection has ended, and the node is told so. */
@@ -110,7 +139,7 @@ void serve_peers_do(struct serve *s, struct node_output *out)
 /* Has an attempt to connect taken too long? (The node ends connections on which nothing arrives.) */
 static bool peers_is_unanswered(const struct serve_peer *p)
 {
-    uint64_t lease_ms = p->serve->conf->lease_ms;
+    uint64_t lease_ms = serve_lease_ms(p->serve);
 
     return p->stream && peers_link(p)->state == LINK_DOWN &&
            uv_now(&p->serve->loop) - p->called_ms >= (lease_ms > CALL_MS_MIN ? lease_ms : CALL_MS_MIN);
@@ -125,8 +154,11 @@ void serve_peers_mind(struct serve *s)
             peers_tell(p, "does not answer");
             peers_drop(p, RETRY_MS);
         }
-        if (peers_link(p)->state == LINK_UP)
-            peers_tell(p, "connected");
+        if (peers_link(p)->state == LINK_UP) {
+            peers_tell_connected(p);
+            if (uv_now(&p->serve->loop) - p->called_ms >= CALL_MS_MIN)
+                p->pause_ms = 0;
+        }
         if (p->stream)
             stream_read(p->stream, !link_is_full(peers_link(p)));
     }
@@ -159,7 +191,8 @@ static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
         }
         p->is_kin = true;
     }
-    serve_tell(p->serve, (struct node_input){.type = NODE_PEER_BYTES, .member = p->member, .bytes = bytes, .len = len});
+    serve_tell_in_turn(p->serve,
+                       (struct node_input){.type = NODE_PEER_BYTES, .member = p->member, .bytes = bytes, .len = len});
 }
 
 static void peers_end(struct stream *stream)

@@ -1,10 +1,12 @@
 /* renew.c - SIGHUP: the daemon reads its keys and certificates again, and the rules for clients.
  *
  * The files may be on a network, or on a disk that is slow, so a thread of libuv reads them. Meanwhile the loop goes on with
- * the old ones. Connections that exist keep what they were made with; new connections use the keys that were read. Rules apply to
+ * the old ones. The file of the audit trail is opened again, as it may have been renamed. Connections that exist keep what they were made with; new connections use the keys that were read. Rules apply to
  * every client from then on; what a client holds stays. If anything is wrong with the rules, the old ones stay. Other settings of the file take a
  * restart. A SIGHUP that comes while the files are being read makes the daemon read them once more. */
 #include "serve.h"
+
+#include "log.h"
 
 #include <stdlib.h>
 
@@ -13,7 +15,11 @@ static void renew_read(uv_work_t *work)
 {
     struct serve *s = work->data;
 
-    s->renewal.good = !s->conf->members_tls || conf_read_secrets(s->draft, &s->renewal.fresh);
+    s->renewal.good = true;
+    if (s->conf->members_tls) {
+        s->renewal.good = conf_read_secrets(s->draft, &s->renewal.fresh);
+        tls_end_thread();
+    }
     s->renewal.rights = s->draft->file ? conf_read_rights(&s->renewal.rules, s->draft->file) : NULL;
 }
 
@@ -21,12 +27,12 @@ static void renew_begin(struct serve *s);
 
 static void renew_tell(struct serve *s, const char *what, bool good, const struct conf_draft *d)
 {
-    serve_log(s,
+    serve_say(s, good ? RECORD_INFO : RECORD_WARNING,
               good ? "SIGHUP: %s were read again, for connections to come"
                    : "SIGHUP: %s stay as they were, because of this:",
               what);
     for (unsigned k = 0; !good && k < d->mistakes && k < CONF_MISTAKES_MAX; k++)
-        serve_log(s, "%s", d->mistake[k].text);
+        serve_warn(s, "%s", d->mistake[k].text);
 }
 
 static void renew_rules(struct serve *s)
@@ -74,10 +80,14 @@ void serve_renew(uv_signal_t *signal, int number)
     struct serve *s = signal->data;
 
     (void)number;
-    if (!s->conf->members_tls && !s->draft->file)
+    if (s->trail) {
+        log_reopen(s->trail);
+        serve_log(s, "SIGHUP: the audit trail goes on in %s", s->conf->audit);
+    }
+    if (!s->conf->members_tls && !s->draft->file && !s->trail)
         serve_log(s, "SIGHUP: there are no keys and certificates to be read again");
     else if (s->renewing)
         s->renewal.again = true;
-    else
+    else if (s->conf->members_tls || s->draft->file)
         renew_begin(s);
 }

@@ -26,9 +26,13 @@ void reply_text_to_json(const char *text, size_t len, FILE *to)
 
 const char *reply_to_json(const char *at, FILE *to)
 {
-    const char *end = strstr(at, "\r\n"), *rest = end + 2;
-    unsigned long number = strtoul(at + 1, NULL, 10);
+    const char *end = strstr(at, "\r\n"), *rest = end ? end + 2 : at + strlen(at);
+    unsigned long number = end ? strtoul(at + 1, NULL, 10) : 0;
 
+    if (!end || (*at == '$' && strlen(rest) < number + 2)) { /* the node was cut off within its reply */
+        fputs("null", to);
+        return at + strlen(at);
+    }
     switch (*at) {
     case ':':
         fprintf(to, "%lu", number);

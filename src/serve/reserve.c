@@ -133,16 +133,16 @@ void serve_mind_memory(struct serve *s)
     reserve_look(s);
     s->is_short = mem_is_short();
     if (s->is_short && !was_short)
-        serve_log(s, "out of memory: clients are refused what would have to be kept; give this daemon more memory, or "
-                     "let clients hold fewer locks");
+        serve_warn(s, "out of memory: clients are refused what would have to be kept; give this daemon more memory, or "
+                      "let clients hold fewer locks");
     else if (was_short && !s->is_short)
         serve_log(s, "there is memory again");
     if (s->is_full && !was_full)
-        serve_log(s,
-                  "%" PRIu64 " bytes are allocated, and %" PRIu64
-                  " are the bound: clients are refused what would have to be kept; raise --memory-max, or let clients "
-                  "hold fewer locks",
-                  s->node.stats.memory, s->conf->memory_max);
+        serve_warn(s,
+                   "%" PRIu64 " bytes are allocated, and %" PRIu64
+                   " are the bound: clients are refused what would have to be kept; raise --memory-max, or let clients "
+                   "hold fewer locks",
+                   s->node.stats.memory, s->conf->memory_max);
     else if (was_full && !s->is_full)
         serve_log(s, "there is room below --memory-max again");
 }

@@ -7,7 +7,6 @@
 #include "tls/tls.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static struct tls_keys *secrets_load(struct conf_draft *d, struct tls_conf *conf, bool cert)
 {
@@ -49,11 +48,11 @@ static bool secrets_derive(const struct key *cluster, struct tls_conf *members, 
 static bool secrets_are_secret(struct conf_draft *d)
 {
     const struct conf_setting *file = &d->set[CONF_CERT_KEY];
-    struct stat mode;
+    char why[512];
 
-    if (!file->text || stat(file->text, &mode) != 0 || !(mode.st_mode & 07))
+    if (!file->text || tls_cert_key_is_secret(file->text, why, sizeof why))
         return true;
-    conf_mistake(d, file, "every user can read %s; change that with chmod 600", file->text);
+    conf_mistake(d, file, "%s", why);
     return false;
 }
 
@@ -78,6 +77,32 @@ void conf_use_secrets(struct serve_conf *conf, const struct secrets *fresh)
     conf->clients_tls = fresh->clients;
 }
 
+/* An agent is a client of the members: a client key has all that is needed, and a cluster key proves that of an operator. */
+static bool secrets_of_agent(struct conf_draft *d, struct serve_conf *conf)
+{
+    const struct conf_setting *file = &d->set[CONF_KEY];
+    struct key key, proof, daemon;
+    struct tls_conf tls = {.proof = &proof, .trusts = 1};
+    char why[512];
+
+    if (!file->text)
+        return true;
+    if (!key_read(&key, file->text, why, sizeof why)) {
+        conf_mistake(d, file, "%s", why);
+        return false;
+    }
+    proof = key.client ? key : key_derive(&key, KEY_OPERATORS);
+    daemon = key.client ? key : key_derive(&key, KEY_DAEMONS);
+    tls.name = key.name;
+    memcpy(tls.trusted[0], key.daemon, KEY_LEN);
+    if (key.client || key_public(&daemon, tls.trusted[0]))
+        conf->members_tls = secrets_load(d, &tls, false);
+    explicit_bzero(&key, sizeof key);
+    explicit_bzero(&proof, sizeof proof);
+    explicit_bzero(&daemon, sizeof daemon);
+    return conf->members_tls;
+}
+
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *file = &d->set[CONF_KEY];
@@ -87,6 +112,8 @@ bool conf_secrets(struct conf_draft *d, struct serve_conf *conf)
 
     conf->has_key = file->text;
     conf->has_cert = d->set[CONF_CERT].text;
+    if (d->set[CONF_CONNECT].text)
+        return secrets_of_agent(d, conf);
     if (!conf->has_key && !conf->has_cert)
         return true;
     if (!secrets_are_secret(d))

@@ -1,13 +1,16 @@
 /* serve.c - see serve.h. */
 #include "serve.h"
 
+#include "agent.h"
 #include "http.h"
 #include "log.h"
+#include "relays.h"
 
 #include "base/memory.h"
 #include "base/spin.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
@@ -22,21 +25,64 @@
 
 enum { MEMORY_MUCH = 1 << 24, MEMORY_LOOK_MS = 1000 };
 
-/* Logs a line in one write. Its arguments may come from outside, so control characters are replaced. */
-void serve_log(const struct serve *s, const char *format, ...)
+struct log_record serve_record(const struct serve *s, enum record_level level)
 {
-    char line[8192];
-    int head = snprintf(line, sizeof line, "dibs: %s: ", s->conf->member[s->conf->self].name);
-    va_list args;
-    size_t len;
+    struct timespec now;
 
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (struct log_record){.level = level,
+                               .time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000,
+                               .member = s->conf->member[s->conf->self].name};
+}
+
+void serve_say(const struct serve *s, enum record_level level, const char *format, ...)
+{
+    char text[RECORD_LINE_MAX / 2], line[RECORD_LINE_MAX];
+    struct log_record r;
+    va_list args;
+
+    if (level > s->conf->log_level)
+        return;
+    r = serve_record(s, level);
     va_start(args, format);
-    vsnprintf(line + head, sizeof line - (size_t)head - 1, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    link_make_printable(line);
-    len = strlen(line);
-    line[len] = '\n';
-    log_line(line, len + 1);
+    r.text = text;
+    log_line(s->log, line, record_print(&r, s->conf->log_format, line));
+}
+
+/* The line about lines that were dropped. */
+static size_t serve_print_gap(const struct serve *s, enum record_format format, uint64_t dropped,
+                              char line[RECORD_LINE_MAX])
+{
+    char text[128];
+    struct log_record r = serve_record(s, RECORD_WARNING);
+
+    snprintf(text, sizeof text, "%" PRIu64 " lines of this log were dropped, as nothing has taken them", dropped);
+    r.text = text;
+    return record_print(&r, format, line);
+}
+
+static size_t serve_log_gap(void *user, uint64_t dropped, char *line)
+{
+    const struct serve *s = user;
+
+    return serve_print_gap(s, s->conf->log_format, dropped, line);
+}
+
+static size_t serve_trail_gap(void *user, uint64_t dropped, char *line)
+{
+    return serve_print_gap(user, RECORD_JSON, dropped, line);
+}
+
+/* Opens the log, and the audit trail. Returns false after a line in the log if that fails. */
+static bool serve_open_logs(struct serve *s)
+{
+    s->log = log_open(STDERR_FILENO, NULL, LOG_ROOM, serve_log_gap, s);
+    if (s->conf->audit && !(s->trail = log_open(-1, s->conf->audit, LOG_AUDIT_ROOM, serve_trail_gap, s)))
+        serve_fail(s, "cannot append to the audit trail %s: %s; choose another file with --audit", s->conf->audit,
+                   strerror(errno));
+    return !s->conf->audit || s->trail;
 }
 
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason)
@@ -55,7 +101,7 @@ void serve_log_refusal(struct serve *s, const struct stream *stream, const char 
         uv_ip_name((struct sockaddr *)&address, name, sizeof name);
     if (r->untold)
         snprintf(more, sizeof more, " (%" PRIu64 " more since the last one)", r->untold);
-    serve_log(s, "a connection from %s was refused: it %s%s", name, reason, more);
+    serve_warn(s, "a connection from %s was refused: it %s%s", name, reason, more);
     snprintf(r->told, sizeof r->told, "%s", reason);
     r->told_ms = uv_now(&s->loop);
     r->untold = 0;
@@ -66,7 +112,9 @@ static void serve_look_at_doors(uv_timer_t *timer)
     struct serve *s = timer->data;
     bool peers = serve_peers_patience(s), clients = serve_clients_patience(s);
 
-    if (peers || clients)
+    if (!ring_empty(&s->ended) && !s->stopping)
+        uv_timer_start(&s->patience, serve_look_at_doors, 1, 0);
+    else if (peers || clients)
         serve_be_patient(s);
 }
 
@@ -105,12 +153,17 @@ bool serve_listen(struct serve *s, uv_tcp_t *door, const struct serve_member *at
     if (!error)
         error = uv_listen((uv_stream_t *)door, BACKLOG, come);
     if (error)
-        serve_log(s, "cannot listen on %s:%d: %s; choose another place with %s", at->host, at->port, uv_strerror(error),
-                  option);
+        serve_fail(s, "cannot listen on %s:%d: %s; choose another place with %s", at->host, at->port,
+                   uv_strerror(error), option);
     return !error;
 }
 
 /* Leases need a clock that cannot be set, and that goes on while the machine sleeps. */
+uint64_t serve_lease_ms(const struct serve *s)
+{
+    return s->node.agree ? s->node.conf.lease_ms : s->conf->lease_ms;
+}
+
 static uint64_t serve_now_ms(void)
 {
     struct timespec now;
@@ -119,9 +172,18 @@ static uint64_t serve_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Work that is done in pieces is due at once again, and each piece has to have a turn of its own (I31). libuv calls a timer that was started with
+ * a delay of 0 again before it looks at connections; likewise one whose time has come while another timer's work was done. */
 static void serve_due(uv_timer_t *timer)
 {
-    serve_tell(timer->data, (struct node_input){.type = NODE_TIME});
+    struct serve *s = timer->data;
+
+    if (s->was_due) {
+        uv_timer_start(timer, serve_due, 1, 0);
+        return;
+    }
+    s->was_due = true;
+    serve_tell(s, (struct node_input){.type = NODE_TIME});
 }
 
 static void serve_set_timer(struct serve *s)
@@ -139,52 +201,68 @@ static void serve_set_timer(struct serve *s)
     if (due == UINT64_MAX)
         uv_timer_stop(&s->due);
     else
-        uv_timer_start(&s->due, serve_due, due > now ? due - now : 0, 0);
+        uv_timer_start(&s->due, serve_due, due > now ? due - now : 1, 0); /* see serve_due */
 }
 
-/* The C library keeps freed memory between blocks that are in use. When much has been freed, it is told to give it back
- * to the system. The memory in use is estimated, since the C library would have to visit every free block. */
+/* The C library keeps freed memory between blocks that are in use. When many buffers have been freed, it is told to give them back
+ * to the system, which counts as part of a turn. It visits every free block in one piece; what there may be very many of is not
+ * among them (base/slab.h), and buffers are bounded (clients.c). */
 static void serve_give_back_memory(struct serve *s)
 {
-    enum { NAME_SIZE = 256, HOLDER_SIZE = 512 };
-    uint64_t used = s->buffered + NAME_SIZE * s->node.locks.count + HOLDER_SIZE * s->node.stats.holders;
-
-    if (used > s->memory_most)
-        s->memory_most = used;
-    /* While names are being forgotten, what is free is in many small blocks, each of which would be looked at. */
-    if (s->memory_most < MEMORY_MUCH || used > s->memory_most / 2 || locks_is_busy(&s->node.locks))
+    if (s->buffered > s->memory_most)
+        s->memory_most = s->buffered;
+    if (s->memory_most < MEMORY_MUCH || s->buffered > s->memory_most / 2)
         return;
+    turn_touch(&s->turn);
     malloc_trim(0);
-    s->memory_most = used;
+    s->memory_most = s->buffered;
 }
 
 /* A long turn delays heartbeats and all clients, so it is logged, with what was done in it. */
 static void serve_end_turn(struct serve *s)
 {
     enum { SOON_MS = 1000 };
+    static const char *const what[] = {[NODE_TIME] = "the time",
+                                       [NODE_PEER_OPENED] = "a connection to a member",
+                                       [NODE_PEER_BYTES] = "bytes of a member",
+                                       [NODE_PEER_ROOM] = "room for bytes to a member",
+                                       [NODE_PEER_CLOSED] = "the end of a connection to a member",
+                                       [NODE_CLIENT_BYTES] = "bytes of a client",
+                                       [NODE_CLIENT_ROOM] = "room for bytes to a client",
+                                       [NODE_CLIENT_CLOSED] = "a client that has gone",
+                                       [NODE_CLIENT_BROKEN] = "a client whose connection has broken",
+                                       [NODE_WRITTEN] = "the disk",
+                                       [NODE_LEAVE] = "the end of the daemon",
+                                       [NODE_GO_ON] = "commands of clients that had to wait"};
     unsigned reads = s->turn.reads;
-    uint64_t ms = 0, cpu_ms = 0, limit_ms = s->conf->lease_ms / 8;
+    uint64_t ms = 0, cpu_ms = 0, limit_ms = serve_lease_ms(s) / 8;
+    int error;
 
+    serve_give_back_memory(s);
     if (turn_end(&s->turn, &ms, &cpu_ms)) {
         stats_add_time(&s->node.stats.turn, ms);
         stats_add_time(&s->node.stats.turn_cpu, cpu_ms);
     }
-    s->node.stats.log_dropped = log_dropped();
+    s->node.stats.log_dropped = log_dropped(s->log, &error) + serve_mind_trail(s);
     if (ms > limit_ms && (cpu_ms > limit_ms || uv_now(&s->loop) - s->slow_ms >= SOON_MS)) {
-        serve_log(s,
-                  "a turn took %" PRIu64 " ms, %" PRIu64
-                  " ms of them on the processor, in which nothing else was done (an eighth of the lease is %" PRIu64
-                  " ms): %u reads, view %" PRIu64 ", %zu locks",
-                  ms, cpu_ms, limit_ms, reads, s->node.view.number, s->node.locks.count);
+        serve_warn(s,
+                   "a turn took %" PRIu64 " ms, %" PRIu64
+                   " ms of them on the processor, in which nothing else was done (an eighth of the lease is %" PRIu64
+                   " ms): %u reads, view %" PRIu64 ", %zu locks; the longest event was %s, with %" PRIu64 " ms",
+                   ms, cpu_ms, limit_ms, reads, s->node.view.number, s->node.locks.count, what[s->longest.type],
+                   s->longest.ns / 1000000);
         s->slow_ms = uv_now(&s->loop);
     }
-    serve_give_back_memory(s);
+    s->longest.ns = 0;
 }
 
 /* libuv is about to wait for events. The turn ends here, and the events of the poll begin another one. */
 static void serve_before_poll(uv_prepare_t *prepare)
 {
-    serve_end_turn(prepare->data);
+    struct serve *s = prepare->data;
+
+    serve_end_turn(s);
+    s->was_due = false;
 }
 
 static void serve_again(uv_idle_t *again)
@@ -201,6 +279,7 @@ static void serve_again(uv_idle_t *again)
             door->connection_cb(door, 0);
     }
     /* Every client that has commands left gets one turn; what does not fit into the time waits for the next call. */
+    serve_relays_go_on(s);
     for (uint32_t left = node_wants_turns(&s->node); left && turn_touch(&s->turn) < TURN_NS; left--)
         serve_step(s, (struct node_input){.type = NODE_GO_ON});
     serve_do(s);
@@ -211,7 +290,8 @@ bool serve_lets_in(struct serve *s, uv_stream_t *door)
 {
     unsigned k = 0;
 
-    if (turn_touch(&s->turn) < TURN_NS && s->turn.callers < TURN_CALLERS) {
+    if (turn_touch(&s->turn) < TURN_NS &&
+        s->turn.callers < (unsigned)(s->turn.contended ? TURN_CALLERS_BUSY : TURN_CALLERS)) {
         s->turn.callers++;
         return true;
     }
@@ -249,19 +329,28 @@ static void serve_leave(struct serve *s, const char *why);
 
 void serve_step(struct serve *s, struct node_input in)
 {
+    uint64_t began_ns, took_ns;
+
     if (s->stopping)
         return;
     s->events++;
     serve_mind_memory(s);
-    in.late = turn_touch(&s->turn) > TURN_NS;
-    in.now_ms = serve_now_ms();
+    began_ns = turn_touch(&s->turn);
+    in.late = began_ns > TURN_NS;
+    in.now_ms = serve_now_ms(); /* after the bytes of the event have come (step.h) */
     node_step(&s->node, &in);
+    took_ns = turn_touch(&s->turn) - began_ns;
+    if (s->longest.ns <= took_ns) {
+        s->longest.ns = took_ns;
+        s->longest.type = in.type;
+    }
 }
 
 void serve_do(struct serve *s)
 {
     struct node_output out;
 
+    s->undone = 0;
     if (s->stopping)
         return;
     while (node_next_output(&s->node, &out)) {
@@ -273,7 +362,7 @@ void serve_do(struct serve *s)
         if (out.member)
             serve_peers_do(s, &out);
         else
-            serve_log(s, "%s", out.text);
+            serve_say(s, out.warns ? RECORD_WARNING : RECORD_INFO, "%s", out.text);
         node_did(&s->node, &out);
     }
     serve_peers_mind(s);
@@ -281,7 +370,7 @@ void serve_do(struct serve *s)
         serve_go_on(s);
     serve_set_timer(s);
     if (node_broken(&s->node)) {
-        serve_log(s, "cannot go on: %s", node_broken(&s->node));
+        serve_fail(s, "cannot go on: %s", node_broken(&s->node));
         serve_end(s, 1);
     } else if (s->leave_by_ms && (node_has_left(&s->node) || serve_now_ms() >= s->leave_by_ms)) {
         serve_hand_over(s);
@@ -297,6 +386,17 @@ void serve_tell(struct serve *s, struct node_input in)
     serve_do(s);
 }
 
+void serve_tell_in_turn(struct serve *s, struct node_input in)
+{
+    struct node_output out;
+
+    serve_step(s, in);
+    while (!s->stopping && node_next_urgent(&s->node, &out))
+        ((struct serve_user *)client_user(out.client))->carry_out(s, &out);
+    if (++s->undone >= SERVE_BATCH)
+        serve_do(s);
+}
+
 /* Ends the daemon. In a cluster, it tells the other members first, so that they need not wait for its lease to run
  * out. */
 static void serve_leave(struct serve *s, const char *why)
@@ -308,7 +408,7 @@ static void serve_leave(struct serve *s, const char *why)
         serve_end(s, 0);
         return;
     }
-    s->leave_by_ms = serve_now_ms() + s->conf->lease_ms / 4;
+    s->leave_by_ms = serve_now_ms() + serve_lease_ms(s) / 4;
     serve_tell(s, (struct node_input){.type = NODE_LEAVE});
 }
 
@@ -340,7 +440,7 @@ static const char *serve_objects(void *user, const char *name, const char *addre
 
 static const char *serve_invite(void *user, const struct client *c, char *url, size_t size)
 {
-    return serve_http_invite(user, c->operates, c->session->from, url, size);
+    return serve_http_invite(user, c->who, c->session->from, url, size);
 }
 
 static enum node_login serve_login(void *user, const char *name, size_t name_len, const char *password, size_t len)
@@ -372,7 +472,7 @@ static void serve_tell_roster(const struct serve *s, const struct view *roster)
         same = strcmp(view->member[k].name, roster->member[k].name) == 0 &&
                strcmp(view->member[k].address, roster->member[k].address) == 0;
     if (!same)
-        serve_log(
+        serve_warn(
             s,
             "the members are those of its journal in %s, not those it was started with; for another cluster choose "
             "another directory with --data",
@@ -386,14 +486,14 @@ static void serve_written(void *user, unsigned records, uint64_t took_ms, int er
     if (records)
         stats_add_time(&s->node.stats.disk, took_ms);
     if (error)
-        serve_log(s, "cannot write to its journal in %s: %s; see to the disk, and start it again", s->conf->data,
-                  strerror(error));
-    else if (took_ms >= s->conf->lease_ms / 4)
-        serve_log(s,
-                  "the disk under %s took %" PRIu64
-                  " ms to write some bytes; the cluster waits for it when its members "
-                  "change: see to the disk",
-                  s->conf->data, took_ms);
+        serve_fail(s, "cannot write to its journal in %s: %s; see to the disk, and start it again", s->conf->data,
+                   strerror(error));
+    else if (took_ms >= serve_lease_ms(s) / 4)
+        serve_warn(s,
+                   "the disk under %s took %" PRIu64
+                   " ms to write some bytes; the cluster waits for it when its members "
+                   "change: see to the disk",
+                   s->conf->data, took_ms);
     if (records)
         serve_tell(s, (struct node_input){.type = NODE_WRITTEN, .writes = records, .failed = error != 0});
 }
@@ -412,7 +512,7 @@ static bool serve_join_cluster(struct serve *s, const struct view *roster)
         serve_take_over(s, serve_now_ms());
     if (!opened || !node_agree(&s->node, &s->disk.disk, s->disk.content.at, bytes_len(&s->disk.content), roster,
                                s->conf->join, serve_now_ms(), &why)) {
-        serve_log(s, "%s", line);
+        serve_fail(s, "%s", line);
         return false;
     }
     disk_use_loop(&s->disk, &s->loop);
@@ -436,6 +536,7 @@ static bool serve_begin(struct serve *s)
                                             .policy = s->conf->policy,
                                             .policies = s->conf->policies,
                                             .lease_ms = alone ? 0 : s->conf->lease_ms,
+                                            .deadlock_ms = s->conf->deadlock_ms,
                                             .incarnation = alone ? 1 : (uint64_t)now.tv_sec,
                                             .fence = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
                                             .secret = serve_random(s) | 1,
@@ -443,6 +544,7 @@ static bool serve_begin(struct serve *s)
                                             .expiry_optional = s->conf->expiry_optional,
                                             .rights = s->conf->rights,
                                             .login = serve_login,
+                                            .audit_locks = s->conf->audit_locks,
                                             .audit = serve_audit,
                                             .random = serve_random,
                                             .is_short = serve_is_short,
@@ -489,8 +591,8 @@ static void serve_introduce(const struct serve *s)
     /* On many machines the machine's own name is a loopback address, while other machines look up another address for
      * it. */
     if (s->node.agree && conf->members_tls && !conf_is_number(self->host) && conf_is_on_loopback(conf->listen.host))
-        serve_log(s, "listens on %s, as %s is here, and no other machine can come there; say where with --listen",
-                  conf->listen.host, self->host);
+        serve_warn(s, "listens on %s, as %s is here, and no other machine can come there; say where with --listen",
+                   conf->listen.host, self->host);
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));
     if (conf->http.port)
@@ -525,6 +627,8 @@ static void serve_loop(struct serve *s)
     bool awake = false;
 
     while (!serve_is_over(s) && uv_run(&s->loop, awake || !ring_empty(&s->turn.later) ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
+        if (s->undone)
+            serve_do(s);
         serve_end_turn(s);
         turn_next(&s->turn);
         if (s->events == events) {
@@ -552,9 +656,28 @@ static bool serve_raise_limits(struct serve *s)
     getrlimit(RLIMIT_NOFILE, &limit);
     s->descriptors = limit.rlim_cur > 2 * KEPT ? limit.rlim_cur - KEPT : limit.rlim_cur / 2;
     if (limit.rlim_cur < LEAST)
-        serve_log(s, "may open no more than %d files, and needs %d at least; raise the limit (ulimit -n)",
-                  (int)limit.rlim_cur, LEAST);
+        serve_fail(s, "may open no more than %d files, and needs %d at least; raise the limit (ulimit -n)",
+                   (int)limit.rlim_cur, LEAST);
     return limit.rlim_cur >= LEAST;
+}
+
+/* Lookups run in threads that cannot be interrupted, and exit() would wait for them. */
+static void serve_quit(const struct serve *s, int status)
+{
+    if (s->resolving || s->renewing) {
+        log_end();
+        _exit(status);
+    }
+}
+
+static int serve_run_agent(struct serve *s)
+{
+    int status = agent_run(s);
+
+    uv_loop_close(&s->loop);
+    serve_quit(s, status);
+    free(s);
+    return status;
 }
 
 int serve_run(struct serve_conf *conf, struct conf_draft *draft)
@@ -567,6 +690,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     s = mem_new(sizeof *s);
     s->conf = conf;
     s->draft = draft;
+    s->began_s = time(NULL);
     s->disk.file = s->disk.lock = s->disk.dir = -1;
     turn_init(&s->turn);
     ring_init(&s->peers);
@@ -574,13 +698,14 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     serve_peers_init(s);
     serve_clients_init(s);
     signal(SIGPIPE, SIG_IGN);
-    if (!serve_raise_limits(s) || (error = uv_loop_init(&s->loop)) < 0) {
+    if (!serve_open_logs(s) || !serve_raise_limits(s) || (error = uv_loop_init(&s->loop)) < 0) {
         if (error)
-            serve_log(s, "cannot begin: %s", uv_strerror(error));
+            serve_fail(s, "cannot begin: %s", uv_strerror(error));
         free(s);
         return 1;
     }
-    log_begin();
+    if (conf->agent)
+        return serve_run_agent(s);
     uv_timer_init(&s->loop, &s->due);
     uv_timer_init(&s->loop, &s->patience);
     uv_idle_init(&s->loop, &s->again);
@@ -607,11 +732,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     serve_loop(s);
     uv_loop_close(&s->loop);
     begun = s->status == 0;
-    if (s->resolving ||
-        s->renewing) { /* lookups run in threads that cannot be interrupted, and exit() would wait for them */
-        log_end();
-        _exit(s->status);
-    }
+    serve_quit(s, s->status);
     node_free(&s->node);
     disk_close(&s->disk);
     free(s);

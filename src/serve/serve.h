@@ -8,11 +8,12 @@
 #include "conf.h"
 #include "disk.h"
 #include "door.h"
+#include "node/audit.h"
 #include "passwords.h"
 #include "step/step.h"
 #include "stream.h"
 
-enum { SERVE_PATIENCE_MS = 5000 };
+enum { SERVE_PATIENCE_MS = 5000, SERVE_BATCH = 32 };
 
 /* Another member, and the connection to it. */
 struct serve_peer {
@@ -25,6 +26,7 @@ struct serve_peer {
     unsigned calls;                /* how often this daemon has tried to connect to it */
     struct sockaddr_storage found; /* its last known address, in case its name cannot be looked up any more */
     uint64_t called_ms;            /* when the last attempt to connect began */
+    uint64_t pause_ms;             /* before the next attempt; 0: the shortest */
     bool is_kin;                   /* the peer is authenticated: by kin.h, or by TLS */
     char told[LINK_REASON_MAX];    /* the reason that was logged last, or was left out */
     uint64_t quiet_ms, untold;     /* log lines: until when the allowance is used up; how many were left out */
@@ -40,8 +42,9 @@ struct serve_refusals {
 /* Lines of the audit trail. Any client can cause them, so their number is limited. */
 struct serve_audits {
     uint64_t began_ms; /* of the second in which lines are counted */
-    uint32_t lines;
-    uint64_t untold; /* that were left out since the last line */
+    uint32_t lines[AUDIT_WHATS];
+    uint64_t untold[AUDIT_WHATS]; /* that were left out since the last line of the sort */
+    uint64_t dropped, dropped_ms; /* by the file: how many the log has told of, and when */
 };
 
 struct serve {
@@ -59,17 +62,26 @@ struct serve {
     uv_tcp_t clients_tcp_door;
     uv_timer_t due, patience;
     uint64_t due_ms; /* when `due` fires, if it is active */
+    bool was_due;    /* it has fired in this turn */
     uv_signal_t term, interrupt, hangup;
+    struct log *log, *trail; /* trail: null if --audit is not given */
     struct serve_audits audits;
     struct door strangers, kin; /* unauthenticated peers: from other addresses; from the addresses of members */
     struct ring clients;
+    struct ring relays;   /* connections of agents (relays.h) */
+    struct ring orphans;  /* those that have ended, and whose channels have not: the node is told in the next turns */
+    bool relays_more;     /* some channel has bytes to send, and did not get its turn */
     uv_idle_t again;      /* active: there is something to do in the next turn */
     uv_stream_t *kept[3]; /* listening sockets at which a caller waits for the next turn, or null */
     uv_prepare_t before_poll;
     struct turn turn;
     size_t buffered;      /* bytes in the buffers of all clients */
-    uint64_t memory_most; /* estimated maximum of the memory in use since memory was given back */
+    uint64_t memory_most; /* the most that `buffered` was since memory was given back */
     uint64_t slow_ms;     /* when a long turn was logged last */
+    struct {
+        uint64_t ns;
+        enum node_input_type type;
+    } longest;            /* the event of this turn that took the node longest */
     struct ring ended;    /* clients that have ended their connections, and perhaps their processes: see clients_end */
     struct door unknown;  /* clients that have not authenticated yet */
     uint64_t descriptors; /* file descriptors for clients have smaller numbers than this */
@@ -86,7 +98,9 @@ struct serve {
         struct conf_draft rules; /* the draft of these */
         bool again;              /* SIGHUP has come meanwhile: read once more */
     } renewal;
+    int64_t began_s;      /* when the daemon began, since 1970 */
     uint64_t events;      /* number of events that the node was told of */
+    unsigned undone;      /* events of this turn whose outputs have not all been carried out */
     uint64_t leave_by_ms; /* the daemon has been told to end, and ends then at the latest; 0: not told */
     int status;           /* the exit status */
     bool stopping;
@@ -108,9 +122,14 @@ void serve_keep_memory(void);
 void serve_renew(uv_signal_t *signal, int number);
 const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
+/* The lease in use. */
+uint64_t serve_lease_ms(const struct serve *s);
 /* Tells the node of an event, with the time, and carries out the node's outputs. The daemon may end meanwhile: then all
  * connections are closed, and what belonged to them is freed. */
 void serve_tell(struct serve *s, struct node_input in);
+/* The same for an event that is one of many in this turn: losses and grants are told to clients at once, and all other outputs
+ * wait for the end of the turn, or for SERVE_BATCH such events. */
+void serve_tell_in_turn(struct serve *s, struct node_input in);
 /* The two halves of it, for several events in a row. */
 void serve_step(struct serve *s, struct node_input in);
 void serve_do(struct serve *s);
@@ -130,11 +149,19 @@ void resolve_forget(struct resolve *r); /* found() will not be called; r may be 
 /* Logs that a connection of an unauthenticated peer or client is refused. `reason` is a phrase that continues "it". */
 void serve_log_refusal(struct serve *s, const struct stream *stream, const char *reason);
 /* In audit.c: struct node_conf.audit. */
-struct audit;
 void serve_audit(void *user, const struct audit *a);
+/* Tells the log if the file of the audit trail does not take lines. Returns how many were dropped so far. */
+uint64_t serve_mind_trail(struct serve *s);
 /* A caller has connected and has SERVE_PATIENCE_MS to authenticate: starts the timer. */
 void serve_be_patient(struct serve *s);
-void serve_log(const struct serve *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Logs a record of this level; the other three, of the level that their names say. */
+void serve_say(const struct serve *s, enum record_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define serve_log(s, ...) serve_say(s, RECORD_INFO, __VA_ARGS__)
+#define serve_warn(s, ...) serve_say(s, RECORD_WARNING, __VA_ARGS__)
+#define serve_fail(s, ...) serve_say(s, RECORD_ERROR, __VA_ARGS__)
+/* A record of now, without a text. */
+struct log_record serve_record(const struct serve *s, enum record_level level);
 void serve_peers_init(struct serve *s);
 void serve_clients_init(struct serve *s);
 bool serve_peers_start(struct serve *s);
@@ -154,6 +181,12 @@ void serve_go_on(struct serve *s);
  * will be called again. */
 bool serve_lets_in(struct serve *s, uv_stream_t *door);
 void serve_clients_stop(struct serve *s);
+/* The bound for the buffers of all clients. */
+size_t serve_clients_memory_max(const struct serve *s);
+/* Listens at the Unix socket. Returns false after a line in the log if that fails. */
+bool serve_listen_unix(struct serve *s, uv_connection_cb come);
+/* Has this process ended? One that its parent has not waited for has ended, too. */
+bool serve_is_dead(pid_t process);
 /* identify.c: records where the client comes from and what it has proved. `process` is set if it comes from this machine. Returns
  * false if it has too many connections; it was told then, and is closed. */
 bool serve_identify(struct serve *s, struct client *c, const struct stream *stream, pid_t *process);

@@ -2,6 +2,7 @@
 #include "stream.h"
 
 #include "base/memory.h"
+#include "base/slab.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ struct stream_rest {
 
 struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
 {
-    struct stream *s = mem_new(sizeof *s);
+    struct stream *s = slab_new(sizeof *s);
 
     if (tcp)
         uv_tcp_init(loop, &s->uv.tcp);
@@ -27,6 +28,7 @@ struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
     s->uv.any.data = s;
     s->turn = turn;
     s->turn_number = s->woken = UINT64_MAX;
+    s->greedy = true;
     ring_init(&s->in_parked);
     s->turn_round = turn->contended ? turn->round : UINT64_MAX; /* else new callers would prolong a round */
     return s;
@@ -37,7 +39,7 @@ static void stream_gone(uv_handle_t *handle)
     struct stream *s = handle->data;
 
     tls_free(s->tls);
-    free(s);
+    slab_free(s);
 }
 
 /* Only the other process can end a connection over a Unix socket, or the kernel when that process ends. Over TCP with
@@ -140,6 +142,7 @@ void turn_init(struct turn *t)
 {
     *t = (struct turn){0};
     ring_init(&t->parked);
+    ring_init(&t->modest);
     ring_init(&t->later);
 }
 
@@ -184,11 +187,11 @@ bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms)
 static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf);
 static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf);
 
-/* The first of those that are parked can be read in the next turn. */
-static void turn_wake(struct turn *t)
+/* The first of those that are parked there can be read in the next turn. */
+static void turn_wake(struct turn *t, struct ring *parked)
 {
-    for (unsigned left = TURN_WAKES; left && !ring_empty(&t->parked); left--) {
-        struct stream *s = RING_OF(t->parked.next, struct stream, in_parked);
+    for (unsigned left = TURN_WAKES; left && !ring_empty(parked); left--) {
+        struct stream *s = RING_OF(parked->next, struct stream, in_parked);
 
         ring_cut(&s->in_parked);
         s->woken = t->number;
@@ -205,7 +208,8 @@ void turn_next(struct turn *t)
         ring_move(&t->parked, &t->later);
     }
     t->missed = false;
-    turn_wake(t);
+    turn_wake(t, &t->modest);
+    turn_wake(t, &t->parked);
 }
 
 /* The stream has bytes, and has to wait. One that was parked before comes before the others again. */
@@ -215,24 +219,27 @@ static void stream_park(struct stream *s)
 
     s->waits_in = NULL;
     uv_read_stop(&s->uv.any);
-    ring_push(to == &s->turn->parked && s->woken == s->turn->number ? to->next : to, &s->in_parked);
+    ring_push(to != &s->turn->later && s->woken == s->turn->number ? to->next : to, &s->in_parked);
 }
 
 /* May this stream be read now? If not, it is parked, unless it was read in this turn. */
 static bool stream_has_turn(struct stream *s)
 {
     struct turn *t = s->turn;
+    bool modest = stream_is_known(s) && !s->greedy;
+    uint64_t most_ns = modest ? TURN_NS : stream_is_known(s) ? TURN_GREEDY_NS : TURN_NS / 2;
 
     s->waits_in = NULL;
     if (s->turn_number == t->number)
         return false;
-    if (!s->comes_first && t->contended && s->turn_round == t->round) {
+    if (!s->comes_first && !modest && t->contended && s->turn_round == t->round) {
         s->waits_in = &t->later;
         return false;
     }
-    if (turn_touch(t) > (stream_is_known(s) ? TURN_NS : TURN_NS / 2) && !s->comes_first) {
-        t->missed = t->contended = true;
-        s->waits_in = &t->parked;
+    if (turn_touch(t) > most_ns && !s->comes_first) {
+        t->missed |= !modest || s->turn_round != t->round; /* a round is not over before each was read once */
+        t->contended = true;
+        s->waits_in = modest ? &t->modest : &t->parked;
         return false;
     }
     s->turn_number = t->number;
@@ -276,6 +283,7 @@ static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
     if (s->closing || len == UV_ENOBUFS)
         return;
     s->heard |= len > 0;
+    s->greedy = len >= TURN_PIECE;
     if (len < 0)
         stream_ended(s, (int)len);
     else if (len > 0 && s->tls)

@@ -18,13 +18,19 @@
  * been read. Unauthenticated callers get half of that time: a TLS handshake costs the daemon more than the caller, and
  * there may always be a new caller.
  *
+ * A stream is *greedy* if its last bytes filled a piece, or their commands used much of the client's credit. One that is not, of a
+ * client that asks for little at a time and awaits the answer, need not wait for a round of those that are, however many
+ * they are: it may be read in every turn, and has time of its own in each.
+ *
  * A stream that has to wait is *parked*: the system is not asked about it any more, since it would tell in every turn that there are
  * bytes, and thousands of streams may wait. Those that were parked first are read first. */
 enum {
     TURN_NS = 5000000,
+    TURN_GREEDY_NS = TURN_NS * 3 / 4, /* of it, for streams that are greedy */
     TURN_PIECE = 1 << 14,
-    TURN_CALLERS = 32, /* accepted in one turn */
-    TURN_WAKES = 128   /* parked streams that may be read in the next turn */
+    TURN_CALLERS = 32,     /* accepted in one turn */
+    TURN_CALLERS_BUSY = 2, /* .. while streams have to wait: callers shall not come faster than they are served */
+    TURN_WAKES = 128       /* parked streams that may be read in the next turn */
 };
 struct turn {
     uint64_t began_ns;   /* 0: no event yet */
@@ -35,6 +41,7 @@ struct turn {
     bool contended;          /* a stream had to wait in this round */
     unsigned reads, callers; /* in this turn */
     struct ring parked;      /* streams that have to wait for one of the next turns */
+    struct ring modest;      /* the same, of those that are not greedy */
     struct ring later;       /* that were read in this round, and wait for the next one */
 };
 void turn_init(struct turn *t);
@@ -50,6 +57,7 @@ void turn_next(struct turn *t);
 struct stream {
     struct turn *turn;
     bool comes_first;                 /* it does not wait for other streams; it is also read once in a turn */
+    bool greedy;                      /* true until it has been read; its owner may set it after a read */
     uint64_t turn_number, turn_round; /* when it was read last */
     uint64_t woken;                   /* in which turn it was parked no more */
     struct ring in_parked;            /* or in `later`, of the turn */

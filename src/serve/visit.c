@@ -2,6 +2,7 @@
 #include "visit.h"
 
 #include "base/memory.h"
+#include "command/permit.h"
 #include "protocol/resp.h"
 
 #include <stdio.h>
@@ -24,8 +25,8 @@ static void visit_do(struct serve *s, struct node_output *out)
     v->heard(v->owner);
 }
 
-struct visit *visit_open(struct serve *s, bool operates, const char *from, size_t *total, void (*heard)(void *owner),
-                         void *owner)
+struct visit *visit_open(struct serve *s, const struct rights_who *who, const char *from, size_t *total,
+                         void (*heard)(void *owner), void *owner)
 {
     struct visit *v = mem_new(sizeof *v);
 
@@ -35,9 +36,9 @@ struct visit *visit_open(struct serve *s, bool operates, const char *from, size_
     v->owner = owner;
     v->client = client_open(&s->node, v);
     v->client->protocol = 3;
-    v->client->operates = operates;
     snprintf(v->client->session->who, sizeof v->client->session->who, "web page");
     snprintf(v->client->session->from, sizeof v->client->session->from, "%s", from);
+    permit_visit(v->client, rights_copy(who));
     return v;
 }
 
@@ -69,9 +70,11 @@ void visit_close(struct serve *s, struct visit *v)
     visit_forget(v);
 }
 
+/* Another visit of the same request may ask before the last answer to this one has been carried out. */
 bool visit_is_done(const struct visit *v)
 {
-    return !v->client || v->overflows || (!bytes_len(&v->client->in) && !session_is_busy(v->client->session));
+    return !v->client || v->overflows ||
+           (!bytes_len(&v->client->in) && !session_is_busy(v->client->session) && !bytes_len(&v->client->out));
 }
 
 void visit_command(struct bytes *words, const char *const word[VISIT_WORDS_MAX])

@@ -1,7 +1,7 @@
 /* visit.h - a client of the node without a connection of its own: what a browser that has logged in asks over HTTP is put
  * to the node in its name, as commands of the clients' protocol.
  *
- * So the page can do exactly what a client with the same rights can do, and it is bounded in the same way: the credit of
+ * So the page can do exactly what the client can do that has asked for the login (command/permit.h), and it is bounded in the same way: the credit of
  * a turn, one question at a time, subscriptions whose reader is slow (command/client.h). The replies are taken at once;
  * the bytes of all visits together are bounded by VISIT_REPLIES_MAX. */
 #ifndef DIBS_SERVE_VISIT_H
@@ -23,8 +23,8 @@ struct visit {
 
 /* Each of these is to be followed by serve_do, except visit_forget. heard() is called when there is news in `reply`, or
  * the visit has ended. */
-struct visit *visit_open(struct serve *s, bool operates, const char *from, size_t *total, void (*heard)(void *owner),
-                         void *owner);
+struct visit *visit_open(struct serve *s, const struct rights_who *who, const char *from, size_t *total,
+                         void (*heard)(void *owner), void *owner);
 void visit_say(struct serve *s, struct visit *v, const struct bytes *words);
 void visit_close(struct serve *s, struct visit *v);
 /* The daemon ends: the node is not told. */

@@ -32,7 +32,8 @@ void clients_begin(struct world *w)
         w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
         if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* at a slow one: see faults_squeeze */
             w->client[k].machine = k % 2;
-        if (w->mix.kept && (w->conf->focus == SOAK_KEPT || (k % 3 == 0) != (w->conf->focus == SOAK_ALONE)))
+        if (w->mix.kept && (w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
+                            w->conf->focus == SOAK_EXILES || (k % 3 == 0) != (w->conf->focus == SOAK_ALONE)))
             kept_begin(w, k);
         else if (w->mix.tokens && k % 2)
             tokens_begin(w, k);
@@ -41,64 +42,6 @@ void clients_begin(struct world *w)
 }
 
 /* ----------------------------------------------------------------------------------------------------------- checkers */
-
-static bool clients_believes(const struct world *w, const struct soak_client *c)
-{
-    return c->holds && w->now_us < c->believes_to_us;
-}
-
-/* Does this client believe that it holds this lock? Then `u` says how. */
-static bool clients_use(const struct world *w, uint32_t k, int name, struct soak_use *u)
-{
-    const struct soak_client *c = &w->client[k];
-
-    if (c->library) {
-        *u = *library_use(c, name);
-        return library_believes(w, k, name);
-    }
-    if (c->agent) {
-        *u = tokens_use(w, c);
-        return tokens_believes(w, k, name);
-    }
-    *u = (struct soak_use){
-        .dazed = c->dazed, .mode = c->mode, .slots = c->slots, .fence = c->fence, .since_us = c->since_us};
-    return c->name == name && clients_believes(w, c);
-}
-
-/* May this client believe in its lock although the service no longer vouches for it? Its daemon was stopped while the
- * client held the lock, so the client could not be told, and it did not ask; or clocks drift by more than the assumed
- * bound. */
-static bool clients_is_excused(const struct world *w, const struct soak_client *c, const struct soak_use *u)
-{
-    const struct soak_machine *m = &w->machine[c->machine];
-
-    return w->mix.wild_clocks || u->dazed || m->stands_us > u->since_us || (!c->confirms && m->thaws_us > u->since_us);
-}
-
-void clients_check_belief(struct world *w, uint32_t me, int name)
-{
-    struct soak_use mine, its;
-    uint32_t together = 1;
-
-    library_catch_up(w);
-    if (!clients_use(w, me, name, &mine) || clients_is_excused(w, &w->client[me], &mine))
-        return;
-    for (uint32_t k = 0; k < w->clients; k++) {
-        const struct soak_client *other = &w->client[k];
-
-        if (k == me || !clients_use(w, k, name, &its) || clients_is_excused(w, other, &its))
-            continue;
-        together++;
-        if (its.slots != mine.slots)
-            world_fail(w, "%s is held in two kinds", clients_names[name]);
-        if (!mine.slots && !dme_compatible(mine.mode, its.mode))
-            world_fail(w, "%s is held by a client of %s (fence %llu) and now by one of %s (fence %llu)",
-                       clients_names[name], w->machine[other->machine].name, (unsigned long long)its.fence,
-                       w->machine[w->client[me].machine].name, (unsigned long long)mine.fence);
-    }
-    if (mine.slots && together > mine.slots)
-        world_fail(w, "%s has %u holders, and %u slots", clients_names[name], together, mine.slots);
-}
 
 /* Claims of one lock at one member, by its fence: a client names its own by that. Kept sessions that came from another member
  * may have the same number in a mode that is shared. */
@@ -172,18 +115,18 @@ static void clients_check_overtaking(struct world *w, const struct soak_conn *me
         const struct soak_conn *x = &w->conn[k];
 
         if (clients_waits_for(x, me) && !x->tries && x->slots == me->slots && !dme_compatible(x->mode, me->mode) &&
-            x->asked_us + NEWS_US < me->asked_us && clients_last_view_us(w) < x->asked_us &&
-            node_is_open(&w->machine[x->machine].node))
+            !(x->machine == me->machine && me->priority > x->priority) && x->asked_us + NEWS_US < me->asked_us &&
+            clients_last_view_us(w) < x->asked_us && node_is_open(&w->machine[x->machine].node))
             world_fail(w, "a client of %s that came later shares %s, though client %u of %s waits",
                        w->machine[me->machine].name, clients_names[me->name], x->client, w->machine[x->machine].name);
     }
 }
 
-/* A client that tried has not got the lock, and no client or kept session was in its way. */
+/* A client that tried has not got the lock, and no client or kept session was in its way. It had three leases to get it. */
 static void clients_check_try(struct world *w, const struct soak_conn *x, const struct node_event *e)
 {
     if (x->tries && !x->rivalled && !w->mix.tokens && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
-        w->now_us < x->asked_us + 2 * SOAK_LEASE_MS * 1000)
+        w->now_us < x->asked_us + 2000 * (w->mix.config ? SOAK_LEASE_MS / 4 : SOAK_LEASE_MS))
         world_fail(w, "%s was free, and a client of %s that tried did not get it", clients_names[x->name],
                    w->machine[x->machine].name);
 }
@@ -203,11 +146,16 @@ static bool clients_may_linger(const struct world *w, int name)
 /* Clients that try are rivalled by all who want the same lock. */
 void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
 {
+    if (c->other) { /* what it holds already is to be upgraded */
+        me->tries = false;
+        return;
+    }
     for (me->name = 0; strncmp(clients_names[me->name], c->name, c->name_len) != 0;)
         me->name++;
     me->mode = c->mode;
     me->slots = c->slots;
     me->tries = c->tries;
+    me->priority = c->priority;
     me->holds = false;
     me->asked_us = w->now_us;
     me->rivalled = clients_may_linger(w, me->name) || kept_encumbers(w, clients_names[me->name]);
@@ -231,6 +179,7 @@ static void clients_abandon_name(struct world *w, int name)
 
 void clients_abandon(struct world *w, const struct soak_conn *me)
 {
+    several_look(w, me, true);
     for (int name = 0; name < SOAK_NAMES; name++)
         if (name == me->name || session_holds(me->end->session, clients_names[name], strlen(clients_names[name]), 0))
             clients_abandon_name(w, name);
@@ -253,15 +202,24 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
         tokens_told(w, i, x, e->token);
         return;
     }
+    if (e->cycle)
+        several_told(w, x, e->cycle);
+    several_look(w, x, false);
     if (e->answers && strcmp(clients_names[x->name], e->name) != 0)
         world_fail(w, "client %u hears of %s, and did not ask", x->client, e->name);
     if (e->answers)
         clients_check_try(w, x, e);
     world_trace(w, "client %u of %s: %s %s%s, fence %llu", x->client, w->machine[i].name, e->name,
-                e->state == CLAIM_HELD   ? "held"
-                : e->state == CLAIM_LOST ? "lost: "
-                                         : "not held",
+                e->state == CLAIM_HELD       ? "held"
+                : e->state == CLAIM_UPGRADED ? "upgraded"
+                : e->state == CLAIM_LOST     ? "lost: "
+                                             : "not held",
                 e->state == CLAIM_LOST ? loss_text[e->loss] : "", (unsigned long long)e->fence);
+    if (e->state == CLAIM_UPGRADED) {
+        w->report->grants++;
+        x->mode = LOCK_ALONE;
+        clients_check_fence(w, x, e->fence);
+    }
     if (e->state == CLAIM_HELD) {
         w->report->grants++;
         clients_check_fence(w, x, e->fence);
@@ -334,6 +292,7 @@ static void clients_connect(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
     const char *hello[] = {"HELLO", "3"};
+    bool extreme = w->mix.squeeze || w->mix.reborn || w->mix.config; /* all confirm, often, and have slow clocks */
     struct soak_conn *x;
 
     c->conn = conns_open(w, k);
@@ -343,18 +302,20 @@ static void clients_connect(struct world *w, uint32_t k)
     c->awaited = 0;
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
-    c->confirms = c->kept || c->agent || w->mix.resume || w->mix.squeeze || w->mix.reborn || world_below(w, 4);
+    c->changing = false;
+    c->confirms = c->kept || c->agent || w->mix.resume || w->mix.several || extreme || x->uplink || world_below(w, 4);
     if (!c->library) /* the clock of a program that comes back is the same */
-        c->slow = w->mix.squeeze || w->mix.reborn || world_below(w, 2);
-    c->confirm_us = (w->mix.squeeze || w->mix.reborn || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
-    x->local = !c->confirms || world_below(w, 4) == 0;
+        c->slow = extreme || world_below(w, 2);
+    c->confirm_us = (extreme || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
+    x->local = !c->confirms || x->uplink || world_below(w, 4) == 0;
     x->instant = !c->confirms;
     x->delay_us = x->instant ? 0 : 1 + world_below(w, 3000);
     x->jitter_us = x->instant || world_below(w, 2) ? 0 : world_below(w, 30000);
     if (!x->instant && !w->conf->rolling && !w->mix.squeeze &&
         world_below(w, 4) == 0) /* it is busy with other things */
         x->jitter_us = world_below(w, SOAK_LEASE_MS * 1000);
-    x->end->session->remote = !x->local;
+    if (x->end) /* else that of an agent's channel is to come */
+        x->end->session->remote = !x->local;
     if (c->kept) {
         clients_say(w, c, SOAK_TO_HELLO, hello, 2);
         kept_connect(w, k);
@@ -364,7 +325,8 @@ static void clients_connect(struct world *w, uint32_t k)
         library_return(w, k);
         return;
     }
-    if (w->mix.resume || (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0)) {
+    if (w->mix.resume || w->mix.several ||
+        (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0)) {
         library_begin(w, k);
         return;
     }
@@ -375,11 +337,12 @@ static void clients_connect(struct world *w, uint32_t k)
 static void clients_ask(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
-    char wait[24], ttl[24];
-    const char *words[8] = {"LOCK"};
+    char wait[24], ttl[24], priority[24];
+    const char *words[10] = {"LOCK"};
     size_t count = 2;
+    uint64_t ttl_ms = 0;
 
-    c->name = w->mix.slots ? 3 : (int)world_below(w, w->mix.one_name ? 1 : SOAK_NAMES);
+    c->name = w->mix.slots ? 3 : (int)world_below(w, w->mix.one_name ? 1 : w->mix.changes ? 2 : SOAK_NAMES);
     words[1] = clients_names[c->name];
     c->mode = LOCK_ALONE;
     c->slots = 0;
@@ -388,11 +351,16 @@ static void clients_ask(struct world *w, uint32_t k)
         words[count++] = "SLOTS";
         words[count++] = "2";
     } else if (w->algorithm->rules & 1u << DME_GROUP && world_below(w, w->mix.sharing ? 8 : 3)) {
-        c->mode =
-            w->mix.sharing || world_below(w, 2) ? LOCK_SHARED : lock_group_mode(words[1], strlen(words[1]), "red", 3);
+        c->mode = w->mix.sharing || w->mix.changes || world_below(w, 2)
+                      ? LOCK_SHARED
+                      : lock_group_mode(words[1], strlen(words[1]), "red", 3);
         words[count++] = c->mode == LOCK_SHARED ? "SHARED" : "GROUP";
         if (c->mode != LOCK_SHARED)
             words[count++] = "red";
+    }
+    if (*values_draw(w, k, c->value)) {
+        words[count++] = "VALUE";
+        words[count++] = c->value;
     }
     if (world_below(w, 4) == 0) {
         snprintf(wait, sizeof wait, "%llu", (unsigned long long)(world_below(w, 2) ? world_below(w, 2000) : 0));
@@ -400,10 +368,18 @@ static void clients_ask(struct world *w, uint32_t k)
         words[count++] = wait;
     }
     c->greedy = world_below(w, 5) == 0;
-    if (c->greedy && !c->kept && world_below(w, 2) && !w->conf->rolling) {
-        snprintf(ttl, sizeof ttl, "%llu", (unsigned long long)(1 + world_below(w, 3000)));
+    if (c->greedy && (!c->kept || w->mix.hasty) && world_below(w, 2) && !w->conf->rolling) {
+        ttl_ms = 1 + world_below(w, 3000);
+        snprintf(ttl, sizeof ttl, "%llu", (unsigned long long)ttl_ms);
         words[count++] = "TTL";
         words[count++] = ttl;
+    }
+    if (c->kept)
+        kept_note_ttl(w, c, ttl_ms);
+    if (w->mix.urgent && world_below(w, 2)) {
+        snprintf(priority, sizeof priority, "%llu", (unsigned long long)world_below(w, LOCK_PRIORITY_MAX + 1));
+        words[count++] = "PRIORITY";
+        words[count++] = priority;
     }
     c->since_us = w->now_us;
     c->waits = true;
@@ -523,7 +499,7 @@ void clients_act(struct world *w, uint32_t k)
 
     if (c->waits || (c->conn < 0 && w->calm))
         return;
-    if (c->conn < 0 && w->machine[c->machine].runs)
+    if (c->conn < 0 && (relays_serve(w, k) ? relays_can_connect(w, k) : w->machine[c->machine].runs))
         clients_connect(w, k);
     if (c->conn < 0) {
         clients_plan(w, k, 100 + world_below(w, 500));
@@ -533,12 +509,16 @@ void clients_act(struct world *w, uint32_t k)
         tokens_act(w, k);
     } else if (c->kept && (c->waits || kept_act(w, k))) {
         return;
+    } else if (changes_act(w, k)) {
+        return;
     } else if (c->holds) {
         world_trace(w, "client %u releases %s", k, clients_names[c->name]);
         if (c->kept || world_below(w, 8))
             clients_let_go(w, k, false);
         else
             clients_leave(w, k, true);
+    } else if (!w->calm && nested_is_open(c)) {
+        clients_think(w, k);
     } else if (!w->calm) {
         clients_ask(w, k);
     }
@@ -551,7 +531,7 @@ void clients_confirm(struct world *w, uint32_t k)
     if (c->library) {
         library_timer(w, k);
     } else if (c->holds && c->confirms) {
-        if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
+        if (!c->changing && c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
             clients_ask_confirm(w, c);
         world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
     }
@@ -565,7 +545,7 @@ static uint64_t clients_greed(struct world *w)
     return world_below(w, 20) ? 500 + world_below(w, 4000) : 100000;
 }
 
-static void clients_lose(struct world *w, uint32_t k)
+void clients_lose(struct world *w, uint32_t k)
 {
     if (w->client[k].holds) {
         kept_check_loss(w, k);
@@ -593,17 +573,14 @@ static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_
     }
     if (kept_is_detached(c))
         return;
-    kept_attached(c, a);
     until_us = a->asked_us + (c->slow ? ms * 20000 / 19 : ms * 1000);
     if (c->vouched_us < until_us)
         c->vouched_us = until_us;
-    if (c->holds) {
-        bool believed = clients_believes(w, c);
-
-        c->believes_to_us = c->vouched_us;
-        if (!believed && clients_believes(w, c))
-            clients_check_belief(w, k, c->name);
-    }
+    if (c->kept && c->waits) /* for its session, or for a lock */
+        return;
+    kept_attached(c, a);
+    if (c->holds)
+        clients_believe(w, k);
 }
 
 static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_reply *r)
@@ -620,10 +597,12 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
     }
     c->generation++;
     c->holds = true;
+    c->changes = 0;
     if (c->stale_fence)
         clients_say_unlock(w, c, c->stale_name, c->stale_fence, true);
     c->stale_fence = 0;
     c->fence = r->word[1].number;
+    values_granted(w, k, c->name, &(struct soak_use){.mode = c->mode, .slots = c->slots, .fence = c->fence}, c->value);
     c->since_us = w->conn[c->conn].held_us;
     c->dazed = w->conn[c->conn].dazed;
     c->believes_to_us = c->confirms ? c->vouched_us : UINT64_MAX;
@@ -631,6 +610,8 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
         clients_check_belief(w, k, c->name);
     if (c->confirms)
         world_plan(w, 0, SOAK_CONFIRM, k, 0)->generation = c->generation;
+    if (w->mix.urgent && !c->kept && world_below(w, 3) == 0)
+        nested_ask(w, c);
     clients_plan(w, k,
                  c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
 }
@@ -643,6 +624,8 @@ static void clients_hear_unlock(struct world *w, uint32_t k, const struct soak_a
     if (r->kind == '-' && c->protocol == 3 && a->fence && c->lost_fence != a->fence)
         world_fail(w, "client %u has lost a lock (fence %llu), and was not told: %.*s", k, (unsigned long long)a->fence,
                    (int)r->word[0].len, r->word[0].at);
+    if (r->kind == '-' && a->fence && a->fence == c->fence)
+        clients_lose(w, k); /* it wanted to give one of two back */
 }
 
 static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_reply *r)
@@ -670,6 +653,13 @@ static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_r
         break;
     case SOAK_TO_UNLOCK:
         clients_hear_unlock(w, k, &a, r);
+        break;
+    case SOAK_TO_AGAIN:
+        nested_hear(w, k, &a, r);
+        break;
+    case SOAK_TO_UPGRADE:
+    case SOAK_TO_DOWNGRADE:
+        changes_hear(w, k, &a, r);
         break;
     case SOAK_TO_TOKEN_LOCK:
     case SOAK_TO_TOKEN:
@@ -729,9 +719,10 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
         if (r.kind != '>') {
             clients_hear_answer(w, k, &r);
         } else if (r.word[0].len == 4 && memcmp(r.word[0].at, "lost", 4) == 0) {
-            if (c->fence == r.word[2].number)
+            if (c->fence == r.word[2].number) { /* else it was granted on a second request (nested.c) */
                 clients_lose(w, k);
-            c->lost_fence = r.word[2].number;
+                c->lost_fence = r.word[2].number;
+            }
         } else if (c->kept && r.word[0].len == 7 && memcmp(r.word[0].at, "session", 7) == 0) {
             c->believes_to_us = 0;   /* another connection has its session, or its daemon ends */
             if (world_below(w, 4)) { /* and it says so */

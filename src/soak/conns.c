@@ -24,17 +24,21 @@ int conns_open(struct world *w, uint32_t k)
         if (x->id)
             continue;
         *x = (struct soak_conn){.id = ++w->connections, .client = k, .machine = w->client[k].machine, .open = true};
-        x->end = client_open(node, x);
+        if (relays_serve(w, k))
+            relays_open(w, x);
+        else
+            x->end = client_open(node, x);
         return (int)at;
     }
     return -1;
 }
 
-static void conns_forget(struct soak_conn *x)
+void conns_forget(struct soak_conn *x)
 {
-    if (x->open || x->end)
+    if (x->open || x->end || x->here || x->coming)
         return;
     bytes_free(&x->in);
+    bytes_free(&x->rest);
     x->id = 0;
 }
 
@@ -98,8 +102,10 @@ void conns_ran(struct world *w, struct soak_conn *x, const struct claim *asked)
 
     if (asked)
         clients_asked(w, x, asked);
+    several_look(w, x, false);
     name = clients_names[x->name];
     x->holds = x->holds && session_holds(x->end->session, name, strlen(name), 0);
+    changes_ran(w, x);
     /* A daemon alone vouches beyond its own end for the locks of kept sessions only. */
     if (w->conf->focus == SOAK_ALONE)
         x->dazed = !x->end->session->kept;
@@ -112,7 +118,7 @@ void conns_ran(struct world *w, struct soak_conn *x, const struct claim *asked)
 void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
 {
     x->open = false;
-    if (x->end && !x->severed)
+    if (x->uplink ? x->here != NULL : x->end && !x->severed)
         conns_plan(w, x, SOAK_HANGUP, conns_arrival(w, x, &x->there_us))->b = goodbye || x->local;
     conns_forget(x);
 }
@@ -147,6 +153,8 @@ void conns_drop_process(struct world *w, uint32_t i)
             continue;
         clients_abandon(w, x);
         x->end = NULL;
+        if (x->uplink) /* its agent finds out */
+            continue;
         if (x->open && x->instant)
             conns_lose(w, x);
         else if (x->open && !x->severed) /* few find out late */
@@ -156,12 +164,14 @@ void conns_drop_process(struct world *w, uint32_t i)
         else
             conns_forget(x);
     }
+    relays_drop_process(w, i);
 }
 
 void conns_end(struct world *w)
 {
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
         bytes_free(&w->conn[k].in);
+        bytes_free(&w->conn[k].rest);
         w->conn[k] = (struct soak_conn){0};
     }
     for (uint32_t k = 0; k < w->clients; k++) {
@@ -183,7 +193,9 @@ void conns_arrive(struct world *w, const struct soak_event *e)
 {
     struct soak_conn *x = conns_of(w, e);
 
-    if (x && x->end && !x->severed)
+    if (x && x->uplink)
+        relays_say(w, x, e->bytes, e->len);
+    else if (x && x->end && !x->severed)
         world_deliver(
             w, x->machine,
             (struct node_input){.type = NODE_CLIENT_BYTES, .client = x->end, .bytes = e->bytes, .len = e->len});
@@ -196,7 +208,9 @@ void conns_hang_up(struct world *w, const struct soak_event *e)
     uint32_t i = x ? x->machine : 0;
     struct node_input in = {.type = e->b ? NODE_CLIENT_CLOSED : NODE_CLIENT_BROKEN};
 
-    if (!x || !x->end)
+    if (x && x->uplink)
+        relays_hang_up(w, x);
+    if (!x || !x->end || x->uplink)
         return;
     world_step_node(w, i, (struct node_input){.type = NODE_TIME}); /* it may have lost its lock before */
     if (!w->machine[i].doomed) {
@@ -208,7 +222,7 @@ void conns_hang_up(struct world *w, const struct soak_event *e)
         world_step_node(w, i, in);
         conns_forget(x);
     }
-    world_settle(w, i);
+    world_finish_step(w, i);
 }
 
 void conns_hear(struct world *w, const struct soak_event *e)
@@ -231,9 +245,12 @@ void conns_closed(struct world *w, const struct soak_event *e)
 }
 
 /* What the daemon says goes out. */
-static void conns_say_back(struct world *w, struct soak_conn *x, const struct node_output *out)
+static void conns_say_back(struct world *w, struct soak_conn *x, struct node_output *out)
 {
-    if (!x->instant) {
+    if (x->uplink) {
+        out->taken = relays_tell(w, x, out->bytes, out->len);
+        out->blocked = out->taken < out->len;
+    } else if (!x->instant) {
         conns_send(w, x, SOAK_HEAR, out->bytes, out->len);
     } else if (x->open) {
         memcpy(bytes_add(&x->in, out->len), out->bytes, out->len);
@@ -244,7 +261,9 @@ static void conns_say_back(struct world *w, struct soak_conn *x, const struct no
 /* The daemon ends the connection. */
 static void conns_hang_up_on(struct world *w, struct soak_conn *x)
 {
-    if (x->open && x->instant)
+    if (x->uplink)
+        relays_hang_up_on(w, x);
+    else if (x->open && x->instant)
         conns_lose(w, x);
     else if (x->open && !x->severed)
         conns_plan(w, x, SOAK_CLOSED, conns_arrival(w, x, &x->back_us));
@@ -253,7 +272,18 @@ static void conns_hang_up_on(struct world *w, struct soak_conn *x)
     conns_forget(x);
 }
 
-void conns_do(struct world *w, const struct node_output *out)
+void conns_pass_back(struct world *w, struct soak_conn *x, const uint8_t *bytes, size_t len)
+{
+    if (x->open)
+        conns_send(w, x, SOAK_HEAR, bytes, len);
+}
+
+void conns_end_local(struct world *w, struct soak_conn *x)
+{
+    conns_plan(w, x, SOAK_CLOSED, conns_arrival(w, x, &x->back_us));
+}
+
+void conns_do(struct world *w, struct node_output *out)
 {
     struct soak_conn *x = client_user(out->client);
 
@@ -277,6 +307,6 @@ const char *conns_operate(struct world *w, uint32_t i, const char *line)
     snprintf(text, sizeof text, "%.*s", (int)strcspn((const char *)c->out.at + c->out.start, "\r"),
              (const char *)c->out.at + c->out.start);
     world_step_node(w, i, (struct node_input){.type = NODE_CLIENT_CLOSED, .client = c});
-    world_settle(w, i);
+    world_finish_step(w, i);
     return text[0] == '-' ? text + 1 : NULL;
 }

@@ -15,7 +15,7 @@ static void faults_draw_focus(struct world *w)
 
     *m = (struct soak_mix){.delay_us = 30, .one_name = true};
     m->squeeze = w->conf->focus == SOAK_SQUEEZE;
-    m->reborn = w->conf->focus == SOAK_REBORN;
+    m->reborn = w->conf->focus == SOAK_REBORN || w->conf->focus == SOAK_LEASE;
     m->sharing = w->conf->focus == SOAK_SHARING;
     m->slots = w->conf->focus == SOAK_SLOTS;
     m->evict = m->slots ? 600 : 0;
@@ -41,8 +41,8 @@ static void faults_draw_focus(struct world *w)
     m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;
     w->clients = w->conf->clients ? w->conf->clients : 16;
-    if (w->conf->focus ==
-        SOAK_KEPT) /* messages are slow, so that faults come before a view has opened at all members */
+    /* Messages are slow, so that faults come before a view has opened at all members. */
+    if (w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY)
         *m = (struct soak_mix){.delay_us = 1000,
                                .jitter_us = 1000 + (uint32_t)world_below(w, 30000),
                                .crash = 20,
@@ -53,7 +53,57 @@ static void faults_draw_focus(struct world *w)
                                .hold_ms = 500,
                                .think_ms = 50,
                                .bursts = world_below(w, 2)};
+    if (w->conf->focus == SOAK_EXILES)
+        *m = (struct soak_mix){.delay_us = 100,
+                               .jitter_us = 1 + (uint32_t)world_below(w, 3000),
+                               .pause = 30,
+                               .cut = 30,
+                               .lonely = world_below(w, 2),
+                               .breaks = 60,
+                               .disturb_client = 120,
+                               .focus = 1u << world_below(w, w->n),
+                               .turn_us = 40000 + (uint32_t)world_below(w, 160000),
+                               .hold_ms = 1000,
+                               .think_ms = 20};
+    if (w->conf->focus ==
+        SOAK_HOARDS) /* they are those of one or two members, which are slow, and the others are quick */
+        *m = (struct soak_mix){.delay_us = 30,
+                               .crash = faults_maybe(w, 10),
+                               .leave = faults_maybe(w, 30),
+                               .pause = faults_maybe(w, 10),
+                               .cut = 40,
+                               .evict = faults_maybe(w, 60),
+                               .drift_ppm = world_below(w, 4) ? 50000 : 0,
+                               .crowd = true,
+                               .turn_us = 4000 + (uint32_t)world_below(w, 12000),
+                               .lonely = world_below(w, 2),
+                               .focus = 1u | 1u << world_below(w, w->n),
+                               .hold_ms = 200,
+                               .think_ms = 50};
+    if (w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES)
+        *m = (struct soak_mix){.delay_us = 1000,
+                               .jitter_us = 1000 + (uint32_t)world_below(w, 30000),
+                               .breaks = 30,
+                               .disturb_client = 60,
+                               .hold_ms = 500,
+                               .think_ms = 50,
+                               .turn_us = world_below(w, 2) ? 1 + (uint32_t)world_below(w, 4000) : 0,
+                               .comes_and_goes = w->conf->focus == SOAK_ROSTER,
+                               .moves = w->conf->focus == SOAK_MOVES};
+    if (w->conf->focus == SOAK_OUTAGE)
+        *m = (struct soak_mix){
+            .delay_us = 30, .drift_ppm = 50000, .outage = true, .disturb_client = 20, .hold_ms = 8000, .think_ms = 50};
+    if (w->conf->focus == SOAK_CONFIG)
+        operators_draw(w);
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
+}
+
+/* Members of all machines hurry; those of none; or of some, as while a cluster is upgraded. */
+static uint32_t faults_draw_patience(const struct world *w, uint64_t bits)
+{
+    if (w->conf->patient || bits % 8 == 0)
+        return UINT32_MAX;
+    return bits % 8 == 1 ? (uint32_t)(bits / 8) : 0;
 }
 
 void faults_draw(struct world *w)
@@ -61,7 +111,9 @@ void faults_draw(struct world *w)
     struct soak_mix *m = &w->mix;
 
     *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
-    if (w->conf->focus && w->conf->focus != SOAK_RESUME && w->conf->focus != SOAK_REDIS) {
+    if (w->conf->focus && w->conf->focus != SOAK_RESUME && w->conf->focus != SOAK_REDIS &&
+        w->conf->focus != SOAK_SEVERAL && w->conf->focus != SOAK_LEADERS && w->conf->focus != SOAK_AGENTS &&
+        w->conf->focus != SOAK_VERSIONS && w->conf->focus != SOAK_UPGRADE) {
         faults_draw_focus(w);
     } else if (w->conf->rolling) {
         rolling_draw(w);
@@ -114,11 +166,25 @@ void faults_draw(struct world *w)
         }
         world_plan(w, 3000000, SOAK_FAULT, 0, 0);
     }
+    m->patient = faults_draw_patience(w, w->random / 4096000);
     m->piece = (uint32_t)(w->random / 8000 % 4);
-    m->hoard = w->random / 32000 % 4 == 0;
+    m->hoard = m->crowd || w->random / 32000 % 4 == 0;
+    if (m->turn_us)
+        m->piece = w->conf->focus == SOAK_EXILES ? 1 : 1 + m->piece % 3;
     m->resume = w->conf->focus == SOAK_RESUME;
-    m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_ALONE || w->random / 128000 % 2 == 0;
+    m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
+              w->conf->focus == SOAK_ALONE || w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES ||
+              m->outage || w->conf->focus == SOAK_LEADERS || w->conf->focus == SOAK_EXILES ||
+              w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || w->random / 128000 % 2 == 0;
+    m->values = w->conf->focus == SOAK_LEADERS;
+    m->changes = w->conf->focus == SOAK_UPGRADE;
     m->redis = w->conf->focus == SOAK_REDIS;
+    m->agents = w->conf->focus == SOAK_AGENTS;
+    m->hasty =
+        w->conf->focus == SOAK_HASTY || w->conf->focus == SOAK_EXILES || (!w->conf->focus && w->conf->seed % 16 == 11);
+    m->several = w->conf->focus == SOAK_SEVERAL;
+    m->disorder = m->several && w->conf->seed % 2;
+    m->urgent = !w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 2;
     m->tokens = m->redis || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 3);
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
@@ -195,6 +261,36 @@ static void faults_pause(struct world *w)
     faults_stop_if_runs(w, i, world_below(w, 3) ? 1 + world_below(w, 3 * SOAK_LEASE_MS) : 10000 + world_below(w, 2000));
 }
 
+/* A client whose session its member has just forgotten does not know that, and says something; or the time of its wait is over. It
+ * is not heard, and not told. Both happen amid a piece of work. */
+static void faults_exile(struct world *w)
+{
+    static const char words[] = "MEANWHILE CONFIRM\n";
+
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
+        const struct soak_conn *x = &w->conn[k];
+        const struct session *s = x->id && x->end ? x->end->session : NULL;
+        struct soak_machine *m = &w->machine[x->machine];
+        uint64_t busy_us = m->turn_us;
+
+        if (!s || !session_is_forgotten(s) || world_is_stopped(w, x->machine) || world_below(w, 2))
+            continue;
+        if (s->waiting && s->waiting->state == CLAIM_WAITING && world_below(w, 2)) {
+            s->waiting->due_ms = m->node.now_ms;
+            due_set(&m->node.due, s->waiting);
+        }
+        world_deliver(
+            w, x->machine,
+            (struct node_input){
+                .type = NODE_CLIENT_BYTES, .client = x->end, .bytes = (const uint8_t *)words, .len = sizeof words - 1});
+        if (x->end && session_is_forgotten(x->end->session) && x->end->credit != x->end->given)
+            world_fail(w, "client %u is heard, and %s has forgotten its kept session", x->client, m->name);
+        if (m->turn_us < busy_us) /* else what waits for the end of the piece would come out of order */
+            m->turn_us = busy_us;
+        return;
+    }
+}
+
 /* From whom a cut takes its set: all others, some of them, or one. */
 static uint32_t faults_draw_others(struct world *w)
 {
@@ -252,6 +348,9 @@ void faults_heal(struct world *w)
             w->pipe[i][k].blocked = false;
         }
     world_trace(w, "healed");
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->machine[i].runs && !w->alone && w->machine[i].node.file_lease_ms != w->lease_ms)
+            machine_crash(w, i); /* it is restarted with the lease of the others */
 }
 
 static void faults_break(struct world *w)
@@ -290,6 +389,10 @@ static void faults_prepare(struct world *w, uint32_t k)
     struct soak_machine *m = &w->machine[k];
     bool was_absent = m->absent;
 
+    if (w->mix.comes_and_goes && m->runs && world_below(w, 2)) {
+        world_trace(w, "%s is not ended, and its disk is not wiped", m->name);
+        return;
+    }
     m->absent = w->mix.absent && world_below(w, 3) == 0;
     if (m->runs && (m->absent || bytes_len(&m->disk)))
         machine_crash(w, k);
@@ -313,7 +416,9 @@ static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
 
     if (!at->runs || world_is_stopped(w, i) || !world_view(w) || at->node.view.number != world_view(w)->number ||
         (add && m->added_us &&
-         w->now_us - m->added_us < (w->conf->focus ? 2000000 : 15000000))) /* it may still be under way */
+         w->now_us - m->added_us < (w->mix.comes_and_goes ? 300000
+                                    : w->conf->focus      ? 2000000
+                                                          : 15000000))) /* it may still be under way */
         return false;
     snprintf(line, sizeof line, "MEMBER %s %s %s\n", add ? "ADD" : "REMOVE", m->name,
              add     ? m->address
@@ -409,20 +514,108 @@ static void faults_squeeze(struct world *w)
     }
 }
 
-/* All members but one crash and are back before its lease has run out, and it is cut off: only what they have written down,
- * or assume, keeps them from excluding it too early. */
-static void faults_reborn(struct world *w)
+/* One member is added and removed again and again. The member at which an operator asks for that is cut off when others have
+ * heard of it, and the opposite is asked for at another one. When the first comes back, it does not know what has been done, and
+ * must not ask again. */
+static void faults_come_and_go(struct world *w)
 {
-    uint32_t spared = (uint32_t)world_below(w, w->n);
+    struct soak_squeeze *q = &w->squeeze;
+    uint32_t k = w->n - 1, i = (uint32_t)world_below(w, k);
 
-    if (world_below(w, 100) || !world_is_whole(w))
+    if (!q->active) {
+        bool comes = !world_is_member(w, k);
+
+        if (!faults_leads(w, i) && world_below(w, 10) == 0 && faults_change_roster(w, k, i))
+            *q = (struct soak_squeeze){.active = true,
+                                       .comes = comes,
+                                       .victim = i,
+                                       .due_us = w->now_us + (50 + world_below(w, 200)) * SOAK_LEASE_MS};
+    } else if (q->due_us && w->now_us >= q->due_us) {
+        uint64_t span_ms = (1 + world_below(w, 4)) * SOAK_LEASE_MS;
+
+        faults_cut_off(w, 1u << q->victim, span_ms);
+        q->due_us = 0;
+        q->stop_us = w->now_us + 1000 * span_ms;
+    } else if (!q->due_us && !q->stopped && w->now_us < q->stop_us) {
+        q->stopped = world_is_member(w, k) == q->comes && i != q->victim && faults_change_roster(w, k, i);
+    } else if (!q->due_us && w->now_us > q->stop_us + 1500 * SOAK_LEASE_MS) {
+        q->active = false;
+    }
+}
+
+/* A kept session is to move to a member, and that one ends in this moment, and comes back. A third one hears nothing from the owner
+ * meanwhile; so it hears of the move when no other member wants it any more. */
+static void faults_move(struct world *w)
+{
+    uint32_t owner, next, third = (uint32_t)world_below(w, w->n);
+
+    if (!kept_find_move(w, &owner, &next) || third == owner || third == next || faults_leads(w, owner) ||
+        w->machine[next].leave_by_ms || w->now_us < w->squeeze.due_us)
         return;
-    faults_cut_off(w, 1u << spared, 2 * SOAK_LEASE_MS);
+    w->squeeze.due_us = w->now_us + 2500 * SOAK_LEASE_MS;
+    w->pipe[owner][third].blocked = true;
+    world_trace(w, "cut, from %s to %s", w->machine[owner].name, w->machine[third].name);
+    machine_leave(w, next);
+    world_plan(w, (600 + world_below(w, 600)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
+}
+
+/* A view has opened at machine `i`, and not yet at another one, which hears nothing from the first for a while. So in the next view it
+ * does not know what the first has done in this one. */
+void faults_opened(struct world *w, uint32_t i)
+{
+    uint32_t j = w->mix.redis && !w->calm ? (uint32_t)world_below(w, w->n) : i;
+
+    if (j == i || !w->machine[j].runs || w->machine[j].node.locks.open || faults_leads(w, i) ||
+        w->machine[j].node.view.number != w->machine[i].node.view.number || w->now_us < w->squeeze.due_us)
+        return;
+    w->squeeze.due_us = w->now_us + 1000 * SOAK_LEASE_MS;
+    w->pipe[i][j].blocked = true;
+    world_trace(w, "cut, from %s to %s", w->machine[i].name, w->machine[j].name);
+    world_plan(w, (300 + world_below(w, 900)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
+}
+
+/* All members but one crash and are back before its lease has run out, and it is cut off: only what they have written down,
+ * or assume, keeps them from excluding it too early. If they come back with another lease, they may crash once more. */
+void faults_crash_others(struct world *w, uint32_t spared)
+{
     for (uint32_t i = 0; i < w->n; i++)
         if (w->machine[i].runs && i != spared) {
             w->report->crashes++;
             machine_crash(w, i);
         }
+}
+
+static void faults_reborn(struct world *w)
+{
+    uint32_t spared = (uint32_t)world_below(w, w->n);
+
+    if (w->again_us && w->now_us >= w->again_us) {
+        w->again_us = 0;
+        faults_crash_others(w, w->spared);
+    }
+    if (world_below(w, 100) || !world_is_whole(w))
+        return;
+    faults_cut_off(w, 1u << spared, 2 * SOAK_LEASE_MS);
+    if (w->conf->focus == SOAK_LEASE) {
+        w->lease_ms = w->lease_ms == SOAK_LEASE_MS ? SOAK_LEASE_MS / 4 : SOAK_LEASE_MS;
+        w->again_us = world_below(w, 2) ? w->now_us + world_below(w, 500 * SOAK_LEASE_MS) : 0;
+        w->spared = spared;
+    }
+    faults_crash_others(w, spared);
+}
+
+/* The network fails, for about as long as sessions are kept. No member is excluded, so all go on in the same view: what a lease
+ * that is gone has done to kept sessions is not hidden by their next owners. */
+static void faults_outage(struct world *w)
+{
+    if (world_below(w, 200) || !world_is_whole(w))
+        return;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t k = 0; k < w->n; k++)
+            w->pipe[i][k].blocked = i != k;
+    w->report->cuts++;
+    world_trace(w, "the network fails");
+    world_plan(w, 1000 * (2 + world_below(w, 6)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
 /* A machine stops together with its clock, as a virtual machine does that is moved. */
@@ -466,10 +659,22 @@ void faults_happen(struct world *w)
         return;
     if (w->mix.squeeze)
         faults_squeeze(w);
+    if (w->mix.comes_and_goes)
+        faults_come_and_go(w);
+    if (w->mix.moves)
+        faults_move(w);
     if (w->mix.reborn)
         faults_reborn(w);
     if (w->mix.standstill)
         faults_standstill(w);
+    if (w->mix.outage)
+        faults_outage(w);
+    if (w->mix.config)
+        operators_happen(w);
+    if (w->conf->focus == SOAK_EXILES)
+        faults_exile(w);
+    if (w->mix.agents && world_below(w, 6000) < 60)
+        relays_trouble(w);
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (world_below(w, 6000) < kinds[k].rate * (w->now_us < w->burst_us ? BURST_RATE : 1)) {
             kinds[k].happen(w);

@@ -9,7 +9,7 @@
  * Checks, besides those of clients.c: a lock that a client was told of is lost only if the keep time has passed since
  * the client last knew that its session had a connection; or if an operator took the lock away; or if every process
  * that should have had a record has crashed or was excluded. And when a client is told of a lock, every process in the
- * view of its daemon knows of it. */
+ * view of its daemon knows of it. No two sessions have an exclusive lock, also if they have no clients at the moment. */
 #include "world.h"
 
 #include "base/memory.h"
@@ -28,6 +28,7 @@ struct soak_kept {
     bool excused;
     uint32_t keep_ms;
     uint64_t attached_us; /* then its session had a connection, for sure */
+    uint64_t lapses_us;   /* the TTL of its lock is not over before; UINT64_MAX: it has none */
 };
 
 static bool kept_parse_id(const char *text, struct keep_id *id)
@@ -50,6 +51,28 @@ bool kept_is_in_view(const struct world *w, uint32_t j, const struct view *view)
 
     return w->machine[j].runs && place != VIEW_MEMBERS_MAX &&
            view->member[place].incarnation == w->machine[j].node.self.incarnation;
+}
+
+bool kept_find_move(const struct world *w, uint32_t *owner, uint32_t *next)
+{
+    for (uint32_t k = 0; k < w->clients; k++)
+        for (uint32_t i = 0; i < w->n && w->client[k].kept; i++) {
+            const struct node *node = &w->machine[i].node;
+            const struct keep_session *e;
+            struct keep_id id;
+
+            kept_parse_id(w->client[k].kept->id, &id);
+            e = w->machine[i].runs && w->client[k].kept->known ? keep_find(&node->keep, id) : NULL;
+            for (uint32_t j = 0; e && e->session && e->moves_to && j < w->n; j++)
+                if (w->machine[j].runs &&
+                    view_find(&node->view, e->moves_to) ==
+                        view_find_name(&node->view, w->machine[j].name, strlen(w->machine[j].name))) {
+                    *owner = i;
+                    *next = j;
+                    return true;
+                }
+        }
+    return false;
 }
 
 /* Does this process know that the session holds something? */
@@ -100,14 +123,17 @@ static bool kept_has_claim(const struct node *owner, struct keep_id id, const st
     return found;
 }
 
-static bool kept_has_record(const struct node *node, struct keep_id id, const struct claim *c)
+static const struct keep_record *kept_find_record(const struct keep_session *e, const struct claim *c)
 {
-    const struct keep_session *e = keep_find(&node->keep, id);
-    bool found = false;
+    for (const struct ring *r = e ? e->records.next : NULL; e && r != &e->records; r = r->next)
+        if (kept_is_claim(c, RING_OF(r, struct keep_record, in_session)))
+            return RING_OF(r, struct keep_record, in_session);
+    return NULL;
+}
 
-    for (const struct ring *r = e ? e->records.next : NULL; e && r != &e->records && !found; r = r->next)
-        found = kept_is_claim(c, RING_OF(r, struct keep_record, in_session));
-    return found;
+static bool kept_same_value(const struct lock_value *a, const struct lock_value *b)
+{
+    return a && b ? a->len == b->len && memcmp(a->text, b->text, a->len) == 0 : a == b;
 }
 
 /* The machine of the member that owns the session, if the same view is open there as at machine `i`; or null. */
@@ -125,7 +151,25 @@ static const struct soak_machine *kept_owner(const struct world *w, uint32_t i, 
     return NULL;
 }
 
-/* A record without a claim would encumber its lock when the owner is excluded (I33). */
+/* Was a client of a process in this view granted the lock of this record after it, and told so? */
+static bool kept_is_granted_behind(const struct world *w, const struct view *view, const struct keep_record *x)
+{
+    for (uint32_t j = 0; j < w->n; j++) {
+        const struct node *node = &w->machine[j].node;
+        const struct lock *lock = kept_is_in_view(w, j, view) && node->view.number == view->number && node->locks.open
+                                      ? locks_find(&node->locks, x->name, x->name_len)
+                                      : NULL;
+
+        for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
+            if (c->state == CLAIM_HELD && c->session->waiting != c && c->fence > x->fence && c->mode == LOCK_ALONE &&
+                !c->slots)
+                return true;
+    }
+    return false;
+}
+
+/* A record without a claim would encumber its lock when the owner is excluded, and one of a lock that another client has by now
+ * would make it held twice (I33). */
 static void kept_check_records(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -144,8 +188,26 @@ static void kept_check_records(struct world *w, uint32_t i)
             if (!kept_has_claim(&owner->node, e->id, x))
                 world_fail(w, "%s has a record of \"%.*s\" (fence %llu), and its owner %s has no such claim",
                            w->machine[i].name, x->name_len, x->name, (unsigned long long)x->fence, owner->name);
+            if (!w->mix.wild_clocks && kept_is_granted_behind(w, &node->view, x))
+                world_fail(w, "%s has a record of \"%.*s\" (fence %llu), and it is held by another client since",
+                           w->machine[i].name, x->name_len, x->name, (unsigned long long)x->fence);
         }
     }
+}
+
+/* Machine `j` has the record of the claim `c` of the session `e`, which all members have acknowledged; with its token. */
+static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const struct keep_session *e,
+                             const struct claim *c)
+{
+    const struct keep_session *known = keep_find(&w->machine[j].node.keep, e->id);
+    const struct keep_record *x = kept_find_record(known, c);
+
+    if (!x)
+        world_fail(w, "%s has no record of \"%.*s\" (fence %llu), which a session of %s holds", w->machine[j].name,
+                   c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
+    else if (!kept_same_value(keep_claim_value(e, c), x->value))
+        world_fail(w, "%s has another value, or token, of \"%.*s\" (fence %llu) than its owner %s does",
+                   w->machine[j].name, c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
 }
 
 /* A lock that all members have acknowledged is in the records of all: else it would be lost with its owner. */
@@ -161,11 +223,39 @@ static void kept_check_claims(struct world *w, uint32_t i)
 
             for (uint32_t j = 0; j < w->n && keep_is_recorded(c) && c->kept <= node->keep.acked; j++)
                 if (j != i && !w->machine[j].doomed && kept_is_in_view(w, j, &node->view) &&
-                    w->machine[j].node.view.number == node->view.number && w->machine[j].node.locks.open &&
-                    !kept_has_record(&w->machine[j].node, e->id, c))
-                    world_fail(w, "%s has no record of \"%.*s\" (fence %llu), which a session of %s holds",
-                               w->machine[j].name, c->name_len, c->name, (unsigned long long)c->fence,
-                               w->machine[i].name);
+                    w->machine[j].node.view.number == node->view.number && w->machine[j].node.locks.open)
+                    kept_check_claim(w, i, j, e, c);
+        }
+    }
+}
+
+/* Has another claim than `c` of a client of machine `j`, which excludes all others, its lock? */
+static bool kept_is_held_at(const struct world *w, uint32_t j, const struct claim *c)
+{
+    const struct lock *lock = locks_find(&w->machine[j].node.locks, c->name, c->name_len);
+
+    for (const struct claim *x = lock ? lock_next_holder(lock, NULL) : NULL; x; x = lock_next_holder(lock, x))
+        if (x != c && x->state == CLAIM_HELD && x->mode == LOCK_ALONE && !x->slots)
+            return true;
+    return false;
+}
+
+/* No two clients have a lock alone, whether or not they know of it: a session that has no client cannot say what it believes. */
+static void kept_check_alone(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+
+    for (const struct ring *r = node->keep.own.next; r != &node->keep.own && !w->mix.wild_clocks; r = r->next) {
+        const struct session *s = RING_OF(r, struct keep_session, in_own)->session;
+
+        for (const struct ring *q = s->claims.next; q != &s->claims; q = q->next) {
+            const struct claim *c = RING_OF(q, struct claim, in_session);
+
+            for (uint32_t j = 0; j < w->n && c->state == CLAIM_HELD && c->mode == LOCK_ALONE && !c->slots; j++)
+                if (!w->machine[j].doomed && kept_is_in_view(w, j, &node->view) && w->machine[j].node.locks.open &&
+                    w->machine[j].node.view.number == node->view.number && kept_is_held_at(w, j, c))
+                    world_fail(w, "\"%.*s\" is held by a kept session of %s, and by another client, of %s", c->name_len,
+                               c->name, w->machine[i].name, w->machine[j].name);
         }
     }
 }
@@ -206,9 +296,14 @@ void kept_look(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
     bool expected = false;
 
+    if (m->opened != m->node.keep.opened) {
+        m->opened = m->node.keep.opened;
+        faults_opened(w, i);
+    }
     if (m->node.takes_part && m->node.locks.open && !m->doomed && w->report->events % CHECK_RECORDS_EACH == 0) {
         kept_check_records(w, i);
         kept_check_claims(w, i);
+        kept_check_alone(w, i);
     }
     if (m->incarnation != m->node.self.incarnation && m->incarnation) {
         for (uint32_t j = 0; j < w->n; j++) {
@@ -257,6 +352,19 @@ static bool kept_may_be_evicted(const struct world *w, const struct soak_client 
     return evicted_us && evicted_us + LATE_US >= c->since_us;
 }
 
+/* The keep time of its session, on the client's own clock: for as long it may go on without a connection, and rely on it that no
+ * other client is granted its lock. */
+static uint64_t kept_time_us(const struct soak_client *c)
+{
+    return (uint64_t)c->kept->keep_ms * (c->slow ? 20000 : 19000) / 19;
+}
+
+/* The client requests a lock with this TTL, or (0) with none. The daemon's clock may be faster. */
+void kept_note_ttl(const struct world *w, struct soak_client *c, uint64_t ttl_ms)
+{
+    c->kept->lapses_us = ttl_ms ? w->now_us + 950 * ttl_ms : UINT64_MAX;
+}
+
 /* The client hears that it has lost its lock. */
 void kept_check_loss(struct world *w, uint32_t k)
 {
@@ -264,9 +372,9 @@ void kept_check_loss(struct world *w, uint32_t k)
     const struct soak_kept *q = c->kept;
 
     if (!q || !c->holds || q->excused || q->shared || c->dazed || w->mix.wild_clocks || w->mix.standstill ||
-        (w->alone && w->conf->focus != SOAK_ALONE))
+        w->now_us >= q->lapses_us || (w->alone && w->conf->focus != SOAK_ALONE))
         return;
-    if (w->now_us < q->attached_us + 950 * (uint64_t)q->keep_ms && !kept_may_be_evicted(w, c))
+    if (w->now_us < q->attached_us + kept_time_us(c) && !kept_may_be_evicted(w, c))
         world_fail(w, "client %u has lost %s, which its session should have kept", k, clients_names[c->name]);
 }
 
@@ -288,8 +396,10 @@ bool kept_agree(const struct world *w)
 void kept_lose_all(struct world *w)
 {
     kept_excuse_all(w);
-    for (uint32_t k = 0; k < w->clients; k++)
+    for (uint32_t k = 0; k < w->clients; k++) {
         w->client[k].dazed = true;
+        library_daze(&w->client[k]);
+    }
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) /* and they may not have heard yet that they hold them */
         w->conn[k].dazed = true;
 }
@@ -310,12 +420,13 @@ void kept_leave(struct world *w, uint32_t i)
     }
 }
 
-/* A lock that a session holds by itself has been granted to no other client since. */
+/* A lock that a session holds by itself has been granted to no other client since. A client that was stopped may hear late what a
+ * daemon has said that was excluded since: that one's claims, and what it vouched for, are over. */
 static void kept_check_fences(struct world *w, const struct soak_client *c)
 {
     const struct session *s = w->conn[c->conn].end ? w->conn[c->conn].end->session : NULL;
 
-    if (!s || w->mix.wild_clocks || w->mix.standstill)
+    if (!s || w->mix.wild_clocks || w->mix.standstill || !kept_is_in_view(w, w->conn[c->conn].machine, &w->newest))
         return;
     for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
         const struct claim *claim = RING_OF((struct ring *)r, struct claim, in_session);
@@ -403,10 +514,14 @@ void kept_connect(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
     char ms[24];
-    const char *keep[] = {"SESSION", "KEEP", ms}, *resume[] = {"SESSION", "RESUME", c->kept->id};
+    const char *keep[] = {"SESSION", "KEEP", ms}, *resume[] = {"SESSION", "RESUME", c->kept->id},
+               *confirm[] = {"CONFIRM"};
 
     c->waits = true;
     c->kept->detached = false;
+    /* Too early: a validity is for all that is granted within it, and so it gets no session. */
+    if (w->mix.hasty && world_below(w, 8) == 0)
+        clients_say(w, c, SOAK_TO_CONFIRM, confirm, 1);
     if (c->kept->known) {
         world_trace(w, "client %u resumes its session at %s", k, w->machine[c->machine].name);
         clients_say(w, c, SOAK_TO_RESUME, resume, 3);
@@ -530,6 +645,8 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
     if (!found)
         c->name = -1;
     if (found)
+        clients_believe(w, k);
+    if (found)
         world_plan(w, 0, SOAK_CONFIRM, k, 0)->generation = c->generation;
     clients_plan(w, k, world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
 }
@@ -556,7 +673,7 @@ void kept_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const 
         if (!c->holds) /* else it has detached, and the connection is about to end */
             kept_forget(c);
         clients_hang_up(w, k);
-    } else if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) != 0) {
+    } else if (r->kind == '-' && (strncmp(r->word[0].at, "ERR ", 4) != 0 || c->vouched_us)) {
         clients_hang_up(w, k);
     } else {
         world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);

@@ -10,6 +10,9 @@
  *
  * Bytes are heard and said in pieces. Some of what has come is read later.
  *
+ * If the mix says so, the program requests several locks at once (SOAK_SEVERAL), and then no others while it holds some. If it does
+ * not get all, its daemon holds none of them for it.
+ *
  * If the mix says so, the sessions are kept (SOAK_RESUME). Then a program whose connection has ended goes on: it believes in its
  * locks until libdibs tells it that they are in doubt, or lost. It comes back at any machine, and libdibs resumes the session.
  *
@@ -25,20 +28,25 @@
 
 #include <stdlib.h>
 
+enum { LIBRARY_MIXED = 3 }; /* these locks are requested in any order, if the mix says so */
 enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000, KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000 };
 
 struct soak_library {
     struct belief belief;
     bool silent;
-    bool turning;         /* the program is in the midst of something */
-    bool was_away;        /* when it called, what the library had to do was overdue */
-    bool keeps;           /* its session is kept */
-    bool doubts;          /* it was told that its locks are in doubt */
-    char id[33];          /* of its session, as the daemon has told it; or "" */
-    bool lost_before;     /* its daemon did not hold the lock any more when the program asked for a confirmation */
-    bool unlocks;         /* the program waits for the end of an unlock, and was not told that the lock is lost */
-    int wanted, about;    /* the lock that the program asks for; that it unlocks, renews or confirms; or -1 */
-    struct soak_use asks; /* for wanted */
+    bool turning;      /* the program is in the midst of something */
+    bool was_away;     /* when it called, what the library had to do was overdue */
+    bool keeps;        /* its session is kept */
+    bool doubts;       /* it was told that its locks are in doubt */
+    bool yields;       /* it was the victim of a deadlock, and releases all that it holds */
+    char id[33];       /* of its session, as the daemon has told it; or "" */
+    bool lost_before;  /* its daemon did not hold the lock any more when the program asked for a confirmation */
+    bool unlocks;      /* the program waits for the end of an unlock, and was not told that the lock is lost */
+    char name[24];     /* as which its daemon knows it */
+    int wanted, about; /* the lock that the program asks for; that it unlocks, renews or confirms; or -1 */
+    unsigned wants;    /* with wanted: the set of all locks that it asks for at once */
+    struct soak_use asks[SOAK_NAMES]; /* for these */
+    char value[SOAK_NAMES][SOAK_VALUE_MAX];
     struct soak_use use[SOAK_NAMES]; /* what the program was told to hold */
     uint64_t timer_us;               /* when the next timer is set for, or 0 */
 };
@@ -93,6 +101,12 @@ bool library_believes(const struct world *w, uint32_t k, int name)
            (!library_is_deaf(w, c) || belief_fence(&c->library->belief, clients_names[name], library_now_ms(w, k)));
 }
 
+void library_daze(struct soak_client *c)
+{
+    for (int name = 0; c->library && name < SOAK_NAMES; name++)
+        c->library->asks[name].dazed = true;
+}
+
 const struct soak_use *library_use(const struct soak_client *c, int name)
 {
     return &c->library->use[name];
@@ -107,27 +121,53 @@ static void library_check_beliefs(struct world *w, uint32_t k)
             clients_check_belief(w, k, name);
 }
 
-/* The library has told that a lock is granted, or why not. */
+/* It did not get all of several locks: so its daemon holds none of them for it, unless that is yet to be told. */
+static void library_check_none(struct world *w, uint32_t k, int code)
+{
+    const struct soak_client *c = &w->client[k];
+    const struct soak_conn *x = c->conn < 0 ? NULL : &w->conn[c->conn];
+
+    if (c->library->keeps || !x || !x->end ||
+        (code != DIBS_TIMEOUT && code != DIBS_WRONG_KIND && code != DIBS_NO_QUORUM))
+        return;
+    for (int name = 0; name < SOAK_NAMES; name++)
+        if (c->library->wants >> name & 1 &&
+            session_holds(x->end->session, clients_names[name], strlen(clients_names[name]), 0))
+            world_fail(w, "client %u did not get several locks, and its daemon holds %s for it", k,
+                       clients_names[name]);
+}
+
+/* The library has told that a lock is granted, or several are, or why not. */
 static void library_hear_result(struct world *w, uint32_t k, int code)
 {
     struct soak_client *c = &w->client[k];
     struct soak_library *l = c->library;
-    int name = l->wanted;
+    unsigned wants = l->wants;
 
     if (code == DIBS_WAITING)
         return;
-    l->wanted = -1;
     if (code == DIBS_REFUSED || code == DIBS_MISUSE)
         world_fail(w, "client %u is told by libdibs: %s", k, l->belief.message);
-    world_trace(w, "client %u asked libdibs for %s: %s", k, clients_names[name], dibs_text(code));
-    if (code != DIBS_OK)
-        return;
-    l->use[name] = l->asks;
-    l->use[name].holds = true;
-    l->use[name].fence = l->belief.fence;
-    l->use[name].since_us = c->conn < 0 || !w->conn[c->conn].held_us ? w->now_us : w->conn[c->conn].held_us;
-    l->use[name].dazed = c->conn < 0 || w->conn[c->conn].dazed;
-    library_check_beliefs(w, k);
+    world_trace(w, "client %u asked libdibs for %s%s: %s", k, clients_names[l->wanted],
+                wants & (wants - 1) ? " and others" : "", dibs_text(code));
+    library_check_none(w, k, code);
+    l->yields = code == DIBS_DEADLOCK;
+    l->wanted = -1;
+    l->wants = 0;
+    for (int name = 0; name < SOAK_NAMES && code == DIBS_OK; name++)
+        if (wants >> name & 1) {
+            const struct conn_lock *lock = held_find(&l->belief.held, clients_names[name]);
+
+            l->use[name] = l->asks[name];
+            l->use[name].holds = true;
+            l->use[name].fence = lock ? lock->fence : 0;
+            if (lock)
+                values_granted(w, k, name, &l->use[name], l->value[name]);
+            l->use[name].since_us = c->conn < 0 || !w->conn[c->conn].held_us ? w->now_us : w->conn[c->conn].held_us;
+            l->use[name].dazed |= c->conn < 0 || w->conn[c->conn].dazed;
+        }
+    if (code == DIBS_OK)
+        library_check_beliefs(w, k);
 }
 
 static void library_hear_answer(struct world *w, uint32_t k)
@@ -359,12 +399,22 @@ void library_stay_away(struct world *w, uint32_t k)
     library_set_timer(w, k);
 }
 
+/* The name under which its daemon knows it (several.c). */
+static void library_call_itself(const struct world *w, struct soak_client *c)
+{
+    if (w->mix.several)
+        snprintf(c->library->name, sizeof c->library->name, "%llu", (unsigned long long)w->conn[c->conn].id);
+    else
+        snprintf(c->library->name, sizeof c->library->name, "soak");
+}
+
 void library_return(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
     world_trace(w, "client %u comes back to %s", k, w->machine[c->machine].name);
-    belief_return(&c->library->belief, "soak", library_now_ms(w, k));
+    library_call_itself(w, c);
+    belief_return(&c->library->belief, c->library->name, library_now_ms(w, k));
     library_send(w, c);
     c->library->timer_us = 0;
     library_set_timer(w, k);
@@ -379,10 +429,12 @@ void library_begin(struct world *w, uint32_t k)
 
     c->library = l;
     l->wanted = l->about = -1;
-    l->keeps = w->mix.resume;
+    l->keeps = w->mix.resume || (w->mix.several && world_below(w, 2));
     l->silent = !l->keeps && w->conn[c->conn].local && !w->conf->rolling && world_below(w, 2);
     world_trace(w, "client %u uses libdibs%s", k, l->silent ? ", and is silent" : "");
-    belief_hello(&l->belief, "soak", l->keeps ? KEEP_FIRST_MS + world_below(w, KEEP_MORE_MS) : 0, library_now_ms(w, k));
+    library_call_itself(w, c);
+    belief_hello(&l->belief, l->name, l->keeps ? KEEP_FIRST_MS + world_below(w, KEEP_MORE_MS) : 0,
+                 library_now_ms(w, k));
     l->belief.elsewhere = l->keeps && world_below(w, 2);
     library_send(w, c);
     library_set_timer(w, k);
@@ -397,35 +449,65 @@ void library_forget(struct soak_client *c)
     c->library = NULL;
 }
 
-/* A lock behind all that the program holds, so that programs do not wait for each other in a circle. */
+/* One more lock that the program asks for: how. */
+static struct dibs_part library_draw_part(struct world *w, uint32_t k, int name)
+{
+    struct soak_library *l = w->client[k].library;
+    struct dibs_part part = {.name = clients_names[name]};
+    struct soak_use *asks = &l->asks[name];
+
+    *asks = (struct soak_use){.mode = LOCK_ALONE};
+    if (name == 3 || (name == 4 && world_below(w, 2))) {
+        part.mode = DIBS_SLOTS;
+        asks->slots = part.slots = 2;
+    } else if (w->algorithm->rules & 1u << DME_GROUP && !w->mix.disorder && world_below(w, 3)) {
+        part.mode = world_below(w, 2) ? DIBS_SHARED : DIBS_GROUP;
+        part.group = "red";
+        asks->mode = part.mode == DIBS_SHARED ? LOCK_SHARED : lock_group_mode(part.name, strlen(part.name), "red", 3);
+    }
+    l->wants |= 1u << name;
+    part.value = values_draw(w, k, l->value[name]);
+    part.value_len = strlen(part.value);
+    return part;
+}
+
+/* A lock behind all that the program holds, so that programs do not wait for each other in a circle; or several, if it holds
+ * none. In disorder, one or several that it does not hold, of those with one holder at a time. */
 static void library_lock(struct world *w, uint32_t k)
 {
     struct soak_library *l = w->client[k].library;
     struct dibs_wish wish = {0};
-    int first = SOAK_NAMES;
+    struct dibs_part part[SOAK_NAMES];
+    size_t count = 1;
+    int first = SOAK_NAMES, end = SOAK_NAMES;
 
     while (first > 0 && !l->use[first - 1].holds)
         first--;
-    if (first == SOAK_NAMES)
+    if (w->mix.disorder && first <= LIBRARY_MIXED)
+        first = 0, end = LIBRARY_MIXED;
+    if (first == SOAK_NAMES || (first && w->mix.several))
         return;
-    l->wanted = first + (int)world_below(w, (uint64_t)(SOAK_NAMES - first));
-    l->asks = (struct soak_use){.mode = LOCK_ALONE};
-    if (l->wanted == 3 || (l->wanted == 4 && world_below(w, 2))) {
-        wish.mode = DIBS_SLOTS;
-        l->asks.slots = wish.slots = 2;
-    } else if (w->algorithm->rules & 1u << DME_GROUP && world_below(w, 3)) {
-        const char *name = clients_names[l->wanted];
+    l->wanted = first + (int)world_below(w, (uint64_t)(end - first));
+    if (l->use[l->wanted].holds) {
+        l->wanted = -1;
+        return;
+    }
+    part[0] = library_draw_part(w, k, l->wanted);
+    while (w->mix.several && count < 4 && world_below(w, 4)) {
+        int name = (int)world_below(w, (uint64_t)end);
 
-        wish.mode = world_below(w, 2) ? DIBS_SHARED : DIBS_GROUP;
-        wish.group = "red";
-        l->asks.mode = wish.mode == DIBS_SHARED ? LOCK_SHARED : lock_group_mode(name, strlen(name), "red", 3);
+        if (!(l->wants >> name & 1) && !l->use[name].holds)
+            part[count++] = library_draw_part(w, k, name);
+        else if (w->mix.disorder)
+            break;
     }
     if (world_below(w, 3) == 0)
         wish.wait_ms = world_below(w, 2) ? 1 + world_below(w, 2000) : DIBS_NO_WAIT;
     if (world_below(w, 8) == 0 && !w->conf->rolling)
         wish.ttl_ms = 1 + world_below(w, 3000);
-    if (belief_lock(&l->belief, clients_names[l->wanted], &wish, l->silent || world_below(w, 2), library_now_ms(w, k)) <
-        0)
+    if (w->mix.urgent)
+        wish.priority = (unsigned)world_below(w, LOCK_PRIORITY_MAX + 1);
+    if (belief_lock_many(&l->belief, part, count, &wish, l->silent || world_below(w, 2), library_now_ms(w, k)) < 0)
         world_fail(w, "client %u may not ask libdibs for %s: %s", k, clients_names[l->wanted], l->belief.message);
 }
 
@@ -477,9 +559,13 @@ static void library_choose(struct world *w, uint32_t k)
     struct soak_library *l = w->client[k].library;
     int name = library_held(l, (int)world_below(w, SOAK_NAMES));
 
-    if (w->calm) {
+    if (w->calm || l->yields) {
+        l->yields = false;
         for (name = library_held(l, 0); name < SOAK_NAMES && !l->belief.call; name = library_held(l, name + 1))
             library_unlock(w, k, name);
+    } else if (w->mix.several && l->wanted >= 0 && l->belief.wait_ms != DIBS_NO_WAIT && world_below(w, 4) == 0) {
+        world_trace(w, "client %u cancels its request", k);
+        belief_cancel(&l->belief);
     } else if (name < SOAK_NAMES && world_below(w, 3)) {
         library_use_lock(w, k, name);
     } else if (l->wanted < 0 && world_below(w, 16) == 0) {

@@ -145,7 +145,7 @@ void machine_written(struct world *w, uint32_t i)
         free(write);
         world_step_node(w, i, (struct node_input){.type = NODE_WRITTEN, .writes = 1});
     }
-    world_settle(w, i);
+    world_finish_step(w, i);
 }
 
 /* --------------------------------------------------------------------------------------------------------- processes */
@@ -158,10 +158,14 @@ static void machine_told(void *user, struct client *c, const struct node_event *
 
     if (m->doomed)
         return;
+    if (session_is_forgotten(c->session) && !event->watched && !event->answered && !event->token)
+        world_fail(m->world, "a client is told about its kept session, which %s has forgotten", m->name);
     if (c == m->world->hoard[i].end)
         hoards_hear(m->world, i, event);
     else if (c == m->operates)
         clients_tell_operator(m->world, event);
+    else if (c == m->looks)
+        values_hear(m->world, i, event->answered);
     else
         clients_told(m->world, i, client_user(c), event);
 }
@@ -213,7 +217,7 @@ void machine_start(struct world *w, uint32_t i)
     m->runs = true;
     m->doomed = false;
     m->process = ++w->processes;
-    m->timer_us = 0;
+    m->timer_us = m->turn_us = m->lease_us = 0;
     m->opens = bytes_len(&m->disk) > 0; /* when a journal is opened, it is written anew at once */
     m->thaws_us = 0;
     m->leave_by_ms = 0;
@@ -221,14 +225,18 @@ void machine_start(struct world *w, uint32_t i)
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
     node_init(&m->node, &(struct node_conf){
                             .name = m->name,
-                            .summary = "soak",
+                            .summary = w->mix.config                  ? "soak, lease 1000 ms"
+                                       : w->lease_ms == SOAK_LEASE_MS ? "soak"
+                                                                      : "soak, with a short lease",
+                            .version = w->conf->focus == SOAK_VERSIONS ? LINK_VERSION + (unsigned)world_below(w, 2) : 0,
                             .algorithm = w->algorithm,
                             .slots_algorithm = w->slots_algorithm,
-                            .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_MAX : 0),
-                            .piece = w->mix.piece,
+                            .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_FEW : 0),
+                            .piece = machine_is_slow(w, i) ? w->mix.piece : 0,
                             .recent = w->mix.piece,
                             .digest_bits = w->mix.piece,
-                            .lease_ms = w->alone ? 0 : SOAK_LEASE_MS,
+                            .lease_ms = w->alone ? 0 : w->lease_ms,
+                            .deadlock_ms = w->mix.several ? SOAK_DEADLOCK_MS : 0,
                             .join_ms = 5 * SOAK_LEASE_MS,
                             /* Some calendars are of no use: then the journal has to know. */
                             .incarnation = w->alone                            ? 1
@@ -236,6 +244,8 @@ void machine_start(struct world *w, uint32_t i)
                                                                                : 0,
                             .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
                             .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
+                            .patient = w->mix.patient >> i & 1,
+                            .unsettled = !w->mix.config || w->mix.unsettled >> i & 1,
                             .user = m,
                             .random = machine_random,
                             .told = machine_told,
@@ -272,7 +282,6 @@ void machines_found(struct world *w)
     world_trace(w, "a new cluster is founded");
     kept_excuse_all(w);
     checks_begin(w);
-    w->alone = false;
     w->founders = w->n;
     w->newest.number = w->opened = 0;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -283,6 +292,7 @@ void machines_found(struct world *w)
         w->machine[i].joins = w->machine[i].absent = false;
         w->machine[i].added_us = 0;
     }
+    w->alone = false;
     w->founding_us = w->now_us + 3000 * SOAK_LEASE_MS;
 }
 
@@ -302,7 +312,7 @@ void machine_crash(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     conns_drop_process(w, i);
     hoards_close(w, i);
-    m->operates = NULL;
+    m->operates = m->looks = NULL;
     wires_drop_process(w, i);
     node_free(&m->node);
     machine_tear_writes(m);
@@ -314,6 +324,18 @@ void machine_crash(struct world *w, uint32_t i)
                    SOAK_START, i, 0);
     else
         world_plan(w, 0, SOAK_START, i, 0);
+}
+
+bool machine_is_slow(const struct world *w, uint32_t i)
+{
+    return !w->mix.crowd || w->mix.focus >> i & 1;
+}
+
+bool machine_tells_late(const struct world *w, uint32_t i)
+{
+    const struct soak_machine *m = &w->machine[i];
+
+    return w->now_us >= m->lease_us && (w->mix.turn_us || m->node.locks.losing);
 }
 
 void machine_leave(struct world *w, uint32_t i)

@@ -20,10 +20,12 @@
  *   - that a client whose session is kept (kept.c) loses a lock only when its keep time is over, an operator took the lock away, or
  *     every process that had a record of it is gone; and that all members know of such a lock before the client does;
  *   - that no other client holds a lock that a token owns (tokens.c) before its TTL is over on its client's clock, with the same exceptions;
+ *   - that clients that wait for each other in a circle do not wait for ever, and that no wait ends for that reason if there was no
+ *     circle (several.c);
  *   - and, if members are in trouble one after the other only (rolling.c), that clients of the others lose nothing.
  *
  * In some seeds each machine also has a client that holds many locks at once (hoards.c), and views change in pieces of
- * one to three locks.
+ * one to three locks. In some hard cases a daemon needs some time for each piece, and takes notice of nothing meanwhile.
  *
  * Before the cluster begins, every seed also runs `dibs lock` over simulated processes (wrapper.c).
  *
@@ -48,17 +50,32 @@ enum soak_focus {
     SOAK_ALONE,   /* a daemon alone is ended in order, and started again; most clients have kept sessions */
     SOAK_KEPT,    /* kept sessions, and views that end before they have opened */
     SOAK_RESUME,  /* all faults; the clients that are not of kept.c use libdibs and have kept sessions */
+    SOAK_HOARDS,  /* clients that hold very many locks, at slow members that lose their leases or give their locks up */
+    SOAK_ROSTER,  /* a member comes and goes, while members are cut off, and clients move their kept sessions */
+    SOAK_MOVES,   /* kept sessions are to move to members that end at that moment */
     SOAK_REDIS,   /* all faults; some clients use tokens, by the commands of Redis lock libraries or their own */
+    SOAK_SEVERAL, /* all faults; the clients use libdibs, and request several locks, at once or, in every other seed, in any order */
+    SOAK_OUTAGE, /* no member reaches another one for as long as sessions are kept, and then all do again, in the same view */
+    SOAK_HASTY, /* as SOAK_KEPT; some clients ask CONFIRM before they have a session, and locks of kept sessions have TTLs */
+    SOAK_LEASE, /* as SOAK_REBORN, and the members come back with another lease: all are restarted with it, one last */
+    SOAK_LEADERS, /* all faults; requests have values, which HOLDERS shows; some sessions are kept */
+    SOAK_CONFIG,  /* operators set the lease on which the members agree, while members crash and are cut off */
+    SOAK_EXILES,  /* as SOAK_HASTY; members with many kept sessions are excluded, and slow to forget them */
+    SOAK_AGENTS,  /* all faults, and those of agents, through which most clients connect; some sessions are kept */
+    SOAK_UPGRADE, /* all faults; clients change the mode in which they hold a lock */
+    SOAK_VERSIONS, /* all faults; members speak two versions of the protocol, and a process may have another one than the last */
 };
 
 struct soak_conf {
     uint64_t seed;
     uint32_t members; /* 0: drawn */
     uint32_t clients; /* 0: drawn */
+    uint32_t agents;  /* SOAK_AGENTS; 0: drawn */
     uint32_t chaos_s; /* how long faults happen */
     enum soak_focus focus;
     bool roster;  /* members are added and removed, too */
     bool calm;    /* no faults at all */
+    bool patient; /* no member hurries for another one, as those of earlier builds; else that is drawn */
     bool rolling; /* one trouble at a time, and who is not in trouble loses no lock */
     const struct dme_alg *algorithm, *slots_algorithm; /* null: drawn */
     FILE *trace;                                       /* what happens, line by line; or null */
@@ -69,7 +86,7 @@ struct soak_report {
     char mix[256];     /* what was drawn */
     uint64_t simulated_ms;
     uint64_t events, grants, losses, views;
-    uint64_t crashes, pauses, cuts, breaks, excluded;
+    uint64_t crashes, pauses, cuts, breaks, excluded, deadlocks;
 };
 
 /* Runs a soak. Returns false if a promise was broken. */

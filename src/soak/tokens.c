@@ -7,7 +7,7 @@
  * until the TTL is over on its own clock, which may be the slowest that is allowed, counted from the request; whatever
  * happens to the machine that it has talked to. Now and then such a client tries to release a lock with a token that is not
  * the owner's. Half of these clients may speak as Redis lock libraries do: SET NX PX, and scripts that renew or release a lock
- * if the token owns it. They are not told the fence.
+ * if the token owns it; or the scripts of Redisson, which count how often a token has got the lock. They are not told the fence.
  *
  * Checks, besides those of clients.c for all that believe in a lock: the fence grows with each token; every process in the
  * view of the daemon knows the lock before its client is told; a token that is renewed or released before its TTL is over
@@ -191,7 +191,38 @@ static bool tokens_is_redis(const struct world *w, uint32_t k)
     return w->mix.redis && k % 4 == 3;
 }
 
-/* The same in the words of a Redis library, node-redlock's. It never waits. */
+static bool tokens_is_redisson(const struct world *w, uint32_t k)
+{
+    return tokens_is_redis(w, k) && k % 8 == 7;
+}
+
+/* The TTL of a lock of Redisson that was counted twice, and so stays held when it is released once. */
+enum { REDISSON_MS = 500 };
+static const char redisson_ttl[] = "500";
+
+/* The same in the words of Redisson. It never waits. */
+static size_t tokens_put_redisson(const char *words[8])
+{
+    static const char lock[] = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94",
+                      renew[] = "8e19a1ddbdee9138df9f32a480c57addab4353d1",
+                      unlock[] = "6866459238a13a701d42f4971f12d9f3a50e2442";
+    const char *command = words[0], *name = words[1], *token = words[3], *ttl = words[5];
+    size_t count = 4;
+
+    words[0] = "EVALSHA";
+    words[1] = strcmp(command, "LOCK") == 0 ? lock : strcmp(command, "RENEW") == 0 ? renew : unlock;
+    words[2] = "1";
+    words[3] = name;
+    if (words[1] == unlock) {
+        words[count++] = "0";
+        ttl = redisson_ttl;
+    }
+    words[count++] = ttl;
+    words[count++] = token;
+    return count;
+}
+
+/* The same in the words of another Redis library, node-redlock's. It never waits. */
 static size_t tokens_put_redis(const char *words[8])
 {
     static const char extend[] = "aed6f382e410db8ba7926d4e5e9aab410bf2a78a",
@@ -237,7 +268,9 @@ static void tokens_say(struct world *w, uint32_t k, const char *command, const c
         words[count++] = "WAIT";
         words[count++] = wait;
     }
-    if (tokens_is_redis(w, k))
+    if (tokens_is_redisson(w, k))
+        count = tokens_put_redisson(words);
+    else if (tokens_is_redis(w, k))
         count = tokens_put_redis(words);
     c->waits = true;
     clients_say(w, c, strcmp(command, "LOCK") == 0 ? SOAK_TO_TOKEN_LOCK : SOAK_TO_TOKEN, words, count);
@@ -272,6 +305,8 @@ void tokens_act(struct world *w, uint32_t k)
         a->released = true;
         a->unlocks++;
         a->until_us = 0;
+        if (tokens_is_redisson(w, k) && a->lasts_us > tokens_end_us(c, w->now_us, REDISSON_MS))
+            a->lasts_us = tokens_end_us(c, w->now_us, REDISSON_MS);
         tokens_say(w, k, "UNLOCK", a->token, false);
     } else if (dice == 2) {
         a->foreign = true;
@@ -279,7 +314,8 @@ void tokens_act(struct world *w, uint32_t k)
     } else if (dice == 3) {
         clients_hang_up(w, k);
     } else if (dice <= 5) {
-        tokens_say(w, k, dice == 4 && !tokens_is_redis(w, k) ? "LOCK" : "RENEW", a->token, false);
+        tokens_say(w, k, dice == 4 && (!tokens_is_redis(w, k) || tokens_is_redisson(w, k)) ? "LOCK" : "RENEW", a->token,
+                   false);
     } else { /* it is busy with what the lock is for */
         clients_plan(w, k, world_below(w, 2 * a->ttl_ms));
     }
@@ -308,34 +344,47 @@ static void tokens_granted(struct world *w, uint32_t k, uint64_t fence)
         clients_check_belief(w, k, a->name);
 }
 
+/* What a reply says. Those of Redisson's scripts to lock are the other way round: nothing, or for how long to wait. */
+enum tokens_said { SAID_ELSE, SAID_DONE, SAID_NOT, SAID_AGAIN };
+
+static enum tokens_said tokens_understand(const struct world *w, uint32_t k, enum soak_answer to,
+                                          const struct soak_reply *r)
+{
+    bool redisson = tokens_is_redisson(w, k), released = w->client[k].agent->released;
+
+    if (r->kind == '-')
+        return strncmp(r->word[0].at, "NOTHELD ", 8) == 0 ? SAID_NOT : SAID_ELSE;
+    if (redisson && to == SOAK_TO_TOKEN_LOCK)
+        return r->kind == '_' ? SAID_DONE : SAID_NOT;
+    if (redisson && r->kind == ':' && r->word[0].number == 0 && released)
+        return SAID_AGAIN; /* its request was heard twice, and so it has to release the lock twice */
+    if (r->kind == ':')    /* how many locks the token owned */
+        return r->word[0].number == 1 ? SAID_DONE : SAID_NOT;
+    return r->kind == '_' ? SAID_NOT : SAID_DONE;
+}
+
 void tokens_hear(struct world *w, uint32_t k, const struct soak_awaited *await, const struct soak_reply *r)
 {
     struct soak_client *c = &w->client[k];
     struct soak_agent *a = c->agent;
-    bool not_held = r->kind == '-' && strncmp(r->word[0].at, "NOTHELD ", 8) == 0, done = r->kind == '+';
+    enum tokens_said said = tokens_understand(w, k, await->to, r);
 
-    if (r->kind == ':') { /* a script: how many locks the token owned */
-        done = r->word[0].number == 1;
-        not_held = !done;
-    }
     c->waits = false;
     if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
         world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
     if (a->foreign) {
-        if (done)
+        if (said == SAID_DONE)
             world_fail(w, "client %u has released %s with a foreign token", k, clients_names[a->name]);
         a->foreign = false;
-    } else if (await->to == SOAK_TO_TOKEN_LOCK && r->kind == '*') {
-        tokens_granted(w, k, r->word[1].number);
-    } else if (await->to == SOAK_TO_TOKEN_LOCK && done) {
-        tokens_granted(w, k, a->told_fence);
-    } else if (await->to == SOAK_TO_TOKEN_LOCK && r->kind == '_') {
+    } else if (await->to == SOAK_TO_TOKEN_LOCK && said == SAID_DONE) {
+        tokens_granted(w, k, r->kind == '*' ? r->word[1].number : a->told_fence);
+    } else if (await->to == SOAK_TO_TOKEN_LOCK && said == SAID_NOT) {
         tokens_check_loss(w, k);
         tokens_forget(a);
-    } else if (await->to == SOAK_TO_TOKEN && done && !a->released) {
+    } else if (await->to == SOAK_TO_TOKEN && said == SAID_DONE && !a->released) {
         tokens_granted(w, k, a->use.fence);
-    } else if (await->to == SOAK_TO_TOKEN && (done || not_held)) {
-        if (not_held)
+    } else if (await->to == SOAK_TO_TOKEN && (said == SAID_DONE || said == SAID_NOT)) {
+        if (said == SAID_NOT)
             tokens_check_loss(w, k);
         tokens_forget(a);
     }

@@ -147,7 +147,18 @@ void world_step_node(struct world *w, uint32_t i, struct node_input in)
 void world_deliver(struct world *w, uint32_t i, struct node_input in)
 {
     world_step_node(w, i, in);
-    world_settle(w, i);
+    world_finish_step(w, i);
+}
+
+/* The piece of work that it has just done takes its time. */
+static void world_take_turn(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+
+    if (m->node.locks.grants && m->node.lease_end_ms != UINT64_MAX)
+        m->lease_us = world_when_us(w, i, m->node.lease_end_ms);
+    if (w->mix.turn_us && machine_is_slow(w, i) && node_due_ms(&m->node) <= m->node.now_ms + 1)
+        m->turn_us = w->now_us + world_below(w, w->mix.turn_us);
 }
 
 static void world_set_timer(struct world *w, uint32_t i)
@@ -184,6 +195,8 @@ static void world_watch_views(struct world *w, uint32_t i)
         if (node->member[k] && node->member[k]->link.banned)
             world_fail(w, "%s refuses %s for good: %s", node->conf.name, node->member[k]->name,
                        node->member[k]->link.reason);
+    if (node->view.number != w->machine[i].view && node->agree)
+        operators_check(w, i);
     if (node->view.number > w->newest.number) {
         checks_roster(w, &node->view);
         kept_follow(w, &node->view); /* before this view counts as open: that of a member alone is so at once */
@@ -246,7 +259,7 @@ static void world_do(struct world *w, uint32_t i)
     }
 }
 
-void world_settle(struct world *w, uint32_t i)
+void world_finish_step(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
 
@@ -265,6 +278,7 @@ void world_settle(struct world *w, uint32_t i)
     checks_look(w, i);
     kept_look(w, i);
     world_tell_leader(w, i);
+    world_take_turn(w, i);
     world_set_timer(w, i);
     if (node_broken(&m->node))
         world_fail(w, "%s has stopped agreeing: %s", m->name, node_broken(&m->node));
@@ -284,7 +298,14 @@ static void world_timer(struct world *w, const struct soak_event *e)
     world_deliver(w, e->a, (struct node_input){.type = NODE_TIME});
 }
 
-/* What concerns a process that is stopped, a daemon or a client, waits for it: until then. */
+static uint64_t world_daemon_us(const struct world *w, uint32_t i)
+{
+    const struct soak_machine *m = &w->machine[i];
+
+    return m->thaws_us > m->turn_us ? m->thaws_us : m->turn_us;
+}
+
+/* What concerns a process that is stopped, a daemon or a client, or a daemon that is busy, waits for it: until then. */
 static uint64_t world_waits_until_us(const struct world *w, const struct soak_event *e)
 {
     switch (e->type) {
@@ -301,11 +322,18 @@ static uint64_t world_waits_until_us(const struct world *w, const struct soak_ev
         return w->client[w->conn[e->a].client].thaws_us;
     case SOAK_SAY:
     case SOAK_HANGUP:
-        return w->machine[w->conn[e->a].machine].thaws_us;
+        return w->conn[e->a].uplink ? relays_thaw_us(w, w->conn[e->a].client)
+                                    : world_daemon_us(w, w->conn[e->a].machine);
+    case SOAK_AGENT:
+    case SOAK_UP:
+    case SOAK_DOWN:
+    case SOAK_UP_END:
+    case SOAK_DOWN_END:
+        return relays_waits_us(w, e);
     case SOAK_BYTES:
-        return w->machine[e->b].thaws_us;
+        return world_daemon_us(w, e->b);
     default:
-        return w->machine[e->a].thaws_us;
+        return world_daemon_us(w, e->a);
     }
 }
 
@@ -355,6 +383,9 @@ static void world_step(struct world *w)
     case SOAK_SAY:
         conns_arrive(w, &e);
         break;
+    case SOAK_LOOK:
+        values_look(w, e.a, (int)e.b);
+        break;
     case SOAK_HOARD:
         hoards_act(w, &e);
         break;
@@ -384,6 +415,23 @@ static void world_step(struct world *w)
     case SOAK_FOUND:
         if (!w->calm)
             machines_found(w);
+        break;
+    case SOAK_AGENT:
+        relays_act(w, &e);
+        break;
+    case SOAK_UP:
+        relays_arrive(w, &e);
+        free(e.bytes);
+        break;
+    case SOAK_DOWN:
+        relays_hear(w, &e);
+        free(e.bytes);
+        break;
+    case SOAK_UP_END:
+        relays_noticed(w, &e);
+        break;
+    case SOAK_DOWN_END:
+        relays_lost(w, &e);
     }
 }
 
@@ -435,7 +483,7 @@ static void world_run(struct world *w)
     w->calm = true;
     calm_us = w->now_us;
     while (!w->report->failure[0] && !w->mix.wild_clocks &&
-           !(world_is_whole(w) && clients_at_rest(w) && kept_agree(w))) {
+           !(operators_settle(w) && world_is_whole(w) && clients_at_rest(w) && kept_agree(w))) {
         if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
             for (uint32_t i = 0; i < w->n; i++)
                 world_trace(w, "%s: %s", w->machine[i].name, node_why_not(&w->machine[i].node));
@@ -471,7 +519,8 @@ static const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
         count++;
     do
         alg = alg_list[world_below(w, count)];
-    while (!world_can_run(alg, slots) || (w->conf->focus == SOAK_SHARING && !slots && !(alg->rules & 1u << DME_GROUP)));
+    while (!world_can_run(alg, slots) || ((w->conf->focus == SOAK_SHARING || w->conf->focus == SOAK_UPGRADE) &&
+                                          !slots && !(alg->rules & 1u << DME_GROUP)));
     return alg;
 }
 
@@ -505,8 +554,10 @@ static void world_begin(struct world *w)
         if (w->conf->focus)                                                      /* one is slower than all others */
             m->drift_ppm = (i > 1 ? 1 : -1) * (int64_t)w->mix.drift_ppm;
     }
+    w->lease_ms = SOAK_LEASE_MS;
     for (uint32_t i = 0; i < w->n; i++)
         world_plan(w, world_below(w, 200000), SOAK_START, i, 0);
+    relays_begin(w);
     clients_begin(w);
 }
 
@@ -519,6 +570,7 @@ static void world_end(struct world *w)
         bytes_free(&w->machine[i].disk);
         bytes_free(&w->machine[i].handover);
     }
+    relays_finish(w);
     for (size_t k = 1; k <= w->count; k++)
         free(w->heap[k].bytes);
     free(w->heap);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define SOAK_CALENDAR_US 1700000000000000 /* at time 0 */
-enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000 };
-enum { SOAK_HOARD_MAX = 40 }; /* names of which clients hold many at once, see hoards.c */
+enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000, SOAK_DEADLOCK_MS = 300 };
+enum { SOAK_HOARD_MAX = 100, SOAK_HOARD_FEW = 40 }; /* names of which clients hold many at once, see hoards.c */
 enum { SOAK_CONNS_MAX = 4 * SOAK_CLIENTS_MAX, SOAK_AWAITED_MAX = 16, SOAK_WORDS_MAX = 16 };
 
 enum soak_type {
@@ -26,10 +26,16 @@ enum soak_type {
     SOAK_CLOSED,    /* a: connection of a client; the client notices that it has ended */
     SOAK_WRITTEN,   /* a: machine's disk has finished its oldest write */
     SOAK_START,     /* a: machine's process starts */
+    SOAK_LOOK,      /* a: machine is asked for the holders of lock b */
     SOAK_HOARD,     /* a: machine; its client that holds many locks does something */
     SOAK_FAULT,     /* something bad happens */
     SOAK_HEAL,      /* all partitions end */
     SOAK_FOUND,     /* a new cluster is founded in place of the one before */
+    SOAK_AGENT,     /* a: agent; its time has come, or (generation 0) it starts */
+    SOAK_UP,        /* a: connection of an agent; bytes arrive at the member */
+    SOAK_DOWN,      /* a: connection of an agent; bytes arrive at the agent */
+    SOAK_UP_END,    /* a: connection of an agent; the member notices that it has ended */
+    SOAK_DOWN_END,  /* a: connection of an agent; the agent notices that it has ended */
 };
 
 struct soak_event {
@@ -53,6 +59,8 @@ struct soak_machine {
     uint64_t busy_us, waiting_us; /* when it has finished those that it writes now, and those that wait; or 0 */
     uint64_t thaws_us;            /* it is stopped until then */
     uint64_t added_us;            /* when it was last asked for that it be added */
+    uint64_t turn_us;             /* it is busy with a piece of work until then, and takes notice of nothing */
+    uint64_t lease_us;            /* the end of the longest lease that it has had */
     uint64_t timer_us;            /* when the next timer is set for, or 0 */
     uint64_t leave_by_ms;         /* by its clock: it ends in an orderly way, at the latest then; or 0 */
     int64_t drift_ppm;
@@ -65,7 +73,9 @@ struct soak_machine {
     uint64_t view;          /* its number, as last looked at */
     struct view before;     /* as last looked at by kept.c, and the incarnation */
     uint64_t incarnation;
+    uint64_t opened;         /* the last view that has opened there, as last looked at */
     struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
+    struct client *looks;    /* and of one that asks for holders (values.c) */
     struct bytes disk;
     struct bytes handover; /* what the last process has left for the next one (node/handover.h) */
     struct disk disk_calls;
@@ -86,12 +96,17 @@ struct soak_pipe {
 struct soak_conn {
     uint64_t id; /* 0: there is none */
     uint32_t client, machine;
-    struct client *end; /* the daemon's; null: it has closed it */
-    bool open;          /* the client's end is */
-    bool local;         /* it cannot break, and its end proves that the client has let go */
-    bool instant;       /* what the daemon says is heard at once */
-    bool severed;       /* it has broken: nothing arrives any more, and each side finds out in its own time */
-    bool nonsense;      /* the client has sent what is no request */
+    struct client *end;         /* the daemon's; null: it has closed it */
+    bool open;                  /* the client's end is */
+    bool local;                 /* it cannot break, and its end proves that the client has let go */
+    bool instant;               /* what the daemon says is heard at once */
+    bool severed;               /* it has broken: nothing arrives any more, and each side finds out in its own time */
+    bool nonsense;              /* the client has sent what is no request */
+    struct soak_uplink *uplink; /* it goes through an agent, over this connection (relays.c); or null */
+    struct mux_channel *here, *there; /* its channel, at the agent and at the member; null: closed there */
+    bool coming;                      /* the member has not heard of it yet */
+    bool hangs_up;                    /* its client has ended it, and `rest` is yet to be sent */
+    struct bytes rest;                /* at the agent: what the client has said, and is not sent yet */
     uint64_t delay_us, jitter_us;
     uint64_t there_us, back_us; /* nothing arrives before what was sent before */
     struct bytes in;            /* what the client has not understood yet */
@@ -100,7 +115,8 @@ struct soak_conn {
     int name;
     uint32_t mode, slots;
     bool holds;
-    bool tries;    /* it waits for no holder */
+    bool tries; /* it waits for no holder */
+    uint8_t priority;
     bool rivalled; /* tries: another client has wanted the lock meanwhile, or may seem to hold it still */
     bool dazed;    /* the daemon was alone, or did not know yet that its clock had stood still, when it answered */
     uint64_t asked_us, held_us;
@@ -114,6 +130,9 @@ enum soak_answer {
     SOAK_TO_LOCK,
     SOAK_TO_CONFIRM,
     SOAK_TO_UNLOCK,
+    SOAK_TO_AGAIN,
+    SOAK_TO_UPGRADE,
+    SOAK_TO_DOWNGRADE,
     SOAK_TO_KEEP,
     SOAK_TO_RESUME,
     SOAK_TO_END,
@@ -146,6 +165,13 @@ struct soak_use {
     uint64_t fence, since_us;
 };
 
+/* The value of the holder of a lock with this fence, and which member has shown it first (values.c). */
+enum { SOAK_VALUE_MAX = 24, SOAK_WHOSE_MAX = 160, SOAK_VALUES_KEPT = 64 };
+struct soak_value {
+    uint64_t fence;
+    char text[SOAK_VALUE_MAX], whose[SOAK_WHOSE_MAX];
+};
+
 struct soak_client {
     uint32_t machine;
     struct soak_library
@@ -156,10 +182,12 @@ struct soak_client {
     int conn; /* its connection, or -1 */
     unsigned protocol;
     bool waits, holds;
-    bool confirms; /* it believes in a lock only as long as its daemon vouches for it */
-    bool greedy;   /* it holds for long, or does not let go by itself */
-    bool slow;     /* its clock is the slowest that may be */
-    bool dazed;    /* its lock is of a daemon that promises less: see soak_conn */
+    bool confirms;   /* it believes in a lock only as long as its daemon vouches for it */
+    bool greedy;     /* it holds for long, or does not let go by itself */
+    bool changing;   /* it has yet to hear whether the mode of its lock has changed (changes.c) */
+    uint8_t changes; /* how often it has wanted that, since it holds the lock */
+    bool slow;       /* its clock is the slowest that may be */
+    bool dazed;      /* its lock is of a daemon that promises less: see soak_conn */
     int name;
     uint32_t mode, slots;
     uint64_t fence, lost_fence; /* of the lock that it holds, or held last; of the one that it was told to have lost */
@@ -172,12 +200,30 @@ struct soak_client {
     uint64_t thaws_us;          /* it is stopped until then */
     struct soak_awaited await[SOAK_AWAITED_MAX];
     size_t awaited;
+    uint32_t asked;             /* requests so far, with values or without */
+    char value[SOAK_VALUE_MAX]; /* of the lock that it requests, or holds */
 };
 
 struct soak_hoard {
-    struct client *end;                /* the daemon's */
-    uint64_t since_us[SOAK_HOARD_MAX]; /* it holds the lock; 0: it does not */
-    bool dazed[SOAK_HOARD_MAX];        /* see soak_conn */
+    struct client *end;                   /* the daemon's */
+    bool confirms;                        /* it believes in a lock only as long as its daemon vouches for it */
+    uint32_t acts;                        /* what it has done so far */
+    uint64_t since_us[SOAK_HOARD_MAX];    /* it holds the lock; 0: it does not, or was told of the loss */
+    uint64_t believes_us[SOAK_HOARD_MAX]; /* if it confirms: it believes until then that it holds the lock */
+    bool dazed[SOAK_HOARD_MAX];           /* see soak_conn */
+};
+
+/* From when to when something was so; `number` tells it from others of its sort. */
+struct soak_span {
+    uint64_t number, from_us, to_us; /* UINT64_MAX: it still is */
+    int name;
+};
+
+/* What the session of a connection waits for and holds, at its daemon; and before that (several.c). */
+enum { SOAK_SEVERAL_MAX = 512 };
+struct soak_several {
+    uint64_t id; /* of the connection */
+    struct soak_span wait[2], hold[SOAK_NAMES][2];
 };
 
 struct soak_history {
@@ -192,22 +238,37 @@ struct soak_mix {
     uint32_t crash, leave, pause, cut, breaks, kill_client, disturb_client, evict, roster, torn, slow;
     uint32_t delay_us, jitter_us, drift_ppm;
     uint32_t think_ms, hold_ms;
+    uint32_t patient; /* the set of machines whose members hurry for no other one (struct node_conf) */
     bool reborn, sharing, slots, one_name; /* see soak_focus */
     bool wild_clocks;                      /* beyond the bound */
-    bool forgetful;   /* there is hardly room for all names: now and then they are forgotten in a new view */
-    bool lonely;      /* cuts take one machine from all others */
-    bool no_calendar; /* no machine knows the time of day */
-    bool short_leap;  /* views run out of fences within seconds */
-    bool standstill;  /* nothing but machines that stop together with their clocks */
-    bool absent;      /* some members are added and never started */
-    bool squeeze;     /* nothing but that: see faults_squeeze */
-    bool kept;        /* some clients have kept sessions */
-    bool tokens;      /* some clients use tokens */
-    bool redis;       /* and half of them say so as Redis lock libraries do */
-    bool resume;      /* all others use libdibs, and have kept sessions, too */
-    bool hoard;       /* each machine has a client that holds many locks */
-    bool bursts;      /* one fault brings others, within a lease or two */
-    bool amnesia;     /* machines crash while their disks are writing, and nothing of that is kept */
+    bool forgetful;      /* there is hardly room for all names: now and then they are forgotten in a new view */
+    bool lonely;         /* cuts take one machine from all others */
+    bool no_calendar;    /* no machine knows the time of day */
+    bool short_leap;     /* views run out of fences within seconds */
+    bool standstill;     /* nothing but machines that stop together with their clocks */
+    bool absent;         /* some members are added and never started */
+    bool squeeze;        /* nothing but that: see faults_squeeze */
+    bool comes_and_goes; /* one member does: see faults_come_and_go */
+    bool moves;          /* kept sessions do: see faults_move */
+    bool outage;         /* no member reaches another one: see faults_outage */
+    bool kept;           /* some clients have kept sessions */
+    bool tokens;         /* some clients use tokens */
+    bool urgent;         /* requests have priorities, and some clients request again what they hold */
+    bool changes;        /* clients change the mode in which they hold a lock (changes.c) */
+    bool redis;          /* and half of them say so as Redis lock libraries do */
+    bool hasty;          /* some with kept sessions ask CONFIRM too early, and their locks have TTLs */
+    bool several;        /* all others use libdibs, and request several locks at once */
+    bool disorder;       /* .. and some more, one after the other in any order, in which they may wait in a circle */
+    bool values;         /* requests have values (values.c) */
+    bool agents;         /* most clients connect through agents (relays.c) */
+    bool resume;         /* all others use libdibs, and have kept sessions, too */
+    bool hoard;          /* each machine has a client that holds many locks */
+    bool crowd;          /* it holds very many of them, and takes and releases them quickly */
+    uint32_t turn_us;    /* a daemon with work in pieces needs up to so long for a piece */
+    bool config;         /* operators set the lease (operators.c) */
+    uint32_t unsettled;  /* .. and these machines have an earlier build, which does not know of that */
+    bool bursts;         /* one fault brings others, within a lease or two */
+    bool amnesia;        /* machines crash while their disks are writing, and nothing of that is kept */
     uint32_t
         piece; /* a view changes in pieces of this size, digests affirm many names in vain, and few idle locks are not
                        * dormant; 0: as usual */
@@ -215,7 +276,7 @@ struct soak_mix {
 };
 
 struct soak_squeeze {
-    bool active, stopped;
+    bool active, stopped, comes;
     uint32_t victim, order[SOAK_MEMBERS_MAX], next, count; /* the members from next on are to be removed */
     uint64_t began_us, due_us, stop_us;
 };
@@ -257,11 +318,22 @@ struct world {
     struct soak_client client[SOAK_CLIENTS_MAX];
     struct soak_conn conn[SOAK_CONNS_MAX];
     struct soak_history history[SOAK_NAMES];
+    struct soak_value value[SOAK_NAMES][SOAK_VALUES_KEPT]; /* the largest fences */
+    struct soak_several several[SOAK_SEVERAL_MAX];         /* of the connections that were made last, by their ids */
     struct soak_hoard hoard[SOAK_MEMBERS_MAX];
     uint64_t hoard_fence[SOAK_HOARD_MAX];
     const struct dme_alg *algorithm, *slots_algorithm;
+    struct soak_relay *relay;   /* the agents (relays.c) */
+    struct soak_uplink *uplink; /* their connections */
+    uint32_t relays, uplinks;
+    uint32_t window; /* of their channels */
     bool calm;
     struct soak_squeeze squeeze;
+    uint64_t lease_ms; /* of the processes that start now */
+    uint64_t again_us; /* then all members but `spared` crash once more; or 0 */
+    uint64_t cut_us;   /* then `spared` is cut off, or (`stops`) stopped; or 0 */
+    bool stops;
+    uint32_t spared;
     bool alone;                     /* the first machine runs a daemon alone, and no other runs */
     uint64_t founding_us;           /* no daemon starts before then */
     uint64_t burst_us;              /* until then faults come much faster */
@@ -284,7 +356,7 @@ bool world_is_stopped(const struct world *w, uint32_t i);
 void world_deliver(struct world *w, uint32_t i, struct node_input in);
 /* The same in two steps, for those that look at the node in between. */
 void world_step_node(struct world *w, uint32_t i, struct node_input in);
-void world_settle(struct world *w, uint32_t i);
+void world_finish_step(struct world *w, uint32_t i);
 
 /* The newest view that any process has ever installed; or null. It is what an operator goes by: one who asks a member
  * that was removed long ago, while all others are down, is told of a cluster that does not exist any more. */
@@ -299,6 +371,10 @@ void machine_crash(struct world *w, uint32_t i);
 /* Its disk has finished its oldest write. */
 void machine_written(struct world *w, uint32_t i);
 void machines_found(struct world *w);
+/* Does it work in small pieces, and slowly, if any machine does? */
+bool machine_is_slow(const struct world *w, uint32_t i);
+/* May clients that are not vouched for hear late of the loss of their locks? Its lease has run out, and it takes many locks away. */
+bool machine_tells_late(const struct world *w, uint32_t i);
 /* It ends as the daemon does when it is told to. */
 void machine_leave(struct world *w, uint32_t i);
 bool machine_has_left(const struct world *w, uint32_t i);
@@ -328,6 +404,33 @@ void wires_do(struct world *w, uint32_t i, const struct node_output *out);
 /* Writes to the trace which members are not connected, as each of them knows it. */
 void wires_tell(struct world *w);
 
+/* ---- relays.c: agents */
+void relays_begin(struct world *w);
+void relays_finish(struct world *w);
+/* Does this client connect through an agent? Then: until when that is stopped; and whether it has a member, which is that of the client
+ * from now on. */
+bool relays_serve(const struct world *w, uint32_t client);
+uint64_t relays_thaw_us(const struct world *w, uint32_t client);
+bool relays_can_connect(struct world *w, uint32_t client);
+/* At the agent: a client connects; says something; has ended its connection. */
+void relays_open(struct world *w, struct soak_conn *x);
+void relays_say(struct world *w, struct soak_conn *x, const uint8_t *bytes, size_t len);
+void relays_hang_up(struct world *w, struct soak_conn *x);
+/* At the member: it says something to a client, or ends its connection. */
+size_t relays_tell(struct world *w, struct soak_conn *x, const uint8_t *bytes,
+                   size_t len); /* returns how many were sent */
+void relays_hang_up_on(struct world *w, struct soak_conn *x);
+/* Events: see enum soak_type. */
+void relays_act(struct world *w, const struct soak_event *e);
+void relays_arrive(struct world *w, const struct soak_event *e);
+void relays_hear(struct world *w, const struct soak_event *e);
+void relays_noticed(struct world *w, const struct soak_event *e);
+void relays_lost(struct world *w, const struct soak_event *e);
+uint64_t relays_waits_us(const struct world *w, const struct soak_event *e);
+void relays_drop_process(struct world *w, uint32_t i);
+/* An agent ends, is stopped, or its connection breaks. */
+void relays_trouble(struct world *w);
+
 /* ---- conns.c */
 int conns_open(struct world *w, uint32_t client); /* -1: there are too many */
 void conns_say(struct world *w, struct soak_conn *x, const char *const *words, size_t count);
@@ -339,16 +442,28 @@ void conns_say_nonsense(struct world *w, struct soak_conn *x);
 void conns_close(struct world *w, struct soak_conn *x, bool goodbye);
 void conns_break(struct world *w, struct soak_conn *x, enum soak_break how);
 void conns_drop_process(struct world *w, uint32_t i);
+/* It is forgotten if neither end knows it any more. */
+void conns_forget(struct soak_conn *x);
+/* An agent passes this on to its client; or ends the client's connection. */
+void conns_pass_back(struct world *w, struct soak_conn *x, const uint8_t *bytes, size_t len);
+void conns_end_local(struct world *w, struct soak_conn *x);
 void conns_end(struct world *w);
 void conns_arrive(struct world *w, const struct soak_event *e);
 void conns_hear(struct world *w, const struct soak_event *e);
 void conns_hang_up(struct world *w, const struct soak_event *e);
 void conns_closed(struct world *w, const struct soak_event *e);
 /* What a daemon says to a client, or the end of its connection. */
-void conns_do(struct world *w, const struct node_output *out);
+void conns_do(struct world *w, struct node_output *out);
 /* An operator sends a line to the daemon of this machine. Returns null, or the error in the answer, valid until the
  * next call. */
 const char *conns_operate(struct world *w, uint32_t i, const char *line);
+
+/* ---- changes.c */
+/* The client, which holds a lock, does something else than to release it. */
+bool changes_act(struct world *w, uint32_t k);
+/* The daemon has executed a command of this connection. */
+void changes_ran(struct world *w, struct soak_conn *x);
+void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r);
 
 /* ---- clients.c */
 extern const char *const clients_names[SOAK_NAMES];
@@ -364,6 +479,8 @@ void clients_leave(struct world *w, uint32_t c, bool goodbye);
 void clients_be_gone(struct world *w, uint32_t c);
 void clients_act(struct world *w, uint32_t c);
 void clients_confirm(struct world *w, uint32_t c);
+/* It hears that what it holds is lost. */
+void clients_lose(struct world *w, uint32_t c);
 /* A client of this machine is about to be told of something. */
 void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct node_event *e);
 /* A daemon has begun to deal with a request for a lock. */
@@ -382,14 +499,31 @@ void clients_tell_operator(struct world *w, const struct node_event *e);
 bool clients_at_rest(struct world *w);
 
 /* Says it, and awaits the answer. */
+/* Does it hold a lock, and believe in it? */
+bool clients_believes(const struct world *w, const struct soak_client *c);
+/* Client `k` holds a lock, and believes in it for as long as its daemon has vouched. */
+void clients_believe(struct world *w, uint32_t k);
 void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words, size_t count);
+/* The client hears that it has lost the lock that it holds, if any. */
+void clients_lose(struct world *w, uint32_t k);
 void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost);
 int clients_find_name(const char *text, size_t len);
+/* ---- values.c */
+/* The value of the next request of client k; "" if it has none. */
+const char *values_draw(struct world *w, uint32_t k, char text[SOAK_VALUE_MAX]);
+/* Client k hears that it holds the lock, which it has requested with this value. */
+void values_granted(struct world *w, uint32_t k, int name, const struct soak_use *u, const char *text);
+/* Asks machine i for the holders; and its answer. */
+void values_look(struct world *w, uint32_t i, int name);
+void values_hear(struct world *w, uint32_t i, const struct query *q);
+
 /* It ends its connection, and connects anew. */
 void clients_hang_up(struct world *w, uint32_t c);
 
 /* ---- kept.c: clients with kept sessions */
 void kept_begin(struct world *w, uint32_t c);
+/* Some session is to move to a member that runs: the machines of its owner, and of that one. */
+bool kept_find_move(const struct world *w, uint32_t *owner, uint32_t *next);
 void kept_end(struct soak_client *c);
 void kept_connect(struct world *w, uint32_t c);
 void kept_be_gone(struct world *w, uint32_t c);
@@ -398,6 +532,7 @@ bool kept_act(struct world *w, uint32_t c);
 bool kept_is_detached(const struct soak_client *c);
 void kept_attached(struct soak_client *c, const struct soak_awaited *a);
 void kept_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
+void kept_note_ttl(const struct world *w, struct soak_client *c, uint64_t ttl_ms);
 void kept_check_loss(struct world *w, uint32_t c);
 void kept_check_grant(struct world *w, const struct soak_conn *x);
 /* Does this process take part in the view? */
@@ -416,6 +551,12 @@ bool kept_agree(const struct world *w);
 bool kept_encumbers(const struct world *w, const char *name);
 /* Does the session with this id hold the lock, at a member that takes part? */
 bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence);
+
+/* ---- nested.c: clients that request again what they hold */
+void nested_ask(struct world *w, struct soak_client *c);
+/* Is the answer to that still awaited? Until then the client does not know whether it holds a lock that it does not want. */
+bool nested_is_open(const struct soak_client *c);
+void nested_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r);
 
 /* ---- tokens.c: clients whose locks are owned by tokens */
 void tokens_begin(struct world *w, uint32_t c);
@@ -456,15 +597,35 @@ void library_disconnected(struct world *w, uint32_t c);
 void library_catch_up(struct world *w);
 bool library_believes(const struct world *w, uint32_t c, int name);
 const struct soak_use *library_use(const struct soak_client *c, int name);
+/* The daemon that may have granted what the library waits for promises no more: see soak_conn. */
+void library_daze(struct soak_client *c);
 bool library_is_at_rest(const struct soak_client *c);
+
+/* ---- several.c */
+/* What the session of this connection waits for or holds may have changed; or all that ends. */
+void several_look(struct world *w, const struct soak_conn *x, bool ends);
+/* The wait of this connection ends as the youngest of a cycle. */
+void several_told(struct world *w, const struct soak_conn *x, const struct deadlock_cycle *cycle);
 
 /* ---- faults.c */
 void faults_draw(struct world *w);
 void faults_happen(struct world *w);
+/* A view has opened at this machine. */
+void faults_opened(struct world *w, uint32_t i);
 void faults_heal(struct world *w);
 void faults_end(struct world *w);
 void faults_stop(struct world *w, uint32_t i, uint64_t span_ms);
 void faults_cut_off(struct world *w, uint32_t set, uint64_t span_ms);
+/* All members but this machine's crash. */
+void faults_crash_others(struct world *w, uint32_t spared);
+
+/* ---- operators.c */
+void operators_draw(struct world *w);
+void operators_happen(struct world *w);
+/* When the faults have ended: is the lease as usual? If not, an operator asks for it. */
+bool operators_settle(struct world *w);
+/* Machine `i` has installed a view. */
+void operators_check(struct world *w, uint32_t i);
 
 /* ---- wrapper.c: `dibs lock` and the processes of its commands, apart from the cluster and before it */
 void wrapper_run(struct world *w);

@@ -397,6 +397,7 @@ static void wrapper_begin(struct wrapper *r)
     r->keeper.pid = r->keeper.sweep.root = keeper->is.pid;
     r->guard.pid = r->guard.sweep.root = r->keeper.sweep.spare = guard->is.pid;
     r->keeper.wrap = (struct wrap){.background = r->background, .grace_ms = 1 + wrapper_below(r, 2000)};
+    r->keeper.wrap.yields = r->keeper.wrap.grace_ms % 4 == 0; /* as that of dibs lead does */
     r->guard.wrap = (struct wrap){.background = r->background == WRAP_LEAVE ? WRAP_LEAVE : WRAP_WAIT};
     keeper->ends_ms = guard->ends_ms = UINT64_MAX;
     command = wrapper_new(r, guard->is.pid, 0);

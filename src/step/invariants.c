@@ -31,6 +31,8 @@ static const char *invariants_of_view(const struct node *node)
     for (uint32_t k = 0; l->open && k < node->view.count; k++)
         if (node->member[k] && node->view.member[k].incarnation && !node->member[k]->announced)
             return "I24: locks are open, and a member has not announced what its clients hold";
+    if (node->takes_part && keep_is_forgetting(node) && node->keep.phase != KEEP_TELLS)
+        return "I33: a member has told others what it knows, and has claims of kept sessions that it has forgotten";
     if (node->agree && l->open && l->grants && l->fence_granted >= l->fence_limit)
         return "I29: a fencing token was granted that is beyond the limit";
     if (node->agree && node->self.mute != !agree_incarnation_is_durable(node->agree))
@@ -56,14 +58,14 @@ static const char *invariants_of_session(const struct node *node, const struct s
             return "I3: a session waits for two locks";
         if (c->due_slot && (c->due_slot > node->due.count || node->due.heap[c->due_slot] != c))
             return "I20: a claim has a deadline, and is not among those that have";
-        if (c->state == CLAIM_LINGERS && !c->due_slot && ring_empty(&c->settled))
+        if (c->state == CLAIM_LINGERS && !c->due_slot && ring_empty(&c->in_list))
             return "I20: a claim lingers without end";
     }
     if (!waits || claims != s->held + (s->waiting != NULL))
         return "I3: a session has miscounted its claims";
     if (s->client && s->client->session != s)
         return "I3: a session belongs to another client than it says";
-    if (node->conf.lease_ms && s->vouched_ms > node->now_ms + promise_stretch_ms(node->conf.lease_ms))
+    if (node->conf.lease_ms && s->vouched_ms > node->now_ms + promise_stretch_ms(node_longest_lease_ms(node)))
         return "I20: a client was vouched for locks beyond any lease";
     *waiters += s->waiting != NULL;
     *holders += s->held;
@@ -73,7 +75,7 @@ static const char *invariants_of_session(const struct node *node, const struct s
 static const char *invariants_of_sessions(const struct node *node)
 {
     uint64_t waiters = 0, holders = 0;
-    uint32_t discarding = 0;
+    uint32_t discarding = 0, holding = 0;
     const char *wrong;
 
     for (const struct ring *r = node->sessions.next; r != &node->sessions; r = r->next) {
@@ -82,7 +84,12 @@ static const char *invariants_of_sessions(const struct node *node)
         if ((wrong = invariants_of_session(node, s, &waiters, &holders)))
             return wrong;
         discarding += s->task == SESSION_DISCARDS;
+        holding += s->held && !s->orphan;
+        if ((s->held && !s->orphan) == ring_empty(&s->in_holding))
+            return "I31: DRAIN would not find a client that holds locks, or would find one that holds none";
     }
+    if (holding != node->holding_count)
+        return "I31: a member has miscounted its clients that hold locks";
     if (discarding != node->keep.discarding)
         return "I33: a member has miscounted the sessions that it has forgotten, and whose claims it discards";
     if (waiters != node->stats.waiters || holders != node->stats.holders)
@@ -90,7 +97,7 @@ static const char *invariants_of_sessions(const struct node *node)
     for (size_t k = 2; k <= node->due.count; k++)
         if (node->due.heap[k / 2]->due_ms > node->due.heap[k]->due_ms)
             return "I20: deadlines are not in order";
-    return ring_empty(&node->locks.settled) ? NULL : "I17: a claim is settled, and its client was not told";
+    return ring_empty(&node->locks.outcomes) ? NULL : "I17: a claim has an outcome, and its client was not told";
 }
 
 /* I31: what waits for a later turn is counted, so that there is one. */

@@ -11,30 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SILENT_MS_MIN = 1000 };
-
 /* -------------------------------------------------------------------------------------------------------------- log */
 
-static void step_log(struct node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void step_log(struct node *node, bool warns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static void step_log(struct node *node, const char *format, ...)
+/* A byte that says whether it warns is in front of each line. */
+static void step_log(struct node *node, bool warns, const char *format, ...)
 {
     char line[8192];
     va_list args;
 
+    line[0] = warns ? '!' : ' ';
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(line + 1, sizeof line - 1, format, args);
     va_end(args);
     memcpy(bytes_add(&node->turn.log, strlen(line) + 1), line, strlen(line) + 1);
-}
-
-/* Operators take locks away, and want to find out later who it was. */
-static void step_log_force(struct node *node, const struct node_event *event)
-{
-    const struct session *s = event->session;
-
-    step_log(node, "lock \"%s\" (fence %" PRIu64 ") of client %" PRIu64 " (%s%s%s) was taken away by force-unlock (%s)",
-             event->name, event->fence, s->id, s->who, *s->who && *s->from ? ", " : "", s->from, event->why);
 }
 
 static void step_log_view(struct node *node)
@@ -49,30 +40,39 @@ static void step_log_view(struct node *node)
         if (view->member[k].incarnation)
             dme_print(&text, " %s", view->member[k].name);
     if (view->number) /* else it has not begun */
-        step_log(node, "view %" PRIu64 ", in which %u of %u members take part:%s", view->number, view_taking_part(view),
-                 view->count, line);
+        step_log(node, false, "view %" PRIu64 ", in which %u of %u members take part:%s", view->number,
+                 view_taking_part(view), view->count, line);
+    if (view->number && view->lease.step == view->number)
+        step_log(node, false, "the lease is %u ms, set by %s%s", settings_target_ms(&view->lease, 0), view->lease.by,
+                 settings_is_under_way(&view->lease) ? ", as soon as promises for the longer lease have run out" : "");
 }
 
-/* What an operator should know, since the last time. */
+/* Is there something that an operator should know, since the last time? */
+static bool step_has_changes(const struct node *node)
+{
+    return node->agree &&
+           (node->turn.view != node->view.number || node->turn.stills != node->stills ||
+            (node->turn.state == NODE_GRANTS ? !node_grants(node) : node->turn.state != node_state(node)));
+}
+
 static void step_log_changes(struct node *node)
 {
     enum node_state state = node_state(node);
 
-    if (!node->agree)
-        return;
     if (node->turn.view != node->view.number)
         step_log_view(node);
     if (node->turn.stills != node->stills)
-        step_log(node, "the clock of this machine has stood still, or is too slow by a tenth; all locks of its clients "
-                       "are lost. Was this virtual machine saved or moved?");
+        step_log(node, true,
+                 "the clock of this machine has stood still, or is too slow by a tenth; all locks of its clients "
+                 "are lost. Was this virtual machine saved or moved?");
     node->turn.stills = node->stills;
     if (node->turn.state == state)
         return;
     node->turn.state = state;
     if (state == NODE_GRANTS)
-        step_log(node, "locks are granted");
+        step_log(node, false, "locks are granted");
     else if (state != NODE_STARTS)
-        step_log(node, "locks are not granted: %s", node_why_not(node));
+        step_log(node, true, "locks are not granted: %s", node_why_not(node));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
@@ -88,6 +88,11 @@ static void step_note(struct client *c, enum client_urgency urgency)
     c->urgency = urgency;
 }
 
+static bool step_asks_much(const struct client *c)
+{
+    return c->credit + CLIENT_MUCH <= c->given || bytes_len(&c->in) > 0;
+}
+
 /* What it has asked for is done, as far as its credit goes. */
 static void step_run(struct client *c)
 {
@@ -96,13 +101,14 @@ static void step_run(struct client *c)
     const struct claim *before = s->waiting;
     uint32_t credit;
 
-    if (node->turn.late)
+    if (node->turn.late && c->greedy)
         c->credit = 0;
     if (c->credit > node->turn.credit)
         c->credit = node->turn.credit;
     credit = c->credit;
     client_run(c);
     node->turn.credit -= credit - c->credit;
+    c->greedy |= step_asks_much(c);
     if (client_has_more(c) && ring_empty(&c->in_hungry)) {
         ring_push(&node->turn.hungry, &c->in_hungry);
         node->turn.hungry_count++;
@@ -117,18 +123,17 @@ static void step_hear(struct node *node)
 {
     struct node_event event;
 
-    while (node_next(node, &event)) {
+    while (node_has_news(node) && node_next(node, &event)) {
         struct client *c = event.session->client;
-        bool lost = !event.watched && !event.answered && !event.token && !event.keep && event.state == CLAIM_LOST;
+        bool of_claim = !event.watched && !event.answered && !event.token && !event.keep; /* only then it has a state */
+        bool lost = of_claim && event.state == CLAIM_LOST;
 
-        if (lost && event.loss == LOSS_FORCED)
-            step_log_force(node, &event);
         if (node->conf.told)
             node->conf.told(node->conf.user, c, &event);
         client_hear(c, &event);
         if (lost && c->urgency != CLIENT_LOST)
             step_note(c, CLIENT_LOST);
-        else if (!event.watched && !event.answered && !event.keep && event.state == CLAIM_HELD)
+        else if (of_claim && (event.state == CLAIM_HELD || event.state == CLAIM_UPGRADED))
             step_note(c, CLIENT_GRANTED);
         step_run(c);
     }
@@ -159,7 +164,8 @@ static void step_go_on(struct node *node)
 
 uint32_t node_wants_turns(const struct node *node)
 {
-    return node->turn.hungry_count ? node->turn.hungry_count : watch_has_more(node);
+    /* Or there are events whose subscribers have not all been told, because the credit is used up. */
+    return node->turn.hungry_count ? node->turn.hungry_count : !ring_empty(&node->admin.watch.notes);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- events */
@@ -195,7 +201,9 @@ static void step_client(const struct node_input *in)
     case NODE_CLIENT_BYTES:
         c->credit = step_credit(c->session->node);
         client_input(c, in->bytes, in->len);
+        c->given = c->credit;
         step_run(c);
+        c->greedy = step_asks_much(c);
         break;
     case NODE_CLIENT_ROOM:
         c->blocked = false;
@@ -280,12 +288,8 @@ void node_step(struct node *node, const struct node_input *in)
 
 static bool step_client_output(struct node *node, enum client_urgency urgency, struct node_output *out)
 {
-    const struct ring *from = &node->turn.news[urgency];
-    struct client *c;
+    struct client *c = RING_OF(node->turn.news[urgency].next, struct client, in_news);
 
-    if (ring_empty(from))
-        return false;
-    c = RING_OF(from->next, struct client, in_news);
     ring_cut(&c->in_news);
     c->urgency = CLIENT_ANSWERED;
     out->type = NODE_TO_CLIENT;
@@ -304,8 +308,6 @@ static bool step_client_output(struct node *node, enum client_urgency urgency, s
 /* Members that went come first: one that came may have the name of one that went. */
 static bool step_roster_output(struct node *node, struct node_output *out)
 {
-    if (node->turn.roster_version == node->roster_version)
-        return false;
     if (node->retired) {
         out->type = NODE_MEMBER_WENT;
         out->member = node->retired;
@@ -324,23 +326,18 @@ static bool step_roster_output(struct node *node, struct node_output *out)
 
 /* Heartbeats arrive all the time, so a silent connection is broken, whatever TCP reports. TCP would retransmit more and
  * more rarely: after the network is repaired, it would need as long as the outage lasted to notice. */
-static bool step_is_silent(const struct node *node, const struct member *m)
-{
-    uint64_t lease_ms = node->conf.lease_ms;
-
-    return lease_ms && m->link.state != LINK_DOWN &&
-           node->now_ms - m->carried_ms >= (lease_ms > SILENT_MS_MIN ? lease_ms : SILENT_MS_MIN);
-}
-
 static bool step_peer_output(struct node *node, struct node_output *out)
 {
     for (; node->turn.place < node->view.count; node->turn.place++) {
         struct member *m = node->member[node->turn.place];
-        bool silent = m && step_is_silent(node, m);
         const uint8_t *bytes;
+        bool silent;
         size_t len;
 
         if (!m || m->link.state == LINK_DOWN)
+            continue;
+        silent = node->now_ms - m->carried_ms >= node->silent_ms;
+        if (!silent && link_is_quiet(&m->link))
             continue;
         if (!silent && !m->blocked && (bytes = link_output(&m->link, &len)) && len) {
             *out = (struct node_output){.type = NODE_TO_PEER, .member = m, .bytes = bytes, .len = len, .taken = len};
@@ -359,21 +356,35 @@ static bool step_peer_output(struct node *node, struct node_output *out)
 
 static bool step_log_output(struct node *node, struct node_output *out)
 {
-    step_log_changes(node);
+    if (step_has_changes(node))
+        step_log_changes(node);
     if (bytes_len(&node->turn.log) == 0)
         return false;
     out->type = NODE_LOG;
-    out->text = (const char *)node->turn.log.at + node->turn.log.start;
+    out->text = (const char *)node->turn.log.at + node->turn.log.start + 1;
+    out->warns = out->text[-1] == '!';
     return true;
+}
+
+bool node_next_urgent(struct node *node, struct node_output *out)
+{
+    assert(!node->turn.pending);
+    *out = (struct node_output){0};
+    node->turn.pending = (node_has_output(node, CLIENT_LOST) && step_client_output(node, CLIENT_LOST, out)) ||
+                         (node_has_output(node, CLIENT_GRANTED) && step_client_output(node, CLIENT_GRANTED, out));
+    return node->turn.pending;
 }
 
 bool node_next_output(struct node *node, struct node_output *out)
 {
+    if ((node_has_output(node, CLIENT_LOST) || node_has_output(node, CLIENT_GRANTED)) && node_next_urgent(node, out))
+        return true;
     assert(!node->turn.pending);
     *out = (struct node_output){0};
-    node->turn.pending = step_client_output(node, CLIENT_LOST, out) || step_client_output(node, CLIENT_GRANTED, out) ||
-                         step_roster_output(node, out) || step_peer_output(node, out) ||
-                         step_client_output(node, CLIENT_ANSWERED, out) || step_log_output(node, out);
+    node->turn.pending = (node->turn.roster_version != node->roster_version && step_roster_output(node, out)) ||
+                         (node->turn.place < node->view.count && step_peer_output(node, out)) ||
+                         (node_has_output(node, CLIENT_ANSWERED) && step_client_output(node, CLIENT_ANSWERED, out)) ||
+                         ((bytes_len(&node->turn.log) || step_has_changes(node)) && step_log_output(node, out));
     return node->turn.pending;
 }
 
@@ -427,7 +438,7 @@ void node_did(struct node *node, const struct node_output *out)
         m->blocked = false;
         break;
     case NODE_LOG:
-        bytes_consume(&node->turn.log, strlen(out->text) + 1);
+        bytes_consume(&node->turn.log, strlen(out->text) + 2);
     }
 }
 

@@ -10,12 +10,17 @@
  *         node_did(node, &out);
  *     }
  *
+ * If several events have happened, a driver may tell the node of all of them first, and carry out the urgent outputs after each
+ * (node_next_urgent): then all that the events have to say to a member goes out in one write.
+ *
  * Afterwards it asks when the next event is due at the latest (node_due_ms), and whether there is more work than fits
  * into one turn (node_wants_turns).
  *
  * The node, not the driver, decides the order:
  * - Every event carries the time, and the node looks at the time first. A process that was stopped finds out that its
- *   lease has run out before it grants or confirms anything (I18).
+ *   lease has run out before it grants or confirms anything (I18). The driver reads the clock after it has received the
+ *   bytes of the event: a promise counts from the time of the event that brings the heartbeat, and the rest of the lease,
+ *   for which the node vouches, from the time of the event that brings the question (member/README.md, protocol 2 and 3).
  * - A client is told of its granted and lost locks before its commands are answered.
  * - Clients that have lost a lock come first: a client is told of its loss before a client of this or another member can
  *   be granted the lock (I17). Then come clients that are granted a lock, then messages to members, which may pass a
@@ -51,7 +56,7 @@ enum node_input_type {
 struct node_input {
     enum node_input_type type;
     uint64_t now_ms;
-    bool late;             /* this turn of the driver has taken long: commands of clients wait for the next one */
+    bool late; /* this turn of the driver has taken long: commands of greedy clients wait for the next one */
     struct member *member; /* NODE_PEER_.. */
     struct client *client; /* NODE_CLIENT_..; of client_open. After CLOSED and BROKEN it is gone. */
     bool dead;             /* NODE_CLIENT_CLOSED: its process has ended, and a kept session ends with it */
@@ -79,6 +84,7 @@ struct node_output {
     size_t len;
     bool reads;       /* NODE_TO_CLIENT: shall the driver read from the client? */
     const char *text; /* NODE_LOG: the line; NODE_CLOSE_PEER: the reason */
+    bool warns;       /* NODE_LOG: an operator should look at it */
     bool anew;        /* NODE_CLOSE_PEER: the next connection need not wait */
     /* The driver fills these in. */
     size_t taken; /* the number of bytes that it has sent; at first: all */
@@ -89,6 +95,9 @@ void node_step(struct node *node, const struct node_input *input);
 /* Returns false if there is no output. */
 bool node_next_output(struct node *node, struct node_output *out);
 void node_did(struct node *node, const struct node_output *out);
+/* Like node_next_output, but only what cannot wait until the driver has told the node of more events that have happened
+ * already: losses, then grants. */
+bool node_next_urgent(struct node *node, struct node_output *out);
 
 /* The number of NODE_GO_ON events that serve everything that waits for a turn once; 0: nothing waits. */
 uint32_t node_wants_turns(const struct node *node);

@@ -26,3 +26,13 @@ bool openssl_load(void)
     pthread_once(&once, openssl_find);
     return openssl_found;
 }
+
+const char *openssl_version_text(void)
+{
+    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    __typeof__(OpenSSL_version) *version = NULL;
+
+    if (library)
+        *(void **)&version = dlsym(library, "OpenSSL_version");
+    return version ? version(OPENSSL_VERSION_STRING) : NULL;
+}

@@ -14,7 +14,8 @@
 
 /* clang-format off */
 #define OPENSSL_FUNCTIONS(F) \
-    F(ASN1_STRING_get0_data) F(ASN1_STRING_length) F(ASN1_TIME_to_tm) F(GENERAL_NAMES_free) F(OPENSSL_sk_num) F(OPENSSL_sk_value) F(SSL_CTX_get0_certificate) F(X509_NAME_get_text_by_NID) F(X509_get0_notAfter) F(X509_get_ext_d2i) F(PKCS5_PBKDF2_HMAC) \
+    F(ASN1_STRING_get0_data) F(ASN1_STRING_length) F(ASN1_TIME_to_tm) F(GENERAL_NAMES_free) F(OPENSSL_sk_num) F(OPENSSL_sk_value) F(OPENSSL_thread_stop) F(SSL_CTX_get0_certificate) F(X509_NAME_get_text_by_NID) F(X509_get0_notAfter) F(X509_get_ext_d2i) F(PKCS5_PBKDF2_HMAC) \
+    F(SSL_CTX_get_cert_store) F(SSL_CTX_set_default_passwd_cb) F(X509_OBJECT_get_type) F(X509_STORE_CTX_get_current_cert) F(X509_STORE_CTX_get_error) F(X509_STORE_CTX_get_error_depth) F(X509_STORE_get0_objects) F(X509_STORE_set_flags) F(X509_get0_notBefore) \
     F(ASN1_INTEGER_set) F(BIO_clear_flags) F(BIO_free) F(BIO_get_data) F(BIO_meth_new) \
     F(BIO_meth_set_ctrl) F(BIO_meth_set_read) F(BIO_meth_set_write) F(BIO_new) F(BIO_set_data) F(BIO_set_flags) F(BIO_set_init) F(CRYPTO_memcmp) \
     F(ERR_clear_error) F(ERR_peek_error) F(ERR_reason_error_string) F(EVP_PKEY_free) F(EVP_PKEY_get_id) \
@@ -47,6 +48,8 @@ extern struct openssl {
 /* Must be called, and return true, before any of these functions is called. Returns false if OpenSSL 3 is not
  * installed. */
 bool openssl_load(void);
+/* The version of the installed library; null if there is none. */
+const char *openssl_version_text(void);
 #define OPENSSL_MISSING "TLS needs OpenSSL 3: install the package libssl3"
 
 #ifndef OPENSSL_KEEP_NAMES
@@ -56,11 +59,21 @@ bool openssl_load(void);
 #define GENERAL_NAMES_free openssl.GENERAL_NAMES_free
 #define OPENSSL_sk_num openssl.OPENSSL_sk_num
 #define OPENSSL_sk_value openssl.OPENSSL_sk_value
+#define OPENSSL_thread_stop openssl.OPENSSL_thread_stop
 #define SSL_CTX_get0_certificate openssl.SSL_CTX_get0_certificate
 #define X509_NAME_get_text_by_NID openssl.X509_NAME_get_text_by_NID
 #define X509_get0_notAfter openssl.X509_get0_notAfter
 #define X509_get_ext_d2i openssl.X509_get_ext_d2i
 #define PKCS5_PBKDF2_HMAC openssl.PKCS5_PBKDF2_HMAC
+#define SSL_CTX_get_cert_store openssl.SSL_CTX_get_cert_store
+#define SSL_CTX_set_default_passwd_cb openssl.SSL_CTX_set_default_passwd_cb
+#define X509_OBJECT_get_type openssl.X509_OBJECT_get_type
+#define X509_STORE_CTX_get_current_cert openssl.X509_STORE_CTX_get_current_cert
+#define X509_STORE_CTX_get_error openssl.X509_STORE_CTX_get_error
+#define X509_STORE_CTX_get_error_depth openssl.X509_STORE_CTX_get_error_depth
+#define X509_STORE_get0_objects openssl.X509_STORE_get0_objects
+#define X509_STORE_set_flags openssl.X509_STORE_set_flags
+#define X509_get0_notBefore openssl.X509_get0_notBefore
 #define ASN1_INTEGER_set openssl.ASN1_INTEGER_set
 #define BIO_clear_flags openssl.BIO_clear_flags
 #define BIO_free openssl.BIO_free

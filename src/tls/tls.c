@@ -2,6 +2,7 @@
 #include "tls.h"
 
 #include "buffers.h"
+#include "cert.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct tls_keys {
     bool has_names;
     struct key names;
     char name[KEY_NAME_MAX + 1]; /* of our own key, or "" */
+    char *cert, *ca;             /* names of files, for people; or null */
 };
 
 struct tls {
@@ -31,7 +33,10 @@ struct tls {
     bool drained; /* nothing has come since all that can be read was read */
     int proved;   /* see tls_proved */
     char name[KEY_NAME_MAX + 1];
-    char why[200];
+    bool calls;     /* the first word was ours */
+    char *expected; /* the name in the certificate of the other side; or null: any */
+    bool misnamed;  /* see tls_is_misnamed */
+    char why[512];
 };
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -144,8 +149,15 @@ static int tls_verify(X509_STORE_CTX *context, void *user)
         X509_STORE_CTX_set_error(context, X509_V_OK);
         return 1;
     }
-    if (keys->has_cert)
-        return X509_verify_cert(context) == 1;
+    if (keys->has_cert) {
+        const struct cert_doubt doubt = {
+            .context = context, .ca = keys->ca, .expected = t->expected, .of_daemon = t->calls};
+
+        if (X509_verify_cert(context) == 1)
+            return 1;
+        t->misnamed = cert_explain(&doubt, t->why, sizeof t->why);
+        return 0;
+    }
     X509_STORE_CTX_set_error(context, X509_V_ERR_CERT_REJECTED);
     return 0;
 }
@@ -173,7 +185,6 @@ static bool tls_set_proof(struct tls_keys *keys, const struct tls_conf *conf)
     keys->trusts = conf->trusts;
     if (!keys->proof_cert)
         return false;
-    SSL_CTX_set_cert_verify_callback(keys->context, tls_verify, keys);
     if (keys->has_cert)
         return SSL_CTX_set_tlsext_servername_callback(keys->context, tls_choose) &&
                SSL_CTX_set_tlsext_servername_arg(keys->context, keys);
@@ -183,22 +194,9 @@ static bool tls_set_proof(struct tls_keys *keys, const struct tls_conf *conf)
 
 static bool tls_load(struct tls_keys *keys, const struct tls_conf *conf, char *why, size_t size)
 {
-    const char *wrong = NULL, *file = NULL;
-
-    if (SSL_CTX_use_certificate_chain_file(keys->context, conf->cert) != 1) {
-        wrong = "is not a certificate in PEM form";
-        file = conf->cert;
-    } else if (SSL_CTX_use_PrivateKey_file(keys->context, conf->cert_key, SSL_FILETYPE_PEM) != 1) {
-        wrong = "is not the private key of the certificate, in PEM form and without a password";
-        file = conf->cert_key;
-    } else if (SSL_CTX_load_verify_file(keys->context, conf->ca) != 1) {
-        wrong = "has no certificates of authorities in PEM form";
-        file = conf->ca;
-    }
-    if (wrong)
-        snprintf(why, size, "%s %s (%s)", file, wrong, ERR_reason_error_string(ERR_peek_error()));
-    ERR_clear_error();
-    return !wrong;
+    keys->cert = strdup(conf->cert);
+    keys->ca = strdup(conf->ca);
+    return keys->cert && keys->ca && cert_load(keys->context, conf->cert, conf->cert_key, conf->ca, why, size);
 }
 
 static bool tls_set_up(struct tls_keys *keys)
@@ -210,6 +208,7 @@ static bool tls_set_up(struct tls_keys *keys)
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_cert_verify_callback(context, tls_verify, keys);
     if (keys->has_key) {
         SSL_CTX_set_psk_use_session_callback(context, tls_offer);
         SSL_CTX_set_psk_find_session_callback(context, tls_find);
@@ -248,6 +247,12 @@ struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t siz
     return NULL;
 }
 
+void tls_end_thread(void)
+{
+    if (openssl_load())
+        OPENSSL_thread_stop();
+}
+
 void tls_keys_free(struct tls_keys *keys)
 {
     if (!keys || --keys->users)
@@ -255,6 +260,8 @@ void tls_keys_free(struct tls_keys *keys)
     SSL_CTX_free(keys->context);
     X509_free(keys->proof_cert);
     EVP_PKEY_free(keys->proof);
+    free(keys->cert);
+    free(keys->ca);
     explicit_bzero(keys, sizeof *keys);
     free(keys);
 }
@@ -285,9 +292,11 @@ struct tls *tls_call(struct tls_keys *keys, const char *name)
 
     if (!t)
         return NULL;
+    t->calls = true;
+    t->expected = name ? strdup(name) : NULL;
     SSL_set_connect_state(t->ssl);
     SSL_set_hostflags(t->ssl, X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    if ((name && SSL_set1_host(t->ssl, name) != 1) ||
+    if ((name && (!t->expected || SSL_set1_host(t->ssl, name) != 1)) ||
         (keys->proof && SSL_set_tlsext_host_name(t->ssl, tls_daemon) != 1)) {
         tls_free(t);
         return NULL;
@@ -312,6 +321,7 @@ void tls_free(struct tls *t)
     SSL_free(t->ssl);
     buffers_free(&t->buffers);
     tls_keys_free(t->keys);
+    free(t->expected);
     free(t);
 }
 
@@ -323,7 +333,8 @@ static void tls_explain(struct tls *t)
         const char *words;
     } known[] = {
         {SSL_R_BINDER_DOES_NOT_VERIFY, "has another key"},
-        {SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER, "says that our key is another one"},
+        {SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER, "says that our key is another one"}, /* by OpenSSL 3.0 */
+        {SSL_R_TLSV1_ALERT_DECRYPT_ERROR, "says that our key is another one"},     /* by OpenSSL 3.5 */
         {SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS, perhaps for want of a key"},
         {SSL_R_HTTP_REQUEST, "does not speak TLS, but HTTP"},
         {SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS, perhaps for want of a key"},
@@ -334,7 +345,7 @@ static void tls_explain(struct tls *t)
         {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "comes without a key or certificate"},
         {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "says that our key is another one"},
         {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, "says that we come without the right key"},
-        {SSL_R_TLSV1_ALERT_UNKNOWN_CA, "does not trust the authority of our certificate"},
+        {SSL_R_TLSV1_ALERT_UNKNOWN_CA, "trusts certificates, and we have a key"},
         {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "says that we come without a certificate"},
     };
     unsigned long error = ERR_peek_error();
@@ -347,11 +358,9 @@ static void tls_explain(struct tls *t)
         snprintf(t->why, sizeof t->why, "has another key");
         return;
     }
-    if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
-        snprintf(t->why, sizeof t->why, "has a certificate that does not hold: %s",
-                 X509_verify_cert_error_string(verified));
+    if (t->keys->cert && ERR_GET_LIB(error) == ERR_LIB_SSL &&
+        cert_explain_alert(reason, t->keys->cert, t->why, sizeof t->why))
         return;
-    }
     for (size_t k = 0; ERR_GET_LIB(error) == ERR_LIB_SSL && k < sizeof known / sizeof known[0]; k++)
         if (known[k].reason == reason) {
             snprintf(t->why, sizeof t->why, "%s", known[k].words);
@@ -503,25 +512,15 @@ const char *tls_key_name(const struct tls *t)
 bool tls_cert_names(const struct tls *t, char *names, size_t room)
 {
     X509 *cert = t->up && t->proved < 0 ? SSL_get1_peer_certificate(t->ssl) : NULL;
-    GENERAL_NAMES *all = cert ? X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL) : NULL;
-    int count = all ? OPENSSL_sk_num((const OPENSSL_STACK *)all) : 0;
-    char *at = names;
+    bool some = cert_names(cert, names, room);
 
-    for (int k = 0; k < count; k++) {
-        const GENERAL_NAME *one = OPENSSL_sk_value((const OPENSSL_STACK *)all, k);
-        const unsigned char *text = one->type == GEN_DNS ? ASN1_STRING_get0_data(one->d.dNSName) : NULL;
-        size_t len = text ? (size_t)ASN1_STRING_length(one->d.dNSName) : 0;
-
-        if (len == 0 || memchr(text, 0, len) || len + 2 > room - (size_t)(at - names))
-            continue;
-        memcpy(at, text, len);
-        at[len] = '\0';
-        at += len + 1;
-    }
-    *at = '\0';
-    GENERAL_NAMES_free(all);
     X509_free(cert);
-    return at > names;
+    return some;
+}
+
+bool tls_is_misnamed(const struct tls *t)
+{
+    return t->misnamed;
 }
 
 int64_t tls_ends(const struct tls_keys *keys)

@@ -39,10 +39,16 @@ struct tls_keys;
 struct tls_keys *tls_keys_new(const struct tls_conf *conf, char *why, size_t size);
 /* Or null. Connections that use them may go on. */
 void tls_keys_free(struct tls_keys *keys);
+/* To be called by a thread that has made keys, and is not the main thread: OpenSSL keeps memory for every thread. */
+void tls_end_thread(void);
 
 /* One connection. */
 struct tls;
-/* Calls a peer, whose certificate must be for `name` unless that is null. Returns null if there is no memory. */
+/* Does the file with the private key of a certificate belong to its owner and a group only? If not, `why` has a sentence. */
+bool tls_cert_key_is_secret(const char *path, char *why, size_t size);
+
+/* Calls a peer, whose certificate must be for `name`, a DNS name or an IP address, unless that is null. Returns null if there is no
+ * memory. */
 struct tls *tls_call(struct tls_keys *keys, const char *name);
 struct tls *tls_answer(struct tls_keys *keys);
 void tls_free(struct tls *t); /* or null */
@@ -67,6 +73,8 @@ const char *tls_why(const struct tls *t);
 /* Is the other side's certificate, by an authority, for this name? With a key that both have it has none, and the
  * answer is yes. */
 bool tls_is_named(const struct tls *t, const char *name);
+/* The connection has failed because the other side's certificate is for other names than the one that we called. */
+bool tls_is_misnamed(const struct tls *t);
 /* Which of the trusted public keys the other side has proved to be its own; TLS_PROVED_NAME: that of a name; -1: it has proved
  * something else. */
 int tls_proved(const struct tls *t);

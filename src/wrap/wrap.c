@@ -28,11 +28,12 @@ static enum wrap_action wrap_command_ended(struct wrap *w, bool killed, uint64_t
     return WRAP_NOTHING;
 }
 
-/* While the command runs, it decides what a signal means. When only processes that it has left are running, this
+/* While the command runs, it decides what a signal means, unless the lock is to be handed over. When only processes that it has left are running, this
  * does. */
 static enum wrap_action wrap_signalled(struct wrap *w, int signal, uint64_t now_ms)
 {
-    if (w->state == WRAP_RESTS && (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP))
+    if ((w->state == WRAP_RESTS || (w->state == WRAP_RUNS && w->yields)) &&
+        (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP))
         return wrap_end(w, now_ms);
     w->told |= signal == SIGTERM || signal == SIGINT || signal == SIGQUIT;
     return WRAP_PASS;

@@ -10,15 +10,17 @@
  *
  * Both processes run this machine, each for itself. The guard waits and, if the keeper dies, kills; the keeper decides.
  *
- * Rules (I30), which `dibs soak` checks:
+ * Rules (I30), of which `dibs soak` checks W1 to W5:
  *   W1. The keeper and the guard let go of the lock when the tree is empty, not before. The exception is asked for:
  *       with WRAP_LEAVE they let go when the command has ended.
  *   W2. When the lock is lost, all of the tree gets SIGTERM and, when the grace is over, SIGKILL until it is empty.
  *   W3. When the keeper or the guard is killed, the other one kills all of the tree at once.
  *   W4. When the command has ended and the tree is not empty, the keeper waits for the rest (WRAP_WAIT). It ends the
  *       rest as in W2 if that was asked for (WRAP_END), if the command was ended by a signal, or if a signal told the
- *       keeper to end, before or meanwhile.
+ *       keeper to end, before or meanwhile. With `yields` such a signal ends all of the tree as in W2 at once.
  *   W5. A process that is not below the keeper gets no signal.
+ *   W6. While the keeper is stopped, and half of the keep time has passed since it last held the lock for sure, the tree is
+ *       stopped, too (lock_job.c; `tests/jobs.sh`).
  *
  * To kill a tree that goes on forking. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep
  * goes through the tree from the root downwards, stops every process as soon as it sees it, and only then looks for its
@@ -63,6 +65,7 @@ enum wrap_action {
 
 struct wrap {
     enum wrap_background background;
+    bool yields; /* a signal that tells the keeper to end is not passed on: all of the tree is ended */
     uint64_t grace_ms;
     enum wrap_state state;
     bool told;        /* to end, by a signal */

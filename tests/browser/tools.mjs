@@ -18,7 +18,13 @@ export const browser = await chromium.launch({ executablePath: '/usr/bin/chromiu
 export const complaints = [];
 if (pictures) mkdirSync(pictures, { recursive: true });
 
-export function tell(good, name, said = '') {
+const soon = () => new Promise((wake) => setTimeout(wake, 100));
+
+// The page shows some changes a moment after the click. So what is tested is asked again until it is true, at most 20 seconds.
+export async function tell(isTrue, name, said = '') {
+  const end = Date.now() + 20000;
+  let good;
+  while (!(good = await isTrue()) && Date.now() < end) await soon();
   if (!good) process.exitCode = 1;
   if (!good) console.log(String(said).replace(/^/gm, '# '));
   console.log(`${good ? 'ok' : 'not ok'} ${++number} - ${name}`);
@@ -40,7 +46,7 @@ export async function open(hash = '', options = {}, at = address) {
 export async function until(page, what) {
   for (let k = 0; k < 600; k++) {
     if (await page.evaluate(what)) return true;
-    await new Promise((wake) => setTimeout(wake, 100));
+    await soon();
   }
   return false;
 }
@@ -65,12 +71,12 @@ export async function tabTo(page, selector) {
 export async function accessible(page, name) {
   await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   const { violations } = await page.evaluate(() => window.axe.run());
-  tell(violations.length === 0, `${name}: axe has nothing to say`,
+  await tell(() => violations.length === 0, `${name}: axe has nothing to say`,
     violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 4).map((node) => node.html.slice(0, 160)).join(' | ')}`).join('\n'));
 }
 
 export async function end() {
-  tell(complaints.length === 0, 'no errors, no violations of the content security policy, no requests', [...new Set(complaints)].join('\n'));
+  await tell(() => complaints.length === 0, 'no errors, no violations of the content security policy, no requests', [...new Set(complaints)].join('\n'));
   await browser.close();
   console.log(`1..${number}`);
 }

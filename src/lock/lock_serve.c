@@ -1,0 +1,266 @@
+/* lock_serve.c - which waiting client is granted a lock, and when a site requests its critical section and leaves it. See
+ * lock.h.
+ *
+ * The decision depends on the state, not on the event: after any change to a lock, lock_work() does all that can be done
+ * for it at this member. */
+#include "lock_inside.h"
+
+#include "carried.h"
+#include "convert.h"
+#include "digest.h"
+#include "instance.h"
+#include "kind.h"
+#include "names.h"
+#include "report.h"
+
+#include <assert.h>
+
+/* The highest fence of this member's sites of the lock. */
+static uint64_t lock_fence(const struct lock *lock)
+{
+    uint64_t highest = lock->site[0].node->fence;
+
+    for (uint32_t s = 1; s < lock_sites(lock); s++)
+        if (highest < lock->site[s].node->fence)
+            highest = lock->site[s].node->fence;
+    return highest;
+}
+
+uint64_t lock_take_fence(struct locks *l, struct lock_site *site)
+{
+    uint64_t fence;
+
+    site->node->fence = lock_fence(site->lock);
+    fence = site->node->fence++;
+    assert(fence < l->fence_limit); /* I29 */
+    if (l->fence_granted < fence)
+        l->fence_granted = fence;
+    if (l->fence_seen < site->node->fence)
+        l->fence_seen = site->node->fence;
+    return fence;
+}
+
+/* Every granted claim gets a fencing token of its own, also if one stay serves several claims or the member has several
+ * sites: a client can name a claim by the lock and the token. */
+static void lock_grant(struct locks *l, struct lock *lock, uint32_t s, struct claim *c)
+{
+    struct lock_site *site = &lock->site[s];
+
+    assert(l->grants && site->node->phase == DME_INSIDE && site->left > 0); /* I3, I18 */
+    lock_unwait(l, c);
+    lock_gain(l, lock);
+    digest_gain(l, c);
+    ring_push(&site->holders, &c->in_lock);
+    site->held++;
+    site->left--;
+    c->site = s;
+    c->fence = lock_take_fence(l, site);
+    lock_set_outcome(l, c, CLAIM_HELD);
+}
+
+bool lock_has_fences(struct locks *l, const struct lock *lock)
+{
+    uint64_t highest = lock->site ? lock_fence(lock) : l->fence;
+
+    if (highest >= l->fence_limit)
+        l->fences_are_out = true;
+    return highest < l->fence_limit;
+}
+
+void locks_serve_later(struct locks *l)
+{
+    if (ring_empty(&l->served))
+        ring_push(l->waiting.next, &l->served);
+    else
+        l->serve_again = true;
+}
+
+/* Grants the lock to a piece of the clients that waited when site `s` entered, and can share its mode. */
+static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
+    struct ring *r = lock->waiting.next;
+
+    while (r != &lock->waiting && l->grants && !convert_forbids(lock, site->node->mode) && lock_has_fences(l, lock)) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (claim_turn(c) > site->joins + LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX) /* all behind it came later, too */
+            break;
+        if (c->arrival > site->joins || c->mode != site->node->mode)
+            continue;
+        if (l->join_left == 0 && site->held) { /* a site that is inside for no client would leave */
+            locks_serve_later(l);
+            return;
+        }
+        l->join_left -= l->join_left > 0;
+        lock_grant(l, lock, s, c);
+    }
+    site->joins = 0;
+}
+
+/* Site `s` has just entered: decides how many clients its stay will serve. All waiting clients that can share its mode
+ * are granted the lock together, in pieces, wherever they are in the queue: the clients before them wait no longer for
+ * that. */
+void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
+    uint32_t mode = site->node->mode, alone = 0;
+    struct ring *r = lock->waiting.next;
+
+    assert(!site->joins);
+    if (lock->slots) {
+        site->left = 1;
+        old_take_over(l, lock, s);
+        return;
+    }
+    old_take_over(l, lock, s);
+    if (mode == LOCK_ALONE) {
+        for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE && alone < LOCK_BATCH_MAX;
+             r = r->next)
+            alone++;
+        site->left = alone;
+    } else {
+        site->left = UINT32_MAX;
+        site->joins = lock->arrived;
+        lock_join(l, lock, s);
+    }
+}
+
+/* Is the lock, which one client at a time can hold, free for the claim `c`? A claim that is withdrawn may be in the way. */
+static bool lock_is_free(const struct locks *l, const struct lock *lock, const struct lock_site *site, struct claim *c)
+{
+    const struct claim *holder = site->held ? RING_OF(site->holders.next, struct claim, in_lock) : NULL;
+
+    if (site->held != 1 || holder->state != CLAIM_WITHDRAWN || lock->slots || !l->conf.follows)
+        return site->held == 0;
+    return l->conf.follows(c, holder);
+}
+
+/* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives later can share the stay
+ * if no client waits that cannot share. */
+static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
+{
+    struct lock_site *site = &lock->site[s];
+    bool shares = !lock->slots && site->node->mode != LOCK_ALONE;
+    struct claim *c;
+
+    if (site->joins)
+        lock_join(l, lock, s);
+    while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) &&
+           !convert_forbids(lock, c->mode) && site->left && (lock->slots || c->mode == site->node->mode) &&
+           lock_has_fences(l, lock) &&
+           (shares ? !report_has_rivals(l, lock, site->node->mode) : lock_is_free(l, lock, site, c))) {
+        if (shares && l->join_left == 0 && site->held) {
+            locks_serve_later(l);
+            return;
+        }
+        l->join_left -= shares && l->join_left > 0;
+        lock_grant(l, lock, s, c);
+    }
+}
+
+/* Times out the clients that only try and would have to wait for a holder. Returns false if there were none. */
+static bool lock_end_tries(struct locks *l, struct lock *lock)
+{
+    uint32_t tries = lock->tries;
+    struct ring *r = &lock->waiting;
+
+    /* The first of them. They are among the last, since none waits for long. */
+    for (uint32_t left = tries; left && r->prev != &lock->waiting; left -= RING_OF(r, struct claim, in_lock)->tries)
+        r = r->prev;
+    while (lock->tries && r != &lock->waiting) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (c->tries && report_is_in_vain(l, lock, c)) {
+            lock_unwait(l, c);
+            lock_set_outcome(l, c, CLAIM_TIMED_OUT);
+        }
+    }
+    return lock->tries < tries;
+}
+
+/* Does an idle site have a reason to request, given that `asking` sites of this member already wait? */
+static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
+{
+    uint32_t old = lock->old ? lock->old->held : 0;
+    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) &&
+                  !convert_forbids(lock, lock_first(lock)->mode) && lock_has_fences(l, lock);
+
+    return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
+}
+
+void lock_begin_view(struct locks *l, struct lock *lock)
+{
+    lock->view = l->number;
+    names_find_home(l, lock);
+    old_begin_view(l, lock);
+    instance_end(l, lock);
+    report_end(lock);
+    convert_end(lock);
+    lock->stays = 0;
+    kind_end_view(l, lock);
+}
+
+/* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
+ * lock. */
+static void lock_prepare(struct locks *l, struct lock *lock)
+{
+    const struct claim *c = lock_first(lock);
+
+    if (!lock->looked)
+        old_look(l, lock);
+    if (!old_is_unclear(lock) && !lock->frozen && !(lock->known && lock->slots == c->slots))
+        kind_want(l, lock, c->slots);
+}
+
+void lock_work(struct locks *l, struct lock *lock)
+{
+    bool again;
+
+    lock_enter_view(l, lock);
+    if (l->open && lock->waiters)
+        lock_prepare(l, lock);
+    again = l->open && lock->known && !lock->frozen && lock_is_wanted(lock);
+    if (again && lock->old)
+        old_tell_home(l, lock);
+
+    while (again) {
+        uint32_t asking = 0, sites = lock_sites(lock);
+
+        if (!lock->site)
+            instance_begin(l, lock);
+        again = convert_work(l, lock); /* others hear of a bar that is lifted before the site leaves */
+        for (uint32_t s = 0; s < sites; s++)
+            asking += lock->site[s].node->phase == DME_WAITING;
+        for (uint32_t s = 0; s < sites; s++) {
+            struct lock_site *site = &lock->site[s];
+
+            if (site->node->phase == DME_INSIDE)
+                lock_serve(l, lock, s);
+            if (site->node->phase == DME_INSIDE && site->held == 0) {
+                instance_release(l, lock, s);
+                again = true;
+            }
+            if (site->node->phase == DME_IDLE && lock_wants_more(l, lock, asking)) {
+                asking++;
+                instance_request(l, lock, s,
+                                 lock->slots                    ? LOCK_ALONE
+                                 : lock->old && lock->old->held ? lock->old->mode
+                                                                : lock_first(lock)->mode);
+                again = true;
+            }
+        }
+        if (lock->tries && !lock->site->joins) /* those that can join do not try in vain */
+            again |= lock_end_tries(l, lock);
+    }
+    convert_answer(l, lock);
+    if (l->open && lock->known && report_is_needed(lock))
+        report_update(l, lock);
+    if (lock->waiters == 0 && lock->site)
+        instance_rest(l, lock);
+    /* The only member of a view can remove the lock: no other member knows its kind. */
+    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->rest && !lock->old && !lock->convert)
+        names_remove(l, lock);
+}

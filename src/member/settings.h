@@ -1,0 +1,56 @@
+/* settings.h - settings on which the members agree: the lease, and how it changes while locks are held (README.md, "How the
+ * lease changes"; I18). Functions without state.
+ *
+ * At first the configuration of each member says how long a lease is, and members whose configurations differ refuse each
+ * other. When an operator sets the lease, it becomes part of the view, and stays in all later views. From then on the members'
+ * configurations do not matter for it.
+ *
+ * Members do not install a view at the same time. So a view has two numbers: how long leases are, and for how long a lease
+ * promises are given. A promise has to be given for the longest lease that any member counts. A change takes two views: the first
+ * makes promises longer, or leases shorter; the second, which the leader proposes when all members have installed the
+ * first and the time of one of the longer promises has passed, makes the other number follow. */
+#ifndef DIBS_MEMBER_SETTINGS_H
+#define DIBS_MEMBER_SETTINGS_H
+
+#include "base/bytes.h"
+#include "base/pack.h"
+
+#include <stdbool.h>
+
+enum { SETTINGS_BY_MAX = 255, SETTINGS_LEASE_MS_MIN = 100, SETTINGS_LEASE_MS_MAX = 60000 };
+
+struct settings_lease {
+    uint32_t lease_ms;   /* how long leases are; 0: the members' configurations say that, and the rest is 0, too */
+    uint32_t promise_ms; /* the lease for which promises are given; at least lease_ms */
+    bool grows;          /* if they differ: lease_ms becomes promise_ms; else promise_ms becomes lease_ms */
+    bool file;           /* the operator has set it to what the members' configurations say */
+    uint64_t step;       /* the number of the view in which one of the two last changed */
+    uint64_t set;        /* the number of the first view with what the operator has set */
+    char by[SETTINGS_BY_MAX + 1]; /* the operator */
+};
+
+/* An operator's request. */
+struct settings_wish {
+    uint32_t lease_ms;
+    bool file;     /* it is what the members' configurations say */
+    uint64_t base; /* it is to change this `set`, and nothing that was agreed later */
+    char by[SETTINGS_BY_MAX + 1];
+};
+
+/* Is a change of the lease under way? Then no other one can begin. */
+bool settings_is_under_way(const struct settings_lease *s);
+/* What the lease is, or will be when the change has ended. `file_ms` is the lease of the members' configurations. */
+uint32_t settings_target_ms(const struct settings_lease *s, uint32_t file_ms);
+/* Can the request be granted in a view with these settings? Otherwise it has been, or another one has. */
+bool settings_suits(const struct settings_wish *wish, const struct settings_lease *s);
+/* The first view of a change, which has the number `view`. */
+void settings_begin(struct settings_lease *s, const struct settings_wish *wish, uint32_t file_ms, uint64_t view);
+/* The second one. */
+void settings_finish(struct settings_lease *s, uint64_t view);
+
+/* At the end of a view. If the lease was never set, that is nothing: so an earlier build can read such views. */
+void settings_encode(const struct settings_lease *s, struct bytes *to);
+/* Reads the rest of a view with the number `view`. Returns false if the bytes are no settings. */
+bool settings_decode(struct settings_lease *s, struct unpack *u, uint64_t view);
+
+#endif

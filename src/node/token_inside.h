@@ -1,0 +1,48 @@
+/* token_inside.h - what the files about locks of tokens share: token.c (operations) and token_owner.c (what the owner does). */
+#ifndef DIBS_NODE_TOKEN_INSIDE_H
+#define DIBS_NODE_TOKEN_INSIDE_H
+
+#include "base/pack.h"
+#include "token.h"
+
+/* An operation on one key, as its owner sees it. */
+struct token_order {
+    enum token_what what;
+    struct keep_id id;
+    uint64_t fence, ttl_ms;
+    bool adds;
+    const char *value; /* the new token, or "" */
+    size_t value_len;
+};
+
+/* An answer that is to be given when all members have acknowledged a letter of this member's stream. */
+struct token_promise {
+    struct ring in_node;
+    uint64_t letter;
+    uint64_t member; /* the id of the member that has asked, and in which view; or 0: a client of this member */
+    uint64_t view, number;
+    uint64_t left_ms;
+    struct keep_id id; /* of the lock, which may be released or taken away meanwhile */
+    uint64_t fence;
+    size_t at; /* of a client of this member: which key of its operation */
+};
+
+/* ---- token.c */
+/* The operation with this number, if it waits for an answer; or null. */
+struct token_op *token_of(const struct node *node, uint64_t number);
+/* The operation is done for its present key, or cannot be. */
+void token_next(struct token_op *op, bool good);
+
+/* ---- token_owner.c */
+/* Does what the order says. Returns false if the lock is not held with that fence. *letter becomes the number of the letter
+ * that all members have to acknowledge before the client is told, or 0. */
+bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter);
+void token_promise(struct node *node, struct token_promise terms);
+/* All members have acknowledged what these answers depend on: a piece of them is given. */
+void tokens_keep_promises(struct node *node);
+bool tokens_have_promises(const struct node *node); /* that can be kept now */
+void tokens_free_promises(struct node *node);
+/* A letter of the member at place k, behind its type. Returns null, or what is wrong with it. */
+const char *token_hear_ask(struct node *node, uint32_t k, struct unpack *u);
+
+#endif

@@ -1,0 +1,73 @@
+/* beliefs.c - which clients believe in a lock, and whether they may do so at the same time (promise 1). See clients.c. */
+#include "world.h"
+
+#include "core/alg.h"
+
+bool clients_believes(const struct world *w, const struct soak_client *c)
+{
+    return c->holds && w->now_us < c->believes_to_us;
+}
+
+/* Does this client believe that it holds this lock? Then `u` says how. */
+static bool clients_use(const struct world *w, uint32_t k, int name, struct soak_use *u)
+{
+    const struct soak_client *c = &w->client[k];
+
+    if (c->library) {
+        *u = *library_use(c, name);
+        return library_believes(w, k, name);
+    }
+    if (c->agent) {
+        *u = tokens_use(w, c);
+        return tokens_believes(w, k, name);
+    }
+    *u = (struct soak_use){
+        .dazed = c->dazed, .mode = c->mode, .slots = c->slots, .fence = c->fence, .since_us = c->since_us};
+    return c->name == name && clients_believes(w, c);
+}
+
+/* May this client believe in its lock although the service no longer vouches for it? Its daemon was stopped while the
+ * client held the lock, or had many clients to tell, so the client could not be told, and it did not ask; or clocks drift by
+ * more than the assumed bound. */
+static bool clients_is_excused(const struct world *w, const struct soak_client *c, const struct soak_use *u)
+{
+    const struct soak_machine *m = &w->machine[c->machine];
+
+    return w->mix.wild_clocks || u->dazed || m->stands_us > u->since_us ||
+           (!c->confirms && (m->thaws_us > u->since_us || machine_tells_late(w, c->machine)));
+}
+
+void clients_check_belief(struct world *w, uint32_t me, int name)
+{
+    struct soak_use mine, its;
+    uint32_t together = 1;
+
+    library_catch_up(w);
+    if (!clients_use(w, me, name, &mine) || clients_is_excused(w, &w->client[me], &mine))
+        return;
+    for (uint32_t k = 0; k < w->clients; k++) {
+        const struct soak_client *other = &w->client[k];
+
+        if (k == me || !clients_use(w, k, name, &its) || clients_is_excused(w, other, &its))
+            continue;
+        together++;
+        if (its.slots != mine.slots)
+            world_fail(w, "%s is held in two kinds", clients_names[name]);
+        if (!mine.slots && !dme_compatible(mine.mode, its.mode))
+            world_fail(w, "%s is held by a client of %s (fence %llu) and now by one of %s (fence %llu)",
+                       clients_names[name], w->machine[other->machine].name, (unsigned long long)its.fence,
+                       w->machine[w->client[me].machine].name, (unsigned long long)mine.fence);
+    }
+    if (mine.slots && together > mine.slots)
+        world_fail(w, "%s has %u holders, and %u slots", clients_names[name], together, mine.slots);
+}
+
+void clients_believe(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    bool believed = clients_believes(w, c);
+
+    c->believes_to_us = c->vouched_us;
+    if (!believed && clients_believes(w, c))
+        clients_check_belief(w, k, c->name);
+}

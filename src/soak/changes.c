@@ -1,0 +1,89 @@
+/* changes.c - clients of a soak that change the mode in which they hold a lock (UPGRADE, DOWNGRADE), up to a few times before they
+ * release it.
+ *
+ * A client shares a lock from the moment at which it says DOWNGRADE, and has it alone from the moment at which it hears that its UPGRADE was
+ * granted: then no other client may believe in it (beliefs.c). Fences grow (clients_check_fence). A client over a Unix socket may wait for its
+ * UPGRADE without limit: when the faults have ended, it must be answered. A remote one, which does not confirm while it waits, limits its
+ * wait. */
+#include "world.h"
+
+#include <stdio.h>
+
+enum { CHANGES_MAX = 4, REMOTE_WAIT_MS = SOAK_LEASE_MS / 2 };
+
+static void changes_upgrade(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    char fence[24], wait[24];
+    const char *words[5] = {"UPGRADE", clients_names[c->name], fence};
+    size_t count = world_below(w, 2) ? 2 : 3;
+
+    snprintf(fence, sizeof fence, "%llu", (unsigned long long)c->fence);
+    if (!w->conn[c->conn].local || world_below(w, 2)) {
+        snprintf(wait, sizeof wait, "%llu",
+                 (unsigned long long)(world_below(w, 4) ? world_below(w, REMOTE_WAIT_MS) : 0));
+        words[count++] = "WAIT";
+        words[count++] = wait;
+    }
+    world_trace(w, "client %u wants %s for itself", k, clients_names[c->name]);
+    clients_say(w, c, SOAK_TO_UPGRADE, words, count);
+}
+
+bool changes_act(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    const char *words[2] = {"DOWNGRADE", c->holds ? clients_names[c->name] : NULL};
+
+    if (!w->mix.changes || c->kept || !c->holds)
+        return false;
+    if (!c->changing) {
+        if (w->calm || c->slots || c->changes == CHANGES_MAX || c->mode > LOCK_SHARED || world_below(w, 4) == 0)
+            return false;
+        c->changes++;
+        c->changing = true;
+        if (c->mode == LOCK_SHARED) {
+            changes_upgrade(w, k);
+        } else {
+            world_trace(w, "client %u shares %s from now on", k, clients_names[c->name]);
+            c->mode = LOCK_SHARED;
+            clients_say(w, c, SOAK_TO_DOWNGRADE, words, 2);
+        }
+    }
+    clients_plan(w, k, world_below(w, 2 * w->mix.hold_ms + 1));
+    return true;
+}
+
+/* A lock that is shared from now on is granted to all that wait to share it, as if it had just been granted. */
+void changes_ran(struct world *w, struct soak_conn *x)
+{
+    const char *name = clients_names[x->name];
+    uint32_t mode = w->mix.changes && x->holds ? session_find(x->end->session, name, strlen(name), 0)->mode : x->mode;
+
+    if (mode != x->mode)
+        x->held_us = w->now_us;
+    x->mode = mode;
+}
+
+void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+    bool mine = c->holds && a->fence == c->fence;
+
+    c->changing = false;
+    if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
+        world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
+    if (r->kind == '-' && (strncmp(r->word[0].at, "LOST ", 5) == 0 || strncmp(r->word[0].at, "NOTHELD ", 8) == 0)) {
+        if (mine)
+            clients_lose(w, k);
+        return;
+    }
+    if (r->kind == '-' && strncmp(r->word[0].at, "DEADLOCK ", 9) == 0)
+        w->report->deadlocks++;
+    if (r->kind != '*' || !mine)
+        return;
+    world_trace(w, "client %u has %s for itself", k, clients_names[c->name]);
+    c->mode = LOCK_ALONE;
+    c->fence = r->word[1].number;
+    if (clients_believes(w, c))
+        clients_check_belief(w, k, c->name);
+}

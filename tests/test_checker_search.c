@@ -1,0 +1,379 @@
+/* How the checker keeps states and fingerprints, and how its searches are bounded: the search by one thread, that by several threads and that by
+ * fingerprints have the same states and limits, and lead to the violation that they report. */
+#include "test.h"
+
+#include "check/check.h"
+#include "check/prints.h"
+#include "check/states.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct dme_alg ricart_agrawala, lamport, banta_first_draft, banta_simple_as_published, central;
+
+static struct check_task task_of(const struct dme_alg *alg, uint32_t n, uint8_t requests)
+{
+    struct check_task task = {.needs = alg->needs, .limit = 1000000, .plain = true};
+
+    dme_conf_init(&task.conf, alg, n, DME_EXCLUSIVE, 0);
+    memset(task.requests, requests, n);
+    return task;
+}
+
+static struct check_task task_with(const struct dme_alg *alg, uint32_t n, const char *mistake)
+{
+    struct check_task task = task_of(alg, n, 1);
+    char buf[256];
+    struct dme_text text;
+
+    dme_text_init(&text, buf, sizeof buf);
+    assert_true(dme_conf_set(&task.conf, "mistake", mistake, &text));
+    return task;
+}
+
+static struct check_result run(const struct check_task *task)
+{
+    struct check_result r;
+
+    check_run(task, &r);
+    free(r.trace);
+    return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------ fingerprints */
+
+enum { PAGE = 4096, PRINT = 16, SLACK = 64 };
+
+/* Fingerprints whose homes are evenly apart in their segment. */
+static struct print even_print(uint64_t segment, uint64_t k, uint64_t of)
+{
+    return (struct print){.high = segment << 56 | ((uint64_t)1 << 56) / of * k, .low = k};
+}
+
+/* A segment has a page at first, and grows by a 32nd, in whole pages, when 31 of 32 homes are taken. */
+static size_t pages_for(size_t count)
+{
+    size_t pages = 1;
+
+    while (count > (pages * PAGE / PRINT - SLACK) / 32 * 31)
+        pages += pages / 32 + 1;
+    return pages;
+}
+
+static void fingerprints_take_the_memory_that_they_need(void **state)
+{
+    enum { MANY = 20000, SEGMENT = 7 };
+    struct prints p;
+
+    (void)state;
+    memset(&p, 0xa5, sizeof p);
+    prints_init(&p);
+    assert_int_equal(p.count, 0);
+    assert_int_equal(prints_memory(&p), PRINTS_SEGMENTS * PAGE);
+    assert_int_equal(prints_memory_ahead(&p), 2 * PRINTS_SEGMENTS * PAGE);
+    for (uint64_t k = 0; k < MANY; k++) {
+        size_t pages;
+
+        assert_true(prints_add(&p, even_print(SEGMENT, k * 7919 % MANY, MANY)));
+        pages = pages_for(k + 1);
+        assert_int_equal(prints_memory(&p), (PRINTS_SEGMENTS - 1 + pages) * PAGE);
+        assert_int_equal(prints_memory_ahead(&p), (2 * (PRINTS_SEGMENTS - 1) + pages + pages / 32 + 1) * PAGE);
+    }
+    assert_int_equal(p.count, MANY);
+    for (uint64_t k = 0; k < MANY; k++)
+        assert_false(prints_add(&p, even_print(SEGMENT, k, MANY)));
+    prints_free(&p);
+}
+
+/* Each segment has its own places, also where those of another one end; and a fingerprint of zeros is one, too. */
+static void fingerprints_of_other_segments_are_others(void **state)
+{
+    enum { MANY = 90 };
+    struct prints p;
+
+    (void)state;
+    prints_init(&p);
+    for (unsigned again = 0; again < 2; again++) {
+        for (uint64_t segment = 0; segment < PRINTS_SEGMENTS; segment++) {
+            assert_int_equal(prints_add(&p, (struct print){.high = segment << 56}), !again);
+            assert_int_equal(prints_add(&p, (struct print){.high = segment << 56, .low = 2}), !again);
+        }
+        for (uint64_t k = 0, seed = 1; k < MANY; k++)
+            for (uint64_t segment = 0; segment < PRINTS_SEGMENTS; segment += 51) {
+                struct print last = {.high = segment << 56 | 0xfff00000000000u | test_random(&seed) >> 20, .low = 5};
+
+                assert_int_equal(prints_add(&p, last), !again);
+            }
+    }
+    prints_free(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ states */
+
+/* Adds MANY states, `step` at a time. Before each step the memory behind it is foretold, for the case that all are for one shard. */
+static void assert_memory_is_foretold(uint32_t shards, uint32_t step)
+{
+    enum { WIDTH = 3, MANY = 13104 };
+    struct states s;
+    uint64_t seed = 1;
+    uint32_t k = 0;
+
+    memset(&s, 0xa5, sizeof s);
+    states_init(&s, WIDTH, shards);
+    assert_int_equal(states_count(&s), 0);
+    assert_int_equal(states_memory(&s), shards * 4096 * sizeof(uint32_t));
+    while (k < MANY) {
+        size_t now = states_memory(&s), ahead = states_memory_ahead(&s, step);
+
+        assert_true(now >= states_count(&s) * (WIDTH + 2) * sizeof(uint32_t) && now <= ahead);
+        assert_int_equal(states_memory_ahead(&s, 0), now);
+        for (uint32_t end = k + step; k < end; k++) {
+            uint32_t numbers[WIDTH] = {(uint32_t)test_random(&seed), 1, k}, number;
+
+            number = states_add(&s, numbers, states_hash(&s, numbers), k);
+            assert_int_not_equal(number, STATES_NONE);
+            assert_int_equal(states_find(&s, numbers), number);
+            assert_int_equal(states_parent(&s, number), k);
+            assert_int_equal(states_add(&s, numbers, states_hash(&s, numbers), k), STATES_NONE);
+            numbers[1] = 2;
+            assert_int_equal(states_find(&s, numbers), STATES_NONE);
+        }
+        assert_true(states_memory(&s) <= ahead && (shards > 1 || states_memory(&s) == ahead));
+    }
+    assert_int_equal(states_count(&s), k);
+    seed = 1;
+    for (uint32_t again = 0; again < k; again++) {
+        uint32_t numbers[WIDTH] = {(uint32_t)test_random(&seed), 1, again};
+
+        assert_int_not_equal(states_find(&s, numbers), STATES_NONE);
+        assert_int_equal(states_parent(&s, states_find(&s, numbers)), again);
+    }
+    /* A state and its parent, with a quarter more at most; and slots, of which up to four of five are taken before they are doubled. */
+    assert_true(states_memory(&s) <= (k * 5 / 4 + shards * 1024) * (WIDTH + 1) * sizeof(uint32_t) +
+                                         (size_t)(shards > 1 ? 2 : 1) * 32768 * sizeof(uint32_t));
+    states_free(&s);
+}
+
+/* With these steps the states, and the slots, are all in use just before there are more of them. */
+static void states_take_the_memory_that_was_foretold(void **state)
+{
+    (void)state;
+    assert_memory_is_foretold(1, 256);
+    assert_memory_is_foretold(1, 3276);
+    assert_memory_is_foretold(3, 256);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- searches */
+
+enum way { ONE_THREAD, THREE_THREADS, FINGERPRINTS, WAYS };
+
+static struct check_task by(struct check_task task, enum way way)
+{
+    task.threads = way == THREE_THREADS ? 3 : 1;
+    task.fingerprints = way == FINGERPRINTS;
+    return task;
+}
+
+static void assert_same_states(struct check_task task, uint64_t states)
+{
+    struct check_task one = by(task, ONE_THREAD);
+    struct check_result right = run(&one);
+
+    assert_int_equal(right.states, states);
+    for (enum way way = THREE_THREADS; way < WAYS; way++) {
+        struct check_task other = by(task, way);
+        struct check_result r = run(&other);
+
+        assert_int_equal(r.verdict, CHECK_HOLDS);
+        assert_false(r.interrupted);
+        assert_int_equal(r.states, states);
+        assert_int_equal(r.transitions, right.transitions);
+        assert_int_equal(r.depth, right.depth);
+        assert_int_equal(r.print_bits, way == FINGERPRINTS ? 128 : 0);
+    }
+}
+
+/* A queue of fingerprinted states is in pieces of 16384 numbers, into which four sites fit exactly and three do not. */
+static void all_searches_have_the_same_states(void **state)
+{
+    (void)state;
+    assert_same_states(task_of(&ricart_agrawala, 3, 2), 45401);
+    assert_same_states(task_of(&central, 4, 2), 10735);
+}
+
+/* In a system of few states a single thread may have all that are left. */
+static void threads_go_on_while_one_of_them_has_states(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 2; n++)
+        for (uint8_t requests = 1; requests <= 8; requests++) {
+            struct check_task task = task_of(&central, n, requests);
+            uint64_t states = run(&task).states;
+
+            for (task.threads = 2; task.threads <= 4; task.threads++)
+                assert_int_equal(run(&task).states, states);
+        }
+}
+
+/* A search may have as many states as the limit says; if it has more it ends soon. */
+static void all_searches_keep_to_the_limit_of_states(void **state)
+{
+    struct check_task task = task_of(&ricart_agrawala, 3, 1);
+
+    (void)state;
+    for (enum way way = ONE_THREAD; way < WAYS; way++) {
+        struct check_task now = by(task, way);
+        struct check_result r;
+
+        memset(now.requests, 0, 3);
+        now.limit = 1;
+        assert_int_equal(run(&now).verdict, CHECK_HOLDS);
+        memset(now.requests, 1, 3);
+        now.limit = 2879;
+        assert_int_equal(run(&now).verdict, CHECK_HOLDS);
+        now.limit = 1500;
+        r = run(&now);
+        assert_int_equal(r.verdict, CHECK_UNFINISHED);
+        assert_in_range(r.states, 1501, 2878);
+        assert_false(r.interrupted);
+    }
+}
+
+static void all_searches_end_when_they_are_stopped(void **state)
+{
+    static const volatile sig_atomic_t now = 1, not_yet = 0;
+    struct check_task task = task_of(&ricart_agrawala, 3, 1);
+
+    (void)state;
+    for (enum way way = ONE_THREAD; way < WAYS; way++) {
+        struct check_task other = by(task, way);
+        struct check_result r;
+
+        other.stop = &now;
+        r = run(&other);
+        assert_int_equal(r.verdict, CHECK_UNFINISHED);
+        assert_true(r.interrupted);
+        assert_in_range(r.states, 1, 1000);
+        other.stop = &not_yet;
+        assert_int_equal(run(&other).verdict, CHECK_HOLDS);
+    }
+}
+
+static void all_searches_keep_to_the_limit_of_memory(void **state)
+{
+    (void)state;
+    for (enum way way = ONE_THREAD; way < WAYS; way++) {
+        struct check_task task = by(task_of(&ricart_agrawala, 3, 1), way);
+        struct check_result r;
+        size_t needed;
+
+        task.memory = (size_t)20 << 20;
+        assert_int_equal(run(&task).verdict, CHECK_HOLDS);
+        memset(task.requests, 2, 3);
+        task.memory = 0;
+        needed = run(&task).memory;
+        assert_in_range(needed, 45401 * 16, 2400000);
+        task.memory = needed * 3 / 4;
+        r = run(&task);
+        assert_int_equal(r.verdict, CHECK_UNFINISHED);
+        assert_in_range(r.memory, 1, task.memory);
+    }
+}
+
+/* Of one state: fingerprints and a piece of the queue are in the place of room for 1024 states of one number and a parent, and 4096 slots. */
+static void fingerprints_have_a_queue_in_pieces(void **state)
+{
+    struct check_task one = by(task_of(&central, 1, 0), ONE_THREAD), other = by(one, FINGERPRINTS);
+    size_t numbers = 1024 * 2 + 4096, piece = sizeof(void *) + 16384 * sizeof(uint32_t);
+
+    (void)state;
+    assert_int_equal(run(&other).memory - PRINTS_SEGMENTS * PAGE - piece,
+                     run(&one).memory - numbers * sizeof(uint32_t));
+}
+
+/* The bits that differ in two states at least. */
+static void fingerprints_tell_how_many_bits_they_have(void **state)
+{
+    struct check_task task = by(task_of(&central, 1, 0), FINGERPRINTS);
+
+    (void)state;
+    assert_int_equal(run(&task).states, 1);
+    assert_int_equal(run(&task).print_bits, 0);
+    task.requests[0] = 1;
+    assert_in_range(run(&task).print_bits, 1, 127);
+}
+
+/* Makes the moves, and looks whether they lead to what is said. */
+static void assert_trace_shows(const struct check_task *task, const struct check_result *r)
+{
+    struct lab_world *w = world_new(&task->conf);
+
+    assert_non_null(r->trace);
+    for (uint32_t k = 0; k < r->trace_length; k++) {
+        assert_true(world_safe(w) && !world_stuck(w) && !w->out->fault);
+        assert_null(world_move(w, &r->trace[k]));
+    }
+    switch (r->verdict) {
+    case CHECK_EXCLUSION:
+        assert_false(world_safe(w));
+        break;
+    case CHECK_DEADLOCK:
+        assert_true(world_stuck(w));
+        break;
+    case CHECK_ERROR:
+        assert_string_equal(w->out->fault, r->fault);
+        break;
+    default:
+        fail_msg("%s", check_verdicts[r->verdict]);
+    }
+    world_free(w);
+}
+
+static void all_searches_lead_to_the_violation(void **state)
+{
+    struct check_task tasks[] = {task_of(&lamport, 3, 1), task_of(&banta_first_draft, 3, 1),
+                                 task_with(&banta_simple_as_published, 3, "announces-nobody")};
+    const enum check_verdict expected[] = {CHECK_EXCLUSION, CHECK_DEADLOCK, CHECK_ERROR};
+
+    (void)state;
+    tasks[0].needs &= ~(uint32_t)DME_FIFO;
+    for (size_t k = 0; k < sizeof tasks / sizeof tasks[0]; k++) {
+        uint32_t length = 0;
+        uint64_t states[WAYS], transitions[WAYS];
+
+        for (enum way way = ONE_THREAD; way < WAYS; way++) {
+            struct check_task task = by(tasks[k], way);
+            struct check_result r;
+
+            check_run(&task, &r);
+            assert_int_equal(r.verdict, expected[k]);
+            assert_trace_shows(&task, &r);
+            states[way] = r.states, transitions[way] = r.transitions;
+            length = length ? length : r.trace_length;
+            assert_int_equal(r.trace_length, length);
+            free(r.trace);
+        }
+        assert_int_equal(states[FINGERPRINTS], states[ONE_THREAD]);
+        assert_int_equal(transitions[FINGERPRINTS], transitions[ONE_THREAD]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fingerprints_take_the_memory_that_they_need),
+        cmocka_unit_test(fingerprints_of_other_segments_are_others),
+        cmocka_unit_test(states_take_the_memory_that_was_foretold),
+        cmocka_unit_test(all_searches_have_the_same_states),
+        cmocka_unit_test(threads_go_on_while_one_of_them_has_states),
+        cmocka_unit_test(all_searches_keep_to_the_limit_of_states),
+        cmocka_unit_test(all_searches_end_when_they_are_stopped),
+        cmocka_unit_test(all_searches_keep_to_the_limit_of_memory),
+        cmocka_unit_test(fingerprints_have_a_queue_in_pieces),
+        cmocka_unit_test(fingerprints_tell_how_many_bits_they_have),
+        cmocka_unit_test(all_searches_lead_to_the_violation),
+    };
+
+    return cmocka_run_group_tests_name("checker_search", tests, NULL, NULL);
+}
