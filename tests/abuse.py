@@ -41,7 +41,8 @@ def waited_ms(process):
 
 
 def starved_ms():
-    return max(waited_ms(p) for p in (pid, SLOW) if p and os.path.exists(f"/proc/{p}"))
+    other = int(open(OTHER + ".pid").read()) if OTHER else 0
+    return max(waited_ms(p) for p in (pid, SLOW, other) if p and os.path.exists(f"/proc/{p}"))
 
 
 def rss_mb():
@@ -85,14 +86,14 @@ def logged_turn(since):
 
 
 class Innocent:
-    def __init__(self):
+    def __init__(self, daemon, lock):
         self.s = socket.socket(socket.AF_UNIX)
         self.s.settimeout(60)
-        self.s.connect(path)
+        self.s.connect(daemon)
         self.f = self.s.makefile("rb")
         self.lost = False
         self.ask("HELLO 3")
-        self.ask("LOCK keep")
+        self.ask(f"LOCK {lock}")
 
     def read(self):
         line = self.f.readline().decode()
@@ -229,7 +230,8 @@ def judge(attack, name):
 
 
 def run(attack, name):
-    innocent = Innocent()
+    innocent = Innocent(path, "keep")
+    neighbour = Innocent(OTHER, "keep.other") if OTHER else None  # holds a lock, and does nothing else
     memory, open_, before, since = rss_mb(), descriptors(), turns(), log_size()
     look, abuse_attacks.begun = os.pipe()
     attacker = os.fork()
@@ -255,6 +257,8 @@ def run(attack, name):
             faults.append(f"{name}: /healthz is not to be had")
         if attack not in DRAINS:  # the daemon would end
             innocent.ask("UNLOCK keep")
+        if neighbour:
+            neighbour.ask("UNLOCK keep.other")
     except OSError as e:
         faults.append(f"{name}: the innocent client: {e}")
     os.kill(attacker, signal.SIGKILL)
@@ -263,10 +267,14 @@ def run(attack, name):
         time.sleep(0.1)
     if innocent.lost:
         faults.append(f"{name}: the innocent client has lost its lock")
+    if neighbour and neighbour.lost:
+        faults.append(f"{name}: a client of another member has lost its lock")
     # A lock may have to wait for a member that is stopped, until it is excluded: meanwhile the daemon works for the attacker.
     if JUDGED and worst > LEASE_MS / 4 and not (attack is renewals and SLOW):
         faults.append(f"{name}: the innocent client waited for {worst:.0f} ms of the daemon's processor time")
-    innocent.s.close()
+    for client in (innocent, neighbour):
+        if client:
+            client.s.close()
     names = {held_names: HELD, force_unlocks: IDLE, kept_sessions: KEPT, tokens: KEPT, drains: KEPT}.get(attack, 0)
     allowed = MEMORY_MB + names * (TOKEN_MB if attack in (tokens, drains) else NAME_MB)
     for _ in range(400):

@@ -25,8 +25,10 @@ diff docs/papers.md "$dir/claims" >"$dir/out"
 tell $? "docs/papers.md is the list of claims"
 python3 tests/paper.py reasons "$dir/said" >"$dir/out" && ! grep -q '| in error |' "$dir/claims"
 tell $? "whatever is in error cites the claim and says why"
-python3 tests/paper.py commands "$dir/said" docs/papers.md "$DIBS" "$([ -n "${PAPER_LENGTH---quick}" ] || echo full)" >"$dir/out"
-tell $? "every command that docs/papers.md prints finds what the list says"
+if [ "$MODE" = release ]; then # other suites run the same commands under sanitizers
+    python3 tests/paper.py commands "$dir/said" docs/papers.md "$DIBS" "$([ -n "${PAPER_LENGTH---quick}" ] || echo full)" >"$dir/out"
+    tell $? "every command that docs/papers.md prints finds what the list says"
+fi
 "$DIBS" paper lamport --quick >"$dir/out"
 [ "$(grep -c '^  In error: ' "$dir/out")" = 1 ]
 tell $? "dibs paper prints each claim that is in error"
