@@ -1,9 +1,9 @@
 # abuse.py SECONDS SOCKET PID HTTP CLIENTS MEMBERS: attacks a daemon for so many seconds each, beside an innocent client that
-# holds one lock all the time and takes and releases another. SOCKET and PID are the daemon's; HTTP, CLIENTS and MEMBERS are
-# ports of it on loopback, 0 for none. Prints a line for each attack: its name; the innocent client's worst wait for an
-# answer, in milliseconds of the daemon's processor time (which does not depend on what else the machine does); the longest
+# holds one lock all the time and takes and releases another, and beside one of another member that holds a lock. SOCKET and PID are the daemon's; HTTP, CLIENTS and MEMBERS are
+# ports of it on loopback, 0 for none. Prints a line for each attack: its name; the innocent clients' worst wait for an
+# answer, in milliseconds of a daemon's processor time (which does not depend on what else the machine does); the longest
 # turn of the daemon's loop, in processor time as well, by its own measurement (/metrics); the daemon's memory before, at
-# most, and afterwards, in MB. Ends with 1, and a line, if the innocent client lost its lock or had no answer, if a wait was
+# most, and afterwards, in MB. Ends with 1, and a line, if an innocent client lost its lock or had no answer, if a wait was
 # longer than a quarter of a lease or a turn longer than an eighth, or if memory or descriptors do not come back. An attack that fails while
 # the daemons had to wait for a processor is made again, twice at most.
 #
@@ -31,8 +31,12 @@ JUDGED = os.environ.get("MODE") != "asan"  # sanitizers take time, and keep what
 faults = []
 
 
+other_pid = int(open(OTHER + ".pid").read()) if OTHER else 0
+
+
 def cpu_ms():
-    return int(open(f"/proc/{pid}/schedstat").read().split()[0]) / 1e6
+    """The processor time of the daemon so far, and that of the other member: a client may wait for either."""
+    return [int(open(f"/proc/{p}/schedstat").read().split()[0]) / 1e6 for p in (pid, other_pid) if p]
 
 
 def waited_ms(process):
@@ -41,8 +45,7 @@ def waited_ms(process):
 
 
 def starved_ms():
-    other = int(open(OTHER + ".pid").read()) if OTHER else 0
-    return max(waited_ms(p) for p in (pid, SLOW, other) if p and os.path.exists(f"/proc/{p}"))
+    return max(waited_ms(p) for p in (pid, SLOW, other_pid) if p and os.path.exists(f"/proc/{p}"))
 
 
 def rss_mb():
@@ -91,7 +94,7 @@ class Innocent:
         self.s.settimeout(60)
         self.s.connect(daemon)
         self.f = self.s.makefile("rb")
-        self.lost = False
+        self.lost, self.lock = False, lock
         self.ask("HELLO 3")
         self.ask(f"LOCK {lock}")
 
@@ -113,15 +116,16 @@ class Innocent:
         return line[1:].strip()
 
     def ask(self, command):
-        """How long the daemon worked meanwhile; but for the time in which this process itself had the answer and no processor."""
+        """How long a daemon worked meanwhile; but for the time in which this process itself had the answer and no processor."""
         before, without = cpu_ms(), waited_ms("self")
         self.s.sendall(command.encode() + b"\r\n")
         self.read()
-        return max(0, cpu_ms() - before - (waited_ms("self") - without))
+        worked = max(after - b for after, b in zip(cpu_ms(), before))
+        return max(0, worked - (waited_ms("self") - without))
 
     def stay(self):
-        """While the daemon is being drained, which grants nothing."""
-        return max(self.ask(c) for c in ("CONFIRM keep", "PING"))
+        """As while the daemon is being drained, which grants nothing."""
+        return max(self.ask(c) for c in (f"CONFIRM {self.lock}", "PING"))
 
     def can_work(self):
         try:
@@ -231,7 +235,7 @@ def judge(attack, name):
 
 def run(attack, name):
     innocent = Innocent(path, "keep")
-    neighbour = Innocent(OTHER, "keep.other") if OTHER else None  # holds a lock, and does nothing else
+    neighbour = Innocent(OTHER, "keep.other") if OTHER else None
     memory, open_, before, since = rss_mb(), descriptors(), turns(), log_size()
     look, abuse_attacks.begun = os.pipe()
     attacker = os.fork()
@@ -249,7 +253,7 @@ def run(attack, name):
     worst, most, rounds, end = 0, memory, 0, time.monotonic() + seconds
     try:
         while time.monotonic() < end or rounds < 5:
-            worst = max(worst, innocent.stay() if attack in DRAINS else innocent.work())
+            worst = max(worst, innocent.stay() if attack in DRAINS else innocent.work(), neighbour.stay() if neighbour else 0)
             most = max(most, rss_mb())
             rounds += 1
             time.sleep(0.01)

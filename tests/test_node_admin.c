@@ -405,6 +405,40 @@ static void admin_leaves_room_for_heartbeats(void **state)
     bytes_consume(&link->notes, bytes_len(&link->notes));
 }
 
+enum { CURIOUS = 20 };
+
+/* Each of these clients of ant asks all members. Returns how many of them are told that cat was not heard. */
+static unsigned ask_all(struct cluster_client *curious, uint64_t until_ms)
+{
+    unsigned count = 0;
+
+    for (unsigned k = 0; k < CURIOUS; k++)
+        cluster_say(&all, &curious[k], "HOLDERS x\n");
+    assert_int_equal(node[0].member[2]->queries.unanswered, QUERY_WINDOW);
+    settle();
+    pass_time(until_ms);
+    for (unsigned k = 0; k < CURIOUS; k++)
+        count += strstr(cluster_heard(&curious[k]), "not heard") != NULL;
+    return count;
+}
+
+static void few_queries_at_a_time_are_put_to_a_member(void **state)
+{
+    struct cluster_client curious[CURIOUS] = {0};
+
+    (void)state;
+    for (unsigned k = 0; k < CURIOUS; k++)
+        cluster_come(&all, &curious[k], 0);
+    cut[2] = true;
+    assert_int_equal(ask_all(curious, QUERY_MS), CURIOUS);
+    cut[2] = false; /* but the answers to the first queries are still expected */
+    assert_int_equal(ask_all(curious, 2 * QUERY_MS), CURIOUS);
+    assert_int_equal(ask_all(curious, 2 * QUERY_MS), 0);
+    assert_int_equal(node[0].member[2]->queries.unanswered, 0);
+    for (unsigned k = 0; k < CURIOUS; k++)
+        bytes_free(&curious[k].heard);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +458,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_sent_again_is_counted, start, stop),
         cmocka_unit_test_setup_teardown(interest_that_is_not_repeated_is_forgotten, start, stop),
         cmocka_unit_test_setup_teardown(admin_leaves_room_for_heartbeats, start, stop),
+        cmocka_unit_test_setup_teardown(few_queries_at_a_time_are_put_to_a_member, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

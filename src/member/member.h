@@ -3,6 +3,7 @@
 #ifndef DIBS_MEMBER_MEMBER_H
 #define DIBS_MEMBER_MEMBER_H
 
+#include "base/ring.h"
 #include "view.h"
 
 /* A heartbeat. A set has one bit for each place in the roster of the sender's view. */
@@ -62,6 +63,13 @@ struct member {
         bool marked;         /* its MARK of this view has come */
         uint64_t opened;     /* the last view that had opened there when it sent MARK */
     } keep;
+
+    /* The queries of own clients that it is to answer, see node/query.h. */
+    struct query_line {
+        struct ring queued;  /* struct answer.in_line, oldest first: they wait until others are answered */
+        uint32_t unanswered; /* queries that were sent to it; of some, the answer may have been lost */
+        uint64_t put_ms;     /* when the last one was sent */
+    } queries;
 
     /* The events of which its clients want to be told, see watch.h. */
     struct watch_interest {

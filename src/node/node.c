@@ -23,6 +23,7 @@ static struct member *node_new_member(struct node *node, const struct view_membe
 
     memcpy(m->name, v->name, sizeof m->name);
     link_init(&m->link, &node->self, m->name);
+    query_line_init(&m->queries);
     /* An earlier incarnation may have promised that (protocol 2). */
     m->promised_ms = node->now_ms + node->promise_ms;
     if (m->promised_ms < node->began_ms + node->earlier_ms)
@@ -32,6 +33,7 @@ static struct member *node_new_member(struct node *node, const struct view_membe
 
 static void node_free_member(struct member *m)
 {
+    query_line_end(&m->queries);
     link_free(&m->link);
     bytes_free(&m->late);
     bytes_free(&m->interest.list);

@@ -224,27 +224,86 @@ void queries_init(struct queries *q)
     ring_init(&q->finished);
 }
 
+void query_line_init(struct query_line *line)
+{
+    ring_init(&line->queued);
+}
+
+void query_line_end(struct query_line *line)
+{
+    while (!ring_empty(&line->queued))
+        ring_cut(line->queued.next); /* queries_follow_roster knows them by the member's id */
+}
+
+/* Does the window have room? A query that has not been answered for two deadlines will not be: it, or its answer, was lost. */
+static bool query_line_has_room(struct query_line *line, uint64_t now_ms)
+{
+    if (now_ms >= line->put_ms + 2 * QUERY_MS)
+        line->unanswered = 0;
+    return line->unanswered < QUERY_WINDOW;
+}
+
+static void query_send(struct node *node, uint32_t place, struct answer *a)
+{
+    const struct query *q = a->query;
+    struct query_line *line = &node->member[place]->queries;
+    uint8_t bytes[1 + 8 + 1 + 8 + 256 + 256], *at = bytes;
+    char by[LOSS_BY_MAX + 1];
+
+    session_describe(q->session, by);
+    at = pack_number(pack_number(at, ADMIN_ASK, 1), q->id, 8);
+    at = pack_number(pack_number(at, q->about, 1), a->cursor, 8);
+    at = pack_text(at, q->text, q->text_len);
+    at = pack_text(at, by, q->about == ASK_EVICT ? strlen(by) : 0);
+    admin_say(node, place, bytes, (size_t)(at - bytes));
+    a->state = ANSWER_AWAITED;
+    line->unanswered++;
+    line->put_ms = node->now_ms;
+}
+
+/* Sends the queries for which there is room now. */
+static void query_send_queued(struct node *node, uint32_t place)
+{
+    struct query_line *line = &node->member[place]->queries;
+
+    while (!ring_empty(&line->queued) && admin_reaches(node, place) && query_line_has_room(line, node->now_ms)) {
+        struct answer *a = RING_OF(line->queued.next, struct answer, in_line);
+
+        ring_cut(&a->in_line);
+        query_send(node, place, a);
+    }
+}
+
 /* Puts the query to one member. This member answers at once, another one later or not at all. */
 static void query_put(struct query *q, struct answer *a, uint64_t cursor)
 {
     struct node *node = q->session->node;
     uint32_t place = view_find(&node->view, a->member);
-    uint8_t bytes[1 + 8 + 1 + 8 + 256 + 256], *at = bytes;
     char by[LOSS_BY_MAX + 1];
 
-    session_describe(q->session, by);
     if (place == admin_self(node)) {
+        session_describe(q->session, by);
         query_answer(node, q->about, q->text, q->text_len, cursor, by, a);
         return;
     }
-    a->state = place != VIEW_MEMBERS_MAX && admin_reaches(node, place) ? ANSWER_AWAITED : ANSWER_NONE;
+    a->state = place != VIEW_MEMBERS_MAX && admin_reaches(node, place) ? ANSWER_QUEUED : ANSWER_NONE;
     if (a->state == ANSWER_NONE)
         return;
-    at = pack_number(pack_number(at, ADMIN_ASK, 1), q->id, 8);
-    at = pack_number(pack_number(at, q->about, 1), cursor, 8);
-    at = pack_text(at, q->text, q->text_len);
-    at = pack_text(at, by, q->about == ASK_EVICT ? strlen(by) : 0);
-    admin_say(node, place, bytes, (size_t)(at - bytes));
+    a->cursor = cursor;
+    ring_push(&node->member[place]->queries.queued, &a->in_line);
+    query_send_queued(node, place);
+}
+
+/* The member will not answer. */
+static void query_give_up(struct answer *a)
+{
+    ring_cut(&a->in_line);
+    a->state = ANSWER_NONE;
+}
+
+static bool query_expects(const struct answer *a)
+{
+    return a->state == ANSWER_QUEUED || a->state == ANSWER_AWAITED;
 }
 
 /* The largest fence among the holders that a member has named. */
@@ -281,7 +340,7 @@ static void query_evict(struct query *q)
 static bool query_is_open(const struct query *q)
 {
     for (uint32_t k = 0; k < q->count; k++)
-        if (q->answer[k].state == ANSWER_AWAITED)
+        if (query_expects(&q->answer[k]))
             return true;
     return false;
 }
@@ -319,6 +378,8 @@ void query_ask(struct session *s, enum query_about about, const char *text, size
     memcpy(q->text, text, len);
     ring_push(&node->admin.queries.open, &q->in_node);
     for (uint32_t k = 0; k < count; k++) {
+        q->answer[k].query = q;
+        ring_init(&q->answer[k].in_line);
         q->answer[k].member = node->view.member[first + k].id;
         memcpy(q->answer[k].name, admin_name(node, first + k), sizeof q->answer[k].name);
         query_put(q, &q->answer[k], cursor);
@@ -332,8 +393,10 @@ void query_end(struct session *s)
 
     if (!q)
         return;
-    for (uint32_t k = 0; k < q->count; k++)
+    for (uint32_t k = 0; k < q->count; k++) {
         bytes_free(&q->answer[k].rows);
+        ring_cut(&q->answer[k].in_line);
+    }
     ring_cut(&q->in_node);
     free(q);
     s->query = NULL;
@@ -401,11 +464,14 @@ static size_t query_bytes(const struct query *q)
 const char *query_hear_answer(struct node *node, uint32_t from, struct unpack *u)
 {
     uint64_t id = unpack_number(u, 8), about = unpack_number(u, 1), more = unpack_number(u, 8);
+    struct query_line *line = &node->member[from]->queries;
     struct query *q = query_of(node, id);
     struct answer *a;
 
     if (u->wrong || about >= ASK_ABOUTS || !query_rows_are_right((enum query_about)about, *u))
         return "an invalid answer";
+    line->unanswered -= line->unanswered > 0;
+    query_send_queued(node, from);
     a = q && q->about == about ? query_awaits(q, node->view.member[from].id) : NULL;
     if (!a) /* too late */
         return NULL;
@@ -442,8 +508,8 @@ static void queries_follow_roster(struct node *node)
 
         next = r->next;
         for (uint32_t k = 0; k < q->count; k++)
-            if (q->answer[k].state == ANSWER_AWAITED && view_find(&node->view, q->answer[k].member) == VIEW_MEMBERS_MAX)
-                q->answer[k].state = ANSWER_NONE;
+            if (query_expects(&q->answer[k]) && view_find(&node->view, q->answer[k].member) == VIEW_MEMBERS_MAX)
+                query_give_up(&q->answer[k]);
         query_look(q);
     }
 }
@@ -457,8 +523,8 @@ void queries_advance(struct node *node)
         struct query *q = RING_OF(open->next, struct query, in_node);
 
         for (uint32_t k = 0; k < q->count; k++)
-            if (q->answer[k].state == ANSWER_AWAITED)
-                q->answer[k].state = ANSWER_NONE;
+            if (query_expects(&q->answer[k]))
+                query_give_up(&q->answer[k]);
         query_look(q);
     }
 }

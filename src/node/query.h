@@ -13,6 +13,10 @@
  * A query can outlast a view: it names members by their ids, never by their places in a roster. A member that is
  * removed from the roster meanwhile counts as one that has not answered.
  *
+ * A member has at most QUERY_WINDOW unanswered queries at each other member; further ones wait here in a line. What a query costs is
+ * paid by the member that answers it, between the messages of locks: without the window, clients of one member could keep another
+ * one busy, and the locks of its clients waiting, for as long as they like. A query whose deadline comes first has cost nothing.
+ *
  * Answers are rows of bytes. They are checked when they arrive, and read when the client is told. */
 #ifndef DIBS_NODE_QUERY_H
 #define DIBS_NODE_QUERY_H
@@ -23,6 +27,7 @@
 
 enum {
     QUERY_MS = 1000,
+    QUERY_WINDOW = 4,           /* unanswered queries at one member */
     QUERY_ROWS_MAX = 1000,      /* rows in one member's answer; if there are more, the answer says so */
     QUERY_BYTES_MAX = 1 << 17,  /* of these; the last row may exceed it */
     QUERY_PAGE = 200,           /* locks in one answer */
@@ -43,13 +48,17 @@ static inline bool query_lists_locks(enum query_about about)
 
 struct node;
 struct node_event;
+struct query_line;
 struct session;
 struct unpack;
 
 struct answer {
     uint64_t member; /* its id */
     char name[LINK_NAME_MAX + 1];
-    enum { ANSWER_NONE, ANSWER_AWAITED, ANSWER_HEARD } state;
+    enum { ANSWER_NONE, ANSWER_QUEUED, ANSWER_AWAITED, ANSWER_HEARD } state;
+    struct ring in_line; /* ANSWER_QUEUED */
+    struct query *query;
+    uint64_t cursor; /* that goes with the question */
     uint64_t
         more; /* the number of rows left out; of locks: where the next page begins, or 0; ASK_REPLAY: not 0 if left out */
     struct bytes rows;
@@ -98,6 +107,8 @@ struct queries {
 };
 
 void queries_init(struct queries *q);
+void query_line_init(struct query_line *line); /* see member/member.h */
+void query_line_end(struct query_line *line);  /* the member is no longer in the roster */
 /* Asks all members; for locks only the member at place `member` of the roster, from `cursor` on. The answer comes
  * as an event (node_next). The client frees it by query_end. */
 void query_ask(struct session *s, enum query_about about, const char *text, size_t len, uint32_t member,
