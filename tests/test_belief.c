@@ -345,6 +345,34 @@ static const struct {
       {1110, "upgrade x", "[UPGRADE x 7] .. by 1300"},
       {1120, "<-NOTHELD no\r\n", "lost"},
       {1130, "fence x", "0"}}},
+    {"a lock is held once more as it is held, and an exclusive one also as shared",
+     {HOLDS_X,
+      {1111, "again x", "ok by 1300"},
+      {1112, "again_shared x", "ok by 1300"},
+      {1113, "again_red x", "misuse by 1300"},
+      {1114, "share y", "[LOCK y SHARED] .. by 1300"},
+      {1115, GRANT(y, 8), "ok 8 by 1300"},
+      {1116, "again y", "misuse by 1300"},
+      {1117, "again_shared y", "ok by 1300"}}},
+    {"a group is not another group, and two slots are not three",
+     {CONNECTED,
+      {1100, "red x", "[LOCK x GROUP red] .. by 1300"},
+      {1110, GRANT(x, 7), "ok 7 by 1300"},
+      {1111, "again_red x", "ok by 1300"},
+      {1112, "again_blue x", "misuse by 1300"},
+      {1113, "slot y", "[LOCK y SLOTS 2] .. by 1300"},
+      {1114, GRANT(y, 8), "ok 8 by 1300"},
+      {1115, "again_2_slots y", "ok by 1300"},
+      {1116, "again_3_slots y", "misuse by 1300"}}},
+    {"a lock that was granted while the connection broke is held as it was wanted",
+     {KEPT,
+      {1100, "share y", "[LOCK y SHARED] .. by 1300"},
+      {1150, "break", ".. by 6150"},
+      {2300, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] .. by 6150"},
+      {2310, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\ny\r\n:9\r\n", "[~CONFIRM] .. by 12310"},
+      {2330, VOUCHES(900), "ok 9 by 2610"},
+      {2340, "again y", "misuse by 2610"},
+      {2350, "again_shared y", "ok by 2610"}}},
     {"calls that cannot be",
      {HOLDS_X,
       {1110, "lock x", "misuse by 1300"},
@@ -393,6 +421,24 @@ static int run_call(struct run *r, const struct step *s)
         belief_return(&r->b, "me", s->at_ms);
     else if (IS("lock") || IS("wait"))
         code = belief_lock(&r->b, name, IS("wait") ? &brief : &none, true, s->at_ms);
+    else if (IS("share"))
+        code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_SHARED}, true, s->at_ms);
+    else if (IS("red"))
+        code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_GROUP, .group = "red"}, true, s->at_ms);
+    else if (IS("again") || IS("again_shared"))
+        code = belief_lock(&r->b, name,
+                           &(struct dibs_wish){.mode = IS("again") ? DIBS_EXCLUSIVE : DIBS_SHARED, .reentrant = true},
+                           true, s->at_ms);
+    else if (IS("again_red") || IS("again_blue"))
+        code = belief_lock(
+            &r->b, name,
+            &(struct dibs_wish){.mode = DIBS_GROUP, .group = IS("again_red") ? "red" : "blue", .reentrant = true}, true,
+            s->at_ms);
+    else if (IS("slot") || IS("again_2_slots") || IS("again_3_slots"))
+        code = belief_lock(
+            &r->b, name,
+            &(struct dibs_wish){.mode = DIBS_SLOTS, .slots = IS("again_3_slots") ? 3 : 2, .reentrant = !IS("slot")},
+            true, s->at_ms);
     else if (IS("start"))
         code = belief_lock(&r->b, name, &none, false, s->at_ms);
     else if (IS("result"))

@@ -62,6 +62,23 @@ int belief_refused(struct belief *b, const struct dibs_reply *error)
     return belief_fail(b, DIBS_REFUSED, "%s", space ? space + 1 : error->text);
 }
 
+/* What tells two requests of the same mode apart: a group from another one, two slots from three. */
+static uint64_t belief_sort(enum dibs_mode mode, const char *group, unsigned slots)
+{
+    return mode == DIBS_GROUP && group ? held_hash(group) : mode == DIBS_SLOTS ? slots : 0;
+}
+
+struct conn_lock *belief_add(struct belief *b, const struct belief_part *part, uint64_t fence)
+{
+    struct conn_lock *lock = held_add(&b->held, part->name, fence);
+
+    if (lock) {
+        lock->mode = (int)part->mode;
+        lock->sort = belief_sort(part->mode, part->group, part->slots);
+    }
+    return lock;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- losses */
 
 static bool belief_is_wanted(const struct belief *b, const char *name)
@@ -402,7 +419,9 @@ bool belief_is_stale(const struct belief *b, const char *name, uint64_t now_ms)
 static int belief_lock_again(struct belief *b, struct conn_lock *lock, const struct dibs_part *part, bool blocks,
                              uint64_t now_ms)
 {
-    if ((int)part->mode != lock->mode && !(lock->mode == DIBS_EXCLUSIVE && part->mode == DIBS_SHARED))
+    bool same = (int)part->mode == lock->mode && belief_sort(part->mode, part->group, part->slots) == lock->sort;
+
+    if (!same && !(lock->mode == DIBS_EXCLUSIVE && part->mode == DIBS_SHARED))
         return belief_fail(b, DIBS_MISUSE, "this connection holds \"%s\" in another mode", lock->name);
     if (belief_is_stale(b, lock->name, now_ms))
         return belief_fail(b, DIBS_IN_DOUBT, "the daemon has not vouched for \"%s\" lately", lock->name);

@@ -209,6 +209,8 @@ int belief_fail(struct belief *b, int code, const char *format, ...) __attribute
 int belief_refused(struct belief *b, const struct dibs_reply *error);
 /* Does the program believe in a lock? It does not yet in one whose grant it has not fetched. */
 bool belief_holds(const struct belief *b);
+/* The daemon has granted this lock, as it was wanted. Returns null if there is no memory. */
+struct conn_lock *belief_add(struct belief *b, const struct belief_part *part, uint64_t fence);
 /* The lock is lost. The program is told when all are marked: belief_tell_losses. */
 void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why);
 void belief_tell_losses(struct belief *b, const char *why);

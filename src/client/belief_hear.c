@@ -118,7 +118,6 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
 {
     b->await = AWAIT_NOTHING;
     if (belief_is_grant(b, r)) {
-        struct conn_lock *lock;
         bool fine = true;
 
         b->fence = r->item[1]->number;
@@ -127,8 +126,7 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
             uint64_t fence = r->item[2 * k + 1]->number;
 
             b->fence_max = fence > b->fence_max ? fence : b->fence_max;
-            if ((fine = (lock = held_add(&b->held, b->wanted[k].name, fence))))
-                lock->mode = (int)b->wanted[k].mode;
+            fine = belief_add(b, &b->wanted[k], fence);
         }
         if (!fine) {
             belief_end(b, "out of memory");

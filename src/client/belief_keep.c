@@ -140,7 +140,7 @@ static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
     if (lock && !lock->lost && lock->fence == fence) {
         lock->resumed = true;
     } else if (!lock && kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0 &&
-               fence > b->fence_max && (lock = held_add(&b->held, name, fence))) {
+               fence > b->fence_max && (lock = belief_add(b, &b->wanted[0], fence))) {
         lock->resumed = true;
         b->fence = b->fence_max = fence;
         b->granted = true;

@@ -8,7 +8,7 @@
 enum { HELD_ROOM_MIN = 16 };
 
 /* FNV-1a. */
-static uint64_t held_hash(const char *name)
+uint64_t held_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325;
 

@@ -15,6 +15,7 @@ struct conn_lock {
     uint64_t hash, fence;
     unsigned again; /* how often the program was granted it again, and has not unlocked that */
     int mode;       /* enum dibs_mode: in which it was granted */
+    uint64_t sort;  /* DIBS_GROUP: a hash of the group's name; DIBS_SLOTS: the number of slots; else 0 */
     bool lost;
     bool untold;  /* it was lost, and the program has yet to be told */
     bool resumed; /* the daemon has said that the session, which is being resumed, holds it */
@@ -27,6 +28,7 @@ struct held {
     size_t lost;        /* locks */
 };
 
+uint64_t held_hash(const char *name);
 struct conn_lock *held_find(const struct held *h, const char *name);
 /* Adds a lock that is not there yet. Returns null if there is no memory. */
 struct conn_lock *held_add(struct held *h, const char *name, uint64_t fence);
