@@ -279,6 +279,53 @@ static void a_grant_is_told_when_all_members_have_the_token(void **state)
     stop();
 }
 
+/* Two clients with the same token extend it, one after the other. The second extension makes nothing longer, but relies on the first, of which
+ * no other member knows yet: if the owner is lost now, the next one counts the TTL of before. */
+static void an_extension_is_told_when_all_members_know_of_those_before(void **state)
+{
+    static const char *const second[] = {"RENEW x TOKEN t TTL 60000\n", "RENEW x TOKEN t TTL 50000\n",
+                                         "LOCK x TOKEN t TTL 60000\n"};
+
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) {
+        start();
+        assert_true(fence_of(ask(0, "LOCK x TOKEN t TTL 1000")) > 0);
+        bytes_free(&user[0].heard);
+        cluster_say(&three, &user[0], "RENEW x TOKEN t TTL 60000\n");
+        cluster_say(&three, &user[3], second[k]);
+        assert_string_equal(cluster_heard(&user[0]), "");
+        assert_string_equal(cluster_heard(&user[3]), "");
+        cluster_settle(&three);
+        assert_string_equal(cluster_heard(&user[0]), "+OK ");
+        assert_true(k == 2 ? fence_of(cluster_heard(&user[3])) > 0 : strcmp(cluster_heard(&user[3]), "+OK ") == 0);
+        exclude(1);
+        assert_string_equal(ask(1, "LOCK x"), "");
+        pass(k == 1 ? 50000 : 60000);
+        assert_string_equal(cluster_heard(&user[1]), "");
+        stop();
+    }
+}
+
+/* The same, and another member's client asks. */
+static void an_extension_from_elsewhere_waits_for_those_before(void **state)
+{
+    (void)state;
+    start();
+    assert_true(fence_of(ask(0, "LOCK x TOKEN t TTL 1000")) > 0);
+    bytes_free(&user[0].heard);
+    cluster_say(&three, &user[1], "RENEW x TOKEN t TTL 60000\n");
+    cluster_say(&three, &user[0], "RENEW x TOKEN t TTL 60000\n");
+    cluster_carry(&three, 1, 0, SIZE_MAX);
+    while (cluster_carry(&three, 0, 1, SIZE_MAX) + cluster_carry(&three, 1, 0, SIZE_MAX))
+        ; /* cat has not heard of it */
+    assert_string_equal(cluster_heard(&user[0]), "");
+    assert_string_equal(cluster_heard(&user[1]), "");
+    cluster_settle(&three);
+    assert_string_equal(cluster_heard(&user[0]), "+OK ");
+    assert_string_equal(cluster_heard(&user[1]), "+OK ");
+    stop();
+}
+
 static void a_client_that_goes_takes_its_request_with_it(void **state)
 {
     (void)state;
@@ -626,6 +673,8 @@ int main(void)
         cmocka_unit_test(a_token_gets_its_lock_again_when_the_view_has_opened),
         cmocka_unit_test(what_an_owner_has_not_answered_the_next_one_is_asked),
         cmocka_unit_test(a_grant_is_told_when_all_members_have_the_token),
+        cmocka_unit_test(an_extension_is_told_when_all_members_know_of_those_before),
+        cmocka_unit_test(an_extension_from_elsewhere_waits_for_those_before),
         cmocka_unit_test(a_client_that_goes_takes_its_request_with_it),
         cmocka_unit_test(an_operator_sees_and_evicts_a_token),
         cmocka_unit_test(nobody_resumes_the_session_of_a_token),

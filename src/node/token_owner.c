@@ -29,21 +29,23 @@ static uint64_t token_left_ms(const struct claim *c)
     return c->due_ms > now_ms ? (c->due_ms - now_ms - 1) * 19 / 21 : 0; /* see promise_stretch_ms */
 }
 
-/* Extends the lock. Returns true if other members have to know that before the client is told. */
-static bool token_extend(struct claim *c, const struct token_order *o)
+/* Extends the lock. Returns the number of the last letter about it. Other members have to know what that says before the client is
+ * told, also if an earlier extension has sent it (I33). */
+static uint64_t token_extend(struct claim *c, const struct token_order *o)
 {
     uint64_t ttl_ms = o->ttl_ms, before = c->ttl_ms, left = token_left_ms(c);
     bool renamed = o->value_len != 0;
+    uint64_t made;
 
     if (o->adds)
         ttl_ms = left == UINT64_MAX ? 0 : left + ttl_ms ? left + ttl_ms : 1; /* 0 is for ever */
     session_set_ttl(c, ttl_ms);
     if (renamed)
         keep_set_value(&c->session->kept->value, o->value, o->value_len);
-    if (c->ttl_ms == before && !renamed)
-        return false;
-    keep_record_claim(c);
-    return true;
+    if (c->ttl_ms != before || renamed)
+        keep_record_claim(c);
+    made = c->session->node->keep.made; /* a claim that was adopted has no letter: all members know of it */
+    return c->kept < made ? c->kept : made;
 }
 
 bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter)
@@ -53,8 +55,8 @@ bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_m
     *letter = *left_ms = 0;
     if (!c)
         return false;
-    if (o->what == TOKEN_EXTEND && token_extend(c, o))
-        *letter = node->keep.made;
+    if (o->what == TOKEN_EXTEND)
+        *letter = token_extend(c, o);
     *left_ms = token_left_ms(c);
     if (o->what == TOKEN_RELEASE)
         session_unlock(c->session, c->name, c->name_len, c->fence);
