@@ -23,6 +23,9 @@ for case in squeeze reborn sharing slots disks alone kept resume hoards roster m
     tell $? "$((seeds / 10)) seeds of one hard case: $case"
 done
 
+"$DIBS" soak --rolling --focus upgrade --seeds $((seeds / 10)) --first "${SOAK_FIRST:-1}" >"$dir/said"
+tell $? "$((seeds / 10)) seeds of one trouble after the other, while clients change the modes of their locks"
+
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/one"
 "$DIBS" soak --first 77 --seeds 1 --seconds 10 --trace | grep -v "real time" >"$dir/two"
 [ "$(wc -l <"$dir/one")" -gt 50 ] && cmp -s "$dir/one" "$dir/two"

@@ -2,9 +2,9 @@
  * release it.
  *
  * A client shares a lock from the moment at which it says DOWNGRADE, and has it alone from the moment at which it hears that its UPGRADE was
- * granted: then no other client may believe in it (beliefs.c). Fences grow (clients_check_fence). A client over a Unix socket may wait for its
- * UPGRADE without limit: when the faults have ended, it must be answered. A remote one, which does not confirm while it waits, limits its
- * wait. */
+ * granted: then no other client may believe in it (beliefs.c). Fences grow (clients_check_fence). A client may wait for its
+ * UPGRADE without limit: when the faults have ended, it must be answered. A remote one confirms while it waits (MEANWHILE CONFIRM). With version 2
+ * of the protocol it cannot: it confirms before, and limits its wait; if it only tried, that could last for three leases. */
 #include "world.h"
 
 #include <stdio.h>
@@ -17,14 +17,18 @@ static void changes_upgrade(struct world *w, uint32_t k)
     char fence[24], wait[24];
     const char *words[5] = {"UPGRADE", clients_names[c->name], fence};
     size_t count = world_below(w, 2) ? 2 : 3;
+    bool patient = w->conn[c->conn].local || c->protocol == 3;
 
     snprintf(fence, sizeof fence, "%llu", (unsigned long long)c->fence);
-    if (!w->conn[c->conn].local || world_below(w, 2)) {
-        snprintf(wait, sizeof wait, "%llu",
-                 (unsigned long long)(world_below(w, 4) ? world_below(w, REMOTE_WAIT_MS) : 0));
+    if (!patient || world_below(w, 2)) {
+        uint64_t wait_ms = world_below(w, 4) ? world_below(w, REMOTE_WAIT_MS) : 0;
+
+        snprintf(wait, sizeof wait, "%llu", (unsigned long long)(patient || wait_ms ? wait_ms : 1));
         words[count++] = "WAIT";
         words[count++] = wait;
     }
+    if (!patient)
+        clients_ask_confirm(w, c);
     world_trace(w, "client %u wants %s for itself", k, clients_names[c->name]);
     clients_say(w, c, SOAK_TO_UPGRADE, words, count);
 }
@@ -40,7 +44,6 @@ bool changes_act(struct world *w, uint32_t k)
         if (w->calm || c->slots || c->changes == CHANGES_MAX || c->mode > LOCK_SHARED || world_below(w, 4) == 0)
             return false;
         c->changes++;
-        c->changing = true;
         if (c->mode == LOCK_SHARED) {
             changes_upgrade(w, k);
         } else {
@@ -48,6 +51,7 @@ bool changes_act(struct world *w, uint32_t k)
             c->mode = LOCK_SHARED;
             clients_say(w, c, SOAK_TO_DOWNGRADE, words, 2);
         }
+        c->changing = true;
     }
     clients_plan(w, k, world_below(w, 2 * w->mix.hold_ms + 1));
     return true;

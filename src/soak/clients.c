@@ -251,14 +251,20 @@ void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, co
     conns_say(w, &w->conn[c->conn], words, count);
 }
 
-/* For all its locks, or for the one that it holds. */
-static void clients_ask_confirm(struct world *w, struct soak_client *c)
+/* For all its locks, or for the one that it holds. While UPGRADE waits, the question overtakes it. */
+void clients_ask_confirm(struct world *w, struct soak_client *c)
 {
     char fence[24];
-    const char *words[3] = {"CONFIRM", c->holds ? clients_names[c->name] : NULL, fence};
+    const char *words[4] = {"MEANWHILE", "CONFIRM", c->holds ? clients_names[c->name] : NULL, fence};
+    size_t count = c->holds ? 1 + world_below(w, 3) : 1;
 
     snprintf(fence, sizeof fence, "%llu", (unsigned long long)c->fence);
-    clients_say(w, c, SOAK_TO_CONFIRM, words, c->holds ? 1 + world_below(w, 3) : 1);
+    if (!c->changing) {
+        clients_say(w, c, SOAK_TO_CONFIRM, words + 1, count);
+    } else if (c->protocol == 3 && !c->aside.asked_us) {
+        c->aside = (struct soak_awaited){.to = SOAK_TO_CONFIRM, .asked_us = w->now_us, .fence = c->fence};
+        conns_say(w, &w->conn[c->conn], words, 1 + count);
+    }
 }
 
 void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost)
@@ -303,6 +309,7 @@ static void clients_connect(struct world *w, uint32_t k)
     c->protocol = 2;
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
     c->changing = false;
+    c->aside.asked_us = 0;
     c->confirms = c->kept || c->agent || w->mix.resume || w->mix.several || extreme || x->uplink || world_below(w, 4);
     if (!c->library) /* the clock of a program that comes back is the same */
         c->slow = extreme || world_below(w, 2);
@@ -531,7 +538,7 @@ void clients_confirm(struct world *w, uint32_t k)
     if (c->library) {
         library_timer(w, k);
     } else if (c->holds && c->confirms) {
-        if (!c->changing && c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
+        if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
             clients_ask_confirm(w, c);
         world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
     }
@@ -670,6 +677,19 @@ static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_r
     }
 }
 
+/* The answer to what it has asked meanwhile. */
+static void clients_hear_aside(struct world *w, uint32_t k, const struct soak_reply *r)
+{
+    struct soak_client *c = &w->client[k];
+    const struct soak_awaited a = c->aside;
+    const struct soak_reply answer = {.kind = r->word[1].at[-1], .word = {r->word[1]}, .count = 1};
+
+    if (!a.asked_us)
+        world_fail(w, "client %u is answered meanwhile, and did not ask", k);
+    c->aside.asked_us = 0;
+    clients_hear_confirm(w, k, &a, &answer);
+}
+
 /* One reply, with all that is in it in one row. The number of bytes that it takes, or 0: it is not all there. */
 static size_t clients_parse(const char *bytes, size_t len, struct soak_reply *r)
 {
@@ -723,6 +743,8 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
                 clients_lose(w, k);
                 c->lost_fence = r.word[2].number;
             }
+        } else if (r.word[0].len == 9 && memcmp(r.word[0].at, "meanwhile", 9) == 0) {
+            clients_hear_aside(w, k, &r);
         } else if (c->kept && r.word[0].len == 7 && memcmp(r.word[0].at, "session", 7) == 0) {
             c->believes_to_us = 0;   /* another connection has its session, or its daemon ends */
             if (world_below(w, 4)) { /* and it says so */

@@ -200,6 +200,7 @@ struct soak_client {
     uint64_t thaws_us;          /* it is stopped until then */
     struct soak_awaited await[SOAK_AWAITED_MAX];
     size_t awaited;
+    struct soak_awaited aside;  /* what it has asked meanwhile, while UPGRADE waits; asked_us 0: nothing */
     uint32_t asked;             /* requests so far, with values or without */
     char value[SOAK_VALUE_MAX]; /* of the lock that it requests, or holds */
 };
@@ -506,6 +507,7 @@ void clients_believe(struct world *w, uint32_t k);
 void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words, size_t count);
 /* The client hears that it has lost the lock that it holds, if any. */
 void clients_lose(struct world *w, uint32_t k);
+void clients_ask_confirm(struct world *w, struct soak_client *c);
 void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost);
 int clients_find_name(const char *text, size_t len);
 /* ---- values.c */
