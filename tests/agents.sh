@@ -208,6 +208,23 @@ kill -KILL "$holder"
 until_true is_free
 tell $? "a client that is killed leaves nothing behind, though its session was kept"
 
+# A process that ends has closed its sockets a moment before.
+timeout 120 python3 -c '
+import os, socket, sys, time
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b"SESSION KEEP 3600000\r\nLOCK y\r\n")
+said = b""
+while b"*2" not in said:
+    said += client.recv(4096)
+client.close()
+time.sleep(0.2)
+os._exit(0)
+' "$dir/two"
+tell $? "a client has a lock in a session that is kept for an hour, closes its socket, and then ends"
+until_true is_free
+tell $? ".. and its lock is free"
+
 # ---- many clients at one agent, and rules
 
 echo 0 >"$dir/count"

@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_MS = 3000, TICK_MS = 100, ANSWER_MAX = 512 };
+enum { HOLD_MS = 3000, TICK_MS = 100, END_MS = 1000, ANSWER_MAX = 512 };
 
 /* A connection to a member. */
 struct agent_uplink {
@@ -53,6 +53,7 @@ struct agent_daemon {
     struct ring locals;       /* all clients */
     struct ring held;         /* clients that wait for a member, oldest first */
     struct ring ended;        /* clients whose sockets have ended, and perhaps their processes */
+    uint64_t look_ms;         /* when to look at these again */
     bool callers;             /* more clients wait at the door than fit into this turn */
     char why[ANSWER_MAX];     /* there is no member */
     unsigned failures;        /* calls in vain since it had a member, as far as they were logged */
@@ -71,7 +72,10 @@ struct agent_local {
     struct bytes out;  /* for the client, not written yet */
     size_t sent;       /* bytes that are being written, and not credited yet */
     bool closing;      /* the member has ended the channel */
+    bool keeps;        /* its session may be a kept one: it has said SESSION */
+    uint8_t spelled;   /* how many letters of that its last bytes are */
     uint64_t since_ms;
+    uint64_t ended_ms; /* its socket has ended then */
 };
 
 static uint64_t agent_now_ms(void)
@@ -127,20 +131,38 @@ static void agent_part(struct agent_local *c)
         agent_flush(u);
 }
 
-/* A process closes its sockets shortly before it has ended. If it seems to live, the agent looks again after a moment: a kept
- * session ends with its process. */
+/* A process closes its sockets shortly before it has ended. A kept session ends with its process: so if that seems to live, the agent
+ * looks again for a while (END_MS), as a member does. What any other session holds is released at once. */
 static void agent_local_end(struct stream *stream)
 {
     struct agent_local *c = stream->owner;
     struct agent_daemon *a = c->agent;
 
-    if (c->channel && c->process && ring_empty(&c->in_ended) && !serve_is_dead(c->process)) {
+    if (c->channel && c->keeps && c->process && ring_empty(&c->in_ended) && !serve_is_dead(c->process)) {
+        c->ended_ms = agent_now_ms();
+        if (ring_empty(&a->ended))
+            a->look_ms = c->ended_ms + 1;
         stream_read(stream, false);
         ring_push(&a->ended, &c->in_ended);
     } else {
         agent_part(c);
     }
     agent_mind(a);
+}
+
+/* Has the client said SESSION? It may also be a part of something else: that does no harm. */
+static void agent_listen(struct agent_local *c, const uint8_t *bytes, size_t len)
+{
+    static const char word[] = "session";
+
+    for (size_t k = 0; k < len && !c->keeps; k++) {
+        uint8_t letter = bytes[k] | 0x20;
+
+        while (c->spelled && letter != (uint8_t)word[c->spelled])
+            c->spelled = c->spelled == 3 || c->spelled == 4; /* "ses" and "sess" end with its first letter */
+        c->spelled += letter == (uint8_t)word[c->spelled];
+        c->keeps = c->spelled == sizeof word - 1;
+    }
 }
 
 /* Sends on what the client has said. It is read again when all of it could be sent. */
@@ -163,6 +185,7 @@ static void agent_local_read(struct stream *stream, const uint8_t *bytes, size_t
 
     if (!c->channel) /* the member has ended it, and the client does not know yet */
         return;
+    agent_listen(c, bytes, len);
     sent = mux_send(&c->uplink->mux, c->channel, bytes, len);
     if (sent < len) {
         memcpy(bytes_add(&c->rest, len - sent), bytes + sent, len - sent);
@@ -581,11 +604,22 @@ static void agent_dial(struct agent_daemon *a)
 
 static void agent_tick(uv_timer_t *timer)
 {
-    struct agent_daemon *a = timer->loop->data;
+    agent_mind(timer->loop->data);
+}
 
-    while (!ring_empty(&a->ended))
-        agent_part(RING_OF(a->ended.next, struct agent_local, in_ended));
-    agent_mind(a);
+/* Clients whose sockets have ended, and whose processes had not when they were looked at last. */
+static void agent_mind_ended(struct agent_daemon *a, uint64_t now_ms)
+{
+    if (ring_empty(&a->ended) || now_ms < a->look_ms)
+        return;
+    a->look_ms = now_ms + TICK_MS;
+    for (struct ring *at = a->ended.next, *next; at != &a->ended; at = next) {
+        struct agent_local *c = RING_OF(at, struct agent_local, in_ended);
+
+        next = at->next;
+        if (serve_is_dead(c->process) || now_ms >= c->ended_ms + END_MS)
+            agent_part(c);
+    }
 }
 
 /* Connections to members that it has left: they are asked as well, and end when they have no clients. */
@@ -619,6 +653,7 @@ static void agent_mind(struct agent_daemon *a)
 
     if (a->serve->stopping)
         return;
+    agent_mind_ended(a, now_ms);
     while ((act = agent_act(&a->plan, now_ms)) != AGENT_WAITS)
         if (act == AGENT_DIALS) {
             agent_dial(a);
@@ -645,8 +680,8 @@ static void agent_mind(struct agent_daemon *a)
     due_ms = agent_due_ms(&a->plan);
     if (!ring_empty(&a->held) && due_ms > now_ms + TICK_MS)
         due_ms = now_ms + TICK_MS;
-    if (!ring_empty(&a->ended))
-        due_ms = now_ms;
+    if (!ring_empty(&a->ended) && due_ms > a->look_ms)
+        due_ms = a->look_ms;
     uv_update_time(&a->serve->loop);
     uv_timer_start(&a->serve->due, agent_tick, due_ms > now_ms ? due_ms - now_ms : 1, 0);
 }

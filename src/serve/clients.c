@@ -26,13 +26,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512, KEEPALIVE_S = 15, SILENCE_MS = 25000, UNKNOWN_MAX = 256 };
+enum { END_MS = 1000, BACKLOG = 512, KEEPALIVE_S = 15, SILENCE_MS = 25000, UNKNOWN_MAX = 256 };
 enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
 
 struct serve_client {
     struct serve_user user;
     struct ring in_serve;
     struct ring in_ended; /* see clients_end */
+    uint64_t ended_ms;
     pid_t process;        /* that has connected to the Unix socket; 0: unknown */
     size_t buffered;      /* its share of serve.buffered */
     struct caller caller; /* in use until the client has authenticated, if it has to */
@@ -184,7 +185,7 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
 }
 
 /* The kept session of a client whose process has ended ends with it. A process closes its sockets shortly before it has ended.
- * So if it seems to live, the daemon looks again after a moment. */
+ * So if it seems to live, the daemon looks again for a while (END_MS). */
 static void clients_end(struct stream *stream)
 {
     struct serve_client *c = stream->owner;
@@ -194,6 +195,7 @@ static void clients_end(struct stream *stream)
         serve_log_refusal(s, stream, stream_why(stream));
     if (c->client->session->kept && c->process && !clients_is_dead(c) && ring_empty(&c->in_ended)) {
         stream_read(stream, false);
+        c->ended_ms = uv_now(&s->loop);
         ring_push(&s->ended, &c->in_ended);
         serve_be_patient(s);
         return;
@@ -252,13 +254,22 @@ void serve_clients_init(struct serve *s)
     serve_relays_init(s);
 }
 
+/* The first of those whose sockets have ended, if its process has, too, or has not for a while; else null. */
+static struct serve_client *clients_ended(const struct serve *s)
+{
+    struct serve_client *c = ring_empty(&s->ended) ? NULL : RING_OF(s->ended.next, struct serve_client, in_ended);
+
+    return c && (clients_is_dead(c) || uv_now(&s->loop) >= c->ended_ms + END_MS) ? c : NULL;
+}
+
 bool serve_clients_patience(struct serve *s)
 {
     struct caller *late;
     struct stream *silent;
+    struct serve_client *ended;
 
-    while (!ring_empty(&s->ended) && turn_touch(&s->turn) < TURN_NS) { /* the others in the next turn */
-        clients_part(RING_OF(s->ended.next, struct serve_client, in_ended));
+    while (turn_touch(&s->turn) < TURN_NS && (ended = clients_ended(s))) { /* the others in the next turn */
+        clients_part(ended);
         serve_do(s);
     }
     while ((late = door_overdue(&s->unknown, uv_now(&s->loop), SERVE_PATIENCE_MS))) {

@@ -113,7 +113,7 @@ static void serve_look_at_doors(uv_timer_t *timer)
     bool peers = serve_peers_patience(s), clients = serve_clients_patience(s);
 
     if (!ring_empty(&s->ended) && !s->stopping)
-        uv_timer_start(&s->patience, serve_look_at_doors, 1, 0);
+        uv_timer_start(&s->patience, serve_look_at_doors, SERVE_LOOK_MS, 0);
     else if (peers || clients)
         serve_be_patient(s);
 }

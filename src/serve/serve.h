@@ -13,7 +13,7 @@
 #include "step/step.h"
 #include "stream.h"
 
-enum { SERVE_PATIENCE_MS = 5000, SERVE_BATCH = 32 };
+enum { SERVE_PATIENCE_MS = 5000, SERVE_LOOK_MS = 20, SERVE_BATCH = 32 };
 
 /* Another member, and the connection to it. */
 struct serve_peer {
