@@ -164,6 +164,8 @@ static void machine_told(void *user, struct client *c, const struct node_event *
         hoards_hear(m->world, i, event);
     else if (c == m->operates)
         clients_tell_operator(m->world, event);
+    else if (c == m->twin)
+        tokens_told_twin(m->world, i, event->token);
     else if (c == m->looks)
         values_hear(m->world, i, event->answered);
     else
@@ -312,7 +314,7 @@ void machine_crash(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     conns_drop_process(w, i);
     hoards_close(w, i);
-    m->operates = m->looks = NULL;
+    m->operates = m->looks = m->twin = NULL;
     wires_drop_process(w, i);
     node_free(&m->node);
     machine_tear_writes(m);

@@ -10,12 +10,13 @@
  * if the token owns it; or the scripts of Redisson, which count how often a token has got the lock. They are not told the fence.
  *
  * Checks, besides those of clients.c for all that believe in a lock: the fence grows with each token; every process in the
- * view of the daemon knows the lock before its client is told; a token that is renewed or released before its TTL is over
+ * view of the daemon knows the lock, and its TTL, before its client is told; a token that is renewed or released before its TTL is over
  * is found, unless an operator took the lock away, or every process that should have had a record has crashed or was
  * excluded; and a foreign token is refused. */
 #include "world.h"
 
 #include "base/memory.h"
+#include "node/keep_inside.h"
 
 #include <stdlib.h>
 
@@ -98,6 +99,25 @@ static bool tokens_is_withdrawn(const struct world *w, const struct token_key *k
     return false;
 }
 
+/* A daemon is about to tell for how long the token owns the lock: the records of all other members have at least that TTL (I33), should the
+ * owner be lost. A record that is not there is not looked at: the lock may have been released since. */
+static void tokens_check_ttl(struct world *w, uint32_t i, const struct token_op *op)
+{
+    const struct node *node = &w->machine[i].node;
+
+    for (uint32_t j = 0; j < w->n && !w->mix.wild_clocks; j++) {
+        const struct soak_machine *m = &w->machine[j];
+        bool same = kept_is_in_view(w, j, &node->view) && !m->doomed && m->node.view.number == node->view.number;
+        const struct keep_session *e = same ? keep_find(&m->node.keep, op->key[0].id) : NULL;
+        const struct keep_record *x =
+            e && !e->session ? keep_find_record(e, op->key[0].name, op->key[0].name_len, op->fence) : NULL;
+
+        if (x && x->ttl_ms && x->ttl_ms < op->wish.ttl_ms)
+            world_fail(w, "a client of %s is told of a TTL of %.*s, and %s does not know it", w->machine[i].name,
+                       op->key[0].name_len, op->key[0].name, m->name);
+    }
+}
+
 /* A daemon is about to answer. */
 void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct token_op *op)
 {
@@ -112,6 +132,8 @@ void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct 
                 op->code   ? op->code
                 : op->good ? "done"
                            : "no");
+    if (!op->code && op->good && (op->wish.what == TOKEN_ACQUIRE || op->wish.what == TOKEN_EXTEND) && !op->wish.adds)
+        tokens_check_ttl(w, i, op);
     if (op->wish.what != TOKEN_ACQUIRE || op->code || !op->good)
         return;
     w->report->grants++;
@@ -132,6 +154,12 @@ void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct 
         }
         a->told_fence = op->fence;
     }
+}
+
+void tokens_told_twin(struct world *w, uint32_t i, const struct token_op *op)
+{
+    if (!op->code && op->good)
+        tokens_check_ttl(w, i, op);
 }
 
 /* The token does not own the lock. */
@@ -246,6 +274,8 @@ static size_t tokens_put_redis(const char *words[8])
     return unlock ? 5 : 6;
 }
 
+enum { TTL_MS_MAX = 8200 };
+
 static void tokens_say(struct world *w, uint32_t k, const char *command, const char *token, bool waits)
 {
     struct soak_client *c = &w->client[k];
@@ -255,7 +285,7 @@ static void tokens_say(struct world *w, uint32_t k, const char *command, const c
     size_t count = 4;
 
     if (strcmp(command, "UNLOCK") != 0) {
-        a->ttl_ms = w->calm ? 100 : 200 + world_below(w, world_below(w, 2) ? 2000 : 8000);
+        a->ttl_ms = w->calm ? 100 : 200 + world_below(w, world_below(w, 2) ? 2000 : TTL_MS_MAX - 200);
         a->asked_us = w->now_us;
         if (a->until_us > tokens_end_us(c, w->now_us, a->ttl_ms))
             a->until_us = a->lasts_us = tokens_end_us(c, w->now_us, a->ttl_ms);
@@ -274,6 +304,26 @@ static void tokens_say(struct world *w, uint32_t k, const char *command, const c
         count = tokens_put_redis(words);
     c->waits = true;
     clients_say(w, c, strcmp(command, "LOCK") == 0 ? SOAK_TO_TOKEN_LOCK : SOAK_TO_TOKEN, words, count);
+}
+
+/* In some seeds, another process that has the token of this client extends the lock, too, when the client does: for as long as any client would,
+ * so that the lock does not end before this one thinks so. */
+static void tokens_extend_as_well(struct world *w, uint32_t k)
+{
+    const struct soak_agent *a = w->client[k].agent;
+    uint32_t i = w->client[k].machine;
+    struct soak_machine *m = &w->machine[i];
+    char line[80];
+
+    if (w->conf->seed % 4 != 2 || w->calm || tokens_is_redis(w, k) || !m->runs || world_is_stopped(w, i))
+        return;
+    if (!m->twin)
+        m->twin = client_open(&m->node, NULL);
+    snprintf(line, sizeof line, "RENEW %s TOKEN %s TTL %d\n", clients_names[a->name], a->token, TTL_MS_MAX);
+    world_deliver(
+        w, i,
+        (struct node_input){
+            .type = NODE_CLIENT_BYTES, .client = m->twin, .bytes = (const uint8_t *)line, .len = strlen(line)});
 }
 
 /* It wants a lock, or repeats its request. */
@@ -316,6 +366,7 @@ void tokens_act(struct world *w, uint32_t k)
     } else if (dice <= 5) {
         tokens_say(w, k, dice == 4 && (!tokens_is_redis(w, k) || tokens_is_redisson(w, k)) ? "LOCK" : "RENEW", a->token,
                    false);
+        tokens_extend_as_well(w, k);
     } else { /* it is busy with what the lock is for */
         clients_plan(w, k, world_below(w, 2 * a->ttl_ms));
     }

@@ -75,6 +75,7 @@ struct soak_machine {
     uint64_t incarnation;
     uint64_t opened;         /* the last view that has opened there, as last looked at */
     struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
+    struct client *twin;     /* that of a process that has the token of another client (tokens.c); or null */
     struct client *looks;    /* and of one that asks for holders (values.c) */
     struct bytes disk;
     struct bytes handover; /* what the last process has left for the next one (node/handover.h) */
@@ -567,6 +568,8 @@ void tokens_act(struct world *w, uint32_t c);
 void tokens_be_gone(struct world *w, uint32_t c);
 void tokens_die(struct soak_client *c);
 void tokens_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
+/* The other process with a token is answered. */
+void tokens_told_twin(struct world *w, uint32_t i, const struct token_op *op);
 void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct token_op *op);
 bool tokens_believes(const struct world *w, uint32_t c, int name);
 struct soak_use tokens_use(const struct world *w, const struct soak_client *c);
