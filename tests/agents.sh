@@ -208,17 +208,17 @@ kill -KILL "$holder"
 until_true is_free
 tell $? "a client that is killed leaves nothing behind, though its session was kept"
 
-# A process that ends has closed its sockets a moment before.
+# A process that ends has closed its sockets a moment before. Meanwhile the member has something to tell it, which cannot be written.
 timeout 120 python3 -c '
 import os, socket, sys, time
 client = socket.socket(socket.AF_UNIX)
 client.connect(sys.argv[1])
-client.sendall(b"SESSION KEEP 3600000\r\nLOCK y\r\n")
+client.sendall(b"HELLO 3\r\nSESSION KEEP 3600000\r\nLOCK y\r\nLOCK brief TTL 100\r\n")
 said = b""
-while b"*2" not in said:
+while said.count(b"*2") < 2:
     said += client.recv(4096)
 client.close()
-time.sleep(0.2)
+time.sleep(0.4)
 os._exit(0)
 ' "$dir/two"
 tell $? "a client has a lock in a session that is kept for an hour, closes its socket, and then ends"

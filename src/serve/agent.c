@@ -138,7 +138,9 @@ static void agent_local_end(struct stream *stream)
     struct agent_local *c = stream->owner;
     struct agent_daemon *a = c->agent;
 
-    if (c->channel && c->keeps && c->process && ring_empty(&c->in_ended) && !serve_is_dead(c->process)) {
+    if (!ring_empty(&c->in_ended)) /* what was still to be told it could not be written */
+        return;
+    if (c->channel && c->keeps && c->process && !serve_is_dead(c->process)) {
         c->ended_ms = agent_now_ms();
         if (ring_empty(&a->ended))
             a->look_ms = c->ended_ms + 1;

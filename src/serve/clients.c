@@ -193,7 +193,9 @@ static void clients_end(struct stream *stream)
 
     if (!stream_is_known(stream) && *stream_why(stream))
         serve_log_refusal(s, stream, stream_why(stream));
-    if (c->client->session->kept && c->process && !clients_is_dead(c) && ring_empty(&c->in_ended)) {
+    if (!ring_empty(&c->in_ended)) /* what was still to be told it could not be written */
+        return;
+    if (c->client->session->kept && c->process && !clients_is_dead(c)) {
         stream_read(stream, false);
         c->ended_ms = uv_now(&s->loop);
         ring_push(&s->ended, &c->in_ended);
