@@ -365,6 +365,99 @@ static void a_message_is_the_same_whatever_its_form(void **state)
     assert_int_equal(r.verdict, CHECK_HOLDS); /* GO arrives in the end, however often site 0 enters before */
 }
 
+/* Site 1 asks site 0 by two PINGs, which are numbered. Site 0 answers the one that is next by PONG, and site 1 sends ACK and another PING. While the
+ * messages arrive in that order, every message arrives and site 1 is never let in. A PING that arrives before the one that is next, or before the ACK,
+ * opens site 0, as does a request of site 0: then site 1 is let in. In the form a PING has its distance from the one that is next: two PINGs are
+ * on their way in every round, and only the first of them arrives in it. */
+enum { PING, PONG, ACK, OPEN };
+enum { SHUT, BUSY, LET_IN_NEXT, LET_IN };
+static const struct dme_kind pair_kinds[] = {{"PING", 1, 0}, {"PONG", 0, 0}, {"ACK", 0, 0}, {"OPEN", 0, 0}, {0}};
+
+struct pair {
+    uint64_t next; /* the number of the PING that site 1 sends next, or that site 0 expects next */
+    uint64_t door;
+};
+
+static void pair_ping(struct dme *d, struct pair *s)
+{
+    dme_send_ticket(d, 0, PING, dme_claim(d, s->next++));
+}
+
+static void pair_request(struct dme *d, void *state)
+{
+    struct pair *s = state;
+
+    if (d->self == 0 && s->door != LET_IN)
+        s->door = LET_IN_NEXT;
+    if (d->self == 0 || s->door == LET_IN) {
+        dme_enter(d);
+        return;
+    }
+    pair_ping(d, s);
+    pair_ping(d, s);
+}
+
+static void pair_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct pair *s = state;
+
+    if (m->kind == PONG && s->door == SHUT) {
+        dme_send(d, 0, ACK);
+        pair_ping(d, s);
+    } else if (m->kind == ACK && s->door == BUSY) {
+        s->door = SHUT;
+    } else if (m->kind == OPEN) {
+        s->door = LET_IN;
+        dme_enter(d);
+    } else if (m->kind == PING && s->door == SHUT && m->ticket[0].clock == s->next) {
+        s->door = BUSY;
+        s->next++;
+        dme_send(d, 1, PONG);
+    } else if (m->kind == PING && s->door != LET_IN) {
+        s->door = LET_IN;
+        dme_send(d, 1, OPEN);
+    }
+}
+
+static bool pair_canon(const struct dme_draft *now)
+{
+    struct pair *zero = dme_state(now->node[0]), *one = dme_state(now->node[1]);
+    bool open = zero->door == LET_IN_NEXT || zero->door == LET_IN; /* then numbers do not matter */
+
+    for (size_t k = 0; k < now->msgs; k++)
+        if (now->msg[k]->kind == PING)
+            now->msg[k]->ticket[0].clock = open ? 0 : now->msg[k]->ticket[0].clock - zero->next;
+    one->next = open ? 0 : one->next - zero->next;
+    zero->next = 0;
+    return true;
+}
+
+static void messages_that_take_turns_do_not_hide_a_fair_cycle(void **state)
+{
+    static const struct dme_alg pair = {
+        .name = "pair",
+        .kinds = pair_kinds,
+        .rules = 1 << DME_SLOTS,
+        .needs = DME_RELIABLE | DME_ALIVE,
+        .state_size = sizeof(struct pair),
+        .init = toy_init,
+        .request = pair_request,
+        .receive = pair_receive,
+        .release = toy_release,
+        .canon = pair_canon,
+    };
+    struct check_task task = unlimited(&pair, 2, false);
+    struct check_result r;
+
+    (void)state;
+    task.conf.rule = DME_SLOTS;
+    task.conf.limit = 2;
+    r = check(&task);
+    assert_int_equal(r.verdict, CHECK_STARVATION);
+    assert_int_equal(r.victim, 1);
+    free(r.trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +469,7 @@ int main(void)
         cmocka_unit_test(a_violation_is_a_run_of_the_algorithm),
         cmocka_unit_test(a_bound_on_overtaking_holds_for_any_number_of_requests),
         cmocka_unit_test(a_message_is_the_same_whatever_its_form),
+        cmocka_unit_test(messages_that_take_turns_do_not_hide_a_fair_cycle),
     };
 
     return cmocka_run_group_tests_name("canon", tests, NULL, NULL);
