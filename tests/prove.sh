@@ -10,8 +10,23 @@ if [ "$MODE" != release ]; then
     exit 0
 fi
 
-# shellcheck disable=SC2086 # PROVE is empty, or an option: tests/nightly
-test_that "dibs prove: every row is proved, with its figure" "$DIBS" prove ${PROVE:-}
+rows_are_proved() {
+    # shellcheck disable=SC2086 # PROVE is empty, or an option: tests/nightly
+    "$DIBS" prove ${PROVE:-} >"$dir/proved"
+}
+test_that "dibs prove: every row is proved, with its figure" rows_are_proved
+
+page_agrees() { # docs/proofs.md has these rows, but for the time, and the text of docs/make-proofs
+    for page in "$dir/proved" docs/proofs.md; do
+        sed -n 's/^\(| .*\) | [0-9.]* s | proved | /\1 | proved | /p' "$page" | sort >"$dir/rows.$(basename "$page" .md)"
+    done
+    sed -n "/^cat <<'TEXT'\$/,/^TEXT\$/p" docs/make-proofs | grep -vx -e "cat <<'TEXT'" -e TEXT | grep . >"$dir/text"
+    grep -v '^|' docs/proofs.md | grep -vxF -f "$dir/proved" | grep . >"$dir/text.proofs" # without what dibs prove prints
+    [ -s "$dir/rows.proved" ] && [ -z "$(comm -23 "$dir/rows.proved" "$dir/rows.proofs" | tee /dev/stderr)" ] &&
+        grep -v '^|' "$dir/text" | cmp -s - "$dir/text.proofs"
+}
+test_that "docs/proofs.md has the rows that dibs prove prints, and the text of docs/make-proofs" page_agrees
+
 # shellcheck disable=SC2086
 test_that "dibs prove --mutants: every mutant is refuted" "$DIBS" prove --mutants ${PROVE:-}
 
@@ -36,7 +51,7 @@ page_has_all() { # docs/proofs.md has a line for each row, with its command, and
 }
 test_that "docs/proofs.md has a line for each row and for each proof of memory safety, and no other" page_has_all
 
-test_that "tests/prove/run: every mutant that Frama-C is to find changes its file" tests/prove/run --list
+test_that "tests/prove/run: every row has a mutant that Frama-C is to find, and every mutant changes its file" tests/prove/run --list
 
 rejects 'no row of the table has these words; "dibs prove --list --all" shows all rows' prove nonsense
 
