@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/mutate.py [--part K] [--jobs J] [--list] [--fresh] [--programs] [FILE...]: systematic mutants of the checker.
+"""tests/mutate.py [--part K] [--jobs J] [--list] [--fresh] [--programs] [--checks WORD] [FILE...]: systematic mutants of the checker.
 
 Each mutant changes one place of one file of src/check: a condition is negated, a comparison is off by one, "and" becomes "or",
 a constant is swapped, or a statement is deleted. A mutant is caught if a test program of the checker fails or does not end, or if one of
@@ -11,7 +11,8 @@ All mutants are in one program, build/mutate/dibs: each function of src/check ha
 environment says which copy is called (0 or nothing: the right one). A test is tried only on mutants of lines that it runs, by a
 build that counts them; tests that have caught many mutants in little time come first. What was judged is kept in build/mutate/judged.txt: a
 mutant that was caught is not tried again, as long as its function is the same. --fresh forgets that. --programs tries the test programs
-only, in a tenth of the time: what they do not catch is left, to be tried without that option.
+only, in a tenth of the time: what they do not catch is left, to be tried without that option. --checks WORD, as in --checks=--reduce src/check/reduce.c,
+tries the test programs and those checks that have this word.
 
 There are more than 2,000 mutants, in 20 parts that have nothing to do with each other. --part K takes part K, from 0 on (default 0);
 --part all takes all of them. A mutant stays in its part when other lines change. tests/nightly runs part 0. MUTATE=-v in the environment tells what catches each,
@@ -507,6 +508,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--programs", action="store_true")
+    parser.add_argument("--checks")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
     files = [File(f) for f in sorted("src/check/" + f for f in os.listdir("src/check") if f.endswith(".c"))]
@@ -523,7 +525,9 @@ def main():
             print(m.told())
         return 0
     make_programs(files)
-    tests = [Test(None, t) for t in TESTS] + [Test(c) for c in ([] if options.programs else commands())]
+    some = options.programs or options.checks  # of the tests: a mutant that they do not catch has not survived
+    tests = [Test(None, t) for t in TESTS]
+    tests += [Test(c) for c in ([] if options.programs else commands()) if options.checks is None or options.checks in c]
     learn_all(tests, files)
     judge, counts, unknown = Judge(files, tests), {}, 0
     judged = {}
@@ -539,7 +543,7 @@ def main():
         name = m.key_now()
         if name in judged:
             verdict, by = "caught", judged[name]
-        elif options.programs and (m.key in known or m.place() in known):
+        elif some and (m.key in known or m.place() in known):
             verdict, by = "survived", ""
         else:
             verdict, by = judge.judge(m, most)
@@ -548,7 +552,7 @@ def main():
                 pending.append(m)
                 return
             if verdict == "survived":
-                verdict = "no other verdict" if m.key in known or m.place() in known else "left" if options.programs else verdict
+                verdict = "no other verdict" if m.key in known or m.place() in known else "left" if some else verdict
                 unknown += verdict == "survived"
             counts[verdict] = counts.get(verdict, 0) + 1
             if verdict == "caught" and name not in judged:

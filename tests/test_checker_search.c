@@ -5,7 +5,9 @@
 #include "check/check.h"
 #include "check/prints.h"
 #include "check/states.h"
+#include "core/alg.h"
 #include "core/text.h"
+#include "lab/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -359,6 +361,152 @@ static void all_searches_lead_to_the_violation(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------- starvation */
+
+static void toy_nothing(struct dme *d, void *state)
+{
+    (void)d, (void)state;
+}
+
+/* Sites 1, 2 and 3 pass two balls round for ever. Site 0 is never let in. */
+enum { RED, BLUE };
+static const struct dme_kind ball_kinds[] = {{"RED", 0, 0}, {"BLUE", 0, 0}, {0}};
+
+static void ball_init(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 1) {
+        dme_send(d, 2, RED);
+        dme_send(d, 2, BLUE);
+    }
+}
+
+static void ball_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    (void)state;
+    dme_send(d, d->self % 3 + 1, m->kind);
+}
+
+/* Both balls are under way in every state, so a fair loop moves both, and the shortest one moves each of them three times. It
+ * begins where site 0 has just asked. */
+static void a_loop_that_is_shown_is_fair_and_short(void **state)
+{
+    static const struct dme_alg balls = {
+        .name = "balls",
+        .kinds = ball_kinds,
+        .rules = 1 << DME_EXCLUSIVE,
+        .needs = DME_RELIABLE | DME_ALIVE,
+        .init = ball_init,
+        .request = toy_nothing,
+        .receive = ball_receive,
+        .release = toy_nothing,
+    };
+    struct check_task task = task_of(&balls, 4, 0);
+    uint32_t arrivals[2] = {0};
+    struct check_result r;
+
+    (void)state;
+    task.requests[0] = 1;
+    task.starvation = true;
+    check_run(&task, &r);
+    assert_int_equal(r.verdict, CHECK_STARVATION);
+    assert_int_equal(r.victim, 0);
+    assert_int_equal(r.loop, 1);
+    assert_int_equal(r.trace_length, 7);
+    for (uint32_t k = r.loop; k < r.trace_length; k++) {
+        assert_int_equal(r.trace[k].type, DME_RECEIVE);
+        arrivals[r.trace[k].kind]++;
+    }
+    assert_int_equal(arrivals[RED], 3);
+    assert_int_equal(arrivals[BLUE], 3);
+    free(r.trace);
+}
+
+/* BLUE starts the timer of site 0, which then starts itself again. Site 1 enters when it likes. Site 2 has a timer, too, that would let it in; RED, which goes
+ * to and fro between sites 1 and 2, starts it and stops it. */
+static void clock_init(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 1)
+        dme_send(d, 0, BLUE);
+    if (d->self == 1 && d->n > 2)
+        dme_send(d, 2, RED);
+}
+
+static void clock_request(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 2)
+        dme_start(d, 0, 0);
+    else
+        dme_enter(d);
+}
+
+static void clock_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    uint64_t *stopped = state;
+
+    if (m->kind == BLUE) {
+        dme_start(d, 0, 0);
+        return;
+    }
+    if (d->self == 2 && dme_waiting(d)) {
+        if (*stopped)
+            dme_start(d, 0, 0);
+        else
+            dme_stop(d, 0);
+        *stopped = !*stopped;
+    }
+    dme_send(d, m->from, RED);
+}
+
+static void clock_timer(struct dme *d, void *state, unsigned timer)
+{
+    if (d->self == 0)
+        dme_start(d, timer, 0);
+    else
+        dme_enter(d);
+    *(uint64_t *)state = 0;
+}
+
+static const struct dme_alg clocks = {
+    .name = "clocks",
+    .kinds = ball_kinds,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(uint64_t),
+    .init = clock_init,
+    .request = clock_request,
+    .receive = clock_receive,
+    .release = toy_nothing,
+    .timer = clock_timer,
+};
+
+/* The timer of site 2 is due, then not, then due again: it need not fire. That of site 0 is due in every state. */
+static void what_is_due_here_and_there_need_not_be_done(void **state)
+{
+    struct check_task task = task_of(&clocks, 3, 0);
+    struct check_result r;
+
+    (void)state;
+    task.requests[2] = 1;
+    task.starvation = true;
+    r = run(&task);
+    assert_int_equal(r.verdict, CHECK_STARVATION);
+    assert_int_equal(r.victim, 2);
+}
+
+/* The timer may fire for ever before site 1 asks: that keeps no site waiting. */
+static void a_site_that_has_not_asked_does_not_starve(void **state)
+{
+    struct check_task task = task_of(&clocks, 2, 0);
+
+    (void)state;
+    task.requests[1] = 1;
+    task.starvation = true;
+    assert_int_equal(run(&task).verdict, CHECK_HOLDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +521,9 @@ int main(void)
         cmocka_unit_test(fingerprints_have_a_queue_in_pieces),
         cmocka_unit_test(fingerprints_tell_how_many_bits_they_have),
         cmocka_unit_test(all_searches_lead_to_the_violation),
+        cmocka_unit_test(a_loop_that_is_shown_is_fair_and_short),
+        cmocka_unit_test(what_is_due_here_and_there_need_not_be_done),
+        cmocka_unit_test(a_site_that_has_not_asked_does_not_starve),
     };
 
     return cmocka_run_group_tests_name("checker_search", tests, NULL, NULL);
