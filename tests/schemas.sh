@@ -1,5 +1,5 @@
 #!/bin/sh
-# What commands print as JSON, and the daemon over HTTP, is as docs/schemas say, key by key.
+# What commands print as JSON, and the daemon over HTTP, in its log and in its audit trail, is as docs/schemas say, key by key.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
@@ -14,6 +14,7 @@ if [ -z "$python" ] || [ "$MODE" != release ]; then
 fi
 
 checked=
+printed=
 is_valid() { # SCHEMA FILE [lines]
     $python tests/schemas.py "docs/schemas/$1.json" "$2" ${3:+"$3"} >"$dir/out" 2>&1
     status=$?
@@ -24,6 +25,7 @@ is_valid() { # SCHEMA FILE [lines]
 prints() { # SCHEMA COMMAND...
     schema=$1
     shift
+    printed="$printed $1"
     "$DIBS" "$@" --format json >"$dir/printed" 2>/dev/null
     is_valid "$schema" "$dir/printed" "" "dibs $*"
 }
@@ -32,7 +34,7 @@ prints() { # SCHEMA COMMAND...
 
 take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
-serve ant --name ant --members "$members" --http "127.0.0.1:$((base + 3))"
+serve ant --name ant --members "$members" --http "127.0.0.1:$((base + 3))" --clients "127.0.0.1:$((base + 4))" --log-format json --audit "$dir/trail" --audit-scope locks
 serve bee --name bee --members "$members"
 until_true is_ready ant && until_true is_ready bee
 DIBS_SOCKET=$dir/ant
@@ -60,6 +62,12 @@ prints locks locks
 prints views views
 prints members member list
 prints config config show
+"$DIBS" serve --agent --name farm --socket "$dir/farm" --connect "127.0.0.1:$((base + 4))" 2>"$dir/farm.log" &
+started="$started $!"
+until_true is_ready farm
+prints status status --socket "$dir/farm"
+grep -q '"agent": "farm"' "$dir/printed"
+tell $? "the state of an agent says that it is one"
 prints page-token page-token
 for page in status views; do
     $python -c 'import sys, urllib.request as u; sys.stdout.write(u.urlopen(sys.argv[1]).read().decode())' "http://127.0.0.1:$((base + 3))/$page.json" >"$dir/page"
@@ -69,6 +77,14 @@ prints holders force-unlock held
 until_true grep -q '"lost"' "$dir/events"
 sed -i '$d' "$dir/events" # which may be half of a line
 is_valid event "$dir/events" lines "dibs watch"
+printed="$printed watch"
+until_true grep -q '"audit":"force_unlock"' "$dir/trail" && until_true grep -q '"audit":"lost"' "$dir/trail" && grep -q '"audit":"granted"' "$dir/trail"
+tell $? "the audit trail has grants, an order and a loss"
+cp "$dir/trail" "$dir/trail.now" && cp "$dir/ant.log" "$dir/log.now"
+is_valid audit "$dir/trail.now" lines "dibs serve --audit"
+is_valid log "$dir/log.now" lines "dibs serve --log-format json"
+"$DIBS" leader held --json >"$dir/printed"
+is_valid leader "$dir/printed" "" "dibs leader --json"
 
 # ------------------------------------------------------------------------------------------------------- the laboratory
 
@@ -80,6 +96,12 @@ prints sim sim ricart-agrawala-robust --sites 5 --rate 0.01 --entries 300 --cras
 prints model model leases --members 2
 prints paper paper banta-theorem-6.1 --quick
 
+missing=0
+for command in $("$DIBS" --help | sed -n 's/^  dibs \([a-z-]*\) .*/\1/p'); do
+    "$DIBS" "$command" --help | tr -s '\n ' '  ' | grep -Eq -- '--format F .*F is [a-z, ]*json' || continue
+    case " $printed " in *" $command "*) ;; *) echo "# no output of dibs $command is compared with a schema" && missing=1 ;; esac
+done
+tell $missing "every command that prints JSON was compared with a schema"
 missing=0
 for schema in docs/schemas/*.json; do
     name=$(basename "$schema" .json)
