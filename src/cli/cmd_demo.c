@@ -48,7 +48,7 @@ static bool demo_conf(struct dme_conf *conf, const struct dme_alg *alg, uint32_t
 
 /* ---------------------------------------------------------------------------------------------------------- a story */
 
-enum { DEMO_SITES = 3, DEMO_COLUMN = 24, DEMO_WIDTH = DEMO_COLUMN * (DEMO_SITES - 1) + 1 };
+enum { DEMO_SITES = 3, DEMO_COLUMN = 18, DEMO_WIDTH = DEMO_COLUMN * (DEMO_SITES - 1) + 1 };
 
 /* Time runs down, a site is a column. A message is drawn where it arrives. */
 static void demo_row(const struct lab_world *w, const struct world_move *move, const char *label, const char *remark)
@@ -80,13 +80,12 @@ static void demo_story(void)
         struct world_move move;
         const char *remark;
     } story[] = {
-        {{.type = DME_REQUEST, .site = 0}, "0 wants in, numbers its claim 1.0 and asks the others"},
-        {{.type = DME_REQUEST, .site = 2}, "so does 2 at the same moment: 1.2"},
+        {{.type = DME_REQUEST, .site = 0}, "0 asks the others, with claim 1.0"},
+        {{.type = DME_REQUEST, .site = 2}, "so does 2 at the same time, with 1.2"},
         {{.type = DME_RECEIVE, .site = 1, .from = 0, .kind = REQUEST}, "1 has no interest and answers"},
         {{.type = DME_RECEIVE, .site = 1, .from = 2, .kind = REQUEST}, "it answers 2 as well"},
-        {{.type = DME_RECEIVE, .site = 0, .from = 2, .kind = REQUEST},
-         "0 goes first (1.0 < 1.2): 2 gets no answer yet"},
-        {{.type = DME_RECEIVE, .site = 2, .from = 0, .kind = REQUEST}, "2 sees it the same way, and answers"},
+        {{.type = DME_RECEIVE, .site = 0, .from = 2, .kind = REQUEST}, "1.0 < 1.2: 0 answers when it leaves"},
+        {{.type = DME_RECEIVE, .site = 2, .from = 0, .kind = REQUEST}, "2 sees that 0 is first, and answers"},
         {{.type = DME_RECEIVE, .site = 0, .from = 1, .kind = REPLY}, "0 lacks one answer"},
         {{.type = DME_RECEIVE, .site = 2, .from = 1, .kind = REPLY}, "2 lacks one answer"},
         {{.type = DME_RECEIVE, .site = 0, .from = 2, .kind = REPLY}, "0 has all answers: it is inside"},
@@ -112,7 +111,7 @@ static void demo_story(void)
         world_move(w, &story[k].move);
         demo_row(w, &story[k].move, label, story[k].remark);
     }
-    printf("\n    . idle   | waits   # inside.   %llu messages for %llu entries: 2(n-1) each, always.\n\n",
+    printf("\n    . idle   | waits   # inside\n    %llu messages for %llu entries: 2(n-1) each, always.\n\n",
            (unsigned long long)w->sent, (unsigned long long)w->entries);
     world_free(w);
 }
@@ -137,7 +136,7 @@ static bool demo_check_all(void)
     bool fine = true;
 
     demo_title("Every interleaving of three sites that ask once each");
-    printf("    %-35s %-10s %-6s %9s %12s\n", "", "rule", "order", "states", "transitions");
+    printf("    %-35s %-10s %-6s %9s\n", "", "rule", "order", "states");
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
         struct check_result r;
@@ -146,8 +145,8 @@ static bool demo_check_all(void)
         if (!demo_conf(&conf, alg_list[k], DEMO_SITES))
             continue;
         r = demo_check(&conf, fifo);
-        printf("    %-35s %-10s %-6s %9llu %12llu   %s\n", conf.alg->name, cli_rule_text(&conf), fifo ? "fifo" : "any",
-               (unsigned long long)r.states, (unsigned long long)r.transitions, check_verdicts[r.verdict]);
+        printf("    %-35s %-10s %-6s %9llu   %s\n", conf.alg->name, cli_rule_text(&conf), fifo ? "fifo" : "any",
+               (unsigned long long)r.states, check_verdicts[r.verdict]);
         fflush(stdout);
         fine &= r.verdict == CHECK_HOLDS || r.verdict == CHECK_UNFINISHED;
         free(r.trace);
@@ -165,9 +164,8 @@ static void demo_counterexample(void)
     dme_conf_init(&conf, cli_algorithm("lamport"), 2, DME_EXCLUSIVE, 0);
     r = demo_check(&conf, false);
     w = world_new(&conf);
-    printf("\n    Lamport's algorithm needs a network that keeps the order. On one that does not, the verdict is "
-           "\"%s\" after "
-           "%u moves:\n\n",
+    printf("\n    Lamport's algorithm needs a network that keeps the order.\n"
+           "    On one that does not, the verdict is \"%s\" after %u moves:\n\n",
            check_verdicts[r.verdict], r.trace_length);
     for (uint32_t k = 0; k < r.trace_length; k++) {
         char line[256];
@@ -184,7 +182,7 @@ static void demo_counterexample(void)
 
 /* ---------------------------------------------------------------------------------------------------- what it costs */
 
-enum { DEMO_MEASURED = 10 };
+enum { DEMO_MEASURED = 10, DEMO_PHRASE = 24 };
 
 /* Messages per entry; negative if that could not be measured. */
 static double demo_cost(const struct dme_conf *conf, enum load_type load)
@@ -210,6 +208,20 @@ static double demo_cost(const struct dme_conf *conf, enum load_type load)
     return cost;
 }
 
+/* Prints the first phrase of a text; if that is too long, as many of its words as fit. */
+static void demo_print_phrase(const char *text)
+{
+    int len = (int)strcspn(text, ",;"), cut = DEMO_PHRASE - 3;
+
+    if (len > DEMO_PHRASE) {
+        while (text[cut] != ' ')
+            cut--;
+        printf("%.*s ..\n", cut, text);
+    } else {
+        printf("%.*s\n", len, text);
+    }
+}
+
 static void demo_measure_all(void)
 {
     char title[96];
@@ -217,17 +229,18 @@ static void demo_measure_all(void)
     snprintf(title, sizeof title, "Messages per entry, simulated: %d sites, messages take 1, a stay inside 0.1",
              DEMO_MEASURED);
     demo_title(title);
-    printf("    %-35s %-10s %7s %7s   %s\n", "", "rule", "light", "full", "the papers say");
+    printf("    %-35s %6s %6s   %s\n", "", "light", "full", "the papers say");
     for (unsigned k = 0; alg_list[k]; k++) {
         struct dme_conf conf;
 
         if (!demo_conf(&conf, alg_list[k], DEMO_MEASURED))
             continue;
-        printf("    %-35s %-10s %7.2f %7.2f   %s\n", conf.alg->name, cli_rule_text(&conf), demo_cost(&conf, LOAD_OPEN),
-               demo_cost(&conf, LOAD_CLOSED), conf.alg->cost);
+        printf("    %-35s %6.2f %6.2f   ", conf.alg->name, demo_cost(&conf, LOAD_OPEN), demo_cost(&conf, LOAD_CLOSED));
+        demo_print_phrase(conf.alg->cost);
         fflush(stdout);
     }
-    printf("\n    Light: each site asks once in 1000 on average. Full: each asks again as soon as it has left.\n\n");
+    printf("\n    Light: each site asks once in 1000 on average. Full: each asks again as soon\n"
+           "    as it has left. \"dibs list\" prints all that the papers say.\n\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------- the page */
@@ -242,8 +255,8 @@ static void demo_page(void)
     else
         printf("    Open this file: %s\n    or let \"dibs lab\" serve it, and print its address.\n", path);
     if (DEMO_HAS_SERVICE)
-        printf("    A daemon shows its locks and members there: \"dibs serve --http 127.0.0.1:7480\", then \"dibs "
-               "page-token\".\n");
+        printf("    A daemon shows its locks and members there:\n"
+               "    \"dibs serve --http 127.0.0.1:7480\", then \"dibs page-token\".\n");
     printf("\n");
 }
 
@@ -276,6 +289,9 @@ int cmd_demo(int argc, char **argv)
     demo_measure_all();
     fine &= demo_plot(plot);
     demo_page();
-    printf("Go on with   dibs list   dibs check maekawa --sites 4   dibs sim naimi-trehel --sites 100 --closed\n");
+    printf("Go on with\n"
+           "    dibs list\n"
+           "    dibs check maekawa --sites 4\n"
+           "    dibs sim naimi-trehel --sites 100 --closed\n");
     return fine ? CLI_OK : CLI_FAILED;
 }

@@ -24,7 +24,7 @@ bool demo_plot(const char *out)
            demo_run(text, sizeof text, NULL, (const char *const[]){"plot", table, "--out", out, NULL}) == 0;
     demo_close(&place);
     if (fine)
-        printf("    Messages per entry and waiting times over the load, for 25 sites, are drawn in %s\n\n", out);
+        printf("    Messages per entry and waiting times over the load, for 25 sites,\n    are drawn in %s\n\n", out);
     else
         fprintf(stderr, "dibs: the plot %s could not be drawn\n", out);
     return fine;

@@ -124,7 +124,7 @@ static bool demo_lock(const struct demo_cluster *c, unsigned member, struct demo
 {
     static const char script[] = "echo $DIBS_FENCE; cat";
 
-    printf("    $ dibs lock deploy --socket %s -- sh -c '%s' &\n", c->socket[member], script);
+    printf("    $ dibs lock deploy --socket %s \\\n          -- sh -c '%s' &\n", c->socket[member], script);
     return demo_start(
         command, DEMO_PIPES, NULL,
         (const char *const[]){"lock", "deploy", "--socket", c->socket[member], "--", "sh", "-c", script, NULL});
@@ -202,8 +202,8 @@ bool demo_service(void)
         start = demo_start_daemons(&c);
     }
     if (start == DEMO_READY) {
-        printf("    The daemons ant, bee and cat are members of a cluster, at 127.0.0.1:%u, %u and %u.\n\n", c.port[0],
-               c.port[1], c.port[2]);
+        printf("    The daemons ant, bee and cat are members of a cluster,\n    at 127.0.0.1:%u, %u and %u.\n\n",
+               c.port[0], c.port[1], c.port[2]);
         wrong = demo_two_commands(&c, &first, &second);
     }
     if (wrong) {
@@ -215,7 +215,7 @@ bool demo_service(void)
     demo_stop_daemons(&c);
     demo_close(&c.place);
     if (!wrong)
-        printf("\n    A resource refuses a smaller token than it has seen, and so a holder that comes too late.\n"
+        printf("\n    A resource refuses a smaller token than it has seen, and so a holder that\n    comes too late.\n"
                "    The daemons have ended, and their files are removed.\n\n");
     return !wrong;
 }
