@@ -53,8 +53,11 @@ fresh_root() { # SUITE-OF-DEBIAN
     apt-config dump | grep -E '^Acquire::(https?::Proxy|Check-Valid-Until)' >"$root/etc/apt/apt.conf.d/99mirror"
 }
 
-# In the root, without the environment of this shell. What runs in the background ends with it.
+# In the root, without the environment of this shell, with the file systems that a machine has: of processes, terminals and shared memory.
+# What runs in the background ends with it.
 inside() { # COMMAND...
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C \
-        unshare --mount --pid --fork --kill-child chroot "$root" sh -c 'mount -t proc proc /proc; exec "$@"' sh "$@"
+        unshare --mount --pid --fork --kill-child chroot "$root" sh -c '
+            mount -t proc proc /proc; mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /dev/pts; mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+            exec "$@"' sh "$@"
 }
