@@ -54,10 +54,12 @@ fresh_root() { # SUITE-OF-DEBIAN
 }
 
 # In the root, without the environment of this shell, with the file systems that a machine has: of processes, terminals and shared memory.
-# What runs in the background ends with it.
+# What runs in the background ends with it. If "alone" is set, it has a network of its own, in which all ports are free; this machine's ip
+# begins it, since a bare system has none.
+alone=
 inside() { # COMMAND...
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C \
-        unshare --mount --pid --fork --kill-child chroot "$root" sh -c '
+        unshare ${alone:+--net} --mount --pid --fork --kill-child sh -c '[ -z "$1" ] || ip link set lo up; shift; exec chroot "$@"' sh "$alone" "$root" sh -c '
             mount -t proc proc /proc; mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /dev/pts; mount -t tmpfs -o mode=1777 tmpfs /dev/shm
             exec "$@"' sh "$@"
 }
