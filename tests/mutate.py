@@ -39,7 +39,7 @@ PARTS = 20
 TESTS = ("test_checker", "test_checker_tasks", "test_checker_search", "test_checker_walk", "test_canon")  # programs
 FEW = 6000  # states of a check that every mutant has to pass
 CC = shlex.split(os.environ.get("CC", "cc"))
-FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-DDIBS_VERSION=\"mutant\"", "-Isrc", "-Iinclude", "-Isrc/check", "-O1", "-g0", "-w", "-pthread"]
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-DDIBS_VERSION=\"mutant\"", "-Isrc", "-Iinclude", "-isystem", "build/libraft/usr/include", "-Isrc/check", "-O1", "-g0", "-w", "-pthread"]
 
 # What is left alone: memory that is given back or read ahead, times, and texts of assertions. None of these is part of a verdict.
 LEFT_ALONE = re.compile(r"\bfree\(|_free\(|space_forget\(|_destroy\(|prefetch|AHEAD|progress|seconds|steps|memory|assert\(|clock_gettime|munmap|madvise|fprintf|snprintf")

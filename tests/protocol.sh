@@ -55,7 +55,8 @@ rm -f "$dir/out"
     section Limits | sed -n 's/^| .* | \([0-9]*\) | `\([A-Z_]*\)` |$/    if (\2 != \1) printf("\2 is %lld, not \1\\n", (long long)\2);/p'
     echo '    return 0; }'
 } >"$dir/limits.c"
-[ "$(grep -c printf "$dir/limits.c")" -ge 16 ] && ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -Iinclude -o "$dir/limits" "$dir/limits.c" 2>"$dir/err" &&
+# shellcheck disable=SC2086 # a list of words
+[ "$(grep -c printf "$dir/limits.c")" -ge 16 ] && ${CC:-cc} -std=c11 -D_GNU_SOURCE $includes -o "$dir/limits" "$dir/limits.c" 2>"$dir/err" &&
     "$dir/limits" >"$dir/out" && [ ! -s "$dir/out" ]
 tell $? "every limit has the value of its constant"
 rm -f "$dir/out" "$dir/err"

@@ -14,7 +14,7 @@ fi
 sanitized="-O1 -g -fsanitize=address -Itests"
 compile() { # FILE TO
     # shellcheck disable=SC2086 # a list of words
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -Iinclude $sanitized -c -o "$2" "$1"
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE $includes $sanitized -c -o "$2" "$1"
 }
 
 for file in src/member/agree*.c src/member/journal.c src/member/view.c src/member/settings.c src/base/plain.c src/base/bytes.c src/base/memory.c tests/test_agree*.c; do
@@ -25,7 +25,7 @@ some_test_fails() { # FILE: with its planted object in the place of the real one
     rest=$(find "$dir" -name '*.o' ! -name "$(basename "$1" .c).o" ! -name 'test_*')
     for test in test_agree_shield test_agree test_agree_library; do
         # shellcheck disable=SC2086 # a list of words
-        ${CC:-cc} -fsanitize=address -o "$dir/test" "$dir/$test.o" $rest build/release/libdme.a -lraft -lcmocka || return 1
+        ${CC:-cc} -fsanitize=address -o "$dir/test" "$dir/$test.o" $rest build/release/libdme.a ${LDLIBS:--lraft} -lcmocka || return 1
         if ! ASAN_OPTIONS=detect_leaks=0 timeout 300 "$dir/test" >"$dir/said" 2>&1; then
             sed -n 's/^not ok [0-9]* - /# /p; s/^==.*ERROR: AddressSanitizer: \([^ ]*\).*/# \1/p' "$dir/said" | head -n 3
             return 0

@@ -70,6 +70,9 @@ program_objects() {
     done
 }
 
+# Where headers are. The third is there if ./run has unpacked libraft, since the system has another one.
+includes="-Isrc -Iinclude -isystem build/libraft/usr/include"
+
 # A planted bug: $dir/planted.o is the object of the file with the bug in it.
 plant_object() { # FILE SED FLAG...
     planted=$1
@@ -79,7 +82,8 @@ plant_object() { # FILE SED FLAG...
         return 1
     fi
     shift 2
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -DDIBS_VERSION='"planted"' -Isrc -Iinclude -I"$(dirname "$planted")" "$@" \
+    # shellcheck disable=SC2086 # a list of words
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -DDIBS_VERSION='"planted"' $includes -I"$(dirname "$planted")" "$@" \
         -c -o "$dir/planted.o" "$dir/planted.c"
 }
 
