@@ -1,11 +1,12 @@
 /* A connection of the daemon (serve/stream.h): what comes in is read in turns, what does not go out at once goes out later, and the
  * end of the other side is told. The other side is the test itself, through a pair of sockets.
- * Invariant: I31. */
+ * Invariants: I20, I31. */
 #include "test.h"
 
 #include "serve/stream.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -289,6 +290,76 @@ static void the_end_of_the_other_side_is_told_once_and_is_a_goodbye(void **state
     assert_int_equal(ends, 1);
 }
 
+/* From now on, system calls with the stream's descriptor meet this file instead. What was its socket is `spare`, if the caller wants it. */
+static int take_socket_away(const char *path, int flags)
+{
+    int file = open(path, flags), fd, spare;
+
+    assert_int_equal(uv_fileno((uv_handle_t *)&stream->uv.pipe, &fd), 0);
+    spare = dup(fd);
+    assert_true(file >= 0 && spare >= 0);
+    assert_int_equal(dup2(file, fd), fd);
+    close(file);
+    return spare;
+}
+
+static void until_it_ends(void)
+{
+    for (unsigned k = 0; k < 4 && !ends; k++)
+        go_around();
+    assert_int_equal(ends, 1);
+}
+
+static void a_broken_pipe_is_a_goodbye(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    shutdown(other, SHUT_RDWR);
+    stream_write(stream, (const uint8_t *)"x", 1);
+    until_it_ends();
+    assert_true(goodbye);
+}
+
+/* The other side has closed its end, and has not read all that it was told. */
+static void a_reset_of_a_unix_socket_is_a_goodbye(void **state)
+{
+    (void)state;
+    stream_read(stream, true);
+    stream_write(stream, (const uint8_t *)"x", 1);
+    close(other);
+    until_it_ends();
+    assert_true(goodbye);
+    other = -1;
+}
+
+/* The other side goes on, and believes in its locks: I20. */
+static void an_error_of_this_side_is_no_goodbye(void **state)
+{
+    int spare;
+
+    (void)state;
+    spare = take_socket_away("/dev/full", O_WRONLY);
+    stream_write(stream, (const uint8_t *)"x", 1); /* ENOSPC */
+    until_it_ends();
+    assert_false(goodbye);
+    close(spare);
+}
+
+static void an_error_of_reading_is_no_goodbye(void **state)
+{
+    int spare;
+
+    (void)state;
+    stream_read(stream, true);
+    go_around();
+    spare = take_socket_away("/", O_RDONLY);
+    hear_bytes(1);
+    until_it_ends(); /* EISDIR */
+    assert_int_equal(got, 0);
+    assert_false(goodbye);
+    close(spare);
+}
+
 static void a_turn_without_events_is_none(void **state)
 {
     uint64_t took_ms = 7, cpu_ms = 7;
@@ -336,6 +407,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stream_that_is_not_read_keeps_its_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(what_does_not_go_out_at_once_goes_out_later, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_of_the_other_side_is_told_once_and_is_a_goodbye, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_broken_pipe_is_a_goodbye, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_reset_of_a_unix_socket_is_a_goodbye, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_of_this_side_is_no_goodbye, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_of_reading_is_no_goodbye, setup, teardown),
         cmocka_unit_test_setup_teardown(a_turn_without_events_is_none, setup, teardown),
         cmocka_unit_test_setup_teardown(processor_time_is_told_from_time, setup, teardown),
     };

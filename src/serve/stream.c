@@ -42,14 +42,22 @@ static void stream_gone(uv_handle_t *handle)
     slab_free(s);
 }
 
-/* Only the other process can end a connection over a Unix socket, or the kernel when that process ends. Over TCP with
- * TLS only close_notify proves that the other side has ended it: an attacker on the path can forge a FIN or a reset.
- * Over plain TCP, which is on loopback, an orderly end (UV_EOF) counts as the other side's, and a reset does not. */
+/* A connection over a Unix socket is ended by the other process, or by the kernel when that process ends: this side reads the end,
+ * or is told of a reset or a broken pipe. Any other error is one of this side, as when the system has no memory, and proves nothing. Over
+ * TCP with TLS only close_notify proves that the other side has ended it: an attacker on the path can forge a FIN or a reset. Over plain
+ * TCP, which is on loopback, an orderly end (UV_EOF) counts as the other side's, and a reset does not. */
+static bool stream_is_goodbye(const struct stream *s, int error)
+{
+    if (s->tls)
+        return tls_is_over(s->tls) && !*tls_why(s->tls);
+    return error == UV_EOF || (s->uv.any.type != UV_TCP && (error == UV_ECONNRESET || error == UV_EPIPE));
+}
+
 static void stream_ended(struct stream *s, int error)
 {
     if (s->closing)
         return;
-    s->goodbye = s->uv.any.type != UV_TCP || (s->tls ? tls_is_over(s->tls) && !*tls_why(s->tls) : error == UV_EOF);
+    s->goodbye = stream_is_goodbye(s, error);
     s->on_end(s);
 }
 
