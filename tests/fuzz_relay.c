@@ -53,11 +53,12 @@ enum { CHANNELS = 4 };
 struct fuzz_end {
     struct mux_channel *mux;
     uint32_t serial, sent, got, taken;
+    bool finished;
 };
 
 static struct mux side[2];
 static struct fuzz_end end_of[2][CHANNELS];
-static uint32_t serials;
+static uint32_t serials, ended_at[256]; /* of a channel: how many bytes the member has sent when it closed it */
 
 static uint8_t fuzz_byte(uint32_t serial, unsigned from, uint32_t k)
 {
@@ -71,6 +72,13 @@ static struct fuzz_end *fuzz_end_of(unsigned s, const struct mux_channel *mux)
             return &end_of[s][k];
     FUZZ_EXPECT(false, "side %u has no such channel", s);
     return NULL;
+}
+
+static void fuzz_end(unsigned s, const struct fuzz_end *x, enum mux_how how)
+{
+    if (s == 1)
+        ended_at[x->serial] = x->sent;
+    mux_close(&side[s], x->mux, how);
 }
 
 static void fuzz_hear(unsigned s, const struct mux_event *e)
@@ -92,7 +100,10 @@ static void fuzz_hear(unsigned s, const struct mux_event *e)
         FUZZ_EXPECT(e->bytes[k] == fuzz_byte(x->serial, !s, x->got++), "byte %u of channel %u", x->got, x->serial);
     FUZZ_EXPECT(x->got - x->taken <= MUX_WINDOW, "%u bytes are kept", x->got - x->taken);
     if (e->type == MUX_CLOSED) {
-        mux_close(&side[s], x->mux, MUX_BROKEN);
+        if (x->finished) /* all that was sent before the other side's end has come */
+            FUZZ_EXPECT(x->got == ended_at[x->serial], "%u bytes of channel %u", x->got, x->serial);
+        else
+            fuzz_end(s, x, MUX_BROKEN);
         *x = (struct fuzz_end){0};
     }
 }
@@ -143,18 +154,24 @@ static void fuzz_pair(struct fuzz_input in)
             break;
         case 2:
         case 3:
-            if (x->mux)
+            if (x->mux && !x->finished)
                 fuzz_send(s, x, 1 + (size_t)how * how / 2);
             break;
         case 4:
-            if (x->mux && x->got > x->taken) {
+            if (x->mux && !x->finished && x->got > x->taken) {
                 mux_took(&side[s], x->mux, x->got - x->taken);
                 x->taken = x->got;
             }
             break;
         case 5:
-            if (x->mux && how < 64) {
-                mux_close(&side[s], x->mux, MUX_LEFT);
+            if (x->mux && how < 32 && s == 0 && !x->finished) {
+                mux_finish(&side[s], x->mux, MUX_LEFT);
+                x->finished = true;
+            } else if (x->mux && x->finished && how < 48) { /* it does not want the rest any more */
+                x->mux->user = NULL;
+                *x = (struct fuzz_end){0};
+            } else if (x->mux && !x->finished && how < 64) {
+                fuzz_end(s, x, MUX_LEFT);
                 *x = (struct fuzz_end){0};
             }
             break;

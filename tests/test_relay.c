@@ -223,6 +223,50 @@ static void both_may_close_at_once(void **state)
     assert_int_equal(agent.count + member.count, 0);
 }
 
+/* A client that sends no more has its answers, and is not confused with the next one. */
+static void a_side_that_sends_no_more_may_take_the_rest(void **state)
+{
+    struct mux_channel *a, *b, *there = opened(&a);
+    struct mux_event e;
+
+    (void)state;
+    mux_finish(&agent, a, MUX_LEFT);
+    mux_send(&member, there, (const uint8_t *)"answer", 6);
+    carry(&agent, &member);
+    e = next(&member);
+    assert_true(e.type == MUX_CLOSED && e.how == MUX_LEFT);
+    mux_close(&member, there, MUX_BROKEN);
+    carry(&member, &agent);
+    e = next(&agent);
+    assert_int_equal(e.type, MUX_BYTES);
+    assert_ptr_equal(e.channel->user, &agent);
+    assert_memory_equal(e.bytes, "answer", 6);
+    assert_int_equal(agent.count, 1);
+    e = next(&agent);
+    assert_int_equal(e.type, MUX_CLOSED);
+    assert_ptr_equal(e.channel->user, &agent);
+    assert_int_equal(agent.count + member.count, 0);
+    assert_int_equal(bytes_len(&agent.out), 0); /* there is nothing to be answered */
+    opened(&b);
+    assert_ptr_equal(a, b);
+}
+
+static void a_side_that_wants_the_rest_no_more_is_not_told(void **state)
+{
+    struct mux_channel *a, *there = opened(&a);
+
+    (void)state;
+    mux_finish(&agent, a, MUX_DEAD);
+    a->user = NULL;
+    mux_send(&member, there, (const uint8_t *)"answer", 6);
+    carry(&agent, &member);
+    assert_int_equal(next(&member).type, MUX_CLOSED);
+    mux_close(&member, there, MUX_BROKEN);
+    carry(&member, &agent);
+    assert_int_equal(next(&agent).type, MUX_NOTHING);
+    assert_int_equal(agent.count, 0);
+}
+
 static void there_are_so_many_channels_and_no_more(void **state)
 {
     struct mux_channel *c = NULL;
@@ -436,6 +480,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_number_is_used_again_when_both_have_closed_it, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_of_a_channel_says_how, setup, teardown),
         cmocka_unit_test_setup_teardown(both_may_close_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_side_that_sends_no_more_may_take_the_rest, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_side_that_wants_the_rest_no_more_is_not_told, setup, teardown),
         cmocka_unit_test_setup_teardown(there_are_so_many_channels_and_no_more, setup, teardown),
         cmocka_unit_test(what_contradicts_the_protocol_is_an_error),
         cmocka_unit_test_setup_teardown(when_the_connection_ends_nothing_is_known_of_the_clients, setup, teardown),

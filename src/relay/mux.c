@@ -113,11 +113,16 @@ struct mux_channel *mux_open(struct mux *m, const char *who, size_t len, void *u
 
 void mux_close(struct mux *m, struct mux_channel *c, enum mux_how how)
 {
+    c->user = NULL;
+    mux_finish(m, c, how);
+}
+
+void mux_finish(struct mux *m, struct mux_channel *c, enum mux_how how)
+{
     uint8_t byte = (uint8_t)how;
 
-    assert(c->used && !c->said);
+    assert(c->used && !c->said && !(c->user && c->heard));
     c->said = true;
-    c->user = NULL;
     ring_cut(&c->in_turn);
     mux_frame(m, FRAME_CLOSE, c->number, &byte, 1);
     mux_end(m, c);
@@ -244,7 +249,7 @@ static const char *mux_take_open(struct mux *m, uint32_t number, struct mux_even
 
 static const char *mux_take_bytes(struct mux_channel *c, struct mux_event *e)
 {
-    if (c->said) /* what was sent before the other side knew of the end */
+    if (c->said && !c->user) /* what was sent before the other side knew of the end */
         return NULL;
     if (e->len > c->window)
         return "more bytes than the channel has credit for";
@@ -273,10 +278,9 @@ static const char *mux_take_close(struct mux *m, struct mux_channel *c, struct m
     if (e->bytes[0] > MUX_DEAD)
         return "an end of no known sort";
     c->heard = true;
-    if (c->said) {
-        mux_end(m, c);
+    mux_end(m, c);
+    if (c->said && !c->user)
         return NULL;
-    }
     e->type = MUX_CLOSED;
     e->channel = c;
     e->how = (enum mux_how)e->bytes[0];

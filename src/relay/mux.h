@@ -18,7 +18,8 @@
  * passed on. So a client that does not read stops its own channel only, and the bytes that a side keeps for a channel are bounded.
  *
  * *End.* Either side may close a channel. It sends CLOSE, ignores what still comes, and waits for the other side's CLOSE. The number is
- * free when both have been sent. So no frame of an earlier channel is taken for one of a later channel with the same number.
+ * free when both have been sent. So no frame of an earlier channel is taken for one of a later channel with the same number. A side that only
+ * has nothing more to send may take what still comes, until the other side's CLOSE (mux_finish).
  *
  * What contradicts this is an error, and the connection has to be closed (mux_next, MUX_WRONG). */
 #ifndef DIBS_RELAY_MUX_H
@@ -86,7 +87,7 @@ struct mux_event {
     struct mux_channel *channel; /* OPENED, BYTES, CLOSED */
     const uint8_t *bytes;        /* OPENED, BYTES: until the next call of mux_next or mux_input */
     size_t len;
-    enum mux_how how;     /* CLOSED; to be answered by mux_close */
+    enum mux_how how;     /* CLOSED; to be answered by mux_close, unless mux_finish has ended the channel */
     enum mux_state state; /* PONGED */
 };
 
@@ -108,6 +109,9 @@ struct mux_channel *mux_ready(struct mux *m);
 void mux_took(struct mux *m, struct mux_channel *c, size_t len);
 /* Ends the channel; `c` is not to be used any more. */
 void mux_close(struct mux *m, struct mux_channel *c, enum mux_how how);
+/* The same, but BYTES that still come are told, and then CLOSED, while `c->user` is not null. They cannot be credited any more. After CLOSED,
+ * `c` is not to be used any more. */
+void mux_finish(struct mux *m, struct mux_channel *c, enum mux_how how);
 /* The connection has ended, in whatever way: MUX_CLOSED for each channel, one after the other. The other side has said nothing about it, so
  * it is MUX_BROKEN. Returns false if there are no more. */
 bool mux_lost(struct mux *m, struct mux_event *event);
