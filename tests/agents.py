@@ -65,6 +65,21 @@ while answers < sent - 1 and good:
             break
 tell(good and answers == sent - 1, "when it reads, all answers are there, in order")
 
+# A client that has ended its sending side has all answers, as at a member.
+for count in (1, 200):
+    half = socket.socket(socket.AF_UNIX)
+    half.settimeout(60)
+    half.connect(place)
+    half.sendall(b"PING\r\n" * count)
+    half.shutdown(socket.SHUT_WR)
+    said = b""
+    while True:
+        piece = half.recv(65536)
+        if not piece:
+            break
+        said += piece
+    tell(said == b"+PONG\r\n" * count, "a client that sends %d requests and ends its sending side has the answers" % count)
+
 # Bytes that are no frames: the member closes the connection, and goes on.
 if len(sys.argv) > 3:
     host, port = sys.argv[3].rsplit(":", 1)
@@ -84,6 +99,21 @@ if len(sys.argv) > 3:
             break
         said += piece
     tell(said == b"+OK\r\n", "and so is one that does not wait for the answer to AGENT")
+
+    # The frames of a client that asks and ends at once may come together: its question is answered, and then the channel ends.
+    brief = socket.create_connection((host, int(port)))
+    brief.settimeout(60)
+    brief.sendall(b"AGENT 1 brief\r\n")
+    assert brief.recv(5) == b"+OK\r\n"
+    brief.sendall(struct.pack(">BBHI", 1, 0, 0, 0) + struct.pack(">BBHI", 2, 0, 6, 0) + b"PING\r\n" + struct.pack(">BBHI", 3, 0, 1, 0) + b"\x01")
+    expected = struct.pack(">BBHI", 2, 0, 7, 0) + b"+PONG\r\n" + struct.pack(">BBHI", 3, 0, 1, 0) + b"\0"
+    said = b""
+    while len(said) < len(expected):
+        piece = brief.recv(100)
+        if not piece or not expected.startswith(said + piece):
+            break
+        said += piece
+    tell(said == expected, "a channel whose client asks and ends at once has its answer")
 
     # Channels need no descriptors, but there are not more clients than descriptors.
     crowd = socket.create_connection((host, int(port)))

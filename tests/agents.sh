@@ -53,6 +53,22 @@ has_begun() { # FILE
     grep -q begun "$dir/$1"
 }
 
+run_python() { # NAME COMMAND...
+    name=$1
+    shift
+    timeout 300 "$@" >"$dir/py.out" 2>"$dir/py.err"
+    [ $? = 0 ] && [ ! -s "$dir/py.err" ]
+    tell $? "$name"
+    sed 's/^/# /' "$dir/py.err"
+    while read -r line; do
+        case $line in
+        "ok - "*) tell 0 "${line#ok - }" ;;
+        "not ok - "*) tell 1 "${line#not ok - }" ;;
+        *) echo "$line" ;;
+        esac
+    done <"$dir/py.out"
+}
+
 start ant bee cat
 until_true all_ready
 tell $? "three members come together"
@@ -280,17 +296,24 @@ started="$started $!"
 "$DIBS" serve --agent --socket "$dir/plain" --name plain --connect "127.0.0.1:$((base + 20))" 2>>"$dir/plain.log" &
 started="$started $!"
 until_true is_ready plain
-timeout 300 python3 tests/agents.py "$dir/plain" "$DIBS" "127.0.0.1:$((base + 20))" >"$dir/py.out" 2>"$dir/py.err"
-[ $? = 0 ] && [ ! -s "$dir/py.err" ]
-tell $? "the client that does not read has come to its end"
-sed 's/^/# /' "$dir/py.err"
-while read -r line; do
-    case $line in
-    "ok - "*) tell 0 "${line#ok - }" ;;
-    "not ok - "*) tell 1 "${line#not ok - }" ;;
-    *) echo "$line" ;;
-    esac
-done <"$dir/py.out"
+run_python "the client that does not read has come to its end" python3 tests/agents.py "$dir/plain" "$DIBS" "127.0.0.1:$((base + 20))"
+
+# ---- a write to a client's socket fails for want of memory, which is no goodbye of the client
+
+if [ "${MODE:-release}" = release ]; then
+    ${CC:-cc} -O1 -shared -fPIC -o "$dir/spoil.so" tests/spoil.c
+    tell $? "writes can be made to fail"
+    pair="short=127.0.0.1:$((base + 22)),tall=127.0.0.1:$((base + 23))" # a daemon alone vouches in another way
+    serve tall --name tall --members "$pair" --lease 3000
+    LD_PRELOAD="$dir/spoil.so" "$DIBS" serve --socket "$dir/short" --data "$dir/short.data" --name short --members "$pair" --lease 3000 --clients "127.0.0.1:$((base + 21))" 2>>"$dir/short.log" &
+    short=$!
+    LD_PRELOAD="$dir/spoil.so" "$DIBS" serve --agent --socket "$dir/scant" --name scant --connect "127.0.0.1:$((base + 21))" 2>>"$dir/scant.log" &
+    scant=$!
+    started="$started $short $scant"
+    until_true is_ready short && until_true is_ready scant
+    run_python "a member that cannot write to a client" python3 tests/broken.py "$dir/short" "$dir/short" "$short"
+    run_python "an agent that cannot write to a client" python3 tests/broken.py "$dir/short" "$dir/scant" "$scant"
+fi
 
 # ---- what is no agent, and what is no member
 

@@ -2,8 +2,11 @@
 """Connections that break, as daemons and clients see it, in plain sockets. A lock that a daemon has vouched for (CONFIRM)
 goes to nobody else before the time is over, unless its client has said goodbye.
 
-  broken.py SOCKET PORT     a daemon's Unix socket, and its port for clients; prints "ok" or "not ok", and what it is about"""
+  broken.py SOCKET PORT       a daemon's Unix socket, and its port for clients; prints "ok" or "not ok", and what it is about
+  broken.py SOCKET PLACE PID  the Unix socket of a daemon, and that of a daemon or agent PID with tests/spoil.c in it"""
 
+import os
+import signal
 import socket
 import struct
 import sys
@@ -87,7 +90,22 @@ def is_silent_and_loses(daemon, where, local):
     return late and kept and lost.startswith("-LOST") and "not confirmed" in lost
 
 
+def is_told_nothing(pid, client):
+    """The daemon cannot write its answer to this client, which is there and could read it: the daemon ends the connection."""
+    os.kill(pid, signal.SIGUSR2)
+    client.send("PING")
+    try:
+        client.read()
+    except EOFError:
+        return
+    raise AssertionError("the write did not fail")
+
+
 def main():
+    if len(sys.argv) > 3:
+        spoil = lambda client: is_told_nothing(int(sys.argv[3]), client)
+        tell(waits_for_what_was_vouched(sys.argv[1], sys.argv[2], "spoiled", spoil), "a write that fails says nothing about the client: what was vouched for lingers")
+        return
     unix, tcp = sys.argv[1], ("127.0.0.1", int(sys.argv[2]))
     nonsense = lambda client: client.send("*1\r\n:4")
 

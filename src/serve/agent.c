@@ -5,7 +5,7 @@
  * and resume them there. Clients that come while there is no member wait for HOLD_MS, and are then told why.
  *
  * It keeps nothing and decides nothing about locks. What it says about a client that has gone is what the kernel says: the end of a
- * Unix socket is the client's own, and a process has ended or not. */
+ * Unix socket is the client's own (stream.c: `goodbye`), and a process has ended or not. */
 #include "agent.h"
 
 #include "log.h"
@@ -65,7 +65,8 @@ struct agent_local {
     struct agent_daemon *agent;
     struct stream *stream;
     struct agent_uplink *uplink; /* or null: there is no member yet */
-    struct mux_channel *channel; /* or null: there is no member, or it has ended it */
+    struct mux_channel *channel; /* or null: there is no member, or one of both has ended it */
+    struct mux_channel *last;    /* .. the client has, and the member's last answers may come; or null */
     pid_t process;
     char who[MUX_WHO_MAX + 1];
     struct bytes rest; /* of the client, not sent yet */
@@ -115,18 +116,29 @@ static void agent_forget(struct agent_local *c)
     ring_cut(&c->in_ended);
     bytes_free(&c->rest);
     bytes_free(&c->out);
+    if (c->last)
+        c->last->user = NULL;
     stream_close(c->stream);
     slab_free(c);
 }
 
-/* The client has gone. */
+/* The client has gone, or its connection has broken. A client that has only ended its sending side may still read: it is told what the member
+ * answers until the member has ended the channel, too. */
 static void agent_part(struct agent_local *c)
 {
     struct agent_uplink *u = c->uplink;
 
-    if (c->channel)
-        mux_close(&u->mux, c->channel, c->process && serve_is_dead(c->process) ? MUX_DEAD : MUX_LEFT);
-    agent_forget(c);
+    if (c->channel && c->stream->goodbye) {
+        mux_finish(&u->mux, c->channel, c->process && serve_is_dead(c->process) ? MUX_DEAD : MUX_LEFT);
+        c->last = c->channel;
+        c->channel = NULL;
+        ring_cut(&c->in_ended);
+        stream_read(c->stream, false);
+    } else {
+        if (c->channel)
+            mux_close(&u->mux, c->channel, MUX_BROKEN);
+        agent_forget(c);
+    }
     if (u)
         agent_flush(u);
 }
@@ -419,8 +431,9 @@ static void agent_hear(struct agent_uplink *u, const struct mux_event *e)
         agent_pass_down(c);
         break;
     case MUX_CLOSED:
-        mux_close(&u->mux, c->channel, MUX_BROKEN);
-        c->channel = NULL;
+        if (c->channel)
+            mux_close(&u->mux, c->channel, MUX_BROKEN);
+        c->channel = c->last = NULL;
         c->closing = true;
         ring_cut(&c->in_ended);
         if (!c->stream->writing && bytes_len(&c->out) == 0)
@@ -713,7 +726,7 @@ static void agent_stop(uv_signal_t *signal, int number)
 
     if (a->serve->stopping)
         return;
-    serve_log(a->serve, "%s: ends; locks of its clients are released, but those of kept sessions", strsignal(number));
+    serve_log(a->serve, "%s: ends; its clients have to come again", strsignal(number));
     notify_manager("STOPPING=1");
     agent_close(a);
 }

@@ -184,6 +184,11 @@ static void relay_hear(struct relay *r, const struct mux_event *e)
             s, (struct node_input){.type = NODE_CLIENT_BYTES, .client = ch->client, .bytes = e->bytes, .len = e->len});
         break;
     case MUX_CLOSED:
+        /* What the client has said before is answered: it may still read. That may end the channel. */
+        if (e->how != MUX_BROKEN && bytes_len(&ch->client->out))
+            serve_do(s);
+        if (e->channel->user != ch)
+            break;
         relay_part(ch, e->how == MUX_BROKEN ? NODE_CLIENT_BROKEN : NODE_CLIENT_CLOSED, e->how == MUX_DEAD);
         break;
     default:
