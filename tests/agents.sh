@@ -295,6 +295,7 @@ tell $? "the member comes back again"
 started="$started $!"
 "$DIBS" serve --agent --socket "$dir/plain" --name plain --connect "127.0.0.1:$((base + 20))" 2>>"$dir/plain.log" &
 started="$started $!"
+echo $! >"$dir/plain.pid"
 until_true is_ready plain
 run_python "the client that does not read has come to its end" python3 tests/agents.py "$dir/plain" "$DIBS" "127.0.0.1:$((base + 20))"
 
@@ -347,6 +348,108 @@ daemon.terminate()
 stopping = heard.recv(1000)
 sys.exit(not (ready.startswith(b"READY=1\n") and status.startswith(b"STATUS=an agent of 127.0.0.1:") and stopping == b"STOPPING=1" and daemon.wait() == 0))' "$DIBS" "$dir/agent.conf"
 tell $? "as a service of systemd, with a configuration file, an agent says when it is ready, which member it has, and that it ends"
+
+# ---- what an agent may be told, one option after the other: all that "dibs serve" knows
+
+few="--agent --connect 127.0.0.1:7"
+for option in "--members ant=127.0.0.1:1" "--listen 127.0.0.1:8" "--clients 127.0.0.1:8" "--data $dir/none.data" "--lease 2000" "--deadlock-after 500" "--expiry optional" "--audit $dir/trail" "--audit-scope locks" "--algorithm maekawa" "--slots-algorithm central"; do
+    # shellcheck disable=SC2086 # words
+    rejects "${option%% *}: that is for members; an agent (--connect) is none" serve $few $option --check-config
+    refused="${refused:-} ${option%% *}"
+done
+# shellcheck disable=SC2086
+rejects "an agent (--connect) is no member: members, policies and rules are settings of these" serve $few --join --check-config
+printf 'connect 127.0.0.1:7\ndata /var/lib/dibs\n' >"$dir/data.conf"
+rejects "$dir/data.conf:2: that is for members; an agent (--connect) is none" serve --config "$dir/data.conf" --check-config
+for option in "--name unit" "--socket $dir/none" "--socket-group $(id -gn)" "--key $dir/farm" "--memory-max 64M" "--http 127.0.0.1:8" "--log-level debug" "--log-format json"; do
+    # shellcheck disable=SC2086
+    "$DIBS" serve $few $option --check-config >"$dir/out" 2>&1
+    tell $? "an agent may have ${option%% *}"
+    granted="${granted:-} ${option%% *}"
+done
+# Those that the suites have elsewhere: certificates are in certs.sh.
+"$DIBS" serve --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort >"$dir/options"
+# shellcheck disable=SC2086
+printf '%s\n' $refused $granted --join --cert --cert-key --ca --agent --connect --config --check-config | sort -u >"$dir/tried"
+diff "$dir/options" "$dir/tried" >"$dir/out"
+tell $? "every option of dibs serve was tried at an agent"
+# shellcheck disable=SC2086
+rejects "--connect: \"ant=127.0.0.1:7\": the name is that in a member's certificate, and there is no --cert" serve --agent --connect ant=127.0.0.1:7 --check-config
+
+kill -HUP "$(cat "$dir/plain.pid")"
+has_nothing_to_read() {
+    grep -q 'SIGHUP: there is no key and no certificate to be read again' "$dir/plain.log"
+}
+until_true has_nothing_to_read && ! grep -q 'was read again' "$dir/plain.log"
+tell $? "SIGHUP at an agent without a key says that there is nothing to be read"
+
+# ---- HTTP
+
+get() { # PATH [METHOD]: the status, then the body
+    python3 -c '
+import http.client, sys
+c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=60)
+c.request(sys.argv[3], sys.argv[2])
+r = c.getresponse()
+print(r.status)
+print(r.read().decode(), end="")' $((base + 24)) "$1" "${2:-GET}" >"$dir/http" 2>&1
+}
+first_line_is() { # LINE
+    [ "$(sed 1q "$dir/http")" = "$1" ]
+}
+is_healthy() {
+    get /healthz && first_line_is 200
+}
+is_ill() {
+    get /healthz && first_line_is 503
+}
+counts() { # SAMPLE VALUE
+    python3 tests/metrics.py $((base + 24)) >"$dir/out" 2>&1 && grep -qxF "$1 $2" "$dir/out"
+}
+serve deaf --name deaf --clients "127.0.0.1:$((base + 25))"
+until_true is_ready deaf
+"$DIBS" serve --agent --socket "$dir/told" --name told --connect "127.0.0.1:$((base + 25))" --http "127.0.0.1:$((base + 24))" 2>>"$dir/told.log" &
+started="$started $!"
+told=$!
+until_true is_healthy
+tell $? "/healthz of an agent that has a member"
+"$DIBS" lock a --socket "$dir/told" -- true && counts dibs_agent_ready 1 && counts dibs_agent_connections 1 && counts dibs_agent_channels 0 && counts dibs_agent_clients_total 1 &&
+    counts dibs_agent_lost_members_total 0 && grep -q "^dibs_agent_member_seconds{place=\"127.0.0.1:$((base + 25))\"} " "$dir/out"
+tell $? "/metrics of an agent: its member, connections, channels and clients"
+export place="$dir/told"
+timeout 60 python3 -c '
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(os.environ["place"])
+s.sendall(b"PING\r\n")
+assert s.recv(100) == b"+PONG\r\n"
+print("begun", flush=True)
+sys.stdin.read()' <"$dir/go" >"$dir/stays.out" 2>&1 &
+stays=$!
+started="$started $stays"
+exec 8<>"$dir/go"
+until_true has_begun stays.out
+counts dibs_agent_channels 1 && counts dibs_agent_clients 1
+tell $? ".. a client that stays has a channel"
+kill_daemon deaf
+until_true is_ill && grep -q 'this agent reaches no member; the last one was 127.0.0.1' "$dir/http" && counts dibs_agent_ready 0 && counts dibs_agent_lost_members_total 1 && counts dibs_agent_clients 0
+tell $? "when its member is lost, an agent is not healthy, and says why"
+get /status.json && first_line_is 404 && get /metrics POST && first_line_is 405
+tell $? "there is nothing else"
+kill "$told"
+wait "$told"
+tell $? "an agent with HTTP ends when it is told to"
+exec 8>&-
+
+# ---- memory
+
+"$DIBS" serve --agent --socket "$dir/tight" --name tight --memory-max 8M --connect "127.0.0.1:$((base + 20))" 2>>"$dir/tight.log" &
+started="$started $!"
+until_true is_ready tight
+echo "# the agent has $(awk '{print 4 * ($2 - $3)}' "/proc/$!/statm") KB of memory of its own"
+run_python "clients that read nothing, at an agent with little memory" python3 tests/agents_memory.py "$dir/tight" "$DIBS"
+grep -q 'is a client whose buffers do not fit' "$dir/tight.log"
+tell $? "the log of the agent says why some were cut off"
 
 rejects "--agent: of which members? say where they accept clients with --connect" serve --agent --check-config
 rejects "--members: that is for members; an agent (--connect) is none" serve --agent --connect 127.0.0.1:7 --members "$members" --name ant --check-config

@@ -295,6 +295,41 @@ tell $? "libdibs: another daemon is refused"
 [ "$(LD_DEBUG=files "$dir/program" "$dir/bee" 2>"$dir/loaded")" = "0 locked" ] && ! grep -q "libssl" "$dir/loaded"
 tell $? "libdibs: OpenSSL is not loaded for a Unix socket"
 
+# ------------------------------------------------------------------------------------------------- an agent with one
+
+agent() { # NAME PLACES FILE...: an agent that proves by this certificate who it is
+    name=$1 connect=$2
+    shift 2
+    # shellcheck disable=SC2046
+    "$DIBS" serve --agent --socket "$dir/$name" --name "$name" --connect "$connect" $(with "$@") 2>>"$dir/$name.log" &
+    started="$started $!"
+    echo $! >"$dir/$name.pid"
+}
+agent local "cat=$cat,$bee" ci # of bee, the certificate has the address
+until_true is_ready local
+tell $? "an agent proves by a certificate who it is, and verifies its member's"
+"$DIBS" lock --socket "$dir/local" build-3 -- "$DIBS" holders build-3 --socket "$dir/bee" >"$dir/out" && grep -q 'from 127.0.0.1, cert:ci, agent local: user' "$dir/out"
+tell $? "holders shows its name, and the user of its machine"
+says 114 "cert:ci has not the right lock for \"deploy\", by the rule in $dir/rules.conf:2" "$DIBS" lock deploy --socket "$dir/local" -- true
+kill -HUP "$(cat "$dir/local.pid")"
+until_true grep -q 'SIGHUP: the certificate was read again, for connections to come' "$dir/local.log" && is_ready local
+tell $? "SIGHUP makes an agent read its certificate again"
+end_daemon local
+agent wrong "ant=$bee" ci
+until_true grep -qF 'than "ant"' "$dir/wrong.log" && ! is_ready wrong
+tell $? "an agent does not use a member whose certificate has another name"
+end_daemon wrong
+agent alien "$bee" false theirs
+until_true grep -q 'reaches no member at 127.0.0.1.* it has a certificate that does not hold' "$dir/alien.log" && ! is_ready alien
+tell $? "an agent does not use a member of another authority"
+end_daemon alien
+# shellcheck disable=SC2046
+rejects "--cert: an agent proves who it is by a key or by a certificate; choose one" serve --agent --connect "ant=$ant" $(with ci) --key "$dir/no.key" --check-config
+rejects "--cert: without --ca it is of no use; cert, cert-key and ca belong together" serve --agent --connect "ant=$ant" --cert "$dir/ci.pem" --check-config
+# shellcheck disable=SC2046
+"$DIBS" serve --agent --connect "ant=$ant" $(with ci) --check-config | grep -q '^agent of .* with a certificate$'
+tell $? "the configuration of such an agent can be checked"
+
 end_daemon bee cat
 
 # ------------------------------------------------------------------------------------------------ keys and certificates

@@ -103,11 +103,11 @@ int cmd_serve(int argc, char **argv)
          "be no member, but serve the clients of this machine through the members of --connect", 0, 0, NULL},
         {"--connect", CLI_TEXT, &set[CONF_CONNECT].text, "LIST",
          "an agent: where the members accept clients (their --clients), ADDRESS:PORT,...; one of them is used at a "
-         "time (default: this daemon is no agent)",
+         "time; NAME=ADDRESS:PORT if a member's certificate is for NAME (default: this daemon is no agent)",
          0, 0, NULL},
         {"--http", CLI_TEXT, &set[CONF_HTTP].text, "ADDRESS:PORT",
-         "serve /metrics, /healthz, /status.json and the web page here; without a key on loopback only (default: do "
-         "not)",
+         "serve /metrics, /healthz, /status.json and the web page here, an agent the first two; without a key on "
+         "loopback only (default: do not)",
          0, 0, NULL},
         {"--key", CLI_TEXT, &set[CONF_KEY].text, "FILE",
          "read the cluster key, made by dibs keygen and the same on each member, from FILE; an agent: a client key "

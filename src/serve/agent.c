@@ -6,14 +6,12 @@
  *
  * It keeps nothing and decides nothing about locks. What it says about a client that has gone is what the kernel says: the end of a
  * Unix socket is the client's own (stream.c: `goodbye`), and a process has ended or not. */
-#include "agent.h"
+#include "agent_inside.h"
 
+#include "http.h"
 #include "log.h"
 
 #include "base/memory.h"
-#include "base/slab.h"
-#include "relay/agent.h"
-#include "relay/mux.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -28,58 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_MS = 3000, TICK_MS = 100, END_MS = 1000, ANSWER_MAX = 512 };
-
-/* A connection to a member. */
-struct agent_uplink {
-    struct ring in_agent;
-    struct agent_daemon *agent;
-    struct serve_member at;
-    struct stream *stream;
-    struct mux mux;
-    bool greeted;        /* AGENT has been sent */
-    bool up;             /* .. and accepted */
-    struct bytes answer; /* to AGENT, as far as it has come */
-    uint64_t heard_ms;   /* when bytes came last */
-};
-
-struct agent_daemon {
-    struct serve
-        *serve; /* of it: conf, draft, loop, turn, log, clients_door, due, signals, resolving, descriptors, stopping */
-    struct agent plan;
-    struct agent_uplink *now; /* the connection for new clients; or null */
-    struct ring uplinks;      /* that one, and those to members that are drained, until their clients have gone */
-    struct resolve *asked;    /* the lookup of a member's name; or null */
-    struct ring locals;       /* all clients */
-    struct ring held;         /* clients that wait for a member, oldest first */
-    struct ring ended;        /* clients whose sockets have ended, and perhaps their processes */
-    uint64_t look_ms;         /* when to look at these again */
-    bool callers;             /* more clients wait at the door than fit into this turn */
-    char why[ANSWER_MAX];     /* there is no member */
-    unsigned failures;        /* calls in vain since it had a member, as far as they were logged */
-    uint64_t told_ms;         /* when one was logged last */
-};
-
-struct agent_local {
-    struct ring in_agent, in_held, in_ended;
-    struct agent_daemon *agent;
-    struct stream *stream;
-    struct agent_uplink *uplink; /* or null: there is no member yet */
-    struct mux_channel *channel; /* or null: there is no member, or one of both has ended it */
-    struct mux_channel *last;    /* .. the client has, and the member's last answers may come; or null */
-    pid_t process;
-    char who[MUX_WHO_MAX + 1];
-    struct bytes rest; /* of the client, not sent yet */
-    struct bytes out;  /* for the client, not written yet */
-    size_t sent;       /* bytes that are being written, and not credited yet */
-    bool closing;      /* the member has ended the channel */
-    bool keeps;        /* its session may be a kept one: it has said SESSION */
-    uint8_t spelled;   /* how many letters of that its last bytes are */
-    uint64_t since_ms;
-    uint64_t ended_ms; /* its socket has ended then */
-};
-
-static uint64_t agent_now_ms(void)
+uint64_t agent_now_ms(void)
 {
     struct timespec now;
 
@@ -92,10 +39,7 @@ static const struct serve_member *agent_place(const struct agent_daemon *a)
     return &a->serve->conf->connect[a->plan.turn % a->plan.places];
 }
 
-static void agent_mind(struct agent_daemon *a);
-
-/* Sends what there is, as much as the connection takes. */
-static void agent_flush(struct agent_uplink *u)
+void agent_flush(struct agent_uplink *u)
 {
     struct bytes *out = &u->mux.out;
 
@@ -105,208 +49,6 @@ static void agent_flush(struct agent_uplink *u)
     bytes_consume(out, bytes_len(out));
     if (out->room > MUX_OUT_MAX)
         bytes_free(out);
-}
-
-/* ---------------------------------------------------------------------------------------------------------- clients */
-
-static void agent_forget(struct agent_local *c)
-{
-    ring_cut(&c->in_agent);
-    ring_cut(&c->in_held);
-    ring_cut(&c->in_ended);
-    bytes_free(&c->rest);
-    bytes_free(&c->out);
-    if (c->last)
-        c->last->user = NULL;
-    stream_close(c->stream);
-    slab_free(c);
-}
-
-/* The client has gone, or its connection has broken. A client that has only ended its sending side may still read: it is told what the member
- * answers until the member has ended the channel, too. */
-static void agent_part(struct agent_local *c)
-{
-    struct agent_uplink *u = c->uplink;
-
-    if (c->channel && c->stream->goodbye) {
-        mux_finish(&u->mux, c->channel, c->process && serve_is_dead(c->process) ? MUX_DEAD : MUX_LEFT);
-        c->last = c->channel;
-        c->channel = NULL;
-        ring_cut(&c->in_ended);
-        stream_read(c->stream, false);
-    } else {
-        if (c->channel)
-            mux_close(&u->mux, c->channel, MUX_BROKEN);
-        agent_forget(c);
-    }
-    if (u)
-        agent_flush(u);
-}
-
-/* A process closes its sockets shortly before it has ended. A kept session ends with its process: so if that seems to live, the agent
- * looks again for a while (END_MS), as a member does. What any other session holds is released at once. */
-static void agent_local_end(struct stream *stream)
-{
-    struct agent_local *c = stream->owner;
-    struct agent_daemon *a = c->agent;
-
-    if (!ring_empty(&c->in_ended)) /* what was still to be told it could not be written */
-        return;
-    if (c->channel && c->keeps && c->process && !serve_is_dead(c->process)) {
-        c->ended_ms = agent_now_ms();
-        if (ring_empty(&a->ended))
-            a->look_ms = c->ended_ms + 1;
-        stream_read(stream, false);
-        ring_push(&a->ended, &c->in_ended);
-    } else {
-        agent_part(c);
-    }
-    agent_mind(a);
-}
-
-/* Has the client said SESSION? It may also be a part of something else: that does no harm. */
-static void agent_listen(struct agent_local *c, const uint8_t *bytes, size_t len)
-{
-    static const char word[] = "session";
-
-    for (size_t k = 0; k < len && !c->keeps; k++) {
-        uint8_t letter = bytes[k] | 0x20;
-
-        while (c->spelled && letter != (uint8_t)word[c->spelled])
-            c->spelled = c->spelled == 3 || c->spelled == 4; /* "ses" and "sess" end with its first letter */
-        c->spelled += letter == (uint8_t)word[c->spelled];
-        c->keeps = c->spelled == sizeof word - 1;
-    }
-}
-
-/* Sends on what the client has said. It is read again when all of it could be sent. */
-static void agent_pass_up(struct agent_local *c)
-{
-    size_t sent = mux_send(&c->uplink->mux, c->channel, c->rest.at + c->rest.start, bytes_len(&c->rest));
-
-    bytes_consume(&c->rest, sent);
-    if (bytes_len(&c->rest))
-        return;
-    bytes_free(&c->rest);
-    if (ring_empty(&c->in_ended))
-        stream_read(c->stream, true);
-}
-
-static void agent_local_read(struct stream *stream, const uint8_t *bytes, size_t len)
-{
-    struct agent_local *c = stream->owner;
-    size_t sent;
-
-    if (!c->channel) /* the member has ended it, and the client does not know yet */
-        return;
-    agent_listen(c, bytes, len);
-    sent = mux_send(&c->uplink->mux, c->channel, bytes, len);
-    if (sent < len) {
-        memcpy(bytes_add(&c->rest, len - sent), bytes + sent, len - sent);
-        stream_read(stream, false);
-    }
-    agent_flush(c->uplink);
-}
-
-/* Writes what there is for the client, and credits what its socket has taken. */
-static void agent_pass_down(struct agent_local *c)
-{
-    while (!c->stream->writing) {
-        size_t len = bytes_len(&c->out);
-
-        if (c->sent && c->channel)
-            mux_took(&c->uplink->mux, c->channel, c->sent);
-        c->sent = 0;
-        if (len == 0)
-            break;
-        c->sent = len;
-        stream_write(c->stream, c->out.at + c->out.start, len);
-        bytes_consume(&c->out, len);
-    }
-    if (!c->stream->writing && c->out.room > 4096)
-        bytes_free(&c->out);
-}
-
-static void agent_local_room(struct stream *stream)
-{
-    struct agent_local *c = stream->owner;
-    struct agent_uplink *u = c->uplink;
-
-    agent_pass_down(c);
-    if (c->closing && !c->stream->writing)
-        agent_forget(c);
-    if (u)
-        agent_flush(u);
-}
-
-static void agent_refuse(struct agent_local *c, const char *code, const char *text)
-{
-    char line[ANSWER_MAX + 96];
-
-    snprintf(line, sizeof line, "-%s %s\r\n", code, text);
-    if (!c->stream->writing)
-        stream_write(c->stream, (const uint8_t *)line, strlen(line));
-    agent_forget(c);
-}
-
-static void agent_open(struct agent_local *c)
-{
-    ring_cut(&c->in_held);
-    c->uplink = c->agent->now;
-    c->channel = mux_open(&c->uplink->mux, c->who, strlen(c->who), c);
-    if (!c->channel) {
-        agent_refuse(c, "BUSY", "this agent has no room for more clients");
-        return;
-    }
-    stream_read(c->stream, true);
-}
-
-static void agent_come(uv_stream_t *door, int status)
-{
-    struct agent_daemon *a = door->loop->data;
-    struct agent_local *c;
-    struct ucred peer;
-    socklen_t len = sizeof peer;
-    uv_os_fd_t fd;
-
-    if (status < 0)
-        return;
-    turn_touch(&a->serve->turn);
-    if (a->serve->turn.callers >= TURN_CALLERS) {
-        a->callers = true;
-        return;
-    }
-    a->serve->turn.callers++;
-    c = slab_new(sizeof *c);
-    c->agent = a;
-    c->since_ms = agent_now_ms();
-    ring_init(&c->in_held);
-    ring_init(&c->in_ended);
-    ring_push(&a->locals, &c->in_agent);
-    c->stream = stream_new(&a->serve->loop, &a->serve->turn, false);
-    c->stream->owner = c;
-    c->stream->on_read = agent_local_read;
-    c->stream->on_end = agent_local_end;
-    c->stream->on_room = agent_local_room;
-    if (uv_accept(door, &c->stream->uv.any) < 0 || uv_fileno((uv_handle_t *)&c->stream->uv.any, &fd) != 0) {
-        agent_forget(c);
-        return;
-    }
-    if ((uint64_t)fd >= a->serve->descriptors) {
-        agent_refuse(c, "ERR", "this agent has no room for more clients");
-        return;
-    }
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0) {
-        c->process = peer.pid;
-        snprintf(c->who, sizeof c->who, "user %u", (unsigned)peer.uid);
-    }
-    if (a->plan.state == AGENT_UP) {
-        agent_open(c);
-        agent_flush(a->now);
-    } else {
-        ring_push(&a->held, &c->in_held);
-    }
-    agent_mind(a);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the member */
@@ -353,6 +95,7 @@ static void agent_lose(struct agent_daemon *a, const char *why)
 
     snprintf(a->why, sizeof a->why, "%s:%d: it %.400s", at->host, at->port, why);
     link_make_printable(a->why);
+    a->count.lost += a->plan.state == AGENT_UP;
     if (a->plan.state == AGENT_UP)
         serve_warn(a->serve, "has lost its member at %s; %" PRIu32 " clients have to come again", a->why,
                    a->now->mux.count);
@@ -372,6 +115,7 @@ static void agent_lose_uplink(struct agent_uplink *u, const char *why)
         agent_lose(u->agent, why);
         return;
     }
+    u->agent->count.lost++;
     serve_log(u->agent->serve,
               "has lost the member at %s:%d, which it had left: it %s; %" PRIu32 " clients have to come again",
               u->at.host, u->at.port, why, u->mux.count);
@@ -384,6 +128,7 @@ static void agent_leave(struct agent_daemon *a)
     serve_log(a->serve, "leaves the member at %s:%d, which is being drained; %" PRIu32 " clients stay", a->now->at.host,
               a->now->at.port, a->now->mux.count);
     a->now = NULL;
+    a->count.left++;
     agent_lost(&a->plan, agent_now_ms());
 }
 
@@ -413,6 +158,7 @@ static void agent_begin(struct agent_uplink *u)
     struct agent_daemon *a = u->agent;
 
     u->up = true;
+    a->count.accepted++;
     agent_is_up(&a->plan, agent_now_ms());
     serve_log(a->serve, "is an agent of the member at %s:%d", u->at.host, u->at.port);
     notify_manager("STATUS=an agent of %s:%d", u->at.host, u->at.port);
@@ -423,26 +169,10 @@ static void agent_begin(struct agent_uplink *u)
 
 static void agent_hear(struct agent_uplink *u, const struct mux_event *e)
 {
-    struct agent_local *c = e->channel ? e->channel->user : NULL;
-
-    switch (e->type) {
-    case MUX_BYTES:
-        memcpy(bytes_add(&c->out, e->len), e->bytes, e->len);
-        agent_pass_down(c);
-        break;
-    case MUX_CLOSED:
-        if (c->channel)
-            mux_close(&u->mux, c->channel, MUX_BROKEN);
-        c->channel = c->last = NULL;
-        c->closing = true;
-        ring_cut(&c->in_ended);
-        if (!c->stream->writing && bytes_len(&c->out) == 0)
-            agent_forget(c);
-        break;
-    default:
-        if (u == u->agent->now)
-            agent_ponged(&u->agent->plan, e->state, agent_now_ms());
-    }
+    if (e->type == MUX_BYTES || e->type == MUX_CLOSED)
+        agent_hear_client(u, e);
+    else if (u == u->agent->now)
+        agent_ponged(&u->agent->plan, e->state, agent_now_ms());
 }
 
 /* The answer to AGENT has come, perhaps in pieces. Returns false if the connection is gone. */
@@ -543,7 +273,9 @@ static void agent_connected(uv_connect_t *request, int status)
     if (stream->closing)
         return;
     if (status >= 0 && u->agent->serve->conf->members_tls) {
-        tls = tls_call(u->agent->serve->conf->members_tls, NULL);
+        const char *name = *u->at.name ? u->at.name : u->at.host;
+
+        tls = tls_call(u->agent->serve->conf->members_tls, u->agent->serve->conf->has_cert ? name : NULL);
         status = tls ? 0 : UV_ENOMEM;
     }
     if (status < 0) {
@@ -569,6 +301,7 @@ static void agent_connect(struct agent_daemon *a, const struct sockaddr_storage 
     struct agent_uplink *u = mem_new(sizeof *u);
     int error;
 
+    a->count.calls++;
     u->agent = a;
     u->at = *agent_place(a);
     u->heard_ms = agent_now_ms();
@@ -659,8 +392,7 @@ static void agent_mind_others(struct agent_daemon *a, uint64_t now_ms, bool asks
     }
 }
 
-/* Does what is due, and sets the timer for what comes next. */
-static void agent_mind(struct agent_daemon *a)
+void agent_mind(struct agent_daemon *a)
 {
     uint64_t now_ms = agent_now_ms(), due_ms;
     enum agent_act act;
@@ -708,6 +440,7 @@ static void agent_close(struct agent_daemon *a)
     struct serve *s = a->serve;
 
     s->stopping = true;
+    serve_http_stop(s);
     resolve_forget(a->asked);
     while (!ring_empty(&a->uplinks))
         agent_drop(RING_OF(a->uplinks.next, struct agent_uplink, in_agent));
@@ -729,21 +462,6 @@ static void agent_stop(uv_signal_t *signal, int number)
     serve_log(a->serve, "%s: ends; its clients have to come again", strsignal(number));
     notify_manager("STOPPING=1");
     agent_close(a);
-}
-
-/* SIGHUP: the key is read again, for connections to come. */
-static void agent_renew(uv_signal_t *signal, int number)
-{
-    struct serve *s = ((struct agent_daemon *)signal->loop->data)->serve;
-    struct secrets fresh;
-
-    (void)number;
-    if (conf_read_secrets(s->draft, &fresh)) {
-        conf_use_secrets(s->conf, &fresh);
-        serve_log(s, "SIGHUP: the key was read again, for connections to come");
-    } else {
-        serve_warn(s, "SIGHUP: the key stays as it was: %s", s->draft->mistake[0].text);
-    }
 }
 
 /* Each agent goes through the places in an order of its own: when a member is lost, its agents spread over all others. */
@@ -778,11 +496,12 @@ int agent_run(struct serve *s)
     uv_signal_init(&s->loop, &s->term);
     uv_signal_init(&s->loop, &s->interrupt);
     uv_signal_init(&s->loop, &s->hangup);
-    listens = serve_listen_unix(s, agent_come);
+    listens = serve_listen_unix(s, agent_come) && serve_http_start(s);
     if (listens) {
         uv_signal_start(&s->term, agent_stop, SIGTERM);
         uv_signal_start(&s->interrupt, agent_stop, SIGINT);
-        uv_signal_start(&s->hangup, agent_renew, SIGHUP);
+        s->hangup.data = s;
+        uv_signal_start(&s->hangup, serve_renew_agent, SIGHUP);
         serve_log(s, "serves %s; an agent, for clients of this machine", s->conf->socket);
         notify_manager("READY=1\nSTATUS=serves %s", s->conf->socket);
         agent_mind(a);

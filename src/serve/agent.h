@@ -7,4 +7,9 @@
 /* Runs until SIGTERM or SIGINT. The loop, the log and the turn of `s` are there; its node is not. Returns the exit status. */
 int agent_run(struct serve *s);
 
+/* For HTTP. Appends the agent's counters, in the text format of Prometheus. */
+void agent_metrics(struct serve *s, struct bytes *to);
+/* Returns null if the agent has a member; else why the last call was in vain, or "". */
+const char *agent_why_not(const struct serve *s);
+
 #endif

@@ -3,7 +3,7 @@
  *
  * One client must not keep others waiting (I31). So a turn of the loop is bounded (stream.h), and so are the commands of one
  * client that are executed in it (step/step.h). The buffers of all clients together are bounded as well: beyond
- * CLIENTS_MEMORY_MAX, or a quarter of --memory-max, clients that need more than CLIENT_MEMORY_FAIR are refused. */
+ * CLIENTS_MEMORY_MAX, or a quarter of --memory-max, clients that need more than SERVE_CLIENT_FAIR are refused. */
 #include "serve.h"
 
 #include "relays.h"
@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 enum { END_MS = 1000, BACKLOG = 512, KEEPALIVE_S = 15, SILENCE_MS = 25000, UNKNOWN_MAX = 256 };
-enum { CLIENTS_MEMORY_MAX = 1 << 26, CLIENT_MEMORY_FAIR = 1 << 15 };
+enum { CLIENTS_MEMORY_MAX = 1 << 26 };
 
 struct serve_client {
     struct serve_user user;
@@ -99,15 +99,18 @@ size_t serve_clients_memory_max(const struct serve *s)
     return share && share < CLIENTS_MEMORY_MAX ? share : CLIENTS_MEMORY_MAX;
 }
 
+bool serve_fits_memory(struct serve *s, size_t *share, size_t now)
+{
+    s->buffered += now - *share;
+    *share = now;
+    return now <= SERVE_CLIENT_FAIR || s->buffered <= serve_clients_memory_max(s);
+}
+
 /* Counts the client's buffers. Returns false if there are too many bytes in all and this client has more than its
  * share. */
 static bool clients_fit_memory(struct serve_client *c)
 {
-    size_t now = client_memory(c->client) + stream_backlog(c->stream);
-
-    c->serve->buffered += now - c->buffered;
-    c->buffered = now;
-    return now <= CLIENT_MEMORY_FAIR || c->serve->buffered <= serve_clients_memory_max(c->serve);
+    return serve_fits_memory(c->serve, &c->buffered, client_memory(c->client) + stream_backlog(c->stream));
 }
 
 static void clients_do(struct serve *s, struct node_output *out)

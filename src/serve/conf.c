@@ -13,26 +13,27 @@
 
 static const struct {
     const char *name, *value;
+    bool of_agents; /* an agent has it, too; the others are for members only */
 } conf_keys[CONF_KEYS] = {
-    [CONF_NAME] = {"name", "NAME"},
+    [CONF_NAME] = {"name", "NAME", true},
     [CONF_MEMBERS] = {"members", "LIST"},
     [CONF_LISTEN] = {"listen", "ADDRESS:PORT"},
-    [CONF_SOCKET] = {"socket", "PATH"},
-    [CONF_SOCKET_GROUP] = {"socket-group", "GROUP"},
+    [CONF_SOCKET] = {"socket", "PATH", true},
+    [CONF_SOCKET_GROUP] = {"socket-group", "GROUP", true},
     [CONF_CLIENTS] = {"clients", "ADDRESS:PORT"},
-    [CONF_CONNECT] = {"connect", "LIST"},
-    [CONF_HTTP] = {"http", "ADDRESS:PORT"},
-    [CONF_KEY] = {"key", "FILE"},
-    [CONF_CERT] = {"cert", "FILE"},
-    [CONF_CERT_KEY] = {"cert-key", "FILE"},
-    [CONF_CA] = {"ca", "FILE"},
+    [CONF_CONNECT] = {"connect", "LIST", true},
+    [CONF_HTTP] = {"http", "ADDRESS:PORT", true},
+    [CONF_KEY] = {"key", "FILE", true},
+    [CONF_CERT] = {"cert", "FILE", true},
+    [CONF_CERT_KEY] = {"cert-key", "FILE", true},
+    [CONF_CA] = {"ca", "FILE", true},
     [CONF_DATA] = {"data", "DIRECTORY"},
     [CONF_LEASE] = {"lease", "MILLISECONDS"},
     [CONF_DEADLOCK_AFTER] = {"deadlock-after", "MILLISECONDS"},
-    [CONF_MEMORY_MAX] = {"memory-max", "SIZE"},
+    [CONF_MEMORY_MAX] = {"memory-max", "SIZE", true},
     [CONF_EXPIRY] = {"expiry", "required|optional"},
-    [CONF_LOG_LEVEL] = {"log-level", "error|warning|info|debug"},
-    [CONF_LOG_FORMAT] = {"log-format", "text|json|journal"},
+    [CONF_LOG_LEVEL] = {"log-level", "error|warning|info|debug", true},
+    [CONF_LOG_FORMAT] = {"log-format", "text|json|journal", true},
     [CONF_AUDIT] = {"audit", "FILE"},
     [CONF_AUDIT_SCOPE] = {"audit-scope", "orders|locks"},
     [CONF_ALGORITHM] = {"algorithm", "NAME"},
@@ -378,11 +379,23 @@ static void conf_alone(struct conf_draft *d, const struct serve_conf *conf)
         conf_mistake(d, NULL, "--join: which cluster? name its members with --members");
 }
 
+/* Reads where a member is, ADDRESS:PORT; and the name in its certificate, if that is another one than the address: NAME=ADDRESS:PORT. */
+static void conf_place(struct conf_draft *d, const struct conf_setting *list, struct serve_member *m, const char *text)
+{
+    size_t len = strcspn(text, "=");
+
+    if (text[len] && (len == 0 || len >= sizeof m->name))
+        conf_mistake(d, list, "\"%.100s\" has no name before \"=\", or too long a one", text);
+    else if (text[len] && !d->set[CONF_CERT].text)
+        conf_mistake(d, list, "\"%.100s\": the name is that in a member's certificate, and there is no --cert", text);
+    else if (text[len])
+        memcpy(m->name, text, len);
+    conf_address(d, list, m, text[len] ? text + len + 1 : text);
+}
+
 /* Reads where the members of an agent are, and finds settings that only members have. */
 static void conf_agent(struct conf_draft *d, struct serve_conf *conf)
 {
-    static const enum conf_key members_only[] = {CONF_MEMBERS, CONF_LISTEN, CONF_CLIENTS, CONF_HTTP,
-                                                 CONF_CERT,    CONF_AUDIT,  CONF_LEASE};
     const struct conf_setting *list = &d->set[CONF_CONNECT];
     const char *at = list->text;
 
@@ -391,11 +404,16 @@ static void conf_agent(struct conf_draft *d, struct serve_conf *conf)
     conf->agent = true;
     if (!at)
         conf_mistake(d, NULL, "--agent: of which members? say where they accept clients with --connect");
-    for (unsigned k = 0; k < sizeof members_only / sizeof members_only[0]; k++)
-        if (d->set[members_only[k]].text)
-            conf_mistake(d, &d->set[members_only[k]], "that is for members; an agent (--connect) is none");
+    for (unsigned k = 0; k < CONF_KEYS; k++)
+        if (d->set[k].text && !conf_keys[k].of_agents) {
+            conf_mistake(d, &d->set[k], "that is for members; an agent (--connect) is none");
+            d->set[k].text = NULL; /* one mistake is enough */
+        }
+    if (d->set[CONF_KEY].text && d->set[CONF_CERT].text)
+        conf_mistake(d, &d->set[CONF_CERT], "an agent proves who it is by a key or by a certificate; choose one");
     if (d->members || d->policies || d->allows || d->limits || d->logins || conf->join)
         conf_mistake(d, NULL, "an agent (--connect) is no member: members, policies and rules are settings of these");
+    conf->join = false;
     while (at && *at) {
         size_t len = strcspn(at, ",");
         char place[128];
@@ -405,7 +423,7 @@ static void conf_agent(struct conf_draft *d, struct serve_conf *conf)
             return;
         }
         snprintf(place, sizeof place, "%.*s", (int)(len < sizeof place ? len : sizeof place), at);
-        conf_address(d, list, &conf->connect[conf->connects++], place);
+        conf_place(d, list, &conf->connect[conf->connects++], place);
         at += len + (at[len] == ',');
     }
 }

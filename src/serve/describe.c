@@ -67,7 +67,7 @@ void conf_print(const struct serve_conf *conf, FILE *to)
     for (uint32_t k = 0; k < conf->connects; k++) {
         fprintf(to, "agent of   ");
         describe_address(&conf->connect[k], to);
-        fprintf(to, ", with %s\n", conf->members_tls ? "a key" : "no key");
+        fprintf(to, ", with %s\n", conf->has_cert ? "a certificate" : conf->has_key ? "a key" : "no key");
     }
     fprintf(to, "socket     %s, for its owner %s%s\n", conf->socket, conf->socket_group ? "and the group " : "only",
             conf->socket_group ? conf->socket_group : "");
@@ -100,7 +100,8 @@ void conf_print(const struct serve_conf *conf, FILE *to)
         rights_print_rule(&conf->rights->rule[k], text);
         fprintf(to, "allow      %s\n", text);
     }
-    fprintf(to, "otherwise  algorithm=%s slots-algorithm=%s\n", conf->algorithm->name, conf->slots_algorithm->name);
+    if (!conf->connects)
+        fprintf(to, "otherwise  algorithm=%s slots-algorithm=%s\n", conf->algorithm->name, conf->slots_algorithm->name);
     if (conf->n > 1)
         fprintf(to, "digest     %016" PRIx64 ", the same on all members\n",
                 XXH3_64bits(conf->summary, strlen(conf->summary)));

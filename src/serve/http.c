@@ -81,7 +81,7 @@ static http_result http_hear(void *user, struct MHD_Connection *from, const char
         ring_init(&r->in_http);
         r->http = user;
         r->connection = from;
-        r->route = http_find_route(url, method, &known);
+        r->route = http_find_route(user, url, method, &known);
         return MHD_YES;
     }
     if (*body_len) {
@@ -93,7 +93,7 @@ static http_result http_hear(void *user, struct MHD_Connection *from, const char
         *body_len = 0;
         return MHD_YES;
     }
-    http_find_route(url, method, &known);
+    http_find_route(user, url, method, &known);
     return http_answer_request(r, known);
 }
 
@@ -179,7 +179,7 @@ static bool http_finish(struct http *h)
 
     while (!ring_empty(&h->finished))
         http_free_request(RING_OF(h->finished.next, struct http_request, in_http), true);
-    if (any)
+    if (any && !s->conf->agent) /* an agent has no node, and no visits */
         serve_do(s);
     return s->http == h;
 }
@@ -338,7 +338,8 @@ bool serve_http_start(struct serve *s)
     if (!h)
         return false;
     h->serve = s;
-    h->page = page_read(NULL, &h->page_len, wrong, sizeof wrong);
+    if (!s->conf->agent)
+        h->page = page_read(NULL, &h->page_len, wrong, sizeof wrong);
     door_init(&h->door, HTTP_CALLERS_MAX, http_send_away);
     ring_init(&h->asking);
     ring_init(&h->asked);

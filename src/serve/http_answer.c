@@ -6,6 +6,7 @@
  * Whatever concerns logins passes the gate first (gate.h); at a daemon whose HTTP is on loopback, the rest passes a smaller one. */
 #include "http_inside.h"
 
+#include "agent.h"
 #include "gate.h"
 #include "page.h"
 #include "reply_json.h"
@@ -387,27 +388,66 @@ static http_result http_claims(struct http_request *r)
 
 /* ------------------------------------------------------------------------------------------------------------- routes */
 
-static const struct http_route http_routes[] = {
-    {"/", "GET", HTTP_ANYONE, http_send_page},        {"/metrics", "GET", HTTP_ANYONE, http_metrics},
-    {"/healthz", "GET", HTTP_ANYONE, http_health},    {"/status.json", "GET", HTTP_ANYONE, http_status},
-    {"/login", "POST", HTTP_OWN_PAGE, http_log_in},   {"/logout", "POST", HTTP_LOGIN, http_log_out},
-    {"/login.json", "GET", HTTP_LOGIN, http_login},   {"/members.json", "GET", HTTP_LOGIN, http_members},
-    {"/locks.json", "GET", HTTP_LOGIN, http_locks},   {"/claims.json", "GET", HTTP_LOGIN, http_claims},
-    {"/replay.json", "GET", HTTP_LOGIN, http_replay}, {"/views.json", "GET", HTTP_ANYONE, http_views},
-    {"/events", "GET", HTTP_LOGIN, http_follow},      {"/force-unlock", "POST", HTTP_LOGIN, http_force_unlock},
+static http_result http_agent_metrics(struct http_request *r)
+{
+    struct bytes metrics = {0};
+
+    agent_metrics(r->http->serve, &metrics);
+    return http_send(r->connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", (char *)metrics.at,
+                     bytes_len(&metrics), NULL);
+}
+
+static http_result http_agent_health(struct http_request *r)
+{
+    const char *why = agent_why_not(r->http->serve);
+    char line[768] = "ok\n";
+
+    if (why)
+        snprintf(line, sizeof line, "this agent reaches no member%s%.600s\n", *why ? "; the last one was " : "", why);
+    return http_line(r->connection, why ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, line);
+}
+
+static const struct http_route http_agent_routes[] = {
+    {"/metrics", "GET", HTTP_ANYONE, http_agent_metrics},
+    {"/healthz", "GET", HTTP_ANYONE, http_agent_health},
+    {0},
 };
 
-const struct http_route *http_find_route(const char *url, const char *method, bool *known)
+static const struct http_route http_routes[] = {
+    {"/", "GET", HTTP_ANYONE, http_send_page},
+    {"/metrics", "GET", HTTP_ANYONE, http_metrics},
+    {"/healthz", "GET", HTTP_ANYONE, http_health},
+    {"/status.json", "GET", HTTP_ANYONE, http_status},
+    {"/login", "POST", HTTP_OWN_PAGE, http_log_in},
+    {"/logout", "POST", HTTP_LOGIN, http_log_out},
+    {"/login.json", "GET", HTTP_LOGIN, http_login},
+    {"/members.json", "GET", HTTP_LOGIN, http_members},
+    {"/locks.json", "GET", HTTP_LOGIN, http_locks},
+    {"/claims.json", "GET", HTTP_LOGIN, http_claims},
+    {"/replay.json", "GET", HTTP_LOGIN, http_replay},
+    {"/views.json", "GET", HTTP_ANYONE, http_views},
+    {"/events", "GET", HTTP_LOGIN, http_follow},
+    {"/force-unlock", "POST", HTTP_LOGIN, http_force_unlock},
+    {0},
+};
+
+const struct http_route *http_find_route(const struct http *h, const char *url, const char *method, bool *known)
 {
     *known = false;
-    for (unsigned k = 0; k < sizeof http_routes / sizeof http_routes[0]; k++)
-        if (strcmp(url, http_routes[k].path) == 0) {
+    for (const struct http_route *r = h->serve->conf->agent ? http_agent_routes : http_routes; r->path; r++)
+        if (strcmp(url, r->path) == 0) {
             *known = true;
-            if (strcmp(method, http_routes[k].method) == 0 ||
-                (strcmp(method, "HEAD") == 0 && http_routes[k].needs == HTTP_ANYONE))
-                return &http_routes[k];
+            if (strcmp(method, r->method) == 0 || (strcmp(method, "HEAD") == 0 && r->needs == HTTP_ANYONE))
+                return r;
         }
     return NULL;
+}
+
+static const char *http_paths(const struct http *h)
+{
+    return h->serve->conf->agent ? "there are /metrics and /healthz\n"
+           : h->page             ? "there are /, /metrics, /healthz, /status.json and /views.json\n"
+                     : "there are /metrics, /healthz, /status.json and /views.json; the page is not installed\n";
 }
 
 http_result http_answer_request(struct http_request *r, bool known)
@@ -418,10 +458,7 @@ http_result http_answer_request(struct http_request *r, bool known)
 
     if (!r->route)
         return known ? http_line(r->connection, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n")
-                     : http_line(r->connection, MHD_HTTP_NOT_FOUND,
-                                 r->http->page ? "there are /, /metrics, /healthz, /status.json and /views.json\n"
-                                               : "there are /metrics, /healthz, /status.json and /views.json; the page "
-                                                 "is not installed\n");
+                     : http_line(r->connection, MHD_HTTP_NOT_FOUND, http_paths(r->http));
     if (r->is_asked)
         return r->route->answer(r);
     if (r->route->needs == HTTP_ANYONE) {

@@ -115,7 +115,7 @@ uint64_t http_now_ms(const struct http *h);
 bool http_random(uint8_t *bytes, size_t len);
 
 /* http_answer.c */
-const struct http_route *http_find_route(const char *url, const char *method, bool *known);
+const struct http_route *http_find_route(const struct http *h, const char *url, const char *method, bool *known);
 http_result http_answer_request(struct http_request *r, bool known);
 http_result http_line(struct MHD_Connection *to, unsigned status, const char *line);
 void http_headers(struct MHD_Response *r, const char *type);

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANNEL_MEMORY_FAIR = 1 << 15 };
-
 struct relay {
     struct ring in_serve; /* in serve.relays; when it has ended, in serve.orphans */
     struct serve *serve;
@@ -65,11 +63,7 @@ static void relay_forget(struct relay_channel *ch)
 /* Counts its buffers. Returns false if there are too many bytes in all, and this channel has more than its share. */
 static bool relay_fits(struct relay_channel *ch)
 {
-    size_t now = client_memory(ch->client);
-
-    ch->serve->buffered += now - ch->buffered;
-    ch->buffered = now;
-    return now <= CHANNEL_MEMORY_FAIR || ch->serve->buffered <= serve_clients_memory_max(ch->serve);
+    return serve_fits_memory(ch->serve, &ch->buffered, client_memory(ch->client));
 }
 
 /* Ends it. The agent is told. */

@@ -91,3 +91,20 @@ void serve_renew(uv_signal_t *signal, int number)
     else if (s->conf->members_tls || s->draft->file)
         renew_begin(s);
 }
+
+void serve_renew_agent(uv_signal_t *signal, int number)
+{
+    struct serve *s = signal->data;
+    const char *what = s->conf->has_cert ? "certificate" : "key";
+    struct secrets fresh;
+
+    (void)number;
+    if (!s->conf->has_cert && !s->conf->has_key) {
+        serve_log(s, "SIGHUP: there is no key and no certificate to be read again");
+    } else if (conf_read_secrets(s->draft, &fresh)) {
+        conf_use_secrets(s->conf, &fresh);
+        serve_log(s, "SIGHUP: the %s was read again, for connections to come", what);
+    } else {
+        serve_warn(s, "SIGHUP: the %s stays as it was: %s", what, s->draft->mistake[0].text);
+    }
+}

@@ -77,7 +77,7 @@ void conf_use_secrets(struct serve_conf *conf, const struct secrets *fresh)
     conf->clients_tls = fresh->clients;
 }
 
-/* An agent is a client of the members: a client key has all that is needed, and a cluster key proves that of an operator. */
+/* An agent is a client of the members: a client key or a certificate has all that is needed, and a cluster key proves that of an operator. */
 static bool secrets_of_agent(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *file = &d->set[CONF_KEY];
@@ -85,6 +85,11 @@ static bool secrets_of_agent(struct conf_draft *d, struct serve_conf *conf)
     struct tls_conf tls = {.proof = &proof, .trusts = 1};
     char why[512];
 
+    if (conf->has_cert) {
+        tls = (struct tls_conf){.trusts = 0};
+        conf->members_tls = secrets_are_secret(d) ? secrets_load(d, &tls, true) : NULL;
+        return conf->members_tls;
+    }
     if (!file->text)
         return true;
     if (!key_read(&key, file->text, why, sizeof why)) {

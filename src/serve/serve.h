@@ -118,8 +118,9 @@ struct serve_user {
 /* reserve.c: allocates a reserve of memory. serve_is_short returns why clients are refused requests that need memory
  * (see struct node_conf), or null. serve_mind_memory measures the memory again. */
 void serve_keep_memory(void);
-/* renew.c: what SIGHUP does. */
+/* renew.c: what SIGHUP does; and at an agent: its key or certificate is read again, for connections to come. */
 void serve_renew(uv_signal_t *signal, int number);
+void serve_renew_agent(uv_signal_t *signal, int number);
 const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
 /* The lease in use. */
@@ -183,6 +184,10 @@ bool serve_lets_in(struct serve *s, uv_stream_t *door);
 void serve_clients_stop(struct serve *s);
 /* The bound for the buffers of all clients. */
 size_t serve_clients_memory_max(const struct serve *s);
+/* A client's buffers have `now` bytes, and had `*share` bytes when they were counted last. Returns false if those of all clients are beyond
+ * the bound, and this client has more than SERVE_CLIENT_FAIR. */
+enum { SERVE_CLIENT_FAIR = 1 << 15 };
+bool serve_fits_memory(struct serve *s, size_t *share, size_t now);
 /* Listens at the Unix socket. Returns false after a line in the log if that fails. */
 bool serve_listen_unix(struct serve *s, uv_connection_cb come);
 /* Has this process ended? One that its parent has not waited for has ended, too. */
