@@ -43,31 +43,32 @@ void agent_metrics(struct serve *s, struct bytes *to)
 
         snprintf(labels, sizeof labels, "{place=\"%s%s%s:%d\"}", v6 ? "[" : "", a->now->at.host, v6 ? "]" : "",
                  a->now->at.port);
-        agent_metric(to, "dibs_agent_member_seconds", "The place of its member, and for how long it has been connected.",
-                    labels, (agent_now_ms() - a->plan.since_ms) / 1000);
+        agent_metric(to, "dibs_agent_member_seconds",
+                     "The place of its member, and for how long it has been connected.", labels,
+                     (agent_now_ms() - a->plan.since_ms) / 1000);
     }
     agent_metric(to, "dibs_agent_places", "Places of members that it may connect to.", "", a->plan.places);
-    agent_metric(to, "dibs_agent_connections", "Connections to members: one, and those to members that are drained.", "",
-                agent_count(&a->uplinks));
+    agent_metric(to, "dibs_agent_connections", "Connections to members: one, and those to members that are drained.",
+                 "", agent_count(&a->uplinks));
     agent_metric(to, "dibs_agent_channels", "Channels of clients over these connections.", "", channels);
     agent_metric(to, "dibs_agent_clients", "Clients that are connected to this agent.", "", agent_count(&a->locals));
     agent_metric(to, "dibs_agent_waiting_clients", "Of these, clients that wait for a member.", "",
-                agent_count(&a->held));
+                 agent_count(&a->held));
     agent_metric(to, "dibs_agent_clients_total", "Clients that have connected.", "", a->count.clients);
-    agent_metric(to, "dibs_agent_refused_clients_total", "Clients that were refused: no member, no room, no memory.", "",
-                a->count.refused);
+    agent_metric(to, "dibs_agent_refused_clients_total", "Clients that were refused: no member, no room, no memory.",
+                 "", a->count.refused);
     agent_metric(to, "dibs_agent_calls_total", "Attempts to connect to a member.", "", a->count.calls);
     agent_metric(to, "dibs_agent_accepted_calls_total", "Attempts that a member has accepted.", "", a->count.accepted);
     agent_metric(to, "dibs_agent_lost_members_total", "Connections to members that were lost, with all their clients'.",
-                "", a->count.lost);
+                 "", a->count.lost);
     agent_metric(to, "dibs_agent_left_members_total", "Members that were left for another, as they were being drained.",
-                "", a->count.left);
+                 "", a->count.left);
     agent_metric(to, "dibs_agent_buffered_bytes", "Bytes in the buffers of all clients.", "", s->buffered);
     agent_metric(to, "dibs_agent_memory_bytes", "Memory of this agent that is no file's (resident).", "",
-                s->node.stats.memory);
+                 s->node.stats.memory);
     if (tls_ends(s->conf->members_tls))
         agent_metric(to, "dibs_agent_certificate_end_time_seconds", "When its certificate ends, since 1970.", "",
-                    (uint64_t)tls_ends(s->conf->members_tls));
+                     (uint64_t)tls_ends(s->conf->members_tls));
 }
 
 const char *agent_why_not(const struct serve *s)
