@@ -1,7 +1,8 @@
 /* Clients of three members that say whatever they like, while links between members carry bytes in pieces, break and are made
  * again, members leave the view and come back, and time passes. Members install a view at different times, and may skip one. No
  * member crashes or takes another's message for nonsense, and no two clients hold a lock that excludes them. At the end all
- * letters arrive, and every member has records of what the kept sessions of the others hold, and no other records.
+ * letters arrive, and every member has records of what the kept sessions of the others hold, and no other records. Then clients go, time
+ * passes, and every wait ends.
  * Invariants: I19, I33. */
 #include "fuzz.h"
 
@@ -207,6 +208,89 @@ static void fuzz_calm_down(void)
     fuzz_check_records();
 }
 
+/* Is there a claim in this member's locks, in whatever state? */
+static const struct lock *fuzz_claimed(const struct locks *l)
+{
+    for (uint32_t k = 0; k < l->room; k++)
+        for (const struct lock *lock = l->table[k]; lock; lock = lock->next)
+            if (!ring_empty(&lock->waiting) || lock_next_holder(lock, NULL))
+                return lock;
+    return NULL;
+}
+
+/* A client that may go now: one that waits for nothing; or, if all of them wait, one that holds a lock which others may wait for. */
+static struct cluster_client *fuzz_next_to_go(bool holds)
+{
+    for (unsigned k = 0; k < CLIENTS; k++)
+        if (user[k].end && (holds ? user[k].end->session->held > 0 : !session_is_busy(user[k].end->session)))
+            return &user[k];
+    return NULL;
+}
+
+/* The next view, with the same members. */
+static void fuzz_renew_view(void)
+{
+    fuzz_view.number++;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        fuzz_bring(i);
+    cluster_settle(&three);
+}
+
+/* Longer than any promise to a client, or TTL; and until no member has anything to do, however small its pieces are. */
+static void fuzz_wait(void)
+{
+    enum { LONG_MS = 4000000 };
+    bool more = true;
+
+    fuzz_ms += LONG_MS;
+    for (unsigned k = 0; k < 1000 && more; k++) {
+        cluster_pass(&three, ++fuzz_ms);
+        cluster_settle(&three);
+        more = false;
+        for (unsigned i = 0; i < MEMBERS; i++) {
+            more |= node_due_ms(&node[i]) <= fuzz_ms + 1;
+            if (keep_wants_view(&node[i])) /* a session is to move */
+                fuzz_renew_view();
+        }
+    }
+}
+
+/* Every wait ends: nothing fails any more. Clients go, with a word or without; time passes, so that sessions that were kept, locks of tokens and
+ * what lingers end. A client that waits while no client holds a lock waits for ever. In the end no client is left, and then no claim is. */
+static void fuzz_end_waits(void)
+{
+    enum { WAITS = 6 }; /* one may end another, as when a session is resumed, and ends later */
+    struct cluster_client *next;
+
+    for (unsigned left = CLIENTS; left; left--) {
+        next = fuzz_next_to_go(false);
+        for (unsigned k = 0; !next && k < WAITS; k++) {
+            fuzz_wait();
+            next = fuzz_next_to_go(false);
+        }
+        if (!next)
+            next = fuzz_next_to_go(true); /* deadlocks over locks with several holders last */
+        for (unsigned k = 0; !next && k < CLIENTS; k++)
+            FUZZ_EXPECT(!user[k].end, "a client of %s waits for ever", fuzz_names[k % MEMBERS]);
+        if (!next)
+            break; /* the others were cut off */
+        cluster_go(&three, next, left % 2);
+        cluster_settle(&three);
+    }
+    for (unsigned k = 0; k < WAITS; k++)
+        fuzz_wait();
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        const struct lock *lock = fuzz_claimed(&node[i].locks);
+
+        FUZZ_EXPECT(!lock, "%s has a claim in %s, of no client", fuzz_names[i], lock->name);
+        FUZZ_EXPECT(node[i].stats.waiters == 0 && node[i].locks.held_count == 0, "%s counts %llu waiters, %llu holders",
+                    fuzz_names[i], (unsigned long long)node[i].stats.waiters,
+                    (unsigned long long)node[i].locks.held_count);
+        FUZZ_EXPECT(node[i].keep.claims + node[i].keep.records == 0, "%s has %zu records", fuzz_names[i],
+                    node[i].keep.claims + node[i].keep.records);
+    }
+}
+
 static void fuzz_begin(uint32_t piece)
 {
     for (unsigned i = 0; i < MEMBERS; i++)
@@ -288,6 +372,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check("y");
     }
     fuzz_calm_down();
+    fuzz_end_waits();
     cluster_end(&three);
     return 0;
 }
