@@ -5,6 +5,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 place, dibs = sys.argv[1], sys.argv[2]
 
@@ -99,6 +100,32 @@ if len(sys.argv) > 3:
             break
         said += piece
     tell(said == b"+OK\r\n", "and so is one that does not wait for the answer to AGENT")
+
+    # An agent, or a client, that asks without end and reads nothing is not heard any more: else the answers would pile up in the member. What fits
+    # into the buffers of the system is a few MB.
+    for hello, question in ((b"AGENT 1 deaf\r\n", struct.pack(">BBHI", 5, 0, 0, 0)), (b"PING\r\n", b"PING\r\n")):
+        deaf = socket.create_connection((host, int(port)))
+        deaf.settimeout(60)
+        deaf.sendall(hello)
+        assert deaf.recv(7)
+        deaf.setblocking(False)
+        most, taken, idle = 64 << 20, 0, 0
+        piece = question * 8192
+        at = 0
+        while taken < most and idle < 50:
+            try:
+                sent = deaf.send(piece[at:])
+                at = (at + sent) % len(piece)
+                taken += sent
+                idle = 0
+            except BlockingIOError:
+                idle += 1
+                time.sleep(0.02)
+            except (BrokenPipeError, ConnectionResetError):
+                break
+        print("# %d bytes were taken" % taken)
+        tell(taken < most, "%s that asks without end and does not read is not heard any more" % ("an agent" if hello[0] == 65 else "a client"))
+        deaf.close()
 
     # The frames of a client that asks and ends at once may come together: its question is answered, and then the channel ends.
     brief = socket.create_connection((host, int(port)))
