@@ -179,7 +179,7 @@ FORCE:
 
 # How fast the checker, the simulator and the service are on this machine, and how much the service remembers; the
 # service also beside others of its kind.
-$(B)/bench/memory $(B)/bench/growth: $(B)/bench/%: $(B)/bench/%.o $(call obj,$(LAB) $(NODE) $(CLIENT)) $(B)/libdme.a
+$(B)/bench/memory $(B)/bench/growth $(B)/bench/crowd: $(B)/bench/%: $(B)/bench/%.o $(call obj,$(LAB) $(NODE) $(CLIENT)) $(B)/libdme.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The service without its drivers: bench/calls counts its functions.
@@ -193,13 +193,14 @@ $(RIVALS): $(B)/bench/%: $(B)/bench/%.o $(MAKERS)
 	$(CC) $(LDFLAGS) -o $@ $^ -lpq
 $(B)/bench/maker_postgres.o: CPPFLAGS += -I/usr/include/postgresql
 
-bench: $(B)/dibs $(B)/bench/memory $(B)/bench/growth $(RIVALS)
+bench: $(B)/dibs $(B)/bench/memory $(B)/bench/growth $(B)/bench/crowd $(RIVALS)
 	tests/bench $(B)/dibs
 	bench/check $(B)/dibs
 	bench/threads $(B)/dibs
 	bench/sim $(B)/dibs
 	$(B)/bench/memory 100000
 	$(B)/bench/growth
+	$(B)/bench/crowd
 	bench/service $(B)/dibs
 	bench/calls
 	$(B)/dibs soak --members 5 --seeds 50 --seconds 60
