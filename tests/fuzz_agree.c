@@ -30,6 +30,13 @@ static void fuzz_add_view(struct raft_entry *e, struct fuzz_input *in, uint64_t 
 
     agreement_roster(&view, 1 + fuzz_take(in) % 5);
     view.number = number;
+    if (number && fuzz_take(in) % 8 == 0) { /* with policies, sometimes very long ones, or none that can be read */
+        view.policies.set = number - fuzz_take(in) % 2;
+        view.policies.len = (uint16_t)(fuzz_take(in) % 4 * (SETTINGS_POLICIES_MAX / 3));
+        memset(view.policies.text, fuzz_take(in) % 16 ? 'x' : '\n', view.policies.len);
+        if (view.policies.len && fuzz_take(in) % 8)
+            view.policies.text[view.policies.len - 1] = '\n';
+    }
     view_encode(&view, &b);
     e->buf = (struct raft_buffer){b.at, bytes_len(&b)}; /* nothing has been consumed of it */
 }

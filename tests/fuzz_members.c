@@ -53,6 +53,8 @@ static void fuzz_start(unsigned k)
                                             .summary = "",
                                             .algorithm = alg_find("central"),
                                             .slots_algorithm = alg_find("central"),
+                                            .find_algorithm = alg_find,
+                                            .algorithms = 1,
                                             .lease_ms = LEASE_MS,
                                             .random = fuzz_random});
     FUZZ_EXPECT(node_agree(&node[k], &disk, NULL, 0, &view, false, 1, &why), "%s", line);
@@ -76,6 +78,27 @@ static struct member *fuzz_speaker(unsigned to)
     return m && m->link.state == LINK_UP ? m : NULL;
 }
 
+/* Policies of the view, or bytes that are none. */
+static void fuzz_policies(struct fuzz_input *in, struct view *view)
+{
+    static const char *const lines[] = {
+        "policy a* algorithm=raymond slots-algorithm=central slots=2\n", "policy x algorithm=lamport slots=none\n",
+        "policy [a-c]? algorithm=central slots-algorithm=raymond-k\n", "policy *\n", "policy ? algorithm=none-such\n"};
+    struct settings_policies *p = &view->policies;
+
+    memset(p, 0, sizeof *p);
+    p->set = view->number - fuzz_take(in) % 2;
+    for (unsigned k = fuzz_take(in) % 4; k; k--) {
+        unsigned which = fuzz_take(in) % 8;
+        const char *line = lines[which % 5 < 3 || fuzz_take(in) % 8 == 0 ? which % 5 : 0];
+
+        memcpy(p->text + p->len, line, strlen(line));
+        p->len = (uint16_t)(p->len + strlen(line));
+    }
+    if (p->len && fuzz_take(in) % 8 == 0)
+        p->text[fuzz_take(in) % p->len] = (char)fuzz_take(in);
+}
+
 /* The view that the member knows, or one after it, changed here and there. */
 static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
 {
@@ -85,7 +108,7 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
     for (unsigned k = fuzz_take(in) % 4; k > 0 && view.count; k--) {
         struct view_member *m = &view.member[fuzz_take(in) % view.count];
 
-        switch (fuzz_take(in) % 9) {
+        switch (fuzz_take(in) % 10) {
         case 0:
             m->incarnation = fuzz_take(in) % 2 ? 0 : m->incarnation + fuzz_take(in) % 4;
             break;
@@ -114,11 +137,26 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
                                                  .step = view.number - fuzz_take(in) % 2,
                                                  .set = 1};
             break;
+        case 8:
+            fuzz_policies(in, &view);
+            break;
         default:
             view.counted_since = fuzz_take(in);
         }
     }
     view_encode(&view, b);
+}
+
+/* A request for policies, of bytes as they come or of lines that a member can use. */
+static void fuzz_wish(struct fuzz_input *in, struct bytes *note, uint64_t base)
+{
+    struct view view = {.number = base + fuzz_take(in) % 2};
+    uint8_t *at;
+
+    fuzz_policies(in, &view);
+    at = bytes_add(note, 1 + 1 + 8 + 1 + 3 + 2 + view.policies.len);
+    at = pack_number(pack_number(pack_number(at, NOTE_POLICIES, 1), fuzz_take(in) % 3, 1), base, 8);
+    pack_long(pack_text(at, "you", 3), view.policies.text, view.policies.len);
 }
 
 static void fuzz_note(struct fuzz_input *in, unsigned to)
@@ -129,7 +167,10 @@ static void fuzz_note(struct fuzz_input *in, unsigned to)
 
     if (type == NOTE_ROSTER)
         fuzz_view(in, to, &view);
-    fuzz_message(in, &note, type, fuzz_names, 3, type == NOTE_ROSTER ? &view : NULL);
+    if (type == NOTE_POLICIES && fuzz_take(in) % 4)
+        fuzz_wish(in, &note, node[to].view.policies.set);
+    else
+        fuzz_message(in, &note, type, fuzz_names, 3, type == NOTE_ROSTER ? &view : NULL);
     pack_number(pack_number(bytes_add(&frame, 5), 1 + bytes_len(&note), 4), NOTE, 1);
     memcpy(bytes_add(&frame, bytes_len(&note)), note.at + note.start, bytes_len(&note));
     if (m)
@@ -154,11 +195,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_elect();
     number = node[to].view.number;
     ms = node[to].now_ms;
-    while (in.at < in.end && fuzz_speaker(to)) {
+    while (in.at < in.end && fuzz_speaker(to) && !*node[to].unfit) {
         if (fuzz_take(&in) % 4 == 0)
             cluster_tell(&two, to, (struct node_input){.type = NODE_TIME, .now_ms = ms += fuzz_take(&in)});
         fuzz_note(&in, to);
-        FUZZ_EXPECT(!node_broken(&node[to]), "%s", node_broken(&node[to]));
+        /* If its build cannot use the policies of a view, it ends, and has not installed the view. */
+        FUZZ_EXPECT(!node_broken(&node[to]) || *node[to].unfit, "%s", node_broken(&node[to]));
         FUZZ_EXPECT(node[to].view.number >= number, "an older view");
         number = node[to].view.number;
     }

@@ -16,3 +16,17 @@ const struct dme_alg *alg_find(const char *name)
             return alg_list[k];
     return NULL;
 }
+
+/* FNV-1a */
+uint64_t alg_digest(void)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (unsigned k = 0; alg_list[k]; k++)
+        for (const char *c = alg_list[k]->name;; c++) {
+            hash = (hash ^ (uint8_t)*c) * 1099511628211u;
+            if (!*c)
+                break;
+        }
+    return hash;
+}

@@ -89,4 +89,7 @@ extern const struct dme_alg *const alg_list[]; /* ends with a null */
 /* The algorithm of this name, or null. */
 const struct dme_alg *alg_find(const char *name);
 
+/* A hash of the names of all algorithms: builds that have the same ones have the same number. */
+uint64_t alg_digest(void);
+
 #endif

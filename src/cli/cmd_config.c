@@ -1,5 +1,6 @@
 /* dibs config - settings on which the members of a cluster agree: show, set, unset. */
 #include "ask.h"
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +49,31 @@ static void config_print_differences(const struct dibs_reply *files)
     }
 }
 
+/* Is the value a text of several lines, which has a listing of its own? */
+static bool config_is_text(const struct dibs_reply *s)
+{
+    return strcmp(config_text(s, "key"), "policies") == 0;
+}
+
+static size_t config_count_lines(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
 static void config_print(const struct dibs_reply *settings)
 {
     for (size_t k = 0; k < settings->count; k++) {
         const struct dibs_reply *s = settings->item[k];
         uint64_t view = ask_field(s, "view")->number;
 
-        printf("%s %s, ", ask_clean(config_text(s, "key")), ask_clean(config_text(s, "value")));
+        if (config_is_text(s))
+            printf("policies, %zu of them, ", config_count_lines(config_text(s, "value")));
+        else
+            printf("%s %s, ", ask_clean(config_text(s, "key")), ask_clean(config_text(s, "value")));
         if (view)
             printf("%s in view %llu by %s", config_text(s, "source"), (unsigned long long)view,
                    ask_clean(config_text(s, "by")));
@@ -73,11 +92,28 @@ static const struct dibs_reply *config_find(const struct dibs_reply *settings, c
     cli_die("there is no setting \"%s\"; \"dibs config show\" lists all", key);
 }
 
+/* The value alone. Each of its lines is one that can be shown: members accept no others. */
+static void config_print_value(const struct dibs_reply *s)
+{
+    const char *text = config_text(s, "value");
+
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        char *line = strndup(text, len);
+
+        printf("%s\n", ask_clean(line));
+        free(line);
+        text += len + (text[len] == '\n');
+    }
+}
+
 /* Is the setting what was asked for? `value` is null if that was the value of the configurations. */
 static bool config_is(const struct dibs_reply *s, const char *value)
 {
     if (!value)
         return strcmp(config_text(s, "source"), "agreed as in the files") == 0;
+    if (config_is_text(s))
+        return config_is_policies(config_text(s, "value"), value);
     return strtoull(config_text(s, "value"), NULL, 10) == strtoull(value, NULL, 10);
 }
 
@@ -98,7 +134,8 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
         if (begun && !wished) {
             if (!config_is(s, value))
                 cli_die("%s has set it to %s meanwhile; ask again if that is not right",
-                        ask_clean(config_text(s, "by")), ask_clean(config_text(s, "value")));
+                        ask_clean(config_text(s, "by")),
+                        config_is_text(s) ? "others" : ask_clean(config_text(s, "value")));
             config_print(all);
             dibs_free(all);
             return CLI_OK;
@@ -114,13 +151,19 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
 static int config_change(struct dibs *d, const char *const *given, int count)
 {
     bool set = strcmp(given[0], "set") == 0;
-    const char *const words[] = {"CONFIG", set ? "SET" : "UNSET", given[1], set ? given[2] : ""};
     struct dibs_reply *before = config_ask(d);
-    uint64_t view = ask_field(config_find(before, given[1]), "view")->number;
+    const struct dibs_reply *setting = config_find(before, given[1]);
+    uint64_t view = ask_field(setting, "view")->number;
+    char *text = set && config_is_text(setting) ? config_read_policies(given[2]) : NULL;
+    const char *value = !set ? NULL : text ? text : given[2];
+    const char *const words[] = {"CONFIG", set ? "SET" : "UNSET", given[1], set ? value : ""};
+    int status;
 
     dibs_free(before);
     dibs_free(ask_daemon(d, words, (size_t)count + 1));
-    return config_await(d, given[1], set ? given[2] : NULL, view);
+    status = config_await(d, given[1], value, view);
+    free(text);
+    return status;
 }
 
 int cmd_config(int argc, char **argv)
@@ -135,45 +178,51 @@ int cmd_config(int argc, char **argv)
         {0},
     };
     const struct cli_usage usage = {
-        "dibs config show | set lease MILLISECONDS | unset lease [OPTION...]",
-        "Shows and changes settings on which the members of a cluster agree, while the service runs. So far that is "
+        "dibs config show [SETTING] | set lease MILLISECONDS | set policies FILE | unset SETTING [OPTION...]",
+        "Shows and changes settings on which the members of a cluster agree, while the service runs: the lease, and "
         "the "
-        "lease. Before it is set, each member uses the lease of its own configuration, which must be the same on all. "
-        "From then on all members use the one that was set, and the lease in their configurations does not matter.\n"
+        "policies, which choose algorithms and kinds of locks by name. Before a setting is set, each member uses what "
+        "its own configuration says, which must be the same on all. From then on all members use what was set, and "
+        "their configurations do not matter for it.\n"
         "\n"
         "Any member accepts a change, which needs a majority of the members. No lock is lost or granted twice by it. "
-        "The "
-        "command ends when the change is complete, about 1.1 of the longer of both leases later. Only an operator may "
-        "make changes: the owner of the daemon's socket, root, a holder of the cluster key, or a client with the right "
-        "\"admin\". A change is refused while a member of an earlier build takes part.\n"
+        "The command ends when the change is complete: a lease about 1.1 of the longer of both leases later, policies "
+        "at once. Only an operator may make changes: the owner of the daemon's socket, root, a holder of the cluster "
+        "key, or a client with the right \"admin\". A change is refused while a member of an earlier build takes "
+        "part.\n"
         "\n"
-        "unset sets the lease that the configurations of all members that take part have.",
+        "set policies takes the lines \"policy ...\" of FILE, as in the configuration of a daemon, in the place of all "
+        "policies; \"-\" is standard input. They apply to all members from the same view on. A lock that is in use "
+        "then "
+        "keeps its kind until no client uses it. show policies prints them in the form of such a file.\n"
+        "\n"
+        "unset sets what the configurations of all members that take part have.",
         options,
-        {{"Show the lease, where it comes from, and what the members' configurations say:", "dibs config show"},
-         {"Use a lease of two seconds from now on:", "dibs config set lease 2000"}},
+        {{"Show the settings, where they come from, and what the members' configurations say:", "dibs config show"},
+         {"Use a lease of two seconds from now on:", "dibs config set lease 2000"},
+         {"Use the policies of a file from now on:", "dibs config set policies new.conf"}},
     };
     int count = cli_parse(argc, argv, &usage, words, 3), status = CLI_OK, needed;
     struct dibs *d;
 
     needed = count == 0                       ? 0
-             : strcmp(words[0], "show") == 0  ? 1
+             : strcmp(words[0], "show") == 0  ? (words[1] ? 2 : 1)
              : strcmp(words[0], "set") == 0   ? 3
              : strcmp(words[0], "unset") == 0 ? 2
                                               : 0;
     if (!needed)
         cli_die("show, set or unset? (usage: %s)", usage.line);
     if (count != needed)
-        cli_die("%s takes %s (usage: %s)", words[0],
-                needed == 1   ? "no other word"
-                : needed == 2 ? "a setting"
-                              : "a setting and its value",
-                usage.line);
+        cli_die("%s takes %s (usage: %s)", words[0], needed == 3 ? "a setting and its value" : "a setting", usage.line);
     d = ask_connect(&place, NULL, CLI_FAILED);
-    if (needed == 1) {
+    if (strcmp(words[0], "show") == 0) {
         struct dibs_reply *r = config_ask(d);
+        const struct dibs_reply *one = words[1] ? config_find(r, words[1]) : NULL;
 
         if (format)
-            ask_show(r, true);
+            ask_show(one ? one : r, true);
+        else if (one)
+            config_print_value(one);
         else
             config_print(r);
         dibs_free(r);

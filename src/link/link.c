@@ -268,6 +268,16 @@ static void link_explain_versions(const struct link *k, const struct link_hello 
             k->self->name, self, k->peer, peer, older + 1);
 }
 
+/* May a peer have a configuration with this digest? */
+static bool link_fits(const struct link_self *self, uint64_t digest)
+{
+    bool fits = digest == self->digest;
+
+    for (unsigned k = 0; digest && k < LINK_FITS; k++)
+        fits |= digest == self->fits[k];
+    return fits;
+}
+
 /* Returns null if the peer is the expected one, else the reason why not, in `buf`. */
 static const char *link_check_hello(const struct link *k, const struct link_hello *h, char *buf, size_t size)
 {
@@ -278,8 +288,7 @@ static const char *link_check_hello(const struct link *k, const struct link_hell
     else if (!link_is(self, h->to, h->to_len) || !link_is(k->peer, h->from, h->from_len))
         snprintf(buf, size, "this is the link from %s to %s, but %.*s wants to reach %.*s", self, k->peer,
                  (int)h->from_len, h->from, (int)h->to_len, h->to);
-    else if (h->digest != k->self->digest &&
-             (!h->digest || (h->digest != k->self->fits[0] && h->digest != k->self->fits[1])))
+    else if (!link_fits(k->self, h->digest))
         snprintf(buf, size, "the members' configurations differ; that of %s is: %s", self, k->self->summary);
     else if (h->cluster && k->self->cluster && h->cluster != k->self->cluster)
         snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members",

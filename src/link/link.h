@@ -50,6 +50,7 @@ enum {
     LINK_VERSION = 6,
     LINK_VERSION_FIRST = 6, /* the first version that is negotiated: earlier ones are refused */
     LINK_NAME_MAX = 63,
+    LINK_FITS = 8,
     LINK_REASON_MAX = 400,
     LINK_MESSAGE_MAX = 1 << 20,
     LINK_WRITE_MAX = 1 << 16,
@@ -63,11 +64,11 @@ enum {
 /* What a member says of itself in HELLO. The strings outlive the links. */
 struct link_self {
     const char *name;
-    const char *summary; /* the configuration, as text for people */
-    uint64_t digest;     /* a hash of the configuration, for comparison */
-    uint64_t fits[2];    /* other digests that a peer may have; 0: none */
-    uint64_t cluster;    /* the cluster's number; 0: not known yet */
-    uint64_t disk;       /* the number of its data directory; 0: it has none */
+    const char *summary;      /* the configuration, as text for people */
+    uint64_t digest;          /* a hash of the configuration, for comparison */
+    uint64_t fits[LINK_FITS]; /* other digests that a peer may have; 0: none */
+    uint64_t cluster;         /* the cluster's number; 0: not known yet */
+    uint64_t disk;            /* the number of its data directory; 0: it has none */
     uint64_t incarnation;
     uint8_t newest, oldest; /* versions of the protocol that it speaks */
     bool mute;              /* the incarnation is not durable yet: nothing is sent */

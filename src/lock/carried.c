@@ -81,13 +81,14 @@ void old_tell_home(struct locks *l, struct lock *lock)
         old_tell(l, lock, instance_home(l, lock));
 }
 
-/* With its last carried-over holder, this member forgets a kind that it has not told the home. */
+/* With its last carried-over holder, this member forgets a kind that it has not told the home. Before its digest is sent, no other member knows of
+ * the holder, and the home itself forgets the kind: the others may assume the one of the policy (kind.h). */
 static void old_forget_kind(const struct locks *l, struct lock *lock)
 {
     uint32_t home = l->view.n ? instance_home(l, lock) : l->view.self;
+    bool told = l->told && (home == l->view.self || lock->old->told & old_bit(home));
 
-    if (home != l->view.self && !(lock->old->told & old_bit(home)) && !lock->site && !lock->rest &&
-        lock_policy(l, lock)->kind == LOCK_ANY_KIND)
+    if (!told && !lock->site && !lock->rest)
         lock->known = 0;
 }
 
@@ -142,12 +143,16 @@ void old_look(struct locks *l, struct lock *lock)
 {
     if (lock->looked)
         return;
-    lock->looked = 1;
-    for (uint32_t j = 0; j < l->view.n; j++)
-        if (j != l->view.self && digest_has(l, j, lock->hash) && old_of(l, lock)->of[j].held == 0) {
+    lock->looked = LOCK_IN_NO_DIGEST;
+    for (uint32_t j = 0; j < l->view.n; j++) {
+        if (j == l->view.self || !digest_has(l, j, lock->hash))
+            continue;
+        lock->looked = LOCK_IN_A_DIGEST;
+        if (old_of(l, lock)->of[j].held == 0) {
             lock->old->unheard |= old_bit(j);
             instance_say_old(l, lock, INSTANCE_INQUIRE, j, 0);
         }
+    }
 }
 
 void old_heard(struct lock *lock, uint32_t from)

@@ -3,6 +3,7 @@
 
 #include "convert.h"
 #include "digest.h"
+#include "names.h"
 
 /* The claims of all locks together. */
 struct claims_seen {
@@ -130,6 +131,11 @@ const char *locks_check(const struct locks *l)
 
             n.names++;
             n.used += lock->claims > 0;
+            if (lock->view == l->number && !l->told && lock->known && !(lock->old && lock->old->held))
+                return "I16: a member knows the kind of a lock that no client of it holds, before it has sent its "
+                       "digest";
+            if (lock->view == l->number && lock->policy != names_policy(l, lock->name, lock->name_len))
+                return "I16: a lock is run by another policy than the one of its name";
             if ((wrong = invariants_lock_waiters(lock, &n)) || (wrong = invariants_lock_holders(l, lock, &n)) ||
                 (wrong = invariants_lock_asks(l, lock)))
                 return wrong;

@@ -48,6 +48,14 @@ static void kind_decide(struct locks *l, struct lock *lock, uint32_t slots, uint
     lock_refuse_others(l, lock);
 }
 
+/* May a lock that no client uses become one with `slots` slots? */
+static bool kind_allows(const struct locks *l, const struct lock *lock, uint32_t slots)
+{
+    int fixed = lock_policy(l, lock)->kind;
+
+    return fixed == LOCK_ANY_KIND || slots == (uint32_t)fixed;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- at the home */
 
 static void kind_conclude(struct locks *l, struct lock *lock)
@@ -81,13 +89,13 @@ static void kind_hear_answer(struct locks *l, struct lock *lock, uint32_t from, 
  * members, `from` included, will be told of it. */
 static void kind_asked(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots)
 {
-    bool fixed = lock_policy(l, lock)->kind != LOCK_ANY_KIND;
+    int fixed = lock_policy(l, lock)->kind;
 
     if (lock->retire)
         return;
     if (!lock->known)
-        kind_decide(l, lock, slots, lock->epoch, 0);
-    if (lock->slots == slots || fixed || !kind_is_unused(lock)) {
+        kind_decide(l, lock, fixed == LOCK_ANY_KIND ? slots : (uint32_t)fixed, lock->epoch, 0);
+    if (lock->slots == slots || !kind_allows(l, lock, slots) || !kind_is_unused(lock)) {
         if (from == l->view.self)
             kind_decide(l, lock, lock->slots, lock->epoch, 0);
         else
@@ -120,6 +128,16 @@ void kind_go_on(struct locks *l, struct lock *lock)
 
 /* --------------------------------------------------------------------------------------------------------- at a member */
 
+void kind_fix(struct locks *l, struct lock *lock)
+{
+    int fixed = lock_policy(l, lock)->kind;
+
+    if (lock->known || lock->frozen || lock->looked != LOCK_IN_NO_DIGEST || fixed == LOCK_ANY_KIND)
+        return;
+    kind_set(l, lock, (uint32_t)fixed, lock->epoch);
+    lock_refuse_others(l, lock);
+}
+
 void kind_want(struct locks *l, struct lock *lock, uint32_t slots)
 {
     uint32_t home = instance_home(l, lock);
@@ -144,8 +162,7 @@ static const char *kind_object(const struct locks *l, const struct lock *lock, c
 {
     if (m->epoch == lock->epoch)
         return lock->known && lock->slots != m->slots ? "a lock of the same name and another kind" : NULL;
-    if (!lock->frozen || !kind_is_idle(lock) || m->epoch != lock->epoch + 1 ||
-        lock_policy(l, lock)->kind != LOCK_ANY_KIND)
+    if (!lock->frozen || !kind_is_idle(lock) || m->epoch != lock->epoch + 1 || !kind_allows(l, lock, m->slots))
         return "a lock that changes its kind while it is used";
     return NULL;
 }
@@ -196,11 +213,11 @@ const char *kind_hear(struct locks *l, struct lock *lock, uint32_t from, const s
     }
 }
 
-void kind_end_view(struct locks *l, struct lock *lock)
+void kind_end_view(struct lock *lock)
 {
     free(lock->retire);
     lock->retire = NULL;
     lock->frozen = 0;
     lock->epoch = 0;
-    lock->known = lock->old || lock_policy(l, lock)->kind != LOCK_ANY_KIND; /* else the home in the new view decides */
+    lock->known = lock->old != NULL; /* else the policy, or the home in the new view, decides */
 }

@@ -2,9 +2,17 @@
  *
  * The kind of a lock is decided in one place, the home of the name, since two members may use a new name at the same
  * time in two ways. A member that does not know the kind asks the home (ASK). The home fixes the kind at the first
- * question, or at its own first use, and tells the member (IS). If a policy fixes the kind, no member asks. A lock that
- * a client holds since an earlier view keeps its kind: the home finds out first whether there is such a client
- * (carried.h).
+ * question, or at its own first use, and tells the member (IS). A lock that a client holds since an earlier view keeps
+ * its kind: the home finds out first whether there is such a client (carried.h).
+ *
+ * A policy may fix the kind. Then a lock gets that kind and no other one, and no member asks the home for it, unless a digest has the
+ * name: such a lock may be held since an earlier view, in which the policies were others. A member that sees the name in no digest of
+ * another member, and has no carried-over holder itself, knows that there is none. If there is one, all other members see the
+ * name in its digest. So either all members begin with the kind of the policy, or all of them with what the home says: the kind of the
+ * carried-over holder, or that of the policy, if the digest has the name by chance. A lock that has kept another kind gets that of
+ * the policy as described below, when a client requests it and no client uses it.
+ *
+ * A client that has said neither a mode nor a number of slots gets the lock as it is, if the policy gives it slots.
  *
  * The kind of a lock that no client uses can change. A member whose client requests another kind asks the home (ASK).
  * If the home finds the lock unused, it asks all members to freeze the lock (RETIRE). A member keeps the lock if one of
@@ -37,6 +45,8 @@ struct lock_retire {
 /* True if no client of this member holds the lock or waits for it as the kind that it is, no site of the member waits
  * or is inside, and no carried-over holder is known. Clients that wait while the lock is frozen do not count. */
 bool kind_is_unused(const struct lock *lock);
+/* This member has looked for carried-over holders. If no digest has the name, the kind is the one that the policy fixes, if it does. */
+void kind_fix(struct locks *l, struct lock *lock);
 /* A client requests the lock with `slots` slots, and this member does not know it to be of that kind: asks the home. */
 void kind_want(struct locks *l, struct lock *lock, uint32_t slots);
 /* Receives ASK, IS, RETIRE or FROZEN. Returns null, or what is wrong with the message. */
@@ -52,7 +62,7 @@ static inline bool kind_is_same(const struct lock *lock, const struct instance_m
 /* To be called after a letter from another member. If this member is the home and now knows all carried-over holders,
  * it answers the ASKs that it has deferred. */
 void kind_go_on(struct locks *l, struct lock *lock);
-void kind_end_view(struct locks *l, struct lock *lock);
+void kind_end_view(struct lock *lock);
 
 /* In lock.c: refuses the waiting clients that requested another kind. */
 void lock_refuse_others(struct locks *l, struct lock *lock);

@@ -95,6 +95,8 @@ void lock_refuse_others(struct locks *l, struct lock *lock)
         struct claim *c = RING_OF(r, struct claim, in_lock);
 
         r = r->next;
+        if (c->unsaid && lock_policy(l, lock)->kind > 0)
+            c->slots = lock->slots;
         if (c->slots != lock->slots) {
             lock_unwait(l, c);
             lock_set_outcome(l, c, CLAIM_REFUSED);
@@ -105,7 +107,10 @@ void lock_refuse_others(struct locks *l, struct lock *lock)
 static void lock_print_kind(const struct lock_policy *policy, const char *name, size_t name_len, uint32_t slots,
                             struct dme_text *text)
 {
-    if (slots)
+    if (policy->kind != LOCK_ANY_KIND && slots != (uint32_t)policy->kind) /* its policy has changed */
+        dme_print(text, "\"%.*s\" is still in use as it was before its policy changed, %s; ask for it again later",
+                  (int)name_len, name, slots ? "with another number of slots" : "without slots");
+    else if (slots)
         dme_print(text, "\"%.*s\" is a lock with %u slots; ask for it with SLOTS %u (dibs lock --slots %u)",
                   (int)name_len, name, slots, slots, slots);
     else
@@ -115,7 +120,8 @@ static void lock_print_kind(const struct lock_policy *policy, const char *name, 
 
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text)
 {
-    lock_print_kind(lock_policy(l, lock), lock->name, lock->name_len, lock->slots, text);
+    lock_print_kind(&l->policy[names_policy(l, lock->name, lock->name_len)], lock->name, lock->name_len, lock->slots,
+                    text);
 }
 
 /* True if the claim requests another kind than the lock has, or a kind or mode that its policy or algorithm does not
@@ -126,10 +132,13 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim
     const struct lock_policy *policy = &l->policy[number];
     const struct lock_kind *kind;
     bool fixed = policy->kind != LOCK_ANY_KIND, stays = lock && lock->known && !(l->open && kind_is_unused(lock));
-    uint32_t slots = fixed ? (uint32_t)policy->kind : stays ? lock->slots : c->slots;
+    uint32_t slots = stays ? lock->slots : fixed ? (uint32_t)policy->kind : c->slots;
 
-    if (fixed && !c->slots && c->mode == LOCK_ALONE)
+    c->unsaid = !c->slots && c->mode == LOCK_ALONE;
+    if (c->unsaid && policy->kind > 0)
         c->slots = slots; /* which the policy has said already */
+    else if (fixed && c->slots != (uint32_t)policy->kind)
+        slots = (uint32_t)policy->kind; /* that is the one to be asked for from now on */
     if (c->slots != slots) {
         lock_print_kind(policy, c->name, c->name_len, slots, why);
         return true;
@@ -147,24 +156,46 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim
 
 void locks_init(struct locks *l, const struct locks_conf *conf)
 {
-    assert(conf->policies <= LOCK_POLICIES_MAX);
     *l = (struct locks){.conf = *conf, .fence_limit = UINT64_MAX};
     if (!l->conf.names_max)
         l->conf.names_max = LOCK_NAMES_MAX;
-    l->policy = mem_new((conf->policies + 1) * sizeof *l->policy);
-    for (uint32_t k = 0; k < conf->policies; k++)
-        l->policy[k] = conf->policy[k];
-    l->policy[conf->policies] = (struct lock_policy){
-        .algorithm = conf->algorithm, .slots_algorithm = conf->slots_algorithm, .kind = LOCK_ANY_KIND};
     ring_init(&l->outcomes);
     ring_init(&l->waiting);
     ring_init(&l->ages);
     ring_init(&l->served);
     ring_init(&l->recent);
     ring_init(&l->evicted);
+    locks_set_policies(l, conf->policy, conf->policies);
     instance_begin_view(l);
     l->told = true;
     l->join_left = lock_piece(l, LOCK_SERVE);
+}
+
+static void locks_free_policies(struct locks *l)
+{
+    for (uint32_t k = 0; l->policy && k < l->conf.policies; k++)
+        free((char *)l->policy[k].pattern);
+    free(l->policy);
+}
+
+void locks_set_policies(struct locks *l, const struct lock_policy *policy, uint32_t policies)
+{
+    assert(policies <= LOCK_POLICIES_MAX);
+    instance_free(l);
+    l->kind = NULL;
+    locks_free_policies(l);
+    l->conf.policy = NULL;
+    l->conf.policies = policies;
+    l->policy = mem_new((policies + 1) * sizeof *l->policy);
+    for (uint32_t k = 0; k < policies; k++) {
+        size_t len = strlen(policy[k].pattern) + 1;
+
+        l->policy[k] = policy[k];
+        l->policy[k].pattern = memcpy(mem_new(len), policy[k].pattern, len);
+    }
+    l->policy[policies] = (struct lock_policy){
+        .algorithm = l->conf.algorithm, .slots_algorithm = l->conf.slots_algorithm, .kind = LOCK_ANY_KIND};
+    l->policies_since = l->number + 1;
 }
 
 const struct claim *locks_oldest_wait(const struct locks *l)
@@ -185,11 +216,11 @@ void locks_free(struct locks *l)
 {
     names_free(l);
     instance_free(l);
+    locks_free_policies(l);
     trace_free(&l->trace);
     for (uint32_t j = 0; j < LOCK_MEMBERS_MAX; j++)
         free(l->digest[j].at);
     free(l->held);
-    free(l->policy);
     free(l->out);
     free(l->fresh);
     free(l->rest);
@@ -252,6 +283,16 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 
 /* ------------------------------------------------------------------------------------------------ changes of the mode */
 
+/* The algorithm of the lock knows no sharing. If a client shares it all the same, the policy was another one when it asked. */
+static bool lock_lacks_sharing(struct locks *l, const struct claim *c, struct dme_text *why)
+{
+    const struct lock_kind *kind = instance_kind(l, c->lock->policy, 0);
+
+    if (kind->mode_max < LOCK_SHARED)
+        dme_print(why, "\"%.*s\" is run by %s, which knows no sharing", c->name_len, c->name, kind->conf.alg->name);
+    return kind->mode_max < LOCK_SHARED;
+}
+
 const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *c, bool tries, struct dme_text *why)
 {
     struct lock *lock = c->lock;
@@ -268,8 +309,11 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
         return "DEADLOCK";
     }
     objection = locks_objection(l, lock, upgrade, why);
+    if (!objection && lock_lacks_sharing(l, c, why))
+        objection = "WRONGKIND";
     if (objection)
         return objection;
+    upgrade->unsaid = false;
     upgrade->lock = lock;
     upgrade->state = CLAIM_WAITING;
     upgrade->number = ++l->claimed;
@@ -287,14 +331,10 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
 
 const char *locks_downgrade(struct locks *l, struct claim *c, struct dme_text *why)
 {
-    const struct lock_kind *kind = instance_kind(l, c->lock->policy, 0);
-
     assert(c->state == CLAIM_HELD && !c->kept && !c->slots && c->mode == LOCK_ALONE);
-    if (kind->mode_max < LOCK_SHARED) {
-        dme_print(why, "\"%.*s\" is run by %s, which knows no sharing", c->name_len, c->name, kind->conf.alg->name);
-        return "WRONGKIND";
-    }
     lock_enter_view(l, c->lock);
+    if (lock_lacks_sharing(l, c, why))
+        return "WRONGKIND";
     convert_share(l, c);
     lock_work(l, c->lock);
     return NULL;

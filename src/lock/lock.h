@@ -26,7 +26,8 @@
  * The kind. A lock is either exclusive, shared and group in one, or it has K slots. The first use in the cluster fixes
  * the kind, and a later use can change it while no client uses the lock. The home of the name decides (kind.h). A
  * client that requests a lock in use as another kind gets an error that names the right kind. A policy can fix the
- * kind; then a client need not say how many slots the lock has.
+ * kind; then a client need not say how many slots the lock has. Policies change with a view (locks_set_policies). A lock in
+ * use keeps its kind then, until no client uses it.
  *
  * Memory. When no client of this member uses a lock and the member's sites of it are idle, the sites become *dormant*:
  * the member keeps only the bytes by which they differ from their initial state (dormant.h). If they differ in nothing
@@ -152,9 +153,10 @@ struct claim {
     uint32_t held_at;     /* held: its index in locks.held */
     uint8_t priority;     /* 0 to LOCK_PRIORITY_MAX */
     uint16_t
-        again;  /* held: how often its session has requested it again, and not given that back (session_hold_again) */
-    bool tries; /* the client does not want to wait for a holder */
-    bool freed; /* kept: that letter withdraws the record */
+        again;   /* held: how often its session has requested it again, and not given that back (session_hold_again) */
+    bool tries;  /* the client does not want to wait for a holder */
+    bool unsaid; /* the client has said neither a mode nor a number of slots: the policy of the name does (kind.h) */
+    bool freed;  /* kept: that letter withdraws the record */
     bool uncertain; /* kept: another member may be the owner of its session, until the view has opened */
     /* kept: `after` is 0; or the claim was granted behind a withdrawn one with the fence `after`, of the kept session with the id
      * `kept_id`, before all members knew of the withdrawal. Withdrawn: the id of its own session, or zeroes. */
@@ -235,13 +237,14 @@ struct lock {
     uint8_t known;              /* the home, or a policy, has fixed the kind */
     uint8_t frozen;             /* no site requests until the home has said what the kind is */
     uint8_t stays;              /* the sites sent messages when they began: they must not begin twice */
-    uint8_t looked;             /* the digests of this view have been searched for the name */
+    uint8_t looked;             /* 0; or the digests of this view have been searched for the name: LOCK_IN_.. */
     uint8_t policy;             /* index in locks.policy */
     uint8_t home;               /* the index of the member that is the home of the name, in this view */
     uint8_t name_len;
     char name[];
 };
 
+enum { LOCK_IN_NO_DIGEST = 1, LOCK_IN_A_DIGEST = 2 };
 enum { LOCK_ANY_KIND = -1 };
 
 /* The algorithms that run the locks whose names match `pattern`, and the kind of these locks if it is fixed. */
@@ -253,10 +256,10 @@ struct lock_policy {
     int kind;                              /* LOCK_ANY_KIND; or the number of slots, 0 for locks without slots */
 };
 
-/* Algorithms and policies are the same on all members. */
+/* Algorithms and policies are the same on all members of a view (I16). */
 struct locks_conf {
-    const struct lock_policy *policy; /* the first that matches a name applies to it; strings outlive the locks */
-    uint32_t policies;                /* number of policies */
+    const struct lock_policy *policy;                  /* the first that matches a name applies to it */
+    uint32_t policies;                                 /* number of policies */
     const struct dme_alg *algorithm, *slots_algorithm; /* for names that match no policy */
     size_t names_max;                                  /* names to remember; 0: LOCK_NAMES_MAX */
     uint32_t piece;       /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
@@ -290,17 +293,19 @@ struct lock_digest {
 struct locks {
     struct locks_conf conf;
     struct locks_view view;
-    uint32_t number;            /* number of views that this member has begun */
-    struct lock_policy *policy; /* the policies of the configuration, then one that matches all other names */
-    bool complete;              /* all claims that this member has in this view are there: its digest may be made */
-    bool told;                  /* this member has sent its digest to all others */
-    bool open;                  /* all members' digests have been received: instances may begin */
-    bool grants;                /* this member may grant locks: its lease was valid when the time was told last */
-    uint64_t fence;             /* at least the fence of every site that became dormant or ended at this member */
-    uint64_t fence_seen;        /* at least the fence of every site that was ever at this member */
-    uint64_t fence_limit;       /* granted fencing tokens are smaller than this (fence.h) */
-    uint64_t fence_granted;     /* the highest fencing token granted so far */
-    bool fences_are_out;        /* a client waits because of fence_limit */
+    uint32_t number; /* number of views that this member has begun */
+    struct lock_policy
+        *policy; /* the policies in this view, then one that matches all other names; they own their patterns */
+    uint32_t policies_since; /* locks of views before this number may have the index of an earlier policy */
+    bool complete;           /* all claims that this member has in this view are there: its digest may be made */
+    bool told;               /* this member has sent its digest to all others */
+    bool open;               /* all members' digests have been received: instances may begin */
+    bool grants;             /* this member may grant locks: its lease was valid when the time was told last */
+    uint64_t fence;          /* at least the fence of every site that became dormant or ended at this member */
+    uint64_t fence_seen;     /* at least the fence of every site that was ever at this member */
+    uint64_t fence_limit;    /* granted fencing tokens are smaller than this (fence.h) */
+    uint64_t fence_granted;  /* the highest fencing token granted so far */
+    bool fences_are_out;     /* a client waits because of fence_limit */
     struct lock **table;
     size_t room, count;      /* number of places, and of names in them */
     size_t table_room, half; /* see names_grow */
@@ -353,6 +358,8 @@ void locks_free(struct locks *l);
 /* The claim that has waited, or that has held, for longest; or null. */
 const struct claim *locks_oldest_wait(const struct locks *l);
 const struct claim *locks_oldest_hold(const struct locks *l);
+/* Uses these policies, from the view on that begins with the next call: the caller calls locks_begin_view at once. */
+void locks_set_policies(struct locks *l, const struct lock_policy *policy, uint32_t policies);
 /* Begins a new view. If the member does not take part, its clients lose their locks. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
 /* The claim was held in an earlier view, at another member. The caller has filled it in, but for its lock and its

@@ -181,6 +181,12 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
     return lock->tries < tries;
 }
 
+/* Does the algorithm of the lock know this mode? Otherwise it is that of clients that asked when the policy was another one. */
+static bool lock_knows_mode(struct locks *l, const struct lock *lock, uint32_t mode)
+{
+    return lock->slots || mode <= instance_kind(l, lock->policy, 0)->mode_max;
+}
+
 /* Does an idle site have a reason to request, given that `asking` sites of this member already wait? */
 static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
 {
@@ -188,11 +194,39 @@ static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t a
     bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) &&
                   !convert_forbids(lock, lock_first(lock)->mode) && lock_has_fences(l, lock);
 
+    if (old &&
+        !lock_knows_mode(l, lock, lock->old->mode)) /* those that wait cannot share it, and wait for the release */
+        return false;
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
+}
+
+/* The policies have changed. A client that waits and has said nothing of the kind wants what the policy says now. One that waits
+ * for what the algorithm of the policy does not know is refused. */
+static void lock_find_policy(struct locks *l, struct lock *lock)
+{
+    struct ring *r = lock->waiting.next;
+    uint32_t mode_max;
+
+    lock->policy = names_policy(l, lock->name, lock->name_len);
+    mode_max = instance_kind(l, lock->policy, 0)->mode_max;
+    while (r != &lock->waiting) {
+        struct claim *c = RING_OF(r, struct claim, in_lock);
+
+        r = r->next;
+        if (c->unsaid)
+            c->slots = lock_policy(l, lock)->kind > 0 ? (uint32_t)lock_policy(l, lock)->kind : 0;
+        if (!c->slots && (c->arrival ? c->mode : c->other->mode) > mode_max) {
+            convert_part(c);
+            lock_unwait(l, c);
+            lock_set_outcome(l, c, CLAIM_REFUSED);
+        }
+    }
 }
 
 void lock_begin_view(struct locks *l, struct lock *lock)
 {
+    if (lock->view < l->policies_since)
+        lock_find_policy(l, lock);
     lock->view = l->number;
     names_find_home(l, lock);
     old_begin_view(l, lock);
@@ -200,17 +234,21 @@ void lock_begin_view(struct locks *l, struct lock *lock)
     report_end(lock);
     convert_end(lock);
     lock->stays = 0;
-    kind_end_view(l, lock);
+    kind_end_view(lock);
 }
 
 /* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
  * lock. */
 static void lock_prepare(struct locks *l, struct lock *lock)
 {
-    const struct claim *c = lock_first(lock);
+    const struct claim *c;
 
     if (!lock->looked)
         old_look(l, lock);
+    kind_fix(l, lock);
+    c = lock_first(lock);
+    if (!c)
+        return;
     if (!old_is_unclear(lock) && !lock->frozen && !(lock->known && lock->slots == c->slots))
         kind_want(l, lock, c->slots);
 }

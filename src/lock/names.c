@@ -111,10 +111,6 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
     lock->policy = names_policy(l, name, name_len);
     lock->view = l->number;
     names_find_home(l, lock);
-    if (lock_policy(l, lock)->kind != LOCK_ANY_KIND) {
-        lock->known = 1;
-        lock->slots = (uint32_t)lock_policy(l, lock)->kind;
-    }
     ring_init(&lock->waiting);
     place = names_place(l, lock->hash);
     lock->next = *place;

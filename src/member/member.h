@@ -33,6 +33,8 @@ struct member {
     struct member *next_retired;
     uint64_t able;          /* the incarnation that has said that it knows of agreed settings (node/agreed.h) */
     uint64_t file_lease_ms; /* and the lease of its configuration */
+    uint64_t able_policies; /* the same, if it knows of agreed policies (node/policies.h) */
+    uint64_t file_policies, algorithms; /* and the digest of those in its configuration, and a hash of its algorithms */
 
     /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
      * view are discarded. Letters of a later view wait until this member has installed that view, too. */

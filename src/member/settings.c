@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LEASE = 1 /* the only setting so far */, GROWS = 1, FILES = 2 };
+enum { LEASE = 1, POLICIES = 2, /* which setting follows, in this order */ GROWS = 1, FILES = 2 };
 
 bool settings_is_under_way(const struct settings_lease *s)
 {
@@ -49,32 +49,59 @@ void settings_finish(struct settings_lease *s, uint64_t view)
     s->step = view;
 }
 
-void settings_encode(const struct settings_lease *s, struct bytes *to)
+bool settings_suits_policies(const struct settings_policies *wish, const struct settings_policies *now)
+{
+    return wish->set == now->set && settings_is_text(wish->text, wish->len);
+}
+
+bool settings_is_text(const char *text, size_t len)
+{
+    const char *end = text + len, *next;
+
+    if (len > SETTINGS_POLICIES_MAX)
+        return false;
+    for (; text < end; text = next + 1) {
+        next = memchr(text, '\n', (size_t)(end - text));
+        if (!next || next == text || !plain_text(text, (size_t)(next - text)))
+            return false;
+    }
+    return true;
+}
+
+static void settings_encode_lease(const struct settings_lease *s, struct bytes *to)
 {
     size_t by = strlen(s->by);
-    uint8_t *at;
+    uint8_t *at = bytes_add(to, 1 + 1 + 4 + 4 + 8 + 8 + 1 + by);
 
-    if (!s->lease_ms)
-        return;
-    at = bytes_add(to, 1 + 1 + 4 + 4 + 8 + 8 + 1 + by);
     at = pack_number(pack_number(at, LEASE, 1), (s->grows ? GROWS : 0) | (s->file ? FILES : 0), 1);
     at = pack_number(pack_number(at, s->lease_ms, 4), s->promise_ms, 4);
     at = pack_number(pack_number(at, s->step, 8), s->set, 8);
     pack_text(at, s->by, by);
 }
 
-bool settings_decode(struct settings_lease *s, struct unpack *u, uint64_t view)
+static void settings_encode_policies(const struct settings_policies *p, struct bytes *to)
 {
-    uint64_t flags;
+    size_t by = strlen(p->by);
+    uint8_t *at = bytes_add(to, 1 + 1 + 8 + 1 + by + 2 + p->len);
+
+    at = pack_number(pack_number(pack_number(at, POLICIES, 1), p->file ? FILES : 0, 1), p->set, 8);
+    pack_long(pack_text(at, p->by, by), p->text, p->len);
+}
+
+void settings_encode(const struct settings_lease *s, const struct settings_policies *p, struct bytes *to)
+{
+    if (s->lease_ms)
+        settings_encode_lease(s, to);
+    if (p->set)
+        settings_encode_policies(p, to);
+}
+
+static bool settings_decode_lease(struct settings_lease *s, struct unpack *u, uint64_t view)
+{
+    uint64_t flags = unpack_number(u, 1);
     const char *by;
     size_t len;
 
-    *s = (struct settings_lease){0};
-    if (u->at == u->end)
-        return true;
-    if (unpack_number(u, 1) != LEASE)
-        return false;
-    flags = unpack_number(u, 1);
     s->grows = flags & GROWS;
     s->file = flags & FILES;
     s->lease_ms = (uint32_t)unpack_number(u, 4);
@@ -87,5 +114,39 @@ bool settings_decode(struct settings_lease *s, struct unpack *u, uint64_t view)
         s->set == 0 || (s->grows && !settings_is_under_way(s)))
         return false;
     memcpy(s->by, by, len);
+    return true;
+}
+
+static bool settings_decode_policies(struct settings_policies *p, struct unpack *u, uint64_t view)
+{
+    uint64_t flags = unpack_number(u, 1);
+    const char *by, *text;
+    size_t by_len, len;
+
+    p->file = flags & FILES;
+    p->set = unpack_number(u, 8);
+    by = unpack_text(u, &by_len);
+    text = unpack_long(u, &len);
+    if (u->wrong || (flags & ~(uint64_t)FILES) || p->set == 0 || p->set > view || !plain_text(by, by_len) ||
+        !settings_is_text(text, len))
+        return false;
+    memcpy(p->by, by, by_len);
+    memcpy(p->text, text, len);
+    p->len = (uint16_t)len;
+    return true;
+}
+
+bool settings_decode(struct settings_lease *s, struct settings_policies *p, struct unpack *u, uint64_t view)
+{
+    uint64_t before = 0, which;
+
+    memset(s, 0, sizeof *s);
+    memset(p, 0, sizeof *p); /* equal settings are equal bytes */
+    for (; u->at != u->end; before = which) {
+        which = unpack_number(u, 1);
+        if (which <= before || which > POLICIES ||
+            !(which == LEASE ? settings_decode_lease(s, u, view) : settings_decode_policies(p, u, view)))
+            return false;
+    }
     return true;
 }

@@ -1,5 +1,5 @@
 /* settings.h - settings on which the members agree: the lease, and how it changes while locks are held (README.md, "How the
- * lease changes"; I18). Functions without state.
+ * lease changes"; I18); and policies ("How policies change"; I16). Functions without state.
  *
  * At first the configuration of each member says how long a lease is, and members whose configurations differ refuse each
  * other. When an operator sets the lease, it becomes part of the view, and stays in all later views. From then on the members'
@@ -17,6 +17,10 @@
 
 #include <stdbool.h>
 
+enum {
+    SETTINGS_POLICIES_MAX =
+        12288 /* bytes: they fit into a request of a client, and through everything that carries a view */
+};
 enum { SETTINGS_BY_MAX = 255, SETTINGS_LEASE_MS_MIN = 100, SETTINGS_LEASE_MS_MAX = 60000 };
 
 struct settings_lease {
@@ -37,6 +41,21 @@ struct settings_wish {
     char by[SETTINGS_BY_MAX + 1];
 };
 
+/* Which algorithm and kind locks have, by name: the policies, as lines that lock/policy.h reads and has written. */
+struct settings_policies {
+    uint64_t
+        set; /* the number of the first view with them; 0: the members' configurations say that, and the rest is 0, too */
+    bool file;                            /* the operator has set them to what the members' configurations say */
+    char by[SETTINGS_BY_MAX + 1];         /* the operator */
+    uint16_t len;                         /* of the text; 0: there are no policies */
+    char text[SETTINGS_POLICIES_MAX + 1]; /* each line with a line feed at its end */
+};
+
+/* An operator's request: `set` is the number of the view that it is to change, as in settings_wish. It is granted once. */
+bool settings_suits_policies(const struct settings_policies *wish, const struct settings_policies *now);
+/* The text consists of lines that can be shown to people. */
+bool settings_is_text(const char *text, size_t len);
+
 /* Is a change of the lease under way? Then no other one can begin. */
 bool settings_is_under_way(const struct settings_lease *s);
 /* What the lease is, or will be when the change has ended. `file_ms` is the lease of the members' configurations. */
@@ -48,9 +67,9 @@ void settings_begin(struct settings_lease *s, const struct settings_wish *wish, 
 /* The second one. */
 void settings_finish(struct settings_lease *s, uint64_t view);
 
-/* At the end of a view. If the lease was never set, that is nothing: so an earlier build can read such views. */
-void settings_encode(const struct settings_lease *s, struct bytes *to);
+/* At the end of a view. A setting that was never set takes no byte: so an earlier build can read such views. */
+void settings_encode(const struct settings_lease *s, const struct settings_policies *p, struct bytes *to);
 /* Reads the rest of a view with the number `view`. Returns false if the bytes are no settings. */
-bool settings_decode(struct settings_lease *s, struct unpack *u, uint64_t view);
+bool settings_decode(struct settings_lease *s, struct settings_policies *p, struct unpack *u, uint64_t view);
 
 #endif

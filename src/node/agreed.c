@@ -16,51 +16,92 @@ enum { WISH_MS = 10000, SILENT_MS_MIN = 1000 };
 
 /* -------------------------------------------------------------------------------------------------- the configuration */
 
-/* The summary of the configuration, with this text in the place of its lease. */
-static void agreed_summarize(const struct node *node, const char *lease, struct bytes *to)
+/* The text that stands for the lease, or the policies, in the summary of a configuration: the configuration's own, a word that stands for all
+ * agreed ones, or the agreed one. */
+enum agreed_said { OWN, ANY, AGREED };
+
+/* Policies, as the summary has them: ", policy .." for each line. */
+static void agreed_add_policies(const char *text, size_t len, struct bytes *to)
 {
-    const char *summary = node->conf.summary, *at;
-    char own[40];
-
-    snprintf(own, sizeof own, "lease %llu ms", (unsigned long long)node->file_lease_ms);
-    at = memmem(summary, strlen(summary), own, strlen(own));
-    if (at) {
-        size_t head = (size_t)(at - summary), len = strlen(lease);
-        uint8_t *text = bytes_add(to, head + len);
-
-        memcpy(text, summary, head);
-        memcpy(text + head, lease, len);
-        summary = at + strlen(own);
+    for (const char *end = text + len, *next; text < end; text = next + 1) {
+        next = memchr(text, '\n', (size_t)(end - text));
+        memcpy(bytes_add(to, 2), ", ", 2);
+        memcpy(bytes_add(to, (size_t)(next - text)), text, (size_t)(next - text));
     }
-    memcpy(bytes_add(to, strlen(summary) + 1), summary, strlen(summary) + 1);
 }
 
-static uint64_t agreed_digest(const struct node *node, const char *lease)
+static void agreed_add(const char *text, size_t len, struct bytes *to)
+{
+    if (len)
+        memcpy(bytes_add(to, len), text, len);
+}
+
+/* The summary of the configuration, with what the view has agreed in the place of its lease and of its policies. It ends with a zero byte. */
+static void agreed_summarize(const struct node *node, const struct view *view, enum agreed_said lease,
+                             enum agreed_said policies, struct bytes *to)
+{
+    const char *summary = node->conf.summary, *at,
+               *file = (const char *)node->file_policies.at + node->file_policies.start;
+    size_t len = strlen(summary), tail;
+    struct bytes own = {0};
+    char text[40];
+
+    agreed_add_policies(file, strlen(file), &own);
+    tail = bytes_len(&own);
+    if (tail && tail <= len && memcmp(summary + len - tail, own.at + own.start, tail) == 0)
+        len -= tail;
+    else if (policies == OWN)
+        tail = 0;
+    snprintf(text, sizeof text, "lease %llu ms", (unsigned long long)node->file_lease_ms);
+    at = lease == OWN ? NULL : memmem(summary, len, text, strlen(text));
+    if (at) {
+        agreed_add(summary, (size_t)(at - summary), to);
+        len -= (size_t)(at - summary) + strlen(text);
+        summary = at + strlen(text);
+        snprintf(text, sizeof text, "lease %u ms", (unsigned)settings_target_ms(&view->lease, 0));
+        agreed_add(lease == ANY ? "an agreed lease" : text, strlen(lease == ANY ? "an agreed lease" : text), to);
+    }
+    agreed_add(summary, len, to);
+    if (policies == ANY)
+        agreed_add(", agreed policies", strlen(", agreed policies"), to);
+    else if (policies == AGREED)
+        agreed_add_policies(view->policies.text, view->policies.len, to);
+    else if (tail)
+        agreed_add((const char *)own.at + own.start, tail, to);
+    *bytes_add(to, 1) = '\0';
+    bytes_free(&own);
+}
+
+static uint64_t agreed_digest(const struct node *node, const struct view *view, enum agreed_said lease,
+                              enum agreed_said policies)
 {
     struct bytes text = {0};
     uint64_t digest;
 
-    agreed_summarize(node, lease, &text);
+    agreed_summarize(node, view, lease, policies, &text);
     digest = XXH3_64bits(text.at + text.start, bytes_len(&text) - 1);
     bytes_free(&text);
     return digest;
 }
 
-/* What this member says of its configuration in HELLO. */
-static void agreed_introduce(struct node *node, const struct settings_lease *s)
+/* What this member says of its configuration in HELLO, and what others may say. */
+static void agreed_introduce(struct node *node, const struct view *view)
 {
-    uint64_t own = XXH3_64bits(node->conf.summary, strlen(node->conf.summary));
-    uint64_t but_lease = agreed_digest(node, "an agreed lease");
-    char lease[40];
+    bool lease = view->lease.lease_ms, policies = view->policies.set;
+    unsigned count = 0;
 
-    snprintf(lease, sizeof lease, "lease %u ms", (unsigned)settings_target_ms(s, 0));
-    node->self.digest = s->lease_ms ? but_lease : own;
-    node->self.fits[0] = s->lease_ms ? own : but_lease;
-    node->self.fits[1] = s->lease_ms ? agreed_digest(node, lease) : 0;
+    memset(node->self.fits, 0, sizeof node->self.fits);
+    node->self.digest = agreed_digest(node, view, lease ? ANY : OWN, policies ? ANY : OWN);
+    for (unsigned l = OWN; l <= (lease ? AGREED : ANY); l++)
+        for (unsigned p = OWN; p <= (policies ? AGREED : ANY); p++) {
+            uint64_t digest = agreed_digest(node, view, (enum agreed_said)l, (enum agreed_said)p);
+
+            if (digest != node->self.digest && count < LINK_FITS)
+                node->self.fits[count++] = digest;
+        }
     bytes_free(&node->summary);
-    if (s->lease_ms)
-        agreed_summarize(node, lease, &node->summary);
-    node->self.summary = s->lease_ms ? (const char *)node->summary.at + node->summary.start : node->conf.summary;
+    agreed_summarize(node, view, lease ? AGREED : OWN, policies ? AGREED : OWN, &node->summary);
+    node->self.summary = (const char *)node->summary.at + node->summary.start;
 }
 
 /* -------------------------------------------------------------------------------------------------- the lease in use */
@@ -81,7 +122,7 @@ void agreed_init(struct node *node)
     node->file_lease_ms = node->conf.lease_ms;
     agreed_use(node, node->file_lease_ms, node->file_lease_ms);
     node->earlier_ms = node->promise_ms;
-    agreed_introduce(node, &node->view.lease);
+    agreed_introduce(node, &node->view);
 }
 
 void agreed_begin(struct node *node)
@@ -129,8 +170,8 @@ void agreed_install(struct node *node, const struct view *view)
         agree_lengthen_lease(node->agree, promise_ms);
         node->self.mute = !agree_incarnation_is_durable(node->agree);
     }
-    if (s->step != node->view.lease.step || !node->view.number)
-        agreed_introduce(node, s);
+    if (s->step != node->view.lease.step || view->policies.set != node->view.policies.set || !node->view.number)
+        agreed_introduce(node, view);
 }
 
 /* ------------------------------------------------------------------------------------------------- what members can do */

@@ -1,16 +1,17 @@
-/* agreed.h - settings on which the members agree, at this member (member/settings.h). So far that is the lease.
+/* agreed.h - settings on which the members agree, at this member (member/settings.h): the lease, and what settings have in common.
+ * Policies are in policies.h.
  *
  * An operator can ask any member. The member keeps the request for a while and sends it to the leader with its heartbeats, as it
  * does with changes of the roster (roster.h). A request is granted once: it names the setting that it is to change.
  *
  * All members that take part must know of agreed settings. A member says that it does, and which lease its own configuration
  * has, when a connection comes up: by a NOTE_WISH with a flag of its own, which members of earlier builds ignore. From the
- * first view on with a lease, an earlier build cannot be connected: HELLO then has another digest of the configuration.
+ * first view on with a setting, an earlier build cannot be connected: HELLO then has another digest of the configuration.
  *
- * The digest in HELLO. As long as no lease is agreed, members compare all of their configurations. Then they compare all
- * but the lease. A member that was away has not heard of that. So members with an agreed lease also let in a configuration
- * with the lease that their own has, or with the agreed one; and a member without one believes those that have one. It
- * takes part only in a view that has the lease, since its new incarnation is admitted by such a view. */
+ * The digest in HELLO. As long as nothing is agreed, members compare all of their configurations. Then they compare all
+ * but the lease, all but the policies, or all but both. A member that was away has not heard of that. So members with an agreed setting also
+ * let in a configuration with the value that their own has, or with the agreed one; and a member without one believes those
+ * that have one. It takes part only in a view that has the setting, since its new incarnation is admitted by such a view. */
 #ifndef DIBS_NODE_AGREED_H
 #define DIBS_NODE_AGREED_H
 

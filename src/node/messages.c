@@ -6,13 +6,15 @@
 #include "base/plain.h"
 #include "lease.h"
 #include "link/registry.h"
+#include "policies.h"
 #include "roster.h"
 
 #include <assert.h>
 
 enum { BEAT_SIZE = 1 + 8 * 8 + 1, LATE_MAX = 1 << 28 };
 /* The flag of a NOTE_WISH that is none: the sender knows of agreed settings, and `id` is the lease of its configuration. A flag, since members of
- * earlier builds refuse a note of an unknown type, and ignore a wish with unknown flags. */
+ * earlier builds refuse a note of an unknown type, and ignore a wish with unknown flags. If the sender knows of agreed policies, `name` has two numbers of 8
+ * bytes: the digest of those in its configuration, and a hash of its algorithms. */
 enum { ABILITY = 4 };
 _Static_assert(VIEW_MEMBERS_MAX <= 64, "a heartbeat has one bit for each member in a number of 8 bytes");
 
@@ -284,8 +286,16 @@ static void message_hear_wish(struct node *node, uint32_t k, struct unpack *u)
     struct node_wish wish = {.add = flags & 1, .force = flags & 2, .id = unpack_number(u, 8)};
 
     if (flags == ABILITY) {
-        node->member[k]->able = node->member[k]->link.peer_incarnation;
-        node->member[k]->file_lease_ms = wish.id;
+        struct member *m = node->member[k];
+        size_t len;
+        struct unpack more = {.at = (const uint8_t *)unpack_text(u, &len)};
+
+        m->able = m->link.peer_incarnation;
+        m->file_lease_ms = wish.id;
+        more.end = more.at + len;
+        m->file_policies = unpack_number(&more, 8);
+        m->algorithms = unpack_number(&more, 8);
+        m->able_policies = more.wrong ? 0 : m->able;
     }
     if (flags < ABILITY && message_read_text(u, wish.name, LINK_NAME_MAX) &&
         message_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end && roster_suits(&wish, &node->view))
@@ -294,12 +304,19 @@ static void message_hear_wish(struct node *node, uint32_t k, struct unpack *u)
 
 void message_send_ability(const struct node *node, struct member *m)
 {
-    uint8_t note[1 + 1 + 8 + 2];
+    uint8_t note[1 + 1 + 8 + 1 + 8 + 8 + 1], *at = note;
 
     if (!node->agree || node->conf.unsettled)
         return;
-    memset(pack_number(pack_number(pack_number(note, NOTE_WISH, 1), ABILITY, 1), node->file_lease_ms, 8), 0, 2);
-    link_note(&m->link, note, sizeof note);
+    at = pack_number(pack_number(pack_number(at, NOTE_WISH, 1), ABILITY, 1), node->file_lease_ms, 8);
+    if (node->conf.find_algorithm && !node->conf.unpoliced) {
+        at = pack_number(pack_number(at, 16, 1), policies_file(node, node->place), 8);
+        at = pack_number(at, node->conf.algorithms, 8);
+    } else {
+        at = pack_number(at, 0, 1);
+    }
+    at = pack_number(at, 0, 1);
+    link_note(&m->link, note, (size_t)(at - note));
 }
 
 void message_send_setting(const struct node *node, const struct settings_wish *wish)
@@ -325,6 +342,38 @@ static void message_hear_setting(struct node *node, struct unpack *u)
     wish.base = unpack_number(u, 8);
     if (flags < 2 && message_read_text(u, wish.by, SETTINGS_BY_MAX) && plain_text(wish.by, strlen(wish.by)))
         agreed_hear_wish(node, &wish);
+}
+
+void message_send_policies(const struct node *node, const struct settings_policies *wish)
+{
+    uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
+    uint32_t k = view_find(&node->view, leader);
+    size_t by = strlen(wish->by);
+    struct bytes b = {0};
+    uint8_t *at;
+
+    if (k == VIEW_MEMBERS_MAX || k == node->place || !policies_is_able(node, k))
+        return;
+    at = bytes_add(&b, 1 + 1 + 8 + 1 + by + 2 + wish->len);
+    at = pack_number(pack_number(pack_number(at, NOTE_POLICIES, 1), wish->file, 1), wish->set, 8);
+    pack_long(pack_text(at, wish->by, by), wish->text, wish->len);
+    link_note(&node->member[k]->link, b.at + b.start, bytes_len(&b));
+    bytes_free(&b);
+}
+
+static void message_hear_policies(struct node *node, struct unpack *u)
+{
+    uint64_t flags = unpack_number(u, 1);
+    struct settings_policies wish = {.file = flags & 1, .set = unpack_number(u, 8)};
+    bool good = flags < 2 && message_read_text(u, wish.by, SETTINGS_BY_MAX) && plain_text(wish.by, strlen(wish.by));
+    size_t len;
+    const char *text = unpack_long(u, &len);
+
+    if (!good || u->wrong || !settings_is_text(text, len))
+        return;
+    memcpy(wish.text, text, len);
+    wish.len = (uint16_t)len;
+    policies_hear_wish(node, &wish);
 }
 
 /* Should this member send the roster to the sender of the heartbeat? A sender that does not know its own id gets the
@@ -374,6 +423,9 @@ void message_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t le
         break;
     case NOTE_SETTING:
         message_hear_setting(node, &u);
+        break;
+    case NOTE_POLICIES:
+        message_hear_policies(node, &u);
         break;
     case NOTE_NEXT:
         break;

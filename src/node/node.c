@@ -7,6 +7,7 @@
 #include "inside.h"
 #include "lease.h"
 #include "messages.h"
+#include "policies.h"
 #include "roster.h"
 #include "session.h"
 
@@ -164,6 +165,7 @@ static void node_begin_view(struct node *node)
         }
         node->part[k] = view.n++;
     }
+    policies_begin_view(node);
     locks_begin_view(&node->locks, &view);
     keep_begin_view(node);
     node->announced = false;
@@ -181,8 +183,11 @@ void node_install(struct node *node, const struct view *view)
     bool took_part = node->takes_part, next = view->number == node->view.number + 1;
     uint64_t before = node->view.number;
 
+    if (!policies_fit(node, view))
+        return;
     roster_follow(node, view);
     agreed_install(node, view);
+    policies_install(node, view);
     if (view->counted_since != node->view.counted_since)
         node->counted_ms = 0;
     node_set_roster(node, view);
@@ -226,6 +231,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .incarnation = conf->incarnation,
                                     .newest = (uint8_t)version,
                                     .oldest = (uint8_t)(version > LINK_VERSION_FIRST ? version - 1 : version)};
+    policies_init(node);
     agreed_init(node);
     parties_init(&node->parties);
     node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
@@ -303,6 +309,10 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
         node->self.mute = !agree_incarnation_is_durable(node->agree);
     }
     node_install(node, known ? agree_view(node->agree) : roster);
+    if (*node->unfit) {
+        dme_print(why, "%s", node->unfit);
+        return false;
+    }
     if (!known)
         node->self.cluster = 0; /* the roster of another member will tell */
     node->self.disk = agree_journal(node->agree)->disk_id;
@@ -329,6 +339,7 @@ void node_free_parts(struct node *node)
     admin_free(&node->admin);
     history_free(&node->history);
     agreed_free(node);
+    policies_free(node);
 }
 
 /* --------------------------------------------------------------------------------------------------------- as it goes */
@@ -402,6 +413,8 @@ uint64_t node_vouches_ms(const struct node *node)
 
 const char *node_broken(const struct node *node)
 {
+    if (*node->unfit)
+        return node->unfit;
     return node->agree && agree_is_broken(node->agree) ? agree_why_broken(node->agree) : NULL;
 }
 
@@ -496,6 +509,7 @@ static void node_keep_up(struct node *node)
     if (node->now_ms >= node->next_beat_ms) {
         roster_mind_wishes(node);
         agreed_mind_wish(node);
+        policies_mind_wish(node);
         lease_send_beats(node);
     }
 }

@@ -45,6 +45,10 @@ struct node_conf {
     const struct dme_alg *algorithm, *slots_algorithm;
     const struct lock_policy *policy; /* `policies` of them; they outlive the node */
     uint32_t policies;
+    /* The algorithm of this name, or null; and a hash of the names of all that there are. A null pointer: this member cannot use
+     * policies on which the members agree (policies.h). */
+    const struct dme_alg *(*find_algorithm)(const char *name);
+    uint64_t algorithms;
     size_t names_max;                    /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
     uint32_t piece, recent, digest_bits; /* see struct locks_conf */
     uint64_t secret;                     /* likewise */
@@ -61,6 +65,7 @@ struct node_conf {
      * long an orderly restart takes"). */
     bool patient;
     bool unsettled; /* likewise: it does not say that it knows of agreed settings (agreed.h) */
+    bool unpoliced; /* likewise: it says that it knows of an agreed lease, but not of agreed policies */
     void *user;     /* the first argument of the functions below */
     uint64_t (*random)(void *user);
     /* Returns null, or why there is no memory for a client's request. A null pointer: there always is. */
@@ -156,7 +161,9 @@ struct node {
     /* The lease of the configuration, and the one for which promises are given. */
     uint64_t file_lease_ms, promised_lease_ms;
     uint64_t owed_lease_ms, owed_until_ms; /* promises for this lease, if it is longer, may last until then */
-    struct bytes summary;                  /* of the configuration with the agreed lease, if there is one */
+    struct bytes summary;                  /* of the configuration with the agreed settings, if there are some */
+    struct bytes file_policies;            /* the policies of the configuration, as text with a zero byte at its end */
+    uint64_t policies_set;                 /* the policies in use are those with this settings_policies.set */
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t acked_ms;   /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
     bool news;           /* something about members has changed since the leader last looked at them (lease_lead) */
@@ -183,7 +190,12 @@ struct node {
     struct {
         uint64_t until_ms; /* 0: there is none */
         struct settings_wish what;
-    } setting;         /* a change of the lease */
+    } setting; /* a change of the lease */
+    struct {
+        uint64_t until_ms; /* 0: there is none */
+        struct settings_policies what;
+    } policing;        /* a change of the policies */
+    char unfit[384];   /* why this member cannot use the policies of the newest view, and must end; or "" */
     char refusal[256]; /* room for the reason why the last wish was refused */
 };
 
@@ -239,7 +251,7 @@ uint64_t node_longest_lease_ms(const struct node *node);
 /* The number of milliseconds from now for which no other client is granted the locks of this member's clients, even if
  * this member is stopped or cut off from now on. UINT64_MAX: for ever. */
 uint64_t node_vouches_ms(const struct node *node);
-/* Returns null, or why the process must end: the disk has failed. */
+/* Returns null, or why the process must end: the disk has failed, or this build cannot use what the members have agreed on. */
 const char *node_broken(const struct node *node);
 bool node_has_left(const struct node *node);
 /* When the next event is due at the latest, NODE_TIME if there is no other; UINT64_MAX: no deadline. */

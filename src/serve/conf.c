@@ -4,6 +4,7 @@
 #include "alg/list.h"
 #include "core/text.h"
 #include "lab/meant.h"
+#include "lock/policy.h"
 
 #include <grp.h>
 #include <stdarg.h>
@@ -199,16 +200,9 @@ void conf_begin(struct conf_draft *d)
 
 /* ---------------------------------------------------------------------------------------------------- what it means */
 
-/* Can the algorithm run locks among all members, and among those that are left when some do not take part? */
-static bool conf_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme_text *why)
-{
-    while (n && locks_can_run(alg, slots, n, why))
-        n--;
-    return n == 0;
-}
-
-const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
-                                     uint32_t n)
+/* The algorithm of this name, if it can run locks among `n` members; else null, after a mistake. */
+static const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name,
+                                            bool slots, uint32_t n)
 {
     const struct dme_alg *alg = alg_find(name);
     const char *names[256] = {0};
@@ -220,7 +214,7 @@ const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_set
         names[k] = alg_list[k]->name;
     if (!alg)
         conf_unknown(d, at, "algorithm", name, names, "dibs list shows all");
-    else if (!conf_can_run(alg, slots, n, &why))
+    else if (!policy_can_run(alg, slots, n, &why))
         conf_mistake(d, at, "%s; choose another one (dibs list shows all)", line);
     else
         return alg;

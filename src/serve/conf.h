@@ -154,9 +154,6 @@ void conf_mistake(struct conf_draft *d, const struct conf_setting *at, const cha
 /* Like conf_mistake, with the text: unknown WHAT "word"; did you mean ...? (remedy) */
 void conf_unknown(struct conf_draft *d, const struct conf_setting *at, const char *what, const char *word,
                   const char *const *names, const char *remedy);
-/* Returns the algorithm of this name if it can run locks among `n` members; else reports a mistake and returns null. */
-const struct dme_alg *conf_algorithm(struct conf_draft *d, const struct conf_setting *at, const char *name, bool slots,
-                                     uint32_t n);
 bool conf_is_number(const char *host); /* an IP address, not a name */
 bool conf_is_on_loopback(const char *host);
 void conf_beyond_loopback(struct conf_draft *d, const struct conf_setting *at, const char *host); /* a mistake */
@@ -169,6 +166,7 @@ void conf_split_address(struct serve_member *m, const char *text);
 void conf_join_address(const struct serve_member *m, char *text, size_t size);
 /* Returns null if a member may have this name and address, else why not. */
 const char *conf_objects(const struct serve_conf *conf, const char *name, const char *address);
+/* Reads the policies of the draft, for `conf->n` members. */
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
 /* allow.c: the rules of the draft, as a table that the caller frees. */

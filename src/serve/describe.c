@@ -1,6 +1,8 @@
 /* describe.c - a configuration as text: the summary that members compare, and a description for people. See conf.h. */
 #include "conf.h"
 
+#include "lock/policy.h"
+
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>
@@ -8,11 +10,11 @@
 
 static void describe_policy(const struct lock_policy *p, FILE *to)
 {
-    fprintf(to, "%s algorithm=%s slots-algorithm=%s", p->pattern, p->algorithm->name, p->slots_algorithm->name);
-    if (p->kind == 0)
-        fprintf(to, " slots=none");
-    else if (p->kind != LOCK_ANY_KIND)
-        fprintf(to, " slots=%d", p->kind);
+    struct bytes text = {0};
+
+    policy_print(p, &text);
+    fwrite(text.at + text.start, 1, bytes_len(&text), to);
+    bytes_free(&text);
 }
 
 void conf_summarize(struct serve_conf *conf)

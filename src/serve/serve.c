@@ -6,6 +6,7 @@
 #include "log.h"
 #include "relays.h"
 
+#include "alg/list.h"
 #include "base/memory.h"
 #include "base/spin.h"
 
@@ -533,6 +534,8 @@ static bool serve_begin(struct serve *s)
                                             .summary = s->conf->summary,
                                             .algorithm = s->conf->algorithm,
                                             .slots_algorithm = s->conf->slots_algorithm,
+                                            .find_algorithm = alg_find,
+                                            .algorithms = alg_digest(),
                                             .policy = s->conf->policy,
                                             .policies = s->conf->policies,
                                             .lease_ms = alone ? 0 : s->conf->lease_ms,

@@ -2,6 +2,7 @@
  * the middle of a write leaves a part of it. Some disks take their time now and then, while their processes go on. */
 #include "world.h"
 
+#include "alg/list.h"
 #include "node/handover.h"
 
 #include <stdlib.h>
@@ -233,6 +234,8 @@ void machine_start(struct world *w, uint32_t i)
                             .version = w->conf->focus == SOAK_VERSIONS ? LINK_VERSION + (unsigned)world_below(w, 2) : 0,
                             .algorithm = w->algorithm,
                             .slots_algorithm = w->slots_algorithm,
+                            .find_algorithm = alg_find,
+                            .algorithms = alg_digest(),
                             .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_FEW : 0),
                             .piece = machine_is_slow(w, i) ? w->mix.piece : 0,
                             .recent = w->mix.piece,
@@ -248,6 +251,7 @@ void machine_start(struct world *w, uint32_t i)
                             .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
                             .patient = w->mix.patient >> i & 1,
                             .unsettled = !w->mix.config || w->mix.unsettled >> i & 1,
+                            .unpoliced = w->mix.unpoliced >> i & 1,
                             .user = m,
                             .random = machine_random,
                             .told = machine_told,

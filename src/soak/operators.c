@@ -1,9 +1,13 @@
-/* operators.c - operators that set the lease on which the members agree, and what is checked of it (node/agreed.h).
+/* operators.c - operators that set the lease and the policies on which the members agree, and what is checked of it (node/agreed.h,
+ * node/policies.h).
  *
  * The hard cases: a member is cut off or stopped shortly after a change has begun, while its clients rely on what was vouched for
  * before; and then all others crash, perhaps, and are back before its lease has run out. Or it does not hear from the leader, and so not
  * of the new view, while others acknowledge its heartbeats; and then it is stopped. In some seeds one machine has an earlier
- * build, which knows of no agreed settings: then nothing may be agreed while it takes part. */
+ * build, which knows of no agreed settings: then nothing may be agreed while it takes part.
+ *
+ * In a third of the seeds operators set policies, too: other algorithms, and other kinds, for names that clients hold and wait for
+ * meanwhile. Members in the same view must run each name by the same algorithm, and know it as the same kind (I16). */
 #include "world.h"
 
 #include "node/agreed.h"
@@ -30,6 +34,14 @@ void operators_draw(struct world *w)
                            .think_ms = 20};
     m->amnesia = m->slow && world_below(w, 2);
     m->unsettled = w->conf->seed % 8 == 7 ? 1u << world_below(w, w->n) : 0;
+    m->policies = w->conf->seed % 3 == 2;
+    if (m->policies) {
+        m->one_name = false;
+        m->hold_ms = 300;
+        m->think_ms = 100;
+        m->piece = world_below(w, 2) ? 0 : 4;
+        m->unpoliced = w->conf->seed % 12 == 5 ? 1u << world_below(w, w->n) : 0;
+    }
 }
 
 /* A machine with a client that holds a lock, if there is one. */
@@ -77,6 +89,47 @@ static void operators_harm_by_longer(struct world *w)
     w->again_us = w->cut_us + world_below(w, 200 * SOAK_LEASE_MS);
 }
 
+/* One line for a pattern, or none. The kind that a policy fixes is one that no client is surprised by: those that say nothing want the lock
+ * alone. */
+static void operators_draw_policy(struct world *w, const char *pattern, const char *const kinds[4], char *text,
+                                  size_t size)
+{
+    const struct dme_alg *alone = world_draw_algorithm(w, false), *slots = world_draw_algorithm(w, true);
+    size_t len = strlen(text);
+
+    if (world_below(w, 4))
+        snprintf(text + len, size - len, "policy %s algorithm=%s slots-algorithm=%s%s\n", pattern, alone->name,
+                 slots->name, kinds[world_below(w, 4)]);
+}
+
+static void operators_set_policies(struct world *w)
+{
+    static const char *const alone[4] = {"", "", " slots=none", " slots=none"}, *const two[4] = {"", " slots=2",
+                                                                                                 " slots=2",
+                                                                                                 " slots=none"};
+    uint32_t i = (uint32_t)world_below(w, w->n);
+    bool unset = world_below(w, 8) == 0;
+    char text[1024] = "", command[1200];
+    const char *wrong;
+
+    operators_draw_policy(w, "apple", alone, text, sizeof text);
+    operators_draw_policy(w, "m*", alone, text, sizeof text);
+    operators_draw_policy(w, "2?pears", two, text, sizeof text);
+    operators_draw_policy(w, "[a-p]*", alone, text, sizeof text);
+    if (!w->machine[i].runs || world_is_stopped(w, i) || w->alone)
+        return;
+    if (unset)
+        snprintf(command, sizeof command, "CONFIG UNSET policies\n");
+    else
+        snprintf(command, sizeof command, "*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$8\r\npolicies\r\n$%zu\r\n%s\r\n",
+                 strlen(text), text);
+    wrong = conns_operate(w, i, command);
+    world_trace(w, "other policies: %s\n%s", wrong ? wrong : "asked for", unset ? "none" : text);
+    if (wrong || world_below(w, 3) == 0)
+        return;
+    operators_harm_by_shorter(w);
+}
+
 static void operators_set(struct world *w)
 {
     static const uint32_t leases_ms[] = {SOAK_LEASE_MS / 4, SOAK_LEASE_MS / 2, SOAK_LEASE_MS, 2 * SOAK_LEASE_MS};
@@ -119,6 +172,8 @@ void operators_happen(struct world *w)
     }
     if (world_below(w, 60) == 0)
         operators_set(w);
+    if (w->mix.policies && world_below(w, 40) == 0)
+        operators_set_policies(w);
 }
 
 /* The faults have ended. An operator sets the usual lease: some clients are so far away that a shorter one is always over when
@@ -137,6 +192,51 @@ bool operators_settle(struct world *w)
     return false;
 }
 
+/* A machine has installed this view. */
+static void operators_check_policies(struct world *w, const struct view *view)
+{
+    if (view->number > w->newest.number && w->newest.number && view->policies.set < w->newest.policies.set)
+        world_fail(w, "the policies that were agreed are forgotten in view %llu", (unsigned long long)view->number);
+    for (uint32_t k = 0; view->policies.set == view->number && k < w->n; k++) {
+        uint32_t place = view_find_name(view, w->machine[k].name, strlen(w->machine[k].name));
+
+        if ((w->mix.unsettled | w->mix.unpoliced) >> k & 1 && place != VIEW_MEMBERS_MAX &&
+            view->member[place].incarnation)
+            world_fail(w, "policies are agreed, though %s is of an earlier build", w->machine[k].name);
+    }
+}
+
+/* I16: two members of one view run this name by one algorithm; and if both know its kind in the same epoch, that is the same. */
+static void operators_compare(struct world *w, const struct locks *a, const struct locks *b, const char *name)
+{
+    size_t len = strlen(name);
+    const struct lock *x = locks_find(a, name, len), *y = locks_find(b, name, len);
+
+    for (uint32_t slots = 0; slots <= 2; slots += 2)
+        if (locks_algorithm(a, name, len, slots) != locks_algorithm(b, name, len, slots))
+            world_fail(w, "I16: %s is run by %s at one member, and by %s at another one of its view", name,
+                       locks_algorithm(a, name, len, slots)->name, locks_algorithm(b, name, len, slots)->name);
+    if (x && y && x->view == a->number && y->view == b->number && x->known && y->known && x->epoch == y->epoch &&
+        x->slots != y->slots)
+        world_fail(w, "I16: %s has %u slots at one member, and %u at another one of its view", name, x->slots,
+                   y->slots);
+}
+
+void operators_look(struct world *w, uint32_t i)
+{
+    const struct node *node = &w->machine[i].node;
+
+    for (uint32_t k = 0; w->mix.policies && node->takes_part && k < w->n; k++) {
+        const struct node *other = &w->machine[k].node;
+
+        if (k == i || !w->machine[k].runs || !other->takes_part || other->view.number != node->view.number ||
+            !node->locks.open || !other->locks.open)
+            continue;
+        for (unsigned name = 0; name < SOAK_NAMES; name++)
+            operators_compare(w, &node->locks, &other->locks, clients_names[name]);
+    }
+}
+
 /* Machine `i` has installed a view. */
 void operators_check(struct world *w, uint32_t i)
 {
@@ -153,4 +253,5 @@ void operators_check(struct world *w, uint32_t i)
         if (w->mix.unsettled >> k & 1 && place != VIEW_MEMBERS_MAX && node->view.member[place].incarnation)
             world_fail(w, "a lease is agreed, though %s is of an earlier build", w->machine[k].name);
     }
+    operators_check_policies(w, &node->view);
 }

@@ -276,6 +276,7 @@ void world_finish_step(struct world *w, uint32_t i)
     }
     world_watch_views(w, i);
     checks_look(w, i);
+    operators_look(w, i);
     kept_look(w, i);
     world_tell_leader(w, i);
     world_take_turn(w, i);
@@ -510,7 +511,7 @@ static bool world_can_run(const struct dme_alg *alg, bool slots)
     return true;
 }
 
-static const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
+const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
 {
     unsigned count = 0;
     const struct dme_alg *alg;

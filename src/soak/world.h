@@ -269,6 +269,8 @@ struct soak_mix {
     uint32_t turn_us;    /* a daemon with work in pieces needs up to so long for a piece */
     bool config;         /* operators set the lease (operators.c) */
     uint32_t unsettled;  /* .. and these machines have an earlier build, which does not know of that */
+    bool policies;       /* they set policies, too */
+    uint32_t unpoliced;  /* .. of which these machines' build does not know */
     bool bursts;         /* one fault brings others, within a lease or two */
     bool amnesia;        /* machines crash while their disks are writing, and nothing of that is kept */
     uint32_t
@@ -629,6 +631,10 @@ void operators_draw(struct world *w);
 void operators_happen(struct world *w);
 /* When the faults have ended: is the lease as usual? If not, an operator asks for it. */
 bool operators_settle(struct world *w);
+/* Compares the locks of machine `i` with those of others in the same view. */
+void operators_look(struct world *w, uint32_t i);
+/* An algorithm that can run locks among any number of members. */
+const struct dme_alg *world_draw_algorithm(struct world *w, bool slots);
 /* Machine `i` has installed a view. */
 void operators_check(struct world *w, uint32_t i);
 

@@ -3,6 +3,7 @@
 
 #include "command/client.h"
 #include "lock/invariants.h"
+#include "node/policies.h"
 
 /* I18, I20: the member grants and vouches only while its lease is valid, and clients hold nothing when it is not. */
 static const char *invariants_of_lease(const struct node *node)
@@ -31,6 +32,8 @@ static const char *invariants_of_view(const struct node *node)
     for (uint32_t k = 0; l->open && k < node->view.count; k++)
         if (node->member[k] && node->view.member[k].incarnation && !node->member[k]->announced)
             return "I24: locks are open, and a member has not announced what its clients hold";
+    if (node->policies_set != node->view.policies.set || policies_check(node))
+        return "I16: a member uses other policies than its view has";
     if (node->takes_part && keep_is_forgetting(node) && node->keep.phase != KEEP_TELLS)
         return "I33: a member has told others what it knows, and has claims of kept sessions that it has forgotten";
     if (node->agree && l->open && l->grants && l->fence_granted >= l->fence_limit)

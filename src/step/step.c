@@ -45,6 +45,8 @@ static void step_log_view(struct node *node)
     if (view->number && view->lease.step == view->number)
         step_log(node, false, "the lease is %u ms, set by %s%s", settings_target_ms(&view->lease, 0), view->lease.by,
                  settings_is_under_way(&view->lease) ? ", as soon as promises for the longer lease have run out" : "");
+    if (view->number && view->policies.set == view->number)
+        step_log(node, false, "the policies are others from this view on, set by %s", view->policies.by);
 }
 
 /* Is there something that an operator should know, since the last time? */
