@@ -33,6 +33,7 @@ struct server {
 static struct server server[AGREEMENT_MAX];
 static struct letter *first_letter, **last_letter;
 static uint64_t now_ms;
+static size_t longest_letter;
 static unsigned carried, carries; /* letters, so far and at most */
 
 static inline struct server *server_of(uint64_t id)
@@ -81,6 +82,7 @@ static inline void agreement_post(void *user, uint64_t to, const uint8_t *bytes,
     struct letter *m = malloc(sizeof *m + len);
 
     *m = (struct letter){.from = ((struct server *)user)->id, .to = to, .len = len};
+    longest_letter = longest_letter < len ? len : longest_letter;
     memcpy(m->bytes, bytes, len);
     *last_letter = m;
     last_letter = &m->next;

@@ -212,6 +212,53 @@ static void a_view_that_cannot_be_read_is_not_proposed(void **state)
     agreement_end();
 }
 
+/* Views with many members and many policies. A server that was away gets all of them in messages that a link can carry. */
+static void a_message_has_no_more_entries_than_fit(void **state)
+{
+    enum { VIEWS = 55, FULL = VIEW_MEMBERS_MAX };
+    struct view view;
+    uint64_t number;
+    char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
+    unsigned leader, away;
+
+    (void)state;
+    agreement_clear(1);
+    for (uint64_t id = 1; id <= 3; id++)
+        agreement_begin(id, 3, false);
+    agreement_elect();
+    for (unsigned k = 0; k < 20; k++)
+        agreement_step();
+    for (leader = 0; !agree_leads(server[leader].agree); leader++)
+        ;
+    away = (leader + 1) % 3;
+    agreement_stop(away + 1);
+    view = *agree_view(server[leader].agree);
+    while (view.count < FULL) { /* they are no servers any more */
+        snprintf(name, sizeof name, "%063u", view.count);
+        snprintf(address, sizeof address, "%071u", view.count);
+        assert_null(view_add(&view, name, address, VIEW_REMOVED));
+    }
+    view.policies.len = SETTINGS_POLICIES_MAX;
+    memset(view.policies.text, 'x', SETTINGS_POLICIES_MAX);
+    view.policies.text[SETTINGS_POLICIES_MAX - 1] = '\n';
+    for (number = view.number + 1; view.number + 1 < number + VIEWS;) {
+        view.number++;
+        view.policies.set = view.number;
+        assert_true(agree_propose(server[leader].agree, &view));
+        for (unsigned k = 0; k < 100 && agree_view(server[leader].agree)->number < view.number; k++)
+            agreement_step();
+        assert_int_equal(agree_view(server[leader].agree)->number, view.number);
+    }
+    longest_letter = 0;
+    agreement_restart(away + 1);
+    for (unsigned k = 0; k < 1000 && agree_view(server[away].agree)->number < view.number; k++)
+        agreement_step();
+    assert_int_equal(agree_view(server[away].agree)->number, view.number);
+    assert_memory_equal(&agree_view(server[away].agree)->policies, &view.policies, sizeof view.policies);
+    assert_in_range(longest_letter, LINK_MESSAGE_MAX / 2, LINK_MESSAGE_MAX - 9);
+    agreement_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_vote_outlives_a_restart),
         cmocka_unit_test(a_journal_does_not_grow_without_end),
         cmocka_unit_test(what_is_not_durable_is_not_seen),
+        cmocka_unit_test(a_message_has_no_more_entries_than_fit),
     };
 
     return cmocka_run_group_tests_name("agree", tests, NULL, NULL);

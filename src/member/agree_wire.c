@@ -2,14 +2,33 @@
 #include "agree_wire.h"
 
 #include "base/pack.h"
+#include "link/link.h"
 
-enum { ENTRIES_MAX = 1024, ENTRY_HEAD = 8 + 2 + 4, SERVERS_MAX = 128, CHANGE_FORMAT = 1 };
+enum {
+    ENTRIES_BYTES_MAX = LINK_MESSAGE_MAX - 1024,
+    ENTRIES_MAX = 1024,
+    ENTRY_HEAD = 8 + 2 + 4,
+    SERVERS_MAX = 128,
+    CHANGE_FORMAT = 1
+};
 
 static uint8_t *wire_numbers(uint8_t *at, const uint64_t *x, size_t count)
 {
     for (size_t k = 0; k < count; k++)
         at = pack_number(at, x[k], 8);
     return at;
+}
+
+/* How many of the entries fit into a message. The others follow when the receiver has acknowledged these: to it, they are entries that
+ * the leader does not have yet, and to the leader, a message with them was lost. */
+static unsigned wire_count(const struct raft_append_entries *a)
+{
+    size_t len = 0;
+    unsigned k;
+
+    for (k = 0; k < a->n_entries && len <= ENTRIES_BYTES_MAX; k++)
+        len += ENTRY_HEAD + a->entries[k].buf.len;
+    return len <= ENTRIES_BYTES_MAX || k == 1 ? k : k - 1;
 }
 
 static void wire_fixed(const struct raft_message *m, uint64_t x[5])
@@ -32,7 +51,10 @@ static void wire_fixed(const struct raft_message *m, uint64_t x[5])
         x[1] = m->append_entries.prev_log_index;
         x[2] = m->append_entries.prev_log_term;
         x[3] = m->append_entries.leader_commit;
-        x[4] = m->append_entries.n_entries;
+        x[4] = wire_count(&m->append_entries);
+        if (x[4] < m->append_entries.n_entries &&
+            x[3] > x[1] + x[4]) /* the rest of the receiver's log may be another one */
+            x[3] = x[1] + x[4];
         break;
     case RAFT_IO_APPEND_ENTRIES_RESULT:
         x[0] = m->append_entries_result.term;
@@ -52,9 +74,9 @@ static void wire_fixed(const struct raft_message *m, uint64_t x[5])
     }
 }
 
-static void wire_entries(const struct raft_append_entries *a, struct bytes *to)
+static void wire_entries(const struct raft_append_entries *a, unsigned count, struct bytes *to)
 {
-    for (unsigned k = 0; k < a->n_entries; k++) {
+    for (unsigned k = 0; k < count; k++) {
         const struct raft_entry *e = &a->entries[k];
         uint8_t *at = bytes_add(to, ENTRY_HEAD + e->buf.len);
 
@@ -82,7 +104,7 @@ void agree_encode(const struct raft_message *m, struct bytes *to)
     wire_fixed(m, x);
     wire_numbers(pack_number(bytes_add(to, 1 + sizeof x), m->type, 1), x, 5);
     if (m->type == RAFT_IO_APPEND_ENTRIES)
-        wire_entries(&m->append_entries, to);
+        wire_entries(&m->append_entries, (unsigned)x[4], to);
     if (m->type == RAFT_IO_INSTALL_SNAPSHOT) {
         const struct raft_buffer *data = &m->install_snapshot.data;
 
