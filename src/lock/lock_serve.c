@@ -87,7 +87,7 @@ static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
         r = r->next;
         if (claim_turn(c) > site->joins + LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX) /* all behind it came later, too */
             break;
-        if (c->arrival > site->joins || c->mode != site->node->mode)
+        if (c->arrival > site->joins || c->mode != site->node->mode || c->slots != lock->slots)
             continue;
         if (l->join_left == 0 && site->held) { /* a site that is inside for no client would leave */
             locks_serve_later(l);
@@ -138,7 +138,8 @@ static bool lock_is_free(const struct locks *l, const struct lock *lock, const s
 }
 
 /* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives later can share the stay
- * if no client waits that cannot share. */
+ * if no client waits that cannot share. A client that has requested another kind may be behind the first one (I16): it could wait while this member
+ * did not know the carried-over holders, and one with a priority has passed it. */
 static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -147,7 +148,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 
     if (site->joins)
         lock_join(l, lock, s);
-    while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) &&
+    while (!site->joins && l->grants && (c = lock_first(lock)) && c->slots == lock->slots && !old_encumbers(lock, c) &&
            !convert_forbids(lock, c->mode) && site->left && (lock->slots || c->mode == site->node->mode) &&
            lock_has_fences(l, lock) &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : lock_is_free(l, lock, site, c))) {
@@ -191,8 +192,9 @@ static bool lock_knows_mode(struct locks *l, const struct lock *lock, uint32_t m
 static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
 {
     uint32_t old = lock->old ? lock->old->held : 0;
-    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) &&
-                  !convert_forbids(lock, lock_first(lock)->mode) && lock_has_fences(l, lock);
+    bool served = l->grants && lock->waiters && lock_first(lock)->slots == lock->slots &&
+                  !old_encumbers(lock, lock_first(lock)) && !convert_forbids(lock, lock_first(lock)->mode) &&
+                  lock_has_fences(l, lock);
 
     if (old &&
         !lock_knows_mode(l, lock, lock->old->mode)) /* those that wait cannot share it, and wait for the release */
@@ -253,11 +255,18 @@ static void lock_prepare(struct locks *l, struct lock *lock)
         kind_want(l, lock, c->slots);
 }
 
-void lock_work(struct locks *l, struct lock *lock)
+/* The first waiting client has requested another kind, and this member can find out whether the lock may become that. */
+static bool lock_has_other_first(const struct locks *l, const struct lock *lock)
+{
+    return l->open && lock->known && !lock->frozen && lock->waiters && !old_is_unclear(lock) &&
+           lock_first(lock)->slots != lock->slots;
+}
+
+/* Lets sites request, serve and leave, until nothing more can be done. */
+static void lock_serve_all(struct locks *l, struct lock *lock)
 {
     bool again;
 
-    lock_enter_view(l, lock);
     if (l->open && lock->waiters)
         lock_prepare(l, lock);
     again = l->open && lock->known && !lock->frozen && lock_is_wanted(lock);
@@ -293,6 +302,14 @@ void lock_work(struct locks *l, struct lock *lock)
         if (lock->tries && !lock->site->joins) /* those that can join do not try in vain */
             again |= lock_end_tries(l, lock);
     }
+}
+
+void lock_work(struct locks *l, struct lock *lock)
+{
+    lock_enter_view(l, lock);
+    do
+        lock_serve_all(l, lock);
+    while (lock_has_other_first(l, lock));
     convert_answer(l, lock);
     if (l->open && lock->known && report_is_needed(lock))
         report_update(l, lock);
