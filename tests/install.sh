@@ -32,10 +32,13 @@ rm -f "$dir/err"
 sed '/^socket-group/d' "$root/etc/dibs/dibs.conf" >"$dir/alone.conf"
 "$DIBS" serve --config "$dir/alone.conf" --check-config >"$dir/out" 2>&1 && grep -q '/run/dibs/dibs.sock' "$dir/out"
 tell $? "the configuration has no mistake"
-sed -n 's/^#\([a-z][a-z]* .*\)/\1/p' "$root/etc/dibs/dibs.conf" | sed '/^key/d; /^allow/s/group:ci/any/' >>"$dir/alone.conf"
+sed -n 's/^#\(connect .*\)/\1/p; /^socket /p' "$root/etc/dibs/dibs.conf" >"$dir/agent.conf"
+sed -n 's/^#\([a-z][a-z]* .*\)/\1/p' "$root/etc/dibs/dibs.conf" | sed '/^key/d; /^connect/d; /^allow/s/group:ci/any/' >>"$dir/alone.conf"
 sed -i 's/10\.0\.0\.\([0-9]\)/127.0.0.\1/' "$dir/alone.conf"
 "$DIBS" serve --config "$dir/alone.conf" --name ant --check-config >"$dir/out" 2>&1
 tell $? "and what it shows in comments is right, too"
+grep -q '^connect' "$dir/agent.conf" && "$DIBS" serve --config "$dir/agent.conf" --check-config >"$dir/out" 2>&1
+tell $? "also for an agent"
 rm -f "$dir/out"
 
 # ------------------------------------------------------------------------------------------------------ Debian's lists

@@ -196,8 +196,8 @@ static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t a
                   !old_encumbers(lock, lock_first(lock)) && !convert_forbids(lock, lock_first(lock)->mode) &&
                   lock_has_fences(l, lock);
 
-    if (old &&
-        !lock_knows_mode(l, lock, lock->old->mode)) /* those that wait cannot share it, and wait for the release */
+    /* Those that wait cannot share it, and wait for the release. */
+    if (old && !lock_knows_mode(l, lock, lock->old->mode))
         return false;
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
