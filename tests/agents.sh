@@ -443,13 +443,15 @@ exec 8>&-
 
 # ---- memory
 
-"$DIBS" serve --agent --socket "$dir/tight" --name tight --memory-max 8M --connect "127.0.0.1:$((base + 20))" 2>>"$dir/tight.log" &
-started="$started $!"
-until_true is_ready tight
-echo "# the agent has $(awk '{print 4 * ($2 - $3)}' "/proc/$!/statm") KB of memory of its own"
-run_python "clients that read nothing, at an agent with little memory" python3 tests/agents_memory.py "$dir/tight" "$DIBS"
-grep -q 'is a client whose buffers do not fit' "$dir/tight.log"
-tell $? "the log of the agent says why some were cut off"
+if [ "${MODE:-release}" = release ]; then # sanitizers keep more than the bound
+    "$DIBS" serve --agent --socket "$dir/tight" --name tight --memory-max 8M --connect "127.0.0.1:$((base + 20))" 2>>"$dir/tight.log" &
+    started="$started $!"
+    until_true is_ready tight
+    echo "# the agent has $(awk '{print 4 * ($2 - $3)}' "/proc/$!/statm") KB of memory of its own"
+    run_python "clients that read nothing, at an agent with little memory" python3 tests/agents_memory.py "$dir/tight" "$DIBS"
+    grep -q 'is a client whose buffers do not fit' "$dir/tight.log"
+    tell $? "the log of the agent says why some were cut off"
+fi
 
 rejects "--agent: of which members? say where they accept clients with --connect" serve --agent --check-config
 rejects "--members: that is for members; an agent (--connect) is none" serve --agent --connect 127.0.0.1:7 --members "$members" --name ant --check-config
