@@ -75,7 +75,7 @@ dibs locks --held --format json | python3 -c 'import json, sys; assert {r["name"
     dibs holders --format json | python3 -c 'import json, sys; assert {r["lock"] for r in json.load(sys.stdin)} >= {"left", "right"}' &&
     dibs waiters | grep -q '^lock left  member ' && ! dibs locks --waited | grep -q archive
 tell $? "all holders and all waiters"
-dibs why nothing | tr '\n' ' ' | grep -q '^No client waits for "nothing". No client holds "nothing". '
+dibs why nothing | tr '\n' ' ' | grep -q '^No client waits for "nothing". No client holds "nothing". It is free. $'
 tell $? "why, of a lock that nobody wants"
 rejects "which lock? (usage: dibs why NAME [OPTION...])" why
 echo "1..$number"

@@ -28,6 +28,7 @@ lock() { # SOCKET ARGUMENT...
 
 # ------------------------------------------------------------------------------------------------- a cluster of one
 
+began=$(date +%s)
 serve solo
 until_true is_ready solo
 ready=$?
@@ -36,6 +37,14 @@ tell $ready "a daemon without options is ready by itself"
 
 [ "$(stat -c %a "$dir/solo")" = 600 ]
 tell $? "only its owner may use the socket"
+
+age=$("$DIBS" views --socket "$dir/solo" | sed -n 's/^view 1  age ms \([0-9]*\) .*/\1/p')
+[ -n "$age" ] && [ "$age" -le $((($(date +%s) - began + 1) * 1000)) ]
+tell $? "its only view is as old as the daemon"
+
+"$DIBS" replay --socket "$dir/solo" job 2>"$dir/said"
+[ $? = 1 ] && grep -q 'no replay of "job": one member alone grants locks without an algorithm' "$dir/said"
+tell $? "it has nothing to replay, and says why"
 
 "$DIBS" serve --socket "$dir/solo" 2>"$dir/said"
 [ $? = 1 ] && grep -q "serves $dir/solo already" "$dir/said"

@@ -28,6 +28,7 @@ struct why {
     size_t answers, waits;
     const char *chain[WHY_CHAIN_MAX]; /* names of locks, each held by a client that waits for the next */
     size_t links;
+    bool waited_for; /* does a client wait for the lock that was asked for? */
 };
 
 /* The waits of all clients, for at most WHY_LOCKS_MAX locks. */
@@ -164,10 +165,15 @@ static void why_holders(const char *name, const struct dibs_reply *holders)
                "latest.\n");
 }
 
-static void why_advice(const struct dibs_reply *holders, const char *name)
+static void why_advice(const struct why *w, const struct dibs_reply *holders, const char *name)
 {
     long process = holders->count ? why_process(holders->item[0]) : 0;
 
+    if (!w->waited_for && w->links == 1) {
+        if (!holders->count)
+            printf("It is free.\n");
+        return;
+    }
     if (!holders->count) {
         printf("The members are about to grant it. If that does not happen, \"dibs status\" tells whether they can.\n");
         return;
@@ -202,7 +208,7 @@ static bool why_follow(struct why *w, const char *name)
                 return true;
             }
         if (!next || w->links == WHY_CHAIN_MAX)
-            why_advice(holders, name);
+            why_advice(w, holders, name);
         else
             printf("which waits for \"%s\" in turn, for %s.\n", ask_clean(next->lock),
                    why_age(ask_field(next->row, "age_ms")->number));
@@ -251,7 +257,8 @@ int cmd_why(int argc, char **argv)
     why_ask_waits(&w);
     words[1] = name;
     waiters = ask_daemon(w.d, words, 2);
-    if (waiters->count == 0)
+    w.waited_for = waiters->count > 0;
+    if (!w.waited_for)
         printf("No client waits for \"%s\".\n", ask_clean(name));
     else
         printf("%zu client%s for \"%s\":\n", waiters->count, waiters->count == 1 ? " waits" : "s wait",

@@ -506,6 +506,8 @@ static void replay_write(struct replay *r, const char *lock, FILE *to)
 /* Is there a trace for every member of the view? */
 static bool replay_is_whole(struct replay *r)
 {
+    if (r->n == 1 && !r->placed)
+        return replay_wrong(r, "one member alone grants locks without an algorithm");
     if (!r->member || !r->placed)
         return replay_wrong(r, "no member has used this lock since the view began");
     for (uint32_t k = 0; k < r->n; k++)

@@ -565,7 +565,8 @@ static bool serve_begin_alone(struct serve *s)
     if (s->node.agree)
         return true;
     serve_roster(s->conf, &roster);
-    serve_take_over(s, serve_now_ms());
+    s->node.now_ms = serve_now_ms(); /* the age of the view begins here */
+    serve_take_over(s, s->node.now_ms);
     roster.number = roster.member[0].incarnation = 1;
     node_install(&s->node, &roster);
     return true;
