@@ -10,7 +10,8 @@
  *
  * TTL. The owner counts the TTL from the grant or the last extension, stretched by the drift of clocks
  * (promise_stretch_ms). So it is over on the client's clock first, if the client counts it from the moment at which it
- * sent the request. A client that counts from the answer may believe for too long. A new owner counts the TTL of
+ * sent the request. A client that counts from the answer may believe for too long. A request without an answer may be carried out
+ * after later ones, and set a shorter TTL: the client counts the shortest TTL of such requests, from the request that was answered. A new owner counts the TTL of
  * its record from the moment at which the view opened: at least the time that was left. An extension beyond the TTL that
  * the records have is sent to all members, and its client is told when all of them have acknowledged that.
  *

@@ -495,6 +495,14 @@ void clients_evict(struct world *w, uint32_t i)
             .type = NODE_CLIENT_BYTES, .client = m->operates, .bytes = (const uint8_t *)line, .len = strlen(line)});
 }
 
+bool clients_may_be_evicted(const struct world *w, int name, uint64_t since_us)
+{
+    enum { LATE_US = 3000000 };
+    uint64_t evicted_us = w->history[name].evicted_us;
+
+    return evicted_us && evicted_us + LATE_US >= since_us;
+}
+
 void clients_tell_operator(struct world *w, const struct node_event *e)
 {
     w->history[clients_find_name(e->answered->text, e->answered->text_len)].evicted_us = w->now_us;

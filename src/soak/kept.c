@@ -342,16 +342,6 @@ void kept_excuse_all(struct world *w)
     }
 }
 
-/* Has an operator taken the lock from all clients since this one was granted it? A member may get the order late, and the
- * client of an orphaned session is not told when it happens. */
-static bool kept_may_be_evicted(const struct world *w, const struct soak_client *c)
-{
-    enum { LATE_US = 3000000 };
-    uint64_t evicted_us = w->history[c->name].evicted_us;
-
-    return evicted_us && evicted_us + LATE_US >= c->since_us;
-}
-
 /* The keep time of its session, on the client's own clock: for as long it may go on without a connection, and rely on it that no
  * other client is granted its lock. */
 static uint64_t kept_time_us(const struct soak_client *c)
@@ -374,7 +364,7 @@ void kept_check_loss(struct world *w, uint32_t k)
     if (!q || !c->holds || q->excused || q->shared || c->dazed || w->mix.wild_clocks || w->mix.standstill ||
         w->now_us >= q->lapses_us || (w->alone && w->conf->focus != SOAK_ALONE))
         return;
-    if (w->now_us < q->attached_us + kept_time_us(c) && !kept_may_be_evicted(w, c))
+    if (w->now_us < q->attached_us + kept_time_us(c) && !clients_may_be_evicted(w, c->name, c->since_us))
         world_fail(w, "client %u has lost %s, which its session should have kept", k, clients_names[c->name]);
 }
 
@@ -404,9 +394,11 @@ void kept_lose_all(struct world *w)
         w->conn[k].dazed = true;
 }
 
-/* A daemon is told to end: the sessions that have their clients now have them until now. */
+/* A daemon is told to end: the sessions that have their clients now have them until now, if it has a lease. */
 void kept_leave(struct world *w, uint32_t i)
 {
+    if (w->machine[i].node.keep.lapsed_ms)
+        return;
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *c = &w->client[k];
         const struct soak_conn *x = c->kept && c->conn >= 0 ? &w->conn[c->conn] : NULL;

@@ -5,7 +5,8 @@
  * connects anew at any machine, and goes on: it repeats a request that was not answered, or forgets about it. It renews and
  * releases its lock at any machine, twice if it has not heard the answer, or leaves it to its TTL. It believes in its lock
  * until the TTL is over on its own clock, which may be the slowest that is allowed, counted from the request; whatever
- * happens to the machine that it has talked to. Now and then such a client tries to release a lock with a token that is not
+ * happens to the machine that it has talked to. A request that was not answered may be carried out at any time later: so the client counts the
+ * shortest TTL of these, if it is shorter than that of the request that was answered (token.h). Now and then such a client tries to release a lock with a token that is not
  * the owner's. Half of these clients may speak as Redis lock libraries do: SET NX PX, and scripts that renew or release a lock
  * if the token owns it; or the scripts of Redisson, which count how often a token has got the lock. They are not told the fence.
  *
@@ -30,6 +31,7 @@ struct soak_agent {
     bool released;       /* it has said so, and may have been heard */
     bool excused;        /* the lock may be gone */
     uint64_t ttl_ms;     /* of the last request or renewal */
+    uint64_t least_ms;   /* the shortest TTL of a request that was not answered, and may be carried out yet; or 0 */
     uint64_t asked_us;   /* when that was sent */
     uint64_t until_us;   /* until then it believes in the lock, once it is granted */
     uint64_t lasts_us;   /* until then its token owns the lock: it stops believing when it releases it */
@@ -50,7 +52,7 @@ struct soak_use tokens_use(const struct world *w, const struct soak_client *c)
     const struct soak_agent *a = c->agent;
     struct soak_use u = a->use;
 
-    u.dazed |= a->excused || (a->granted && w->history[a->name].evicted_us >= u.since_us);
+    u.dazed |= a->excused || (a->granted && clients_may_be_evicted(w, a->name, u.since_us));
     return u;
 }
 
@@ -168,7 +170,7 @@ static void tokens_check_loss(struct world *w, uint32_t k)
     const struct soak_agent *a = w->client[k].agent;
 
     if (a->granted && w->now_us < a->lasts_us && a->unlocks <= 1 && !a->excused && !a->use.dazed &&
-        !w->mix.wild_clocks && !w->mix.standstill && !w->alone && w->history[a->name].evicted_us < a->use.since_us)
+        !w->mix.wild_clocks && !w->mix.standstill && !w->alone && !clients_may_be_evicted(w, a->name, a->use.since_us))
         world_fail(w, "client %u has lost %s, which its token should own", k, clients_names[a->name]);
 }
 
@@ -197,6 +199,8 @@ void tokens_be_gone(struct world *w, uint32_t k)
     struct soak_client *c = &w->client[k];
     struct soak_agent *a = c->agent;
 
+    if (c->waits && !a->foreign && (!a->least_ms || a->ttl_ms < a->least_ms))
+        a->least_ms = a->ttl_ms;
     if (c->waits && a->foreign) {
         a->foreign = false;
     } else if (!a->granted && world_below(w, 3) == 0) {
@@ -390,7 +394,8 @@ static void tokens_granted(struct world *w, uint32_t k, uint64_t fence)
         a->use = (struct soak_use){.holds = true, .mode = LOCK_ALONE, .fence = fence, .since_us = a->asked_us};
     a->use.dazed |= w->conn[c->conn].dazed;
     a->granted = true;
-    a->until_us = a->lasts_us = tokens_end_us(c, a->asked_us, a->ttl_ms);
+    a->until_us = a->lasts_us =
+        tokens_end_us(c, a->asked_us, a->least_ms && a->least_ms < a->ttl_ms ? a->least_ms : a->ttl_ms);
     if (!believed && tokens_believes(w, k, a->name))
         clients_check_belief(w, k, a->name);
 }

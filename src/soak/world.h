@@ -498,6 +498,9 @@ void clients_die(struct world *w, uint32_t c);
 void clients_disturb(struct world *w, uint32_t c);
 /* One of the locks is taken away from all clients of this machine. */
 void clients_evict(struct world *w, uint32_t i);
+/* May an operator have taken the lock from all clients since this moment? A member may get the order late, and the client of an orphaned
+ * session, or of a token, is not told when it happens. */
+bool clients_may_be_evicted(const struct world *w, int name, uint64_t since_us);
 /* An operator gets an answer. */
 void clients_tell_operator(struct world *w, const struct node_event *e);
 bool clients_at_rest(struct world *w);
