@@ -215,6 +215,116 @@ static void a_decision_takes_no_more_steps_than_its_rules_may(void **state)
     assert_true(RIGHTS_RULES_MAX * (255 + RIGHTS_PATTERN_MAX) <= RIGHTS_STEPS_MAX);
 }
 
+/* ------------------------------------------------------------------------------------------------------- whole tables */
+
+static const char *read_table(const char *text)
+{
+    static char why[RIGHTS_WHY_MAX];
+
+    return rights_read(&table, text, strlen(text), why) ? NULL : why;
+}
+
+static void a_table_is_printed_in_one_form(void **state)
+{
+    static const char full[] = "allow user:alice lock b*\n"
+                               "allow auth:web shared,watch *\n"
+                               "limit any locks=3 waiters=2 connections=1\n"
+                               "login web pbkdf2\n";
+    char counts[RIGHTS_COUNTS_MAX];
+
+    (void)state;
+    assert_null(read_table("login   web pbkdf2\nlimit any connections=1\twaiters=2 locks=3\n"
+                           "allow  user:alice shared,lock b*\nallow auth:web watch,shared *\n"));
+    for (unsigned k = 0; k < 2; k++) {
+        struct bytes text = {0};
+
+        rights_print(&table, &text);
+        *bytes_add(&text, 1) = '\0';
+        assert_string_equal((char *)text.at + text.start, full);
+        assert_null(read_table(full));
+        bytes_free(&text);
+    }
+    assert_true(table.agreed && table.rule[1].line == 2 && table.login[0].line == 4);
+    rights_count(&table, counts);
+    assert_string_equal(counts, "2 rules, 1 limits, 1 logins");
+    assert_null(read_table(""));
+}
+
+static void a_mistake_in_a_table_is_told_with_its_line(void **state)
+{
+    static const struct {
+        const char *text, *wrong;
+    } all[] = {
+        {"allow any lock *\nallow key:ci lock x\n",
+         "line 2: this rule decides nothing: line 1 comes first; put this one "
+         "before it, or delete it"},
+        {"allow user:alice lock *\nallow user:alice lock x\n", "line 2: this rule decides nothing"},
+        {"allow auth:web lock *\n", "line 1: \"web\" cannot log in: there is no line login web HASH"},
+        {"limit auth:web locks=1\n", "line 1: \"web\" cannot log in"},
+        {"login web a\nlogin web b\n", "line 2: \"web\" has a password in line 1 already; keep one of them"},
+        {"allow any read *\n", "line 1: \"read\" is no right"},
+        {"allow any lock x\npolicy x slots=2\n", "line 2: this is no line \"allow ..\", \"limit ..\" or \"login ..\""},
+        {"allow any lock *", "the last line has no line feed"},
+        {"allow any lock x\n\nallow any lock y\n", "line 2: this is no line"},
+        {"allowany lock *\n", "line 1: this is no line"},
+    };
+    char why[RIGHTS_WHY_MAX], many[RIGHTS_LOGINS_MAX * 16 + 32] = "";
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof all / sizeof all[0]; k++) {
+        const char *wrong = read_table(all[k].text);
+
+        if (!wrong || strncmp(wrong, all[k].wrong, strlen(all[k].wrong)) != 0)
+            fail_msg("%s: %s", all[k].text, wrong ? wrong : "nothing is wrong");
+    }
+    assert_false(rights_read(&table, "allow any lock *\0\n", 18, why));
+    for (unsigned k = 0; k <= RIGHTS_LOGINS_MAX; k++)
+        sprintf(many + strlen(many), "login n%u h\n", k);
+    assert_string_equal(read_table(many), "line 65: there are more than 64 lines with \"login\"");
+}
+
+/* The members have agreed on names, and this one has not found out which numbers they have. */
+static void a_rule_for_a_name_that_is_not_known_yet_refuses(void **state)
+{
+    static const struct rights_who alice = {.has_user = true, .user = 1001, .groups = 2, .group = in_50};
+    struct rights_subject is = {.kind = RIGHTS_USER, .known = true, .number = 1001, .name = "alice"};
+    struct rights next;
+    struct rights_verdict v;
+    char text[RIGHTS_WHY_MAX];
+
+    (void)state;
+    assert_null(read_table("allow user:7 lock x\nallow user:alice lock,watch *\nallow any lock *\n"));
+    assert_string_equal(rights_unsure(&table)->name, "alice");
+    v = rights_decide(&table, &alice, RIGHT_LOCK, "y", 1);
+    assert_true(!v.allowed && v.unsure && v.rule->line == 2);
+    rights_explain(&table, &alice, RIGHT_LOCK, "y", 1, v, text);
+    assert_non_null(strstr(text, "user:1001 has not the right lock for \"y\" for now"));
+    assert_non_null(strstr(text, "the rule in the agreed rights, line 2 is about on this machine"));
+    assert_true(rights_decide(&table, &key_ci, RIGHT_LOCK, "y", 1).allowed); /* it is no user */
+    next = table;
+    assert_true(rights_learn(&table, &is) && !rights_learn(&table, &is) && !rights_unsure(&table));
+    assert_true(rights_decide(&table, &alice, RIGHT_WATCH, "y", 1).allowed);
+    assert_true(!rights_decide(&table, &user_2, RIGHT_WATCH, "y", 1).allowed); /* the rule for any */
+    rights_learn_from(&next, &table);
+    assert_memory_equal(&next, &table, sizeof next);
+    is.known = false; /* the machine has no such user */
+    rights_learn(&table, &is);
+    v = rights_decide(&table, &alice, RIGHT_WATCH, "y", 1);
+    assert_true(!v.allowed && v.rule->line == 3);
+}
+
+static void a_certificate_makes_an_operator_only_while_there_are_no_rules(void **state)
+{
+    static const struct rights_who holder = {.certified = true, .certs = names};
+
+    (void)state;
+    assert_true(rights_decide(NULL, &holder, RIGHT_ADMIN, "", 0).allowed);
+    assert_null(read_table("limit any locks=1\n"));
+    assert_true(rights_decide(&table, &holder, RIGHT_ADMIN, "", 0).allowed);
+    assert_null(read_table("allow any lock *\n"));
+    assert_false(rights_decide(&table, &holder, RIGHT_ADMIN, "", 0).allowed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +334,10 @@ int main(void)
         cmocka_unit_test(every_mistake_in_a_rule_is_named),
         cmocka_unit_test(limits_apply_by_the_first_match),
         cmocka_unit_test(a_decision_takes_no_more_steps_than_its_rules_may),
+        cmocka_unit_test(a_table_is_printed_in_one_form),
+        cmocka_unit_test(a_mistake_in_a_table_is_told_with_its_line),
+        cmocka_unit_test(a_rule_for_a_name_that_is_not_known_yet_refuses),
+        cmocka_unit_test(a_certificate_makes_an_operator_only_while_there_are_no_rules),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

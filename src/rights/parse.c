@@ -217,6 +217,21 @@ void rights_print_subject(const struct rights_subject *s, char text[RIGHTS_LABEL
     snprintf(text, RIGHTS_LABEL_MAX, "%s%s%s", rights_kinds[s->kind], s->kind == RIGHTS_ANY ? "" : ":", s->name);
 }
 
+void rights_print_limit(const struct rights_limit *l, char text[RIGHTS_WHY_MAX])
+{
+    char who[RIGHTS_LABEL_MAX];
+    size_t len;
+
+    rights_print_subject(&l->who, who);
+    len = (size_t)snprintf(text, RIGHTS_WHY_MAX, "%s", who);
+    if (l->locks)
+        len += (size_t)snprintf(text + len, RIGHTS_WHY_MAX - len, " locks=%u", (unsigned)l->locks);
+    if (l->waiters)
+        len += (size_t)snprintf(text + len, RIGHTS_WHY_MAX - len, " waiters=%u", (unsigned)l->waiters);
+    if (l->connections)
+        snprintf(text + len, RIGHTS_WHY_MAX - len, " connections=%u", (unsigned)l->connections);
+}
+
 void rights_print_rule(const struct rights_rule *r, char text[RIGHTS_WHY_MAX])
 {
     char who[RIGHTS_LABEL_MAX], rights[64];

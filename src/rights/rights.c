@@ -77,21 +77,34 @@ static bool rights_is(const struct rights_subject *s, const struct rights_who *w
     }
 }
 
+/* Might the client be this subject, of which the table is unsure? */
+static bool rights_may_be(const struct rights_subject *s, const struct rights_who *who)
+{
+    return s->unsure && who && (s->kind == RIGHTS_USER ? who->has_user : who->groups > 0);
+}
+
+bool rights_operates(const struct rights *t, const struct rights_who *who)
+{
+    return who && (who->operates || (who->certified && !(t && t->rules)));
+}
+
 struct rights_verdict rights_decide(const struct rights *t, const struct rights_who *who, unsigned any_of,
                                     const char *name, size_t name_len)
 {
     static const unsigned without_rules = RIGHT_LOCK | RIGHT_SHARED | RIGHT_WATCH;
     uint64_t cost = 0;
 
-    if (who && who->operates)
+    if (rights_operates(t, who))
         return (struct rights_verdict){.allowed = true, .by_default = true};
     if (!t || !t->rules)
         return (struct rights_verdict){.allowed = (any_of & without_rules) != 0, .by_default = true};
     for (unsigned k = 0; k < t->rules; k++) {
         const struct rights_rule *r = &t->rule[k];
+        bool unsure = rights_may_be(&r->who, who);
 
-        if (rights_is(&r->who, who) && glob_matches(r->pattern, strlen(r->pattern), name, name_len, &cost))
-            return (struct rights_verdict){.allowed = (any_of & r->rights) != 0, .rule = r, .steps = cost};
+        if ((unsure || rights_is(&r->who, who)) && glob_matches(r->pattern, strlen(r->pattern), name, name_len, &cost))
+            return (struct rights_verdict){
+                .allowed = !unsure && (any_of & r->rights) != 0, .unsure = unsure, .rule = r, .steps = cost};
     }
     return (struct rights_verdict){.allowed = false, .steps = cost};
 }
@@ -136,27 +149,39 @@ void rights_label(const struct rights_who *who, char text[RIGHTS_LABEL_MAX])
         snprintf(text, RIGHTS_LABEL_MAX, "any");
 }
 
+void rights_place(const struct rights *t, unsigned line, char text[RIGHTS_PLACE_MAX])
+{
+    snprintf(text, RIGHTS_PLACE_MAX, t->agreed ? "%s, line %u" : "%s:%u", t->file, line);
+}
+
 void rights_explain(const struct rights *t, const struct rights_who *who, unsigned any_of, const char *name,
                     size_t name_len, struct rights_verdict v, char text[RIGHTS_WHY_MAX])
 {
-    char label[RIGHTS_LABEL_MAX], needs[64], rule[RIGHTS_WHY_MAX] = "", about[300] = "";
+    char label[RIGHTS_LABEL_MAX], needs[64], rule[RIGHTS_WHY_MAX] = "", about[300] = "", place[RIGHTS_PLACE_MAX];
 
     rights_label(who, label);
     rights_print_rights(any_of, needs);
     if (name_len)
         snprintf(about, sizeof about, " for \"%.*s\"", (int)name_len, name);
-    if (v.rule)
+    if (v.rule) {
         rights_print_rule(v.rule, rule);
-    if (v.by_default && who && who->operates)
+        rights_place(t, v.rule->line, place);
+    }
+    if (v.by_default && rights_operates(t, who))
         snprintf(text, RIGHTS_WHY_MAX, "%s is an operator, who has all rights", label);
     else if (v.by_default)
         snprintf(text, RIGHTS_WHY_MAX,
                  "%s %s the right %s%s: without rules, every client may lock and watch, and only "
                  "operators may do more",
                  label, v.allowed ? "has" : "has not", needs, about);
+    else if (v.unsure)
+        snprintf(text, RIGHTS_WHY_MAX,
+                 "%s has not the right %s%s for now: the daemon does not know yet which one the rule in %s is about on "
+                 "this machine: allow %.500s",
+                 label, needs, about, place, rule);
     else if (v.rule)
-        snprintf(text, RIGHTS_WHY_MAX, "%s %s the right %s%s, by the rule in %s:%u: allow %.500s", label,
-                 v.allowed ? "has" : "has not", needs, about, t->file, v.rule->line, rule);
+        snprintf(text, RIGHTS_WHY_MAX, "%s %s the right %s%s, by the rule in %s: allow %.500s", label,
+                 v.allowed ? "has" : "has not", needs, about, place, rule);
     else
         snprintf(text, RIGHTS_WHY_MAX, "%s has not the right %s%s, as no rule in %s is about both", label, needs, about,
                  t->file);

@@ -10,7 +10,8 @@
  *   shared        acquire it in shared mode
  *   watch         see its holders, its waiters and its events
  *   force-unlock  take it away from its holders
- *   admin         change the members, drain a member, ask what others may do
+ *   admin         change the members, drain a member, ask what others may do; and change the rights on which the members agree, so a client
+ *                 with it can give itself every other
  *
  * What a client holds it may always release, extend and confirm: the grant was the decision.
  *
@@ -19,9 +20,15 @@
  * Since `admin` is about no name, only rules with the pattern * are looked at for it. A client that no rule is about has no
  * rights. An *operator* (the owner of the daemon's socket, root, the cluster key) has all of them, whatever the rules are.
  *
- * Without any rule, every client may lock and watch, and only operators may do the rest. */
+ * Without any rule, every client may lock and watch, and only operators may do the rest.
+ *
+ * A table comes from the configuration of a member, which knows the numbers of the users and groups that it names. Or it is one on which the
+ * members have agreed (node/rules.h): each of them knows the same text, and finds out later which numbers these names have on its machine.
+ * Until then a rule for such a name is *unsure*, and refuses: it might be about the client, and might be one that refuses. */
 #ifndef DIBS_RIGHTS_RIGHTS_H
 #define DIBS_RIGHTS_RIGHTS_H
+
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,6 +61,7 @@ enum rights_kind { RIGHTS_ANY, RIGHTS_USER, RIGHTS_GROUP, RIGHTS_KEY, RIGHTS_CER
 struct rights_subject {
     enum rights_kind kind;
     bool known;      /* USER, GROUP: its number is known; the parser knows it if it was written as a number */
+    bool unsure;     /* USER, GROUP: it is not known yet whether this machine has one of that name */
     uint32_t number; /* USER, GROUP */
     char name[RIGHTS_NAME_MAX + 1];
 };
@@ -81,6 +89,7 @@ struct rights_login {
 
 struct rights {
     char file[RIGHTS_FILE_MAX + 1]; /* where the rules are, for people */
+    bool agreed;                    /* not in a file: the members have agreed on them */
     unsigned rules, limits, logins;
     struct rights_rule rule[RIGHTS_RULES_MAX];
     struct rights_limit limit[RIGHTS_LIMITS_MAX];
@@ -89,7 +98,8 @@ struct rights {
 
 /* What a client has proved. The caller owns the memory that it points to. */
 struct rights_who {
-    bool operates; /* an operator, by the daemon's defaults */
+    bool operates;  /* an operator, by the daemon's defaults */
+    bool certified; /* likewise, by its certificate, but only while there are no rules */
     bool has_user;
     uint32_t user;
     uint32_t groups; /* how many */
@@ -106,6 +116,7 @@ void rights_free(struct rights_who *who);
 struct rights_verdict {
     bool allowed;
     bool by_default;                /* there are no rules, or the client is an operator */
+    bool unsure;                    /* refused, since it is not known whether the rule is about the client */
     const struct rights_rule *rule; /* that decided; null: none */
     uint64_t steps;                 /* that were made to compare the name with patterns */
 };
@@ -114,6 +125,8 @@ struct rights_verdict {
  * is empty. A null table has no rules. */
 struct rights_verdict rights_decide(const struct rights *t, const struct rights_who *who, unsigned any_of,
                                     const char *name, size_t name_len);
+/* Is the client an operator, while these rules apply? */
+bool rights_operates(const struct rights *t, const struct rights_who *who);
 /* How many steps the pattern of a rule can take for one name at most. A decision takes those of all rules, and a client may ask for many
  * (I31): a configuration whose rules take more than RIGHTS_STEPS_MAX together is refused. */
 uint32_t rights_steps_max(const struct rights_rule *r);
@@ -121,7 +134,10 @@ uint32_t rights_steps_max(const struct rights_rule *r);
 const struct rights_limit *rights_limit(const struct rights *t, const struct rights_who *who);
 const struct rights_login *rights_login(const struct rights *t, const char *name, size_t len);
 
-/* Says in a sentence why it is allowed or refused: which right, and the rule with its file and line. */
+/* Where a line of the table is: "dibs.conf:7", or "the agreed rights, line 3". */
+enum { RIGHTS_PLACE_MAX = RIGHTS_FILE_MAX + 24 };
+void rights_place(const struct rights *t, unsigned line, char text[RIGHTS_PLACE_MAX]);
+/* Says in a sentence why it is allowed or refused: which right, and the rule with its place. */
 void rights_explain(const struct rights *t, const struct rights_who *who, unsigned any_of, const char *name,
                     size_t name_len, struct rights_verdict v, char text[RIGHTS_WHY_MAX]);
 /* What the client is called for people, and where it is counted: the name that has logged in, or its key, or certificate, or user:
@@ -142,7 +158,32 @@ bool rights_parse_rights(unsigned *rights, const char *text, size_t len, char wh
 void rights_print_rule(const struct rights_rule *r, char text[RIGHTS_WHY_MAX]);
 void rights_print_rights(unsigned rights, char text[64]);
 void rights_print_subject(const struct rights_subject *s, char text[RIGHTS_LABEL_MAX]);
+void rights_print_limit(const struct rights_limit *l, char text[RIGHTS_WHY_MAX]);
 /* The name of a key or a login: letters, digits, dots, dashes and underscores. */
 bool rights_is_name(const char *text, size_t len);
+
+/* ------------------------------------------------------------------------------------------------- whole tables: list.c */
+
+/* Each looks at the last line that was added to the table. Returns false, with a sentence in `why`, if it makes no sense there: a rule that
+ * decides nothing, or with which a decision takes too many steps; a name that has a password already. The logins come first. */
+bool rights_check_rule(const struct rights *t, char why[RIGHTS_WHY_MAX]);
+bool rights_check_limit(const struct rights *t, char why[RIGHTS_WHY_MAX]);
+bool rights_check_login(const struct rights *t, char why[RIGHTS_WHY_MAX]);
+
+/* Reads the text of a whole table, without comments: lines "allow ..", "limit .." and "login .." in any order, each with a line feed at its
+ * end. Users and groups that are not numbers are unsure. Returns false, with the first mistake and its line in `why`. */
+bool rights_read(struct rights *t, const char *text, size_t len, char why[RIGHTS_WHY_MAX]);
+/* The one text of a table that has this content: all rules, then all limits, then all logins. rights_read reads it. */
+void rights_print(const struct rights *t, struct bytes *to);
+/* "3 rules, 1 limits, 2 logins". */
+enum { RIGHTS_COUNTS_MAX = 64 };
+void rights_count(const struct rights *t, char text[RIGHTS_COUNTS_MAX]);
+
+/* The first user or group of which the table is unsure; or null. */
+const struct rights_subject *rights_unsure(const struct rights *t);
+/* Every user or group of this name has, or has not, this number (`known`). Returns false if the table knew that. And the same for all that `before`, which
+ * may be null, is sure of. */
+bool rights_learn(struct rights *t, const struct rights_subject *learnt);
+void rights_learn_from(struct rights *t, const struct rights *before);
 
 #endif

@@ -15,115 +15,88 @@
 
 enum { ALLOW_FILE_MAX = 1 << 20 };
 
-bool conf_know_subject(struct rights_subject *s)
+int conf_ask_subject(struct rights_subject *s)
 {
     char room[16384];
     struct passwd user, *found = NULL;
     struct group group, *found_group = NULL;
+    int error = 0;
 
     if (s->known || (s->kind != RIGHTS_USER && s->kind != RIGHTS_GROUP))
-        return true;
-    if (s->kind == RIGHTS_USER && getpwnam_r(s->name, &user, room, sizeof room, &found) == 0 && found)
-        s->number = found->pw_uid;
-    if (s->kind == RIGHTS_GROUP && getgrnam_r(s->name, &group, room, sizeof room, &found_group) == 0 && found_group)
-        s->number = found_group->gr_gid;
+        return 0;
+    if (s->kind == RIGHTS_USER)
+        error = getpwnam_r(s->name, &user, room, sizeof room, &found);
+    else
+        error = getgrnam_r(s->name, &group, room, sizeof room, &found_group);
+    /* Some systems say of a name that they do not know that there is no such file, process or descriptor, or that it is not permitted. */
+    if (error && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM)
+        return error;
+    s->unsure = false;
     s->known = found || found_group;
-    return s->known;
+    s->number = found ? found->pw_uid : found_group ? found_group->gr_gid : 0;
+    return 0;
 }
 
-/* A subject of a rule or a limit: the machine, or the file, has to know it. */
-static void allow_subject(struct conf_draft *d, const struct conf_setting *at, const struct rights *t,
-                          struct rights_subject *s)
+bool conf_know_subject(struct rights_subject *s)
 {
-    bool user = s->kind == RIGHTS_USER;
+    return conf_ask_subject(s) == 0 && (s->known || (s->kind != RIGHTS_USER && s->kind != RIGHTS_GROUP));
+}
 
-    if (!conf_know_subject(s))
+/* The machine has to know a user or a group. Returns false after a mistake. */
+static bool allow_subject(struct conf_draft *d, const struct conf_setting *at, struct rights_subject *s)
+{
+    bool user = s->kind == RIGHTS_USER, known = conf_know_subject(s);
+
+    if (!known)
         conf_mistake(d, at, "there is no %s \"%s\" on this machine; make it, or write its number: %s:1234",
                      user ? "user" : "group", s->name, user ? "user" : "group");
-    else if (s->kind == RIGHTS_AUTH && !rights_login(t, s->name, strlen(s->name)))
-        conf_mistake(d, at, "\"%s\" cannot log in: there is no line login %s HASH (dibs passwd %s prints it)", s->name,
-                     s->name, s->name);
+    return known;
 }
 
-static bool allow_is_same(const struct rights_subject *a, const struct rights_subject *b)
+static void allow_logins(struct conf_draft *d, struct rights *t)
 {
-    return a->kind == b->kind &&
-           (a->kind == RIGHTS_USER || a->kind == RIGHTS_GROUP ? a->number == b->number : strcmp(a->name, b->name) == 0);
-}
+    for (uint32_t k = 0; k < d->logins; k++) {
+        struct rights_login *l = &t->login[t->logins];
+        const struct conf_setting *at = &d->login[k];
+        char why[RIGHTS_WHY_MAX];
 
-/* Does an earlier rule decide everything that this one is about? */
-static void allow_reach(struct conf_draft *d, const struct conf_setting *at, const struct rights *t, unsigned k)
-{
-    const struct rights_rule *r = &t->rule[k];
-
-    for (unsigned i = 0; i < k; i++) {
-        const struct rights_rule *before = &t->rule[i];
-
-        if ((before->who.kind == RIGHTS_ANY || allow_is_same(&before->who, &r->who)) &&
-            (strcmp(before->pattern, "*") == 0 || strcmp(before->pattern, r->pattern) == 0)) {
-            conf_mistake(d, at, "this rule decides nothing: line %u comes first; put this one before it, or delete it",
-                         before->line);
-            return;
+        if (!rights_parse_login(l, at->text, why)) {
+            conf_mistake(d, at, "%s", why);
+            continue;
         }
+        l->line = at->line;
+        t->logins++;
+        if (!password_is_hash(l->hash))
+            conf_mistake(d, at, "this is no hash of a password; dibs passwd %s prints the whole line", l->name);
+        else if (!rights_check_login(t, why))
+            conf_mistake(d, at, "%s", why);
     }
 }
 
-/* Every name that a client says is compared with the patterns of all rules. */
-static void allow_cost(struct conf_draft *d, const struct conf_setting *at, const struct rights *t)
-{
-    uint32_t steps = 0, last = 0;
-
-    for (unsigned k = 0; k < t->rules; k++)
-        steps += last = rights_steps_max(&t->rule[k]);
-    if (steps > RIGHTS_STEPS_MAX && steps - last <= RIGHTS_STEPS_MAX)
-        conf_mistake(d, at,
-                     "with this rule a decision may take %u steps, and %d is the bound; use fewer ? and [] behind a *, "
-                     "or fewer rules",
-                     (unsigned)steps, RIGHTS_STEPS_MAX);
-}
-
-struct rights *conf_rights(struct conf_draft *d)
+struct rights *conf_rights(struct conf_draft *d, bool here)
 {
     struct rights *t = mem_new(sizeof *t);
     char why[RIGHTS_WHY_MAX];
 
     strncpy(t->file, d->file ? d->file : "the configuration", RIGHTS_FILE_MAX);
-    for (uint32_t k = 0; k < d->logins; k++) {
-        struct rights_login l;
-
-        if (!rights_parse_login(&l, d->login[k].text, why))
-            conf_mistake(d, &d->login[k], "%s", why);
-        else if (!password_is_hash(l.hash))
-            conf_mistake(d, &d->login[k], "this is no hash of a password; dibs passwd %s prints the whole line",
-                         l.name);
-        else if (rights_login(t, l.name, strlen(l.name)))
-            conf_mistake(d, &d->login[k], "\"%s\" has a password in line %u already; keep one of them", l.name,
-                         rights_login(t, l.name, strlen(l.name))->line);
-        else {
-            l.line = d->login[k].line;
-            t->login[t->logins++] = l;
-        }
-    }
+    allow_logins(d, t);
     for (uint32_t k = 0; k < d->allows; k++) {
         struct rights_rule *r = &t->rule[t->rules];
+        bool good = rights_parse_rule(r, d->allow[k].text, why);
 
-        if (!rights_parse_rule(r, d->allow[k].text, why)) {
-            conf_mistake(d, &d->allow[k], "%s", why);
-            continue;
-        }
         r->line = d->allow[k].line;
-        allow_subject(d, &d->allow[k], t, &r->who);
-        allow_reach(d, &d->allow[k], t, t->rules++);
-        allow_cost(d, &d->allow[k], t);
+        t->rules += good;
+        if (!good || ((!here || allow_subject(d, &d->allow[k], &r->who)) && !rights_check_rule(t, why)))
+            conf_mistake(d, &d->allow[k], "%s", why);
     }
     for (uint32_t k = 0; k < d->limits; k++) {
-        struct rights_limit *l = &t->limit[t->limits++];
+        struct rights_limit *l = &t->limit[t->limits];
+        bool good = rights_parse_limit(l, d->limit[k].text, why);
 
-        if (!rights_parse_limit(l, d->limit[k].text, why))
-            conf_mistake(d, &d->limit[k], "%s", why);
-        else
-            allow_subject(d, &d->limit[k], t, &l->who);
         l->line = d->limit[k].line;
+        t->limits += good;
+        if (!good || ((!here || allow_subject(d, &d->limit[k], &l->who)) && !rights_check_limit(t, why)))
+            conf_mistake(d, &d->limit[k], "%s", why);
     }
     return t;
 }
@@ -157,7 +130,7 @@ struct rights *conf_read_rights(struct conf_draft *d, const char *file)
     text = allow_read_file(d, file);
     if (text) {
         conf_read(d, file, text);
-        t = conf_rights(d);
+        t = conf_rights(d, true);
     }
     if (d->mistakes) {
         free(t);

@@ -447,7 +447,7 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf)
     conf->algorithm = conf_default(d, CONF_ALGORITHM, "swaroop-singh", conf->n);
     conf->slots_algorithm = conf_default(d, CONF_SLOTS_ALGORITHM, "central", conf->n);
     conf_policies(d, conf);
-    conf->rights = conf_rights(d);
+    conf->rights = conf_rights(d, true);
     if (d->mistakes == 0)
         conf_summarize(conf);
     else

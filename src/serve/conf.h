@@ -169,10 +169,12 @@ const char *conf_objects(const struct serve_conf *conf, const char *name, const 
 /* Reads the policies of the draft, for `conf->n` members. */
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
-/* allow.c: the rules of the draft, as a table that the caller frees. */
-struct rights *conf_rights(struct conf_draft *d);
-/* Gives the subject its number, if it is a user or a group of this machine. Returns false if there is none of that name. */
+/* allow.c: the rules of the draft, as a table that the caller frees. `here`: this machine has to have all users and groups. */
+struct rights *conf_rights(struct conf_draft *d, bool here);
+/* Gives the subject its number, if it is a user or a group of this machine. Returns false if there is none of that name. conf_ask_subject
+ * does the same, and returns 0, or the error for which the machine could not tell; then the subject is as it was. */
 bool conf_know_subject(struct rights_subject *s);
+int conf_ask_subject(struct rights_subject *s);
 /* Reads the rules of this file again, which may run in a thread of its own. Returns null if there were mistakes; the draft, in
  * which they are, is overwritten. */
 struct rights *conf_read_rights(struct conf_draft *d, const char *file);

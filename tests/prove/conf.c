@@ -225,9 +225,9 @@ bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme
     return false;
 }
 
-struct rights *conf_rights(struct conf_draft *d)
+struct rights *conf_rights(struct conf_draft *d, bool here)
 {
-    (void)d;
+    (void)d, (void)here;
     return NULL;
 }
 
