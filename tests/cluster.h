@@ -209,7 +209,7 @@ static inline void cluster_come(struct cluster *c, struct cluster_client *me, ui
 {
     bytes_free(&me->heard);
     *me = (struct cluster_client){.member = member, .end = client_open(&c->node[member], me)};
-    me->end->operates = true;
+    me->end->session->operates = true;
 }
 
 static inline void cluster_say(struct cluster *c, struct cluster_client *me, const char *text)

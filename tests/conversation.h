@@ -27,7 +27,7 @@ static inline int start(void **state)
                   names, 1, 0);
     for (unsigned k = 0; k < 3; k++)
         cluster_come(&solo, &user[k], 0);
-    user[0].end->operates = false;
+    user[0].end->session->operates = false;
     return 0;
 }
 

@@ -32,10 +32,15 @@ static void fuzz_add_view(struct raft_entry *e, struct fuzz_input *in, uint64_t 
     view.number = number;
     if (number && fuzz_take(in) % 8 == 0) { /* with policies, sometimes very long ones, or none that can be read */
         view.policies.set = number - fuzz_take(in) % 2;
-        view.policies.len = (uint16_t)(fuzz_take(in) % 4 * (SETTINGS_POLICIES_MAX / 3));
+        view.policies.len = (uint16_t)(fuzz_take(in) % 4 * (SETTINGS_TEXT_MAX / 3));
         memset(view.policies.text, fuzz_take(in) % 16 ? 'x' : '\n', view.policies.len);
         if (view.policies.len && fuzz_take(in) % 8)
             view.policies.text[view.policies.len - 1] = '\n';
+    }
+    if (number && fuzz_take(in) % 8 == 0) { /* and rights */
+        view.rights = view.policies;
+        view.rights.set = number;
+        view.rights.file = fuzz_take(in) % 2;
     }
     view_encode(&view, &b);
     e->buf = (struct raft_buffer){b.at, bytes_len(&b)}; /* nothing has been consumed of it */

@@ -1,11 +1,13 @@
 /* Whatever a peer says of members: heartbeats, views, wishes, agreement. A member of a real cluster of three, of which two run
  * and have elected a leader, hears what is made up in the name of the other one. It does not crash, does not stop agreeing, and
- * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at.
- * Invariant: I19. */
+ * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at. But
+ * the member uses the rights of the view that it has installed, and no others.
+ * Invariants: I19, I34. */
 #include "fuzz_messages.h"
 
 #include "alg/list.h"
 #include "cluster.h"
+#include "node/rules.h"
 #include "test.h"
 
 #include <string.h>
@@ -78,16 +80,18 @@ static struct member *fuzz_speaker(unsigned to)
     return m && m->link.state == LINK_UP ? m : NULL;
 }
 
-/* Policies of the view, or bytes that are none. */
-static void fuzz_policies(struct fuzz_input *in, struct view *view)
+/* Policies or rights of the view, or bytes that are none. */
+static void fuzz_setting(struct fuzz_input *in, struct settings_text *p, bool rights, uint64_t number)
 {
-    static const char *const lines[] = {
-        "policy a* algorithm=raymond slots-algorithm=central slots=2\n", "policy x algorithm=lamport slots=none\n",
-        "policy [a-c]? algorithm=central slots-algorithm=raymond-k\n", "policy *\n", "policy ? algorithm=none-such\n"};
-    struct settings_policies *p = &view->policies;
+    static const char *const all[2][5] = {
+        {"policy a* algorithm=raymond slots-algorithm=central slots=2\n", "policy x algorithm=lamport slots=none\n",
+         "policy [a-c]? algorithm=central slots-algorithm=raymond-k\n", "policy *\n", "policy ? algorithm=none-such\n"},
+        {"allow key:ci lock,watch a*\n", "limit any locks=3 connections=2\n", "login web pbkdf2\n",
+         "allow auth:web shared *\n", "allow robot:7 lock *\n"}};
+    const char *const *lines = all[rights];
 
     memset(p, 0, sizeof *p);
-    p->set = view->number - fuzz_take(in) % 2;
+    p->set = number - fuzz_take(in) % 2;
     for (unsigned k = fuzz_take(in) % 4; k; k--) {
         unsigned which = fuzz_take(in) % 8;
         const char *line = lines[which % 5 < 3 || fuzz_take(in) % 8 == 0 ? which % 5 : 0];
@@ -97,6 +101,7 @@ static void fuzz_policies(struct fuzz_input *in, struct view *view)
     }
     if (p->len && fuzz_take(in) % 8 == 0)
         p->text[fuzz_take(in) % p->len] = (char)fuzz_take(in);
+    p->file = rights && (p->len == 0) == (fuzz_take(in) % 16 > 0);
 }
 
 /* The view that the member knows, or one after it, changed here and there. */
@@ -108,7 +113,7 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
     for (unsigned k = fuzz_take(in) % 4; k > 0 && view.count; k--) {
         struct view_member *m = &view.member[fuzz_take(in) % view.count];
 
-        switch (fuzz_take(in) % 10) {
+        switch (fuzz_take(in) % 11) {
         case 0:
             m->incarnation = fuzz_take(in) % 2 ? 0 : m->incarnation + fuzz_take(in) % 4;
             break;
@@ -138,7 +143,10 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
                                                  .set = 1};
             break;
         case 8:
-            fuzz_policies(in, &view);
+            fuzz_setting(in, &view.policies, false, view.number);
+            break;
+        case 9:
+            fuzz_setting(in, &view.rights, true, view.number);
             break;
         default:
             view.counted_since = fuzz_take(in);
@@ -147,16 +155,16 @@ static void fuzz_view(struct fuzz_input *in, unsigned to, struct bytes *b)
     view_encode(&view, b);
 }
 
-/* A request for policies, of bytes as they come or of lines that a member can use. */
-static void fuzz_wish(struct fuzz_input *in, struct bytes *note, uint64_t base)
+/* A request for policies or rights, of bytes as they come or of lines that a member can use. */
+static void fuzz_wish(struct fuzz_input *in, struct bytes *note, enum message_type type, uint64_t base)
 {
-    struct view view = {.number = base + fuzz_take(in) % 2};
+    struct settings_text text;
     uint8_t *at;
 
-    fuzz_policies(in, &view);
-    at = bytes_add(note, 1 + 1 + 8 + 1 + 3 + 2 + view.policies.len);
-    at = pack_number(pack_number(pack_number(at, NOTE_POLICIES, 1), fuzz_take(in) % 3, 1), base, 8);
-    pack_long(pack_text(at, "you", 3), view.policies.text, view.policies.len);
+    fuzz_setting(in, &text, type == NOTE_RIGHTS, base + fuzz_take(in) % 2);
+    at = bytes_add(note, 1 + 1 + 8 + 1 + 3 + 2 + text.len);
+    at = pack_number(pack_number(pack_number(at, type, 1), fuzz_take(in) % 3, 1), base, 8);
+    pack_long(pack_text(at, "you", 3), text.text, text.len);
 }
 
 static void fuzz_note(struct fuzz_input *in, unsigned to)
@@ -168,7 +176,9 @@ static void fuzz_note(struct fuzz_input *in, unsigned to)
     if (type == NOTE_ROSTER)
         fuzz_view(in, to, &view);
     if (type == NOTE_POLICIES && fuzz_take(in) % 4)
-        fuzz_wish(in, &note, node[to].view.policies.set);
+        fuzz_wish(in, &note, type, node[to].view.policies.set);
+    else if (type == NOTE_RIGHTS && fuzz_take(in) % 4)
+        fuzz_wish(in, &note, type, node[to].view.rights.set);
     else
         fuzz_message(in, &note, type, fuzz_names, 3, type == NOTE_ROSTER ? &view : NULL);
     pack_number(pack_number(bytes_add(&frame, 5), 1 + bytes_len(&note), 4), NOTE, 1);
@@ -199,9 +209,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (fuzz_take(&in) % 4 == 0)
             cluster_tell(&two, to, (struct node_input){.type = NODE_TIME, .now_ms = ms += fuzz_take(&in)});
         fuzz_note(&in, to);
-        /* If its build cannot use the policies of a view, it ends, and has not installed the view. */
+        /* If its build cannot use the policies or the rights of a view, it ends, and has not installed the view. */
         FUZZ_EXPECT(!node_broken(&node[to]) || *node[to].unfit, "%s", node_broken(&node[to]));
         FUZZ_EXPECT(node[to].view.number >= number, "an older view");
+        FUZZ_EXPECT(!rules_check(&node[to]), "other rights than those of the view");
         number = node[to].view.number;
     }
     cluster_tell(&two, to, (struct node_input){.type = NODE_TIME, .now_ms = ms + 10 * LEASE_MS});

@@ -238,12 +238,13 @@ static void a_message_has_no_more_entries_than_fit(void **state)
         snprintf(address, sizeof address, "%071u", view.count);
         assert_null(view_add(&view, name, address, VIEW_REMOVED));
     }
-    view.policies.len = SETTINGS_POLICIES_MAX;
-    memset(view.policies.text, 'x', SETTINGS_POLICIES_MAX);
-    view.policies.text[SETTINGS_POLICIES_MAX - 1] = '\n';
+    view.policies.len = SETTINGS_TEXT_MAX;
+    memset(view.policies.text, 'x', SETTINGS_TEXT_MAX);
+    view.policies.text[SETTINGS_TEXT_MAX - 1] = '\n';
+    view.rights = view.policies;
     for (number = view.number + 1; view.number + 1 < number + VIEWS;) {
         view.number++;
-        view.policies.set = view.number;
+        view.policies.set = view.rights.set = view.number;
         assert_true(agree_propose(server[leader].agree, &view));
         for (unsigned k = 0; k < 100 && agree_view(server[leader].agree)->number < view.number; k++)
             agreement_step();
@@ -255,6 +256,7 @@ static void a_message_has_no_more_entries_than_fit(void **state)
         agreement_step();
     assert_int_equal(agree_view(server[away].agree)->number, view.number);
     assert_memory_equal(&agree_view(server[away].agree)->policies, &view.policies, sizeof view.policies);
+    assert_memory_equal(&agree_view(server[away].agree)->rights, &view.rights, sizeof view.rights);
     assert_in_range(longest_letter, LINK_MESSAGE_MAX / 2, LINK_MESSAGE_MAX - 9);
     agreement_end();
 }

@@ -521,7 +521,7 @@ static void the_end_of_time_and_force_end_what_is_kept(void **state)
     fall(0);
     say(2, "LOCK y");
     settle();
-    client[5].end->operates = true;
+    client[5].end->session->operates = true;
     say(5, "FORCE-UNLOCK y");
     settle();
     assert_free(2, 1);

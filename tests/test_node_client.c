@@ -58,7 +58,7 @@ static void several_locks_are_lost_before_all_are_granted(void **state)
     say('c', "HELLO 3\n");
     say('a', "LOCK z\n");
     assert_string_equal(say('c', "LOCK z AND x\n"), "");
-    user[1].end->operates = true;
+    user[1].end->session->operates = true;
     say('b', "FORCE-UNLOCK x\n");
     assert_non_null(
         strstr(heard, "c: -LOST \"x\", one of several, was lost before all were granted: it was taken away"));

@@ -241,12 +241,12 @@ static void an_upgrade_takes_the_right_to_lock(void **state)
     assert_true(rights_parse_rule(&rules.rule[0], "any shared *", why));
     rules.rules = 1;
     node[0].conf.rights = &rules;
-    client[0].end->operates = false;
+    client[0].end->session->operates = false;
     grants(ask(0, "LOCK x SHARED"));
     assert_true(is_error(ask(0, "UPGRADE x"), "NOPERM"));
-    client[0].end->operates = true;
+    client[0].end->session->operates = true;
     grants(ask(0, "UPGRADE x"));
-    client[0].end->operates = false;
+    client[0].end->session->operates = false;
     assert_string_equal(ask(0, "DOWNGRADE x"), "+OK ");
     node[0].conf.rights = NULL;
     stop();

@@ -166,7 +166,7 @@ static void a_decision_by_costly_rules_counts_for_more(void **state)
     assert_true(rights_parse_rule(&rules.rule[0], rule, why) && rights_parse_rule(&rules.rule[1], "any lock *", why));
     rules.rules = 2;
     node.conf.rights = &rules;
-    user[0].end->operates = false;
+    user[0].end->session->operates = false;
     assert_in_range(answered_in_one_turn(line), strlen(":0\r\n"), few);
     node.conf.rights = NULL;
 }
@@ -227,7 +227,7 @@ static void an_event_with_costly_rules_is_told_to_few_subscribers_in_a_turn(void
         assert_true(rights_parse_rule(&rules.rule[rules.rules], rule, why));
     assert_true(rights_parse_rule(&rules.rule[rules.rules++], "any lock,watch *", why));
     node.conf.rights = &rules;
-    user[1].end->operates = user[2].end->operates = false;
+    user[1].end->session->operates = user[2].end->session->operates = false;
     assert_in_range(told_in_one_turn((const uint8_t *)line, strlen(line)), 1, 20);
     node.conf.rights = NULL;
 }

@@ -49,10 +49,15 @@ static void config_print_differences(const struct dibs_reply *files)
     }
 }
 
+static bool config_has_key(const struct dibs_reply *s, const char *key)
+{
+    return strcmp(config_text(s, "key"), key) == 0;
+}
+
 /* Is the value a text of several lines, which has a listing of its own? */
 static bool config_is_text(const struct dibs_reply *s)
 {
-    return strcmp(config_text(s, "key"), "policies") == 0;
+    return config_has_key(s, "policies") || config_has_key(s, "rights");
 }
 
 static size_t config_count_lines(const char *text)
@@ -70,7 +75,9 @@ static void config_print(const struct dibs_reply *settings)
         const struct dibs_reply *s = settings->item[k];
         uint64_t view = ask_field(s, "view")->number;
 
-        if (config_is_text(s))
+        if (config_has_key(s, "rights"))
+            printf("rights, %s, ", ask_clean(config_text(s, "value")));
+        else if (config_is_text(s))
             printf("policies, %zu of them, ", config_count_lines(config_text(s, "value")));
         else
             printf("%s %s, ", ask_clean(config_text(s, "key")), ask_clean(config_text(s, "value")));
@@ -107,11 +114,35 @@ static void config_print_value(const struct dibs_reply *s)
     }
 }
 
+/* The setting with this key, as the only one. Rights are shown whole then, to clients with the right admin. */
+static struct dibs_reply *config_ask_one(struct dibs *d, const char *key, bool must)
+{
+    const char *const words[] = {"CONFIG", "SHOW", key};
+    struct dibs_reply *r = NULL;
+
+    if (must)
+        return ask_daemon(d, words, 3);
+    return dibs_ask(d, words, 3, &r) == DIBS_OK ? r : NULL;
+}
+
+/* Has the member these rights? If the command has taken the right to see them from its own client, nothing is known to the contrary. */
+static bool config_are_rights(struct dibs *d, const char *value)
+{
+    struct dibs_reply *all = config_ask_one(d, "rights", false);
+    bool same = !all || all->type != DIBS_LIST || strcmp(config_text(config_find(all, "rights"), "value"), value) == 0;
+
+    if (all)
+        dibs_free(all);
+    return same;
+}
+
 /* Is the setting what was asked for? `value` is null if that was the value of the configurations. */
-static bool config_is(const struct dibs_reply *s, const char *value)
+static bool config_is(struct dibs *d, const struct dibs_reply *s, const char *value)
 {
     if (!value)
         return strcmp(config_text(s, "source"), "agreed as in the files") == 0;
+    if (config_has_key(s, "rights"))
+        return config_are_rights(d, value);
     if (config_is_text(s))
         return config_is_policies(config_text(s, "value"), value);
     return strtoull(config_text(s, "value"), NULL, 10) == strtoull(value, NULL, 10);
@@ -127,12 +158,14 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
         const struct dibs_reply *s = config_find(all, key);
         bool begun = ask_field(s, "view")->number > before, wished = ask_field(s, "under_way")->number;
 
-        if (k == QUIET && begun)
+        if (k == QUIET && begun && config_has_key(s, "rights"))
+            fprintf(stderr, "dibs: waiting: some member uses the earlier rights still\n");
+        else if (k == QUIET && begun)
             fprintf(stderr, "dibs: waiting: what members have promised for the longer lease has to run out\n");
         else if (k == QUIET)
             fprintf(stderr, "dibs: waiting: a majority has to agree to it\n");
         if (begun && !wished) {
-            if (!config_is(s, value))
+            if (!config_is(d, s, value))
                 cli_die("%s has set it to %s meanwhile; ask again if that is not right",
                         ask_clean(config_text(s, "by")),
                         config_is_text(s) ? "others" : ask_clean(config_text(s, "value")));
@@ -148,19 +181,23 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
     }
 }
 
-static int config_change(struct dibs *d, const char *const *given, int count)
+static int config_change(struct dibs *d, const char *const *given, int count, bool force)
 {
     bool set = strcmp(given[0], "set") == 0;
     struct dibs_reply *before = config_ask(d);
     const struct dibs_reply *setting = config_find(before, given[1]);
     uint64_t view = ask_field(setting, "view")->number;
-    char *text = set && config_is_text(setting) ? config_read_policies(given[2]) : NULL;
+    char *text = !set || !config_is_text(setting)      ? NULL
+                 : config_has_key(setting, "policies") ? config_read_policies(given[2])
+                                                       : config_read_rights(given[2]);
     const char *value = !set ? NULL : text ? text : given[2];
-    const char *const words[] = {"CONFIG", set ? "SET" : "UNSET", given[1], set ? value : ""};
+    const char *words[] = {"CONFIG", set ? "SET" : "UNSET", given[1], set ? value : "FORCE", "FORCE"};
     int status;
 
+    if (force && !config_has_key(setting, "rights"))
+        cli_die("--force is for rights only");
     dibs_free(before);
-    dibs_free(ask_daemon(d, words, (size_t)count + 1));
+    dibs_free(ask_daemon(d, words, (size_t)count + 1 + force));
     status = config_await(d, given[1], value, view);
     free(text);
     return status;
@@ -172,22 +209,26 @@ int cmd_config(int argc, char **argv)
     const char *words[3] = {NULL, NULL, NULL};
     struct ask_place place = {0};
     unsigned format = 0;
+    bool force = false;
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
+        {"--force", CLI_FLAG, &force, NULL,
+         "set or unset rights even if the right admin is taken from the caller by it", 0, 0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "print the settings in format F (default text)", 0, 0, formats},
         {0},
     };
     const struct cli_usage usage = {
-        "dibs config show [SETTING] | set lease MILLISECONDS | set policies FILE | unset SETTING [OPTION...]",
-        "Shows and changes settings on which the members of a cluster agree, while the service runs: the lease, and "
-        "the "
-        "policies, which choose algorithms and kinds of locks by name. Before a setting is set, each member uses what "
-        "its own configuration says, which must be the same on all. From then on all members use what was set, and "
-        "their configurations do not matter for it.\n"
+        "dibs config show [SETTING] | set lease MILLISECONDS | set policies FILE | set rights FILE | unset SETTING "
+        "[OPTION...]",
+        "Shows and changes settings on which the members of a cluster agree, while the service runs: the lease; the "
+        "policies, which choose algorithms and kinds of locks by name; and the rights of clients. Before a setting is "
+        "set, each member uses what its own configuration says; lease and policies must be the same on all. From then "
+        "on all members use what was set, and their configurations do not matter for it.\n"
         "\n"
         "Any member accepts a change, which needs a majority of the members. No lock is lost or granted twice by it. "
         "The command ends when the change is complete: a lease about 1.1 of the longer of both leases later, policies "
-        "at once. Only an operator may make changes: the owner of the daemon's socket, root, a holder of the cluster "
+        "at once, and rights when every member that takes part uses them. Only an operator may make changes: the owner "
+        "of the daemon's socket, root, a holder of the cluster "
         "key, or a client with the right \"admin\". A change is refused while a member of an earlier build takes "
         "part.\n"
         "\n"
@@ -196,11 +237,21 @@ int cmd_config(int argc, char **argv)
         "then "
         "keeps its kind until no client uses it. show policies prints them in the form of such a file.\n"
         "\n"
-        "unset sets what the configurations of all members that take part have.",
+        "set rights takes the lines \"allow\", \"limit\" and \"login\" of FILE in the place of all rights. They apply "
+        "to the "
+        "next command of every client, at all members. What a client holds stays; a client that waits is refused when "
+        "its turn comes, if the new rights do not allow the lock. Users and groups may be written by name: each member "
+        "looks them up on its own machine. show rights prints them, with the hashes of passwords, and takes the right "
+        "\"admin\". The owner of the daemon's socket, root and holders of the cluster key have all rights, whatever is "
+        "set; a change that takes the right \"admin\" from the client that asks for it needs --force.\n"
+        "\n"
+        "unset sets the lease, or the policies, that the configurations of all members that take part have. unset "
+        "rights makes each member use those of its own configuration.",
         options,
         {{"Show the settings, where they come from, and what the members' configurations say:", "dibs config show"},
-         {"Use a lease of two seconds from now on:", "dibs config set lease 2000"},
-         {"Use the policies of a file from now on:", "dibs config set policies new.conf"}},
+         {"Use the policies of a file from now on:", "dibs config set policies new.conf"},
+         {"Change the rights of clients:",
+          "dibs config show rights >rights.conf; edit rights.conf; dibs config set rights rights.conf"}},
     };
     int count = cli_parse(argc, argv, &usage, words, 3), status = CLI_OK, needed;
     struct dibs *d;
@@ -216,7 +267,8 @@ int cmd_config(int argc, char **argv)
         cli_die("%s takes %s (usage: %s)", words[0], needed == 3 ? "a setting and its value" : "a setting", usage.line);
     d = ask_connect(&place, NULL, CLI_FAILED);
     if (strcmp(words[0], "show") == 0) {
-        struct dibs_reply *r = config_ask(d);
+        bool rights = words[1] && strcasecmp(words[1], "rights") == 0;
+        struct dibs_reply *r = rights ? config_ask_one(d, "rights", true) : config_ask(d);
         const struct dibs_reply *one = words[1] ? config_find(r, words[1]) : NULL;
 
         if (format)
@@ -227,7 +279,7 @@ int cmd_config(int argc, char **argv)
             config_print(r);
         dibs_free(r);
     } else {
-        status = config_change(d, words, needed);
+        status = config_change(d, words, needed, force);
     }
     dibs_close(d);
     return status;

@@ -44,7 +44,8 @@ static const char serve_about[] =
     "shared, "
     "watch, force-unlock and admin, with commas between them, or all, or none. Without any such line every client may "
     "lock "
-    "and watch. \"dibs may\" explains what a client may do.";
+    "and watch. \"dibs may\" explains what a client may do. If the members have agreed on rights (\"dibs config set "
+    "rights\"), these count, and those of the file do not.";
 
 /* Makes the system's directory for the socket if systemd has not. Warns if this machine has another daemon, because the
  * two do not share their locks. */

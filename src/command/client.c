@@ -40,9 +40,16 @@ static void client_free(struct node *node, struct client *c)
     many_forget(c);
     bytes_free(&c->in);
     bytes_free(&c->out);
-    rights_free(c->who);
     free(c->agent);
     slab_free(c);
+}
+
+/* The session may go on without a client, and then has proved nothing. */
+static void client_let_go(struct client *c)
+{
+    rights_free(c->session->proved);
+    c->session->proved = NULL;
+    c->session->client = NULL;
 }
 
 void client_close(struct client *c)
@@ -52,7 +59,7 @@ void client_close(struct client *c)
     assert(c->session->client == c);
     if (c->goodbye && !c->detaches)
         keep_end(c->session);
-    c->session->client = NULL;
+    client_let_go(c);
     session_close(c->session);
     client_free(node, c);
 }
@@ -62,7 +69,7 @@ void client_break(struct client *c)
     struct node *node = c->session->node;
 
     assert(c->session->client == c);
-    c->session->client = NULL;
+    client_let_go(c);
     session_break(c->session);
     client_free(node, c);
 }
@@ -293,6 +300,7 @@ static void client_tell_cycle(struct client *c, const struct deadlock_cycle *cyc
 
 static void client_tell_refusal(struct client *c, const struct node_event *event)
 {
+    struct resp_word name = {event->name, event->name_len};
     static const struct {
         const char *code, *why;
     } refusals[] = {
@@ -301,6 +309,7 @@ static void client_tell_refusal(struct client *c, const struct node_event *event
                               "release it, and ask for it again"},
         [REFUSAL_RELEASED] = {"NOTHELD", "was released while it waited to be upgraded"},
         [REFUSAL_LOST] = {"LOST", "was lost while it waited to be upgraded"},
+        [REFUSAL_RIGHT] = {"NOPERM", "is not granted: the rights have changed"},
     };
     char line[LOCK_NAME_MAX + 160];
 
@@ -308,6 +317,8 @@ static void client_tell_refusal(struct client *c, const struct node_event *event
         resp_error(&c->out, "WRONGKIND", event->why);
         return;
     }
+    if (event->refusal == REFUSAL_RIGHT && !permit(c, event->right, name)) /* it is told by which rule */
+        return;
     snprintf(line, sizeof line, "\"%s\" %s", event->name, refusals[event->refusal].why);
     resp_error(&c->out, refusals[event->refusal].code, line);
 }

@@ -57,8 +57,6 @@ struct client {
     unsigned credit;          /* for what it may still do in this turn */
     unsigned given;           /* its credit when it last sent something */
     bool greedy;              /* it has used CLIENT_MUCH of that since, or commands of it have to wait */
-    bool operates;            /* it has proved that it may do what takes an operator; the driver knows */
-    struct rights_who *who;   /* what else it has proved (permit.h); or null */
     struct client_many *many; /* several locks that it requests at once (command_lock.c); or null */
     struct ring losses;
     unsigned loss_count;
@@ -91,7 +89,7 @@ struct command {
 };
 extern const struct command commands[];
 
-/* There is a connection. What the driver knows of its client, it writes down: session->remote, session->from, operates. */
+/* There is a connection. What the driver knows of its client, it writes down: session->remote, session->from, session->operates. */
 struct client *client_open(struct node *node, void *user);
 /* For src/step, as session_close and session_break: the client has said goodbye, or it may not know that the
  * connection is gone. */

@@ -352,7 +352,7 @@ static void command_page_token(struct client *c, const struct resp_request *r)
     resp_text(&c->out, "url");
     resp_text(&c->out, url);
     resp_text(&c->out, "operator");
-    resp_boolean(&c->out, c->protocol, c->operates);
+    resp_boolean(&c->out, c->protocol, permit_operates(c));
 }
 
 static void command_info(struct client *c, const struct resp_request *r)
@@ -587,7 +587,7 @@ const struct command commands[] = {
     {"STATUS", 1, 1, command_status, "STATUS", COMMAND_LOOKS},
     {"VIEWS", 1, 1, command_views, "VIEWS", COMMAND_LOOKS},
     {"MEMBER", 2, 4, command_member, "MEMBER LIST | ADD name address | REMOVE name [FORCE]", COMMAND_LOOKS},
-    {"CONFIG", 2, 4, command_config, "CONFIG SHOW | SET key value | UNSET key", COMMAND_LOOKS},
+    {"CONFIG", 2, 5, command_config, "CONFIG SHOW [key] | SET key value [FORCE] | UNSET key [FORCE]", COMMAND_LOOKS},
     {"DRAIN", 1, 1, command_drain, "DRAIN", COMMAND_LOOKS},
     {"PAGE-TOKEN", 1, 1, command_page_token, "PAGE-TOKEN", COMMAND_LOOKS},
     {"INFO", 1, 2, command_info, "INFO", 0},

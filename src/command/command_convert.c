@@ -37,6 +37,7 @@ void command_upgrade(struct client *c, const struct resp_request *r)
     if (!permit(c, RIGHT_LOCK, r->word[1]) || !permit_more(c, 0))
         return;
     named = fence;
+    c->session->ruled = c->session->node->rules.version;
     if ((code = session_upgrade(c->session, r->word[1].at, r->word[1].len, &fence, wait_ms, &why))) {
         command_object_to_change(c, r, named, code, line);
     } else if (fence) {

@@ -100,9 +100,10 @@ static const char *command_part(const struct resp_request *r, size_t *at, struct
     return kinds > 1 ? "only one of SHARED, GROUP and SLOTS is possible" : NULL;
 }
 
-/* May the client request this lock? If not, it is sent an error. */
+/* May the client request this lock? If not, it is sent an error. What it waits for is decided again if the rights change (node/rules.h). */
 static bool command_permits(struct client *c, const struct session_wish *wish)
 {
+    c->session->ruled = c->session->node->rules.version;
     return permit(c, wish->mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK,
                   (struct resp_word){wish->name, wish->name_len});
 }
@@ -217,6 +218,18 @@ void many_disturb(struct client *c)
         c->many->disturbed = true;
 }
 
+/* May it have all of them? The rights may have changed since it has asked. If not, it is sent an error. */
+static bool many_is_permitted(struct client *c)
+{
+    const struct client_many *m = c->many;
+    bool good = true;
+
+    for (uint32_t k = 0; good && c->session->ruled != c->session->node->rules.version && k < m->count; k++)
+        good = permit(c, m->part[k].mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK,
+                      (struct resp_word){m->part[k].name, m->part[k].name_len});
+    return good;
+}
+
 void many_go_on(struct client *c)
 {
     struct client_many *m = c->many;
@@ -234,10 +247,12 @@ void many_go_on(struct client *c)
         }
     }
     m->disturbed = false;
-    if (all)
+    if (!all)
+        many_ask(c);
+    else if (many_is_permitted(c))
         many_finish(c);
     else
-        many_ask(c);
+        many_release(c);
 }
 
 /* One of those that were granted is lost while the client waits for another. */

@@ -28,7 +28,7 @@ static void command_keep(struct client *c, struct resp_word word)
 {
     const char *code, *why = "KEEP takes milliseconds, from 1000 to 3600000";
     char text[ID_DIGITS + 1];
-    struct keep_id shown = keep_secret(c->session->node);
+    struct keep_id shown = permit_secret(c);
     uint64_t ms;
 
     code = command_number(word, KEEP_MS_MAX, &ms) && ms >= KEEP_MS_MIN
@@ -47,7 +47,7 @@ static void command_resume(struct client *c, struct resp_word word)
     const char *code, *why = "the id of a session has 32 hexadecimal digits, as SESSION KEEP has told it";
     struct keep_id id;
 
-    code = command_id(word, &id) ? keep_resume(c->session, permit_bind(c, id), &why) : "ERR";
+    code = command_id(word, &id) ? keep_resume(c->session, permit_bind(c, id), permit_bind_else(c, id), &why) : "ERR";
     if (code)
         resp_error(&c->out, code, why);
 }

@@ -66,6 +66,10 @@ void command_answer_token(struct client *c, const struct token_op *op)
     const struct token_key *key = &op->key[0];
     char line[LOCK_NAME_MAX + 64];
 
+    for (size_t k = 0; op->code && strcmp(op->code, "NOPERM") == 0 && k < op->count; k++)
+        if (!permit(c, RIGHT_LOCK,
+                    (struct resp_word){op->key[k].name, op->key[k].name_len})) /* it is told by which rule */
+            return;
     if (op->code) {
         resp_error(&c->out, op->code, op->why);
     } else if (op->wish.style >= COMMAND_REDISSON) {

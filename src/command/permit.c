@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/sha1.h"
 #include "node/audit.h"
+#include "node/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,20 @@
 
 static const struct rights *permit_rules(const struct client *c)
 {
-    return c->session->node->conf.rights;
+    return rules_in_use(c->session->node);
+}
+
+bool permit_operates(const struct client *c)
+{
+    return c->session->operates || rights_operates(permit_rules(c), c->session->proved);
 }
 
 static struct rights_verdict permit_decide(const struct client *c, unsigned any_of, const char *name, size_t len)
 {
     struct rights_verdict v = {.allowed = true, .by_default = true};
 
-    if (!c->operates)
-        v = rights_decide(permit_rules(c), c->who, any_of, name, len);
+    if (!c->session->operates)
+        v = rights_decide(permit_rules(c), c->session->proved, any_of, name, len);
     c->session->steps += (uint32_t)(v.steps / PERMIT_STEPS);
     return v;
 }
@@ -29,10 +35,12 @@ static struct rights_verdict permit_decide(const struct client *c, unsigned any_
 /* Sends the error, and tells the audit trail. */
 static void permit_refuse(struct client *c, struct resp_word name, const char *why)
 {
-    bool unknown = permit_has_logins(c) && (!c->who || (!c->who->has_user && !c->who->key && !c->who->certs));
+    bool unknown = permit_has_logins(c) &&
+                   (!c->session->proved ||
+                    (!c->session->proved->has_user && !c->session->proved->key && !c->session->proved->certs));
 
     /* Redis clients ask for a password after NOAUTH. */
-    resp_error(&c->out, unknown && !(c->who && c->who->auth[0]) ? "NOAUTH" : "NOPERM", why);
+    resp_error(&c->out, unknown && !(c->session->proved && c->session->proved->auth[0]) ? "NOAUTH" : "NOPERM", why);
     audit_tell(&(struct audit){
         .what = AUDIT_DENIED, .session = c->session, .name = name.at, .name_len = name.len, .text = why});
 }
@@ -50,7 +58,7 @@ static bool permit_or(struct client *c, unsigned any_of, struct resp_word name, 
                  "certificate for operator.dibs",
                  what);
     else
-        rights_explain(permit_rules(c), c->who, any_of, name.at, name.len, v, why);
+        rights_explain(permit_rules(c), c->session->proved, any_of, name.at, name.len, v, why);
     permit_refuse(c, name, why);
     return false;
 }
@@ -78,19 +86,20 @@ bool permit_sees(const struct client *c, const char *name, size_t len, bool free
 bool permit_more(struct client *c, size_t count)
 {
     const struct rights *t = permit_rules(c);
-    const struct rights_limit *l = rights_limit(t, c->who);
+    const struct rights_limit *l = rights_limit(t, c->session->proved);
     const struct party *p = c->session->party;
     bool locks, waiters;
-    char line[RIGHTS_WHY_MAX];
+    char line[RIGHTS_WHY_MAX], place[RIGHTS_PLACE_MAX];
 
-    if (!l || !p || c->operates)
+    if (!l || !p || permit_operates(c))
         return true;
     locks = l->locks && p->locks + p->waiters + count > l->locks;
     waiters = l->waiters && p->waiters + 1 > l->waiters;
     if (!locks && !waiters)
         return true;
-    snprintf(line, sizeof line, "%s may %s at most %u locks at this member, by the limit in %s:%u", p->label,
-             locks ? "use" : "wait for", (unsigned)(locks ? l->locks : l->waiters), t->file, l->line);
+    rights_place(t, l->line, place);
+    snprintf(line, sizeof line, "%s may %s at most %u locks at this member, by the limit in %s", p->label,
+             locks ? "use" : "wait for", (unsigned)(locks ? l->locks : l->waiters), place);
     resp_error(&c->out, "BUSY", line);
     audit_tell(&(struct audit){.what = AUDIT_DENIED, .session = c->session, .name = "", .text = line});
     return false;
@@ -115,16 +124,14 @@ void permit_token(struct client *c, const struct token_wish *wish, const struct 
 
 /* ------------------------------------------------------------------------------------------------------ who it is */
 
-struct keep_id permit_bind(const struct client *c, struct keep_id shown)
+/* The id depends on what the client has proved to be. */
+static struct keep_id permit_bound(const struct client *c, struct keep_id shown)
 {
-    const struct rights *t = permit_rules(c);
     char label[RIGHTS_LABEL_MAX];
     uint8_t text[sizeof shown + RIGHTS_LABEL_MAX], digest[SHA1_SIZE];
     size_t len;
 
-    if (!t || !t->rules || c->operates)
-        return shown;
-    rights_label(c->who, label);
+    rights_label(c->session->proved, label);
     len = strlen(label);
     memcpy(text, &shown, sizeof shown);
     memcpy(text + sizeof shown, label, len);
@@ -133,12 +140,39 @@ struct keep_id permit_bind(const struct client *c, struct keep_id shown)
     return shown;
 }
 
+static bool permit_binds(const struct client *c)
+{
+    const struct rights *t = permit_rules(c);
+
+    return t && t->rules && !permit_operates(c);
+}
+
+struct keep_id permit_secret(const struct client *c)
+{
+    struct keep_id shown = keep_secret(c->session->node);
+
+    shown.low &= ~PERMIT_PLAIN;
+    return shown;
+}
+
+struct keep_id permit_bind(const struct client *c, struct keep_id shown)
+{
+    return permit_binds(c) ? permit_bound(c, shown) : shown;
+}
+
+struct keep_id permit_bind_else(const struct client *c, struct keep_id shown)
+{
+    if (!permit_binds(c))
+        return permit_bound(c, shown);
+    return shown.low & PERMIT_PLAIN ? (struct keep_id){0} : shown;
+}
+
 /* The client is this one from now on. Returns the limit that applies to it, or null. */
 static const struct rights_limit *permit_become(struct client *c, struct rights_who *who, char label[RIGHTS_LABEL_MAX])
 {
-    rights_free(c->who);
-    c->who = who;
-    c->operates = who->operates;
+    rights_free(c->session->proved);
+    c->session->proved = who;
+    c->session->operates = who->operates;
     rights_label(who, label);
     party_join(c->session, label);
     return rights_limit(permit_rules(c), who);
@@ -155,13 +189,14 @@ void permit_visit(struct client *c, struct rights_who *who)
 bool permit_meet(struct client *c, struct rights_who *who)
 {
     const struct rights *t = permit_rules(c);
-    char line[RIGHTS_WHY_MAX], label[RIGHTS_LABEL_MAX];
+    char line[RIGHTS_WHY_MAX], label[RIGHTS_LABEL_MAX], place[RIGHTS_PLACE_MAX];
     const struct rights_limit *l = permit_become(c, who, label);
 
-    if (c->operates || !l || !l->connections || c->session->party->connections <= l->connections)
+    if (permit_operates(c) || !l || !l->connections || c->session->party->connections <= l->connections)
         return true;
-    snprintf(line, sizeof line, "%s may have at most %u connections to this member, by the limit in %s:%u", label,
-             (unsigned)l->connections, t->file, l->line);
+    rights_place(t, l->line, place);
+    snprintf(line, sizeof line, "%s may have at most %u connections to this member, by the limit in %s", label,
+             (unsigned)l->connections, place);
     resp_error(&c->out, "BUSY", line);
     audit_tell(&(struct audit){.what = AUDIT_DENIED, .session = c->session, .name = "", .text = line});
     c->closing = true;
@@ -208,8 +243,8 @@ bool permit_login(struct client *c, struct resp_word name, struct resp_word pass
                                    .text = later ? "too many have failed" : "wrong name or password"});
         return false;
     }
-    who = c->who;
-    c->who = NULL;
+    who = c->session->proved;
+    c->session->proved = NULL;
     if (!who)
         who = mem_new(sizeof *who);
     memset(who->auth, 0, sizeof who->auth);
@@ -278,7 +313,7 @@ void command_may(struct client *c, const struct resp_request *r)
         right = right == (RIGHT_LOCK | RIGHT_SHARED) ? RIGHT_LOCK : right;
         v = me ? permit_decide(c, right, name.at, name.len)
                : rights_decide(permit_rules(c), who, right, name.at, name.len);
-        rights_explain(permit_rules(c), me ? c->who : who, right, name.at, name.len, v, why);
+        rights_explain(permit_rules(c), me ? c->session->proved : who, right, name.at, name.len, v, why);
         resp_array(&c->out, 2);
         resp_integer(&c->out, v.allowed);
         resp_text(&c->out, why);

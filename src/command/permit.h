@@ -21,9 +21,19 @@ bool permit_more(struct client *c, size_t count);
 void permit_token(struct client *c, const struct token_wish *wish, const struct resp_word *names, size_t count,
                   bool shows);
 
+/* Is the client an operator? */
+bool permit_operates(const struct client *c);
+
 /* The id under which members know a kept session, from the one that its client shows. With rules, it depends on what the client
  * has proved to be: the same secret in the hands of another client leads to no session. */
 struct keep_id permit_bind(const struct client *c, struct keep_id shown);
+/* The id under which they know it if it began when there were no rules, and now there are, or the reverse; 0: under none. A secret that permit_secret
+ * has made ends with zeros (PERMIT_PLAIN). A client that knows the secret of another one's session could compute the id that depends on that
+ * other one, and show it as a secret of its own: it has no such end. */
+enum { PERMIT_PLAIN = 0xffff };
+struct keep_id permit_bind_else(const struct client *c, struct keep_id shown);
+/* A new secret to show. */
+struct keep_id permit_secret(const struct client *c);
 
 /* AUTH name password; and whether there are logins at all. Returns false after an error. */
 bool permit_login(struct client *c, struct resp_word name, struct resp_word password);

@@ -50,7 +50,7 @@ enum {
     LINK_VERSION = 6,
     LINK_VERSION_FIRST = 6, /* the first version that is negotiated: earlier ones are refused */
     LINK_NAME_MAX = 63,
-    LINK_FITS = 8,
+    LINK_FITS = 17,
     LINK_REASON_MAX = 400,
     LINK_MESSAGE_MAX = 1 << 20,
     LINK_WRITE_MAX = 1 << 16,

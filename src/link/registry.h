@@ -133,8 +133,11 @@ enum registry_part {
     M(NOTE_POLICIES, 69, 6, NOTE, MEMBER, "a member", "the leader", \
       "A request to change the policies on which the members agree (member/settings.h). It is sent only to a member that has said that it knows of them.", \
       {"flags", 1}, {"base", 8}, {"by", REGISTRY_TEXT}, {"policies", REGISTRY_LONG}) \
+    M(NOTE_RIGHTS, 70, 6, NOTE, MEMBER, "a member", "the leader", \
+      "A request to change the rights of clients on which the members agree (member/settings.h). It is sent only to a member that has said that it knows of them.", \
+      {"flags", 1}, {"base", 8}, {"by", REGISTRY_TEXT}, {"rights", REGISTRY_LONG}) \
     M(NOTE_WISH, 67, 6, NOTE, MEMBER, "a member", "the leader", \
-      "A request to add a member to the roster, or to remove it. Flag 4: the sender knows of agreed settings, and `id` is the lease of its configuration; `name` is empty, or has the digest of its policies and a hash of its algorithms.", \
+      "A request to add a member to the roster, or to remove it. Flag 4: the sender knows of agreed settings, and `id` is the lease of its configuration; `name` is empty, or has the digest of its policies and a hash of its algorithms, and perhaps the digest of its rights.", \
       {"flags", 1}, {"id", 8}, {"name", REGISTRY_TEXT}, {"address", REGISTRY_TEXT}) \
     M(ADMIN_INTEREST, 72, 6, NOTE, ADMIN, "a member", "every other", \
       "What the sender's clients have subscribed to. Each item: is it a pattern (1 byte), and a text.", \

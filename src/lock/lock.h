@@ -112,7 +112,8 @@ enum refusal {
     REFUSAL_KIND,     /* the lock is of another kind */
     REFUSAL_DEADLOCK, /* upgrade: another client that shares the lock waits to upgrade it, too */
     REFUSAL_RELEASED, /* upgrade: its client has released the lock meanwhile */
-    REFUSAL_LOST      /* upgrade: its client has lost the lock meanwhile */
+    REFUSAL_LOST,     /* upgrade: its client has lost the lock meanwhile */
+    REFUSAL_RIGHT     /* its client has not the right to it any more (node/rules.h) */
 };
 
 /* Why a client has lost a lock. loss_text has the reason as text, to be printed after "it is lost:". */

@@ -35,6 +35,7 @@ struct member {
     uint64_t file_lease_ms; /* and the lease of its configuration */
     uint64_t able_policies; /* the same, if it knows of agreed policies (node/policies.h) */
     uint64_t file_policies, algorithms; /* and the digest of those in its configuration, and a hash of its algorithms */
+    uint64_t able_rights, file_rights;  /* the same for agreed rights (node/rules.h), and the digest of its own */
 
     /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
      * view are discarded. Letters of a later view wait until this member has installed that view, too. */

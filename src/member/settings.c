@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LEASE = 1, POLICIES = 2, /* which setting follows, in this order */ GROWS = 1, FILES = 2 };
+enum { LEASE = 1, POLICIES = 2, RIGHTS = 3, /* which setting follows, in this order */ GROWS = 1, FILES = 2 };
 
 bool settings_is_under_way(const struct settings_lease *s)
 {
@@ -49,7 +49,7 @@ void settings_finish(struct settings_lease *s, uint64_t view)
     s->step = view;
 }
 
-bool settings_suits_policies(const struct settings_policies *wish, const struct settings_policies *now)
+bool settings_suits_text(const struct settings_text *wish, const struct settings_text *now)
 {
     return wish->set == now->set && settings_is_text(wish->text, wish->len);
 }
@@ -58,7 +58,7 @@ bool settings_is_text(const char *text, size_t len)
 {
     const char *end = text + len, *next;
 
-    if (len > SETTINGS_POLICIES_MAX)
+    if (len > SETTINGS_TEXT_MAX)
         return false;
     for (; text < end; text = next + 1) {
         next = memchr(text, '\n', (size_t)(end - text));
@@ -79,21 +79,24 @@ static void settings_encode_lease(const struct settings_lease *s, struct bytes *
     pack_text(at, s->by, by);
 }
 
-static void settings_encode_policies(const struct settings_policies *p, struct bytes *to)
+static void settings_encode_text(unsigned which, const struct settings_text *p, struct bytes *to)
 {
     size_t by = strlen(p->by);
     uint8_t *at = bytes_add(to, 1 + 1 + 8 + 1 + by + 2 + p->len);
 
-    at = pack_number(pack_number(pack_number(at, POLICIES, 1), p->file ? FILES : 0, 1), p->set, 8);
+    at = pack_number(pack_number(pack_number(at, which, 1), p->file ? FILES : 0, 1), p->set, 8);
     pack_long(pack_text(at, p->by, by), p->text, p->len);
 }
 
-void settings_encode(const struct settings_lease *s, const struct settings_policies *p, struct bytes *to)
+void settings_encode(const struct settings_lease *s, const struct settings_text *policies,
+                     const struct settings_text *rights, struct bytes *to)
 {
     if (s->lease_ms)
         settings_encode_lease(s, to);
-    if (p->set)
-        settings_encode_policies(p, to);
+    if (policies->set)
+        settings_encode_text(POLICIES, policies, to);
+    if (rights->set)
+        settings_encode_text(RIGHTS, rights, to);
 }
 
 static bool settings_decode_lease(struct settings_lease *s, struct unpack *u, uint64_t view)
@@ -117,7 +120,7 @@ static bool settings_decode_lease(struct settings_lease *s, struct unpack *u, ui
     return true;
 }
 
-static bool settings_decode_policies(struct settings_policies *p, struct unpack *u, uint64_t view)
+static bool settings_decode_text(struct settings_text *p, struct unpack *u, uint64_t view)
 {
     uint64_t flags = unpack_number(u, 1);
     const char *by, *text;
@@ -136,17 +139,25 @@ static bool settings_decode_policies(struct settings_policies *p, struct unpack 
     return true;
 }
 
-bool settings_decode(struct settings_lease *s, struct settings_policies *p, struct unpack *u, uint64_t view)
+bool settings_is_rights(const struct settings_text *rights)
+{
+    return settings_is_text(rights->text, rights->len) && rights->file == (rights->len == 0);
+}
+
+bool settings_decode(struct settings_lease *s, struct settings_text *policies, struct settings_text *rights,
+                     struct unpack *u, uint64_t view)
 {
     uint64_t before = 0, which;
 
     memset(s, 0, sizeof *s);
-    memset(p, 0, sizeof *p); /* equal settings are equal bytes */
+    memset(policies, 0, sizeof *policies); /* equal settings are equal bytes */
+    memset(rights, 0, sizeof *rights);
     for (; u->at != u->end; before = which) {
         which = unpack_number(u, 1);
-        if (which <= before || which > POLICIES ||
-            !(which == LEASE ? settings_decode_lease(s, u, view) : settings_decode_policies(p, u, view)))
+        if (which <= before || which > RIGHTS ||
+            !(which == LEASE ? settings_decode_lease(s, u, view)
+                             : settings_decode_text(which == POLICIES ? policies : rights, u, view)))
             return false;
     }
-    return true;
+    return !rights->set || settings_is_rights(rights);
 }

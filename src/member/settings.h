@@ -1,5 +1,5 @@
 /* settings.h - settings on which the members agree: the lease, and how it changes while locks are held (README.md, "How the
- * lease changes"; I18); and policies ("How policies change"; I16). Functions without state.
+ * lease changes"; I18); policies ("How policies change"; I16); and the rights of clients ("How rights change"; I34). Functions without state.
  *
  * At first the configuration of each member says how long a lease is, and members whose configurations differ refuse each
  * other. When an operator sets the lease, it becomes part of the view, and stays in all later views. From then on the members'
@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 enum {
-    SETTINGS_POLICIES_MAX =
-        12288 /* bytes: they fit into a request of a client, and through everything that carries a view */
+    SETTINGS_TEXT_MAX =
+        12288 /* bytes: one fits into a request of a client, and both through everything that carries a view */
 };
 enum { SETTINGS_BY_MAX = 255, SETTINGS_LEASE_MS_MIN = 100, SETTINGS_LEASE_MS_MAX = 60000 };
 
@@ -41,18 +41,23 @@ struct settings_wish {
     char by[SETTINGS_BY_MAX + 1];
 };
 
-/* Which algorithm and kind locks have, by name: the policies, as lines that lock/policy.h reads and has written. */
-struct settings_policies {
+/* A setting that is a text of lines. Policies: which algorithm and kind locks have, by name, as lock/policy.h reads and has written them. Rights:
+ * which client may do what, as rights/rights.h reads and has written it. */
+struct settings_text {
     uint64_t
         set; /* the number of the first view with them; 0: the members' configurations say that, and the rest is 0, too */
-    bool file;                            /* the operator has set them to what the members' configurations say */
-    char by[SETTINGS_BY_MAX + 1];         /* the operator */
-    uint16_t len;                         /* of the text; 0: there are no policies */
-    char text[SETTINGS_POLICIES_MAX + 1]; /* each line with a line feed at its end */
+    /* The operator has set them to what the members' configurations say. Policies: the text is that of all of them. Rights: there is no
+     * text, and each member uses those of its own. */
+    bool file;
+    char by[SETTINGS_BY_MAX + 1];     /* the operator */
+    uint16_t len;                     /* of the text; 0: there are none */
+    char text[SETTINGS_TEXT_MAX + 1]; /* each line with a line feed at its end */
 };
 
 /* An operator's request: `set` is the number of the view that it is to change, as in settings_wish. It is granted once. */
-bool settings_suits_policies(const struct settings_policies *wish, const struct settings_policies *now);
+bool settings_suits_text(const struct settings_text *wish, const struct settings_text *now);
+/* Rights have lines, unless the configurations of the members have them. */
+bool settings_is_rights(const struct settings_text *rights);
 /* The text consists of lines that can be shown to people. */
 bool settings_is_text(const char *text, size_t len);
 
@@ -68,8 +73,10 @@ void settings_begin(struct settings_lease *s, const struct settings_wish *wish, 
 void settings_finish(struct settings_lease *s, uint64_t view);
 
 /* At the end of a view. A setting that was never set takes no byte: so an earlier build can read such views. */
-void settings_encode(const struct settings_lease *s, const struct settings_policies *p, struct bytes *to);
+void settings_encode(const struct settings_lease *s, const struct settings_text *policies,
+                     const struct settings_text *rights, struct bytes *to);
 /* Reads the rest of a view with the number `view`. Returns false if the bytes are no settings. */
-bool settings_decode(struct settings_lease *s, struct settings_policies *p, struct unpack *u, uint64_t view);
+bool settings_decode(struct settings_lease *s, struct settings_text *policies, struct settings_text *rights,
+                     struct unpack *u, uint64_t view);
 
 #endif

@@ -12,6 +12,7 @@ void view_begin(struct view *v)
     v->number = v->cluster = v->last_id = v->counted_since = v->fence = 0;
     v->lease = (struct settings_lease){0};
     memset(&v->policies, 0, sizeof v->policies);
+    memset(&v->rights, 0, sizeof v->rights);
     v->count = 0;
 }
 
@@ -126,7 +127,7 @@ void view_encode(const struct view *v, struct bytes *to)
         at = pack_number(pack_number(at, m->disk, 8), m->standing, 1);
         pack_text(pack_text(at, m->name, name), m->address, address);
     }
-    settings_encode(&v->lease, &v->policies, to);
+    settings_encode(&v->lease, &v->policies, &v->rights, to);
 }
 
 static bool view_decode_text(struct unpack *u, char *text, size_t max)
@@ -171,5 +172,5 @@ bool view_decode(struct view *v, const uint8_t *bytes, size_t len)
             if (strcmp(v->member[i].name, m->name) == 0)
                 return false;
     }
-    return settings_decode(&v->lease, &v->policies, &u, v->number) && u.at == u.end && !u.wrong;
+    return settings_decode(&v->lease, &v->policies, &v->rights, &u, v->number) && u.at == u.end && !u.wrong;
 }

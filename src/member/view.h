@@ -12,7 +12,8 @@
  * run out (lease.c). So, if leases are valid under two sets at the same time, a majority of the one and a majority of
  * the other have a member in common (I28).
  *
- * Settings. A view has the lease and the policies, if an operator has set them (settings.h). So all members of a view use the same ones.
+ * Settings. A view has the lease, the policies and the rights of clients, if an operator has set them (settings.h). So all members of a view
+ * use the same ones.
  *
  * Fences. A view has a base: all fencing tokens of the view are larger than it, and larger than all tokens of earlier
  * views. fence.h has the argument. */
@@ -47,7 +48,7 @@ struct view {
     uint64_t counted_since; /* the number of the view in which the set of counted members last changed */
     uint64_t fence;         /* the base of the fences of this view */
     struct settings_lease lease;
-    struct settings_policies policies;
+    struct settings_text policies, rights;
     uint32_t count;
     struct view_member member[VIEW_MEMBERS_MAX]; /* by id */
 };

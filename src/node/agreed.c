@@ -38,7 +38,7 @@ static void agreed_add(const char *text, size_t len, struct bytes *to)
 
 /* The summary of the configuration, with what the view has agreed in the place of its lease and of its policies. It ends with a zero byte. */
 static void agreed_summarize(const struct node *node, const struct view *view, enum agreed_said lease,
-                             enum agreed_said policies, struct bytes *to)
+                             enum agreed_said policies, bool rights, struct bytes *to)
 {
     const char *summary = node->conf.summary, *at,
                *file = (const char *)node->file_policies.at + node->file_policies.start;
@@ -68,17 +68,19 @@ static void agreed_summarize(const struct node *node, const struct view *view, e
         agreed_add_policies(view->policies.text, view->policies.len, to);
     else if (tail)
         agreed_add((const char *)own.at + own.start, tail, to);
+    if (rights)
+        agreed_add(", agreed rights", strlen(", agreed rights"), to);
     *bytes_add(to, 1) = '\0';
     bytes_free(&own);
 }
 
 static uint64_t agreed_digest(const struct node *node, const struct view *view, enum agreed_said lease,
-                              enum agreed_said policies)
+                              enum agreed_said policies, bool rights)
 {
     struct bytes text = {0};
     uint64_t digest;
 
-    agreed_summarize(node, view, lease, policies, &text);
+    agreed_summarize(node, view, lease, policies, rights, &text);
     digest = XXH3_64bits(text.at + text.start, bytes_len(&text) - 1);
     bytes_free(&text);
     return digest;
@@ -87,20 +89,21 @@ static uint64_t agreed_digest(const struct node *node, const struct view *view, 
 /* What this member says of its configuration in HELLO, and what others may say. */
 static void agreed_introduce(struct node *node, const struct view *view)
 {
-    bool lease = view->lease.lease_ms, policies = view->policies.set;
+    bool lease = view->lease.lease_ms, policies = view->policies.set, rights = view->rights.set;
     unsigned count = 0;
 
     memset(node->self.fits, 0, sizeof node->self.fits);
-    node->self.digest = agreed_digest(node, view, lease ? ANY : OWN, policies ? ANY : OWN);
+    node->self.digest = agreed_digest(node, view, lease ? ANY : OWN, policies ? ANY : OWN, rights);
     for (unsigned l = OWN; l <= (lease ? AGREED : ANY); l++)
-        for (unsigned p = OWN; p <= (policies ? AGREED : ANY); p++) {
-            uint64_t digest = agreed_digest(node, view, (enum agreed_said)l, (enum agreed_said)p);
+        for (unsigned p = OWN; p <= (policies ? AGREED : ANY); p++)
+            for (unsigned r = 0; r < 2; r++) {
+                uint64_t digest = agreed_digest(node, view, (enum agreed_said)l, (enum agreed_said)p, r);
 
-            if (digest != node->self.digest && count < LINK_FITS)
-                node->self.fits[count++] = digest;
-        }
+                if (digest != node->self.digest && count < LINK_FITS)
+                    node->self.fits[count++] = digest;
+            }
     bytes_free(&node->summary);
-    agreed_summarize(node, view, lease ? AGREED : OWN, policies ? AGREED : OWN, &node->summary);
+    agreed_summarize(node, view, lease ? AGREED : OWN, policies ? AGREED : OWN, false, &node->summary);
     node->self.summary = (const char *)node->summary.at + node->summary.start;
 }
 
@@ -170,7 +173,8 @@ void agreed_install(struct node *node, const struct view *view)
         agree_lengthen_lease(node->agree, promise_ms);
         node->self.mute = !agree_incarnation_is_durable(node->agree);
     }
-    if (s->step != node->view.lease.step || view->policies.set != node->view.policies.set || !node->view.number)
+    if (s->step != node->view.lease.step || view->policies.set != node->view.policies.set ||
+        (view->rights.set != 0) != (node->view.rights.set != 0) || !node->view.number)
         agreed_introduce(node, view);
 }
 

@@ -1,5 +1,5 @@
 /* agreed.h - settings on which the members agree, at this member (member/settings.h): the lease, and what settings have in common.
- * Policies are in policies.h.
+ * Policies are in policies.h, the rights of clients in rules.h.
  *
  * An operator can ask any member. The member keeps the request for a while and sends it to the leader with its heartbeats, as it
  * does with changes of the roster (roster.h). A request is granted once: it names the setting that it is to change.
@@ -9,7 +9,8 @@
  * first view on with a setting, an earlier build cannot be connected: HELLO then has another digest of the configuration.
  *
  * The digest in HELLO. As long as nothing is agreed, members compare all of their configurations. Then they compare all
- * but the lease, all but the policies, or all but both. A member that was away has not heard of that. So members with an agreed setting also
+ * but the lease, all but the policies, or all but both. Configurations may have different rights for clients; that there are agreed ones is part of
+ * the digest, so that an earlier build, which could not read the view, refuses. A member that was away has not heard of that. So members with an agreed setting also
  * let in a configuration with the value that their own has, or with the agreed one; and a member without one believes those
  * that have one. It takes part only in a view that has the setting, since its new incarnation is admitted by such a view. */
 #ifndef DIBS_NODE_AGREED_H

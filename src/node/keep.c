@@ -188,7 +188,7 @@ static void keep_attach(struct keep_session *e, struct session *s)
 
 /* ----------------------------------------------------------------------------------------------------------- resuming */
 
-const char *keep_resume(struct session *s, struct keep_id id, const char **why)
+const char *keep_resume(struct session *s, struct keep_id id, struct keep_id other, const char **why)
 {
     *why = s->kept       ? "this connection has a kept session already"
            : s->held     ? "this connection holds locks; resume a session before the first lock"
@@ -197,6 +197,7 @@ const char *keep_resume(struct session *s, struct keep_id id, const char **why)
     if (*why)
         return "ERR";
     s->resumes = id;
+    s->resumes_else = other;
     s->asked_view = 0;
     ring_push(&s->node->keep.resuming, &s->in_resuming);
     s->node->keep.stirred = true;
@@ -237,6 +238,8 @@ static void keep_try_resume(struct session *s)
     struct keep_session *e = keep_find(&node->keep, s->resumes);
     enum node_state state = node_state(node);
 
+    if (!e && (s->resumes_else.high || s->resumes_else.low))
+        e = keep_find(&node->keep, s->resumes_else);
     if (state >= NODE_NO_QUORUM)
         keep_answer(s, KEEP_NO_QUORUM);
     else if (state != NODE_GRANTS)

@@ -149,7 +149,8 @@ struct session;
 const char *keep_begin(struct session *s, struct keep_id id, uint32_t keep_ms, const char **why);
 /* A secret for a new id. */
 struct keep_id keep_secret(const struct node *node);
-const char *keep_resume(struct session *s, struct keep_id id, const char **why);
+/* `other`, if it is not 0, counts if no member knows of `id`. */
+const char *keep_resume(struct session *s, struct keep_id id, struct keep_id other, const char **why);
 /* The session ends, and what it holds is released. */
 void keep_end(struct session *s);
 

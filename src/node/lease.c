@@ -18,6 +18,7 @@
 #include "messages.h"
 #include "policies.h"
 #include "roster.h"
+#include "rules.h"
 
 #include <string.h>
 
@@ -435,7 +436,8 @@ void lease_lead(struct node *node)
     lease_let_in(node, &p, &next);
     if (!changed)
         changed = lease_change_roster(node, &in, &p, &next) || agreed_next(node, &in, &p, &next) ||
-                  policies_next(node, &in, &p, &next) || lease_is_used_up(node, &in, &p);
+                  policies_next(node, &in, &p, &next) || rules_next(node, &in, &p, &next) ||
+                  lease_is_used_up(node, &in, &p);
     next.fence = lease_next_fence(node);
     if (view_counted_changes(&node->view, &next))
         next.counted_since = next.number;

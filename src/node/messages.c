@@ -8,13 +8,15 @@
 #include "link/registry.h"
 #include "policies.h"
 #include "roster.h"
+#include "rules.h"
 
 #include <assert.h>
 
 enum { BEAT_SIZE = 1 + 8 * 8 + 1, LATE_MAX = 1 << 28 };
 /* The flag of a NOTE_WISH that is none: the sender knows of agreed settings, and `id` is the lease of its configuration. A flag, since members of
  * earlier builds refuse a note of an unknown type, and ignore a wish with unknown flags. If the sender knows of agreed policies, `name` has two numbers of 8
- * bytes: the digest of those in its configuration, and a hash of its algorithms. */
+ * bytes: the digest of those in its configuration, and a hash of its algorithms; and if it knows of agreed rights, a third one: the digest of those in
+ * its configuration. */
 enum { ABILITY = 4 };
 _Static_assert(VIEW_MEMBERS_MAX <= 64, "a heartbeat has one bit for each member in a number of 8 bytes");
 
@@ -296,6 +298,8 @@ static void message_hear_wish(struct node *node, uint32_t k, struct unpack *u)
         m->file_policies = unpack_number(&more, 8);
         m->algorithms = unpack_number(&more, 8);
         m->able_policies = more.wrong ? 0 : m->able;
+        m->file_rights = unpack_number(&more, 8);
+        m->able_rights = more.wrong ? 0 : m->able;
     }
     if (flags < ABILITY && message_read_text(u, wish.name, LINK_NAME_MAX) &&
         message_read_text(u, wish.address, VIEW_ADDRESS_MAX) && u->at == u->end && roster_suits(&wish, &node->view))
@@ -304,14 +308,17 @@ static void message_hear_wish(struct node *node, uint32_t k, struct unpack *u)
 
 void message_send_ability(const struct node *node, struct member *m)
 {
-    uint8_t note[1 + 1 + 8 + 1 + 8 + 8 + 1], *at = note;
+    uint8_t note[1 + 1 + 8 + 1 + 8 + 8 + 8 + 1], *at = note;
+    bool rules = !node->conf.unruled;
 
     if (!node->agree || node->conf.unsettled)
         return;
     at = pack_number(pack_number(pack_number(at, NOTE_WISH, 1), ABILITY, 1), node->file_lease_ms, 8);
     if (node->conf.find_algorithm && !node->conf.unpoliced) {
-        at = pack_number(pack_number(at, 16, 1), policies_file(node, node->place), 8);
+        at = pack_number(pack_number(at, rules ? 24 : 16, 1), policies_file(node, node->place), 8);
         at = pack_number(at, node->conf.algorithms, 8);
+        if (rules)
+            at = pack_number(at, rules_file(node, node->place), 8);
     } else {
         at = pack_number(at, 0, 1);
     }
@@ -344,27 +351,49 @@ static void message_hear_setting(struct node *node, struct unpack *u)
         agreed_hear_wish(node, &wish);
 }
 
-void message_send_policies(const struct node *node, const struct settings_policies *wish)
+static void message_send_text(const struct node *node, enum message_type type, uint32_t k,
+                              const struct settings_text *wish)
 {
-    uint64_t leader = node->agree ? agree_leader(node->agree) : 0;
-    uint32_t k = view_find(&node->view, leader);
     size_t by = strlen(wish->by);
     struct bytes b = {0};
     uint8_t *at;
 
-    if (k == VIEW_MEMBERS_MAX || k == node->place || !policies_is_able(node, k))
-        return;
     at = bytes_add(&b, 1 + 1 + 8 + 1 + by + 2 + wish->len);
-    at = pack_number(pack_number(pack_number(at, NOTE_POLICIES, 1), wish->file, 1), wish->set, 8);
+    at = pack_number(pack_number(pack_number(at, type, 1), wish->file, 1), wish->set, 8);
     pack_long(pack_text(at, wish->by, by), wish->text, wish->len);
     link_note(&node->member[k]->link, b.at + b.start, bytes_len(&b));
     bytes_free(&b);
 }
 
-static void message_hear_policies(struct node *node, struct unpack *u)
+/* The place of the leader, if it is another member; or VIEW_MEMBERS_MAX. */
+static uint32_t message_leader(const struct node *node)
+{
+    uint32_t k = view_find(&node->view, node->agree ? agree_leader(node->agree) : 0);
+
+    return k == node->place ? VIEW_MEMBERS_MAX : k;
+}
+
+void message_send_policies(const struct node *node, const struct settings_text *wish)
+{
+    uint32_t k = message_leader(node);
+
+    if (k != VIEW_MEMBERS_MAX && policies_is_able(node, k))
+        message_send_text(node, NOTE_POLICIES, k, wish);
+}
+
+void message_send_rights(const struct node *node, const struct settings_text *wish)
+{
+    uint32_t k = message_leader(node);
+
+    if (k != VIEW_MEMBERS_MAX && rules_is_able(node, k))
+        message_send_text(node, NOTE_RIGHTS, k, wish);
+}
+
+static void message_hear_text(struct node *node, struct unpack *u,
+                              void (*hear)(struct node *node, const struct settings_text *wish))
 {
     uint64_t flags = unpack_number(u, 1);
-    struct settings_policies wish = {.file = flags & 1, .set = unpack_number(u, 8)};
+    struct settings_text wish = {.file = flags & 1, .set = unpack_number(u, 8)};
     bool good = flags < 2 && message_read_text(u, wish.by, SETTINGS_BY_MAX) && plain_text(wish.by, strlen(wish.by));
     size_t len;
     const char *text = unpack_long(u, &len);
@@ -373,7 +402,7 @@ static void message_hear_policies(struct node *node, struct unpack *u)
         return;
     memcpy(wish.text, text, len);
     wish.len = (uint16_t)len;
-    policies_hear_wish(node, &wish);
+    hear(node, &wish);
 }
 
 /* Should this member send the roster to the sender of the heartbeat? A sender that does not know its own id gets the
@@ -425,7 +454,10 @@ void message_note(struct node *node, uint32_t k, const uint8_t *bytes, size_t le
         message_hear_setting(node, &u);
         break;
     case NOTE_POLICIES:
-        message_hear_policies(node, &u);
+        message_hear_text(node, &u, policies_hear_wish);
+        break;
+    case NOTE_RIGHTS:
+        message_hear_text(node, &u, rules_hear_wish);
         break;
     case NOTE_NEXT:
         break;

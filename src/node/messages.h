@@ -21,7 +21,8 @@ void message_send_roster(const struct node *node, uint32_t k);
 void message_send_wish(const struct node *node, const struct node_wish *wish);
 /* Sends an operator's request for another lease to the leader. */
 void message_send_setting(const struct node *node, const struct settings_wish *wish);
-void message_send_policies(const struct node *node, const struct settings_policies *wish);
+void message_send_policies(const struct node *node, const struct settings_text *wish);
+void message_send_rights(const struct node *node, const struct settings_text *wish);
 /* Tells a member that this one knows of agreed settings, and the lease of its configuration. */
 void message_send_ability(const struct node *node, struct member *m);
 

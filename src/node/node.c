@@ -9,6 +9,7 @@
 #include "messages.h"
 #include "policies.h"
 #include "roster.h"
+#include "rules.h"
 #include "session.h"
 
 #include <assert.h>
@@ -183,11 +184,12 @@ void node_install(struct node *node, const struct view *view)
     bool took_part = node->takes_part, next = view->number == node->view.number + 1;
     uint64_t before = node->view.number;
 
-    if (!policies_fit(node, view))
+    if (!policies_fit(node, view) || !rules_fit(node, view))
         return;
     roster_follow(node, view);
     agreed_install(node, view);
     policies_install(node, view);
+    rules_install(node, view);
     if (view->counted_since != node->view.counted_since)
         node->counted_ms = 0;
     node_set_roster(node, view);
@@ -232,6 +234,7 @@ void node_init(struct node *node, const struct node_conf *conf)
                                     .newest = (uint8_t)version,
                                     .oldest = (uint8_t)(version > LINK_VERSION_FIRST ? version - 1 : version)};
     policies_init(node);
+    rules_init(node);
     agreed_init(node);
     parties_init(&node->parties);
     node->fence.leap = conf->fence_leap ? conf->fence_leap : FENCE_LEAP;
@@ -340,6 +343,7 @@ void node_free_parts(struct node *node)
     history_free(&node->history);
     agreed_free(node);
     policies_free(node);
+    rules_free(node);
 }
 
 /* --------------------------------------------------------------------------------------------------------- as it goes */
@@ -510,6 +514,7 @@ static void node_keep_up(struct node *node)
         roster_mind_wishes(node);
         agreed_mind_wish(node);
         policies_mind_wish(node);
+        rules_mind_wish(node);
         lease_send_beats(node);
     }
 }
@@ -629,6 +634,28 @@ static struct claim *node_next_outcome(struct node *node)
     }
 }
 
+/* The client has waited for this claim, and the rights have changed meanwhile: it is not granted. A lock that was to be upgraded is shared as
+ * before. */
+static void node_refuse(struct claim *c, struct node_event *event)
+{
+    struct session *s = c->session;
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    event->state = CLAIM_REFUSED;
+    event->refusal = REFUSAL_RIGHT;
+    event->right = c->mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK;
+    event->fence = 0;
+    s->node->stats.refusals++;
+    if (c->state == CLAIM_UPGRADED) {
+        session_note_outcome(c);
+        session_downgrade(s, event->name, event->name_len, 0, &why);
+    } else {
+        session_withdraw(s);
+    }
+}
+
 bool node_next(struct node *node, struct node_event *event)
 {
     struct claim *c;
@@ -656,6 +683,10 @@ bool node_next(struct node *node, struct node_event *event)
     memcpy(event->name, c->name, c->name_len);
     event->name[c->name_len] = '\0';
     dme_text_init(&why, event->why, sizeof event->why);
+    if (!rules_allow_outcome(c)) {
+        node_refuse(c, event);
+        return true;
+    }
     if (c->state == CLAIM_REFUSED && c->refusal == REFUSAL_KIND &&
         (lock = locks_find(&node->locks, c->name, c->name_len)))
         lock_describe(&node->locks, lock, &why);

@@ -38,6 +38,15 @@ struct rights;
 /* Is it the right password? NODE_LOGIN_LATER: there were too many wrong ones, and this one was not looked at. */
 enum node_login { NODE_LOGIN_RIGHT, NODE_LOGIN_WRONG, NODE_LOGIN_LATER };
 
+/* The rights of clients in use at a member (rules.h). */
+struct rules {
+    struct rights *agreed;  /* those on which the members have agreed; or null: those of the configuration are in use */
+    uint64_t set;           /* they are those with this settings_text.set */
+    uint64_t version;       /* how often others have come into use */
+    bool unsure;            /* the driver shall look up a user or a group of these (rules_learn) */
+    struct bytes file_text; /* those of the configuration, as text with a zero byte at its end */
+};
+
 struct node_conf {
     const char *name;    /* it and the summary outlive the node */
     const char *summary; /* the configuration as text; it must be the same on all members */
@@ -66,6 +75,7 @@ struct node_conf {
     bool patient;
     bool unsettled; /* likewise: it does not say that it knows of agreed settings (agreed.h) */
     bool unpoliced; /* likewise: it says that it knows of an agreed lease, but not of agreed policies */
+    bool unruled;   /* likewise: of both, but not of agreed rights */
     void *user;     /* the first argument of the functions below */
     uint64_t (*random)(void *user);
     /* Returns null, or why there is no memory for a client's request. A null pointer: there always is. */
@@ -75,7 +85,8 @@ struct node_conf {
     /* Writes an address at which this client, as whom a browser then acts, can see the member's web page. Returns null, or
      * why there is none. A null pointer: there never is. */
     const char *(*invite)(void *user, const struct client *c, char *url, size_t size);
-    /* The rules for clients (rights/rights.h), or null: there are none. The driver may put others in their place. */
+    /* The rules for clients (rights/rights.h) in the configuration of this member, or null: there are none. rules_renew puts others in their
+     * place. They apply while the members have not agreed on others (rules.h). */
     const struct rights *rights;
     /* Returns whether this is the password of the name. A null pointer: no name can log in. */
     enum node_login (*login)(void *user, const char *name, size_t name_len, const char *password, size_t len);
@@ -163,7 +174,8 @@ struct node {
     uint64_t owed_lease_ms, owed_until_ms; /* promises for this lease, if it is longer, may last until then */
     struct bytes summary;                  /* of the configuration with the agreed settings, if there are some */
     struct bytes file_policies;            /* the policies of the configuration, as text with a zero byte at its end */
-    uint64_t policies_set;                 /* the policies in use are those with this settings_policies.set */
+    uint64_t policies_set;                 /* the policies in use are those with this settings_text.set */
+    struct rules rules;                    /* the rights in use */
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t acked_ms;   /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
     bool news;           /* something about members has changed since the leader last looked at them (lease_lead) */
@@ -193,9 +205,13 @@ struct node {
     } setting; /* a change of the lease */
     struct {
         uint64_t until_ms; /* 0: there is none */
-        struct settings_policies what;
-    } policing;        /* a change of the policies */
-    char unfit[384];   /* why this member cannot use the policies of the newest view, and must end; or "" */
+        struct settings_text what;
+    } policing; /* a change of the policies */
+    struct {
+        uint64_t until_ms; /* 0: there is none */
+        struct settings_text what;
+    } ruling;          /* a change of the rights of clients */
+    char unfit[384];   /* why this member cannot use what the newest view has, and must end; or "" */
     char refusal[256]; /* room for the reason why the last wish was refused */
 };
 
@@ -209,6 +225,7 @@ struct node_event {
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
     enum refusal refusal;               /* refused: why */
+    unsigned right;                     /* REFUSAL_RIGHT: which one the client has not any more */
     bool no_quorum;                     /* timed out while this member could grant no lock */
     const struct deadlock_cycle *cycle; /* timed out: the wait was the youngest of this cycle; or null */
     char why[512]; /* refused, or no_quorum: the reason; lost by force-unlock: the operator, or "" */

@@ -72,7 +72,7 @@ static void policies_note(void *to, const struct lock_policy *policy, uint32_t c
 }
 
 /* Can this member use the text, and is it in the one form that it has? */
-static bool policies_are_good(const struct node *node, const struct settings_policies *p, uint32_t members,
+static bool policies_are_good(const struct node *node, const struct settings_text *p, uint32_t members,
                               struct dme_text *why)
 {
     struct bytes list = {0};
@@ -107,7 +107,7 @@ bool policies_fit(struct node *node, const struct view *view)
 
 void policies_install(struct node *node, const struct view *view)
 {
-    if (!settings_suits_policies(&node->policing.what, &view->policies))
+    if (!settings_suits_text(&node->policing.what, &view->policies))
         node->policing.until_ms = 0;
 }
 
@@ -118,7 +118,7 @@ static void policies_use(void *to, const struct lock_policy *policy, uint32_t co
 
 void policies_begin_view(struct node *node)
 {
-    const struct settings_policies *p = &node->view.policies;
+    const struct settings_text *p = &node->view.policies;
     char line[256];
     struct dme_text why;
 
@@ -210,7 +210,7 @@ static const char *policies_object(struct node *node, bool file)
 
 const char *policies_change(struct node *node, const char *text, size_t len, const char *by)
 {
-    struct settings_policies *wish = &node->policing.what;
+    struct settings_text *wish = &node->policing.what;
     const char *wrong = policies_object(node, !text);
     struct bytes list = {0};
     struct dme_text why;
@@ -229,14 +229,14 @@ const char *policies_change(struct node *node, const char *text, size_t len, con
     wish->set = node->view.policies.set;
     wish->file = file;
     len = bytes_len(&list);
-    if (len && len <= SETTINGS_POLICIES_MAX)
+    if (len && len <= SETTINGS_TEXT_MAX)
         memcpy(wish->text, list.at + list.start, len);
     if (plain_text(by, strlen(by))) /* else no member would accept a view with it */
         memcpy(wish->by, by, strnlen(by, SETTINGS_BY_MAX));
     bytes_free(&list);
     dme_print(&why, "written in full, the policies take %zu bytes, and at most %d are possible; use fewer", len,
-              SETTINGS_POLICIES_MAX);
-    if (len > SETTINGS_POLICIES_MAX)
+              SETTINGS_TEXT_MAX);
+    if (len > SETTINGS_TEXT_MAX)
         return node->refusal;
     wish->len = (uint16_t)len;
     if (!settings_is_text(wish->text, len))
@@ -256,13 +256,13 @@ void policies_mind_wish(struct node *node)
         message_send_policies(node, &node->policing.what);
 }
 
-void policies_hear_wish(struct node *node, const struct settings_policies *wish)
+void policies_hear_wish(struct node *node, const struct settings_text *wish)
 {
     char line[256];
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
-    if (!settings_suits_policies(wish, &node->view.policies) || policies_object(node, wish->file) ||
+    if (!settings_suits_text(wish, &node->view.policies) || policies_object(node, wish->file) ||
         !policies_are_good(node, wish, node->view.count, &why))
         return;
     node->policing.what = *wish;
@@ -276,7 +276,7 @@ bool policies_next(struct node *node, const struct plan_in *look, const struct p
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
-    if (!node->policing.until_ms || !settings_suits_policies(&node->policing.what, &node->view.policies) ||
+    if (!node->policing.until_ms || !settings_suits_text(&node->policing.what, &node->view.policies) ||
         policies_miss_ability(node, false, &why) || !next_all_report(look, plan))
         return false;
     next->policies = node->policing.what;

@@ -36,7 +36,7 @@ const char *policies_change(struct node *node, const char *text, size_t len, con
 /* Sends the request to the leader again. Forgets it when it has been kept for too long. */
 void policies_mind_wish(struct node *node);
 /* Another member has an operator's request. */
-void policies_hear_wish(struct node *node, const struct settings_policies *wish);
+void policies_hear_wish(struct node *node, const struct settings_text *wish);
 /* At the leader: begins a change in the view `next`. Returns false if nothing is to be changed now. */
 bool policies_next(struct node *node, const struct plan_in *look, const struct plan *plan, struct view *next);
 

@@ -77,6 +77,7 @@ struct session {
     struct ring in_holding;        /* of the node, while it has a client and holds locks */
     struct keep_session *kept;     /* or null; perhaps forgotten: see session_kept */
     struct keep_id resumes;        /* which session it waits for */
+    struct keep_id resumes_else;   /* .. or, if no member knows that one; both 0: none (command/permit.h) */
     struct keep_session *cut;      /* which one has been taken from it, and waits for its end; or null */
     uint64_t asked_view, asked_ms; /* when the owner of the former was last asked */
     enum keep_news keep_news;      /* what it has to be told */
@@ -84,6 +85,9 @@ struct session {
     bool counted;                  /* among the connections of its party */
     void *user;                    /* the driver's */
     struct client *client;         /* whose connection it is; null: an orphan, or a test of this file */
+    bool operates;                 /* its client has proved that it may do what takes an operator; the driver knows */
+    struct rights_who *proved;     /* what else its client has proved (command/permit.h); or null */
+    uint64_t ruled;                /* the rights that have allowed what it waits for: rules.version at that time */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
     char from[SESSION_FROM_MAX];   /* set by the driver: the user or the address that it comes from, or "" */
 };

@@ -10,6 +10,7 @@
 #include "keep_inside.h"
 #include "link/registry.h"
 #include "protocol/resp.h"
+#include "rules.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -420,6 +421,7 @@ void token_ask(struct session *s, const struct token_wish *wish, const struct re
     op->wish = *wish;
     op->count = count;
     op->number = ++t->last_number;
+    op->ruled = s->node->rules.version;
     op->next = t->table[op->number % TOKEN_PLACES];
     t->table[op->number % TOKEN_PLACES] = op;
     at = (char *)op + size;
@@ -498,6 +500,16 @@ void token_gone(struct session *s)
             "an operator took the lock away, or this member was excluded, before all members knew of it; ask again");
 }
 
+/* The client has waited, and the rights may have changed meanwhile. */
+static bool token_is_allowed(const struct token_op *op)
+{
+    bool allowed = true;
+
+    for (size_t k = 0; op->ruled != op->session->node->rules.version && k < op->count; k++)
+        allowed &= rules_allow(op->session, RIGHT_LOCK, op->key[k].name, op->key[k].name_len);
+    return allowed;
+}
+
 bool token_hear_outcome(struct claim *c)
 {
     struct session *s = c->session;
@@ -508,7 +520,7 @@ bool token_hear_outcome(struct claim *c)
         return poll_hear_outcome(c);
     if (!op || s->kept || c != s->waiting)
         return false;
-    if (c->state == CLAIM_HELD && !keep_find(&node->keep, op->key[op->at].id)) {
+    if (c->state == CLAIM_HELD && !keep_find(&node->keep, op->key[op->at].id) && token_is_allowed(op)) {
         token_make_value(op, &op->key[op->at], 1);
         keep_begin_token(s, op->key[op->at].id, op->value, op->value_len);
         op->key[op->at].fence = c->fence;
@@ -526,6 +538,9 @@ bool token_hear_outcome(struct claim *c)
         token_undo(op);
         op->code = "WRONGKIND";
         token_finish(op);
+    } else if (c->state == CLAIM_HELD && !token_is_allowed(op)) {
+        token_undo(op);
+        token_fail(op, "NOPERM", "the rights have changed");
     } else if (node_state(node) >= NODE_NO_QUORUM) {
         token_undo(op);
         token_fail_no_quorum(op);
@@ -551,7 +566,14 @@ void token_granted(struct claim *c)
         return;
     op->claimant = NULL;
     op->left_ms = op->wish.ttl_ms;
-    token_next(op, true);
+    if (token_is_allowed(op)) {
+        token_next(op, true);
+        return;
+    }
+    op->good++;
+    op->at++;
+    token_undo(op);
+    token_fail(op, "NOPERM", "the rights have changed");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- as it goes */

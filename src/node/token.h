@@ -77,6 +77,7 @@ struct token_op {
     struct session *session;
     struct token_wish wish;
     uint64_t number;
+    uint64_t ruled;           /* the rights that have allowed it: rules.version at that time */
     uint64_t asked_view;      /* in which the owner was asked about the key; or 0 */
     struct session *claimant; /* that waits for the lock; or null */
     size_t count, at;         /* keys, and the one that it is about now */

@@ -155,9 +155,9 @@ static void clients_meet(struct serve_client *c)
     const struct session *s = c->client->session;
 
     clients_known(c);
-    if (c->client->who)
+    if (c->client->session->proved)
         return;
-    serve_identify(c->serve, c->client, c->stream, &c->process);
+    serve_identify(c->client, c->stream, &c->process);
     serve_say(c->serve, RECORD_DEBUG, "client %" PRIu64 " connects%s%s, as %s", s->id, *s->from ? " from " : "",
               s->from, s->party ? s->party->label : "unknown");
 }

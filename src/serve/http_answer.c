@@ -13,6 +13,7 @@
 
 #include "command/command.h"
 #include "node/metrics.h"
+#include "node/rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -177,7 +178,8 @@ static void http_describe_login(const struct http_request *r, const struct login
 {
     uint64_t age_ms = http_now_ms(r->http) - login->since_ms;
 
-    fprintf(to, "{\"operator\": %s, \"from\": ", login->who->operates ? "true" : "false");
+    fprintf(to, "{\"operator\": %s, \"from\": ",
+            rights_operates(rules_in_use(&r->http->serve->node), login->who) ? "true" : "false");
     reply_text_to_json(login->from, strlen(login->from), to);
     fprintf(to, ", \"seconds\": %" PRIu64, (LOGINS_MS - age_ms) / 1000);
 }

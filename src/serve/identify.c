@@ -55,8 +55,7 @@ static void identify_process(const struct stream *stream, struct rights_who *who
     identify_groups(fd, peer.gid, who);
 }
 
-/* Once there are rules, these say what the holder of a certificate may do, also of the one that is an operator's otherwise. */
-static void identify_secure(const struct tls *tls, bool rules, struct rights_who *who)
+static void identify_secure(const struct tls *tls, struct rights_who *who)
 {
     char names[NAMES_MAX];
 
@@ -72,7 +71,7 @@ static void identify_secure(const struct tls *tls, bool rules, struct rights_who
         who->key = identify_copy(tls_key_name(tls), strlen(tls_key_name(tls)));
         break;
     default:
-        who->operates = !rules && tls_is_named(tls, CONF_OPERATOR);
+        who->certified = tls_is_named(tls, CONF_OPERATOR);
         if (tls_cert_names(tls, names, sizeof names)) {
             size_t len = 0;
 
@@ -83,7 +82,7 @@ static void identify_secure(const struct tls *tls, bool rules, struct rights_who
     }
 }
 
-bool serve_identify(struct serve *s, struct client *c, const struct stream *stream, pid_t *process)
+bool serve_identify(struct client *c, const struct stream *stream, pid_t *process)
 {
     struct rights_who *who = mem_new(sizeof *who);
     char from[128] = "", label[RIGHTS_LABEL_MAX];
@@ -97,7 +96,7 @@ bool serve_identify(struct serve *s, struct client *c, const struct stream *stre
         uv_ip_name((struct sockaddr *)&address, from, sizeof from);
     }
     if (stream->tls) {
-        identify_secure(stream->tls, s->conf->rights && s->conf->rights->rules, who);
+        identify_secure(stream->tls, who);
         rights_label(who, label);
         if (who->key || who->certs)
             snprintf(from + strlen(from), sizeof from - strlen(from), ", %.*s",

@@ -151,7 +151,7 @@ static void relay_open(struct relay *r, const struct mux_event *e)
     memcpy(ch->client->agent, r->name, sizeof r->name);
     ch->client->agent_ms = r->since_ms;
     relay_name(r, e, ch->client->session);
-    who->operates = who->has_user = false;
+    who->operates = who->certified = who->has_user = false;
     who->groups = 0;
     full = relay_is_full(r->serve);
     if (full) {
@@ -263,7 +263,7 @@ struct relay *relay_begin(struct serve *s, struct stream *stream, const struct c
     r->serve = s;
     r->stream = stream;
     r->since_ms = s->node.now_ms;
-    r->who = rights_copy(agent->who);
+    r->who = rights_copy(agent->session->proved);
     memcpy(r->name, agent->session->who, sizeof r->name);
     memcpy(r->from, agent->session->from, sizeof r->from);
     mux_init(&r->mux, false);

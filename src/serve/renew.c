@@ -2,11 +2,14 @@
  *
  * The files may be on a network, or on a disk that is slow, so a thread of libuv reads them. Meanwhile the loop goes on with
  * the old ones. The file of the audit trail is opened again, as it may have been renamed. Connections that exist keep what they were made with; new connections use the keys that were read. Rules apply to
- * every client from then on; what a client holds stays. If anything is wrong with the rules, the old ones stay. Other settings of the file take a
+ * every client from then on; what a client holds stays. If anything is wrong with the rules, the old ones stay. While the members have agreed on
+ * rights, these count; their users and groups are looked up again. Other settings of the file take a
  * restart. A SIGHUP that comes while the files are being read makes the daemon read them once more. */
 #include "serve.h"
 
 #include "log.h"
+
+#include "node/rules.h"
 
 #include <stdlib.h>
 
@@ -38,16 +41,20 @@ static void renew_tell(struct serve *s, const char *what, bool good, const struc
 static void renew_rules(struct serve *s)
 {
     struct rights *t = s->renewal.rights;
+    char counts[RIGHTS_COUNTS_MAX];
 
     if (!t) {
         renew_tell(s, "the rules for clients", false, &s->renewal.rules);
         return;
     }
-    serve_log(s, "SIGHUP: the rules for clients were read again: %u rules, %u limits, %u logins", t->rules, t->limits,
-              t->logins);
+    rights_count(t, counts);
+    serve_log(s, "SIGHUP: the rules for clients were read again: %s%s", counts,
+              s->node.rules.agreed
+                  ? "; they do not count, as the members have agreed on others (dibs config show rights)"
+                  : "");
+    rules_renew(&s->node, t);
     free(s->conf->rights); /* verdicts do not outlast a command */
     s->conf->rights = t;
-    s->node.conf.rights = t;
 }
 
 static void renew_done(uv_work_t *work, int status)
@@ -80,11 +87,13 @@ void serve_renew(uv_signal_t *signal, int number)
     struct serve *s = signal->data;
 
     (void)number;
+    if (s->node.rules.agreed)
+        serve_look_up_again(s);
     if (s->trail) {
         log_reopen(s->trail);
         serve_log(s, "SIGHUP: the audit trail goes on in %s", s->conf->audit);
     }
-    if (!s->conf->members_tls && !s->draft->file && !s->trail)
+    if (!s->conf->members_tls && !s->draft->file && !s->trail && !s->node.rules.agreed)
         serve_log(s, "SIGHUP: there are no keys and certificates to be read again");
     else if (s->renewing)
         s->renewal.again = true;

@@ -9,6 +9,7 @@
 #include "alg/list.h"
 #include "base/memory.h"
 #include "base/spin.h"
+#include "node/rules.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -367,6 +368,8 @@ void serve_do(struct serve *s)
         node_did(&s->node, &out);
     }
     serve_peers_mind(s);
+    if (s->node.rules.unsure)
+        serve_mind_lookups(s);
     if (node_wants_turns(&s->node))
         serve_go_on(s);
     serve_set_timer(s);
@@ -441,14 +444,14 @@ static const char *serve_objects(void *user, const char *name, const char *addre
 
 static const char *serve_invite(void *user, const struct client *c, char *url, size_t size)
 {
-    return serve_http_invite(user, c->who, c->session->from, url, size);
+    return serve_http_invite(user, c->session->proved, c->session->from, url, size);
 }
 
 static enum node_login serve_login(void *user, const char *name, size_t name_len, const char *password, size_t len)
 {
     struct serve *s = user;
 
-    return passwords_check(&s->passwords, s->conf->rights, serve_now_ms(), name, name_len, password, len);
+    return passwords_check(&s->passwords, rules_in_use(&s->node), serve_now_ms(), name, name_len, password, len);
 }
 
 /* Makes the view before the first from the list of members. */
@@ -499,6 +502,23 @@ static void serve_written(void *user, unsigned records, uint64_t took_ms, int er
         serve_tell(s, (struct node_input){.type = NODE_WRITTEN, .writes = records, .failed = error != 0});
 }
 
+/* The rights on which the members have agreed take the place of those in the configuration. */
+static void serve_tell_rights(struct serve *s)
+{
+    const struct settings_text *agreed = &s->node.view.rights;
+    char counts[RIGHTS_COUNTS_MAX], file[RIGHTS_COUNTS_MAX];
+
+    if (!agreed->len)
+        return;
+    serve_look_up_now(s);
+    rights_count(rules_in_use(&s->node), counts);
+    rights_count(s->conf->rights, file);
+    serve_log(s,
+              "the rights of clients are the agreed ones of view %" PRIu64 ", set by %s: %s. Those of this daemon's "
+              "configuration do not count: %s",
+              agreed->set, agreed->by, counts, file);
+}
+
 static bool serve_join_cluster(struct serve *s, const struct view *roster)
 {
     char line[512];
@@ -518,6 +538,7 @@ static bool serve_join_cluster(struct serve *s, const struct view *roster)
     }
     disk_use_loop(&s->disk, &s->loop);
     serve_tell_roster(s, roster);
+    serve_tell_rights(s);
     return true;
 }
 

@@ -88,6 +88,9 @@ struct serve {
     struct serve_refusals refusals;
     struct http *http;  /* or null */
     unsigned resolving; /* lookups of names in progress */
+    bool looking;       /* .. among them one of users and groups (lookup.c) */
+    bool look_again;    /* .. and all are to be looked up when it has ended */
+    uint64_t looked;    /* the rights of which users and groups were looked up last: rules.version then */
     struct passwords passwords;
     bool renewing; /* keys and certificates are being read (renew.c) */
     struct {
@@ -121,6 +124,11 @@ void serve_keep_memory(void);
 /* renew.c: what SIGHUP does; and at an agent: its key or certificate is read again, for connections to come. */
 void serve_renew(uv_signal_t *signal, int number);
 void serve_renew_agent(uv_signal_t *signal, int number);
+/* lookup.c: users and groups that the agreed rights name are looked up: those that are not known, before the loop begins; or all, or, if there are
+ * some that are not known, in a thread. */
+void serve_look_up_now(struct serve *s);
+void serve_look_up_again(struct serve *s);
+void serve_mind_lookups(struct serve *s);
 const char *serve_is_short(void *user);
 void serve_mind_memory(struct serve *s);
 /* The lease in use. */
@@ -194,7 +202,7 @@ bool serve_listen_unix(struct serve *s, uv_connection_cb come);
 bool serve_is_dead(pid_t process);
 /* identify.c: records where the client comes from and what it has proved. `process` is set if it comes from this machine. Returns
  * false if it has too many connections; it was told then, and is closed. */
-bool serve_identify(struct serve *s, struct client *c, const struct stream *stream, pid_t *process);
+bool serve_identify(struct client *c, const struct stream *stream, pid_t *process);
 
 /* handover_file.c: a daemon alone ends in order, and keeps its kept sessions for its next process; and takes over those of its
  * last one, before its first view. */

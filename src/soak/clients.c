@@ -488,7 +488,7 @@ void clients_evict(struct world *w, uint32_t i)
     snprintf(line, sizeof line, "FORCE-UNLOCK %s\n", clients_names[number]);
     if (!m->operates)
         m->operates = client_open(&m->node, NULL);
-    m->operates->operates = true;
+    m->operates->session->operates = true;
     world_deliver(
         w, i,
         (struct node_input){

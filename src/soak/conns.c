@@ -300,7 +300,7 @@ const char *conns_operate(struct world *w, uint32_t i, const char *line)
     static char text[256];
     struct client *c = client_open(&w->machine[i].node, NULL);
 
-    c->operates = true;
+    c->session->operates = true;
     world_step_node(w, i,
                     (struct node_input){
                         .type = NODE_CLIENT_BYTES, .client = c, .bytes = (const uint8_t *)line, .len = strlen(line)});

@@ -4,6 +4,7 @@
 #include "command/client.h"
 #include "lock/invariants.h"
 #include "node/policies.h"
+#include "node/rules.h"
 
 /* I18, I20: the member grants and vouches only while its lease is valid, and clients hold nothing when it is not. */
 static const char *invariants_of_lease(const struct node *node)
@@ -34,6 +35,8 @@ static const char *invariants_of_view(const struct node *node)
             return "I24: locks are open, and a member has not announced what its clients hold";
     if (node->policies_set != node->view.policies.set || policies_check(node))
         return "I16: a member uses other policies than its view has";
+    if (rules_check(node))
+        return "I34: a member uses other rights than its view has";
     if (node->takes_part && keep_is_forgetting(node) && node->keep.phase != KEEP_TELLS)
         return "I33: a member has told others what it knows, and has claims of kept sessions that it has forgotten";
     if (node->agree && l->open && l->grants && l->fence_granted >= l->fence_limit)

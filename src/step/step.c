@@ -47,6 +47,9 @@ static void step_log_view(struct node *node)
                  settings_is_under_way(&view->lease) ? ", as soon as promises for the longer lease have run out" : "");
     if (view->number && view->policies.set == view->number)
         step_log(node, false, "the policies are others from this view on, set by %s", view->policies.by);
+    if (view->number && view->rights.set == view->number)
+        step_log(node, false, "the rights of clients are %s from this view on, set by %s",
+                 view->rights.file ? "those of each member's configuration" : "others", view->rights.by);
 }
 
 /* Is there something that an operator should know, since the last time? */

@@ -1,5 +1,5 @@
-/* config_policies.c - policies as dibs config reads them from a file. The daemon's own code does that, so mistakes have the same words in both
- * places. */
+/* config_file.c - policies and rights as dibs config reads them from a file. The daemon's own code does that, so mistakes have the same words in
+ * both places. */
 #include "config.h"
 
 #include "base/memory.h"
@@ -41,6 +41,20 @@ static char *config_join(const struct conf_draft *d)
     return text;
 }
 
+static const char *config_file_name(const char *file)
+{
+    return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+/* Ends the command if there are mistakes. */
+static void config_tell(const struct conf_draft *d)
+{
+    if (d->mistakes) {
+        conf_tell(d, stderr);
+        exit(CLI_USAGE);
+    }
+}
+
 /* Reads the policies of the text, which is cut into pieces. Algorithms that it does not name are null. */
 static void config_parse(struct conf_draft *d, struct serve_conf *conf, const char *file, char *text)
 {
@@ -56,17 +70,40 @@ char *config_read_policies(const char *file)
     struct serve_conf *conf = mem_new(sizeof *conf);
     char *text = config_read_file(file), *lines;
 
-    config_parse(d, conf, strcmp(file, "-") == 0 ? "standard input" : file, text);
+    config_parse(d, conf, config_file_name(file), text);
     lines = config_join(d);
     conf_policies(d, conf);
-    if (d->mistakes) {
-        conf_tell(d, stderr);
-        exit(CLI_USAGE);
-    }
+    config_tell(d);
     free(text);
     free(conf);
     free(d);
     return lines;
+}
+
+char *config_read_rights(const char *file)
+{
+    struct conf_draft *d = mem_new(sizeof *d);
+    char *text = config_read_file(file);
+    struct rights *rights;
+    struct bytes lines = {0};
+
+    conf_begin(d);
+    conf_read(d, config_file_name(file), text);
+    rights = conf_rights(d, false);
+    config_tell(d);
+    rights_print(rights, &lines);
+    if (bytes_len(&lines) == 0)
+        cli_die("%s: there is no line \"allow\", \"limit\" or \"login\" in it; \"dibs config unset rights\" lets each "
+                "daemon use those of its configuration",
+                config_file_name(file));
+    if (bytes_len(&lines) > SETTINGS_TEXT_MAX)
+        cli_die("%s: written in full, the rights take %zu bytes, and at most %d are possible; use fewer",
+                config_file_name(file), bytes_len(&lines), SETTINGS_TEXT_MAX);
+    *bytes_add(&lines, 1) = '\0';
+    free(rights);
+    free(text);
+    free(d);
+    return (char *)lines.at; /* nothing has been consumed of it */
 }
 
 bool config_is_policies(const char *agreed, const char *wanted)
