@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whole clusters under faults, each from a seed (dibs soak): all promises are kept; the same seed gives the same run; and
 # bugs that are planted are found.
-# Invariants: I16, I17, I18, I19, I20, I23, I24, I25, I26, I27, I28, I29, I30, I32, I33, I35, I36, I37.
+# Invariants: I16, I17, I18, I19, I20, I23, I24, I25, I26, I27, I28, I29, I30, I32, I33, I34, I35, I36, I37.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

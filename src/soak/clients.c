@@ -218,10 +218,12 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
     if (e->state == CLAIM_UPGRADED) {
         w->report->grants++;
         x->mode = LOCK_ALONE;
+        allowed_check_grant(w, i, x);
         clients_check_fence(w, x, e->fence);
     }
     if (e->state == CLAIM_HELD) {
         w->report->grants++;
+        allowed_check_grant(w, i, x);
         clients_check_fence(w, x, e->fence);
         kept_check_grant(w, x);
         clients_check_overtaking(w, x);

@@ -28,6 +28,7 @@ int conns_open(struct world *w, uint32_t k)
             relays_open(w, x);
         else
             x->end = client_open(node, x);
+        allowed_meet(w, x);
         return (int)at;
     }
     return -1;

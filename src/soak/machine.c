@@ -252,6 +252,7 @@ void machine_start(struct world *w, uint32_t i)
                             .patient = w->mix.patient >> i & 1,
                             .unsettled = !w->mix.config || w->mix.unsettled >> i & 1,
                             .unpoliced = w->mix.unpoliced >> i & 1,
+                            .unruled = w->mix.unruled >> i & 1,
                             .user = m,
                             .random = machine_random,
                             .told = machine_told,

@@ -1,4 +1,4 @@
-/* operators.c - operators that set the lease and the policies on which the members agree, and what is checked of it (node/agreed.h,
+/* operators.c - operators that set the lease, the policies and the rights on which the members agree, and what is checked of it (node/agreed.h,
  * node/policies.h).
  *
  * The hard cases: a member is cut off or stopped shortly after a change has begun, while its clients rely on what was vouched for
@@ -7,7 +7,8 @@
  * build, which knows of no agreed settings: then nothing may be agreed while it takes part.
  *
  * In a third of the seeds operators set policies, too: other algorithms, and other kinds, for names that clients hold and wait for
- * meanwhile. Members in the same view must run each name by the same algorithm, and know it as the same kind (I16). */
+ * meanwhile. Members in the same view must run each name by the same algorithm, and know it as the same kind (I16). In half of these they set rights
+ * of clients as well (allowed.c). */
 #include "world.h"
 
 #include "node/agreed.h"
@@ -41,6 +42,8 @@ void operators_draw(struct world *w)
         m->think_ms = 100;
         m->piece = world_below(w, 2) ? 0 : 4;
         m->unpoliced = w->conf->seed % 12 == 5 ? 1u << world_below(w, w->n) : 0;
+        m->rights = w->conf->seed % 6 == 2;
+        m->unruled = w->conf->seed % 24 == 14 ? 1u << world_below(w, w->n) : 0;
     }
 }
 
@@ -70,7 +73,7 @@ static void operators_hide_leader(struct world *w)
 }
 
 /* The lease becomes shorter: in some time the victim is stopped, or cut off. */
-static void operators_harm_by_shorter(struct world *w)
+void operators_harm_by_shorter(struct world *w)
 {
     w->spared = operators_choose_victim(w);
     w->stops = world_below(w, 4);
@@ -174,6 +177,8 @@ void operators_happen(struct world *w)
         operators_set(w);
     if (w->mix.policies && world_below(w, 40) == 0)
         operators_set_policies(w);
+    if (w->mix.rights && world_below(w, 20) == 0)
+        allowed_set(w);
 }
 
 /* The faults have ended. An operator sets the usual lease: some clients are so far away that a shorter one is always over when
@@ -226,6 +231,7 @@ void operators_look(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
 
+    allowed_look(w, i);
     for (uint32_t k = 0; w->mix.policies && node->takes_part && k < w->n; k++) {
         const struct node *other = &w->machine[k].node;
 
@@ -254,4 +260,5 @@ void operators_check(struct world *w, uint32_t i)
             world_fail(w, "a lease is agreed, though %s is of an earlier build", w->machine[k].name);
     }
     operators_check_policies(w, &node->view);
+    allowed_check(w, &node->view);
 }

@@ -271,6 +271,8 @@ struct soak_mix {
     uint32_t unsettled;  /* .. and these machines have an earlier build, which does not know of that */
     bool policies;       /* they set policies, too */
     uint32_t unpoliced;  /* .. of which these machines' build does not know */
+    bool rights;         /* and rights of clients (allowed.c) */
+    uint32_t unruled;    /* .. of which these machines' build does not know */
     bool bursts;         /* one fault brings others, within a lease or two */
     bool amnesia;        /* machines crash while their disks are writing, and nothing of that is kept */
     uint32_t
@@ -333,9 +335,10 @@ struct world {
     uint32_t window; /* of their channels */
     bool calm;
     struct soak_squeeze squeeze;
-    uint64_t lease_ms; /* of the processes that start now */
-    uint64_t again_us; /* then all members but `spared` crash once more; or 0 */
-    uint64_t cut_us;   /* then `spared` is cut off, or (`stops`) stopped; or 0 */
+    uint64_t lease_ms;       /* of the processes that start now */
+    uint64_t again_us;       /* then all members but `spared` crash once more; or 0 */
+    uint64_t cut_us;         /* then `spared` is cut off, or (`stops`) stopped; or 0 */
+    uint64_t settled_rights; /* all members have the rights of this view, or later ones: an operator was told so */
     bool stops;
     uint32_t spared;
     bool alone;                     /* the first machine runs a daemon alone, and no other runs */
@@ -634,12 +637,25 @@ void operators_draw(struct world *w);
 void operators_happen(struct world *w);
 /* When the faults have ended: is the lease as usual? If not, an operator asks for it. */
 bool operators_settle(struct world *w);
+/* A member is cut off or stopped, soon. */
+void operators_harm_by_shorter(struct world *w);
 /* Compares the locks of machine `i` with those of others in the same view. */
 void operators_look(struct world *w, uint32_t i);
 /* An algorithm that can run locks among any number of members. */
 const struct dme_alg *world_draw_algorithm(struct world *w, bool slots);
 /* Machine `i` has installed a view. */
 void operators_check(struct world *w, uint32_t i);
+
+/* ---- allowed.c. */
+/* The daemon's end of this connection gets to know which key its client has. */
+void allowed_meet(struct world *w, struct soak_conn *x);
+/* An operator sets rights. */
+void allowed_set(struct world *w);
+/* The client is granted the lock that it has asked for last. */
+void allowed_check_grant(struct world *w, uint32_t i, const struct soak_conn *x);
+/* Something has happened at machine `i`; and some machine has installed a view. */
+void allowed_look(struct world *w, uint32_t i);
+void allowed_check(struct world *w, const struct view *view);
 
 /* ---- wrapper.c: `dibs lock` and the processes of its commands, apart from the cluster and before it */
 void wrapper_run(struct world *w);
