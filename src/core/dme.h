@@ -271,7 +271,8 @@ struct dme_out {
 };
 
 uint32_t dme_records(const struct dme_conf *conf, dme_id self);
-size_t dme_node_size(const struct dme_conf *conf, dme_id self); /* a multiple of 8 */
+size_t dme_node_size(const struct dme_conf *conf, dme_id self);   /* a multiple of 8 */
+uint32_t dme_tickets(const struct dme_conf *conf, unsigned kind); /* how many such a message has */
 size_t dme_msg_size(const struct dme_conf *conf, unsigned kind);
 size_t dme_msg_size_max(const struct dme_conf *conf);
 unsigned dme_kinds(const struct dme_alg *alg); /* how many */

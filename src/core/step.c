@@ -39,14 +39,14 @@ size_t dme_node_size(const struct dme_conf *conf, dme_id self)
     return (size + 7) / 8 * 8;
 }
 
-static uint32_t step_tickets(const struct dme_conf *conf, unsigned kind)
+uint32_t dme_tickets(const struct dme_conf *conf, unsigned kind)
 {
     return conf->alg->kinds[kind].fixed + conf->n * conf->alg->kinds[kind].per_site;
 }
 
 size_t dme_msg_size(const struct dme_conf *conf, unsigned kind)
 {
-    return sizeof(struct dme_msg) + step_tickets(conf, kind) * sizeof(struct dme_ticket);
+    return sizeof(struct dme_msg) + dme_tickets(conf, kind) * sizeof(struct dme_ticket);
 }
 
 size_t dme_msg_size_max(const struct dme_conf *conf)
@@ -188,7 +188,8 @@ void dme_step(const struct dme_conf *conf, struct dme_node *node, const struct d
     default:
         assert(!"an event type");
     }
-    step_receive_own(&d, state);
+    if (out->used)
+        step_receive_own(&d, state);
 }
 
 const char *dme_malformed(const struct dme_conf *conf, const struct dme_node *node)
@@ -215,7 +216,7 @@ const struct dme_msg *dme_next(const struct dme_out *out, dme_id self, const str
 struct dme_msg *dme_send(struct dme *d, dme_id to, uint8_t kind)
 {
     struct dme_msg *m = (struct dme_msg *)(d->out->bytes + d->out->used);
-    uint32_t count = step_tickets(d->conf, kind);
+    uint32_t count = dme_tickets(d->conf, kind);
     size_t size = sizeof *m + count * sizeof m->ticket[0];
 
     assert(to < d->n || (to == DME_ALL && d->conf->alg->needs & DME_BROADCAST));

@@ -26,16 +26,23 @@ static uint8_t *wire_put(uint8_t *at, uint64_t x)
     return at;
 }
 
-/* Mode and site are mostly small: one byte each. */
-static uint8_t *wire_put_ticket(uint8_t *at, struct dme_ticket ticket)
+/* Mode and site are mostly small, and many clocks are: one byte each. */
+static uint8_t *wire_put_tickets(uint8_t *at, const struct dme_ticket *ticket, uint32_t count)
 {
-    uint32_t mode = ticket.mode, site = ticket.site + 1;
+    for (const struct dme_ticket *end = ticket + count; ticket < end; ticket++) {
+        uint32_t mode = ticket->mode, site = ticket->site + 1;
 
-    at = wire_put(at, ticket.clock);
-    if (mode >= 0x80 || site >= 0x80)
-        return wire_put(wire_put(at, mode), site);
-    *at++ = (uint8_t)mode;
-    *at++ = (uint8_t)site;
+        if (ticket->clock < 0x80)
+            *at++ = (uint8_t)ticket->clock;
+        else
+            at = wire_put(at, ticket->clock);
+        if (mode >= 0x80 || site >= 0x80) {
+            at = wire_put(wire_put(at, mode), site);
+        } else {
+            *at++ = (uint8_t)mode;
+            *at++ = (uint8_t)site;
+        }
+    }
     return at;
 }
 
@@ -68,8 +75,9 @@ static uint64_t wire_take(struct wire_reader *r)
 
 static struct dme_ticket wire_take_ticket(struct wire_reader *r, uint32_t n, uint32_t mode_max)
 {
-    uint64_t clock = wire_take(r), mode, site;
+    uint64_t clock, mode, site;
 
+    clock = r->at < r->end && *r->at < 0x80 ? *r->at++ : wire_take(r);
     if (r->end - r->at >= 2 && r->at[0] < 0x80 && r->at[1] < 0x80) { /* mostly */
         mode = *r->at++;
         site = *r->at++;
@@ -106,9 +114,7 @@ size_t dme_encode(const struct dme_msg *m, uint8_t *buf)
     uint8_t *at = buf;
 
     *at++ = m->kind;
-    at = wire_put(at, m->fence);
-    for (uint32_t k = 0; k < m->count; k++)
-        at = wire_put_ticket(at, m->ticket[k]);
+    at = wire_put_tickets(wire_put(at, m->fence), m->ticket, m->count);
     return (size_t)(at - buf);
 }
 
@@ -126,7 +132,7 @@ const char *dme_decode(const struct dme_conf *conf, dme_id from, dme_id to, cons
     if (m->kind >= dme_kinds(conf->alg))
         return "the algorithm has no such kind of message";
     m->fence = wire_take(&r);
-    m->count = (uint32_t)((dme_msg_size(conf, m->kind) - sizeof *m) / sizeof m->ticket[0]);
+    m->count = dme_tickets(conf, m->kind);
     for (uint32_t k = 0; k < m->count && !r.wrong; k++)
         m->ticket[k] = wire_take_ticket(&r, conf->n, mode_max);
     if (!r.wrong && r.at != r.end)

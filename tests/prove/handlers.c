@@ -93,7 +93,7 @@ static struct dme_msg *any_msg(const struct dme_conf *conf, dme_id self, unsigne
     m->kind = (uint8_t)kind;
     m->from = any_of(0, conf->n - 1);
     m->to = self;
-    m->count = step_tickets(conf, kind);
+    m->count = dme_tickets(conf, kind);
     for (uint32_t k = 0; k < m->count; k++)
         m->ticket[k].site = any_of(0, conf->n) - 1;
     return m;
