@@ -190,7 +190,7 @@ bool convert_work(struct locks *l, struct lock *lock)
     enum bar wish;
     bool again = false;
 
-    if (lock->slots)
+    if (lock->slots || (!lock->convert && !convert_is_between(lock->site)))
         return false;
     if (convert_is_in_vain(lock)) {
         struct claim *upgrade = lock->convert->upgrade;

@@ -148,6 +148,7 @@ void instance_make_kind(struct locks *l, struct lock_kind *kind, uint8_t policy,
     kind->made = true;
     kind->policy = policy;
     kind->slots = slots;
+    kind->counts = dme_kinds(alg) <= STATS_KINDS_MAX ? stats_of_alg(&l->messages, alg) : NULL;
     instance_conf_for(alg, l->view.n, slots, &kind->conf);
     dme_modes(&kind->conf, &first, &kind->mode_max);
     out_size = dme_out_size(&kind->conf);
@@ -304,15 +305,6 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     return NULL;
 }
 
-/* A message between members is counted. */
-static void instance_count(struct locks *l, struct lock_kind *kind, const struct dme_msg *m, bool sent)
-{
-    if (!kind->counts)
-        kind->counts = stats_of_alg(&l->messages, kind->conf.alg);
-    if (kind->counts && m->kind < STATS_KINDS_MAX)
-        (sent ? kind->counts->sent : kind->counts->received)[m->kind]++;
-}
-
 static void instance_post(struct locks *l, const struct lock *lock, struct lock_kind *kind, const struct dme_msg *m)
 {
     uint32_t to = instance_member(l, lock, m->to), sites = lock_sites(lock);
@@ -327,7 +319,8 @@ static void instance_post(struct locks *l, const struct lock *lock, struct lock_
             at = pack_number(pack_number(at, m->from % sites, 2), m->to % sites, 2);
         memcpy(at, l->wire, len);
         trace_send(&l->trace, to);
-        instance_count(l, kind, m, true);
+        if (kind->counts)
+            kind->counts->sent[m->kind]++;
         return;
     }
     while (l->local_size < l->local_used + dme_msg_bytes(m))
@@ -422,7 +415,8 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
                        m->step_len, l->msg);
     if (wrong)
         return wrong;
-    instance_count(l, kind, l->msg, false);
+    if (kind->counts)
+        kind->counts->received[l->msg->kind]++;
     return instance_step(l, lock, kind, m->to, &(struct dme_event){.type = DME_RECEIVE, .msg = l->msg}, from, m);
 }
 

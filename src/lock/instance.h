@@ -38,7 +38,7 @@ struct lock_kind {
     uint32_t slots;
     uint32_t mode_max; /* the largest mode that a client can request */
     struct dme_conf conf;
-    struct stats_alg *counts; /* of its algorithm's messages; or null: none was counted yet */
+    struct stats_alg *counts; /* of its algorithm's messages; or null: they are not counted */
     struct lock_fresh {
         struct dme_node *node; /* the initial state, or null: not made yet */
         uint32_t size;         /* of it, in bytes */

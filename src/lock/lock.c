@@ -131,9 +131,11 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim
     uint8_t number = lock ? lock->policy : names_policy(l, c->name, c->name_len);
     const struct lock_policy *policy = &l->policy[number];
     const struct lock_kind *kind;
-    bool fixed = policy->kind != LOCK_ANY_KIND, stays = lock && lock->known && !(l->open && kind_is_unused(lock));
-    uint32_t slots = stays ? lock->slots : fixed ? (uint32_t)policy->kind : c->slots;
+    bool fixed = policy->kind != LOCK_ANY_KIND;
+    uint32_t slots = fixed ? (uint32_t)policy->kind : c->slots;
 
+    if (lock && lock->known && lock->slots != slots && !(l->open && kind_is_unused(lock)))
+        slots = lock->slots; /* it stays what it is */
     c->unsaid = !c->slots && c->mode == LOCK_ALONE;
     if (c->unsaid && policy->kind > 0)
         c->slots = slots; /* which the policy has said already */
@@ -448,11 +450,9 @@ struct claim *locks_next_outcome(struct locks *l)
     return c;
 }
 
-/* Receives a letter of this epoch. */
+/* Receives a letter of this epoch that is no message of the algorithm. */
 static const char *lock_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    if (m->part == PART_STEP)
-        return instance_receive(l, lock, from, m);
     if (m->part == PART_CARRIED)
         return old_hear(l, lock, from, m);
     if (m->part == PART_CONVERT)
@@ -483,7 +483,7 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     else if (m.part == PART_KIND)
         wrong = kind_hear(l, lock, from, &m);
     else if (m.type != INSTANCE_CLEAR && (kind_is_same(lock, &m) || kind_is_current(l, lock, &m, &wrong)))
-        wrong = lock_hear(l, lock, from, &m);
+        wrong = m.part == PART_STEP ? instance_receive(l, lock, from, &m) : lock_hear(l, lock, from, &m);
     l->trace.got[from] += m.type == INSTANCE_STEP;
     if (wrong || !lock)
         return wrong;

@@ -149,8 +149,8 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     if (site->joins)
         lock_join(l, lock, s);
     while (!site->joins && l->grants && (c = lock_first(lock)) && c->slots == lock->slots && !old_encumbers(lock, c) &&
-           !convert_forbids(lock, c->mode) && site->left && (lock->slots || c->mode == site->node->mode) &&
-           lock_has_fences(l, lock) &&
+           !(lock->convert && convert_forbids(lock, c->mode)) && site->left &&
+           (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock) &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : lock_is_free(l, lock, site, c))) {
         if (shares && l->join_left == 0 && site->held) {
             locks_serve_later(l);
@@ -193,8 +193,8 @@ static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t a
 {
     uint32_t old = lock->old ? lock->old->held : 0;
     bool served = l->grants && lock->waiters && lock_first(lock)->slots == lock->slots &&
-                  !old_encumbers(lock, lock_first(lock)) && !convert_forbids(lock, lock_first(lock)->mode) &&
-                  lock_has_fences(l, lock);
+                  !old_encumbers(lock, lock_first(lock)) &&
+                  !(lock->convert && convert_forbids(lock, lock_first(lock)->mode)) && lock_has_fences(l, lock);
 
     /* Those that wait cannot share it, and wait for the release. */
     if (old && !lock_knows_mode(l, lock, lock->old->mode))
@@ -240,7 +240,7 @@ void lock_begin_view(struct locks *l, struct lock *lock)
 }
 
 /* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
- * lock. */
+ * lock. There is nothing to do if it knows both, and the client has requested that kind. */
 static void lock_prepare(struct locks *l, struct lock *lock)
 {
     const struct claim *c;
@@ -258,8 +258,7 @@ static void lock_prepare(struct locks *l, struct lock *lock)
 /* The first waiting client has requested another kind, and this member can find out whether the lock may become that. */
 static bool lock_has_other_first(const struct locks *l, const struct lock *lock)
 {
-    return l->open && lock->known && !lock->frozen && lock->waiters && !old_is_unclear(lock) &&
-           lock_first(lock)->slots != lock->slots;
+    return l->open && lock->known && !lock->frozen && !old_is_unclear(lock) && lock_first(lock)->slots != lock->slots;
 }
 
 /* Lets sites request, serve and leave, until nothing more can be done. */
@@ -267,7 +266,7 @@ static void lock_serve_all(struct locks *l, struct lock *lock)
 {
     bool again;
 
-    if (l->open && lock->waiters)
+    if (l->open && lock->waiters && !(lock->looked && lock->known && lock_first(lock)->slots == lock->slots))
         lock_prepare(l, lock);
     again = l->open && lock->known && !lock->frozen && lock_is_wanted(lock);
     if (again && lock->old)
@@ -278,7 +277,8 @@ static void lock_serve_all(struct locks *l, struct lock *lock)
 
         if (!lock->site)
             instance_begin(l, lock);
-        again = convert_work(l, lock); /* others hear of a bar that is lifted before the site leaves */
+        /* Others hear of a bar that is lifted before the site leaves. */
+        again = (lock->convert || lock->site->held) && convert_work(l, lock);
         for (uint32_t s = 0; s < sites; s++)
             asking += lock->site[s].node->phase == DME_WAITING;
         for (uint32_t s = 0; s < sites; s++) {
@@ -290,7 +290,7 @@ static void lock_serve_all(struct locks *l, struct lock *lock)
                 instance_release(l, lock, s);
                 again = true;
             }
-            if (site->node->phase == DME_IDLE && lock_wants_more(l, lock, asking)) {
+            if (site->node->phase == DME_IDLE && (lock->waiters || lock->old) && lock_wants_more(l, lock, asking)) {
                 asking++;
                 instance_request(l, lock, s,
                                  lock->slots                    ? LOCK_ALONE
@@ -309,11 +309,12 @@ void lock_work(struct locks *l, struct lock *lock)
     lock_enter_view(l, lock);
     do
         lock_serve_all(l, lock);
-    while (lock_has_other_first(l, lock));
-    convert_answer(l, lock);
+    while (lock->waiters && lock_has_other_first(l, lock));
+    if (lock->convert)
+        convert_answer(l, lock);
     if (l->open && lock->known && report_is_needed(lock))
         report_update(l, lock);
-    if (lock->waiters == 0 && lock->site)
+    if (lock->waiters == 0 && lock->site && lock->site->node->phase == DME_IDLE)
         instance_rest(l, lock);
     /* The only member of a view can remove the lock: no other member knows its kind. */
     if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->rest && !lock->old && !lock->convert)

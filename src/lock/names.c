@@ -23,16 +23,12 @@ void names_find_home(const struct locks *l, struct lock *lock)
 }
 _Static_assert(LOCK_MEMBERS_MAX <= UINT8_MAX, "the home of a name is one byte");
 
-/* A hash whose low bits no client can choose: clients know XXH3, and could choose many names that share a place. The product with a
+/* The place depends on low bits that no client can choose: clients know XXH3, and could choose many names that share a place. The product with a
  * secret odd number is universal (Dietzfelbinger and others, J. Algorithms 25, 1997). */
-static uint64_t names_spread(const struct locks *l, uint64_t hash)
-{
-    return hash ^ hash * l->conf.secret >> 32;
-}
-
 static struct lock **names_place(const struct locks *l, uint64_t hash)
 {
-    size_t place = names_spread(l, hash) & (2 * l->half - 1);
+    uint64_t spread = hash ^ hash * l->conf.secret >> 32;
+    size_t place = spread & (2 * l->half - 1);
 
     return &l->table[place < l->room ? place : place - l->half];
 }
@@ -89,7 +85,7 @@ static void names_grow(struct locks *l)
     }
     from = &l->table[l->room - 1 - l->half];
     for (lock = *from, *from = NULL; lock; lock = next) {
-        struct lock **place = &l->table[names_spread(l, lock->hash) & l->half ? l->room - 1 : l->room - 1 - l->half];
+        struct lock **place = names_place(l, lock->hash);
 
         next = lock->next;
         lock->next = *place;
