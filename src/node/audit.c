@@ -25,8 +25,6 @@ void audit_claim(enum watch_event event, const struct claim *c)
         [WATCH_GRANTED] = AUDIT_GRANTED, [WATCH_RELEASED] = AUDIT_RELEASED, [WATCH_LOST] = AUDIT_LOST};
     char text[LOSS_BY_MAX + 96] = "";
 
-    if (event == WATCH_WAITING || (event != WATCH_LOST && !c->session->node->conf.audit_locks))
-        return;
     if (event == WATCH_LOST)
         snprintf(text, sizeof text, "%s%s%s%s", loss_text[c->loss], c->by ? " (" : "", c->by ? c->by : "",
                  c->by ? ")" : "");

@@ -32,7 +32,7 @@ struct audit {
 };
 
 void audit_tell(const struct audit *a);
-/* Something has happened to a claim of a client of this member. */
+/* A claim of a client of this member was lost; or, if grants are to be told of, was granted or released. */
 void audit_claim(enum watch_event event, const struct claim *c);
 
 #endif

@@ -585,6 +585,7 @@ uint64_t keep_due_ms(const struct node *node)
 
 static void keep_acknowledge(struct node *node)
 {
+    node->keep.owes = false;
     for (uint32_t j = 0; j < node->view.count; j++) {
         struct member *m = node->member[j];
 
@@ -592,21 +593,24 @@ static void keep_acknowledge(struct node *node)
             keep_say_number(m, KEEP_ACK, m->keep.seen);
             m->keep.told = m->keep.seen;
         }
+        node->keep.owes |= m && m->keep.seen != m->keep.told;
     }
 }
 
 void keep_go_on(struct node *node)
 {
     struct keep *k = &node->keep;
+    bool idle = keep_is_idle(k);
 
-    if (keep_is_idle(k)) {
-        keep_acknowledge(node);
-        return;
+    if (!idle) {
+        keep_views_go_on(node);
+        for (struct ring *first = keep_believed(node); k->vouched.next != first;)
+            ring_cut(k->vouched.next);
     }
-    keep_views_go_on(node);
-    for (struct ring *first = keep_believed(node); k->vouched.next != first;)
-        ring_cut(k->vouched.next);
-    keep_acknowledge(node);
+    if (k->owes)
+        keep_acknowledge(node);
+    if (idle)
+        return;
     keep_drop_some(node);
     keep_renew_some(node);
     if (!keep_is_looking(k) && (k->stirred || keep_due_ms(node) <= node->now_ms))

@@ -123,6 +123,7 @@ struct keep {
     uint32_t discarding;  /* connections whose session was forgotten, and which still have claims of it */
     enum keep_phase phase;
     bool stirred; /* something has happened that those who resume may wait for */
+    bool owes;    /* some member may have sent letters that are not acknowledged */
     bool over;
 };
 
@@ -131,6 +132,11 @@ static inline bool keep_is_idle(const struct keep *k)
 {
     return k->count == 0 && k->phase == KEEP_PASSED && k->looking == 0 && !k->stirred && k->due_ms == UINT64_MAX &&
            ring_empty(&k->forgotten) && ring_empty(&k->doomed) && ring_empty(&k->withdrawn) && ring_empty(&k->resuming);
+}
+
+static inline bool keep_has_work(const struct keep *k)
+{
+    return k->owes || !keep_is_idle(k);
 }
 
 /* What a connection is told about its session.

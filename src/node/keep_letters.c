@@ -408,8 +408,10 @@ static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type
         wrong = keep_hear_move(node, k, u);
     else if (u->at != u->end)
         wrong = keep_nonsense;
-    if (!wrong && number)
+    if (!wrong && number) {
         m->keep.seen = number;
+        node->keep.owes = true;
+    }
     m->keep.synced |= type == KEEP_SYNC;
     return wrong;
 }

@@ -37,7 +37,7 @@ static bool lease_is_part(const struct node *node, uint32_t k)
 void lease_begin_view(struct node *node)
 {
     node->drops = 0;
-    node->dropped = false;
+    node->dropped = node->binds = false;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k]) {
             node->member[k]->bound = false;
@@ -175,7 +175,7 @@ void lease_greet(struct node *node, struct member *m)
 static void lease_bind(struct node *node, uint32_t k)
 {
     if (k != node->place)
-        node->member[k]->bound = true;
+        node->binds = node->member[k]->bound = true;
     else if (node->takes_part && !node->dropped) {
         node->dropped = true;
         lease_refresh(node);

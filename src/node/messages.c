@@ -57,16 +57,6 @@ static const char *message_hear_announced(struct node *node, uint32_t k, uint64_
     return NULL;
 }
 
-/* Receives a letter of the installed view about a lock or a token. Returns false if it must wait until the view has
- * opened. */
-static bool message_hear_lock(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, const char **wrong)
-{
-    if (node->locks.open)
-        *wrong = registry[bytes[0]].part == PART_TOKEN ? token_hear(node, k, bytes, len)
-                                                       : locks_receive(&node->locks, node->part[k], bytes, len);
-    return node->locks.open;
-}
-
 /* Receives a letter, the form of which has been checked. Returns false if it must wait. A wrong letter ends the
  * connection. */
 static bool message_take_letter(struct node *node, uint32_t k, const uint8_t *bytes, size_t len)
@@ -90,8 +80,12 @@ static bool message_take_letter(struct node *node, uint32_t k, const uint8_t *by
         wrong = "a digest after its end was announced";
     else if (type == LETTER_DIGEST)
         wrong = locks_hear_digest(&node->locks, node->part[k], bytes, len);
+    else if (!node->locks.open)
+        taken = false; /* it is about a lock or a token, and waits until the view has opened */
+    else if (registry[type].part == PART_TOKEN)
+        wrong = token_hear(node, k, bytes, len);
     else
-        taken = message_hear_lock(node, k, bytes, len, &wrong);
+        wrong = locks_receive(&node->locks, node->part[k], bytes, len);
     if (wrong) {
         link_refuse(&m->link, wrong);
         m->link.banned = true;
@@ -122,7 +116,7 @@ static bool message_check(struct member *m, enum link_sort sort, const uint8_t *
     const char *wrong = NULL;
     const struct registry_entry *entry = registry_check(sort, bytes, len, &wrong);
 
-    if (entry && !link_speaks(&m->link, entry->since)) {
+    if (entry && entry->since > m->link.version && !link_speaks(&m->link, entry->since)) {
         wrong = "a message of a later version of the protocol than the one of this link";
         m->link.banned = true;
     }

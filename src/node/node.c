@@ -394,7 +394,7 @@ const char *node_why_not(const struct node *node)
 
 bool node_is_over(const struct node *node)
 {
-    return node->leaves || node_is_removed(node) || node->drainer || node->drained;
+    return node->leaves || node->drainer || node->drained || (!node->takes_part && node_is_removed(node));
 }
 
 void node_say_no_quorum(const struct node *node, struct dme_text *why)
@@ -475,7 +475,7 @@ uint64_t node_due_ms(const struct node *node)
         due = node->lease_end_ms;
     if ((other = agree_due_ms(node->agree)) < due)
         due = other;
-    if ((other = lease_due_ms(node)) < due)
+    if ((node->binds || !node->takes_part) && (other = lease_due_ms(node)) < due)
         due = other;
     if (node->renew_ms > node->now_ms && node->renew_ms < due)
         due = node->renew_ms;
@@ -507,6 +507,7 @@ static void node_keep_up(struct node *node)
         node->looked_ms = node->now_ms;
         lease_refresh(node);
         lease_lead(node);
+        node->news |= agreed->number > node->view.number; /* alone, the leader agrees with itself at once */
     }
     if (node->leaves || node->dropped || node->gave_up)
         node_mind_giving_up(node);
@@ -536,18 +537,19 @@ void node_advance(struct node *node, uint64_t now_ms)
         if (agree_journal(node->agree)->lease_ms > node_longest_lease_ms(node))
             agree_shorten_lease(node->agree, node->promised_lease_ms);
     }
-    keep_go_on(node);
-    tokens_go_on(node);
+    if (keep_has_work(&node->keep))
+        keep_go_on(node);
+    if (!tokens_are_idle(&node->tokens, node->now_ms))
+        tokens_go_on(node);
 }
 
-/* Takes the next message of this member's link. When the link comes up, the first thing that the member hears is a
+/* Takes the next message of this member's link, which is not up. When it comes up, the first thing that the member hears is a
  * heartbeat: it may wait to hear all others (member/README.md, protocol 7). */
-static enum link_sort node_take(struct node *node, struct member *m, const uint8_t **bytes, size_t *len)
+static enum link_sort node_take_first(struct node *node, struct member *m, const uint8_t **bytes, size_t *len)
 {
-    bool up = m->link.state == LINK_UP;
     enum link_sort sort = link_take(&m->link, bytes, len);
 
-    if (!up && m->link.state == LINK_UP) {
+    if (m->link.state == LINK_UP) {
         lease_greet(node, m);
         message_send_ability(node, m);
     }
@@ -567,8 +569,10 @@ void node_pump(struct node *node)
             continue;
         while (node->member[k] && sort != LINK_NOTHING && bytes_len(&node->member[k]->link.in)) {
             uint64_t version = node->roster_version;
+            struct link *link = &node->member[k]->link;
 
-            sort = node_take(node, node->member[k], &bytes, &len);
+            sort = link->state == LINK_UP ? link_take(link, &bytes, &len)
+                                          : node_take_first(node, node->member[k], &bytes, &len);
             if (sort == LINK_LETTER)
                 message_letter(node, k, bytes, len);
             else if (sort == LINK_NOTE) {
@@ -581,7 +585,8 @@ void node_pump(struct node *node)
         if (node->member[k])
             bytes_consume(&node->member[k]->link.in, 0); /* frees the bytes of the last message, if no others follow */
     }
-    if (node->agree)
+    if (node->agree && (node->news || node->looked_ms != node->now_ms || node->now_ms >= node->next_beat_ms ||
+                        node->leaves || node->dropped || node->gave_up))
         node_keep_up(node);
     if (!ring_empty(&node->tasks))
         session_go_on(node);
@@ -593,12 +598,14 @@ void node_pump(struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k] && bytes_len(&node->member[k]->late))
             message_take_late(node, k);
-    keep_go_on(node);
+    if (keep_has_work(&node->keep))
+        keep_go_on(node);
     if (!node->locks.open) {
         node_announce(node); /* a late MARK, or the last kept session, may have completed the digest */
         node_try_open(node);
     }
-    tokens_go_on(node);
+    if (!tokens_are_idle(&node->tokens, node->now_ms))
+        tokens_go_on(node);
 }
 
 void node_written(struct node *node, bool good)
@@ -620,7 +627,9 @@ static struct claim *node_next_outcome(struct node *node)
                 session_discard(c);
                 continue;
             }
-            if (token_hear_outcome(c) || keep_holds_back(c))
+            if ((c->session->poll || c->session->serves) && token_hear_outcome(c))
+                continue;
+            if (c->session->kept && keep_holds_back(c))
                 continue;
             if (!c->session->orphan)
                 return c;
@@ -666,7 +675,7 @@ bool node_next(struct node *node, struct node_event *event)
     event->answered = NULL;
     event->token = NULL;
     event->keep = KEEP_NOTHING;
-    if (keep_next(node, event))
+    if (!ring_empty(&node->keep.news) && keep_next(node, event))
         return true;
     c = node_next_outcome(node);
     if (!c)

@@ -161,6 +161,7 @@ struct node {
     bool leaves;
     struct session *drainer; /* whose client drains this member (drain.h); or null */
     bool drained;            /* no client of it holds a lock: the driver shall end it */
+    bool binds;              /* there is a member that is `bound` in this view */
     bool dropped;            /* this member is about to be excluded, and no longer grants locks */
     bool gave_up;            /* it leaves or is dropped, and its clients believe in no lock any more */
 

@@ -439,7 +439,8 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
  * least as long on every clock. */
 void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
 {
-    due_clear(&c->session->node->due, c);
+    if (c->due_slot)
+        due_clear(&c->session->node->due, c);
     if (ttl_ms)
         session_set_due(c, keep_is_token(c->session->kept) ? promise_stretch_ms(ttl_ms) : ttl_ms);
 }
@@ -471,7 +472,8 @@ void session_begin_wait(struct claim *c, uint64_t wait_ms)
     ring_push(&s->claims, &c->in_session);
     s->waiting = c;
     s->node->stats.waiters++;
-    party_count(s, 1, 0);
+    if (s->party)
+        party_count(s, 1, 0);
     c->since_ms = s->node->now_ms;
     free(s->cycle);
     s->cycle = NULL;
@@ -502,7 +504,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
         node_say_no_quorum(s->node, why);
         return "NOQUORUM";
     }
-    if (keep_is_full(s)) {
+    if (s->kept && keep_is_full(s)) {
         dme_print(why, "kept sessions hold too many locks: at most %d in one session, and %d at one member",
                   KEEP_HELD_MAX, KEEP_CLAIMS_MAX);
         return "BUSY";
@@ -523,7 +525,8 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     c->ttl_ms = wish->ttl_ms;
     c->priority = wish->priority;
     c->tries = wish->wait_ms == 0;
-    session_set_value(c, wish->value, wish->value_len);
+    if (wish->value_len)
+        session_set_value(c, wish->value, wish->value_len);
     if ((objection = locks_claim(&s->node->locks, c, why))) {
         s->values -= (uint32_t)wish->value_len;
         session_free_claim(s->node, c);
@@ -587,9 +590,9 @@ uint64_t session_lapse_ms(const struct node *node)
 {
     uint64_t span_ms = promise_stretch_ms(node->conf.lease_ms ? node_longest_lease_ms(node) : LONE_REMOTE_MS);
 
-    if (ring_empty(&node->confirming))
-        return UINT64_MAX;
-    return RING_OF(node->confirming.next, struct session, in_confirming)->heard_ms + span_ms;
+    return ring_empty(&node->confirming)
+               ? UINT64_MAX
+               : RING_OF(node->confirming.next, struct session, in_confirming)->heard_ms + span_ms;
 }
 
 void session_lapse(struct node *node)
@@ -629,7 +632,8 @@ void session_note_outcome(struct claim *c)
     deadlock_forget(s);
     s->held++;
     session_note_holding(s);
-    party_count(s, -1, 1);
+    if (s->party)
+        party_count(s, -1, 1);
     session_begin_ttl(c, c->ttl_ms);
 }
 
@@ -650,7 +654,6 @@ bool session_unlock(struct session *s, const char *name, size_t name_len, uint64
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms)
 {
     struct claim *c = session_find(s, name, name_len, fence);
-
     bool changes = c && c->ttl_ms != ttl_ms;
 
     if (!c || c->state != CLAIM_HELD)

@@ -113,6 +113,13 @@ struct tokens {
     uint64_t view;               /* for which `asked` was last looked at */
 };
 
+/* There is nothing for tokens_go_on to do. */
+static inline bool tokens_are_idle(const struct tokens *t, uint64_t now_ms)
+{
+    return !t->more && t->poll_due_ms > now_ms && ring_empty(&t->promises) && ring_empty(&t->open) &&
+           ring_empty(&t->asked);
+}
+
 struct claim;
 struct node;
 struct node_event;

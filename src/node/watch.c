@@ -151,17 +151,19 @@ static void watch_say(struct node *node, uint32_t member, const struct watch_not
 void watch_tell(struct node *node, enum watch_event event, const struct claim *c)
 {
     struct watch *w = &node->admin.watch;
-    struct watch_note note = {.event = event,
-                              .client = c->session->id,
-                              .fence = event == WATCH_WAITING ? 0 : c->fence,
-                              .mode = claim_mode(c),
-                              .name_len = c->name_len,
-                              .value = c->value ? c->value->text : "",
-                              .value_len = c->value ? c->value->len : 0};
+    struct watch_note note;
 
-    audit_claim(event, c);
+    if (event == WATCH_LOST || (event != WATCH_WAITING && node->conf.audit_locks))
+        audit_claim(event, c);
     if (w->count == 0 && node->now_ms >= w->heed_ms)
         return;
+    note = (struct watch_note){.event = event,
+                               .client = c->session->id,
+                               .fence = event == WATCH_WAITING ? 0 : c->fence,
+                               .mode = claim_mode(c),
+                               .name_len = c->name_len,
+                               .value = c->value ? c->value->text : "",
+                               .value_len = c->value ? c->value->len : 0};
     memcpy(note.name, c->name, c->name_len);
     memcpy(note.who, c->session->who, sizeof c->session->who);
     memcpy(note.member, node->self.name, strlen(node->self.name));

@@ -98,13 +98,14 @@ static bool step_asks_much(const struct client *c)
     return c->credit + CLIENT_MUCH <= c->given || bytes_len(&c->in) > 0;
 }
 
-/* What it has asked for is done, as far as its credit goes. */
-static void step_run(struct client *c)
+/* What it has asked for is done, as far as its credit goes. Returns true if that was much. */
+static bool step_run(struct client *c)
 {
     const struct session *s = c->session;
     struct node *node = s->node;
     const struct claim *before = s->waiting;
     uint32_t credit;
+    bool much;
 
     if (node->turn.late && c->greedy)
         c->credit = 0;
@@ -113,7 +114,8 @@ static void step_run(struct client *c)
     credit = c->credit;
     client_run(c);
     node->turn.credit -= credit - c->credit;
-    c->greedy |= step_asks_much(c);
+    much = step_asks_much(c);
+    c->greedy |= much;
     if (client_has_more(c) && ring_empty(&c->in_hungry)) {
         ring_push(&node->turn.hungry, &c->in_hungry);
         node->turn.hungry_count++;
@@ -121,6 +123,7 @@ static void step_run(struct client *c)
     if (node->conf.ran)
         node->conf.ran(node->conf.user, c, s->waiting != before ? s->waiting : NULL);
     step_note(c, CLIENT_ANSWERED);
+    return much;
 }
 
 /* Clients are told what there is to tell, and then go on. */
@@ -207,8 +210,7 @@ static void step_client(const struct node_input *in)
         c->credit = step_credit(c->session->node);
         client_input(c, in->bytes, in->len);
         c->given = c->credit;
-        step_run(c);
-        c->greedy = step_asks_much(c);
+        c->greedy = step_run(c);
         break;
     case NODE_CLIENT_ROOM:
         c->blocked = false;
@@ -283,7 +285,8 @@ void node_step(struct node *node, const struct node_input *in)
     }
     step_take(node, in);
     node_pump(node);
-    step_hear(node);
+    if (node_has_news(node))
+        step_hear(node);
 #ifdef DIBS_CHECKED
     step_check(node);
 #endif
