@@ -105,11 +105,16 @@ size_t client_memory(struct client *c)
     return c->in.room + c->out.room;
 }
 
-/* Names the error in a request that is not understood. */
+/* Names the error in a request that is not understood, or ends the connection. */
 static void client_object(struct client *c, const struct command *command, const struct resp_request *r)
 {
     char line[256];
 
+    /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
+    if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:")) {
+        c->closing = true;
+        return;
+    }
     if (!command->name)
         snprintf(line, sizeof line, "unknown command \"%.*s\"; COMMAND lists all",
                  (int)(r->word[0].len < 64 ? r->word[0].len : 64), r->word[0].at);
@@ -135,11 +140,7 @@ void client_execute(struct client *c, const struct resp_request *r)
     unsigned cost = command->when & COMMAND_LOOKS ? 16 : 1 + (unsigned)r->count / 8;
 
     client_spend(c, cost);
-
-    /* Not a client, but a browser that some page tells to talk to us; its body may have commands. */
-    if (resp_is(r->word[0], "POST") || resp_is(r->word[0], "Host:"))
-        c->closing = true;
-    else if (command->when & COMMAND_COSTS && client_is_too_much(c))
+    if (command->when & COMMAND_COSTS && client_is_too_much(c))
         resp_error(&c->out, "BUSY", client_is_too_much(c));
     else if (command->name && (c->protocol == 3 || !c->session->subscribed || command->when & COMMAND_SUBSCRIBED) &&
              r->count >= command->least && r->count <= command->most)

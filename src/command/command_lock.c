@@ -377,11 +377,11 @@ void command_lock(struct client *c, const struct resp_request *r)
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
-    if (command_has_and(r)) {
+    if (r->count > 2 && command_has_and(r)) {
         command_lock_many(c, r);
         return;
     }
-    if (command_with_token(c, r))
+    if (r->count > 2 && command_with_token(c, r))
         return;
     wrong = r->count > 13 ? command_lock_usage : command_part(r, &at, &wish, &wish);
     if (wrong)
@@ -390,6 +390,6 @@ void command_lock(struct client *c, const struct resp_request *r)
         return;
     else if ((code = session_lock(c->session, &wish, &why)))
         resp_error(&c->out, code, line);
-    else
+    else if (c->loss_count)
         client_forget_loss(c, client_loss(c, wish.name, wish.name_len, 0)); /* it knows, or it would not ask */
 }

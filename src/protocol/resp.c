@@ -125,7 +125,7 @@ static void resp_number(struct bytes *to, char type, uint64_t x)
         x /= 10;
     } while (x);
     *--at = type;
-    resp_put(to, at, (size_t)(end - at));
+    memcpy(bytes_add(to, (size_t)(end - at)), at, (size_t)(end - at));
 }
 
 void resp_simple(struct bytes *to, const char *text)
@@ -169,9 +169,13 @@ void resp_boolean(struct bytes *to, unsigned protocol, bool x)
 
 void resp_string(struct bytes *to, const char *text, size_t len)
 {
+    uint8_t *at;
+
     resp_number(to, '$', len);
-    resp_put(to, text, len);
-    resp_put(to, "\r\n", 2);
+    at = bytes_add(to, len + 2);
+    if (len)
+        memcpy(at, text, len);
+    memcpy(at + len, "\r\n", 2);
 }
 
 void resp_text(struct bytes *to, const char *text)
