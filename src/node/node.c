@@ -692,7 +692,7 @@ bool node_next(struct node *node, struct node_event *event)
     memcpy(event->name, c->name, c->name_len);
     event->name[c->name_len] = '\0';
     dme_text_init(&why, event->why, sizeof event->why);
-    if (!rules_allow_outcome(c)) {
+    if (c->session->ruled != node->rules.version && !rules_allow_outcome(c)) {
         node_refuse(c, event);
         return true;
     }

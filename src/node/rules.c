@@ -149,7 +149,6 @@ bool rules_allow_outcome(const struct claim *c)
     const struct session *s = c->session;
 
     return c != s->waiting || (c->state != CLAIM_HELD && c->state != CLAIM_UPGRADED) ||
-           s->ruled == s->node->rules.version ||
            rules_allow(s, c->mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK, c->name, c->name_len);
 }
 

@@ -31,7 +31,7 @@ const char *rules_text(const struct node *node, size_t *len);
 uint64_t rules_digest(const char *text, size_t len);
 /* Has the session's client one of these rights for this name now? */
 bool rules_allow(const struct session *s, unsigned any_of, const char *name, size_t len);
-/* The claim, for which its client has waited, is granted. May it be, still? */
+/* The claim, for which its client has waited, is granted, and the rights have changed since it was requested. May it be, still? */
 bool rules_allow_outcome(const struct claim *c);
 
 /* For the driver: the configuration of this member has these rights from now on. */
