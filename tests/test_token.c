@@ -1,5 +1,5 @@
 /* Locks that a token owns (node/token.h), among three members in one process: every member knows them
- * before a client is told (I33). Views are installed by hand. */
+ * before a client is told (I33), and a token owns a lock alone (I16). Views are installed by hand. */
 #include "test.h"
 
 #include "alg/list.h"
@@ -17,15 +17,22 @@ static struct cluster_client user[CLIENTS]; /* user k is at member k % MEMBERS *
 static struct view now_view;
 static uint64_t now_ms;
 
+/* Where the policy gives locks two slots. */
+static struct lock_policy pools = {.pattern = "pool*", .kind = 2};
+
 static void start(void)
 {
+    pools.algorithm = alg_find("suzuki-kasami");
+    pools.slots_algorithm = alg_find("central");
     now_ms = 1;
     memset(three.pipe, 0, sizeof three.pipe);
     for (unsigned i = 0; i < MEMBERS; i++)
         members_start(&node[i],
                       (struct node_conf){.summary = "same",
                                          .algorithm = alg_find("suzuki-kasami"),
-                                         .slots_algorithm = alg_find("central")},
+                                         .slots_algorithm = alg_find("central"),
+                                         .policy = &pools,
+                                         .policies = 1},
                       names, MEMBERS, i);
     cluster_pass(&three, now_ms);
     now_view = node[0].view;
@@ -110,6 +117,29 @@ static void a_token_owns_a_lock_at_every_member(void **state)
     assert_string_equal(ask(2, "UNLOCK x TOKEN t"), "+OK ");
     assert_string_equal(ask(1, "UNLOCK x TOKEN t"), "-NOTHELD this token does not own \"x\" ");
     assert_true(fence_of(ask(1, "LOCK x TOKEN u TTL 1 WAIT 0")) > fence);
+    stop();
+}
+
+/* A token owns a lock alone: there is one such session for a name. So it gets none of the slots that a policy gives to those that say nothing (I16),
+ * and no second token can get another. */
+static void a_token_owns_no_slot(void **state)
+{
+    static const char refusal[] =
+        "-WRONGKIND \"pool\" is a lock with 2 slots; ask for it with SLOTS 2 (dibs lock --slots 2) ";
+
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "LOCK pool TOKEN t TTL 10000 WAIT 1"), refusal);
+    assert_string_equal(ask(1, "SET pool u NX PX 10000"), refusal);
+    for (unsigned k = 0; k < 2; k++) { /* two tokens at once, before either member has heard of the other */
+        bytes_free(&user[k].heard);
+        cluster_say(&three, &user[k], k ? "LOCK pool TOKEN u TTL 10000\n" : "LOCK pool TOKEN t TTL 10000\n");
+    }
+    cluster_settle(&three);
+    assert_true(!fence_of(cluster_heard(&user[0])) || !fence_of(cluster_heard(&user[1])));
+    assert_true(fence_of(ask(0, "LOCK pool")) > 0); /* a slot */
+    assert_true(fence_of(ask(1, "LOCK pool WAIT 1000")) > 0);
+    assert_string_equal(ask(2, "LOCK pool TOKEN t TTL 10000 WAIT 0"), refusal);
     stop();
 }
 
@@ -665,6 +695,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_owns_a_lock_at_every_member),
+        cmocka_unit_test(a_token_owns_no_slot),
         cmocka_unit_test(a_lock_of_a_token_outlives_its_connection_until_its_ttl),
         cmocka_unit_test(a_lock_of_a_token_outlives_its_member),
         cmocka_unit_test(a_lock_that_was_being_passed_on_stays_with_its_token),

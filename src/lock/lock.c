@@ -136,7 +136,6 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim
 
     if (lock && lock->known && lock->slots != slots && !(l->open && kind_is_unused(lock)))
         slots = lock->slots; /* it stays what it is */
-    c->unsaid = !c->slots && c->mode == LOCK_ALONE;
     if (c->unsaid && policy->kind > 0)
         c->slots = slots; /* which the policy has said already */
     else if (fixed && c->slots != (uint32_t)policy->kind)
@@ -310,6 +309,7 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
                   c->name_len, c->name);
         return "DEADLOCK";
     }
+    upgrade->unsaid = true; /* as it is */
     objection = locks_objection(l, lock, upgrade, why);
     if (!objection && lock_lacks_sharing(l, c, why))
         objection = "WRONGKIND";

@@ -522,6 +522,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     c = session_new_claim(s, wish->name, wish->name_len);
     c->slots = wish->slots;
     c->mode = wish->mode;
+    c->unsaid = !wish->slots && wish->mode == LOCK_ALONE && !wish->alone;
     c->ttl_ms = wish->ttl_ms;
     c->priority = wish->priority;
     c->tries = wish->wait_ms == 0;

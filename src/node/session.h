@@ -118,6 +118,7 @@ struct session_wish {
     size_t value_len;  /* at most VALUE_MAX; 0: there is none */
     uint8_t priority;  /* 0 to LOCK_PRIORITY_MAX */
     bool reentrant;    /* see session_hold_again */
+    bool alone;        /* by a token: exclusive, also if the policy of the name says that it has slots */
 };
 
 struct session *session_open(struct node *node, void *user);

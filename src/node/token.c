@@ -186,8 +186,11 @@ static void token_claim(struct token_op *op)
 {
     struct node *node = op->session->node;
     const struct token_key *key = &op->key[op->at];
-    struct session_wish wish = {
-        .name = key->name, .name_len = key->name_len, .wait_ms = op->wish.wait_ms, .ttl_ms = op->wish.ttl_ms};
+    struct session_wish wish = {.name = key->name,
+                                .name_len = key->name_len,
+                                .wait_ms = op->wish.wait_ms,
+                                .ttl_ms = op->wish.ttl_ms,
+                                .alone = true};
     struct session *s;
     struct dme_text why;
     const char *code;

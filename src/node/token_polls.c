@@ -66,8 +66,11 @@ static bool poll_may(const struct token_op *op)
 static void poll_wait(struct token_poll *p, const struct token_op *op)
 {
     const struct token_key *key = &op->key[0];
-    struct session_wish wish = {
-        .name = key->name, .name_len = key->name_len, .wait_ms = SESSION_FOREVER, .ttl_ms = op->wish.ttl_ms};
+    struct session_wish wish = {.name = key->name,
+                                .name_len = key->name_len,
+                                .wait_ms = SESSION_FOREVER,
+                                .ttl_ms = op->wish.ttl_ms,
+                                .alone = true};
     struct session *s = session_open_orphan(op->session->node);
     char line[256];
     struct dme_text why;
