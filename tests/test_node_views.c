@@ -1,4 +1,4 @@
-/* What becomes of locks when the view changes: digests, and questions about holders from before. Invariant: I24. */
+/* What becomes of locks when the view changes: digests, and questions about holders from before. Invariants: I16, I24. */
 #include "base/pack.h"
 #include "lock/instance.h"
 #include "three.h"
@@ -165,6 +165,38 @@ static void a_lock_of_a_former_view_keeps_its_kind_while_it_is_held(void **state
     stop();
 }
 
+/* Two clients of ant line up, for two kinds, while ant does not know whether bee's client still holds the lock. The second has the lock's kind, and
+ * passes the first. When ant knows, the second is granted a slot, and the first is refused; it does not get a slot (I16). */
+static void a_client_that_was_passed_gets_no_lock_of_another_kind(void **state)
+{
+    char name[] = "a", line[64];
+
+    (void)state;
+    start_with((struct node_conf){0});
+    for (;; ++*name) {
+        want(0, name, 3);
+        settle();
+        assert_true(granted(0) > 0);
+        if (instance_home(&node[0].locks, locks_find(&node[0].locks, name, 1)) == 0)
+            break;
+    }
+    want(1, name, 3);
+    settle();
+    assert_true(granted(1) > 0);
+    install();
+    settle();
+    unlock(0, name);
+    want(0, name, 0);
+    snprintf(line, sizeof line, "LOCK %s SLOTS 3 PRIORITY 9", name);
+    say(3, line);
+    assert_true(client[0].end->session->waiting && client[3].end->session->waiting);
+    settle();
+    assert_true(granted(3) > 0);
+    assert_int_equal(granted(0), 0);
+    assert_null(client[0].end->session->waiting);
+    stop();
+}
+
 /* The home is asked for the kind of a lock that a client of a third member holds since before the view, and the home has not
  * heard of that: it finds out before it answers. */
 static void the_home_asks_old_holders_before_it_says_the_kind(void **state)
@@ -266,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_name_that_a_digest_affirms_in_vain_is_granted),
         cmocka_unit_test(nothing_is_granted_before_all_digests_are_there),
         cmocka_unit_test(a_lock_of_a_former_view_keeps_its_kind_while_it_is_held),
+        cmocka_unit_test(a_client_that_was_passed_gets_no_lock_of_another_kind),
         cmocka_unit_test(the_home_asks_old_holders_before_it_says_the_kind),
         cmocka_unit_test(names_in_use_do_not_crowd),
         cmocka_unit_test(views_are_remembered_for_people),

@@ -97,6 +97,20 @@ static const char *invariants_lock_waiters(const struct lock *lock, struct claim
     return waiters != lock->waiters || tries != lock->tries ? "I3: a lock has miscounted its waiters" : NULL;
 }
 
+/* I16: a client waits for another kind than its lock has only while this member does not know the carried-over holders, or the home is asked. */
+static const char *invariants_lock_kinds(const struct locks *l, const struct lock *lock)
+{
+    if (lock->view != l->number || !lock->known || lock->frozen)
+        return NULL;
+    for (const struct ring *r = lock->waiting.next; r != &lock->waiting && !lock->mixed; r = r->next)
+        if (RING_OF((struct ring *)r, struct claim, in_lock)->slots != lock->slots)
+            return "I16: a client waits for another kind than its lock has, and its member has not noticed that";
+    if (lock->mixed && lock->waiters && l->open && lock->looked && !(lock->old && lock->old->unheard) &&
+        !locks_is_busy(l))
+        return "I16: a client waits for another kind than its lock has, and is neither refused nor asked for";
+    return NULL;
+}
+
 /* I5, as far as one member can see it: if its clients wait, and nothing is in the way, one of its sites has requested. */
 static const char *invariants_lock_asks(const struct locks *l, const struct lock *lock)
 {
@@ -137,7 +151,7 @@ const char *locks_check(const struct locks *l)
             if (lock->view == l->number && lock->policy != names_policy(l, lock->name, lock->name_len))
                 return "I16: a lock is run by another policy than the one of its name";
             if ((wrong = invariants_lock_waiters(lock, &n)) || (wrong = invariants_lock_holders(l, lock, &n)) ||
-                (wrong = invariants_lock_asks(l, lock)))
+                (wrong = invariants_lock_kinds(l, lock)) || (wrong = invariants_lock_asks(l, lock)))
                 return wrong;
             if (n.waiting + n.holding - before != lock->claims)
                 return "I3: a lock has miscounted its claims";

@@ -22,6 +22,11 @@
  * the lock, the kind stays. Otherwise it becomes the requested one, in a new *epoch*: every member ends its sites and
  * begins new ones. Clients that want the other kind get an error that names the right one.
  *
+ * Which clients may wait for another kind. A member that does not know all carried-over holders does not ask the home. So if no client of it uses the
+ * lock, one may begin to wait for another kind than the known one, and then others for the known one, which may pass it by their priorities. The
+ * member notes that (lock.mixed). When it knows all holders, the first of its waiting clients decides: either the home is asked, whose answer
+ * refuses the others; or the first wants the known kind, and the member refuses the others itself. It serves no client before that.
+ *
  * Why states of two kinds never meet (I16). When the last member has frozen the lock, all its sites are idle. They stay
  * idle, since no site makes a request. So the states of the sites, and the messages that are still in flight between
  * them, can be discarded. Every letter about a lock carries the epoch of its sender. A letter of an earlier epoch is

@@ -102,6 +102,7 @@ void lock_refuse_others(struct locks *l, struct lock *lock)
             lock_set_outcome(l, c, CLAIM_REFUSED);
         }
     }
+    lock->mixed = 0;
 }
 
 static void lock_print_kind(const struct lock_policy *policy, const char *name, size_t name_len, uint32_t slots,
@@ -274,6 +275,7 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
     c->state = CLAIM_WAITING;
     c->number = ++l->claimed;
     lock_line_up(lock, c);
+    lock->mixed |= lock->known && lock->slots != c->slots;
     ring_push(&l->waiting, &c->in_list);
     lock_gain(l, lock);
     lock->tries += c->tries;

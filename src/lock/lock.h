@@ -236,6 +236,7 @@ struct lock {
     uint32_t withdrawn;         /* claims in the state CLAIM_WITHDRAWN */
     uint32_t view;              /* the view to which this state belongs: locks.number, or an earlier one */
     uint8_t known;              /* the home, or a policy, has fixed the kind */
+    uint8_t mixed;              /* a client may wait that has requested another kind than the known one */
     uint8_t frozen;             /* no site requests until the home has said what the kind is */
     uint8_t stays;              /* the sites sent messages when they began: they must not begin twice */
     uint8_t looked;             /* 0; or the digests of this view have been searched for the name: LOCK_IN_.. */

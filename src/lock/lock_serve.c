@@ -87,7 +87,7 @@ static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
         r = r->next;
         if (claim_turn(c) > site->joins + LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX) /* all behind it came later, too */
             break;
-        if (c->arrival > site->joins || c->mode != site->node->mode || c->slots != lock->slots)
+        if (c->arrival > site->joins || c->mode != site->node->mode)
             continue;
         if (l->join_left == 0 && site->held) { /* a site that is inside for no client would leave */
             locks_serve_later(l);
@@ -138,8 +138,7 @@ static bool lock_is_free(const struct locks *l, const struct lock *lock, const s
 }
 
 /* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives later can share the stay
- * if no client waits that cannot share. A client that has requested another kind may be behind the first one (I16): it could wait while this member
- * did not know the carried-over holders, and one with a priority has passed it. */
+ * if no client waits that cannot share. */
 static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -148,7 +147,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 
     if (site->joins)
         lock_join(l, lock, s);
-    while (!site->joins && l->grants && (c = lock_first(lock)) && c->slots == lock->slots && !old_encumbers(lock, c) &&
+    while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) &&
            !(lock->convert && convert_forbids(lock, c->mode)) && site->left &&
            (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock) &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : lock_is_free(l, lock, site, c))) {
@@ -192,8 +191,7 @@ static bool lock_knows_mode(struct locks *l, const struct lock *lock, uint32_t m
 static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
 {
     uint32_t old = lock->old ? lock->old->held : 0;
-    bool served = l->grants && lock->waiters && lock_first(lock)->slots == lock->slots &&
-                  !old_encumbers(lock, lock_first(lock)) &&
+    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) &&
                   !(lock->convert && convert_forbids(lock, lock_first(lock)->mode)) && lock_has_fences(l, lock);
 
     /* Those that wait cannot share it, and wait for the release. */
@@ -215,8 +213,10 @@ static void lock_find_policy(struct locks *l, struct lock *lock)
         struct claim *c = RING_OF(r, struct claim, in_lock);
 
         r = r->next;
-        if (c->unsaid)
+        if (c->unsaid) {
+            lock->mixed = 1;
             c->slots = lock_policy(l, lock)->kind > 0 ? (uint32_t)lock_policy(l, lock)->kind : 0;
+        }
         if (!c->slots && (c->arrival ? c->mode : c->other->mode) > mode_max) {
             convert_part(c);
             lock_unwait(l, c);
@@ -240,7 +240,9 @@ void lock_begin_view(struct locks *l, struct lock *lock)
 }
 
 /* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
- * lock. There is nothing to do if it knows both, and the client has requested that kind. */
+ * lock. Then no client waits for another kind, or the home is asked (I16). Clients of several kinds may have lined up while this member did not
+ * know the carried-over holders: one of another kind, when no client here used the lock, and those of the lock's kind that have passed it. There
+ * is nothing to do if it knows both, and all clients have requested that kind. */
 static void lock_prepare(struct locks *l, struct lock *lock)
 {
     const struct claim *c;
@@ -249,24 +251,21 @@ static void lock_prepare(struct locks *l, struct lock *lock)
         old_look(l, lock);
     kind_fix(l, lock);
     c = lock_first(lock);
-    if (!c)
+    if (!c || old_is_unclear(lock) || lock->frozen)
         return;
-    if (!old_is_unclear(lock) && !lock->frozen && !(lock->known && lock->slots == c->slots))
+    if (!lock->known || lock->slots != c->slots)
         kind_want(l, lock, c->slots);
+    else if (lock->mixed)
+        lock_refuse_others(l, lock);
 }
 
-/* The first waiting client has requested another kind, and this member can find out whether the lock may become that. */
-static bool lock_has_other_first(const struct locks *l, const struct lock *lock)
-{
-    return l->open && lock->known && !lock->frozen && !old_is_unclear(lock) && lock_first(lock)->slots != lock->slots;
-}
-
-/* Lets sites request, serve and leave, until nothing more can be done. */
-static void lock_serve_all(struct locks *l, struct lock *lock)
+void lock_work(struct locks *l, struct lock *lock)
 {
     bool again;
 
-    if (l->open && lock->waiters && !(lock->looked && lock->known && lock_first(lock)->slots == lock->slots))
+    lock_enter_view(l, lock);
+    if (l->open && lock->waiters &&
+        !(lock->looked && lock->known && !lock->mixed && lock_first(lock)->slots == lock->slots))
         lock_prepare(l, lock);
     again = l->open && lock->known && !lock->frozen && lock_is_wanted(lock);
     if (again && lock->old)
@@ -302,14 +301,6 @@ static void lock_serve_all(struct locks *l, struct lock *lock)
         if (lock->tries && !lock->site->joins) /* those that can join do not try in vain */
             again |= lock_end_tries(l, lock);
     }
-}
-
-void lock_work(struct locks *l, struct lock *lock)
-{
-    lock_enter_view(l, lock);
-    do
-        lock_serve_all(l, lock);
-    while (lock->waiters && lock_has_other_first(l, lock));
     if (lock->convert)
         convert_answer(l, lock);
     if (l->open && lock->known && report_is_needed(lock))
