@@ -17,11 +17,11 @@ static double soak_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static const char *const focuses[] = {"all",    "squeeze", "reborn", "sharing", "slots",    "disks",
-                                      "alone",  "kept",    "resume", "hoards",  "roster",   "moves",
-                                      "redis",  "several", "outage", "hasty",   "lease",    "leaders",
-                                      "config", "exiles",  "agents", "upgrade", "versions", NULL};
-_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_VERSIONS + 2, "a case has a name");
+static const char *const focuses[] = {"all",     "squeeze",  "reborn", "sharing", "slots",  "disks",  "alone",
+                                      "kept",    "resume",   "hoards", "roster",  "moves",  "redis",  "several",
+                                      "outage",  "hasty",    "lease",  "leaders", "config", "exiles", "agents",
+                                      "upgrade", "versions", "kinds",  NULL};
+_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_KINDS + 2, "a case has a name");
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
@@ -76,7 +76,8 @@ int cmd_soak(int argc, char **argv)
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
          "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume, hoards, "
-         "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade or versions "
+         "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade, versions or "
+         "kinds "
          "(default: all, drawn for each seed)",
          0, 0, focuses},
         {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},

@@ -223,6 +223,7 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
     }
     if (e->state == CLAIM_HELD) {
         w->report->grants++;
+        kinds_told(x, e);
         allowed_check_grant(w, i, x);
         clients_check_fence(w, x, e->fence);
         kept_check_grant(w, x);
@@ -335,7 +336,7 @@ static void clients_connect(struct world *w, uint32_t k)
         return;
     }
     if (w->mix.resume || w->mix.several ||
-        (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && world_below(w, 3) == 0)) {
+        (c->confirms && !c->agent && !w->mix.squeeze && !w->mix.reborn && !w->mix.kinds && world_below(w, 3) == 0)) {
         library_begin(w, k);
         return;
     }
@@ -347,36 +348,20 @@ static void clients_ask(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
     char wait[24], ttl[24], priority[24];
-    const char *words[10] = {"LOCK"};
-    size_t count = 2;
+    const char *words[12] = {"LOCK"};
+    size_t count = 1 + kinds_choose(w, c, words + 1);
     uint64_t ttl_ms = 0;
 
-    c->name = w->mix.slots ? 3 : (int)world_below(w, w->mix.one_name ? 1 : w->mix.changes ? 2 : SOAK_NAMES);
-    words[1] = clients_names[c->name];
-    c->mode = LOCK_ALONE;
-    c->slots = 0;
-    if (c->name == 3 || (c->name == 4 && world_below(w, 2))) {
-        c->slots = 2;
-        words[count++] = "SLOTS";
-        words[count++] = "2";
-    } else if (w->algorithm->rules & 1u << DME_GROUP && world_below(w, w->mix.sharing ? 8 : 3)) {
-        c->mode = w->mix.sharing || w->mix.changes || world_below(w, 2)
-                      ? LOCK_SHARED
-                      : lock_group_mode(words[1], strlen(words[1]), "red", 3);
-        words[count++] = c->mode == LOCK_SHARED ? "SHARED" : "GROUP";
-        if (c->mode != LOCK_SHARED)
-            words[count++] = "red";
-    }
     if (*values_draw(w, k, c->value)) {
         words[count++] = "VALUE";
         words[count++] = c->value;
     }
-    if (world_below(w, 4) == 0) {
+    if (world_below(w, w->mix.kinds ? 2 : 4) == 0) {
         snprintf(wait, sizeof wait, "%llu", (unsigned long long)(world_below(w, 2) ? world_below(w, 2000) : 0));
         words[count++] = "WAIT";
         words[count++] = wait;
     }
-    c->greedy = world_below(w, 5) == 0;
+    c->greedy = world_below(w, w->mix.kinds ? 50 : 5) == 0;
     if (c->greedy && (!c->kept || w->mix.hasty) && world_below(w, 2) && !w->conf->rolling) {
         ttl_ms = 1 + world_below(w, 3000);
         snprintf(ttl, sizeof ttl, "%llu", (unsigned long long)ttl_ms);
@@ -385,7 +370,7 @@ static void clients_ask(struct world *w, uint32_t k)
     }
     if (c->kept)
         kept_note_ttl(w, c, ttl_ms);
-    if (w->mix.urgent && world_below(w, 2)) {
+    if (w->mix.urgent && (world_below(w, 2) || c->aims)) {
         snprintf(priority, sizeof priority, "%llu", (unsigned long long)world_below(w, LOCK_PRIORITY_MAX + 1));
         words[count++] = "PRIORITY";
         words[count++] = priority;
@@ -608,10 +593,12 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
     if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
         world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
     if (r->kind != '*') {
+        kinds_refused(w, c, r);
         c->name = -1;
         clients_think(w, k);
         return;
     }
+    kinds_granted(w, c);
     c->generation++;
     c->holds = true;
     c->changes = 0;

@@ -40,7 +40,7 @@ static void faults_draw_focus(struct world *w)
     m->drift_ppm = m->sharing || m->slots ? 0 : 50000;
     m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;
-    w->clients = w->conf->clients ? w->conf->clients : 16;
+    w->clients = w->conf->clients ? w->conf->clients : w->conf->focus == SOAK_KINDS ? 24 : 16;
     /* Messages are slow, so that faults come before a view has opened at all members. */
     if (w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY)
         *m = (struct soak_mix){.delay_us = 1000,
@@ -95,6 +95,8 @@ static void faults_draw_focus(struct world *w)
             .delay_us = 30, .drift_ppm = 50000, .outage = true, .disturb_client = 20, .hold_ms = 8000, .think_ms = 50};
     if (w->conf->focus == SOAK_CONFIG)
         operators_draw(w);
+    if (w->conf->focus == SOAK_KINDS)
+        kinds_draw(w);
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
 }
 
@@ -169,23 +171,24 @@ void faults_draw(struct world *w)
     m->patient = faults_draw_patience(w, w->random / 4096000);
     m->piece = (uint32_t)(w->random / 8000 % 4);
     m->hoard = m->crowd || w->random / 32000 % 4 == 0;
-    if (m->turn_us)
+    if (m->turn_us || m->kinds)
         m->piece = w->conf->focus == SOAK_EXILES ? 1 : 1 + m->piece % 3;
     m->resume = w->conf->focus == SOAK_RESUME;
     m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
               w->conf->focus == SOAK_ALONE || w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES ||
               m->outage || w->conf->focus == SOAK_LEADERS || w->conf->focus == SOAK_EXILES ||
-              w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || w->random / 128000 % 2 == 0;
+              w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || m->kinds ||
+              w->random / 128000 % 2 == 0;
     m->values = w->conf->focus == SOAK_LEADERS;
-    m->changes = w->conf->focus == SOAK_UPGRADE;
+    m->changes = w->conf->focus == SOAK_UPGRADE || (m->kinds && w->conf->seed % 4 == 1);
     m->redis = w->conf->focus == SOAK_REDIS;
     m->agents = w->conf->focus == SOAK_AGENTS;
     m->hasty =
         w->conf->focus == SOAK_HASTY || w->conf->focus == SOAK_EXILES || (!w->conf->focus && w->conf->seed % 16 == 11);
     m->several = w->conf->focus == SOAK_SEVERAL;
     m->disorder = m->several && w->conf->seed % 2;
-    m->urgent = !w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 2;
-    m->tokens = m->redis || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 3);
+    m->urgent = m->kinds || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 2);
+    m->tokens = m->redis || ((!w->conf->focus || m->kinds) && !w->conf->rolling && w->conf->seed % 4 == 3);
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",
@@ -565,6 +568,8 @@ void faults_opened(struct world *w, uint32_t i)
 {
     uint32_t j = w->mix.redis && !w->calm ? (uint32_t)world_below(w, w->n) : i;
 
+    if (w->mix.kinds && !w->calm)
+        kinds_hush(w, i);
     if (j == i || !w->machine[j].runs || w->machine[j].node.locks.open || faults_leads(w, i) ||
         w->machine[j].node.view.number != w->machine[i].node.view.number || w->now_us < w->squeeze.due_us)
         return;
@@ -669,7 +674,7 @@ void faults_happen(struct world *w)
         faults_standstill(w);
     if (w->mix.outage)
         faults_outage(w);
-    if (w->mix.config)
+    if (w->mix.config || w->mix.policies)
         operators_happen(w);
     if (w->conf->focus == SOAK_EXILES)
         faults_exile(w);

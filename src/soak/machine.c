@@ -250,7 +250,7 @@ void machine_start(struct world *w, uint32_t i)
                             .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
                             .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
                             .patient = w->mix.patient >> i & 1,
-                            .unsettled = !w->mix.config || w->mix.unsettled >> i & 1,
+                            .unsettled = !(w->mix.config || w->mix.policies) || w->mix.unsettled >> i & 1,
                             .unpoliced = w->mix.unpoliced >> i & 1,
                             .unruled = w->mix.unruled >> i & 1,
                             .user = m,

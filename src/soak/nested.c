@@ -2,6 +2,7 @@
  * lock: if it is granted to another client before they have released it, the checks of clients.c notice. */
 #include "world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The client requests again what it holds. If the lock was lost before its daemon has heard that, this is a request like any other,
@@ -9,16 +10,18 @@
 void nested_ask(struct world *w, struct soak_client *c)
 {
     const char *words[8] = {"LOCK", clients_names[c->name], "REENTRANT", "WAIT", "0"};
+    char slots[16];
     size_t count = 5;
 
+    snprintf(slots, sizeof slots, "%u", c->slots);
     if (c->slots) {
         words[count++] = "SLOTS";
-        words[count++] = "2";
+        words[count++] = slots;
     } else if (c->mode == LOCK_SHARED) {
         words[count++] = "SHARED";
     } else if (c->mode != LOCK_ALONE) {
         words[count++] = "GROUP";
-        words[count++] = "red";
+        words[count++] = c->mode == lock_group_mode(words[1], strlen(words[1]), "red", 3) ? "red" : "blue";
     }
     clients_say(w, c, SOAK_TO_AGAIN, words, count);
 }

@@ -92,9 +92,9 @@ static void operators_harm_by_longer(struct world *w)
     w->again_us = w->cut_us + world_below(w, 200 * SOAK_LEASE_MS);
 }
 
-/* One line for a pattern, or none. The kind that a policy fixes is one that no client is surprised by: those that say nothing want the lock
- * alone. */
-static void operators_draw_policy(struct world *w, const char *pattern, const char *const kinds[4], char *text,
+/* One line for a pattern, or none. Unless clients dispute the kinds (kinds.c), the kind that a policy fixes is one that no client is surprised
+ * by: those that say nothing want the lock alone. */
+static void operators_draw_policy(struct world *w, const char *pattern, const char *const *kinds, char *text,
                                   size_t size)
 {
     const struct dme_alg *alone = world_draw_algorithm(w, false), *slots = world_draw_algorithm(w, true);
@@ -107,9 +107,10 @@ static void operators_draw_policy(struct world *w, const char *pattern, const ch
 
 static void operators_set_policies(struct world *w)
 {
-    static const char *const alone[4] = {"", "", " slots=none", " slots=none"}, *const two[4] = {"", " slots=2",
-                                                                                                 " slots=2",
-                                                                                                 " slots=none"};
+    static const char *const quiet[4] = {"", "", " slots=none", " slots=none"},
+                             *const two[4] = {"", " slots=2", " slots=2", " slots=none"},
+                             *const any[4] = {"", " slots=2", " slots=3", " slots=none"};
+    const char *const *alone = w->mix.kinds ? any : quiet;
     uint32_t i = (uint32_t)world_below(w, w->n);
     bool unset = world_below(w, 8) == 0;
     char text[1024] = "", command[1200];
@@ -118,7 +119,7 @@ static void operators_set_policies(struct world *w)
     operators_draw_policy(w, "apple", alone, text, sizeof text);
     operators_draw_policy(w, "m*", alone, text, sizeof text);
     operators_draw_policy(w, "2?pears", two, text, sizeof text);
-    operators_draw_policy(w, "[a-p]*", alone, text, sizeof text);
+    operators_draw_policy(w, w->mix.kinds ? "[fp]*" : "[a-p]*", alone, text, sizeof text); /* not those of hoards.c */
     if (!w->machine[i].runs || world_is_stopped(w, i) || w->alone)
         return;
     if (unset)
@@ -173,7 +174,7 @@ void operators_happen(struct world *w)
         w->again_us = 0;
         faults_crash_others(w, w->spared);
     }
-    if (world_below(w, 60) == 0)
+    if (w->mix.config && world_below(w, 60) == 0)
         operators_set(w);
     if (w->mix.policies && world_below(w, 40) == 0)
         operators_set_policies(w);
@@ -232,7 +233,7 @@ void operators_look(struct world *w, uint32_t i)
     const struct node *node = &w->machine[i].node;
 
     allowed_look(w, i);
-    for (uint32_t k = 0; w->mix.policies && node->takes_part && k < w->n; k++) {
+    for (uint32_t k = 0; (w->mix.policies || w->mix.kinds) && node->takes_part && k < w->n; k++) {
         const struct node *other = &w->machine[k].node;
 
         if (k == i || !w->machine[k].runs || !other->takes_part || other->view.number != node->view.number ||

@@ -64,6 +64,7 @@ enum soak_focus {
     SOAK_AGENTS,  /* all faults, and those of agents, through which most clients connect; some sessions are kept */
     SOAK_UPGRADE, /* all faults; clients change the mode in which they hold a lock */
     SOAK_VERSIONS, /* all faults; members speak two versions of the protocol, and a process may have another one than the last */
+    SOAK_KINDS, /* all faults; clients dispute the kinds of a few names, with priorities */
 };
 
 struct soak_conf {

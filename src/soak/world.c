@@ -520,7 +520,8 @@ const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
         count++;
     do
         alg = alg_list[world_below(w, count)];
-    while (!world_can_run(alg, slots) || ((w->conf->focus == SOAK_SHARING || w->conf->focus == SOAK_UPGRADE) &&
+    while (!world_can_run(alg, slots) || ((w->conf->focus == SOAK_SHARING || w->conf->focus == SOAK_UPGRADE ||
+                                           (w->conf->focus == SOAK_KINDS && w->conf->seed % 2 == 0)) &&
                                           !slots && !(alg->rules & 1u << DME_GROUP)));
     return alg;
 }
@@ -528,14 +529,16 @@ const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
 static void world_begin(struct world *w)
 {
     static const uint32_t sizes[] = {3, 5, 3, 5, 2, 4, 1, 7}, rolling_sizes[] = {3, 5, 3, 5, 4, 4, 6, 7},
-                          roster_sizes[] = {5, 7, 3, 5, 5, 4, 6, 7}, focus_sizes[] = {5, 5, 5, 5, 5, 5, 5, 7};
+                          roster_sizes[] = {5, 7, 3, 5, 5, 4, 6, 7}, focus_sizes[] = {5, 5, 5, 5, 5, 5, 5, 7},
+                          kinds_sizes[] = {3, 3, 3, 5, 3, 4, 3, 7};
 
     w->n = w->conf->focus == SOAK_ALONE ? 1
            : w->conf->members           ? w->conf->members
-                                        : (w->conf->rolling  ? rolling_sizes
-                                           : w->conf->focus  ? focus_sizes
-                                           : w->conf->roster ? roster_sizes
-                                                             : sizes)[world_below(w, 8)];
+                                        : (w->conf->rolling               ? rolling_sizes
+                                           : w->conf->focus == SOAK_KINDS ? kinds_sizes
+                                           : w->conf->focus               ? focus_sizes
+                                           : w->conf->roster              ? roster_sizes
+                                                                          : sizes)[world_below(w, 8)];
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
     w->algorithm = w->conf->algorithm ? w->conf->algorithm : world_draw_algorithm(w, false);
     w->slots_algorithm = w->conf->slots_algorithm ? w->conf->slots_algorithm : world_draw_algorithm(w, true);

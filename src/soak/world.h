@@ -183,12 +183,14 @@ struct soak_client {
     int conn; /* its connection, or -1 */
     unsigned protocol;
     bool waits, holds;
-    bool confirms;   /* it believes in a lock only as long as its daemon vouches for it */
-    bool greedy;     /* it holds for long, or does not let go by itself */
-    bool changing;   /* it has yet to hear whether the mode of its lock has changed (changes.c) */
-    uint8_t changes; /* how often it has wanted that, since it holds the lock */
-    bool slow;       /* its clock is the slowest that may be */
-    bool dazed;      /* its lock is of a daemon that promises less: see soak_conn */
+    bool confirms;    /* it believes in a lock only as long as its daemon vouches for it */
+    bool greedy;      /* it holds for long, or does not let go by itself */
+    bool aims;        /* its request is aimed (kinds.c) */
+    uint32_t refused; /* the kind that the last refusal has named, 1 + the slots; or 0 */
+    bool changing;    /* it has yet to hear whether the mode of its lock has changed (changes.c) */
+    uint8_t changes;  /* how often it has wanted that, since it holds the lock */
+    bool slow;        /* its clock is the slowest that may be */
+    bool dazed;       /* its lock is of a daemon that promises less: see soak_conn */
     int name;
     uint32_t mode, slots;
     uint64_t fence, lost_fence; /* of the lock that it holds, or held last; of the one that it was told to have lost */
@@ -270,6 +272,7 @@ struct soak_mix {
     bool config;         /* operators set the lease (operators.c) */
     uint32_t unsettled;  /* .. and these machines have an earlier build, which does not know of that */
     bool policies;       /* they set policies, too */
+    bool kinds;          /* clients dispute the kinds of locks (kinds.c) */
     uint32_t unpoliced;  /* .. of which these machines' build does not know */
     bool rights;         /* and rights of clients (allowed.c) */
     uint32_t unruled;    /* .. of which these machines' build does not know */
@@ -335,6 +338,11 @@ struct world {
     uint32_t window; /* of their channels */
     bool calm;
     struct soak_squeeze squeeze;
+    struct soak_hush {
+        uint32_t machine; /* the home of the name, which does not hear from another member until then (kinds.c) */
+        int name;
+        uint64_t until_us;
+    } hush;
     uint64_t lease_ms;       /* of the processes that start now */
     uint64_t again_us;       /* then all members but `spared` crash once more; or 0 */
     uint64_t cut_us;         /* then `spared` is cut off, or (`stops`) stopped; or 0 */
@@ -471,6 +479,17 @@ bool changes_act(struct world *w, uint32_t k);
 /* The daemon has executed a command of this connection. */
 void changes_ran(struct world *w, struct soak_conn *x);
 void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r);
+
+/* ---- kinds.c */
+void kinds_draw(struct world *w);
+/* A view has opened at this machine. */
+void kinds_hush(struct world *w, uint32_t i);
+/* Draws what the client requests. Returns how many words say that. */
+size_t kinds_choose(struct world *w, struct soak_client *c, const char **words);
+/* Its daemon is about to tell it that a lock is granted. Then the client hears that; or it is refused. */
+void kinds_told(struct soak_conn *x, const struct node_event *e);
+void kinds_granted(struct world *w, struct soak_client *c);
+void kinds_refused(struct world *w, struct soak_client *c, const struct soak_reply *r);
 
 /* ---- clients.c */
 extern const char *const clients_names[SOAK_NAMES];
