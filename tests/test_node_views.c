@@ -230,6 +230,41 @@ static void the_home_asks_old_holders_before_it_says_the_kind(void **state)
     stop();
 }
 
+/* A view has begun at ant, whose client holds a lock since before, and has not opened there. cat asks ant for carried-over holders. Before ant answers,
+ * and so tells cat the kind, it tells bee, the home: when the client has gone, ant may answer bee that there is none, and cat still knows the kind (I16). */
+static void the_home_hears_of_a_kind_before_other_members(void **state)
+{
+    char name[] = "a";
+    uint8_t inquire[1 + 2 + 2 + 4 + 4 + 4], *at;
+    const struct lock *lock;
+
+    (void)state;
+    start_with((struct node_conf){0});
+    for (;; ++*name) {
+        want(0, name, 2);
+        settle();
+        assert_true(granted(0) > 0);
+        if (instance_home(&node[0].locks, locks_find(&node[0].locks, name, 1)) == 1)
+            break;
+    }
+    install();
+    bring_marks();
+    assert_true(node[0].locks.told && !node[0].locks.open);
+    at = pack_text(pack_number(inquire, INSTANCE_INQUIRE, 1), name, 1);
+    pack_number(pack_number(at, 0, 2 + 4), 0, 4 + 4);
+    assert_null(locks_receive(&node[0].locks, 2, inquire, sizeof inquire));
+    unlock(0, name);
+    settle();
+    want(1, name, 0);
+    settle();
+    assert_true(granted(1) > 0);
+    for (uint32_t k = 0; k < MEMBERS; k++) {
+        lock = locks_find(&node[k].locks, name, 1);
+        assert_true(lock && lock->known && lock->slots == 0);
+    }
+    stop();
+}
+
 /* Names in use are no reason for a new view; others are forgotten in one, in pieces. */
 static void names_in_use_do_not_crowd(void **state)
 {
@@ -300,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_lock_of_a_former_view_keeps_its_kind_while_it_is_held),
         cmocka_unit_test(a_client_that_was_passed_gets_no_lock_of_another_kind),
         cmocka_unit_test(the_home_asks_old_holders_before_it_says_the_kind),
+        cmocka_unit_test(the_home_hears_of_a_kind_before_other_members),
         cmocka_unit_test(names_in_use_do_not_crowd),
         cmocka_unit_test(views_are_remembered_for_people),
     };

@@ -131,10 +131,12 @@ void old_take_over(struct locks *l, struct lock *lock, uint32_t s)
 
 void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    if (!lock || !lock->old || !lock->old->held)
+    if (!lock || !lock->old || !lock->old->held) {
         instance_say_clear(l, from, m->name, m->name_len);
-    else
-        old_tell(l, lock, from); /* if it was told before, the letter is under way and is the answer */
+        return;
+    }
+    old_tell_home(l, lock);  /* I16: else this member could forget the kind that it tells the other one */
+    old_tell(l, lock, from); /* if it was told before, the letter is under way and is the answer */
 }
 
 /* ------------------------------------------------------------------------------------------------------------- others' */
