@@ -38,7 +38,8 @@ bool changes_act(struct world *w, uint32_t k)
     struct soak_client *c = &w->client[k];
     const char *words[2] = {"DOWNGRADE", c->holds ? clients_names[c->name] : NULL};
 
-    if (!w->mix.changes || c->kept || !c->holds)
+    if (!w->mix.changes || c->kept || !c->holds ||
+        nested_is_open(c)) /* else it would give back what it holds again by its former fence */
         return false;
     if (!c->changing) {
         if (w->calm || c->slots || c->changes == CHANGES_MAX || c->mode > LOCK_SHARED || world_below(w, 4) == 0)
