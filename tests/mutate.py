@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tests/mutate.py [--part K] [--jobs J] [--list] [--fresh] [--programs] [--checks WORD] [FILE...]: systematic mutants of the checker.
+"""tests/mutate.py [--part K] [--jobs J] [--list] [--fresh] [--seconds S] [--programs] [--checks WORD] [FILE...]: systematic mutants of the checker.
 
 Each mutant changes one place of one file of src/check: a condition is negated, a comparison is off by one, "and" becomes "or",
-a constant is swapped, or a statement is deleted. A mutant is caught if a test program of the checker fails or does not end, or if one of
+a constant is swapped, or a statement is deleted. A mutant is caught if a test of a test program of the checker fails or does not end, or if one of
 the checks of tests/checker.txt, tests/golden (those of few states) and tests/check.sh (those of threads) reports something else than the right program. A mutant whose
 machine code is that of the right program is the same program. A survivor is caught by no test: it changes no verdict, for the reason
 that tests/mutate.txt gives, or a test is missing.
@@ -10,8 +10,8 @@ that tests/mutate.txt gives, or a test is missing.
 All mutants are in one program, build/mutate/dibs: each function of src/check has a copy for each of its mutants, and MUTANT=NUMBER in the
 environment says which copy is called (0 or nothing: the right one). A test is tried only on mutants of lines that it runs, by a
 build that counts them; tests that have caught many mutants in little time come first. What was judged is kept in build/mutate/judged.txt: a
-mutant that was caught is not tried again, as long as its function is the same. --fresh forgets that. --programs tries the test programs
-only, in a tenth of the time: what they do not catch is left, to be tried without that option. --checks WORD, as in --checks=--reduce src/check/reduce.c,
+mutant that was caught is not tried again, as long as its function is the same. --fresh forgets that. --seconds S tries, for each mutant, only tests
+that take S seconds of processor time together, and --programs tries the test programs only: what they do not catch is left, to be tried without that option. --checks WORD, as in --checks=--reduce src/check/reduce.c,
 tries the test programs and those checks that have this word.
 
 There are more than 2,000 mutants, in 20 parts that have nothing to do with each other. --part K takes part K, from 0 on (default 0);
@@ -264,14 +264,20 @@ def lab_objects(known=[]):
 
 NOW = """#include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 unsigned mutant_now;
+void cmocka_set_test_filter(const char *pattern) __attribute__((weak)); /* a test program has it */
 __attribute__((constructor)) static void mutant_choose(void)
 {
-    const char *number = getenv("MUTANT"), *limit = getenv("MUTANT_SECONDS");
-    struct rlimit seconds = {limit ? atoi(limit) : 600, limit ? atoi(limit) : 600}, bytes = {8ul << 30, 8ul << 30}, none = {0, 0};
+    const char *number = getenv("MUTANT"), *limit = getenv("MUTANT_MS"), *test = getenv("MUTANT_TEST");
+    long ms = limit ? atol(limit) : 600000;
+    struct itimerval time = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    struct rlimit bytes = {8ul << 30, 8ul << 30}, none = {0, 0};
 
     mutant_now = number ? (unsigned)atoi(number) : 0;
-    setrlimit(RLIMIT_CPU, &seconds);
+    if (test)
+        cmocka_set_test_filter(test);
+    setitimer(ITIMER_PROF, &time, NULL);
     setrlimit(RLIMIT_AS, &bytes);
     setrlimit(RLIMIT_CORE, &none);
 }
@@ -285,7 +291,7 @@ def make_programs(files):
     with open(PLACE + "/now.c", "w") as to:
         to.write(NOW)
     subprocess.run(CC + FLAGS + ["-c", "-o", PLACE + "/now.o", PLACE + "/now.c"], check=True)
-    copies, counting = [PLACE + "/now.o"], []
+    copies, counting = [PLACE + "/now.o"], [PLACE + "/now.o"]
     for f in files:
         copies.append(compile_copies(f))
         name = os.path.basename(f.path)[:-2]
@@ -311,52 +317,59 @@ def is_stuck(pid):
         return False
 
 
-def run(command, limit, mutant=0):
+def run(command, limit, mutant=0, single=None):
     """The exit status and the output. The limit is processor time, in seconds: the machine may be busy. A process of which all threads
-    sleep, each time when it is looked at, will not end: its status is None."""
+    sleep, each time when it is looked at, will not end: its status is None. `single` is the only test that a test program runs."""
+    more = {"MUTANT_TEST": single} if single else {}
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                             env=dict(os.environ, MALLOC_PERTURB_="165", CMOCKA_TEST_ABORT="1", MUTANT=str(mutant), MUTANT_SECONDS=str(limit)))  # new memory is not 0
+                             env=dict(os.environ, MALLOC_PERTURB_="165", CMOCKA_TEST_ABORT="1", MUTANT=str(mutant), MUTANT_MS=str(int(1000 * limit)), **more))  # new memory is not 0
     stuck = 0
     while True:
         try:
-            said = child.communicate(timeout=2)[0]
+            said = child.communicate(timeout=1)[0]
             return child.returncode, said.decode(errors="replace")
         except subprocess.TimeoutExpired:
             stuck = stuck + 1 if is_stuck(child.pid) else 0
-            if stuck > 10:
+            if stuck > 5:
                 child.kill()
                 child.communicate()
                 return None, ""
 
 
 class Test:
-    """A test program, or a check whose report is to be that of the right program."""
+    """A test of a test program, or a check whose report is to be that of the right program."""
 
-    def __init__(self, words, program=None):
-        self.words, self.program = [w for w in words or [] if w != "FOUND"], program
+    def __init__(self, words, program=None, single=None):
+        self.words, self.program, self.single = [w for w in words or [] if w != "FOUND"], program, single
         self.found = "FOUND" in (words or [])
-        self.name = program or "dibs check " + " ".join(words)
-        self.kills = {"": 10} if program else {}  # how many mutants of each file and function, and of all ("")
+        self.name = "%s %s" % (program, single) if program else "dibs check " + " ".join(words)
+        self.kills = {}  # how many mutants of each file and function, and of all ("")
 
     def report(self, place, limit, mutant=0):
         if self.program:
-            return run(["%s/%s" % (place, self.program)], limit, mutant)[0], []
+            return run(["%s/%s" % (place, self.program)], limit, mutant, self.single)[0], []
         status, said = run(["%s/dibs" % place, "check"] + self.words + ["--format", "json"], limit, mutant)
         return status, [line for line in said.split("\n") if (FOUND.search(line) if self.found else not VARIES.search(line))]
 
-    def learn(self, known, program):
+    def learn(self, known, program, most):
         """What the right program says, how long that takes, and which lines it runs; all that may be known already, of this checker and
-        this test program."""
+        this test program. A test that takes more seconds than `most` is not for now."""
         text = open("%s/tests/%s.o" % (RELEASE, self.program), "rb").read() if self.program else b""
         self.key = "%s %s" % (hashlib.sha1(program.encode() + text).hexdigest(), self.name)
         if self.key not in known:
             began = os.times().children_user
-            right = self.report(PLACE, 600)
-            known[self.key] = right, os.times().children_user - began, self.count_lines()
+            right = self.report(PLACE, min(600, most))
+            seconds = os.times().children_user - began
+            if seconds > most - 0.1:
+                return False
+            if self.program and right[0] != 0:
+                sys.exit("mutate: %s fails without a mutant" % self.name)
+            known[self.key] = right, seconds, self.count_lines()
             with open(PLACE + "/learned.txt", "a") as to:
                 to.write(json.dumps([self.key, known[self.key]]) + "\n")
         self.right, self.seconds, lines = known[self.key]
         self.lines = {f: (frozenset(idle), frozenset(busy)) for f, (idle, busy) in lines.items()}
+        return self.seconds < most
 
     def count_lines(self):
         """Of each file the lines that it does not run, and those that it runs."""
@@ -387,16 +400,15 @@ class Test:
             self.kills[of] = self.kills.get(of, 0) + 1
 
     def catches(self, m):
-        return list(self.report(PLACE, 2 + int(5 * self.seconds), m.id)) != list(self.right)
+        return list(self.report(PLACE, 0.5 + 8 * self.seconds, m.id)) != list(self.right)
 
 
-def learn_all(tests, files):
-    """What the tests say of this program is kept, in build/mutate/learned.txt."""
+def learn_all(tests, files, most):
+    """The tests that take at most so many seconds. What they say of this program is kept, in build/mutate/learned.txt."""
     program, known = hashlib.sha1("".join(open(f.path).read() for f in files).encode()).hexdigest(), {}
     if os.path.exists(PLACE + "/learned.txt"):
         known = dict(json.loads(line) for line in open(PLACE + "/learned.txt"))
-    for t in tests:
-        t.learn(known, program)
+    return [t for t in tests if t.learn(known, program, most)]
 
 
 def golden_commands(path):
@@ -428,6 +440,12 @@ def golden_commands(path):
                 command += ["--starvation"]
             k += 1
         yield command
+
+
+def single_tests():
+    for program in TESTS:
+        for name in re.findall(r"cmocka_unit_test\((\w+)\)", open("tests/%s.c" % program).read()):
+            yield Test(None, program, name)
 
 
 def commands():
@@ -507,6 +525,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--programs", action="store_true")
     parser.add_argument("--checks")
     parser.add_argument("files", nargs="*")
@@ -525,10 +544,10 @@ def main():
             print(m.told())
         return 0
     make_programs(files)
-    some = options.programs or options.checks  # of the tests: a mutant that they do not catch has not survived
-    tests = [Test(None, t) for t in TESTS]
+    some = options.programs or options.checks or options.seconds < 1e9  # of the tests: a mutant that they do not catch has not survived
+    tests = list(single_tests())
     tests += [Test(c) for c in ([] if options.programs else commands()) if options.checks is None or options.checks in c]
-    learn_all(tests, files)
+    tests = learn_all(tests, files, options.seconds)
     judge, counts, unknown = Judge(files, tests), {}, 0
     judged = {}
     if os.path.exists(PLACE + "/judged.txt") and not options.fresh:
@@ -554,7 +573,8 @@ def main():
             if verdict == "survived":
                 verdict = "no other verdict" if m.key in known or m.place() in known else "left" if some else verdict
                 unknown += verdict == "survived"
-            counts[verdict] = counts.get(verdict, 0) + 1
+            of = counts.setdefault(m.path, {})
+            of[verdict] = of.get(verdict, 0) + 1
             if verdict == "caught" and name not in judged:
                 judged[name] = by
                 with open(PLACE + "/judged.txt", "a") as to:
@@ -564,13 +584,21 @@ def main():
             elif "-v" in os.environ.get("MUTATE", ""):
                 print("# %s: %s %s" % (m.told(), verdict, by), flush=True)
 
-    for most in (1, 10, float("inf")):  # the tests that take long are for the mutants that the others do not catch
+    for most in [s for s in (1, 10) if s < options.seconds] + [options.seconds]:  # what takes long is for mutants that the rest does not catch
         pending = []
         with ThreadPoolExecutor(options.jobs) as pool:
             list(pool.map(lambda m: one(m, most), mutants))
         print("# after tests of up to %s s: %d are left" % (most, len(pending)), flush=True)
         mutants = pending
-    print(", ".join("%d %s" % (count, verdict) for verdict, count in sorted(counts.items())))
+    for m in mutants:  # of these seconds too many
+        with lock:
+            of = counts.setdefault(m.path, {})
+            of["left"] = of.get("left", 0) + 1
+            print("left, line %d:\n%s" % (m.number + 1, m.place()))
+    verdicts = sorted({v for of in counts.values() for v in of})
+    for path, of in sorted(counts.items()):
+        print("%s: %s" % (path, ", ".join("%d %s" % (of[v], v) for v in verdicts if v in of)))
+    print(", ".join("%d %s" % (sum(of.get(v, 0) for of in counts.values()), v) for v in verdicts))
     if unknown > int(os.environ.get("MUTATE_MOST", "0")):
         print("not ok - %d mutants survived that tests/mutate.txt does not explain" % unknown)
         return 1
