@@ -34,6 +34,16 @@ test_that "dibs prove --mutants: every mutant is refuted" "$DIBS" prove --mutant
 awk -F '\t' 'NF != 2 || $1 == "" || $2 == "" { print "# " $0; bad = 1 } END { exit bad || NR < 3 }' "$dir/list"
 tell $? "dibs prove --list: each row has a command and a mutant"
 
+same_bounds() { # of a model: its mutant is the row's command, with a mistake; a bound that has another default then is said
+    grep '^model ' "$dir/list" | awk -F '\t' '
+        function lacks(word) { return index($2 " ", " " word " ") == 0 }
+        index($2, $1 " --") != 1 || $2 !~ / --mistake [a-z-]+$/ { print "# " $0; bad = 1 }
+        /^model leases/ && lacks("--lease 1") && lacks("--clocks") { print "# " $0; bad = 1 }
+        /^model sessions/ && ($2 !~ / --members / || $2 !~ / --views /) { print "# " $0; bad = 1 }
+        END { exit bad || NR < 5 }'
+}
+test_that "a mutant of a model is searched within the bounds of its row" same_bounds
+
 has_mutants() { # every mutant that is to be built is in the list of mutants
     sed -n 's/.*\tmutant: //p' "$dir/list" | sort -u >"$dir/named"
     sed -n 's/^# //p' tests/mutants.txt | sort -u >"$dir/known"

@@ -11,18 +11,18 @@
         .command = "check " name " --sites " #sites " --requests unlimited" more, .states = count, .takes_long = slow, \
         .mutant = broken                                                                                               \
     }
-/* A protocol below the locks: src/model. */
+/* A protocol below the locks: src/model. The mutant is the row's command with a mistake. Bounds for which a mistake has another default are
+ * written there. */
 #define SERVICE(what, property, limits, options, count, slow, broken)                                                  \
     {                                                                                                                  \
         .part = PROVE_SERVICE, .subject = what, .claim = property, .bounds = limits, .how = "model, every state",      \
-        .command = "model " options, .states = count, .takes_long = slow, .mutant = "model " broken                    \
+        .command = "model " options, .states = count, .takes_long = slow, .mutant = "model " options broken            \
     }
 #define LEASES(limits, options, count, slow, broken)                                                                   \
-    SERVICE("views and leases", "no two clients believe in a lock", limits, "leases" options, count, slow,             \
-            "leases" broken)
+    SERVICE("views and leases", "no two clients believe in a lock", limits, "leases" options, count, slow, broken)
 #define SESSIONS(limits, options, count, slow, broken)                                                                 \
     SERVICE("kept sessions", "a lock is not lost, nor granted to another client", limits, "sessions" options, count,   \
-            slow, "sessions" broken)
+            slow, broken)
 /* Two sites, and all others as one: src/check/crowd.c. */
 #define ANY_SITES(name, more, count, broken)                                                                           \
     {                                                                                                                  \
@@ -104,21 +104,21 @@ const struct prove_row prove_rows[] = {
               "check carvalho-roucairol-as-retold --any-sites --set mistake=keeps-permission"),
     ANY_SITES("singhal-dynamic", "", 736, "mutant: singhal-dynamic: a site inside answers at once"),
     ANY_SITES("lamport", "", 122907, "mutant: lamport: L1 is forgotten"),
-    LEASES("2 members, all faults", " --members 2", 3216, false, " --mistake short-promise"),
+    LEASES("2 members, all faults", " --members 2", 3216, false, " --lease 1 --mistake short-promise"),
     LEASES("2 members, a lease of 19 ms, clocks wrong by 1/20", " --members 2 --prompt --clocks", 48319, false,
-           " --members 2 --prompt --clocks --mistake short-promise"),
-    LEASES("3 members, all faults", "", 1246499, true, " --mistake minority"),
+           " --mistake short-promise"),
+    LEASES("3 members, all faults", "", 1246499, true, " --lease 1 --mistake minority"),
     LEASES("1 to 3 members, changes of the roster", " --founders 1 --roster --calm", 4151654, true,
-           " --mistake unreported"),
+           " --lease 1 --mistake unreported"),
     LEASES("4 members, all faults, views installed at once", " --members 4 --prompt", 15813, false,
-           " --members 4 --prompt --mistake minority"),
+           " --lease 1 --mistake minority"),
     LEASES("4 members, all faults and changes of the roster, views installed at once", " --members 4 --prompt --roster",
-           459255, true, " --members 4 --prompt --roster --mistake minority"),
+           459255, true, " --lease 1 --mistake minority"),
     LEASES("5 members, changes of the roster, views installed at once", " --members 5 --roster --calm --prompt", 35841,
-           false, " --mistake early-change"),
-    SESSIONS("3 members, one change of the view", "", 71322, false, " --mistake tell-early"),
+           false, " --lease 1 --mistake early-change"),
+    SESSIONS("3 members, one change of the view", "", 71322, false, " --members 3 --views 1 --mistake tell-early"),
     SESSIONS("2 members, three changes of the view", " --members 2 --views 3", 378505, true, " --mistake leave-early"),
     SESSIONS("3 members, two changes of the view by one member each", " --views 2 --held --calm", 2829553, true,
-             " --mistake move-orphan"),
+             " --members 3 --mistake move-orphan"),
     {.subject = NULL},
 };
