@@ -1,4 +1,4 @@
-/* The parser of configurations (src/serve/conf.c, members.c and policy.c), for Frama-C's Eva. See tests/prove/run. Invariant: I19.
+/* The parser of configurations (src/serve/conf.c, members.c and policy.c, src/lock/policy.c), for Frama-C's Eva. See tests/prove/run. Invariant: I19.
  *
  * Lines. conf_read is called with any text of any length up to BYTES, in a buffer that ends with it, and conf_line with each key and any
  * bytes behind it. The draft is any that earlier lines may have left: any number of each repeated setting, any number of mistakes. So this is
@@ -6,6 +6,9 @@
  *
  * Values. What reads the value of a setting is called with any text of up to WORD bytes; addresses and members also with texts around the
  * length of their buffers, of which all but the last byte are letters.
+ *
+ * Policies. What follows the word "policy" is any bytes, behind nothing, a pattern, and a pattern and each key. A list of policies, which members get from each
+ * other with a view, is read with such a line. A line of it is also read where the list is full, and where there is one place left.
  *
  * conf_mistake is looked at by itself, with short and long texts. Elsewhere its arguments go to printf, whose contract Frama-C
  * knows: what is quoted must be a string. meant is looked at by itself, too.
@@ -61,7 +64,7 @@ static size_t prove_part(char *to, size_t size, int most, const char *from)
     return k;
 }
 
-/* "%.*s", "%s", "%s:%d" and "[%s]:%d". A number has one digit. */
+/* "%.*s", "%s", "%s:%d" and "[%s]:%d". A number has one digit. Sentences that quote one word are as "%s:%d". */
 static void prove_snprintf(char *to, size_t size, const char *format, ...)
 {
     va_list args;
@@ -291,6 +294,7 @@ static void prove_mistake(struct conf_draft *d, const struct conf_setting *at)
 #define meant prove_meant
 #include "conf_parts.c" /* serve/conf.c: tests/prove/run says what is different there */
 #define snprintf prove_snprintf
+#include "lock/policy.c"
 #include "serve/members.c"
 #include "serve/policy.c"
 #undef meant
@@ -473,9 +477,20 @@ static void prove_name(size_t len)
     free(text);
 }
 
-static void prove_policies(size_t len)
+/* These letters, and any bytes behind them. */
+static char *prove_begin_text(const char *letters, size_t len)
 {
-    char *text = any_text(len), *other = any_text(1);
+    size_t first = prove_strlen(letters);
+    char *text = any_text(first + len);
+
+    for (size_t k = 0; k < first; k++)
+        text[k] = letters[k];
+    return text;
+}
+
+static void prove_policies(const char *letters, size_t len)
+{
+    char *text = prove_begin_text(letters, len), *other = any_text(1);
 
     memset(&conf, 0, sizeof conf);
     conf_begin(&draft);
@@ -488,6 +503,35 @@ static void prove_policies(size_t len)
     free(other);
 }
 
+static struct lock_policy list[LOCK_POLICIES_MAX];
+static const struct policy_frame frame = {alg_find, &prove_alg, &prove_alg, 1};
+
+/* A list of one line, or of what comes of line feeds in it. */
+static void prove_policy_list(const char *letters, size_t len)
+{
+    char *text = prove_begin_text(letters, len), line[64];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    (void)policies_parse(list, text, &frame, &why);
+    free(text);
+}
+
+/* One more line behind this many. */
+static void prove_policy_after(uint32_t count)
+{
+    char line[64], text[] = "policy y slots=1";
+    struct dme_text why;
+
+    //@ loop unroll LOCK_POLICIES_MAX;
+    for (uint32_t k = 0; k < LOCK_POLICIES_MAX; k++)
+        list[k].pattern = "x";
+    dme_text_init(&why, line, sizeof line);
+    if (policies_line(list, count, text, &frame, &why)) {
+        //@ assert it_fits: count < LOCK_POLICIES_MAX;
+    }
+}
+
 static void prove_values(void)
 {
     //@ loop unroll WORD + 1;
@@ -498,8 +542,19 @@ static void prove_values(void)
         prove_members(0, false, len, true);
         prove_members(1, true, len, true);
         prove_members(1, true, len, false);
-        prove_policies(len);
+        prove_policies("", len);
+        prove_policies("y ", len);
+        prove_policies("y slots=", len);
+        prove_policies("y algorithm=", len);
+        prove_policies("y slots-algorithm=", len);
+        prove_policy_list("", len);
+        prove_policy_list("policy ", len);
+        prove_policy_list("policy y", len);
+        prove_policy_list("policy y slots=", len + 1);
+        prove_policy_list("policy y slots=1\n", len);
     }
+    prove_policy_after(LOCK_POLICIES_MAX - 1);
+    prove_policy_after(LOCK_POLICIES_MAX);
     //@ loop unroll 4;
     for (size_t letters = 61; letters <= 64; letters++) {
         prove_value(1, letters);
