@@ -3,7 +3,7 @@
 
 Each mutant changes one place of one file of src/check: a condition is negated, a comparison is off by one, "and" becomes "or",
 a constant is swapped, or a statement is deleted. A mutant is caught if a test of a test program of the checker fails or does not end, or if one of
-the checks of tests/checker.txt, tests/golden (those of few states) and tests/check.sh (those of threads) reports something else than the right program. A mutant whose
+the checks of tests/checker.txt, tests/golden (those of few states), tests/check.sh (those of threads) and `dibs prove` reports something else than the right program. A mutant whose
 machine code is that of the right program is the same program. A survivor is caught by no test: it changes no verdict, for the reason
 that tests/mutate.txt gives, or a test is missing.
 
@@ -36,7 +36,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 RELEASE = "build/release"
 PLACE = "build/mutate"
 PARTS = 20
-TESTS = ("test_checker", "test_checker_tasks", "test_checker_search", "test_checker_walk", "test_canon")  # programs
+TESTS = ("test_checker", "test_checker_crowd", "test_checker_reduce", "test_checker_search", "test_checker_tasks", "test_checker_walk", "test_canon")  # programs
 FEW = 6000  # states of a check that every mutant has to pass
 CC = shlex.split(os.environ.get("CC", "cc"))
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-DDIBS_VERSION=\"mutant\"", "-Isrc", "-Iinclude", "-isystem", "build/libraft/usr/include", "-Isrc/check", "-O1", "-g0", "-w", "-pthread"]
@@ -462,6 +462,7 @@ def commands():
             found.append(w[at[0] + 1:] + ["--threads", "2"] + ["FOUND"] * (w[at[0]] == "threads_find_it"))
     for path in ("tests/golden/states.txt", "tests/golden/bounds.txt"):
         found += golden_commands(path)
+    found += [line.split("\t")[0].split()[1:] for line in shell([RELEASE + "/dibs-lab", "prove", "--list"]).stdout.split("\n") if line.startswith("check ")]
     return [list(c) for c in dict.fromkeys(tuple(c) for c in found)]
 
 

@@ -365,6 +365,51 @@ static void a_message_is_the_same_whatever_its_form(void **state)
     assert_int_equal(r.verdict, CHECK_HOLDS); /* GO arrives in the end, however often site 0 enters before */
 }
 
+/* Sites have a colour that no handler looks at. The form has another one: all moves are the same, and an invariant is broken. */
+static bool coloured_canon(const struct dme_draft *now)
+{
+    for (dme_id i = 0; i < now->conf->n; i++)
+        *(uint64_t *)dme_state(now->node[i]) = 1;
+    return true;
+}
+
+static const char *coloured_broken(const struct dme_moment *now)
+{
+    return *(const uint64_t *)dme_state(now->node[0]) ? "the first site has no colour" : NULL;
+}
+
+static void coloured_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_enter(d);
+}
+
+static void a_form_that_breaks_an_invariant_gives_no_verdict(void **state)
+{
+    static const struct dme_alg coloured = {
+        .name = "coloured",
+        .kinds = toy_kinds,
+        .rules = 1 << DME_SLOTS,
+        .needs = DME_RELIABLE | DME_ALIVE,
+        .state_size = sizeof(uint64_t),
+        .init = toy_init,
+        .request = coloured_request,
+        .receive = toy_receive,
+        .release = toy_release,
+        .broken = coloured_broken,
+        .canon = coloured_canon,
+    };
+    struct check_task task = unlimited(&coloured, 2, false);
+    struct check_result r;
+
+    (void)state;
+    task.conf.rule = DME_SLOTS;
+    task.conf.limit = 2;
+    r = check(&task);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_string_equal(r.fault, "a state is no violation, and its canonical form is one");
+}
+
 /* Site 1 asks site 0 by two PINGs, which are numbered. Site 0 answers the one that is next by PONG, and site 1 sends ACK and another PING. While the
  * messages arrive in that order, every message arrives and site 1 is never let in. A PING that arrives before the one that is next, or before the ACK,
  * opens site 0, as does a request of site 0: then site 1 is let in. In the form a PING has its distance from the one that is next: two PINGs are
@@ -469,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_violation_is_a_run_of_the_algorithm),
         cmocka_unit_test(a_bound_on_overtaking_holds_for_any_number_of_requests),
         cmocka_unit_test(a_message_is_the_same_whatever_its_form),
+        cmocka_unit_test(a_form_that_breaks_an_invariant_gives_no_verdict),
         cmocka_unit_test(messages_that_take_turns_do_not_hide_a_fair_cycle),
     };
 

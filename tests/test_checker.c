@@ -718,49 +718,6 @@ static void fingerprints_find_room_behind_the_last_place(void **state)
     prints_free(&p);
 }
 
-/* ------------------------------------------------------------------------------------------------ any number of sites */
-
-extern const struct dme_alg singhal_dynamic;
-
-static bool sends_nothing(const struct dme_node *node, unsigned k, struct dme_msg *msg)
-{
-    (void)node, (void)k, (void)msg;
-    return false;
-}
-
-/* The others ask, and never answer. */
-static bool asks_only(const struct dme_node *node, unsigned k, struct dme_msg *msg)
-{
-    return k == 0 && singhal_dynamic.crowd->send(node, k, msg);
-}
-
-static void a_pair_that_does_not_cover_all_sites_gives_no_verdict(void **state)
-{
-    struct dme_alg alg = singhal_dynamic;
-    struct dme_crowd crowd = *alg.crowd;
-    struct check_result r;
-    struct check_task task = task_of(&alg, 3, 0);
-
-    (void)state;
-    check_any_number(&task, &r);
-    assert_int_equal(r.verdict, CHECK_HOLDS);
-    assert_true(r.cover[0].all && r.cover[1].all && r.cover[0].states == 9941 && r.cover[1].states == 537);
-
-    /* Two sites alone exclude each other, and three sites do more than two sites and others that never answer. */
-    alg.crowd = &crowd;
-    crowd.send = asks_only;
-    check_any_number(&task, &r);
-    assert_int_equal(r.verdict, CHECK_UNFINISHED);
-    assert_true(r.compared > 0);
-    assert_string_equal(r.fault, "a move of three or four sites is no move of two and the others");
-
-    /* A site that must be asked from the beginning is no site of a pair to which nothing is said. */
-    crowd.send = sends_nothing;
-    check_any_number(&task, &r);
-    assert_int_equal(r.verdict, CHECK_UNFINISHED);
-    assert_int_equal(r.compared, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -783,7 +740,6 @@ int main(void)
         cmocka_unit_test(fingerprints_differ_if_one_bit_does),
         cmocka_unit_test(no_fingerprint_is_lost_where_there_are_many),
         cmocka_unit_test(fingerprints_find_room_behind_the_last_place),
-        cmocka_unit_test(a_pair_that_does_not_cover_all_sites_gives_no_verdict),
     };
 
     return cmocka_run_group_tests_name("checker", tests, NULL, NULL);

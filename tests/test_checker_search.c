@@ -507,6 +507,109 @@ static void a_site_that_has_not_asked_does_not_starve(void **state)
     assert_int_equal(run(&task).verdict, CHECK_HOLDS);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- messages */
+
+/* Site 0 sends BLUE to site 1, which sends RED back, and enters after five rounds. There is one run, and it is long. */
+static void rally_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_send(d, 1, BLUE);
+}
+
+static void rally_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    uint64_t *rounds = state;
+
+    if (m->kind == BLUE)
+        dme_send(d, 0, RED);
+    else if (++*rounds % 5)
+        dme_send(d, 1, BLUE);
+    else
+        dme_enter(d);
+}
+
+static void rally_release(struct dme *d, void *state)
+{
+    (void)d;
+    *(uint64_t *)state = 0;
+}
+
+static void the_messages_of_a_long_run_are_counted(void **state)
+{
+    enum { MANY = 254 };
+    static const struct dme_alg rally = {
+        .name = "rally",
+        .kinds = ball_kinds,
+        .rules = 1 << DME_EXCLUSIVE,
+        .needs = DME_RELIABLE | DME_ALIVE,
+        .state_size = sizeof(uint64_t),
+        .request = rally_request,
+        .receive = rally_receive,
+        .release = rally_release,
+    };
+    struct check_task task = task_of(&rally, 2, 0);
+    struct check_result r;
+
+    (void)state;
+    task.requests[0] = MANY;
+    task.messages = true;
+    r = run(&task);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    assert_int_equal(r.states, 12 * MANY + 1);
+    assert_int_equal(r.messages, 10 * MANY);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- failures */
+
+/* Site 1 has sent a message when the run begins, and may crash. */
+static void last_init(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 1)
+        dme_send(d, 0, RED);
+}
+
+static void last_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_enter(d);
+}
+
+static void last_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    (void)d, (void)m;
+    *(uint64_t *)state = 1;
+}
+
+static void last_news(struct dme *d, void *state, enum dme_news what, dme_id of)
+{
+    (void)what, (void)of;
+    DME_EXPECT(d, d->self || *(uint64_t *)state);
+}
+
+static void news_of_a_crash_come_behind_the_last_message(void **state)
+{
+    static const struct dme_alg last = {
+        .name = "last",
+        .kinds = ball_kinds,
+        .rules = 1 << DME_EXCLUSIVE,
+        .needs = DME_RELIABLE | DME_DETECTION,
+        .state_size = sizeof(uint64_t),
+        .init = last_init,
+        .request = last_request,
+        .receive = last_receive,
+        .release = toy_nothing,
+        .news = last_news,
+    };
+    struct check_task task = task_of(&last, 2, 0);
+
+    (void)state;
+    task.requests[0] = task.crash = 1;
+    assert_int_equal(run(&task).verdict, CHECK_HOLDS);
+    task.needs &= ~(uint32_t)DME_DETECTION; /* a site that lives is suspected */
+    assert_int_equal(run(&task).verdict, CHECK_ERROR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +627,8 @@ int main(void)
         cmocka_unit_test(a_loop_that_is_shown_is_fair_and_short),
         cmocka_unit_test(what_is_due_here_and_there_need_not_be_done),
         cmocka_unit_test(a_site_that_has_not_asked_does_not_starve),
+        cmocka_unit_test(the_messages_of_a_long_run_are_counted),
+        cmocka_unit_test(news_of_a_crash_come_behind_the_last_message),
     };
 
     return cmocka_run_group_tests_name("checker_search", tests, NULL, NULL);

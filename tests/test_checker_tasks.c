@@ -1,7 +1,8 @@
-/* What may be asked of the checker together: which searches can be reduced, and which have canonical forms. */
+/* What may be asked of the checker together: which searches can be reduced, which have canonical forms, and which do not end. */
 #include "test.h"
 
 #include "check/check.h"
+#include "core/alg.h"
 
 #include <string.h>
 
@@ -92,11 +93,54 @@ static void a_search_has_canonical_forms_only_without_mishaps(void **state)
     }
 }
 
+/* Sites enter whenever they like, and the first one tells the others. Nothing in the sites grows, but what is in flight to a site that is late does. */
+static void teller_request(struct dme *d, void *state)
+{
+    (void)state;
+    for (dme_id j = 1; d->self == 0 && j < d->n; j++)
+        dme_send(d, j, 0);
+    dme_enter(d);
+}
+
+static void teller_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    (void)d, (void)state, (void)m;
+}
+
+static void teller_release(struct dme *d, void *state)
+{
+    (void)d, (void)state;
+}
+
+static void messages_that_are_not_awaited_grow_without_end(void **state)
+{
+    static const struct dme_kind kinds[] = {{"NOTE", 0, 0}, {0}};
+    static const struct dme_alg teller = {
+        .name = "teller",
+        .kinds = kinds,
+        .rules = 1 << DME_EXCLUSIVE,
+        .needs = DME_RELIABLE | DME_ALIVE,
+        .request = teller_request,
+        .receive = teller_receive,
+        .release = teller_release,
+    };
+    struct check_task task = plain_task();
+
+    (void)state;
+    for (uint32_t n = 1; n <= 3; n++) {
+        dme_conf_init(&task.conf, &teller, n, DME_EXCLUSIVE, 0);
+        assert_int_equal(check_grows(&task), n > 1);
+    }
+    task.needs |= DME_BOUNDED_DELAY; /* no message is late for ever */
+    assert_false(check_grows(&task));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_is_reduced_only_if_nothing_sees_the_order_of_moves),
         cmocka_unit_test(a_search_has_canonical_forms_only_without_mishaps),
+        cmocka_unit_test(messages_that_are_not_awaited_grow_without_end),
     };
 
     return cmocka_run_group_tests_name("checker_tasks", tests, NULL, NULL);

@@ -32,7 +32,7 @@ static uint32_t fail_news(struct space *s, enum dme_news what, dme_id of, dme_id
 static uint32_t fail_lose_vain(struct space *s, uint32_t inbox, dme_id i, uint32_t side, bool down)
 {
     uint32_t len = s->inboxes.length[inbox] / sizeof(uint32_t), kept = 0, id;
-    uint32_t *list = mem_new((len + 1) * sizeof *list);
+    uint32_t *list = mem_new(len * sizeof *list);
 
     for (uint32_t k = 0; k < len; k++) {
         uint32_t item = ((const uint32_t *)intern_get(&s->inboxes, inbox))[k];

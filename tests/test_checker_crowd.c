@@ -1,0 +1,118 @@
+/* Exclusion for any number of sites, by two sites and the others: what the others may do must cover what three and four sites do, and a fault
+ * that they make possible is no proof. */
+#include "test.h"
+
+#include "check/check.h"
+#include "core/alg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct dme_alg singhal_dynamic;
+
+static struct check_task task_of(const struct dme_alg *alg, uint32_t n)
+{
+    struct check_task task = {.needs = alg->needs, .limit = 1000000};
+
+    dme_conf_init(&task.conf, alg, n, DME_EXCLUSIVE, 0);
+    return task;
+}
+
+static bool sends_nothing(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    (void)node, (void)k, (void)msg;
+    return false;
+}
+
+/* The others ask, and never answer. */
+static bool asks_only(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    return k == 0 && singhal_dynamic.crowd->send(node, k, msg);
+}
+
+static void a_pair_that_does_not_cover_all_sites_gives_no_verdict(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct dme_crowd crowd = *alg.crowd;
+    struct check_result r;
+    struct check_task task = task_of(&alg, 3);
+
+    (void)state;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    assert_true(r.cover[0].all && r.cover[1].all && r.cover[0].states == 9941 && r.cover[1].states == 537);
+
+    /* Two sites alone exclude each other, and three sites do more than two sites and others that never answer. */
+    alg.crowd = &crowd;
+    crowd.send = asks_only;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_true(r.compared > 0);
+    assert_string_equal(r.fault, "a move of three or four sites is no move of two and the others");
+
+    /* A site that must be asked from the beginning is no site of a pair to which nothing is said. */
+    crowd.send = sends_nothing;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_int_equal(r.compared, 0);
+}
+
+/* The others answer though they were not asked. */
+static bool answers_always(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    if (k == 1)
+        msg->kind = 1; /* REPLY */
+    return k == 1 || singhal_dynamic.crowd->send(node, k, msg);
+}
+
+static void a_fault_of_the_pair_gives_no_verdict(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct dme_crowd crowd = *alg.crowd;
+    struct check_result r;
+    struct check_task task = task_of(&alg, 3);
+
+    (void)state;
+    alg.crowd = &crowd;
+    crowd.send = answers_always;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_string_equal(r.fault, "two sites and the others violate a property, and no run of few sites does");
+}
+
+/* A site answers at once, even inside. Then two sites show it in a run of their own. */
+static void answers_inside(struct dme *d, void *state, const struct dme_msg *m)
+{
+    if (m->kind == 0) /* REQUEST */
+        dme_send(d, m->from, 1);
+    else
+        singhal_dynamic.receive(d, state, m);
+}
+
+static void a_violation_of_the_pair_is_shown_by_few_sites(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct check_result r;
+    struct check_task task = task_of(&alg, 3);
+
+    (void)state;
+    alg.receive = answers_inside;
+    alg.broken = NULL;
+    task.canonical = task.starvation = true; /* unlimited requests; those of few sites are not */
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_EXCLUSION);
+    assert_true(task.conf.n == 2 && task.requests[0] == 1 && !task.canonical && !task.starvation);
+    assert_true(r.trace && r.trace_length < 10);
+    free(r.trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_that_does_not_cover_all_sites_gives_no_verdict),
+        cmocka_unit_test(a_fault_of_the_pair_gives_no_verdict),
+        cmocka_unit_test(a_violation_of_the_pair_is_shown_by_few_sites),
+    };
+
+    return cmocka_run_group_tests_name("checker_crowd", tests, NULL, NULL);
+}
