@@ -106,7 +106,7 @@ $(B)/build-flags: FORCE
 	@echo "$(COMMIT) $(DATE) $(RAFT)" | cmp -s - $@ || echo "$(COMMIT) $(DATE) $(RAFT)" >$@
 
 # The laboratory alone: no daemon, no client, so neither libuv nor libraft nor OpenSSL nor libmicrohttpd.
-LAB_SPECIAL := $(patsubst %,src/cli/%.c,commands man version complete cmd_demo)
+LAB_SPECIAL := $(patsubst %,src/cli/%.c,commands cmd_help man version complete cmd_demo)
 LAB_SOURCES := src/cli/main.c $(LAB) $(PURE) $(wildcard src/model/*.c) $(patsubst %,src/member/%.c,promise next owner plan settings view) src/serve/page.c \
     $(filter-out $(LAB_SPECIAL) src/cli/lock_% src/cli/demo_service.c $(shell grep -lE '"(ask|lock|top)\.h"|"(soak|rights|wrap|tls)/|serve/conf' src/cli/*.c),$(CLI))
 lab: $(B)/dibs-lab

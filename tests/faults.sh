@@ -30,7 +30,7 @@ survives() { # NAME SIM-ARGUMENT...
 r=ricart-agrawala-robust
 survives "$r: crashes, light load" $r --sites 5 --rate 0.02 --crash-rate 0.005 --delay uniform:0,1
 survives "$r: crashes, full load" $r --sites 5 --closed --crash-rate 0.02 --delay uniform:0,1 --set hold=2
-survives "$r: crashes, with memory" $r --sites 4 --rate 0.05 --crash-rate 0.01 --resume --delay uniform:0,1
+survives "$r: crashes, with memory" $r --sites 4 --rate 0.05 --crash-rate 0.01 --with-memory --delay uniform:0,1
 survives "$r: short absences" $r --sites 4 --rate 0.05 --crash-rate 0.02 --absence uniform:0,5 --delay uniform:0,1
 survives "$r: a restart interval" $r --sites 4 --rate 0.05 --crash-rate 0.01 --delay const:1 --set restart-interval=9
 survives "$r: leaves and joins" $r --sites 6 --rate 0.03 --leave-rate 0.01 --delay uniform:0,1
@@ -44,7 +44,7 @@ done
 for a in singhal-heuristic-robust $("$DIBS" list | sed -n 's/^\(suzuki-kasami-robust\) .*/\1/p'); do
     survives "$a: crashes, light load" "$a" --sites 5 --rate 0.02 --crash-rate 0.005 --delay exp:1
     survives "$a: crashes, full load" "$a" --sites 5 --closed --crash-rate 0.02 --delay exp:1
-    survives "$a: crashes, with memory" "$a" --sites 4 --closed --crash-rate 0.03 --absence 20 --resume --delay uniform:0,3
+    survives "$a: crashes, with memory" "$a" --sites 4 --closed --crash-rate 0.03 --absence 20 --with-memory --delay uniform:0,3
     survives "$a: short absences" "$a" --sites 4 --closed --crash-rate 0.05 --absence uniform:0,5 --delay exp:1
     survives "$a: cuts" "$a" --sites 6 --rate 0.05 --cut-rate 0.01 --delay exp:1
     survives "$a: crashes and cuts, 20 sites" "$a" --sites 20 --closed --cut-rate 0.01 --crash-rate 0.01 --delay uniform:0,2
@@ -53,7 +53,7 @@ done
 a=singhal-heuristic-time-outs
 survives "$a: crashes, light load" $a --sites 5 --rate 0.02 --crash-rate 0.005 --delay uniform:0,1 --set patience=20
 survives "$a: crashes, full load" $a --sites 5 --closed --crash-rate 0.02 --delay uniform:0,1 --set patience=10
-survives "$a: crashes, with memory" $a --sites 4 --closed --crash-rate 0.03 --absence 20 --resume --delay uniform:0,1 --set patience=8
+survives "$a: crashes, with memory" $a --sites 4 --closed --crash-rate 0.03 --absence 20 --with-memory --delay uniform:0,1 --set patience=8
 survives "$a: short absences" $a --sites 4 --closed --crash-rate 0.05 --absence uniform:0,5 --delay uniform:0,1 --set patience=6
 survives "$a: cuts" $a --sites 6 --rate 0.05 --cut-rate 0.01 --delay uniform:0,1 --set patience=10
 survives "$a: crashes and cuts, 20 sites" $a --sites 20 --closed --cut-rate 0.01 --crash-rate 0.01 --delay uniform:0,1 --set patience=30
@@ -91,7 +91,7 @@ F
     grep -q '"event":"cut","side":3' "$dir/log" && "$DIBS" scenario "$dir/run.txt" >"$dir/out"
 tell $? "a scripted run is a scenario"
 "$DIBS" sim ricart-agrawala-robust --sites 4 --closed --think 3 --entries 60 --warmup 0 --crash-rate 1 --leave-rate 0.2 \
-    --seed 2 --calm 20 --absence 20 --save "$dir/run.txt" >"$dir/out" && grep -q '^crash ' "$dir/run.txt" && "$DIBS" scenario "$dir/run.txt" >"$dir/out"
+    --seed 2 --gap 20 --absence 20 --save "$dir/run.txt" >"$dir/out" && grep -q '^crash ' "$dir/run.txt" && "$DIBS" scenario "$dir/run.txt" >"$dir/out"
 tell $? "so is a random one"
 
 echo '5 crash 9' >"$dir/bad"

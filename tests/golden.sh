@@ -6,7 +6,7 @@
 # stands for: dibs check ricart-agrawala --rule exclusive --sites 3 --requests 1 --order any. The words:
 #
 #     set KEY=VALUE    without NEED    lose N    duplicate N    options of dibs check
-#     crash N    restart N    resume N    cut N    join N    leave N    quiet K    starvation    likewise
+#     crash N    restart N    resume N    cut N    join N    leave N    in-flight K    starvation    likewise
 #     messages M       no run sends more messages, and one sends so many
 #     overtaken K      no site that waits is overtaken more often, and one is so often (counting makes more states)
 #     slow             not under sanitizers, where lines of many states are left out anyway
@@ -30,7 +30,7 @@ check_line() { # NUMBER ALGORITHM RULE n=N requests=K ORDER STATES VERDICT [WORD
         case $1 in
         set) options="$options --set $2" && shift ;;
         starvation) options="$options --starvation" ;;
-        without | lose | duplicate | crash | restart | resume | cut | join | leave | quiet) options="$options --$1 $2" && shift ;;
+        without | lose | duplicate | crash | restart | resume | cut | join | leave | in-flight) options="$options --$1 $2" && shift ;;
         messages) options="$options --messages" more="$more$2" && shift ;;
         overtaken) options="$options --overtakes 200" more="$more$2" && shift ;;
         slow) slow=yes ;;

@@ -58,7 +58,7 @@ until_true leads 10.0.0.1:8080
 tell $? "a leader that has begun before its daemon leads, and every member tells its value"
 until_true test -s "$dir/terms"
 fence=$(cut -d' ' -f1 "$dir/terms")
-"$DIBS" leader scheduler --json --socket "$dir/bee" >"$dir/out"
+"$DIBS" leader scheduler --format json --socket "$dir/bee" >"$dir/out"
 grep -q "\"leads\": true, \"fence\": $fence, \"value\": \"10.0.0.1:8080\", \"member\": \"ant\"" "$dir/out"
 tell $? "as JSON with its member and its fence, which the command finds in DIBS_FENCE"
 "$DIBS" holders scheduler --socket "$dir/cat" >"$dir/out" && grep -q "fence $fence .*value 10.0.0.1:8080" "$dir/out"
@@ -98,7 +98,7 @@ tell $? "4096 bytes are possible"
 
 "$DIBS" leader scheduler --follow --socket "$dir/cat" >"$dir/followed" 2>"$dir/followed.err" &
 started="$started $!"
-"$DIBS" leader scheduler --follow --json --socket "$dir/bee" >"$dir/followed.json" 2>/dev/null &
+"$DIBS" leader scheduler --follow --format json --socket "$dir/bee" >"$dir/followed.json" 2>/dev/null &
 started="$started $!"
 until_true is_last 10.0.0.1:8080
 tell $? "dibs leader --follow begins with the leader"
@@ -229,7 +229,7 @@ until_true test -s "$dir/alone.fence"
 end_daemon alone
 serve alone
 until_true is_ready alone
-"$DIBS" leader alone --json --socket "$dir/alone" >"$dir/out" && grep -q "\"fence\": $(cat "$dir/alone.fence"), \"value\": \"here\"" "$dir/out"
+"$DIBS" leader alone --format json --socket "$dir/alone" >"$dir/out" && grep -q "\"fence\": $(cat "$dir/alone.fence"), \"value\": \"here\"" "$dir/out"
 tell $? "the leader of a daemon alone, which is restarted, keeps its term and its value"
 
 # A leader that does not obey TERM.

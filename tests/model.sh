@@ -27,7 +27,7 @@ if [ -n "${MODEL_LONG-}" ]; then
     holds 15813 leases --members 4 --prompt
     holds 459255 leases --members 4 --prompt --roster
     holds 378505 sessions --members 2 --views 3
-    holds 2829553 sessions --views 2 --held --calm
+    holds 2829553 sessions --views 2 --begin-held --calm
 fi
 rm -f "$dir/out"
 
@@ -53,7 +53,7 @@ says_seen 3 vacuous '' leases --members 2 --founders 1 --observed 1
 says_seen 3 vacuous '' sessions --members 1
 
 rejects 'unknown model "lease"; did you mean "leases"? (dibs model --help lists them)' model lease
-rejects 'model leases: this model has no options --views and --held' model leases --views 2
+rejects 'model leases: this model has no options --views and --begin-held' model leases --views 2
 rejects 'model sessions: there are at most three members' model sessions --members 4
 rejects 'model leases: there are more founders than members' model leases --founders 4
 

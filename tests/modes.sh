@@ -65,7 +65,7 @@ arguments() {
     awk -v few=$few '/^[a-z]/ && $4 !~ /unlimited/ && $6 <= few {
         line = $1 " --rule " $2 " --sites " substr($3, 3) " --requests " substr($4, 10) " --order " $5
         for (k = 8; k <= NF; k++) {
-            if ($k ~ /^(set|without|lose|duplicate|crash|restart|resume|cut|join|leave|quiet)$/)
+            if ($k ~ /^(set|without|lose|duplicate|crash|restart|resume|cut|join|leave|in-flight)$/)
                 line = line " --" $k " " $(k + 1)
             if ($k == "overtaken")
                 line = line " --overtakes 200"

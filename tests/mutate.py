@@ -421,7 +421,7 @@ def golden_commands(path):
                 if FEW < int(w[5]) <= 10 * FEW and int(w[5]) > larger.get(word, (0, ""))[0]:
                     larger[word] = int(w[5]), line
     more = {line for _, line in larger.values()}
-    words = {"set", "without", "lose", "duplicate", "crash", "restart", "resume", "cut", "join", "leave", "quiet"}
+    words = {"set", "without", "lose", "duplicate", "crash", "restart", "resume", "cut", "join", "leave", "in-flight"}
     for line in open(path):
         w = line.split()
         if len(w) < 7 or line.startswith("#") or (int(w[5]) > FEW and line not in more):

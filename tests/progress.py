@@ -70,7 +70,7 @@ for words, line in (
         ("check lamport --sites 2", GREEN + "mutual exclusion.*hold\033\\[0m \\("),
         ("check lamport --sites 2 --without fifo", RED + "EXCLUSION BROKEN"),
         ("check lamport --sites 2 --random 3", YELLOW + "NO VIOLATION FOUND"),
-        ("quiz 1 --name nothing", RED + "not solved\033\\[0m:"),
+        ("quiz 1 --guess nothing", RED + "not solved\033\\[0m:"),
         ("soak --seeds 1 --seconds 1", "1 seeds, " + GREEN + "0 failed\033\\[0m"),
         ("paper lamport --quick", "Verdict: (%s|%s)" % (GREEN, YELLOW))):
     found, seen = on_terminal(words, line)

@@ -14,8 +14,8 @@ while read -r algorithm mistake; do
     "$DIBS" quiz $k >"$dir/task" && awk 'length($0) > 80 { exit 1 }' "$dir/task" && ! grep -q "$mistake" "$dir/task" ||
         echo "exercise $k: its text"
     "$DIBS" quiz $k --answer "tests/scenario/$algorithm-$mistake.txt" | grep -q '^solved' || echo "exercise $k: $algorithm $mistake is not solved"
-    "$DIBS" quiz $k --name "$mistake" >/dev/null || echo "exercise $k: its name"
-    "$DIBS" quiz $k --name nothing >/dev/null && echo "exercise $k: any name"
+    "$DIBS" quiz $k --guess "$mistake" >/dev/null || echo "exercise $k: its name"
+    "$DIBS" quiz $k --guess nothing >/dev/null && echo "exercise $k: any name"
     printf 'sites 3\nrequest 0\nsettle\n' >"$dir/mine.txt"
     "$DIBS" quiz $k --try "$dir/mine.txt" | grep -q '^ *1  request 0' || echo "exercise $k: --try"
 done <"$dir/table" >"$dir/out"
@@ -33,5 +33,5 @@ printf 'sites 2\nask 1\n' >"$dir/mine.txt"
 [ $? = 2 ] && grep -q "mine.txt:2: " "$dir/out"
 tell $? "a mistake in the file is told with its line"
 rejects 'there is no exercise "99"; they are 1 to 21 (dibs quiz lists them)' quiz 99
-rejects 'one of --try, --answer and --name at a time' quiz 1 --name a --try b
+rejects 'one of --try, --answer and --guess at a time' quiz 1 --guess a --try b
 echo "1..$number"

@@ -83,8 +83,6 @@ tell $? "the audit trail has grants, an order and a loss"
 cp "$dir/trail" "$dir/trail.now" && cp "$dir/ant.log" "$dir/log.now"
 is_valid audit "$dir/trail.now" lines "dibs serve --audit"
 is_valid log "$dir/log.now" lines "dibs serve --log-format json"
-"$DIBS" leader held --json >"$dir/printed"
-is_valid leader "$dir/printed" "" "dibs leader --json"
 
 # ------------------------------------------------------------------------------------------------------- the laboratory
 
@@ -93,7 +91,14 @@ prints check check lamport --sites 2
 prints check check lamport --sites 2 --without fifo
 prints sim sim central --sites 3 --closed --entries 300
 prints sim sim ricart-agrawala-robust --sites 5 --rate 0.01 --entries 300 --crash-rate 0.001
+"$DIBS" sim ricart-agrawala-robust --sites 4 --rate 0.01 --entries 100 --crash-rate 0.01 --log "$dir/steps" >/dev/null && grep -q '"event":"crash"' "$dir/steps"
+tell $? "a log of a simulation with crashes"
+is_valid steps "$dir/steps" lines "dibs sim --log"
 prints model model leases --members 2
+prints help help
+for command in serve lock check sweep quiz; do
+    prints help-command help $command
+done
 prints paper paper banta-theorem-6.1 --quick
 
 missing=0

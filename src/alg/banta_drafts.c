@@ -21,7 +21,7 @@
  * Departures from the paper. The idle holder enters at once, and UPDATEs have versions, as in banta_simple.c, so that
  * what is seen is the doing of the rule above alone. With `updates=printed` they have none; then a site whose own
  * request comes back passes it on. Without versions nothing grows, and the checker can go round: `dibs check
- * banta-preliminary --set updates=printed --sites 4 --order fifo --requests unlimited --quiet 2` finds the endless
+ * banta-preliminary --set updates=printed --sites 4 --order fifo --requests unlimited --in-flight 2` finds the endless
  * chase. */
 #include "core/alg.h"
 #include "core/line.h"

@@ -13,7 +13,6 @@
 
 struct check_words check_words = CHECK_DEFAULTS;
 
-static const char *const orders[] = {"needed", "fifo", "any", NULL};
 static const char *const ignores[] = {"nothing", "deadlock", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 static const char *const needs[] = {"nothing",   "fifo",  "reliable",  "bounded-delay",
@@ -35,9 +34,9 @@ const struct cli_option check_options[] = {
     {"--order", CLI_CHOICE, &check_words.order, "ORDER",
      "deliver the messages of a channel in this order (default needed: FIFO if the algorithm relies on it, any order "
      "otherwise)",
-     0, 0, orders},
+     0, 0, cli_orders},
     {"--rule", CLI_TEXT, &check_words.rule, "RULE",
-     "check this rule for sharing: exclusive, shared, slots:K or group:M (default: the first that the algorithm "
+     "rule for sharing: exclusive, shared, slots:K or group:M (default: the first that the algorithm "
      "supports)",
      0, 0, NULL},
     {"--set", CLI_LIST, &check_words.sets, "KEY=VALUE",
@@ -65,7 +64,7 @@ const struct cli_option check_options[] = {
      "let sites join up to N times in a run, if the algorithm has members (default 0)", 0, CHECK_MISHAPS, NULL},
     {"--leave", CLI_COUNT, &check_words.leaves, "N",
      "let sites leave up to N times in a run, if the algorithm has members (default 0)", 0, CHECK_MISHAPS, NULL},
-    {"--quiet", CLI_COUNT, &check_words.quiet, "K",
+    {"--in-flight", CLI_COUNT, &check_words.quiet, "K",
      "let sites make requests only while fewer than K messages are in flight (default: always); bounds the channels "
      "where "
      "requests are unlimited",
@@ -93,16 +92,14 @@ const struct cli_option check_options[] = {
      "leave out interleavings that lead to no new outcome; checks exclusion, deadlock and faults only", 0, 0, NULL},
     {"--random", CLI_COUNT, &check_words.runs, "RUNS",
      "try RUNS random interleavings instead of all, for systems that are too large (default: all)", 1, 1e12, NULL},
-    {"--seed", CLI_COUNT, &check_words.seed, "S", "draw the random interleavings from seed S (default 1)", 0, 1e18,
-     NULL},
+    {"--seed", CLI_COUNT, &check_words.seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL},
     {"--coverage", CLI_FLAG, &check_words.coverage, NULL,
      "report also how often each event happened in each phase of a site", 0, 0, NULL},
-    {"--save", CLI_TEXT, &check_words.save, "FILE", "write the counterexample to FILE as a scenario (default: do not)",
-     0, 0, NULL},
+    {"--save", CLI_TEXT, &check_words.save, "FILE",
+     "write the counterexample into FILE as a scenario; - is standard output (default: do not)", 0, 0, NULL},
     {"--svg", CLI_TEXT, &check_words.svg, "FILE",
-     "draw the counterexample into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so (default: "
-     "do "
-     "not)",
+     "draw the counterexample into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so; - is "
+     "standard output (default: do not)",
      0, 0, NULL},
     {"--threads", CLI_COUNT, &check_words.threads, "T",
      "search with T threads (default 1); more are faster only if few states of sites combine into many states", 1, 64,
@@ -110,9 +107,9 @@ const struct cli_option check_options[] = {
     {"--memory", CLI_COUNT, &check_words.memory, "BYTES",
      "stop the search when it uses BYTES of memory, as in 8G (default: three quarters of the machine's memory)", 1e6,
      1e15, NULL},
-    {"--states", CLI_COUNT, &check_words.states, "MAX",
-     "stop the search after MAX states (default 4G; 3M with \"all\" and \"mistakes\")", 1, 4e9, NULL},
-    {"--format", CLI_CHOICE, &check_words.format, "F", "print the result in format F (default text)", 0, 0, formats},
+    {"--states", CLI_COUNT, &check_words.states, "N",
+     "stop the search after N states (default 4G; 3M with \"all\" and \"mistakes\")", 1, 4e9, NULL},
+    {"--format", CLI_CHOICE, &check_words.format, "F", "print in format F (default text)", 0, 0, formats},
     {0},
 };
 

@@ -121,6 +121,7 @@ extern const char cli_build[], cli_date[];
 /* --------------------------------------------------------------------------- a configuration, as the user spells it */
 
 extern const char *const cli_formats[]; /* text, json, csv */
+extern const char *const cli_orders[];  /* of the messages of a channel: needed (by the algorithm), fifo, any */
 enum cli_format { CLI_AS_TEXT, CLI_AS_JSON, CLI_AS_CSV };
 
 const struct dme_alg *cli_algorithm(const char *name);

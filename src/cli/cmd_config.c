@@ -214,7 +214,7 @@ int cmd_config(int argc, char **argv)
         ASK_PLACE_OPTIONS(place),
         {"--force", CLI_FLAG, &force, NULL,
          "set or unset rights even if the right admin is taken from the caller by it", 0, 0, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "print the settings in format F (default text)", 0, 0, formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
     const struct cli_usage usage = {

@@ -45,18 +45,18 @@ int cmd_lead(int argc, char **argv)
          "what others see of the leader, such as its address; at most 4096 bytes (default: the name of this host)", 0,
          0, NULL},
         {"--verbose", CLI_FLAG, &w.verbose, NULL,
-         "print who the leader is if the wait takes more than two seconds (default: only at a terminal), and when the "
-         "connection to the daemon is made again",
+         "print which clients hold the lock if the wait takes more than two seconds (default: only at a terminal), and "
+         "when the connection to the daemon is made again",
          0, 0, NULL},
         {"--keep", CLI_SPAN, &w.keep_s, "T",
-         "let the members keep the lead for T while there is no connection to a daemon, from 1s to 1h; 0: it is lost "
-         "with the connection (default 60s)",
+         "let the members keep the lock for T while there is no connection to a daemon, from 1s to 1h; 0: the lock is "
+         "lost with the connection (default 60s)",
          0, 3600, NULL},
         {"--grace", CLI_SPAN, &w.grace_s, "T", "time from TERM to KILL when processes are ended (default 5s)", 0, 1e6,
          NULL},
         {"--background", CLI_CHOICE, &w.background, "B",
          "what to do with processes that COMMAND leaves running: wait for them, end them, or leave them running "
-         "without the lead (default wait)",
+         "without the lock (default wait)",
          0, 0, backgrounds},
         ASK_PLACE_OPTIONS(w.place),
         {0},

@@ -295,9 +295,7 @@ int cmd_leader(int argc, char **argv)
     const struct cli_option options[] = {
         {"--follow", CLI_FLAG, &l.follow, NULL,
          "print the leader, and then every change, a line each; go on when the daemon is away", 0, 0, NULL},
-        {"--json", CLI_FLAG, &l.json, NULL, "the same as --format json", 0, 0, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "print in format F, with json one object in a line (default text)", 0, 0,
-         formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         ASK_PLACE_OPTIONS(place),
         {0},
     };
@@ -307,7 +305,8 @@ int cmd_leader(int argc, char **argv)
         "value. "
         "A backslash of the value is printed as \\\\, and a byte that cannot be shown as \\xNN. If the leader has no "
         "value, "
-        "that is a dash. As JSON, the leader has its fence (the term), its member and since when it leads, too.\n"
+        "that is a dash. As JSON, the leader is an object on a line, and has its fence (the term), its member and "
+        "since when it leads, too.\n"
         "\n"
         "With --follow, no leader is an empty line. A new leader has a larger fence than all before. While there is "
         "no "
@@ -326,6 +325,6 @@ int cmd_leader(int argc, char **argv)
     if (cli_parse(argc, argv, &usage, &name, 1) == 0)
         cli_die("which leader? (usage: %s)", usage.line);
     l.name = name;
-    l.json |= format == 1;
+    l.json = format == 1;
     return l.follow ? leader_follow(&l, &place) : leader_once(&l, &place);
 }

@@ -208,8 +208,9 @@ int cmd_list(int argc, char **argv)
         {.name = "--all",
          .type = CLI_FLAG,
          .value = &all,
-         .help = "list also the versions that are kept because they are wrong (NAME-as-published, NAME-tempting, "
-                 "NAME-as-retold)"},
+         .help =
+             "list all versions, also those that are kept because they are wrong (NAME-as-published, NAME-tempting, "
+             "NAME-as-retold)"},
         {0},
     };
     static const struct cli_usage usage = {

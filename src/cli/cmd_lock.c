@@ -121,7 +121,9 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
         {"--slots", CLI_COUNTS, &modes.slots, "K",
          "hold one of K slots of the lock (default: exclusive, or as the daemon's policy says)", 1, 256, NULL},
         {"--wait", CLI_SPAN, &w.wait_s, "T",
-         "give up when the lock is not granted within T (default: no limit; for dibs try 0)", 0, 1e6, NULL},
+         wait_s < 0 ? "give up when the lock is not granted within T (default: no limit)"
+                    : "give up when the lock is not granted within T (default 0s)",
+         0, 1e6, NULL},
         {"--priority", CLI_COUNT, &w.priority, "N",
          "pass requests with smaller priorities that wait at the same daemon: at most 64 of them for each step of "
          "priority, so that none waits forever (default 0)",
@@ -137,14 +139,13 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
          "let the daemon revoke the lock when dibs has not renewed it for T (default: no such limit)", 0.01, 1e6, NULL},
         {"--keep", CLI_SPAN, &w.keep_s, "T",
          "let the members keep the lock for T while there is no connection to a daemon, from 1s to 1h; 0: the lock is "
-         "lost with the connection (default 60s, and at most half of --ttl)",
+         "lost with the connection; at most half of --ttl (default 60s)",
          0, 3600, NULL},
         {"--grace", CLI_SPAN, &w.grace_s, "T", "time from TERM to KILL when processes are ended (default 5s)", 0, 1e6,
          NULL},
         {"--background", CLI_CHOICE, &w.background, "B",
          "what to do with processes that COMMAND leaves running: wait for them, end them, or leave them running "
-         "without "
-         "the lock (default wait)",
+         "without the lock (default wait)",
          0, 0, backgrounds},
         ASK_PLACE_OPTIONS(w.place),
         {0},

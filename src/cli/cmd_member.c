@@ -147,7 +147,7 @@ int cmd_member(int argc, char **argv)
         ASK_PLACE_OPTIONS(place),
         {"--force", CLI_FLAG, &force, NULL,
          "remove a member even if the members that take part would then be no majority", 0, 0, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "print the list in format F (default text)", 0, 0, formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
     const struct cli_usage usage = {

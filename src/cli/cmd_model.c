@@ -183,7 +183,7 @@ int cmd_model(int argc, char **argv)
          "rounds of the longest lease and the shortest promise (default 1; 2 with --mistake)", 1, 100, NULL},
         {"--views", CLI_COUNT, &views, "N", "sessions: how often the view may change (default 1; 2 with --mistake)", 1,
          100, NULL},
-        {"--held", CLI_FLAG, &held, NULL, "sessions: begin with a lock that is held", 0, 0, NULL},
+        {"--begin-held", CLI_FLAG, &held, NULL, "sessions: begin with a lock that is held", 0, 0, NULL},
         {"--roster", CLI_FLAG, &roster, NULL, "let an operator add and remove members", 0, 0, NULL},
         {"--calm", CLI_FLAG, &calm, NULL,
          "cut only the observed member off, and let no process crash; sessions: let views differ by one member", 0, 0,
@@ -192,8 +192,8 @@ int cmd_model(int argc, char **argv)
         {"--clocks", CLI_FLAG, &clocks, NULL,
          "let --lease be milliseconds (default 19) of clocks that are wrong by a twentieth", 0, 0, NULL},
         {"--mistake", CLI_TEXT, &mistake, "NAME", "leave a part of the protocol out (default none)", 0, 0, NULL},
-        {"--states", CLI_COUNT, &states, "N", "stop after this number of states (default 100M)", 1, 4e9, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, formats},
+        {"--states", CLI_COUNT, &states, "N", "stop the search after N states (default 100M)", 1, 4e9, NULL},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
     static const struct cli_usage usage = {

@@ -310,10 +310,10 @@ int cmd_paper(int argc, char **argv)
     static const struct cli_option options[] = {
         {"--quick", CLI_FLAG, &quick, NULL, "simulate a twentieth of the usual number of entries", 0, 0, NULL},
         {"--workers", CLI_COUNT, &workers, "N",
-         "run N experiments at a time (default: one for each core); results do not depend on it", 1, 1024, NULL},
+         "run N simulations at a time (default: one for each core); results do not depend on it", 1, 1024, NULL},
         {"--claims", CLI_TEXT, &claims, "FILE",
          "also write the list of claims with their verdicts into FILE, as Markdown (default: do not)", 0, 0, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
     static const struct cli_usage usage = {

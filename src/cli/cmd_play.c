@@ -242,7 +242,6 @@ static struct hand_run *screen_scenario_file(const char *path)
 
 int cmd_play(int argc, char **argv)
 {
-    static const char *const orders[] = {"needed", "fifo", "any", NULL};
     static uint64_t sites = 3;
     static const char *rule, *save = "played.txt";
     static struct cli_list sets;
@@ -250,15 +249,16 @@ int cmd_play(int argc, char **argv)
     static const struct cli_option options[] = {
         {"--sites", CLI_COUNT, &sites, "N", "play with N sites (default 3)", 1, 32, NULL},
         {"--rule", CLI_TEXT, &rule, "RULE",
-         "who may be inside together: exclusive, shared, slots:K or group:M (default: the first that the algorithm "
-         "knows)",
-         0, 0, NULL},
+         "rule for sharing: exclusive, shared, slots:K or group:M (default: the first that the algorithm supports)", 0,
+         0, NULL},
         {"--set", CLI_LIST, &sets, "KEY=VALUE",
          "set option KEY of the algorithm (default: as \"dibs list ALGORITHM\" shows); may be repeated", 0, 0, NULL},
-        {"--order", CLI_CHOICE, &order, "O", "order of messages between two sites (default: what the algorithm needs)",
-         0, 0, orders},
-        {"--save", CLI_TEXT, &save, "FILE", "the command s writes the moves to FILE as a scenario (default played.txt)",
-         0, 0, NULL},
+        {"--order", CLI_CHOICE, &order, "ORDER",
+         "deliver the messages of a channel in this order (default needed: FIFO if the algorithm relies on it, any "
+         "order otherwise)",
+         0, 0, cli_orders},
+        {"--save", CLI_TEXT, &save, "FILE",
+         "the command s writes the moves into FILE as a scenario (default played.txt)", 0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {

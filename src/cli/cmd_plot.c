@@ -67,7 +67,7 @@ static double plot_least(const struct plot *p)
 /* Which axes are logarithmic: as the user says, or as suits. */
 static void plot_scale(struct plot *p, const char *log)
 {
-    static const char *const counts[] = {"requesters", "readers", "resume", NULL};
+    static const char *const counts[] = {"requesters", "readers", "with_memory", NULL};
     unsigned k = 0;
 
     while (counts[k] && strcmp(counts[k], p->x) != 0)
@@ -79,13 +79,13 @@ static void plot_scale(struct plot *p, const char *log)
             for (unsigned l = 0; l < p->lines; l++)
                 for (size_t d = 0; d < p->dots[f][c][l]; d++) {
                     if (p->log_x && p->dot[f][c][l][d].x <= 0)
-                        cli_die("a logarithmic axis has no place for x = %g; take --log none or --log y",
+                        cli_die("a logarithmic axis has no place for x = %g; take --logscale none or --logscale y",
                                 p->dot[f][c][l][d].x);
                     p->figure[f].log &= p->dot[f][c][l][d].y > 0 || log;
                 }
     }
     if ((p->log_x && p->range_x.from <= 0) || (p->figures && p->figure[0].log && p->range_y.from <= 0))
-        cli_die("a logarithmic axis begins above 0; take another range, or --log none");
+        cli_die("a logarithmic axis begins above 0; take another range, or --logscale none");
 }
 
 /* gnuplot writes into a file of its own, and from there the picture goes wherever it should. */
@@ -153,8 +153,8 @@ int cmd_plot(int argc, char **argv)
          0, 0, NULL},
         {"--panel", CLI_TEXT, &panel, "LIST",
          "draw a panel for each value of these columns (default: sites, unless they are the axis)", 0, 0, NULL},
-        {"--log", CLI_TEXT, &log, "AXES", "logarithmic axes: x, y, xy or none (default: as suits the figure)", 0, 0,
-         NULL},
+        {"--logscale", CLI_TEXT, &log, "AXES", "logarithmic axes: x, y, xy or none (default: as suits the figure)", 0,
+         0, NULL},
         {"--xrange", CLI_TEXT, &xrange, "FROM:TO", "show this part of the x axis (default: all of it)", 0, 0, NULL},
         {"--yrange", CLI_TEXT, &yrange, "FROM:TO", "show this part of the y axes (default: all of them)", 0, 0, NULL},
         {"--size", CLI_TEXT, &size, "WxH", "width and height of a panel in pixels (default 300x230)", 0, 0, NULL},
@@ -162,11 +162,11 @@ int cmd_plot(int argc, char **argv)
          NULL},
         {"--title", CLI_TEXT, &title, "TEXT", "print TEXT above the picture (default: none)", 0, 0, NULL},
         {"--out", CLI_TEXT, &out, "FILE",
-         "write the picture into FILE, which ends with .svg, .png, .pdf or .tex (no default); - is standard output", 0,
+         "write the picture into FILE, which ends with .svg, .png, .pdf or .tex; - is standard output (no default)", 0,
          0, NULL},
         {"--format", CLI_CHOICE, &chosen, "F", "draw in this format (default: as the end of FILE says, or svg)", 0, 0,
          plot_formats},
-        {"--script", CLI_FLAG, &script, NULL, "print the gnuplot script instead of running it", 0, 0, NULL},
+        {"--print-script", CLI_FLAG, &script, NULL, "print the gnuplot script instead of running it", 0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {
@@ -192,7 +192,7 @@ int cmd_plot(int argc, char **argv)
     if (!out || !format)
         cli_die("--out FILE says where the picture goes, and ends with .svg, .png, .pdf or .tex");
     if (log && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 && strcmp(log, "xy") != 0 && strcmp(log, "none") != 0)
-        cli_die("--log %s is not possible; it takes x, y, xy or none", log);
+        cli_die("--logscale %s is not possible; it takes x, y, xy or none", log);
     if (!script && strcmp(format, "tex") != 0 && system("command -v gnuplot >/dev/null 2>&1") != 0)
         cli_die("gnuplot is not installed; apt-get install gnuplot-nox, or take --out FILE.tex");
     cli_check_output("--out", out);

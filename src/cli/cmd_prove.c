@@ -144,7 +144,10 @@ int cmd_prove(int argc, char **argv)
 {
     static bool all, list, mutants;
     static const struct cli_option options[] = {
-        {.name = "--all", .type = CLI_FLAG, .value = &all, .help = "also what takes longer than some seconds"},
+        {.name = "--all",
+         .type = CLI_FLAG,
+         .value = &all,
+         .help = "prove all rows, also those that take longer than some seconds"},
         {.name = "--mutants",
          .type = CLI_FLAG,
          .value = &mutants,

@@ -187,7 +187,7 @@ static void quiz_task(unsigned number)
         "\n"
         "Or name it: dibs list --all has the mistakes of each algorithm, dibs check finds runs that show them, and "
         "dibs "
-        "quiz %u --name MISTAKE tells whether it is this one.",
+        "quiz %u --guess NAME tells whether it is this one.",
         number, base, q->algorithm, q->hint, base, q->algorithm, base, q->algorithm, number, number, number);
     cli_help_text(stdout, text);
 }
@@ -200,12 +200,12 @@ int cmd_quiz(int argc, char **argv)
          "play the scenario FILE with the wrong algorithm and print each move (default: do not)", 0, 0, NULL},
         {"--answer", CLI_TEXT, &answer, "FILE", "grade the scenario FILE: does it show the mistake? (default: do not)",
          0, 0, NULL},
-        {"--name", CLI_TEXT, &name, "MISTAKE",
+        {"--guess", CLI_TEXT, &name, "NAME",
          "grade the name of a mistake, as \"dibs list --all\" has it (default: do not)", 0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {
-        .line = "dibs quiz [N] [--try FILE | --answer FILE | --name MISTAKE]",
+        .line = "dibs quiz [N] [--try FILE | --answer FILE | --guess NAME]",
         .about = "Exercises: each is an algorithm with a mistake in it, to be found. Without N it lists the exercises; "
                  "with N it "
                  "shows exercise N, or grades an answer.\n"
@@ -230,7 +230,7 @@ int cmd_quiz(int argc, char **argv)
     if (*end || number < 1 || number > QUIZZES)
         cli_die("there is no exercise \"%s\"; they are 1 to %d (dibs quiz lists them)", word, QUIZZES);
     if ((answer != NULL) + (attempt != NULL) + (name != NULL) > 1)
-        cli_die("one of --try, --answer and --name at a time");
+        cli_die("one of --try, --answer and --guess at a time");
     if (answer)
         return quiz_grade(&quizzes[number - 1], answer);
     if (attempt)

@@ -76,7 +76,8 @@ int cmd_replay(int argc, char **argv)
     const char *name, *svg = NULL;
     const struct cli_option options[] = {
         {"--svg", CLI_TEXT, &svg, "FILE",
-         "draw it as a space-time diagram into FILE; pdf or png if the name ends so (default: print it as a scenario)",
+         "draw it into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so; - is standard output "
+         "(default: print it as a scenario)",
          0, 0, NULL},
         ASK_PLACE_OPTIONS(place),
         {0},

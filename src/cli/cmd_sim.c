@@ -121,14 +121,13 @@ int cmd_sim(int argc, char **argv)
          "write every step into FILE as JSON lines; the word \"entries\" prints every entry instead (default: neither)",
          0, 0, NULL},
         {"--save", CLI_TEXT, &save, "FILE",
-         "write a short run into FILE (- is standard output) as a scenario, which dibs trace draws (default: do not)",
-         0, 0, NULL},
+         "write a short run into FILE as a scenario, which dibs trace draws; - is standard output (default: do not)", 0,
+         0, NULL},
         {"--svg", CLI_TEXT, &svg, "FILE",
-         "draw a short run into FILE (- is standard output) as a space-time diagram, as SVG, or PDF or PNG if the name "
-         "ends "
-         "so (default: do not)",
+         "draw a short run into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so; - is standard "
+         "output (default: do not)",
          0, 0, NULL},
-        {"--format", CLI_CHOICE, &format, "F", "print the result in format F (default text)", 0, 0, cli_formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, cli_formats},
         {0},
     };
     static const struct cli_usage usage = {

@@ -64,10 +64,10 @@ int cmd_soak(int argc, char **argv)
         {"--clients", CLI_COUNT, &clients, "N", "simulate N clients (default: drawn for each seed)", 1, 32, NULL},
         {"--agents", CLI_COUNT, &agents, "N", "simulate N agents, with --focus agents (default: drawn for each seed)",
          1, 1000, NULL},
-        {"--algorithm", CLI_TEXT, &algorithm, "NAME",
+        {"--algorithm", CLI_TEXT, &algorithm, "ALGORITHM",
          "use this algorithm for exclusive, shared and group locks (default: drawn for each seed)", 0, 0, NULL},
         {"--first-failure", CLI_FLAG, &first_only, NULL, "stop at the first seed that fails", 0, 0, NULL},
-        {"--roster", CLI_FLAG, &roster, NULL, "also add and remove members", 0, 0, NULL},
+        {"--roster", CLI_FLAG, &roster, NULL, "let an operator add and remove members", 0, 0, NULL},
         {"--patient", CLI_FLAG, &patient, NULL,
          "members answer each other with their next heartbeat, as those of earlier builds (default: drawn for each "
          "seed)",
@@ -80,7 +80,7 @@ int cmd_soak(int argc, char **argv)
          "kinds "
          "(default: all, drawn for each seed)",
          0, 0, focuses},
-        {"--calm", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
+        {"--no-faults", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},
         {0},
     };

@@ -73,7 +73,7 @@ static bool sweep_suits(const struct dme_alg *alg, struct dme_text *why)
 
 /* What the options of a sweep say besides its axes. */
 struct sweep_words {
-    bool closed, resume;
+    bool closed, with_memory;
     struct cli_list sets;
     uint64_t seed, seeds;
 };
@@ -101,8 +101,8 @@ static struct sim_spec sweep_spec(const char *name, const struct sweep_words *w,
     }
     if (w->closed)
         argv[argc++] = "--closed";
-    if (w->resume)
-        argv[argc++] = "--resume";
+    if (w->with_memory)
+        argv[argc++] = "--with-memory";
     return spec_parse_words(argc, (char **)argv); /* words are only read */
 }
 
@@ -428,7 +428,8 @@ static void sweep_options(struct cli_option *to, const struct cli_option *own)
     for (const struct cli_option *o = spec_options(); o->name; o++)
         for (unsigned a = 0; a < SWEEP_AXES; a++)
             if (strcmp(o->name, sweep_axes[a].option) == 0)
-                *to++ = (struct cli_option){o->name, CLI_LIST, &sweep_axes[a].given, o->metavar, o->help, 0, 0, NULL};
+                *to++ =
+                    (struct cli_option){o->name, CLI_LIST, &sweep_axes[a].given, o->metavar, o->help, 0, 0, o->choices};
     while (own->name)
         *to++ = *own++;
 }
@@ -441,19 +442,17 @@ int cmd_sweep(int argc, char **argv)
     static const struct cli_option own[] = {
         {"--closed", CLI_FLAG, &w.closed, NULL,
          "closed load: each site makes its next request after it has left the critical section", 0, 0, NULL},
-        {"--resume", CLI_FLAG, &w.resume, NULL, "crashed sites restart with their memory (default: without it)", 0, 0,
-         NULL},
+        {"--with-memory", CLI_FLAG, &w.with_memory, NULL,
+         "crashed sites restart with their memory (default: without it)", 0, 0, NULL},
         {"--set", CLI_LIST, &w.sets, "KEY=VALUE",
-         "set option KEY of all algorithms (default: as \"dibs list ALGORITHM\" shows); may be repeated", 0, 0, NULL},
+         "set option KEY of the algorithm (default: as \"dibs list ALGORITHM\" shows); may be repeated", 0, 0, NULL},
         {"--seed", CLI_COUNT, &w.seed, "S", "draw random numbers from seed S (default 1)", 0, 1e19, NULL},
-        {"--seeds", CLI_COUNT, &w.seeds, "K", "repeat each run K times, with seeds S, S+1, ... (default 1)", 1, 1000,
-         NULL},
+        {"--seeds", CLI_COUNT, &w.seeds, "N", "repeat each run with N seeds: S, S+1, ... (default 1)", 1, 1000, NULL},
         {"--workers", CLI_COUNT, &workers, "N",
-         "run N simulations at a time (default: one for each core); the table does not depend on it", 1, 1024, NULL},
+         "run N simulations at a time (default: one for each core); results do not depend on it", 1, 1024, NULL},
         {"--out", CLI_TEXT, &out, "FILE",
-         "write the table into FILE, or to standard output if FILE is -; if FILE exists, only missing rows are run "
-         "(default: print the table)",
-         0, 0, NULL},
+         "write the table into FILE; - is standard output; if FILE exists, only missing rows are run (default -)", 0, 0,
+         NULL},
         {0},
     };
     static struct cli_option options[SWEEP_AXES + sizeof own / sizeof own[0]];

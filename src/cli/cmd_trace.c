@@ -56,11 +56,14 @@ int cmd_trace(int argc, char **argv)
          "(default "
          "text)",
          0, 0, trace_formats},
-        {"--out", CLI_TEXT, &out, "FILE", "write into FILE (default: standard output)", 0, 0, NULL},
+        {"--out", CLI_TEXT, &out, "FILE", "write the picture into FILE; - is standard output (default -)", 0, 0, NULL},
         {"--vertical", CLI_FLAG, &vertical, NULL, "svg, pdf, png and tikz: time goes down (default: to the right)", 0,
          0, NULL},
         {"--svg", CLI_TEXT, &svg, "FILE",
-         "the same as --format svg --out FILE, or pdf or png if the name ends so (default: text)", 0, 0, NULL},
+         "the same as --out FILE with the format SVG, or PDF or PNG if the name ends so; - is standard output "
+         "(default: "
+         "text)",
+         0, 0, NULL},
         {0},
     };
     static const struct cli_usage usage = {

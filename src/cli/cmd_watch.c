@@ -62,8 +62,7 @@ int cmd_watch(int argc, char **argv)
     unsigned format = 0;
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
-        {"--format", CLI_CHOICE, &format, "F",
-         "print events in format F, with json one object in a line (default text)", 0, 0, formats},
+        {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
     const struct cli_usage usage = {
@@ -71,7 +70,8 @@ int cmd_watch(int argc, char **argv)
         "Prints a line when a client begins to wait for a lock, is granted it, releases it or loses it, at any member: "
         "time, event, lock, member, client, mode, fencing token. PATTERN is a pattern of the shell (default: all "
         "locks). "
-        "Under great load some events may be left out, so the output is no record of all grants.\n"
+        "As JSON, an event is an object on a line. Under great load some events may be left out, so the output is no "
+        "record of all grants.\n"
         "\n"
         "Exit status: 1 the connection to the daemon has ended, 2 the command line is wrong.",
         options,

@@ -118,7 +118,7 @@ const struct prove_row prove_rows[] = {
            false, " --lease 1 --mistake early-change"),
     SESSIONS("3 members, one change of the view", "", 71322, false, " --members 3 --views 1 --mistake tell-early"),
     SESSIONS("2 members, three changes of the view", " --members 2 --views 3", 378505, true, " --mistake leave-early"),
-    SESSIONS("3 members, two changes of the view by one member each", " --views 2 --held --calm", 2829553, true,
+    SESSIONS("3 members, two changes of the view by one member each", " --views 2 --begin-held --calm", 2829553, true,
              " --members 3 --mistake move-orphan"),
     {.subject = NULL},
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const spec_orders[] = {"fifo", "any", NULL};
+const char *const cli_orders[] = {"needed", "fifo", "any", NULL};
 
 /* "dibs: --delay: what is wrong", unless all is fine. */
 static void spec_insist(bool fine, const char *option, const char *wrong)
@@ -106,9 +106,9 @@ static void spec_faults(struct sim_spec *spec, const struct spec_words *w)
     spec->faults.crash_rate = w->crash_rate;
     spec->faults.cut_rate = w->cut_rate;
     spec->faults.leave_rate = w->leave_rate;
-    spec->faults.resumes = w->resume;
+    spec->faults.resumes = w->with_memory;
     spec->faults.detect = w->detect;
-    spec->faults.calm = w->calm;
+    spec->faults.gap = w->gap;
     spec_insist(dist_parse(&spec->faults.absence, w->absence ? w->absence : "50", &wrong), "--absence", line);
     if (w->faults)
         spec_insist(fault_read_script(&spec->faults, w->faults, spec->conf.n, &wrong), "--faults", line);
@@ -141,7 +141,7 @@ struct sim_spec spec_of(const char *algorithm, const struct spec_words *w)
     spec.seed = w->seed;
     spec.precision = w->precision ? spec_precision(w->precision) : 0;
     spec.bound = w->bound;
-    spec.order = w->order == SPEC_NOT_GIVEN ? SIM_AS_NEEDED : w->order == 0 ? SIM_FIFO : SIM_ANY;
+    spec.order = w->order == 0 ? SIM_AS_NEEDED : w->order == 1 ? SIM_FIFO : SIM_ANY;
     spec_insist(delay_parse(&spec.delay, w->delay, spec.conf.n, &wrong), "--delay", line);
     spec_insist(dist_parse(&spec.hold, w->hold, &wrong), "--hold", line);
     spec_load(&spec, w);

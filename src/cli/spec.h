@@ -13,20 +13,17 @@ struct spec_words {
     unsigned order;
     struct cli_list sets;
     const char *faults, *absence;
-    double crash_rate, cut_rate, leave_rate, calm, detect;
-    bool resume;
+    double crash_rate, cut_rate, leave_rate, gap, detect;
+    bool with_memory;
 };
 
-enum { SPEC_NOT_GIVEN = 99 };
 #define SPEC_WARMUP_TENTH UINT64_MAX
 
 #define SPEC_DEFAULTS                                                                                                  \
     {                                                                                                                  \
         .sites = 10, .entries = 100000, .warmup = SPEC_WARMUP_TENTH, .seed = 1, .readers = 0.8, .delay = "const:1",    \
-        .hold = "0.1", .order = SPEC_NOT_GIVEN                                                                         \
+        .hold = "0.1"                                                                                                  \
     }
-
-extern const char *const spec_orders[];
 
 /* Rows of a table of options, for a static struct spec_words w. */
 /* clang-format off */
@@ -61,9 +58,9 @@ extern const char *const spec_orders[];
     {"--delay", CLI_TEXT, &(w).delay, "D", \
      "time that a message takes, in units of time: const:D, uniform:A,B, exp:MEAN, lognormal:MEAN,SIGMA or matrix:FILE " \
      "(default const:1)", 0, 0, NULL}, \
-    {"--order", CLI_CHOICE, &(w).order, "O", \
-     "deliver the messages of a channel in this order (default: FIFO if the algorithm relies on it, any order " \
-     "otherwise)", 0, 0, spec_orders}, \
+    {"--order", CLI_CHOICE, &(w).order, "ORDER", \
+     "deliver the messages of a channel in this order (default needed: FIFO if the algorithm relies on it, any order " \
+     "otherwise)", 0, 0, cli_orders}, \
     {"--bound", CLI_REAL, &(w).bound, "T", \
      "upper bound on message delays, in which the algorithm's timers count (default: the largest delay)", \
      1e-12, 1e12, NULL}, \
@@ -101,9 +98,9 @@ extern const char *const spec_orders[];
      "members that leave, and join again, per unit of time, likewise (default 0)", 1e-12, 1e12, NULL}, \
     {"--absence", CLI_TEXT, &(w).absence, "D", \
      "duration of a crash, partition or absence, a distribution as for --delay (default const:50)", 0, 0, NULL}, \
-    {"--calm", CLI_REAL, &(w).calm, "D", \
+    {"--gap", CLI_REAL, &(w).gap, "D", \
      "least time between the end of a failure and the next failure (default: 50 times --bound)", 1e-12, 1e12, NULL}, \
-    {"--resume", CLI_FLAG, &(w).resume, NULL, \
+    {"--with-memory", CLI_FLAG, &(w).with_memory, NULL, \
      "crashed sites restart with their memory (default: without it)", 0, 0, NULL}, \
     {"--detect", CLI_REAL, &(w).detect, "D", \
      "time from a failure until it is reported to the other sites (default: --bound)", 1e-12, 1e12, NULL}

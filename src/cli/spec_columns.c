@@ -189,12 +189,12 @@ static void columns_absence(const struct sim_spec *s, struct dme_text *text)
         dist_print(&s->faults.absence, text);
 }
 
-static void columns_calm(const struct sim_spec *s, struct dme_text *text)
+static void columns_gap(const struct sim_spec *s, struct dme_text *text)
 {
-    columns_number(text, columns_fails(s) && s->faults.calm > 0, s->faults.calm);
+    columns_number(text, columns_fails(s) && s->faults.gap > 0, s->faults.gap);
 }
 
-static void columns_resume(const struct sim_spec *s, struct dme_text *text)
+static void columns_with_memory(const struct sim_spec *s, struct dme_text *text)
 {
     if (s->faults.crash_rate > 0)
         dme_print(text, "%s", s->faults.resumes ? "yes" : "no");
@@ -232,19 +232,34 @@ static void columns_version(const struct sim_spec *s, struct dme_text *text)
 }
 
 const struct spec_column spec_columns[] = {
-    {"algorithm", false, columns_algorithm}, {"options", false, columns_options},
-    {"sites", true, columns_sites},          {"rule", false, columns_rule},
-    {"load", false, columns_load},           {"rate", true, columns_rate},
-    {"spread", false, columns_spread},       {"burst", false, columns_burst},
-    {"think", false, columns_think},         {"requesters", true, columns_requesters},
-    {"readers", true, columns_readers},      {"popularity", true, columns_popularity},
-    {"delay", false, columns_delay},         {"order", false, columns_order},
-    {"bound", true, columns_bound},          {"hold", false, columns_hold},
-    {"faults", false, columns_faults},       {"crash_rate", true, columns_crash_rate},
-    {"cut_rate", true, columns_cut_rate},    {"leave_rate", true, columns_leave_rate},
-    {"absence", false, columns_absence},     {"calm", true, columns_calm},
-    {"resume", false, columns_resume},       {"detect", true, columns_detect},
-    {"entries", true, columns_entries},      {"warmup", true, columns_warmup},
-    {"precision", true, columns_precision},  {"seed", true, columns_seed},
-    {"version", false, columns_version},     {0},
+    {"algorithm", false, columns_algorithm},
+    {"options", false, columns_options},
+    {"sites", true, columns_sites},
+    {"rule", false, columns_rule},
+    {"load", false, columns_load},
+    {"rate", true, columns_rate},
+    {"spread", false, columns_spread},
+    {"burst", false, columns_burst},
+    {"think", false, columns_think},
+    {"requesters", true, columns_requesters},
+    {"readers", true, columns_readers},
+    {"popularity", true, columns_popularity},
+    {"delay", false, columns_delay},
+    {"order", false, columns_order},
+    {"bound", true, columns_bound},
+    {"hold", false, columns_hold},
+    {"faults", false, columns_faults},
+    {"crash_rate", true, columns_crash_rate},
+    {"cut_rate", true, columns_cut_rate},
+    {"leave_rate", true, columns_leave_rate},
+    {"absence", false, columns_absence},
+    {"gap", true, columns_gap},
+    {"with_memory", false, columns_with_memory},
+    {"detect", true, columns_detect},
+    {"entries", true, columns_entries},
+    {"warmup", true, columns_warmup},
+    {"precision", true, columns_precision},
+    {"seed", true, columns_seed},
+    {"version", false, columns_version},
+    {0},
 };

@@ -24,7 +24,7 @@ struct sweep_axis sweep_axes[SWEEP_AXES] = {
     [SWEEP_CUT_RATE] = {.option = "--cut-rate"},
     [SWEEP_LEAVE_RATE] = {.option = "--leave-rate"},
     [SWEEP_ABSENCE] = {.option = "--absence"},
-    [SWEEP_CALM] = {.option = "--calm"},
+    [SWEEP_GAP] = {.option = "--gap"},
     [SWEEP_DETECT] = {.option = "--detect"},
     [SWEEP_ENTRIES] = {.option = "--entries", .whole = true},
     [SWEEP_WARMUP] = {.option = "--warmup", .whole = true},

@@ -37,7 +37,7 @@ enum sweep_axis_id {
     SWEEP_CUT_RATE,
     SWEEP_LEAVE_RATE,
     SWEEP_ABSENCE,
-    SWEEP_CALM,
+    SWEEP_GAP,
     SWEEP_DETECT,
     SWEEP_ENTRIES,
     SWEEP_WARMUP,

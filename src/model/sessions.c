@@ -371,7 +371,7 @@ static const struct model_mistake sessions_mistakes[] = {
 static const char *sessions_set(struct model_task *t)
 {
     if (t->lease || t->roster || t->observed || t->prompt || t->clocks)
-        return "this model has the options --members, --founders, --views, --held, --calm and --mistake only";
+        return "this model has the options --members, --founders, --views, --begin-held, --calm and --mistake only";
     model_set_bounds(t);
     t->members = t->members ? t->members : t->mistake < 0 ? SESSIONS_MEMBERS : 2;
     t->founders = t->founders ? t->founders : t->members;

@@ -34,7 +34,7 @@ static const struct paper_row banta_simple_rows[] = {
     CHECKS("3 sites, 2 requests each, any order", "banta-preliminary --requests 2", CHECK_HOLDS),
     CLAIM("section 4.5.2, page 39", "the preliminary algorithm starves: a request may chase the token for ever"),
     CHECKS("4 sites, FIFO; found among the runs of few messages",
-           "banta-preliminary --set updates=printed --sites 4 --requests unlimited --order fifo --quiet 2",
+           "banta-preliminary --set updates=printed --sites 4 --requests unlimited --order fifo --in-flight 2",
            CHECK_STARVATION),
     SCENARIO("a chase without end", "banta-preliminary"),
     CLAIM("section 4.6, page 40", "a request is sent to n-1 sites in the worst case before it is queued"),

@@ -38,12 +38,12 @@ static bool sim_fail_goes_on(const struct sim *s)
 static void sim_fail_expect(struct sim *s)
 {
     const struct fault_spec *f = &s->spec->faults;
-    double rate = f->crash_rate + f->cut_rate + f->leave_rate, which, calm = f->calm > 0 ? f->calm : 50 * s->bound;
+    double rate = f->crash_rate + f->cut_rate + f->leave_rate, which, gap = f->gap > 0 ? f->gap : 50 * s->bound;
 
     if (rate <= 0 || !sim_fail_goes_on(s))
         return;
     which = random_unit(&s->failures) * rate;
-    sim_fail_plan(s, s->now + calm + random_exp(&s->failures, 1 / rate),
+    sim_fail_plan(s, s->now + gap + random_exp(&s->failures, 1 / rate),
                   which <= f->crash_rate                 ? WORLD_CRASH
                   : which <= f->crash_rate + f->cut_rate ? WORLD_CUT
                                                          : DME_LEAVE,

@@ -26,7 +26,7 @@ struct fault_spec {
     size_t lines;
     double crash_rate, cut_rate, leave_rate;
     struct dist absence; /* how long a site is down or no member, or the network is cut */
-    double calm;         /* least time until the next failure; 0: fifty times the bound on delays */
+    double gap;          /* least time until the next failure; 0: fifty times the bound on delays */
     bool resumes;        /* with its memory */
     double detect;       /* time to a report; 0: the bound on delays, if there is one, else 1 */
 };
