@@ -44,7 +44,9 @@ literal { gsub(/\\/, "\\e"); put($0); next }
 /^# / { print ".Sh DESCRIPTION"; fresh = 1; next }
 /^## / { end_paragraph(); end_list(); print ".Sh " toupper(substr($0, 4)); fresh = 1; next }
 /^### / { end_paragraph(); end_list(); print ".Ss " substr($0, 5); fresh = 1; next }
-/^$/ { end_paragraph(); end_list(); next }
+/^$/ { end_paragraph(); end_list(); contents = 0; next }
+/^\[[^]]*\]\(#/ { contents = 1 } # a paragraph of links to the sections of the page
+contents { next }
 /^\|---/ { next }
 /^\|/ {
     end_paragraph()
