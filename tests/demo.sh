@@ -37,8 +37,11 @@ grep -q "^    ricart-agrawala  *exclusive .*holds$" "$dir/out" && grep -q "8 mes
     grep -q 'On one that does not, the verdict is' "$dir/out"
 tell $? "algorithms are drawn, checked and broken"
 # Wider may be only what has a path in it, and what a command prints.
-grep -v "$dir\|^      member " "$dir/out" | awk 'length($0) > 80 { print "# " length($0) " columns: " $0; bad = 1 } END { exit bad || NR < 80 }'
+grep -v "$dir\|^      member \|PATH=" "$dir/out" | awk 'length($0) > 80 { print "# " length($0) " columns: " $0; bad = 1 } END { exit bad || NR < 80 }'
 tell $? "it fits 80 columns"
+# What it says last can be typed: the shell finds dibs.
+(cd "$dir" && env PATH=/usr/bin:/bin sh -ec "$(sed -n '/^Go on with$/,$ s/^    \(export .*\|dibs list\)$/\1/p' "$dir/out")") >"$dir/typed" 2>&1 && grep -q '^ricart-agrawala' "$dir/typed"
+tell $? "what it says last can be typed"
 if command -v gnuplot >/dev/null; then
     grep -qF "are drawn in $dir/a place/load.svg" "$dir/out" && grep -q '<svg' "$dir/a place/load.svg" && grep -q 'suzuki-kasami' "$dir/a place/load.svg"
     tell $? "a plot is drawn where it was said"

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "make lab" builds the laboratory alone: its tour begins with the second part. */
 #ifdef DIBS_LAB_ONLY
@@ -260,6 +261,28 @@ static void demo_page(void)
     printf("\n");
 }
 
+/* What to type next; and before that, if the shell does not find dibs, the line that lets it. */
+static void demo_go_on(void)
+{
+    char path[CLI_PATH_MAX], here[CLI_PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+    size_t prefix;
+
+    printf("Go on with\n");
+    if (len > 0 && system("command -v dibs >/dev/null 2>&1") != 0) {
+        path[len] = '\0';
+        *strrchr(path, '/') = '\0';
+        prefix = getcwd(here, sizeof here) ? strlen(here) : 0;
+        if (prefix && strncmp(path, here, prefix) == 0 && path[prefix] == '/')
+            printf("    export PATH=\"$PWD%s:$PATH\"\n", path + prefix);
+        else
+            printf("    export PATH=\"%s:$PATH\"\n", path);
+    }
+    printf("    dibs list\n"
+           "    dibs check maekawa --sites 4\n"
+           "    dibs sim naimi-trehel --sites 100 --closed\n");
+}
+
 int cmd_demo(int argc, char **argv)
 {
     static const char *plot;
@@ -289,9 +312,6 @@ int cmd_demo(int argc, char **argv)
     demo_measure_all();
     fine &= demo_plot(plot);
     demo_page();
-    printf("Go on with\n"
-           "    dibs list\n"
-           "    dibs check maekawa --sites 4\n"
-           "    dibs sim naimi-trehel --sites 100 --closed\n");
+    demo_go_on();
     return fine ? CLI_OK : CLI_FAILED;
 }
