@@ -62,6 +62,13 @@ END
 tell $? "every link of the site resolves, and nothing is loaded from elsewhere: $(tail -n 1 "$dir/out")"
 rm -f "$dir/out"
 
+if [ -e "$(dirname "$DIBS")/dibs-lab.html" ]; then
+    grep -q '<a href="dibs-lab.html">laboratory</a>' "$dir/site/index.html" && grep -q '<a href="index.html">All documents</a>' "$dir/site/dibs-lab.html"
+    tell $? "the site and the page of the laboratory have links to each other"
+else
+    tell 0 "the page of the laboratory # SKIP it is not built"
+fi
+
 # Each algorithm has a page, from "dibs explain", with its costs and a picture.
 "$DIBS" list --format json | python3 -c 'import json, sys; print(*(row["name"] for row in json.load(sys.stdin)), sep="\n")' >"$dir/algorithms"
 while read -r name; do
