@@ -526,8 +526,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     c->ttl_ms = wish->ttl_ms;
     c->priority = wish->priority;
     c->tries = wish->wait_ms == 0;
-    if (wish->value_len)
-        session_set_value(c, wish->value, wish->value_len);
+    session_set_value(c, wish->value, wish->value_len);
     if ((objection = locks_claim(&s->node->locks, c, why))) {
         s->values -= (uint32_t)wish->value_len;
         session_free_claim(s->node, c);
