@@ -11,8 +11,8 @@ if [ "$MODE" != release ]; then
 fi
 
 tests=build/release/tests
-for test in $(grep '^test_' tests/checker.txt | sort -u); do
-    [ -e $tests/$test.o ] || make -s $tests/$test
+grep '^test_' tests/checker.txt | sort -u | while read -r test; do
+    [ -e "$tests/$test.o" ] || make -s "$tests/$test" </dev/null
 done
 
 # The objects of the checker and of what it uses, without that of the planted file.
