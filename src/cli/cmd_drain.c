@@ -7,22 +7,22 @@
 
 enum { DRAIN_PAUSE_MS = 100 };
 
-/* "2 clients hold locks: "backup" (web1:812 backup.sh, user 0, at member ant) and 1 more" */
+/* "2 clients hold locks: "backup" (web1:812 backup.sh, user 0, at member ant) and 1 more"; without the locks that this client may not see */
 static void drain_describe(const struct dibs_reply *r, char *text, size_t size)
 {
     uint64_t count = r->item[0]->number, shown = 0;
     size_t len =
-        (size_t)snprintf(text, size, "%" PRIu64 " client%s: ", count, count == 1 ? " holds a lock" : "s hold locks");
+        (size_t)snprintf(text, size, "%" PRIu64 " client%s", count, count == 1 ? " holds a lock" : "s hold locks");
 
     for (size_t k = 1; k + 1 < r->count && len < size; k += 2)
         if (r->item[k]->text && r->item[k + 1]->text) {
             char name[300];
 
             snprintf(name, sizeof name, "%s", ask_clean(r->item[k]->text));
-            len += (size_t)snprintf(text + len, size - len, "%s\"%s\" (%s)", shown++ ? ", " : "", name,
+            len += (size_t)snprintf(text + len, size - len, "%s\"%s\" (%s)", shown++ ? ", " : ": ", name,
                                     ask_clean(r->item[k + 1]->text));
         }
-    if (count > shown && len < size)
+    if (shown && count > shown && len < size)
         snprintf(text + len, size - len, " and %" PRIu64 " more", count - shown);
 }
 

@@ -311,13 +311,14 @@ static void command_member(struct client *c, const struct resp_request *r)
     resp_simple(&c->out, "OK");
 }
 
-/* How many clients of this member hold locks; then, of some of them, a lock and what the client says of itself. */
+/* How many clients of this member hold locks; then, of some of them, a lock and what the client says of itself. The right `admin` tells
+ * nothing of locks (I34). */
 static void command_drain(struct client *c, const struct resp_request *r)
 {
     enum { SHOWN = 4 };
-    const struct session *s = NULL;
+    const struct session *s = NULL, *shown[SHOWN];
     char text[LOSS_BY_MAX + 1];
-    uint32_t count;
+    uint32_t count, seen = 0;
 
     (void)r;
     if (!permit_admin(c, "DRAIN"))
@@ -325,12 +326,18 @@ static void command_drain(struct client *c, const struct resp_request *r)
     if (c->session->node->drainer != c->session)
         audit_tell(&(struct audit){.what = AUDIT_DRAIN, .session = c->session, .name = "", .text = ""});
     count = drain_go_on(c->session);
-    resp_array(&c->out, 1 + 2 * (count < SHOWN ? count : SHOWN));
-    resp_integer(&c->out, count);
     for (uint32_t k = 0; k < SHOWN && (s = drain_next(c->session->node, s)); k++) {
         const struct claim *claim = RING_OF(s->claims.next, struct claim, in_session);
 
-        session_describe(s, text);
+        if (permit_sees(c, claim->name, claim->name_len, false))
+            shown[seen++] = s;
+    }
+    resp_array(&c->out, 1 + 2 * seen);
+    resp_integer(&c->out, count);
+    for (uint32_t k = 0; k < seen; k++) {
+        const struct claim *claim = RING_OF(shown[k]->claims.next, struct claim, in_session);
+
+        session_describe(shown[k], text);
         resp_string(&c->out, claim->name, claim->name_len);
         resp_text(&c->out, text);
     }

@@ -158,6 +158,12 @@ void many_forget(struct client *c)
     c->many = NULL;
 }
 
+static void many_end(struct client *c)
+{
+    party_promise(c->session, 0);
+    many_forget(c);
+}
+
 /* Releases what has been granted so far. The client has been told of none of it. */
 static void many_release(struct client *c)
 {
@@ -165,7 +171,7 @@ static void many_release(struct client *c)
 
     for (uint32_t k = 0; k < m->granted; k++)
         session_unlock(c->session, m->part[k].name, m->part[k].name_len, m->part[k].fence);
-    many_forget(c);
+    many_end(c);
 }
 
 /* All are held. */
@@ -182,7 +188,7 @@ static void many_finish(struct client *c)
             }
     for (uint32_t k = 0; m->ttl_ms && k < m->count; k++)
         session_renew(c->session, m->part[k].name, m->part[k].name_len, m->part[k].fence, m->ttl_ms);
-    many_forget(c);
+    many_end(c);
 }
 
 /* The next request. */
@@ -206,6 +212,7 @@ static void many_ask(struct client *c)
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
+    party_promise(c->session, m->count - m->granted - 1);
     if ((code = session_lock(c->session, &wish, &why))) {
         many_release(c);
         resp_error(&c->out, code, line);

@@ -96,7 +96,7 @@ bool permit_more(struct client *c, size_t count)
     t = permit_rules(c);
     if (!(l = rights_limit(t, c->session->proved)))
         return true;
-    locks = l->locks && p->locks + p->waiters + count > l->locks;
+    locks = l->locks && p->locks + p->waiters + p->promised + count > l->locks;
     waiters = l->waiters && p->waiters + 1 > l->waiters;
     if (!locks && !waiters)
         return true;
@@ -121,7 +121,7 @@ void permit_token(struct client *c, const struct token_wish *wish, const struct 
     for (size_t k = 0; k < count; k++)
         if (!permit(c, any_of, names[k]))
             return;
-    if (wish->what != TOKEN_ACQUIRE || permit_more(c, count))
+    if (wish->what != TOKEN_ACQUIRE || polls_wait(c->session, wish, names, count) || permit_more(c, count))
         token_ask(c->session, wish, names, count);
 }
 

@@ -39,6 +39,13 @@ void party_count(struct session *s, int waiters, int locks)
     s->party->locks += (uint32_t)locks;
 }
 
+void party_promise(struct session *s, size_t locks)
+{
+    if (s->party)
+        s->party->promised += (uint32_t)locks - s->promised;
+    s->promised = (uint32_t)locks;
+}
+
 void party_disconnect(struct session *s)
 {
     if (s->party)
@@ -53,6 +60,7 @@ void party_leave(struct session *s)
     if (!p)
         return;
     party_count(s, -(s->waiting != NULL), -(int)s->held);
+    p->promised -= s->promised;
     party_disconnect(s);
     s->party = NULL;
     if (--p->sessions)
@@ -70,6 +78,7 @@ void party_join(struct session *s, const char *label)
     s->party = p;
     s->counted = !s->orphan;
     p->connections += s->counted;
+    p->promised += s->promised;
     party_count(s, s->waiting != NULL, (int)s->held);
 }
 

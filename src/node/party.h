@@ -2,20 +2,22 @@
  *
  * A party has a label, which the driver gives it (rights_label): all sessions with the same label are one party. A session
  * without a client, of a token or a kept one, stays with the party of its client. The counts are those of the sessions:
- * locks held, requests that wait, connections. Limits are compared with them (command/permit.h). */
+ * locks held, requests that wait, connections; and, of a command for several locks, those that it will request. Limits are compared with them
+ * (command/permit.h). */
 #ifndef DIBS_NODE_PARTY_H
 #define DIBS_NODE_PARTY_H
 
 #include "base/ring.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PARTIES_TABLE = 256 };
 
 struct party {
     struct ring in_node;
-    uint32_t sessions, connections, locks, waiters;
+    uint32_t sessions, connections, locks, waiters, promised;
     char label[];
 };
 
@@ -37,5 +39,7 @@ void party_disconnect(struct session *s);
 void party_leave(struct session *s);
 /* The session waits for, and holds, this many more. */
 void party_count(struct session *s, int waiters, int locks);
+/* The command that the session executes will request this many locks more, when the present one is granted. */
+void party_promise(struct session *s, size_t locks);
 
 #endif

@@ -288,6 +288,7 @@ static void session_end(struct session *s, enum session_task task)
     s->user = NULL;
     s->orphan = true;
     session_note_holding(s);
+    party_promise(s, 0);
     party_disconnect(s);
     ring_cut(&s->in_confirming);
     if (s->kept) {

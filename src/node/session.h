@@ -83,6 +83,7 @@ struct session {
     enum keep_news keep_news;      /* what it has to be told */
     struct party *party;           /* all sessions of its client; null: not known yet */
     bool counted;                  /* among the connections of its party */
+    uint32_t promised;             /* see party_promise */
     void *user;                    /* the driver's */
     struct client *client;         /* whose connection it is; null: an orphan, or a test of this file */
     bool operates;                 /* its client has proved that it may do what takes an operator; the driver knows */

@@ -48,6 +48,13 @@ static struct keep_session *token_find(const struct node *node, struct keep_id i
     return keep_is_token(e) && keep_value(e) && token_fence(e) ? e : NULL;
 }
 
+bool token_is_key(const struct node *node, const char *name, size_t len)
+{
+    const struct keep_session *e = token_find(node, token_id(name, len));
+
+    return e && keep_value(e)->text[0] != TOKEN_OF_LOCK;
+}
+
 /* The length of the count at the end of a value, with the space before it; or 0. */
 static size_t token_count_len(const char *value, size_t len)
 {
@@ -125,6 +132,7 @@ static void token_go(struct token_op *op);
 static void token_finish(struct token_op *op)
 {
     op->asked_view = 0;
+    party_promise(op->session, 0);
     ring_cut(&op->in_node);
     ring_push(&op->session->node->tokens.done, &op->in_node);
 }
@@ -175,10 +183,13 @@ void token_next(struct token_op *op, bool good)
     } else {
         op->at++;
     }
-    if (op->at == op->count)
+    if (op->at == op->count) {
         token_finish(op);
-    else
-        token_go(op);
+        return;
+    }
+    if (op->wish.what == TOKEN_ACQUIRE)
+        party_promise(op->session, op->count - op->at);
+    token_go(op);
 }
 
 /* The lock is requested, for a session that belongs to the token when it is granted. */
@@ -213,6 +224,7 @@ static void token_claim(struct token_op *op)
         token_finish(op);
         return;
     }
+    party_promise(op->session, op->count - op->at - 1);
     s->serves = op;
     op->claimant = s;
     ring_cut(&op->in_node);
@@ -451,6 +463,8 @@ void token_ask(struct session *s, const struct token_wish *wish, const struct re
     if (count > 1)
         qsort(op->key, count, sizeof op->key[0], token_compare);
     s->asks = op;
+    if (wish->what == TOKEN_ACQUIRE)
+        party_promise(s, count);
     ring_push(&t->open, &op->in_node);
     token_go(op);
 }
@@ -476,6 +490,7 @@ void token_end(struct session *s)
     if (!op)
         return;
     s->asks = NULL;
+    party_promise(s, 0);
     at = &s->node->tokens.table[op->number % TOKEN_PLACES];
     while (*at != op)
         at = &(*at)->next;

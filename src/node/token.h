@@ -133,10 +133,16 @@ struct keep_id token_id(const char *name, size_t len);
 uint32_t token_count(const char *value, size_t len);
 
 /* ---- For commands. */
+/* Is there a lock of this name that commands of Redis have made, as far as this member knows? */
+bool token_is_key(const struct node *node, const char *name, size_t len);
 /* Begins an operation on these names, for a client that waits for nothing. The answer comes as an event (node_next). The
  * token is copied. */
 void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count);
 void token_end(struct session *s); /* if there is one */
+
+/* Does this member wait for the lock in the place of this client already, as it has polled for it? Then it takes no more locks to ask
+ * again. */
+bool polls_wait(const struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count);
 
 /* ---- token_polls.c, for token.c and node.c. */
 /* The operation has failed: its client may ask again. */

@@ -7,6 +7,7 @@
 #include "token.h"
 
 #include "base/memory.h"
+#include "protocol/resp.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -28,17 +29,21 @@ static uint64_t poll_end_ms(const struct token_poll *p)
     return p->asked_ms + (p->every_ms ? 2 * p->every_ms + POLL_LATE_MS : POLL_MS);
 }
 
-static struct token_poll *poll_find(const struct node *node, const struct token_op *op)
+/* The token is behind its sort. */
+static bool poll_is(const struct token_poll *p, struct keep_id id, char sort, const char *token, size_t len)
+{
+    return p->id.low == id.low && p->id.high == id.high && p->value_len == 1 + len && p->value[0] == sort &&
+           memcmp(p->value + 1, token, len) == 0;
+}
+
+static struct token_poll *poll_find(const struct node *node, struct keep_id id, char sort, const char *token,
+                                    size_t len)
 {
     const struct ring *polls = &node->tokens.polls;
 
-    for (struct ring *r = polls->next; r != polls; r = r->next) {
-        struct token_poll *p = RING_OF(r, struct token_poll, in_node);
-
-        if (p->id.low == op->key[0].id.low && p->id.high == op->key[0].id.high && p->value_len == op->wish.token_len &&
-            memcmp(p->value, op->wish.token, p->value_len) == 0)
-            return p;
-    }
+    for (struct ring *r = polls->next; r != polls; r = r->next)
+        if (poll_is(RING_OF(r, struct token_poll, in_node), id, sort, token, len))
+            return RING_OF(r, struct token_poll, in_node);
     return NULL;
 }
 
@@ -57,9 +62,26 @@ static void poll_end(struct node *node, struct token_poll *p)
 }
 
 /* Only a library of Redis polls, for one lock. */
-static bool poll_may(const struct token_op *op)
+static bool poll_may(const struct token_wish *wish, size_t count)
 {
-    return op->wish.what == TOKEN_ACQUIRE && op->wish.sort != TOKEN_OF_LOCK && !op->wish.wait_ms && op->count == 1;
+    return wish->what == TOKEN_ACQUIRE && wish->sort != TOKEN_OF_LOCK && !wish->wait_ms && count == 1;
+}
+
+/* What the client of this operation polls for; or null. */
+static struct token_poll *poll_of(const struct token_op *op)
+{
+    return poll_may(&op->wish, op->count) ? poll_find(op->session->node, op->key[0].id, op->wish.token[0],
+                                                      op->wish.token + 1, op->wish.token_len - 1)
+                                          : NULL;
+}
+
+bool polls_wait(const struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count)
+{
+    const struct token_poll *p = poll_may(wish, count) ? poll_find(s->node, token_id(names[0].at, names[0].len),
+                                                                   (char)wish->sort, wish->token, wish->token_len)
+                                                       : NULL;
+
+    return p && p->claimant && p->claimant->party == s->party;
 }
 
 /* This member waits for the lock in the client's place. */
@@ -90,9 +112,9 @@ void polls_note(struct token_op *op)
 {
     struct node *node = op->session->node;
     struct tokens *t = &node->tokens;
-    struct token_poll *p = poll_may(op) ? poll_find(node, op) : NULL;
+    struct token_poll *p = poll_of(op);
 
-    if (!poll_may(op))
+    if (!poll_may(&op->wish, op->count))
         return;
     if (p) {
         p->every_ms = node->now_ms - p->asked_ms + 1;
@@ -117,7 +139,7 @@ void polls_note(struct token_op *op)
 struct session *polls_take(struct token_op *op, bool *waits)
 {
     struct node *node = op->session->node;
-    struct token_poll *p = poll_may(op) ? poll_find(node, op) : NULL;
+    struct token_poll *p = poll_of(op);
     struct session *s = p ? p->claimant : NULL;
 
     *waits = s && (s->waiting->state != CLAIM_HELD || node_state(node) != NODE_GRANTS);
