@@ -416,6 +416,8 @@ static void mistakes_are_named(void **state)
 
 static void redis_libraries_make_locks_by_set(void **state)
 {
+    char fence[64];
+
     (void)state;
     start();
     assert_string_equal(ask(0, "SET x t NX PX 10000"), "+OK ");
@@ -431,8 +433,13 @@ static void redis_libraries_make_locks_by_set(void **state)
     assert_string_equal(ask(1, "GET x"), "$1 v ");
     assert_string_equal(ask(1, "SET x w XX KEEPTTL"), "+OK ");
     assert_string_equal(ask(1, "PTTL x"), ":5000 ");
-    assert_int_equal(strncmp(ask(1, "GET x:fence"), "$", 1), 0);
+    snprintf(fence, sizeof fence, "%s", ask(1, "GET x:fence"));
+    assert_true(strncmp(fence, "$", 1) == 0 && strcmp(fence, "$-1 ") != 0);
     assert_string_equal(ask(1, "GET y:fence"), "$-1 ");
+    assert_string_equal(ask(0, "SET x:fence u NX PX 60000"), "+OK "); /* a lock may be called so */
+    assert_string_equal(ask(1, "GET x:fence"), "$1 u ");
+    assert_string_equal(ask(1, "DEL x:fence"), ":1 ");
+    assert_string_equal(ask(1, "GET x:fence"), fence);
     exclude(1);
     assert_string_equal(ask(1, "GET x"), "$1 w ");
     assert_string_equal(ask(1, "DEL x y"), ":1 ");

@@ -120,7 +120,8 @@ void command_get(struct client *c, const struct resp_request *r)
     static const char suffix[] = ":fence";
     struct resp_word name = r->word[1];
     size_t len = sizeof suffix - 1;
-    bool fence = name.len > len && memcmp(name.at + name.len - len, suffix, len) == 0;
+    bool fence = name.len > len && memcmp(name.at + name.len - len, suffix, len) == 0 &&
+                 !token_is_key(c->session->node, name.at, name.len);
 
     if (fence)
         name.len -= len;
