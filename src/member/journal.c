@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 enum { IDENTITY = 1, INCARNATION, VOTE, ENTRY, TRUNCATE, SNAPSHOT };
-enum { HEAD = 4 + 4 + 4 /* the length, its complement, the checksum */, ADDED_MAX = 1 << 18 };
+enum { HEAD = 4 + 4 + 4 /* the length, its complement, the checksum */, ADDED_MAX = 1 << 18, SECTOR = 512 };
 
 /* ------------------------------------------------------------------------------------------------ what is remembered */
 
@@ -202,18 +202,49 @@ static bool journal_replay(struct journal *j, struct unpack *u)
     return !u->wrong;
 }
 
-/* Is this an incomplete record, as a crash leaves it: the beginning of a record, or zeros where the rest should be? */
-static bool journal_is_torn(const uint8_t *at, size_t len)
+/* Is the head of a record, at this place of the file, in a sector that a crash has kept from the disk? Then there are zeros up to the end of
+ * the sector. */
+static bool journal_has_lost_head(const uint8_t *bytes, size_t at, size_t len)
 {
-    struct unpack u = {.at = at, .end = at + len};
-    uint64_t size = unpack_number(&u, 4), not_size = unpack_number(&u, 4), sum = unpack_number(&u, 4);
-    size_t left = (size_t)(u.end - u.at), zeros = 0;
+    for (size_t end = at; end < at + HEAD && end < len;) {
+        size_t from = end;
 
-    while (zeros < len && at[zeros] == 0)
-        zeros++;
-    if (u.wrong || zeros == len)
+        end = from - from % SECTOR + SECTOR < len ? from - from % SECTOR + SECTOR : len;
+        while (from < end && bytes[from] == 0)
+            from++;
+        if (from == end)
+            return true;
+    }
+    return false;
+}
+
+/* Is there a whole record behind this place? */
+static bool journal_goes_on(const uint8_t *bytes, size_t at, size_t len)
+{
+    while (++at + HEAD < len) {
+        struct unpack u = {.at = bytes + at, .end = bytes + len};
+        uint64_t size = unpack_number(&u, 4), not_size = unpack_number(&u, 4), sum = unpack_number(&u, 4);
+
+        if (not_size == (uint32_t)~size && size && size <= (size_t)(u.end - u.at) &&
+            (uint32_t)XXH3_64bits(u.at, size) == sum)
+            return true;
+    }
+    return false;
+}
+
+/* Is this an incomplete record, as a crash leaves it: the beginning of a record, or zeros in the place of sectors of it? The disk gets the
+ * sectors of a record in any order. */
+static bool journal_is_torn(const uint8_t *bytes, size_t at, size_t len)
+{
+    struct unpack u = {.at = bytes + at, .end = bytes + len};
+    uint64_t size = unpack_number(&u, 4), not_size = unpack_number(&u, 4), sum = unpack_number(&u, 4);
+    size_t left = (size_t)(u.end - u.at);
+
+    if (u.wrong)
         return true;
-    return not_size == (uint32_t)~size && (left < size || (left == size && (uint32_t)XXH3_64bits(u.at, size) != sum));
+    if (not_size == (uint32_t)~size)
+        return left < size || (left == size && (uint32_t)XXH3_64bits(u.at, size) != sum);
+    return journal_has_lost_head(bytes, at, len) && !journal_goes_on(bytes, at, len);
 }
 
 const char *journal_open(struct journal *j, const struct disk *disk, const uint8_t *bytes, size_t len)
@@ -223,7 +254,7 @@ const char *journal_open(struct journal *j, const struct disk *disk, const uint8
         struct unpack u = {.at = bytes + at, .end = bytes + len};
         uint64_t size, not_size, sum;
 
-        if (journal_is_torn(u.at, len - at))
+        if (journal_is_torn(bytes, at, len))
             len = at;
         if (at == len)
             break;

@@ -7,8 +7,8 @@
  * finish it later. `made` counts the records, `durable` those that the disk is known to have. The caller must not make
  * anything visible outside that depends on a record that is not durable (agree.h).
  *
- * A record is its length, a checksum, its type and its body. A crash may leave the last record incomplete. No write of
- * it was confirmed, so it is cut off. Any other record that cannot be read is damage, and the journal is refused: a
+ * A record is its length, a checksum, its type and its body. A crash may leave the last record incomplete: its end, or some of the
+ * sectors in which it is, may be missing. No write of it was confirmed, so it is cut off. Any other record that cannot be read is damage, and the journal is refused: a
  * member that has forgotten its vote must not vote.
  *
  * The journal is rewritten, atomically, when a snapshot is taken or when ADDED_MAX bytes have been added. So it stays
@@ -28,7 +28,8 @@ enum disk_status {
     DISK_WRITING  /* it follows all writes before it; the driver will call journal_written when it is done */
 };
 
-/* The file. The disk copies the bytes if it needs them for longer than the call. */
+/* The file. The disk copies the bytes if it needs them for longer than the call. After a crash it has the first of the writes, each as a
+ * whole, and perhaps a part of the next one, if that is added. */
 struct disk {
     void *user;
     enum disk_status (*append)(void *user, const uint8_t *bytes, size_t len);

@@ -1,5 +1,6 @@
 /* machine.c - processes of a soak, and the disks under them. A disk keeps what was written; a process that crashes in
- * the middle of a write leaves a part of it. Some disks take their time now and then, while their processes go on. */
+ * the middle of a write leaves a part of it: some of its sectors, in any order, and zeros in the place of others. Some disks take their time now
+ * and then, while their processes go on. */
 #include "world.h"
 
 #include "alg/list.h"
@@ -37,6 +38,24 @@ static void machine_put(struct soak_machine *m, const uint8_t *bytes, size_t len
         memcpy(bytes_add(&next, len), bytes, len);
     bytes_free(&m->disk);
     m->disk = next;
+}
+
+/* The process crashes in the middle of this write: the file ends somewhere in it, and some of its sectors did not get to the disk. */
+static void machine_spoil(struct soak_machine *m, const uint8_t *bytes, size_t len)
+{
+    enum { SECTOR = 512 };
+    size_t from = bytes_len(&m->disk), left = world_below(m->world, len);
+    uint8_t *at = left ? bytes_add(&m->disk, left) : NULL;
+    uint64_t dice = m->world->now_us + from; /* what is lost changes nothing else in the run */
+
+    for (size_t k = 0, part; k < left; k += part) {
+        part = SECTOR - (from + k) % SECTOR;
+        part = part < left - k ? part : left - k;
+        if (world_random(&dice) % 4)
+            memcpy(at + k, bytes + k, part);
+        else
+            memset(at + k, 0, part);
+    }
 }
 
 /* When a write that begins now is finished, if the disk needs this time for one. Writes that come while the disk is busy
@@ -83,11 +102,11 @@ static enum disk_status machine_write(struct soak_machine *m, const uint8_t *byt
     if (!ring_empty(&m->writes) || (w->mix.slow && !w->calm && !m->opens))
         return machine_write_later(m, bytes, len, anew);
     m->opens = false;
-    if (!anew && w->mix.torn && !w->calm && world_below(w, w->mix.torn) == 0) {
-        len = world_below(w, len);
-        m->doomed = true;
-    }
-    machine_put(m, bytes, len, anew);
+    m->doomed = !anew && w->mix.torn && !w->calm && world_below(w, w->mix.torn) == 0;
+    if (m->doomed)
+        machine_spoil(m, bytes, len);
+    else
+        machine_put(m, bytes, len, anew);
     return DISK_WRITTEN;
 }
 
@@ -119,15 +138,12 @@ static void machine_tear_writes(struct soak_machine *m)
     bool torn = m->world->mix.amnesia;
 
     while ((write = machine_take_write(m))) {
-        size_t len = write->len;
-
         if (!torn && world_below(m->world, 2)) {
             torn = true;
-            len = write->anew ? 0 : world_below(m->world, len);
-            if (len)
-                machine_put(m, write->bytes, len, false);
+            if (!write->anew)
+                machine_spoil(m, write->bytes, write->len);
         } else if (!torn) {
-            machine_put(m, write->bytes, len, write->anew);
+            machine_put(m, write->bytes, write->len, write->anew);
         }
         free(write);
     }
