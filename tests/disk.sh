@@ -45,6 +45,17 @@ if ! disk_does cat delay_enter=5000000; then
     exit 0
 fi
 
+# ---------------------------------------------------------------------------------------------------------- a new directory
+
+strace -f -y -qq -o "$dir/made" -e trace=fsync "$DIBS" serve --name ant --members "ant=127.0.0.1:$((base + 7)),bee=127.0.0.1:$((base + 8))" \
+    --socket "$dir/made.socket" --data "$dir/one/two" 2>"$dir/made.log" &
+started="$started $!"
+until_true grep -q "fsync([0-9]*<$dir/one/two>)" "$dir/made"
+grep -q "fsync([0-9]*<$dir>)" "$dir/made" && grep -q "fsync([0-9]*<$dir/one>)" "$dir/made"
+tell $? "a data directory that is made stays there after a crash: the directories above it are synced"
+pkill -TERM -P $! # the daemon; strace ends with it
+wait $!
+
 # -------------------------------------------------------------------------------------------------------------- a slow disk
 
 # shellcheck disable=SC2016 # expanded by the inner shell

@@ -1,16 +1,16 @@
-/* disk.c - see disk.h. fdatasync makes added records durable. A new file is made durable by its own sync, an atomic
- * rename and a sync of the directory.
+/* disk.c - see disk.h. fdatasync makes an added record durable. A new file is made durable by its own sync, an atomic
+ * rename and a sync of the directory. Before a sync, the system may write what was added in any order. So of several records that wait for
+ * the disk, a crash could leave the last and not the first, which would look like damage (member/journal.h): they are written as a new file.
  *
  * Another user with write permission for the directory could make the daemon write elsewhere, or take its journal away.
  * So the directory must belong to the daemon's user or root, no other user may have write permission, and symbolic
  * links are not followed. */
 #include "disk.h"
 
-#include "base/pack.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -57,21 +57,13 @@ static bool disk_write_anew(struct disk_file *d, const uint8_t *bytes, size_t le
     return true;
 }
 
-/* Writes the batch. One sync after the last of several added records makes all of them durable. */
-static bool disk_write_batch(struct disk_file *d)
+/* Returns 0, or the error. */
+static int disk_write_durably(struct disk_file *d, const uint8_t *bytes, size_t len, bool anew)
 {
-    struct unpack u = {.at = d->batch.at + d->batch.start, .end = d->batch.at + d->batch.end};
-    bool good = true, dirty = false;
-
-    while (good && u.at < u.end) {
-        bool anew = unpack_number(&u, 1);
-        size_t len = unpack_number(&u, 8);
-
-        good = anew ? disk_write_anew(d, u.at, len) : disk_write(d->file, u.at, len);
-        dirty = !anew;
-        u.at += len;
-    }
-    return good && (!dirty || fdatasync(d->file) == 0);
+    errno = 0;
+    if (anew ? disk_write_anew(d, bytes, len) : disk_write(d->file, bytes, len) && fdatasync(d->file) == 0)
+        return 0;
+    return errno ? errno : EIO;
 }
 
 /* Runs in the thread. */
@@ -80,8 +72,15 @@ static void disk_work(uv_work_t *work)
     struct disk_file *d = work->data;
     uint64_t begin_ms = disk_now_ms();
 
-    d->error = disk_write_batch(d) ? 0 : errno;
+    d->error = disk_write_durably(d, d->batch.at + d->batch.start, bytes_len(&d->batch), d->batch_anew);
     d->took_ms = disk_now_ms() - begin_ms;
+}
+
+static void disk_copy(struct bytes *to, const uint8_t *bytes, size_t len)
+{
+    bytes_free(to);
+    if (len)
+        memcpy(bytes_add(to, len), bytes, len);
 }
 
 static void disk_begin(struct disk_file *d);
@@ -103,10 +102,14 @@ static void disk_done(uv_work_t *work, int status)
 static void disk_begin(struct disk_file *d)
 {
     assert(!d->busy && d->waiting_records);
+    d->batch_anew = d->waiting_anew;
+    if (d->batch_anew)
+        disk_copy(&d->waiting, d->whole.at + d->whole.start, bytes_len(&d->whole));
     d->batch = d->waiting;
     d->records = d->waiting_records;
     d->waiting = (struct bytes){0};
     d->waiting_records = 0;
+    d->waiting_anew = false;
     d->busy = true;
     d->work.data = d;
     uv_queue_work(d->loop, &d->work, disk_work, disk_done);
@@ -114,21 +117,25 @@ static void disk_begin(struct disk_file *d)
 
 static enum disk_status disk_write_now(struct disk_file *d, const uint8_t *bytes, size_t len, bool anew)
 {
-    if (anew ? disk_write_anew(d, bytes, len) : disk_write(d->file, bytes, len) && fdatasync(d->file) == 0)
+    int error = disk_write_durably(d, bytes, len, anew);
+
+    if (!error)
         return DISK_WRITTEN;
-    d->on_written(d->user, 0, 0, errno);
+    d->on_written(d->user, 0, 0, error);
     return DISK_FAILED;
 }
 
 static enum disk_status disk_put(struct disk_file *d, const uint8_t *bytes, size_t len, bool anew)
 {
-    uint8_t *at;
-
+    if (anew)
+        disk_copy(&d->whole, bytes, len);
+    else if (len)
+        memcpy(bytes_add(&d->whole, len), bytes, len);
     if (!d->loop)
         return disk_write_now(d, bytes, len, anew);
-    at = pack_number(pack_number(bytes_add(&d->waiting, 1 + 8 + len), anew, 1), len, 8);
-    if (len)
-        memcpy(at, bytes, len);
+    d->waiting_anew = anew || d->waiting_records;
+    if (!d->waiting_anew)
+        disk_copy(&d->waiting, bytes, len);
     d->waiting_records++;
     if (!d->busy)
         disk_begin(d);
@@ -145,6 +152,21 @@ static enum disk_status disk_replace(void *user, const uint8_t *bytes, size_t le
     return disk_put(user, bytes, len, true);
 }
 
+/* Makes durable that there is such a directory. */
+static bool disk_sync_parent(const char *path)
+{
+    char parent[4096];
+    int fd;
+    bool good;
+
+    snprintf(parent, sizeof parent, "%s", path);
+    fd = open(dirname(parent), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    good = fd < 0 ? errno == EACCES : fsync(fd) == 0; /* not every user that may write there may open it */
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
 /* Makes the directory and those above it. Symbolic links in the path above it are followed. */
 static int disk_make_dir(const char *dir)
 {
@@ -156,10 +178,12 @@ static int disk_make_dir(const char *dir)
         path[len - 1] = '\0'; /* without it, a symbolic link in this place would be followed */
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(path, 0755); /* if this fails, the last mkdir fails, too */
+        if (mkdir(path, 0755) == 0 && !disk_sync_parent(path)) /* if mkdir fails, the last one fails, too */
+            return -1;
         *slash = '/';
     }
-    mkdir(path, 0700);
+    if (mkdir(path, 0700) == 0 && !disk_sync_parent(path))
+        return -1;
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
@@ -209,7 +233,10 @@ static bool disk_take(struct disk_file *d, const char *dir, const char **wrong)
     if (d->lock < 0 || *wrong)
         return false;
     d->file = disk_open_file(d, d->name, O_RDWR | O_APPEND);
-    return d->file >= 0 && !(*wrong = disk_objects(d->file, false)) && disk_read(d) && fsync(d->dir) == 0;
+    if (d->file < 0 || (*wrong = disk_objects(d->file, false)) || !disk_read(d) || fsync(d->dir) != 0)
+        return false;
+    disk_copy(&d->whole, d->content.at + d->content.start, bytes_len(&d->content));
+    return true;
 }
 
 bool disk_open(struct disk_file *d, const char *dir, const char *name, struct dme_text *why)
@@ -239,6 +266,7 @@ void disk_close(struct disk_file *d)
 {
     assert(!d->busy);
     bytes_free(&d->content);
+    bytes_free(&d->whole);
     bytes_free(&d->batch);
     bytes_free(&d->waiting);
     for (unsigned k = 0; k < 3; k++) {
