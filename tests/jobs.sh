@@ -318,6 +318,14 @@ alone
 until_true is_ready dog
 ! "$DIBS" holders stale --socket "$dir/dog" | grep -q .
 tell $? "nor is a file that others can read"
+end TERM dog
+cp "$dir/copy" "$dir/dog.sessions"
+chmod 600 "$dir/dog.sessions"
+"$DIBS" serve --name dog --members "dog=127.0.0.1:$((base + 14)),elk=127.0.0.1:$((base + 15))" --socket "$dir/dog" --data "$dir/dog.data" 2>>"$dir/dog.log" &
+started="$started $!"
+echo $! >"$dir/dog.pid"
+until_true grep -q "kept sessions in .* are lost: this daemon is a member of a cluster now" "$dir/dog.log" && [ ! -e "$dir/dog.sessions" ]
+tell $? "what it leaves is for the next process only: a member of a cluster, whose clients are granted the locks, removes it"
 
 # ---- A cluster is upgraded, one daemon after the other, under a job, a request that waits, a lock of a token and one of a Redis client.
 python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import redis.lock' 2>/dev/null && echo "$p" && break; done)

@@ -2,7 +2,8 @@
  * (node/handover.h), as a file beside its socket: SOCKET.sessions.
  *
  * The process that ends writes it before it closes the socket. The next one reads it when it has the socket, or the lock on
- * its journal, and removes it before it uses it: so at most one process uses it, and once. The file has the secrets of the
+ * its journal, and removes it before it uses it: so at most one process uses it, and once. A next one that is a member of a cluster
+ * removes it, and does not use it: its clients may be granted what the sessions held, so a later process must not. The file has the secrets of the
  * sessions. It is the owner's alone (0600), is never followed through a symbolic link, and appears under its name as a
  * whole. A file that does not look like that is not used. It need not survive a crash of the machine, so it is not synced:
  * what was written in another boot is of no use. */
@@ -101,7 +102,7 @@ static const char *handover_get(int fd, struct bytes *b)
     return wrong ? wrong : len < 0 ? strerror(errno) : NULL;
 }
 
-void serve_take_over(struct serve *s, uint64_t now_ms)
+void serve_take_over(struct serve *s, bool alone, uint64_t now_ms)
 {
     char path[PATH_ROOM], boot[HANDOVER_BOOT_MAX + 1];
     struct bytes b = {0};
@@ -114,7 +115,7 @@ void serve_take_over(struct serve *s, uint64_t now_ms)
     if (fd < 0 && errno == ENOENT)
         return;
     handover_boot(boot);
-    wrong = fd < 0 ? strerror(errno) : handover_get(fd, &b);
+    wrong = !alone ? "this daemon is a member of a cluster now" : fd < 0 ? strerror(errno) : handover_get(fd, &b);
     if (unlink(path) != 0 && !wrong)
         wrong = "it cannot be removed, and must not be used twice";
     if (!wrong)

@@ -529,8 +529,8 @@ static bool serve_join_cluster(struct serve *s, const struct view *roster)
     s->disk = (struct disk_file){.user = s, .on_written = serve_written};
     opened = disk_open(&s->disk, s->conf->data, s->node.conf.name, &why);
 
-    if (opened && s->conf->n == 1)
-        serve_take_over(s, serve_now_ms());
+    if (opened)
+        serve_take_over(s, s->conf->n == 1, serve_now_ms());
     if (!opened || !node_agree(&s->node, &s->disk.disk, s->disk.content.at, bytes_len(&s->disk.content), roster,
                                s->conf->join, serve_now_ms(), &why)) {
         serve_fail(s, "%s", line);
@@ -587,7 +587,7 @@ static bool serve_begin_alone(struct serve *s)
         return true;
     serve_roster(s->conf, &roster);
     s->node.now_ms = serve_now_ms(); /* the age of the view begins here */
-    serve_take_over(s, s->node.now_ms);
+    serve_take_over(s, true, s->node.now_ms);
     roster.number = roster.member[0].incarnation = 1;
     node_install(&s->node, &roster);
     return true;

@@ -205,9 +205,9 @@ bool serve_is_dead(pid_t process);
 bool serve_identify(struct client *c, const struct stream *stream, pid_t *process);
 
 /* handover_file.c: a daemon alone ends in order, and keeps its kept sessions for its next process; and takes over those of its
- * last one, before its first view. */
+ * last one, before its first view. One that is not alone removes what there is. */
 void serve_hand_over(struct serve *s);
-void serve_take_over(struct serve *s, uint64_t now_ms);
+void serve_take_over(struct serve *s, bool alone, uint64_t now_ms);
 
 /* notify.c: sends a message to the service manager that has started the daemon, if it expects messages. */
 void notify_manager(const char *format, ...) __attribute__((format(printf, 1, 2)));
