@@ -90,7 +90,6 @@ static void session_free(struct session *s)
     slab_free(s);
 }
 
-/* How many claims it has. */
 static uint32_t session_claims(const struct session *s)
 {
     return s->held + (s->waiting != NULL);
