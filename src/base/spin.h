@@ -1,7 +1,7 @@
 /* spin.h - to look again for a moment, before going to sleep.
  *
- * To be woken takes longer than a lock takes to be granted: some microseconds at best, and often fifty in a virtual machine
- * whose processor has halted. So both ends of a connection, when they have nothing to do, first look for SPIN_US whether
+ * To be woken takes longer than a lock takes to be granted: some microseconds at best, and often a hundred in a virtual
+ * machine whose processor has halted. So both ends of a connection, when they have nothing to do, first look for SPIN_US whether
  * something has come. They yield at every look, so that a processor that others want is theirs; and they learn whether it
  * pays: after a spell in vain the next one is left out, then the next three, and so on up to SPIN_SKIP_MAX, until one is not
  * in vain. So a daemon or a client with little to do sleeps, as it should. */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { SPIN_US = 50, SPIN_SKIP_MAX = 63 };
+enum { SPIN_US = 150, SPIN_SKIP_MAX = 63 };
 
 /* All zeroes: hopeful. */
 struct spin {
