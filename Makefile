@@ -41,8 +41,11 @@ ifneq ($(LIBRAFT),)
 endif
 # dibs itself has libuv and libraft in it, where their archives are installed: `dibs lock` would spend a tenth of its time on
 # loading them. (libraft may be linked so: its licence has an exception for that.)
+# libm is loaded when it is needed (src/cli/late_math.c), unless the compiler calls more functions of it than that file has. All symbols of
+# the C library are bound when the program begins: else its guard, a copy of it, would bind its own again.
 archive = $(firstword $(filter /%,$(foreach name,$(1),$(shell $(CC) -print-file-name=$(name)))) $(2))
-DIBS_LDLIBS := $(or $(LIBRAFT),$(call archive,libraft.a,-lraft)) $(call archive,libuv_a.a libuv.a,-luv) -lm
+DIBS_LDLIBS := $(or $(LIBRAFT),$(call archive,libraft.a,-lraft)) $(call archive,libuv_a.a libuv.a,-luv) \
+    -Wl,--push-state,--as-needed -lc -lm -Wl,--pop-state
 
 PURE := $(wildcard src/core/*.c src/alg/*.c)
 BASE := $(wildcard src/base/*.c)
@@ -50,7 +53,7 @@ LAB := $(BASE) $(wildcard src/lab/*.c src/sim/*.c src/check/*.c src/paper/*.c)
 NODE := $(wildcard $(patsubst %,src/%/*.c,link member model lock protocol rights relay node command step soak wrap))
 SERVICE := $(wildcard src/serve/*.c src/tls/*.c)
 CLIENT := $(wildcard src/client/*.c src/tls/*.c)
-CLI := $(filter-out src/cli/main.c,$(wildcard src/cli/*.c))
+CLI := $(filter-out src/cli/main.c src/cli/late_math.c,$(wildcard src/cli/*.c))
 # What of it runs in a web page: no threads, no mmap, no terminal.
 PAGE := $(filter-out src/base/pool.c src/base/slab.c src/check/parallel.c src/check/fingerprint.c src/check/prints.c src/check/view.c \
     src/paper/%,$(PURE) $(LAB)) $(wildcard src/page/*.c) \
@@ -66,8 +69,8 @@ PAGE_SOURCES := $(filter-out %.c %.h,$(wildcard src/page/*)) $(wildcard tests/sc
     install install-program install-lab install-service install-library install-dev
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
-$(B)/dibs: $(call obj,$(sort src/cli/main.c $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(DIBS_LDLIBS)
+$(B)/dibs: $(call obj,$(sort src/cli/main.c $(if $(filter release,$(MODE)),src/cli/late_math.c) $(CLI) $(LAB) $(NODE) $(SERVICE) $(CLIENT))) $(B)/libdme.a
+	$(CC) $(LDFLAGS) -Wl,-z,now -o $@ $^ $(DIBS_LDLIBS)
 
 # The pure part, alone: what the checker checks, the simulator counts and the service runs.
 $(B)/libdme.a: $(call obj,$(PURE))

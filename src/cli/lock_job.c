@@ -266,7 +266,6 @@ static void guard_be(struct job *j, const int *alive)
     j->held_ms = lock_now_ms();
     if (j->wrap.background == WRAP_END)
         j->wrap.background = WRAP_WAIT;
-    lock_set_environment(j->run);
     child = vfork(); /* no page is copied for a process that runs another program at once */
     if (child == 0)
         job_exec(j, self);
@@ -550,6 +549,7 @@ static int job_start(struct job *j)
         return job_cannot_start(errno == ENOENT ? "nothing tells which processes it starts; /proc has to be mounted"
                                                 : strerror(errno));
     j->keeper = getpid();
+    lock_set_environment(j->run); /* not in the guard, in which each page that it touches would be mapped again */
     if ((j->guard = fork()) < 0)
         return job_cannot_start(strerror(errno));
     j->news = news[j->guard == 0];

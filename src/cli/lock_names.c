@@ -9,6 +9,8 @@
  *                 the name, which has no control characters. */
 #include "lock.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -150,33 +152,33 @@ static void names_set_fences(const char *all)
 
 void lock_set_environment(const struct lock_run *run)
 {
+    enum { FENCE_MAX = 24 };
     const char *outer = getenv("DIBS_LOCKS");
-    char *names = NULL, *all = NULL, fence[24];
-    size_t size;
-    FILE *to = open_memstream(&names, &size);
+    size_t names_size = 1, all_size = outer ? strlen(outer) + 2 : 1, names_len = 0, all_len = 0;
+    char *names, *all, fence[FENCE_MAX];
 
-    for (size_t k = 0; to && k < run->count; k++)
-        fprintf(to, "%s%s", k ? "\n" : "", run->part[k].name);
-    if (to)
-        fclose(to);
-    to = open_memstream(&all, &size);
-    if (to && outer && *outer)
-        fprintf(to, "%s\n", outer);
-    for (size_t k = 0; to && k < run->count; k++)
-        fprintf(to, "%s%" PRIu64 " %s", k ? "\n" : "", run->part[k].fence, run->part[k].name);
-    if (to)
-        fclose(to);
+    for (size_t k = 0; k < run->count; k++) {
+        names_size += strlen(run->part[k].name) + 1;
+        all_size += strlen(run->part[k].name) + 1 + FENCE_MAX;
+    }
+    names = mem_new(names_size);
+    all = mem_new(all_size);
+    if (outer && *outer)
+        all_len = (size_t)snprintf(all, all_size, "%s\n", outer);
+    for (size_t k = 0; k < run->count; k++) {
+        names_len +=
+            (size_t)snprintf(names + names_len, names_size - names_len, "%s%s", k ? "\n" : "", run->part[k].name);
+        all_len += (size_t)snprintf(all + all_len, all_size - all_len, "%s%" PRIu64 " %s", k ? "\n" : "",
+                                    run->part[k].fence, run->part[k].name);
+    }
     snprintf(fence, sizeof fence, "%" PRIu64, run->part[0].fence);
     if (run->count == 1)
         setenv("DIBS_FENCE", fence, 1);
     else
         unsetenv("DIBS_FENCE");
-    if (names)
-        setenv("DIBS_LOCK", names, 1);
-    if (all) {
-        setenv("DIBS_LOCKS", all, 1);
-        names_set_fences(all);
-    }
+    setenv("DIBS_LOCK", names, 1);
+    setenv("DIBS_LOCKS", all, 1);
+    names_set_fences(all);
     free(names);
     free(all);
 }
