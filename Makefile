@@ -223,6 +223,7 @@ bench-short: $(B)/dibs $(B)/bench/memory $(RIVALS)
 	SHORT=1 bench/service $(B)/dibs
 	bench/calls
 	bench/views $(B)/dibs 2000
+	bench/compare 1 $(B) $(B)
 	KILLS=1 CUTS=1 bench/failures $(B)/dibs
 	bench/restart $(B)/dibs 1
 	SHORT=1 bench/agents $(B)/dibs 3
