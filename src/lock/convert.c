@@ -300,6 +300,8 @@ const char *convert_hear(struct locks *l, struct lock *lock, uint32_t from, cons
 
 /* ---------------------------------------------------------------------------------------------------------- invariants */
 
+/* A site that is inside alone keeps all others out, so nothing is at stake before it leaves. It raises the bar at once nevertheless, unless
+ * the lock is frozen: then it does nothing. */
 const char *convert_check(const struct locks *l, const struct lock *lock)
 {
     const struct lock_convert *v = lock->convert;
@@ -311,8 +313,10 @@ const char *convert_check(const struct locks *l, const struct lock *lock)
         (!site || site->held != 1 || v->alone->mode != LOCK_ALONE || v->alone->site != 0 || v->raised != BAR_ALL ||
          v->unheard || !convert_is_inside(site, LOCK_SHARED)))
         return "I37: a client has upgraded a lock, and others may share it";
-    if (site && !lock->slots && lock->view == l->number && convert_is_between(site) && l->open &&
-        (!v || v->raised != BAR_WRITERS || (v->unheard && site->node->phase != DME_INSIDE)))
+    if (!site || lock->slots || lock->view != l->number || !convert_is_between(site) || !l->open)
+        return NULL;
+    if (site->node->phase == DME_INSIDE ? !lock->frozen && (!v || v->raised != BAR_WRITERS)
+                                        : !v || v->raised != BAR_WRITERS || v->unheard)
         return "I37: a client has downgraded a lock, and others may write";
     return NULL;
 }
