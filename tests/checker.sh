@@ -15,15 +15,8 @@ grep '^test_' tests/checker.txt | sort -u | while read -r test; do
     [ -e "$tests/$test.o" ] || make -s "$tests/$test" </dev/null
 done
 
-# The objects of the checker and of what it uses, without that of the planted file.
-checker_objects() { # FILE
-    program_objects | grep -E '^build/release/src/(check|lab|base)/' | grep -vx "build/release/${1%.c}.o"
-}
-
 test_fails() { # FILE SED TEST
-    # shellcheck disable=SC2046 # a list of words
-    plant_object "$1" "$2" -O1 && ${CC:-cc} -pthread -o "$dir/test" "$tests/$3.o" $(checker_objects "$1") \
-        "$dir/planted.o" build/release/libdme.a -lcmocka -lm || return 1
+    plant_object "$1" "$2" -O1 && link_planted "$dir/test" "$tests/$3.o" -lcmocka || return 1
     ! timeout 60 "$dir/test" >"$dir/said" 2>&1
 }
 

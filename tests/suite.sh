@@ -61,15 +61,6 @@ rejects() { # LINE ARGUMENT...
     rm -f "$dir/out" "$dir/err"
 }
 
-# The objects of the program without those of the pure library: the ones whose source is still there, as an older build may
-# have left others.
-program_objects() {
-    find build/release/src -name '*.o' ! -path '*/core/*' ! -path '*/alg/*' | while read -r object; do
-        source=${object#build/release/}
-        [ ! -e "${source%.o}.c" ] || echo "$object"
-    done
-}
-
 # Where headers are. The third is there if ./run has unpacked libraft, since the system has another one.
 includes="-Isrc -Iinclude -isystem build/libraft/usr/include"
 
@@ -87,13 +78,19 @@ plant_object() { # FILE SED FLAG...
         -c -o "$dir/planted.o" "$dir/planted.c"
 }
 
-# The program with it, $dir/dibs. The real object of the file is left out; of the pure library, a name that the program finds in
-# the planted one is not looked up any more.
-plant() { # FILE SED
+# Links a program with it. parts.a or libdme.a has the real object of the file, too. The linker leaves that out, since the planted one
+# comes first and has all its names.
+link_planted() { # PROGRAM OBJECT-OR-LIBRARY...
+    linked=$1
+    shift
     # shellcheck disable=SC2046,SC2086 # lists of words
-    plant_object "$1" "$2" -O2 &&
-        ${CC:-cc} -pthread -o "$dir/dibs" $(program_objects | grep -vx "build/release/${1%.c}.o") "$dir/planted.o" \
-            build/release/libdme.a $LDLIBS
+    ${CC:-cc} -pthread $(command -v ld.lld >/dev/null && echo -fuse-ld=lld) -Wl,-S -o "$linked" "$dir/planted.o" "$@" \
+        build/release/parts.a build/release/libdme.a $LDLIBS
+}
+
+# The program with it, $dir/dibs.
+plant() { # FILE SED
+    plant_object "$1" "$2" -O1 && link_planted "$dir/dibs" build/release/src/cli/main.o
 }
 
 # Runs COMMAND NAME FILE SED WORD... for each block of stdin: a comment, of which the last line is the name; the file; sed lines; a

@@ -17,10 +17,7 @@ version=$(sed -n 's/^ *LINK_VERSION = \([0-9]*\),$/\1/p' src/link/link.h)
 build() { # PROGRAM SED FLAG...: of src/node/node.c, and all other objects as they are
     program=$1
     shift
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    plant_object src/node/node.c "$@" -O2 &&
-        ${CC:-cc} -pthread -o "$dir/$program" $(program_objects | grep -vx build/release/src/node/node.o) "$dir/planted.o" \
-            build/release/libdme.a $LDLIBS
+    plant_object src/node/node.c "$@" -O2 && link_planted "$dir/$program" build/release/src/cli/main.o
 }
 build next "s/^#define NODE_VERSION LINK_VERSION/#define NODE_VERSION (LINK_VERSION + 1)/" &&
     build later "s/^#define NODE_VERSION LINK_VERSION/#define NODE_VERSION (LINK_VERSION + 2)/"
