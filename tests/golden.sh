@@ -12,7 +12,7 @@
 #     slow             not under sanitizers, where lines of many states are left out anyway
 cd "$(dirname "$0")/.." || exit 2
 
-few=20000 # states: longer lines are left out under sanitizers
+few=4000 # states: longer lines are left out under sanitizers
 
 figure() { # KEY: its value in the JSON on stdin
     sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"
