@@ -1,39 +1,19 @@
 /* Rights of clients on which the members agree (member/settings.h, node/rules.h): their bytes, what holds for clients that are connected when a
  * view has others, and what is shown of them.
  * Invariants: I34, I35. */
-#include "test.h"
+#include "agreed.h"
 
-#include "alg/list.h"
-#include "cluster.h"
 #include "command/permit.h"
 #include "node/rules.h"
-#include "step/invariants.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { MEMBERS = 3, CLIENTS = 6 };
-
-static const char *const member_names[] = {"ant", "bee", "cat"};
-
-static struct node node[MEMBERS];
-static struct cluster cluster;
-static struct cluster_client client[CLIENTS];
 
 /* ---------------------------------------------------------------------------------------------------------------- views */
 
 static struct view members_view(uint64_t number, const char *rights, uint64_t set)
 {
-    struct view v;
-    char address[24];
+    struct view v = view_of(MEMBERS, number);
 
-    view_begin(&v);
-    for (uint32_t k = 0; k < MEMBERS; k++) {
-        snprintf(address, sizeof address, "10.0.0.%u:1", k);
-        view_add(&v, member_names[k], address, VIEW_MEMBER);
-        v.member[k].incarnation = k + 1;
-    }
-    v.number = number;
     if (set) {
         v.rights.set = set;
         v.rights.file = !rights;
@@ -91,52 +71,7 @@ static void install(uint64_t number, const char *rights)
 {
     struct view v = members_view(number, rights, number);
 
-    for (uint32_t k = 0; k < MEMBERS; k++) {
-        node_install(&node[k], &v);
-        cluster_tell(&cluster, k, (struct node_input){.type = NODE_TIME});
-    }
-    cluster_settle(&cluster);
-    for (uint32_t k = 0; k < MEMBERS; k++) {
-        assert_true(node_is_open(&node[k]));
-        assert_null(node_check(&node[k]));
-    }
-}
-
-static uint64_t random_number(void *user)
-{
-    static uint64_t x = 0x123456789abcdef;
-
-    (void)user;
-    return x = x * 6364136223846793005 + 1442695040888963407;
-}
-
-static int start(void **state)
-{
-    struct node_conf conf = {.summary = "same",
-                             .algorithm = alg_find("central"),
-                             .slots_algorithm = alg_find("central"),
-                             .find_algorithm = alg_find,
-                             .algorithms = 1,
-                             .random = random_number,
-                             .told = cluster_told};
-
-    (void)state;
-    cluster = (struct cluster){.n = MEMBERS, .node = node};
-    memset(client, 0, sizeof client);
-    for (uint32_t k = 0; k < MEMBERS; k++)
-        members_start(&node[k], conf, member_names, MEMBERS, k);
-    cluster_connect_all(&cluster);
-    cluster_settle(&cluster);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    for (unsigned k = 0; k < CLIENTS; k++)
-        bytes_free(&client[k].heard);
-    cluster_end(&cluster);
-    return 0;
+    install_everywhere(&v);
 }
 
 /* Client k comes to member k % 3, with this key; null: it is an operator. */

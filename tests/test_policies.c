@@ -1,24 +1,12 @@
 /* Policies on which the members agree (lock/policy.h, member/settings.h, node/policies.h): their text, their bytes, and what happens to
  * locks in use when a view has others.
  * Invariants: I16, I23, I24. */
-#include "test.h"
+#include "agreed.h"
 
-#include "alg/list.h"
-#include "cluster.h"
 #include "lock/policy.h"
 #include "node/policies.h"
-#include "step/invariants.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { MEMBERS = 3, CLIENTS = 6 };
-
-static const char *const member_names[] = {"ant", "bee", "cat"};
-
-static struct node node[MEMBERS];
-static struct cluster cluster;
-static struct cluster_client client[CLIENTS];
 
 /* --------------------------------------------------------------------------------------------------------------- text */
 
@@ -98,16 +86,8 @@ static void only_lines_that_can_be_shown_are_policies(void **state)
 
 static struct view members_view(uint32_t n, uint64_t number, const char *policies, uint64_t set)
 {
-    struct view v;
-    char address[24];
+    struct view v = view_of(n, number);
 
-    view_begin(&v);
-    for (uint32_t k = 0; k < n; k++) {
-        snprintf(address, sizeof address, "10.0.0.%u:1", k);
-        view_add(&v, member_names[k], address, VIEW_MEMBER);
-        v.member[k].incarnation = k + 1;
-    }
-    v.number = number;
     if (policies) {
         struct bytes text = {0};
 
@@ -166,44 +146,7 @@ static void install(uint64_t number, const char *policies)
 {
     struct view v = members_view(MEMBERS, number, policies, number);
 
-    for (uint32_t k = 0; k < MEMBERS; k++) {
-        node_install(&node[k], &v);
-        cluster_tell(&cluster, k, (struct node_input){.type = NODE_TIME});
-    }
-    cluster_settle(&cluster);
-    for (uint32_t k = 0; k < MEMBERS; k++) {
-        assert_true(node_is_open(&node[k]));
-        assert_null(node_check(&node[k]));
-    }
-}
-
-static int start(void **state)
-{
-    struct node_conf conf = {.summary = "same",
-                             .algorithm = alg_find("singhal-heuristic"),
-                             .slots_algorithm = alg_find("central"),
-                             .find_algorithm = alg_find,
-                             .algorithms = alg_digest(),
-                             .told = cluster_told};
-
-    (void)state;
-    conf.algorithm = alg_find("central"); /* it knows groups and sharing */
-    cluster = (struct cluster){.n = MEMBERS, .node = node};
-    memset(client, 0, sizeof client);
-    for (uint32_t k = 0; k < MEMBERS; k++)
-        members_start(&node[k], conf, member_names, MEMBERS, k);
-    cluster_connect_all(&cluster);
-    cluster_settle(&cluster);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    for (unsigned k = 0; k < CLIENTS; k++)
-        bytes_free(&client[k].heard);
-    cluster_end(&cluster);
-    return 0;
+    install_everywhere(&v);
 }
 
 /* Client k asks at member k % 3. What it hears, if anything, when all has arrived. */
