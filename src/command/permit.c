@@ -206,6 +206,16 @@ bool permit_meet(struct client *c, struct rights_who *who)
     return false;
 }
 
+bool permit_relay(struct client *c, const struct rights_who *agent)
+{
+    struct rights_who *who = rights_copy(agent);
+
+    c->session->remote = c->session->relayed = true;
+    who->operates = who->certified = who->has_user = false;
+    who->groups = 0;
+    return permit_meet(c, who);
+}
+
 bool permit_has_logins(const struct client *c)
 {
     return permit_rules(c) && permit_rules(c)->logins && c->session->node->conf.login;

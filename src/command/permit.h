@@ -42,6 +42,9 @@ bool permit_has_logins(const struct client *c);
 /* MAY who right [name]. */
 void command_may(struct client *c, const struct resp_request *r);
 
+/* The driver knows that an agent which has proved this, or (null) nothing, has opened the channel of this client. The client is what the agent is, but never an
+ * operator, nor a user of the member's machine. As permit_meet. */
+bool permit_relay(struct client *c, const struct rights_who *agent);
 /* The driver knows more about the client, which owns `who` from now on. Returns false, with an error for the client, if it has too
  * many connections. */
 bool permit_meet(struct client *c, struct rights_who *who);

@@ -136,7 +136,6 @@ static const char *relay_is_full(struct serve *s)
 static void relay_open(struct relay *r, const struct mux_event *e)
 {
     struct relay_channel *ch = slab_new(sizeof *ch);
-    struct rights_who *who = rights_copy(r->who);
     const char *full;
 
     ch->user.carry_out = relay_do;
@@ -146,19 +145,16 @@ static void relay_open(struct relay *r, const struct mux_event *e)
     e->channel->user = ch;
     r->serve->node.stats.connections[1]++;
     ch->client = client_open(&r->serve->node, ch);
-    ch->client->session->remote = ch->client->session->relayed = true;
     ch->client->agent = mem_new(sizeof r->name);
     memcpy(ch->client->agent, r->name, sizeof r->name);
     ch->client->agent_ms = r->since_ms;
     relay_name(r, e, ch->client->session);
-    who->operates = who->certified = who->has_user = false;
-    who->groups = 0;
     full = relay_is_full(r->serve);
     if (full) {
         resp_error(&ch->client->out, "BUSY", full);
         ch->client->closing = true;
     }
-    if (!permit_meet(ch->client, who) || full)
+    if (!permit_relay(ch->client, r->who) || full)
         serve_tell_in_turn(r->serve,
                            (struct node_input){.type = NODE_CLIENT_ROOM, .client = ch->client}); /* it is told */
 }
