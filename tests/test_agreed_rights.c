@@ -268,6 +268,41 @@ static void a_kept_session_that_waits_is_refused_when_its_turn_comes(void **stat
         assert_int_equal(node[k].keep.records, 0);
 }
 
+/* The owner's answer comes when the rights have changed. */
+static void a_token_that_asks_again_for_its_lock_is_refused_and_keeps_it(void **state)
+{
+    (void)state;
+    come(0, "ci");
+    come(1, "ci");
+    assert_says(say(0, "LOCK x TOKEN t TTL 100000"), "*2 ");
+    cluster_say(&cluster, &client[1], "LOCK x TOKEN t TTL 100000\r\n");
+    assert_int_equal(client[1].events, 0);
+    install(2, "allow any watch *\n");
+    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_says(say(0, "RENEW x TOKEN t TTL 100000"), "-NOPERM ");
+    assert_says(say(0, "UNLOCK x TOKEN t"), "-NOPERM ");
+    install(3, NULL);
+    assert_says(say(0, "RENEW x TOKEN t TTL 100000"), "+OK");
+}
+
+/* It counts while the session has no client, and when it has one again. */
+static void the_limit_counts_what_a_resumed_session_holds(void **state)
+{
+    (void)state;
+    install(2, "allow any lock,watch *\nlimit key:ci locks=1\n");
+    come(0, "ci");
+    keep(0);
+    assert_says(say(0, "LOCK x"), "*2 ");
+    cluster_go(&cluster, &client[0], false);
+    come(3, "ci");
+    assert_says(say(3, "LOCK y"), "-BUSY "); /* the session without a client counts */
+    come(0, "ci");
+    assert_says(resume(0, id), "RESUMED $1 x ");
+    assert_says(say(3, "LOCK y"), "-BUSY ");
+    assert_says(say(0, "UNLOCK x"), "+OK");
+    assert_says(say(3, "LOCK y"), "*2 ");
+}
+
 static void a_session_with_rules_is_resumed_by_its_own_client_only(void **state)
 {
     char bound[33];
@@ -408,6 +443,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_from_before_the_first_rules_is_resumed, start, stop),
         cmocka_unit_test_setup_teardown(a_kept_session_that_waits_is_refused_when_its_turn_comes, start, stop),
         cmocka_unit_test_setup_teardown(a_session_with_rules_is_resumed_by_its_own_client_only, start, stop),
+        cmocka_unit_test_setup_teardown(a_token_that_asks_again_for_its_lock_is_refused_and_keeps_it, start, stop),
+        cmocka_unit_test_setup_teardown(the_limit_counts_what_a_resumed_session_holds, start, stop),
         cmocka_unit_test_setup_teardown(hashes_are_for_clients_with_the_right_admin, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_would_lose_the_right_admin_has_to_say_so_twice, start, stop),
         cmocka_unit_test_setup_teardown(a_build_that_cannot_use_them_does_not_install_the_view, start, stop),

@@ -167,6 +167,16 @@ static void token_undo(struct token_op *op)
     op->good = 0;
 }
 
+/* The client has waited, and the rights may have changed meanwhile. */
+static bool token_is_allowed(const struct token_op *op)
+{
+    bool allowed = true;
+
+    for (size_t k = 0; op->ruled != op->session->node->rules.version && k < op->count; k++)
+        allowed &= rules_allow(op->session, RIGHT_LOCK, op->key[k].name, op->key[k].name_len);
+    return allowed;
+}
+
 void token_next(struct token_op *op, bool good)
 {
     assert(op->at < op->count);
@@ -182,6 +192,10 @@ void token_next(struct token_op *op, bool good)
         op->at = op->count;
     } else {
         op->at++;
+    }
+    if (op->at == op->count && op->wish.what == TOKEN_ACQUIRE && op->good && !token_is_allowed(op)) {
+        token_fail(op, "NOPERM", "the rights have changed"); /* what the token has owned before it keeps */
+        return;
     }
     if (op->at == op->count) {
         token_finish(op);
@@ -516,16 +530,6 @@ void token_gone(struct session *s)
         token_fail(
             op, "LOST",
             "an operator took the lock away, or this member was excluded, before all members knew of it; ask again");
-}
-
-/* The client has waited, and the rights may have changed meanwhile. */
-static bool token_is_allowed(const struct token_op *op)
-{
-    bool allowed = true;
-
-    for (size_t k = 0; op->ruled != op->session->node->rules.version && k < op->count; k++)
-        allowed &= rules_allow(op->session, RIGHT_LOCK, op->key[k].name, op->key[k].name_len);
-    return allowed;
 }
 
 bool token_hear_outcome(struct claim *c)

@@ -13,7 +13,9 @@
  *   admin         change the members, drain a member, ask what others may do; and change the rights on which the members agree, so a client
  *                 with it can give itself every other
  *
- * What a client holds it may always release, extend and confirm: the grant was the decision.
+ * What a client holds it may always release, extend and confirm: the grant was the decision. A kept session that a client resumes holds what it held.
+ * But a lock that a token owns is held by no client. Each operation with the token takes `lock`: when that is taken away from the client, it can
+ * neither extend nor release the lock, which ends with its TTL.
  *
  * A *rule* is "allow WHO RIGHTS PATTERN". The first rule whose subject the client is, and whose pattern matches the name,
  * decides: the client has the rights of that rule for that name, and no others. The right `none` makes a rule that refuses.
