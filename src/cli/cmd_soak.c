@@ -20,8 +20,8 @@ static double soak_now(void)
 static const char *const focuses[] = {"all",     "squeeze",  "reborn", "sharing", "slots",  "disks",  "alone",
                                       "kept",    "resume",   "hoards", "roster",  "moves",  "redis",  "several",
                                       "outage",  "hasty",    "lease",  "leaders", "config", "exiles", "agents",
-                                      "upgrade", "versions", "kinds",  NULL};
-_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_KINDS + 2, "a case has a name");
+                                      "upgrade", "versions", "kinds",  "rights",  NULL};
+_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_RIGHTS + 2, "a case has a name");
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
@@ -76,8 +76,8 @@ int cmd_soak(int argc, char **argv)
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
          "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume, hoards, "
-         "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade, versions or "
-         "kinds "
+         "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade, versions, "
+         "kinds or rights "
          "(default: all, drawn for each seed)",
          0, 0, focuses},
         {"--no-faults", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},

@@ -196,6 +196,8 @@ int clients_find_name(const char *text, size_t len)
 
 void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct node_event *e)
 {
+    if (e->keep == KEEP_RESUMED)
+        allowed_resumed(w, x);
     if (e->keep)
         return;
     if (e->token) {
@@ -218,13 +220,13 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
     if (e->state == CLAIM_UPGRADED) {
         w->report->grants++;
         x->mode = LOCK_ALONE;
-        allowed_check_grant(w, i, x);
+        allowed_check_grant(w, i, x, x->name, x->mode);
         clients_check_fence(w, x, e->fence);
     }
     if (e->state == CLAIM_HELD) {
         w->report->grants++;
         kinds_told(x, e);
-        allowed_check_grant(w, i, x);
+        allowed_check_grant(w, i, x, x->name, x->mode);
         clients_check_fence(w, x, e->fence);
         kept_check_grant(w, x);
         clients_check_overtaking(w, x);
@@ -468,18 +470,22 @@ void clients_evict(struct world *w, uint32_t i)
 {
     int number = w->mix.slots ? 3 : (int)world_below(w, SOAK_NAMES);
     struct soak_machine *m = &w->machine[i];
+    struct client *asks = m->operates;
     char line[64];
 
-    w->history[number].evicted_us = w->now_us;
-    world_trace(w, "an operator at %s takes %s away", m->name, clients_names[number]);
+    if (w->mix.rights && world_below(w, 2)) {
+        asks = allowed_steal(w, i, number);
+    } else {
+        w->history[number].evicted_us = w->now_us;
+        world_trace(w, "an operator at %s takes %s away", m->name, clients_names[number]);
+        if (!asks)
+            asks = m->operates = client_open(&m->node, NULL);
+        asks->session->operates = true;
+    }
     snprintf(line, sizeof line, "FORCE-UNLOCK %s\n", clients_names[number]);
-    if (!m->operates)
-        m->operates = client_open(&m->node, NULL);
-    m->operates->session->operates = true;
-    world_deliver(
-        w, i,
-        (struct node_input){
-            .type = NODE_CLIENT_BYTES, .client = m->operates, .bytes = (const uint8_t *)line, .len = strlen(line)});
+    world_deliver(w, i,
+                  (struct node_input){
+                      .type = NODE_CLIENT_BYTES, .client = asks, .bytes = (const uint8_t *)line, .len = strlen(line)});
 }
 
 bool clients_may_be_evicted(const struct world *w, int name, uint64_t since_us)

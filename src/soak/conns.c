@@ -28,7 +28,7 @@ int conns_open(struct world *w, uint32_t k)
             relays_open(w, x);
         else
             x->end = client_open(node, x);
-        allowed_meet(w, x);
+        allowed_meet(w, x); /* a client of an agent is met when its channel comes */
         return (int)at;
     }
     return -1;
@@ -103,6 +103,7 @@ void conns_ran(struct world *w, struct soak_conn *x, const struct claim *asked)
 
     if (asked)
         clients_asked(w, x, asked);
+    allowed_ran(w, x, asked);
     several_look(w, x, false);
     name = clients_names[x->name];
     x->holds = x->holds && session_holds(x->end->session, name, strlen(name), 0);

@@ -115,7 +115,7 @@ void faults_draw(struct world *w)
     *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
     if (w->conf->focus && w->conf->focus != SOAK_RESUME && w->conf->focus != SOAK_REDIS &&
         w->conf->focus != SOAK_SEVERAL && w->conf->focus != SOAK_LEADERS && w->conf->focus != SOAK_AGENTS &&
-        w->conf->focus != SOAK_VERSIONS && w->conf->focus != SOAK_UPGRADE) {
+        w->conf->focus != SOAK_VERSIONS && w->conf->focus != SOAK_UPGRADE && w->conf->focus != SOAK_RIGHTS) {
         faults_draw_focus(w);
     } else if (w->conf->rolling) {
         rolling_draw(w);
@@ -189,6 +189,8 @@ void faults_draw(struct world *w)
     m->disorder = m->several && w->conf->seed % 2;
     m->urgent = m->kinds || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 2);
     m->tokens = m->redis || ((!w->conf->focus || m->kinds) && !w->conf->rolling && w->conf->seed % 4 == 3);
+    if (w->conf->focus == SOAK_RIGHTS)
+        allowed_draw_mix(w);
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",
@@ -674,7 +676,7 @@ void faults_happen(struct world *w)
         faults_standstill(w);
     if (w->mix.outage)
         faults_outage(w);
-    if (w->mix.config || w->mix.policies)
+    if (w->mix.config || w->mix.policies || w->mix.rights)
         operators_happen(w);
     if (w->conf->focus == SOAK_EXILES)
         faults_exile(w);

@@ -27,19 +27,28 @@ struct soak_kept {
     bool detached; /* it has said so, and believes in nothing until it has resumed */
     bool excused;
     uint32_t keep_ms;
+    uint32_t key;         /* of the client that has begun the session (allowed.c) */
     uint64_t attached_us; /* then its session had a connection, for sure */
     uint64_t lapses_us;   /* the TTL of its lock is not over before; UINT64_MAX: it has none */
 };
 
-static bool kept_parse_id(const char *text, struct keep_id *id)
+/* The id that a client was told. */
+static struct keep_id kept_shown(const char *text)
 {
+    struct keep_id id;
     char half[17] = "";
 
     memcpy(half, text, 16);
-    id->high = strtoull(half, NULL, 16);
+    id.high = strtoull(half, NULL, 16);
     memcpy(half, text + 16, 16);
-    id->low = strtoull(half, NULL, 16);
-    return true;
+    id.low = strtoull(half, NULL, 16);
+    return id;
+}
+
+/* That under which members know the session. */
+static struct keep_id kept_id(const struct world *w, const struct soak_kept *q)
+{
+    return allowed_session(w, q->key, kept_shown(q->id));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- checks */
@@ -58,11 +67,10 @@ bool kept_find_move(const struct world *w, uint32_t *owner, uint32_t *next)
     for (uint32_t k = 0; k < w->clients; k++)
         for (uint32_t i = 0; i < w->n && w->client[k].kept; i++) {
             const struct node *node = &w->machine[i].node;
-            const struct keep_session *e;
-            struct keep_id id;
+            const struct keep_session *e = w->machine[i].runs && w->client[k].kept->known
+                                               ? keep_find(&node->keep, kept_id(w, w->client[k].kept))
+                                               : NULL;
 
-            kept_parse_id(w->client[k].kept->id, &id);
-            e = w->machine[i].runs && w->client[k].kept->known ? keep_find(&node->keep, id) : NULL;
             for (uint32_t j = 0; e && e->session && e->moves_to && j < w->n; j++)
                 if (w->machine[j].runs &&
                     view_find(&node->view, e->moves_to) ==
@@ -78,10 +86,7 @@ bool kept_find_move(const struct world *w, uint32_t *owner, uint32_t *next)
 /* Does this process know that the session holds something? */
 static bool kept_knows(const struct world *w, uint32_t i, const struct soak_kept *q)
 {
-    struct keep_id id;
-
-    kept_parse_id(q->id, &id);
-    return kept_is_in_view(w, i, &w->newest) && keep_knows(&w->machine[i].node, id);
+    return kept_is_in_view(w, i, &w->newest) && keep_knows(&w->machine[i].node, kept_id(w, q));
 }
 
 /* A daemon is about to tell a client that it is granted a lock. */
@@ -406,7 +411,7 @@ void kept_leave(struct world *w, uint32_t i)
 
         if (!x || x->machine != i || !x->end || !x->end->session->kept || !c->kept->known)
             continue;
-        kept_parse_id(c->kept->id, &id);
+        id = kept_id(w, c->kept);
         if (x->end->session->kept->id.high == id.high && x->end->session->kept->id.low == id.low)
             c->kept->attached_us = w->now_us;
     }
@@ -463,18 +468,17 @@ bool kept_encumbers(const struct world *w, const char *name)
     return false;
 }
 
-bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence)
+bool kept_holds(const struct world *w, uint32_t k, const char *id, const char *name, uint64_t fence)
 {
-    struct keep_id parsed;
+    struct keep_id known = allowed_session(w, allowed_key(w, k), kept_shown(id));
 
-    kept_parse_id(id, &parsed);
     for (uint32_t i = 0; i < w->n; i++)
         if (kept_is_in_view(w, i, &w->newest) && w->machine[i].node.locks.open) {
             const struct lock *lock = locks_find(&w->machine[i].node.locks, name, strlen(name));
 
             for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
                 if (c->state == CLAIM_HELD && c->fence == fence && c->session->kept &&
-                    c->session->kept->id.high == parsed.high && c->session->kept->id.low == parsed.low)
+                    c->session->kept->id.high == known.high && c->session->kept->id.low == known.low)
                     return true;
         }
     return false;
@@ -552,7 +556,9 @@ static bool kept_steal(struct world *w, uint32_t k)
     if (other == c || !other->kept || !other->kept->known || !other->holds || c->holds)
         return false;
     world_trace(w, "client %u takes the session of client %u", k, (uint32_t)(other - w->client));
-    other->kept->shared = true;
+    /* With another key it is refused, and the other client loses nothing. */
+    if (!allowed_is_foreign(w, k, other->kept->key, kept_shown(other->kept->id)))
+        other->kept->shared = true;
     *c->kept = *other->kept;
     c->kept->expects = true;
     c->name = other->name;
@@ -649,6 +655,7 @@ void kept_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const 
 
     if (a->to == SOAK_TO_KEEP && r->kind == '$') {
         memcpy(c->kept->id, r->word[0].at, 32);
+        c->kept->key = allowed_key(w, k);
         c->kept->known = true;
         c->waits = false;
         kept_attached(c, a);

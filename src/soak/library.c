@@ -137,6 +137,13 @@ static void library_check_none(struct world *w, uint32_t k, int code)
                        clients_names[name]);
 }
 
+/* Is this why a client without the right is refused? If the connection ends before the program has taken the result, the library tells that instead. */
+static bool library_tells_of_rights(const char *message)
+{
+    return strstr(message, "has not the right") || strstr(message, ", by the limit in ") ||
+           strcmp(message, "the daemon has ended the connection") == 0;
+}
+
 /* The library has told that a lock is granted, or several are, or why not. */
 static void library_hear_result(struct world *w, uint32_t k, int code)
 {
@@ -146,8 +153,7 @@ static void library_hear_result(struct world *w, uint32_t k, int code)
 
     if (code == DIBS_WAITING)
         return;
-    if ((code == DIBS_REFUSED || code == DIBS_MISUSE) &&
-        !(w->mix.rights && strstr(l->belief.message, "has not the right")))
+    if ((code == DIBS_REFUSED || code == DIBS_MISUSE) && !(w->mix.rights && library_tells_of_rights(l->belief.message)))
         world_fail(w, "client %u is told by libdibs: %s", k, l->belief.message);
     world_trace(w, "client %u asked libdibs for %s%s: %s", k, clients_names[l->wanted],
                 wants & (wants - 1) ? " and others" : "", dibs_text(code));
@@ -198,7 +204,7 @@ static void library_hear_loss(struct world *w, uint32_t k, const struct belief_n
     struct soak_library *l = c->library;
 
     if (*l->id && library_now_ms(w, k) < l->belief.kept_ms && !w->mix.wild_clocks &&
-        strstr(news->why, "there was no connection") && kept_holds(w, l->id, news->name, news->fence))
+        strstr(news->why, "there was no connection") && kept_holds(w, k, l->id, news->name, news->fence))
         world_fail(w, "client %u is told by libdibs that it has lost %s, which its session holds", k, news->name);
     for (int name = 0; name < SOAK_NAMES; name++)
         if (strcmp(clients_names[name], news->name) == 0) {

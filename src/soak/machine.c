@@ -179,7 +179,7 @@ static void machine_told(void *user, struct client *c, const struct node_event *
         world_fail(m->world, "a client is told about its kept session, which %s has forgotten", m->name);
     if (c == m->world->hoard[i].end)
         hoards_hear(m->world, i, event);
-    else if (c == m->operates)
+    else if (c == m->operates || c == m->steals)
         clients_tell_operator(m->world, event);
     else if (c == m->twin)
         tokens_told_twin(m->world, i, event->token);
@@ -195,6 +195,14 @@ static void machine_ran(void *user, struct client *c, const struct claim *asked)
 
     if (!m->doomed && client_user(c))
         conns_ran(m->world, client_user(c), asked);
+}
+
+static void machine_audit(void *user, const struct audit *a)
+{
+    struct soak_machine *m = user;
+
+    if (!m->doomed)
+        allowed_audit(m->world, (uint32_t)(m - m->world->machine), a);
 }
 
 /* The first machine runs a daemon alone: without members, agreement or lease. */
@@ -242,37 +250,39 @@ void machine_start(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     m->led_ms = m->drops = m->stills = m->view = m->incarnation = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
-    node_init(&m->node, &(struct node_conf){
-                            .name = m->name,
-                            .summary = w->mix.config                  ? "soak, lease 1000 ms"
-                                       : w->lease_ms == SOAK_LEASE_MS ? "soak"
-                                                                      : "soak, with a short lease",
-                            .version = w->conf->focus == SOAK_VERSIONS ? LINK_VERSION + (unsigned)world_below(w, 2) : 0,
-                            .algorithm = w->algorithm,
-                            .slots_algorithm = w->slots_algorithm,
-                            .find_algorithm = alg_find,
-                            .algorithms = alg_digest(),
-                            .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_FEW : 0),
-                            .piece = machine_is_slow(w, i) ? w->mix.piece : 0,
-                            .recent = w->mix.piece,
-                            .digest_bits = w->mix.piece,
-                            .lease_ms = w->alone ? 0 : w->lease_ms,
-                            .deadlock_ms = w->mix.several ? SOAK_DEADLOCK_MS : 0,
-                            .join_ms = 5 * SOAK_LEASE_MS,
-                            /* Some calendars are of no use: then the journal has to know. */
-                            .incarnation = w->alone                            ? 1
-                                           : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
-                                                                               : 0,
-                            .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
-                            .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
-                            .patient = w->mix.patient >> i & 1,
-                            .unsettled = !(w->mix.config || w->mix.policies) || w->mix.unsettled >> i & 1,
-                            .unpoliced = w->mix.unpoliced >> i & 1,
-                            .unruled = w->mix.unruled >> i & 1,
-                            .user = m,
-                            .random = machine_random,
-                            .told = machine_told,
-                            .ran = machine_ran});
+    node_init(&m->node,
+              &(struct node_conf){
+                  .name = m->name,
+                  .summary = w->mix.config                  ? "soak, lease 1000 ms"
+                             : w->lease_ms == SOAK_LEASE_MS ? "soak"
+                                                            : "soak, with a short lease",
+                  .version = w->conf->focus == SOAK_VERSIONS ? LINK_VERSION + (unsigned)world_below(w, 2) : 0,
+                  .algorithm = w->algorithm,
+                  .slots_algorithm = w->slots_algorithm,
+                  .find_algorithm = alg_find,
+                  .algorithms = alg_digest(),
+                  .names_max = !w->mix.forgetful ? 0 : SOAK_NAMES + 1 + (w->mix.hoard ? SOAK_HOARD_FEW : 0),
+                  .piece = machine_is_slow(w, i) ? w->mix.piece : 0,
+                  .recent = w->mix.piece,
+                  .digest_bits = w->mix.piece,
+                  .lease_ms = w->alone ? 0 : w->lease_ms,
+                  .deadlock_ms = w->mix.several ? SOAK_DEADLOCK_MS : 0,
+                  .join_ms = 5 * SOAK_LEASE_MS,
+                  /* Some calendars are of no use: then the journal has to know. */
+                  .incarnation = w->alone                            ? 1
+                                 : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
+                                                                     : 0,
+                  .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
+                  .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
+                  .patient = w->mix.patient >> i & 1,
+                  .unsettled = !(w->mix.config || w->mix.policies || w->mix.rights) || w->mix.unsettled >> i & 1,
+                  .unpoliced = w->mix.unpoliced >> i & 1,
+                  .unruled = w->mix.unruled >> i & 1,
+                  .user = m,
+                  .random = machine_random,
+                  .audit = machine_audit,
+                  .told = machine_told,
+                  .ran = machine_ran});
     world_trace(w, "%s starts", m->name);
     if (bytes_len(&m->disk))
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
@@ -306,7 +316,7 @@ void machines_found(struct world *w)
     kept_excuse_all(w);
     checks_begin(w);
     w->founders = w->n;
-    w->newest.number = w->opened = 0;
+    w->newest.number = w->opened = w->settled_rights = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->machine[i].runs)
             machine_crash(w, i);
@@ -335,7 +345,7 @@ void machine_crash(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     conns_drop_process(w, i);
     hoards_close(w, i);
-    m->operates = m->looks = m->twin = NULL;
+    m->operates = m->looks = m->twin = m->steals = NULL;
     wires_drop_process(w, i);
     node_free(&m->node);
     machine_tear_writes(m);

@@ -92,6 +92,28 @@ static void operators_harm_by_longer(struct world *w)
     w->again_us = w->cut_us + world_below(w, 200 * SOAK_LEASE_MS);
 }
 
+static bool operators_can_ask(const struct world *w, uint32_t i)
+{
+    return w->machine[i].runs && !world_is_stopped(w, i) && !w->alone;
+}
+
+bool operators_say(struct world *w, uint32_t i, const char *key, const char *value)
+{
+    char command[2048];
+    const char *wrong;
+
+    if (!operators_can_ask(w, i))
+        return false;
+    if (value)
+        snprintf(command, sizeof command, "*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n",
+                 strlen(key), key, strlen(value), value);
+    else
+        snprintf(command, sizeof command, "CONFIG UNSET %s\n", key);
+    wrong = conns_operate(w, i, command);
+    world_trace(w, "an operator sets the %s: %s\n%s", key, wrong ? wrong : "asked for", value ? value : "none");
+    return !wrong;
+}
+
 /* One line for a pattern, or none. Unless clients dispute the kinds (kinds.c), the kind that a policy fixes is one that no client is surprised
  * by: those that say nothing want the lock alone. */
 static void operators_draw_policy(struct world *w, const char *pattern, const char *const *kinds, char *text,
@@ -113,25 +135,14 @@ static void operators_set_policies(struct world *w)
     const char *const *alone = w->mix.kinds ? any : quiet;
     uint32_t i = (uint32_t)world_below(w, w->n);
     bool unset = world_below(w, 8) == 0;
-    char text[1024] = "", command[1200];
-    const char *wrong;
+    char text[1024] = "";
 
     operators_draw_policy(w, "apple", alone, text, sizeof text);
     operators_draw_policy(w, "m*", alone, text, sizeof text);
     operators_draw_policy(w, "2?pears", two, text, sizeof text);
     operators_draw_policy(w, w->mix.kinds ? "[fp]*" : "[a-p]*", alone, text, sizeof text); /* not those of hoards.c */
-    if (!w->machine[i].runs || world_is_stopped(w, i) || w->alone)
-        return;
-    if (unset)
-        snprintf(command, sizeof command, "CONFIG UNSET policies\n");
-    else
-        snprintf(command, sizeof command, "*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$8\r\npolicies\r\n$%zu\r\n%s\r\n",
-                 strlen(text), text);
-    wrong = conns_operate(w, i, command);
-    world_trace(w, "other policies: %s\n%s", wrong ? wrong : "asked for", unset ? "none" : text);
-    if (wrong || world_below(w, 3) == 0)
-        return;
-    operators_harm_by_shorter(w);
+    if (operators_say(w, i, "policies", unset ? NULL : text) && world_below(w, 3))
+        operators_harm_by_shorter(w);
 }
 
 static void operators_set(struct world *w)
@@ -140,20 +151,17 @@ static void operators_set(struct world *w)
     uint32_t i = (uint32_t)world_below(w, w->n), ms = leases_ms[world_below(w, 4)];
     const struct node *node = &w->machine[i].node;
     bool unset = world_below(w, 8) == 0, longer;
-    char line[64];
-    const char *wrong;
+    char value[16];
 
-    if (!w->machine[i].runs || world_is_stopped(w, i) || w->alone)
+    if (!operators_can_ask(w, i))
         return;
     if (world_below(w, 2)) /* mostly by much */
         ms = leases_ms[node->conf.lease_ms < SOAK_LEASE_MS ? 3 : 0];
     if (w->mix.unsettled && ms < SOAK_LEASE_MS) /* it could not be taken back: see operators_settle */
         ms = SOAK_LEASE_MS;
     longer = ms > node->conf.lease_ms;
-    snprintf(line, sizeof line, unset ? "CONFIG UNSET lease\n" : "CONFIG SET lease %u\n", ms);
-    wrong = conns_operate(w, i, line);
-    world_trace(w, "the lease shall be %u: %s", unset ? 0 : ms, wrong ? wrong : "asked for");
-    if (wrong || world_below(w, 4) == 0)
+    snprintf(value, sizeof value, "%u", ms);
+    if (!operators_say(w, i, "lease", unset ? NULL : value) || world_below(w, 4) == 0)
         return;
     if (longer)
         operators_harm_by_longer(w);
@@ -178,7 +186,7 @@ void operators_happen(struct world *w)
         operators_set(w);
     if (w->mix.policies && world_below(w, 40) == 0)
         operators_set_policies(w);
-    if (w->mix.rights && world_below(w, 20) == 0)
+    if (w->mix.rights && world_below(w, w->conf->focus == SOAK_RIGHTS ? 100 : 20) == 0)
         allowed_set(w);
 }
 
@@ -187,14 +195,13 @@ void operators_happen(struct world *w)
 bool operators_settle(struct world *w)
 {
     const struct settings_lease *s = &w->newest.lease;
-    const char *wrong = "";
+    bool asked = false;
 
     if (!w->mix.config || w->mix.unsettled ||
         (settings_target_ms(s, SOAK_LEASE_MS) == SOAK_LEASE_MS && !settings_is_under_way(s)))
         return true;
-    for (uint32_t i = 0; wrong && i < w->n; i++)
-        if (w->machine[i].runs && !world_is_stopped(w, i) && !settings_is_under_way(s))
-            wrong = conns_operate(w, i, "CONFIG SET lease 1000\n");
+    for (uint32_t i = 0; !asked && i < w->n; i++)
+        asked = !settings_is_under_way(s) && operators_say(w, i, "lease", "1000");
     return false;
 }
 

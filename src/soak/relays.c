@@ -345,7 +345,7 @@ static void relays_opened(struct world *w, struct soak_uplink *u, const struct m
     x->there = event->channel;
     event->channel->user = x;
     x->end = client_open(&w->machine[u->machine].node, x);
-    x->end->session->remote = x->end->session->relayed = true;
+    allowed_meet(w, x);
 }
 
 void relays_arrive(struct world *w, const struct soak_event *e)

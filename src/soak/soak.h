@@ -65,6 +65,7 @@ enum soak_focus {
     SOAK_UPGRADE, /* all faults; clients change the mode in which they hold a lock */
     SOAK_VERSIONS, /* all faults; members speak two versions of the protocol, and a process may have another one than the last */
     SOAK_KINDS, /* all faults; clients dispute the kinds of a few names, with priorities */
+    SOAK_RIGHTS, /* all faults; operators set the rights of clients, of which some have kept sessions, tokens or agents */
 };
 
 struct soak_conf {

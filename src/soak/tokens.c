@@ -139,6 +139,7 @@ void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct 
     if (op->wish.what != TOKEN_ACQUIRE || op->code || !op->good)
         return;
     w->report->grants++;
+    allowed_check_grant(w, i, x, clients_find_name(op->key[0].name, op->key[0].name_len), LOCK_ALONE);
     for (uint32_t j = 0; j < w->n && !w->mix.wild_clocks; j++)
         if (kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
             w->machine[j].node.view.number == node->view.number && !keep_knows(&w->machine[j].node, op->key[0].id) &&

@@ -77,6 +77,7 @@ struct soak_machine {
     struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
     struct client *twin;     /* that of a process that has the token of another client (tokens.c); or null */
     struct client *looks;    /* and of one that asks for holders (values.c) */
+    struct client *steals;   /* and of one that wants to take locks away (allowed.c) */
     struct bytes disk;
     struct bytes handover; /* what the last process has left for the next one (node/handover.h) */
     struct disk disk_calls;
@@ -121,6 +122,7 @@ struct soak_conn {
     bool rivalled; /* tries: another client has wanted the lock meanwhile, or may seem to hold it still */
     bool dazed;    /* the daemon was alone, or did not know yet that its clock had stood still, when it answered */
     uint64_t asked_us, held_us;
+    uint64_t operation; /* the number of its last one with a token */
 };
 
 enum soak_break { SOAK_BREAK_DAEMON, SOAK_BREAK_CLIENT, SOAK_BREAK_BOTH }; /* who notices soon */
@@ -228,6 +230,14 @@ enum { SOAK_SEVERAL_MAX = 512 };
 struct soak_several {
     uint64_t id; /* of the connection */
     struct soak_span wait[2], hold[SOAK_NAMES][2];
+};
+
+/* A kept session, and the key of the client that has begun it; `bound`: there were rights (allowed.c). */
+enum { SOAK_OWNED_MAX = 512 };
+struct soak_owned {
+    struct keep_id id;
+    uint32_t key;
+    bool bound;
 };
 
 struct soak_history {
@@ -343,9 +353,11 @@ struct world {
         int name;
         uint64_t until_us;
     } hush;
-    uint64_t lease_ms;       /* of the processes that start now */
-    uint64_t again_us;       /* then all members but `spared` crash once more; or 0 */
-    uint64_t cut_us;         /* then `spared` is cut off, or (`stops`) stopped; or 0 */
+    uint64_t lease_ms; /* of the processes that start now */
+    uint64_t again_us; /* then all members but `spared` crash once more; or 0 */
+    uint64_t cut_us;   /* then `spared` is cut off, or (`stops`) stopped; or 0 */
+    struct soak_owned owned[SOAK_OWNED_MAX];
+    uint64_t owners;         /* how many of these there were */
     uint64_t settled_rights; /* all members have the rights of this view, or later ones: an operator was told so */
     bool stops;
     uint32_t spared;
@@ -579,8 +591,8 @@ void kept_excuse_all(struct world *w);
 bool kept_agree(const struct world *w);
 /* Is the lock held by a session without a client, or is its release not known to all members, or does one have a record of it? */
 bool kept_encumbers(const struct world *w, const char *name);
-/* Does the session with this id hold the lock, at a member that takes part? */
-bool kept_holds(const struct world *w, const char *id, const char *name, uint64_t fence);
+/* Does the session of client `k` with this id hold the lock, at a member that takes part? */
+bool kept_holds(const struct world *w, uint32_t k, const char *id, const char *name, uint64_t fence);
 
 /* ---- nested.c: clients that request again what they hold */
 void nested_ask(struct world *w, struct soak_client *c);
@@ -658,6 +670,8 @@ void operators_happen(struct world *w);
 bool operators_settle(struct world *w);
 /* A member is cut off or stopped, soon. */
 void operators_harm_by_shorter(struct world *w);
+/* An operator at machine `i` sets this key to the value, or (null) unsets it. Returns false if that cannot be. */
+bool operators_say(struct world *w, uint32_t i, const char *key, const char *value);
 /* Compares the locks of machine `i` with those of others in the same view. */
 void operators_look(struct world *w, uint32_t i);
 /* An algorithm that can run locks among any number of members. */
@@ -666,12 +680,28 @@ const struct dme_alg *world_draw_algorithm(struct world *w, bool slots);
 void operators_check(struct world *w, uint32_t i);
 
 /* ---- allowed.c. */
+/* What SOAK_RIGHTS has beside all faults. */
+void allowed_draw_mix(struct world *w);
+/* The number of the client's key. */
+uint32_t allowed_key(const struct world *w, uint32_t client);
 /* The daemon's end of this connection gets to know which key its client has. */
 void allowed_meet(struct world *w, struct soak_conn *x);
+/* Under which id members know the kept session that a client with this key has begun, and of which it was told this id. */
+struct keep_id allowed_session(const struct world *w, uint32_t key, struct keep_id shown);
+/* Must the client be refused that session, since it has another key? */
+bool allowed_is_foreign(const struct world *w, uint32_t client, uint32_t key, struct keep_id shown);
 /* An operator sets rights. */
 void allowed_set(struct world *w);
-/* The client is granted the lock that it has asked for last. */
-void allowed_check_grant(struct world *w, uint32_t i, const struct soak_conn *x);
+/* The daemon's end of a client of machine `i` that is about to ask that the lock be taken away. */
+struct client *allowed_steal(struct world *w, uint32_t i, int name);
+/* The client is granted the lock in this mode. */
+void allowed_check_grant(struct world *w, uint32_t i, const struct soak_conn *x, int name, uint32_t mode);
+/* The daemon has executed a command, and the client waits for a lock because of it, or (null) does not. */
+void allowed_ran(struct world *w, struct soak_conn *x, const struct claim *asked);
+/* The client is told that it has its kept session again. */
+void allowed_resumed(struct world *w, const struct soak_conn *x);
+/* Machine `i` adds something to its audit trail. */
+void allowed_audit(struct world *w, uint32_t i, const struct audit *a);
 /* Something has happened at machine `i`; and some machine has installed a view. */
 void allowed_look(struct world *w, uint32_t i);
 void allowed_check(struct world *w, const struct view *view);
