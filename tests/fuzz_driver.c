@@ -1,6 +1,9 @@
 /* Runs a fuzz target on inputs made from a seed, where there is no libFuzzer. With files as arguments, on those.
  * Afterwards it runs on the inputs that are kept in tests/corpus, in a directory of the target's name: those that libFuzzer has
- * found to reach something new.
+ * found to reach something new. They are made by
+ *
+ *   make fuzz && mkdir NEW && build/fuzz/fuzz_wire -len_control=0 -max_total_time=600 NEW
+ *   build/fuzz/fuzz_wire -set_cover_merge=1 -use_counters=0 tests/corpus/fuzz_wire NEW
  *
  *   FUZZ_SEED=1 FUZZ_RUNS=10000   the defaults; input k of a seed is always the same */
 #include "fuzz.h"
