@@ -99,9 +99,14 @@ bool search_violates(const struct search *s, const uint32_t *state, struct space
 /* Looks the collected successors up. True on a violation. */
 static bool check_flush(struct check *c, uint32_t parent)
 {
-    for (uint32_t k = 0; k < c->batch; k++) {
-        uint32_t number = states_add(&c->search->states, c->next[k], c->hash[k], parent);
+    enum { AHEAD = 3 };
 
+    for (uint32_t k = 0; k < c->batch; k++) {
+        uint32_t number;
+
+        if (k + AHEAD < c->batch)
+            states_prefetch_state(&c->search->states, c->hash[k + AHEAD]);
+        number = states_add(&c->search->states, c->next[k], c->hash[k], parent);
         if (number != STATES_NONE && search_violates(c->search, c->next[k], &c->moment, &c->finding)) {
             c->finding.state = number;
             return true;
@@ -200,7 +205,7 @@ static void check_exact(struct search *s, const uint32_t *start)
 
     c->search = s;
     states_init(&s->states, space_width(&s->space), threads);
-    c->finding.state = s->start = states_add(&s->states, start, states_hash(&s->states, start), 0);
+    c->finding.state = s->start = states_add(&s->states, start, states_hash(&s->states, start), STATES_NONE);
     if (!search_violates(s, start, &c->moment, &c->finding)) {
         if (threads > 1)
             crew_search(s, threads, &c->finding);

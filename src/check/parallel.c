@@ -65,6 +65,15 @@ static void bag_put(struct bag *b, uint32_t width, const uint32_t *state, uint64
     b->hash[b->count++] = hash;
 }
 
+/* The state behind the last move, which was made from this parent, is for the thread that has its shard. */
+static void hand_give(struct hand *h, uint32_t parent)
+{
+    const struct states *states = &h->crew->search->states;
+    uint64_t hash = states_hash(states, h->made);
+
+    bag_put(&h->bag[states_shard_of(states, hash)], states->width, h->made, hash, parent);
+}
+
 /* Makes every move from this state. False if a move contradicts the protocol. */
 static bool hand_expand(struct hand *h, uint32_t number)
 {
@@ -74,8 +83,6 @@ static bool hand_expand(struct hand *h, uint32_t number)
         uint32_t first, count = view_expand(&h->view, states_get(&s->states, number)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++) {
-            uint64_t hash;
-
             if (!space_affords(&s->space, states_get(&s->states, number), &h->view.transition[t]))
                 continue;
             h->transitions++;
@@ -85,8 +92,7 @@ static bool hand_expand(struct hand *h, uint32_t number)
                     .verdict = CHECK_ERROR, .fault = h->view.transition[t].fault, .state = number};
                 return false;
             }
-            hash = states_hash(&s->states, h->made);
-            bag_put(&h->bag[states_shard_of(&s->states, hash)], s->states.width, h->made, hash, number);
+            hand_give(h, number);
         }
     }
     return true;
@@ -104,7 +110,7 @@ static void hand_make_moves(struct hand *h)
 /* Adds what is in the bag to this thread's shard. */
 static void hand_empty(struct hand *h, struct bag *b)
 {
-    enum { AHEAD = 8 };
+    enum { AHEAD = 16 };
     struct search *s = h->crew->search;
 
     for (size_t k = 0; k < b->count; k++) {
@@ -113,6 +119,8 @@ static void hand_empty(struct hand *h, struct bag *b)
 
         if (k + AHEAD < b->count)
             states_prefetch(&s->states, b->hash[k + AHEAD]);
+        if (k + AHEAD / 2 < b->count)
+            states_prefetch_state(&s->states, b->hash[k + AHEAD / 2]);
         number = states_add(&s->states, state, b->hash[k], state[s->states.width]);
         if (number != STATES_NONE && h->finding.verdict == CHECK_HOLDS &&
             search_violates(s, state, &h->moment, &h->finding))

@@ -26,9 +26,10 @@ void states_free(struct states *s)
     }
 }
 
-static const uint32_t *states_place(const struct states *s, const struct states_shard *shard, size_t place)
+/* What is in the slot of the state at this place. Other states mostly have other bits of their hashes there, so they need not be looked at. */
+static uint32_t states_entry(const struct states_shard *shard, uint64_t hash, size_t place)
 {
-    return shard->at + place * (s->width + 1);
+    return ((uint32_t)(hash >> 32) & ~(uint32_t)shard->mask) | ((uint32_t)place + 1);
 }
 
 /* The slot of this state, or the free one where it belongs. */
@@ -36,9 +37,16 @@ static uint64_t states_slot(const struct states *s, const struct states_shard *s
                             uint64_t hash)
 {
     uint64_t at = hash & shard->mask;
+    uint32_t slot;
 
-    while (shard->slot[at] && memcmp(states_place(s, shard, shard->slot[at] - 1), state, s->width * sizeof *state) != 0)
+    while ((slot = shard->slot[at])) {
+        size_t place = states_place(shard, slot);
+
+        if (slot == states_entry(shard, hash, place) &&
+            memcmp(shard->at + place * (s->width + 1), state, s->width * sizeof *state) == 0)
+            break;
         at = (at + 1) & shard->mask;
+    }
     return at;
 }
 
@@ -49,11 +57,11 @@ static void states_rehash(const struct states *s, struct states_shard *shard)
     shard->mask = 2 * shard->mask + 1;
     shard->slot = mem_new((shard->mask + 1) * sizeof *shard->slot);
     for (size_t k = 0; k < shard->count; k++) {
-        uint64_t at = states_hash(s, states_place(s, shard, k)) & shard->mask;
+        uint64_t hash = states_hash(s, shard->at + k * (s->width + 1)), at = hash & shard->mask;
 
         while (shard->slot[at])
             at = (at + 1) & shard->mask;
-        shard->slot[at] = (uint32_t)k + 1;
+        shard->slot[at] = states_entry(shard, hash, k);
     }
 }
 
@@ -83,7 +91,7 @@ uint32_t states_add(struct states *s, const uint32_t *state, uint64_t hash, uint
     memcpy(to, state, s->width * sizeof *state);
     to[s->width] = parent;
     number = states_number(s, number, shard->count);
-    shard->slot[at] = (uint32_t)++shard->count;
+    shard->slot[at] = states_entry(shard, hash, shard->count++);
     if (shard->count > states_crowd(shard))
         states_rehash(s, shard);
     return number;
@@ -96,7 +104,7 @@ uint32_t states_find(const struct states *s, const uint32_t *state)
     const struct states_shard *shard = &s->shard[number];
     uint32_t slot = shard->slot[states_slot(s, shard, state, hash)];
 
-    return slot ? states_number(s, number, slot - 1) : STATES_NONE;
+    return slot ? states_number(s, number, states_place(shard, slot)) : STATES_NONE;
 }
 
 size_t states_count(const struct states *s)

@@ -21,10 +21,14 @@ enum { STATES_SHARDS_MAX = 64 };
 #define STATES_NONE UINT32_MAX
 #define STATES_MAX (UINT32_MAX - 65536) /* in all shards together */
 
+/* Each shard has cache lines of its own: its thread counts the states that it adds, and no other thread is to wait for that line. */
+enum { STATES_LINE = 128 }; /* two lines of 64 bytes, which processors read together */
+
 struct states_shard {
-    uint32_t *at; /* width + 1 numbers each: the state, and its parent */
+    _Alignas(STATES_LINE) uint32_t *at; /* width + 1 numbers each: the state, and its parent */
     size_t count, room;
-    uint32_t *slot; /* open addressing: place in at[] + 1, 0 is free */
+    uint32_t *
+        slot; /* open addressing, 0 is free; in the bits of the mask: place in at[] + 1; in the others: bits of the hash */
     uint64_t mask;
 };
 
@@ -65,6 +69,13 @@ static inline uint32_t states_shard_of(const struct states *s, uint64_t hash)
     return s->shards == 1 ? 0 : (uint32_t)(hash >> 40) % s->shards;
 }
 
+/* The place in the shard of the state that a slot has. */
+static inline size_t states_place(const struct states_shard *shard, uint32_t slot)
+{
+    return (slot & (uint32_t)shard->mask) - 1;
+}
+
+/* First the slot of a state is read ahead, then what is there. */
 static inline void states_prefetch(const struct states *s, uint64_t hash)
 {
     const struct states_shard *shard = &s->shard[states_shard_of(s, hash)];
@@ -72,7 +83,16 @@ static inline void states_prefetch(const struct states *s, uint64_t hash)
     __builtin_prefetch(&shard->slot[hash & shard->mask]);
 }
 
-/* Adds the state unless it is known: its number, or STATES_NONE if it was known. */
+static inline void states_prefetch_state(const struct states *s, uint64_t hash)
+{
+    const struct states_shard *shard = &s->shard[states_shard_of(s, hash)];
+    uint32_t slot = shard->slot[hash & shard->mask];
+
+    if (slot)
+        __builtin_prefetch(shard->at + states_place(shard, slot) * (s->width + 1));
+}
+
+/* Adds the state unless it is known: its number, or STATES_NONE if it was known. The parent of a state that has none is STATES_NONE. */
 uint32_t states_add(struct states *s, const uint32_t *state, uint64_t hash, uint32_t parent);
 /* The number of a state, or STATES_NONE if it was not reached. */
 uint32_t states_find(const struct states *s, const uint32_t *state);
