@@ -246,6 +246,18 @@ static void a_mistake_that_a_form_would_hide_is_found(void **state)
     free(r.trace);
 }
 
+/* A small system that deadlocks says nothing about other properties, if deadlocks are ignored. */
+static void unlimited_requests_are_searched_past_a_deadlock(void **state)
+{
+    struct check_task task = unlimited(&lamport_as_retold, 2, true);
+
+    (void)state;
+    while (strcmp(lamport_as_retold.mistakes[task.conf.mistake].name, "clock-not-past") != 0)
+        task.conf.mistake++;
+    task.deadlocks_too = true;
+    assert_int_equal(check(&task).verdict, CHECK_HOLDS);
+}
+
 /* A run through forms, as the moves of a world: the last of them is an entry. */
 static void a_violation_is_a_run_of_the_algorithm(void **state)
 {
@@ -286,6 +298,8 @@ static void a_bound_on_overtaking_holds_for_any_number_of_requests(void **state)
     r = check(&task);
     assert_int_equal(r.verdict, CHECK_HOLDS);
     assert_int_equal(r.overtaken, 5);
+    task.overtakes = 5;
+    assert_int_equal(check(&task).verdict, CHECK_HOLDS);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ fairness */
@@ -341,20 +355,21 @@ static bool toy_canon(const struct dme_draft *now)
     return changed;
 }
 
+static const struct dme_alg toy = {
+    .name = "toy",
+    .kinds = toy_kinds,
+    .rules = 1 << DME_SLOTS,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(uint64_t),
+    .init = toy_init,
+    .request = toy_request,
+    .receive = toy_receive,
+    .release = toy_release,
+    .canon = toy_canon,
+};
+
 static void a_message_is_the_same_whatever_its_form(void **state)
 {
-    static const struct dme_alg toy = {
-        .name = "toy",
-        .kinds = toy_kinds,
-        .rules = 1 << DME_SLOTS,
-        .needs = DME_RELIABLE | DME_ALIVE,
-        .state_size = sizeof(uint64_t),
-        .init = toy_init,
-        .request = toy_request,
-        .receive = toy_receive,
-        .release = toy_release,
-        .canon = toy_canon,
-    };
     struct check_task task = unlimited(&toy, 2, false);
     struct check_result r;
 
@@ -363,6 +378,91 @@ static void a_message_is_the_same_whatever_its_form(void **state)
     task.conf.limit = 2;
     r = check(&task);
     assert_int_equal(r.verdict, CHECK_HOLDS); /* GO arrives in the end, however often site 0 enters before */
+}
+
+/* The fourth site is in no small system that is compared. */
+static void fourth_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    DME_EXPECT(d, d->self != 3);
+    toy_receive(d, state, m);
+}
+
+static void a_fault_that_is_found_through_forms_is_a_run_of_the_algorithm(void **state)
+{
+    struct dme_alg fourth = toy;
+    struct check_task task;
+    struct check_result r;
+    struct lab_world *w;
+
+    (void)state;
+    fourth.receive = fourth_receive;
+    task = unlimited(&fourth, 4, false);
+    task.conf.rule = DME_SLOTS;
+    task.conf.limit = 4;
+    r = check(&task);
+    assert_int_equal(r.verdict, CHECK_ERROR);
+    assert_int_equal(r.trace_length, 3); /* site 3 asks, site 0 answers, the answer arrives */
+    w = world_new(&task.conf);
+    for (uint32_t k = 0; k < r.trace_length; k++) {
+        assert_null(w->out->fault);
+        assert_null(world_move(w, &r.trace[k]));
+    }
+    assert_string_equal(w->out->fault, r.fault);
+    world_free(w);
+    free(r.trace);
+}
+
+/* Site 0 answers when it is outside. There is room for both, so site 1 should not have to wait for that. */
+static void strict_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    if (m->kind == ASK && dme_inside(d))
+        *(uint64_t *)state = 1;
+    else
+        toy_receive(d, state, m);
+}
+
+static void strict_release(struct dme *d, void *state)
+{
+    if (*(uint64_t *)state)
+        dme_send_ticket(d, 1, GO, dme_claim(d, 0));
+    *(uint64_t *)state = 0;
+}
+
+static void strict_request(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self)
+        dme_send(d, 0, ASK);
+    else
+        dme_enter(d);
+}
+
+static bool strict_canon(const struct dme_draft *now)
+{
+    (void)now;
+    return false;
+}
+
+/* The small systems are compared in full, though a site waits there that could be let in. */
+static void a_site_that_waits_in_vain_is_found_through_forms(void **state)
+{
+    struct dme_alg strict = toy;
+    struct check_task task;
+    struct check_result r;
+
+    (void)state;
+    strict.request = strict_request;
+    strict.receive = strict_receive;
+    strict.release = strict_release;
+    strict.canon = strict_canon;
+    task = unlimited(&strict, 2, false);
+    task.conf.rule = DME_SLOTS;
+    task.conf.limit = 2;
+    task.concurrency = true;
+    r = check(&task);
+    assert_int_equal(r.verdict, CHECK_BLOCKING);
+    assert_int_equal(r.compared, 455);
+    free(r.trace);
 }
 
 /* Sites have a colour that no handler looks at. The form has another one: all moves are the same, and an invariant is broken. */
@@ -511,9 +611,12 @@ int main(void)
         cmocka_unit_test(a_form_cannot_hide_that_a_site_is_inside),
         cmocka_unit_test(a_form_that_hides_something_is_noticed),
         cmocka_unit_test(a_mistake_that_a_form_would_hide_is_found),
+        cmocka_unit_test(unlimited_requests_are_searched_past_a_deadlock),
         cmocka_unit_test(a_violation_is_a_run_of_the_algorithm),
         cmocka_unit_test(a_bound_on_overtaking_holds_for_any_number_of_requests),
         cmocka_unit_test(a_message_is_the_same_whatever_its_form),
+        cmocka_unit_test(a_fault_that_is_found_through_forms_is_a_run_of_the_algorithm),
+        cmocka_unit_test(a_site_that_waits_in_vain_is_found_through_forms),
         cmocka_unit_test(a_form_that_breaks_an_invariant_gives_no_verdict),
         cmocka_unit_test(messages_that_take_turns_do_not_hide_a_fair_cycle),
     };

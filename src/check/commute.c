@@ -14,10 +14,8 @@
  * and k is a violation only if c is one. If c is one, there is no question left. So whatever the algorithm does in such a
  * system, canonical states do. The argument that this goes on for ever stands beside each handler. Which sites wait and
  * which are inside is the same in c and in k by construction. */
-#include "base/memory.h"
 #include "search.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Requests of each of two and of three sites; and states. */
@@ -26,11 +24,7 @@ enum { COMMUTE_MANY = 5, COMMUTE_FEW = 2, COMMUTE_STATES = 100000 };
 struct commute {
     struct search *search; /* the states without canonical forms */
     struct states canonical;
-    uint32_t *edge; /* numbers of canonical states to which moves lead */
-    size_t edges, edge_room;
-    size_t *first; /* of each canonical state: its moves lead to edge[first .. first+count-1] */
-    uint32_t *count;
-    size_t room;
+    struct memo moves; /* numbers of two canonical states: a move leads from the first to the second, or they are one */
     struct space_moment moment;
     const char *wrong;
     bool violates; /* the algorithm is wrong, whatever the form */
@@ -38,19 +32,9 @@ struct commute {
 
 static uint32_t commute_number(struct commute *c, const uint32_t *state)
 {
-    uint32_t number = states_add(&c->canonical, state, states_hash(&c->canonical, state), 0);
+    uint32_t number = states_add(&c->canonical, state, states_hash(&c->canonical, state), STATES_NONE);
 
-    if (number == STATES_NONE)
-        return states_find(&c->canonical, state);
-    if (number >= c->room) {
-        size_t old = c->room;
-
-        c->room = 2 * (size_t)number + 64;
-        c->first = mem_grow(c->first, c->room * sizeof *c->first);
-        c->count = mem_grow(c->count, c->room * sizeof *c->count);
-        memset(c->count + old, 0xff, (c->room - old) * sizeof *c->count); /* not known yet */
-    }
-    return number;
+    return number == STATES_NONE ? states_find(&c->canonical, state) : number;
 }
 
 /* The canonical form of a state, for any number of requests. */
@@ -64,42 +48,29 @@ static uint32_t commute_form(struct commute *c, const uint32_t *state)
     return commute_number(c, form);
 }
 
-static void commute_add_edge(struct commute *c, uint32_t to)
+static bool commute_has(const struct commute *c, uint32_t k, uint32_t to)
 {
-    if (c->edges == c->edge_room) {
-        c->edge_room = 2 * c->edge_room + 1024;
-        c->edge = mem_grow(c->edge, c->edge_room * sizeof *c->edge);
-    }
-    c->edge[c->edges++] = to;
+    return memo_get(&c->moves, k, to) != MEMO_MISSING;
 }
 
+/* Notes the moves of a canonical state. */
 static void commute_expand(struct commute *c, uint32_t k)
 {
     struct space *space = &c->search->space;
-    size_t begin = c->edges;
     uint32_t next[SPACE_WIDTH];
 
-    if (c->count[k] != UINT32_MAX)
+    if (commute_has(c, k, k))
         return;
+    memo_put(&c->moves, k, k, 1);
     for (dme_id i = 0; i < c->search->n; i++) {
         uint32_t first, count = space_expand(space, states_get(&c->canonical, k)[i], &first);
 
         for (uint32_t t = first; t < first + count; t++) {
             space_apply(space, states_get(&c->canonical, k), i, t, next);
             space_canon(space, next);
-            commute_add_edge(c, commute_number(c, next));
+            memo_set(&c->moves, k, commute_number(c, next), 1);
         }
     }
-    c->first[k] = begin;
-    c->count[k] = (uint32_t)(c->edges - begin);
-}
-
-static bool commute_has(const struct commute *c, uint32_t k, uint32_t to)
-{
-    for (size_t e = c->first[k]; e < c->first[k] + c->count[k]; e++)
-        if (c->edge[e] == to)
-            return true;
-    return false;
 }
 
 /* A state and its canonical form: is one a violation and the other not? */
@@ -135,7 +106,7 @@ static void commute_compare(struct commute *c, uint32_t number)
             states_add(&s->states, next, states_hash(&s->states, next), number);
             to = commute_form(c, next);
             s->result->compared++;
-            if (to != k && !commute_has(c, k, to) && !c->violates)
+            if (!commute_has(c, k, to) && !c->violates)
                 c->wrong = "a move of a state is no move of its canonical form";
         }
     }
@@ -144,10 +115,8 @@ static void commute_compare(struct commute *c, uint32_t number)
 static void commute_free(struct commute *c)
 {
     states_free(&c->canonical);
+    memo_free(&c->moves);
     space_forget(&c->moment);
-    free(c->edge);
-    free(c->first);
-    free(c->count);
 }
 
 /* All states of a system of this size, or the first of them if there are too many. */
@@ -160,14 +129,15 @@ static enum commute_outcome commute_system(const struct check_task *task, uint32
     uint32_t start[SPACE_WIDTH];
 
     small.conf.n = sites;
-    small.deadlocks_too = small.overtaking = small.concurrency = false;
+    small.concurrency = false;
     memset(small.requests, requests, sizeof small.requests);
     space_init(&s.space, &small.conf, small.needs);
     s.space.clock = small.conf.alg->clock;
     space_start(&s.space, small.requests, start);
     states_init(&s.states, space_width(&s.space), 1);
     states_init(&c.canonical, space_width(&s.space), 1);
-    states_add(&s.states, start, states_hash(&s.states, start), 0);
+    memo_init(&c.moves);
+    states_add(&s.states, start, states_hash(&s.states, start), STATES_NONE);
     for (size_t k = 0; k < states_count(&s.states) && k < COMMUTE_STATES && !c.wrong && !c.violates; k++)
         commute_compare(&c, (uint32_t)k);
     result->fault = c.violates
