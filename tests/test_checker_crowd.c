@@ -41,6 +41,15 @@ static void a_pair_that_does_not_cover_all_sites_gives_no_verdict(void **state)
     check_any_number(&task, &r);
     assert_int_equal(r.verdict, CHECK_HOLDS);
     assert_true(r.cover[0].all && r.cover[1].all && r.cover[0].states == 9941 && r.cover[1].states == 537);
+    assert_int_equal(r.states, 736);
+
+    /* How many sites the task has does not matter; and that many states are no more than that many. */
+    task = task_of(&alg, 5);
+    task.limit = 736;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    assert_int_equal(r.states, 736);
+    task.limit = 1000000;
 
     /* Two sites alone exclude each other, and three sites do more than two sites and others that never answer. */
     alg.crowd = &crowd;

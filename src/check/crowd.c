@@ -27,7 +27,7 @@
 #include <string.h>
 
 /* Moves of the others after an event, at most; and states of each system of three or four sites. */
-enum { CROWD_MOVES = 6, CROWD_STATES = 100000 };
+enum { CROWD_MOVES = 4, CROWD_STATES = 100000 };
 enum { CROWD_SITE = 2, CROWD_SITES = 3 };
 
 /* The system of two sites and the others. */
@@ -41,7 +41,7 @@ struct crowd {
     uint32_t *mark, stamp; /* of each state: it is in next, if that is the stamp */
     size_t mark_room;
     struct dme_msg *msg;
-    const char *fault;
+    bool fails; /* a move contradicts the protocol */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ states */
@@ -80,7 +80,7 @@ static void crowd_note(struct crowd *c, uint32_t *state, dme_id i)
     uint32_t number;
 
     crowd_normalize(c, state, i);
-    number = states_add(&c->states, state, states_hash(&c->states, state), 0);
+    number = states_add(&c->states, state, states_hash(&c->states, state), STATES_NONE);
     if (number == STATES_NONE)
         number = states_find(&c->states, state);
     if (number >= c->mark_room) {
@@ -113,8 +113,7 @@ static void crowd_step(struct crowd *c, const uint32_t *state, dme_id i, uint32_
 {
     uint32_t next[SPACE_WIDTH];
 
-    if (c->space.transition[t].fault && !c->fault)
-        c->fault = c->space.transition[t].fault;
+    c->fails |= c->space.transition[t].fault != NULL;
     space_apply(&c->space, state, i, t, next);
     crowd_note(c, next, i);
 }
@@ -162,7 +161,6 @@ static void crowd_send(struct crowd *c, const uint32_t *state, dme_id i)
 /* Makes room for the k-th message that the others may send to site i. */
 static bool crowd_message(struct crowd *c, const struct dme_node *node, dme_id i, unsigned k)
 {
-    memset(c->msg, 0, dme_msg_size_max(&c->space.conf));
     c->msg->from = CROWD_SITE;
     c->msg->to = i;
     if (!c->rules->send(node, k, c->msg))
@@ -200,12 +198,9 @@ static void crowd_open(struct crowd *c, const struct check_task *task)
     c->space.form = c->rules->canon;
     c->space.clock = c->rules->clock;
     c->msg = mem_new(dme_msg_size_max(&conf));
-    c->stamp = 1;
     space_start(&c->space, left, c->start);
-    for (dme_id i = 0; i < CROWD_SITE; i++)
-        crowd_normalize(c, c->start, i);
     states_init(&c->states, space_width(&c->space), 1);
-    states_add(&c->states, c->start, states_hash(&c->states, c->start), 0);
+    states_add(&c->states, c->start, states_hash(&c->states, c->start), STATES_NONE);
 }
 
 static void crowd_close(struct crowd *c)
@@ -226,7 +221,7 @@ static bool crowd_search(struct crowd *c, const struct check_task *task, struct 
         crowd_acts(c, (uint32_t)k);
         r->transitions += c->nexts;
         r->states = states_count(&c->states);
-        if (c->fault)
+        if (c->fails)
             r->verdict = CHECK_ERROR;
         else if (r->states > task->limit || check_stopped(task))
             r->verdict = CHECK_UNFINISHED;
@@ -297,7 +292,7 @@ static uint32_t cover_merge(struct cover *v, const uint32_t *state)
     }
     merged[CROWD_SITE] = c->start[CROWD_SITE];
     space_canon(&c->space, merged);
-    number = states_add(&c->states, merged, states_hash(&c->states, merged), 0);
+    number = states_add(&c->states, merged, states_hash(&c->states, merged), STATES_NONE);
     return number == STATES_NONE ? states_find(&c->states, merged) : number;
 }
 
@@ -344,11 +339,8 @@ static bool cover_has_later(struct crowd *c, uint32_t from, uint32_t to)
 static bool cover_has(struct crowd *c, uint32_t from, uint32_t to)
 {
     crowd_begin(c);
-    crowd_acts(c, from);
-    if (cover_leads(c, to))
-        return true;
-    crowd_begin(c);
     crowd_events(c, from);
+    crowd_acts(c, from);
     return cover_leads(c, to) || cover_has_later(c, from, to);
 }
 
@@ -393,7 +385,7 @@ static bool cover_walk(struct cover *v, struct memo *known, struct check_cover *
 
             for (uint32_t t = first; t < first + count; t++) {
                 space_apply(&v->space, states_get(&v->states, (uint32_t)k), i, t, next);
-                states_add(&v->states, next, states_hash(&v->states, next), 0);
+                states_add(&v->states, next, states_hash(&v->states, next), STATES_NONE);
             }
         }
         looked->states = k + 1;
@@ -430,7 +422,7 @@ static bool cover_system(struct crowd *c, const struct check_task *task, uint32_
     space_init(&v.space, &conf, task->needs);
     space_start(&v.space, left, start);
     states_init(&v.states, space_width(&v.space), 1);
-    states_add(&v.states, start, states_hash(&v.states, start), 0);
+    states_add(&v.states, start, states_hash(&v.states, start), STATES_NONE);
     covered = cover_begins(&v, start) && cover_walk(&v, &known, looked, r);
     states_free(&v.states);
     space_free(&v.space);

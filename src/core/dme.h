@@ -129,7 +129,7 @@ struct dme_crowd {
      * the node knows of the others becomes what it knows of site 2, or is left out. Into comes with a header, and zeroed. */
     void (*merge)(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
                   struct dme_node *into);
-    /* The k-th message that the others may send to this node in this state: its kind and tickets. False behind the last. */
+    /* The k-th message that the others may send to this node in this state: its kind and all its tickets. False behind the last. */
     bool (*send)(const struct dme_node *node, unsigned k, struct dme_msg *m);
     bool (*canon)(const struct dme_draft *draft); /* a form that keeps the order of numbers only */
     uint64_t *(*clock)(void *state);              /* which the others may raise at any time */
