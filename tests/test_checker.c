@@ -564,6 +564,18 @@ static void who_may_be_inside_too_must_not_wait_for_an_exit(void **state)
     }
 }
 
+/* Site 0 asks for nothing: what it would ask for does not matter. */
+static void who_is_idle_keeps_no_site_out(void **state)
+{
+    struct check_task task = task_of(&gate, 3, 1);
+
+    (void)state;
+    dme_conf_init(&task.conf, &gate, 3, DME_GROUP, 1);
+    task.requests[0] = 0;
+    task.concurrency = true;
+    assert_int_equal(run(&task).verdict, CHECK_BLOCKING);
+}
+
 /* One slot of two is taken, and two sites wait. */
 static void a_free_slot_must_not_wait_though_not_all_fit(void **state)
 {
@@ -732,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_state_that_leads_to_itself_is_a_cycle),
         cmocka_unit_test(a_deadlock_is_no_starvation),
         cmocka_unit_test(a_site_may_starve_while_another_one_waits_in_between),
+        cmocka_unit_test(who_is_idle_keeps_no_site_out),
         cmocka_unit_test(a_free_slot_must_not_wait_though_not_all_fit),
         cmocka_unit_test(who_may_be_inside_too_must_not_wait_for_an_exit),
         cmocka_unit_test(who_may_not_may_have_to_wait),

@@ -102,20 +102,20 @@ static void first_receive(struct dme *d, void *state, const struct dme_msg *m)
     s->heard = 1;
 }
 
+static const struct dme_alg first = {
+    .name = "first",
+    .kinds = kinds,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .state_size = sizeof(struct first),
+    .init = first_init,
+    .request = first_request,
+    .receive = first_receive,
+    .release = toy_nothing,
+};
+
 static void the_initial_state_is_looked_at_again(void **state)
 {
-    static const struct dme_alg first = {
-        .name = "first",
-        .kinds = kinds,
-        .rules = 1 << DME_EXCLUSIVE,
-        .needs = DME_RELIABLE | DME_ALIVE,
-        .state_size = sizeof(struct first),
-        .init = first_init,
-        .request = first_request,
-        .receive = first_receive,
-        .release = toy_nothing,
-    };
-
     (void)state;
     assert_verdict(&first, 3, 2, CHECK_ERROR);
 }
@@ -151,6 +151,21 @@ static void count_receive(struct dme *d, void *state, const struct dme_msg *m)
         dme_send(d, m->from, STOP);
     else if (++s->heard == 1)
         dme_send(d, 1, NEWS);
+}
+
+/* The reduced search has found it; the other one, which would show it, has more states than the limit after its first look. */
+static void a_fault_is_told_though_there_is_no_trace(void **state)
+{
+    struct check_task task = {.needs = first.needs, .limit = 2, .deadlocks_too = true, .reduce = true, .plain = true};
+    struct check_result r;
+
+    (void)state;
+    dme_conf_init(&task.conf, &first, 3, DME_EXCLUSIVE, 0);
+    task.requests[2] = 1;
+    check_run(&task, &r);
+    assert_int_equal(r.verdict, CHECK_ERROR);
+    assert_non_null(r.fault);
+    assert_null(r.trace);
 }
 
 static void a_trace_and_its_verdict_are_of_one_search(void **state)
@@ -216,7 +231,9 @@ static void a_table_has_what_was_set_last(void **state)
     struct memo m;
 
     (void)state;
+    memset(&m, 0xa5, sizeof m);
     memo_init(&m);
+    assert_int_equal(memo_memory(&m), 1024 * 12);
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t k = 0; k < MANY; k++) {
             memo_set(&m, k, k % 3, k + round);
@@ -228,14 +245,36 @@ static void a_table_has_what_was_set_last(void **state)
     memo_free(&m);
 }
 
+static void equal_bytes_have_one_number(void **state)
+{
+    enum { MANY = 5000 };
+    struct intern in;
+
+    (void)state;
+    memset(&in, 0xa5, sizeof in);
+    intern_init(&in);
+    assert_int_equal(intern_memory(&in), 1024 * sizeof(uint32_t));
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t k = 0; k < MANY; k++) {
+            uint32_t bytes[4] = {k, 1, 2, 3}, id = intern_put(&in, bytes, k % 4 * 4 + 4);
+
+            assert_int_equal(id, k);
+            assert_memory_equal(intern_get(&in, id), bytes, k % 4 * 4 + 4);
+        }
+    assert_int_equal(in.count, MANY);
+    intern_free(&in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_that_stops_a_timer_may_be_late),
         cmocka_unit_test(the_initial_state_is_looked_at_again),
+        cmocka_unit_test(a_fault_is_told_though_there_is_no_trace),
         cmocka_unit_test(a_trace_and_its_verdict_are_of_one_search),
         cmocka_unit_test(a_reduced_search_keeps_to_its_limits),
         cmocka_unit_test(a_table_has_what_was_set_last),
+        cmocka_unit_test(equal_bytes_have_one_number),
     };
 
     return cmocka_run_group_tests_name("checker_reduce", tests, NULL, NULL);

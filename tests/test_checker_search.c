@@ -4,6 +4,7 @@
 
 #include "check/check.h"
 #include "check/prints.h"
+#include "check/space.h"
 #include "check/states.h"
 #include "core/alg.h"
 #include "core/text.h"
@@ -387,39 +388,53 @@ static void ball_receive(struct dme *d, void *state, const struct dme_msg *m)
     dme_send(d, d->self % 3 + 1, m->kind);
 }
 
+static const struct dme_alg balls = {
+    .name = "balls",
+    .kinds = ball_kinds,
+    .rules = 1 << DME_EXCLUSIVE,
+    .needs = DME_RELIABLE | DME_ALIVE,
+    .init = ball_init,
+    .request = toy_nothing,
+    .receive = ball_receive,
+    .release = toy_nothing,
+};
+
 /* Both balls are under way in every state, so a fair loop moves both, and the shortest one moves each of them three times. It
  * begins where site 0 has just asked. */
 static void a_loop_that_is_shown_is_fair_and_short(void **state)
 {
-    static const struct dme_alg balls = {
-        .name = "balls",
-        .kinds = ball_kinds,
-        .rules = 1 << DME_EXCLUSIVE,
-        .needs = DME_RELIABLE | DME_ALIVE,
-        .init = ball_init,
-        .request = toy_nothing,
-        .receive = ball_receive,
-        .release = toy_nothing,
-    };
     struct check_task task = task_of(&balls, 4, 0);
-    uint32_t arrivals[2] = {0};
     struct check_result r;
 
     (void)state;
     task.requests[0] = 1;
     task.starvation = true;
-    check_run(&task, &r);
-    assert_int_equal(r.verdict, CHECK_STARVATION);
-    assert_int_equal(r.victim, 0);
-    assert_int_equal(r.loop, 1);
-    assert_int_equal(r.trace_length, 7);
-    for (uint32_t k = r.loop; k < r.trace_length; k++) {
-        assert_int_equal(r.trace[k].type, DME_RECEIVE);
-        arrivals[r.trace[k].kind]++;
+    for (task.threads = 1; task.threads <= 3; task.threads++) { /* one thread looks for starvation */
+        uint32_t arrivals[2] = {0};
+
+        check_run(&task, &r);
+        assert_int_equal(r.verdict, CHECK_STARVATION);
+        assert_int_equal(r.victim, 0);
+        assert_int_equal(r.loop, 1);
+        assert_int_equal(r.trace_length, 7);
+        for (uint32_t k = r.loop; k < r.trace_length; k++) {
+            assert_int_equal(r.trace[k].type, DME_RECEIVE);
+            arrivals[r.trace[k].kind]++;
+        }
+        assert_int_equal(arrivals[RED], 3);
+        assert_int_equal(arrivals[BLUE], 3);
+        free(r.trace);
     }
-    assert_int_equal(arrivals[RED], 3);
-    assert_int_equal(arrivals[BLUE], 3);
-    free(r.trace);
+}
+
+/* The balls come back to where they were at first: no run has the largest number of messages. */
+static void messages_of_a_run_without_end_are_not_counted(void **state)
+{
+    struct check_task task = task_of(&balls, 4, 0);
+
+    (void)state;
+    task.messages = true;
+    assert_true(run(&task).messages == UINT64_MAX);
 }
 
 /* BLUE starts the timer of site 0, which then starts itself again. Site 1 enters when it likes. Site 2 has a timer, too, that would let it in; RED, which goes
@@ -553,10 +568,12 @@ static void the_messages_of_a_long_run_are_counted(void **state)
     (void)state;
     task.requests[0] = MANY;
     task.messages = true;
-    r = run(&task);
-    assert_int_equal(r.verdict, CHECK_HOLDS);
-    assert_int_equal(r.states, 12 * MANY + 1);
-    assert_int_equal(r.messages, 10 * MANY);
+    for (task.threads = 1; task.threads <= 3; task.threads++) { /* one thread counts messages */
+        r = run(&task);
+        assert_int_equal(r.verdict, CHECK_HOLDS);
+        assert_int_equal(r.states, 12 * MANY + 1);
+        assert_int_equal(r.messages, 10 * MANY);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- failures */
@@ -610,6 +627,26 @@ static void news_of_a_crash_come_behind_the_last_message(void **state)
     assert_int_equal(run(&task).verdict, CHECK_ERROR);
 }
 
+/* The initial state is whole, whatever was in memory. */
+static void no_cut_is_there_at_first(void **state)
+{
+    const uint8_t left[2] = {1, 1};
+    struct dme_conf conf;
+    struct space s;
+    uint32_t start[SPACE_WIDTH];
+
+    (void)state;
+    dme_conf_init(&conf, &central, 2, DME_EXCLUSIVE, 0);
+    memset(&s, 0xa5, sizeof s);
+    memset(start, 0xa5, sizeof start);
+    space_init(&s, &conf, central.needs);
+    s.mishaps = SPACE_CUT;
+    space_start(&s, left, start);
+    assert_int_equal(start[2], SPACE_CUT);
+    assert_int_equal(start[3], 0);
+    space_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -625,10 +662,12 @@ int main(void)
         cmocka_unit_test(fingerprints_tell_how_many_bits_they_have),
         cmocka_unit_test(all_searches_lead_to_the_violation),
         cmocka_unit_test(a_loop_that_is_shown_is_fair_and_short),
+        cmocka_unit_test(messages_of_a_run_without_end_are_not_counted),
         cmocka_unit_test(what_is_due_here_and_there_need_not_be_done),
         cmocka_unit_test(a_site_that_has_not_asked_does_not_starve),
         cmocka_unit_test(the_messages_of_a_long_run_are_counted),
         cmocka_unit_test(news_of_a_crash_come_behind_the_last_message),
+        cmocka_unit_test(no_cut_is_there_at_first),
     };
 
     return cmocka_run_group_tests_name("checker_search", tests, NULL, NULL);

@@ -49,7 +49,7 @@ struct check_task {
     bool deadlocks_too; /* go on past a deadlock: it is no violation */
     bool messages;      /* find the largest number of messages of any run? */
     bool overtaking;    /* count how often a waiting site is overtaken? */
-    uint32_t overtakes; /* that are allowed, if so */
+    uint32_t overtakes; /* that are allowed, if so: at most 254 */
     uint32_t threads;   /* 0 or 1: one; several only look for what single states show */
     uint64_t limit;     /* states, at most */
     size_t memory;      /* bytes, at most; 0: no limit */

@@ -67,7 +67,7 @@ bool space_stuck(const struct space *s, const uint32_t *state)
 
 bool space_blocked(const struct space *s, const uint32_t *state)
 {
-    uint32_t flags = 0, modes[SPACE_SITES], count = 0, inside = 0;
+    uint32_t flags = 0, modes[SPACE_SITES] = {0}, count = 0, inside = 0;
 
     for (dme_id i = 0; i < s->conf.n; i++) {
         const struct space_part *p = &s->part[state[i]];

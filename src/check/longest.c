@@ -26,7 +26,6 @@ uint64_t longest_messages(struct search *s)
     for (size_t k = 0, count = states_count(&s->states); k < count; k++)
         most[k] = LONGEST_NEW;
     frame[frames++] = (struct longest_frame){.state = 0};
-    most[0] = LONGEST_OPEN;
     while (frames) {
         struct longest_frame *f = &frame[frames - 1];
         struct search_cursor before = f->at;

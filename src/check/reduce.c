@@ -80,10 +80,11 @@ static uint32_t reduce_step(struct reduce *r, uint32_t node, uint32_t type, uint
     uint32_t inbox = intern_put(&s->inboxes, &arg, type == DME_RECEIVE ? sizeof arg : 0);
     uint32_t first, count = space_expand(s, space_put_part(s, node, inbox), &first);
 
-    for (uint32_t t = first; t < first + count; t++)
-        if (s->transition[t].type == type && s->transition[t].arg == arg)
-            return t;
-    return REDUCE_NONE;
+    uint32_t t = first;
+
+    while (t < first + count && (s->transition[t].type != type || s->transition[t].arg != arg))
+        t++;
+    return t < first + count ? t : REDUCE_NONE;
 }
 
 static uint32_t reduce_claim(struct reduce *r, uint32_t node, uint32_t item)
@@ -226,13 +227,11 @@ static void reduce_judge_all(struct reduce *r)
 static uint32_t reduce_arrival(struct reduce *r, uint32_t part, uint32_t transition)
 {
     struct space *s = &r->search->space;
-    size_t old = r->arrivals;
 
-    if (transition >= old) {
-        r->arrivals = 2 * (size_t)transition + 1024;
-        r->arrival = mem_grow(r->arrival, r->arrivals * sizeof *r->arrival);
-        for (; old < r->arrivals; old++)
-            r->arrival[old] = REDUCE_NONE;
+    if (r->arrivals < s->transition_room) {
+        r->arrival = mem_grow(r->arrival, s->transition_room * sizeof *r->arrival);
+        while (r->arrivals < s->transition_room)
+            r->arrival[r->arrivals++] = REDUCE_NONE;
     }
     if (r->arrival[transition] == REDUCE_NONE) {
         uint32_t c = reduce_claim(r, s->part[part].node, s->transition[transition].arg);
@@ -318,7 +317,8 @@ static void reduce_begin(struct reduce *r, const uint32_t *start)
 
     states_free(&s->states);
     states_init(&s->states, space_width(&s->space), 1);
-    states_add(&s->states, start, states_hash(&s->states, start), 0); /* no violation: no site waits or is inside */
+    states_add(&s->states, start, states_hash(&s->states, start),
+               STATES_NONE); /* no violation: no site waits or is inside */
     s->result->transitions = 0;
 }
 

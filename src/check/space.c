@@ -27,10 +27,7 @@ void space_init(struct space *s, const struct dme_conf *conf, uint32_t needs)
     size_t node_max = 0;
 
     assert(conf->n <= SPACE_SITES);
-    memset(s, 0, sizeof *s);
-    s->conf = *conf;
-    s->needs = needs;
-    s->form = conf->alg->canon;
+    *s = (struct space){.conf = *conf, .needs = needs, .form = conf->alg->canon};
     intern_init(&s->nodes);
     intern_init(&s->messages);
     intern_init(&s->items);
@@ -185,7 +182,6 @@ void space_try(struct space *s, uint32_t part, uint32_t type, uint32_t arg, uint
         const struct space_item *item = intern_get(&s->items, arg);
 
         event.msg = intern_get(&s->messages, item->message);
-        event.arg = 0;
     }
     if (s->scratch->node.down && type == DME_RECEIVE) {
         t.part = space_put_part(s, s->part[part].node, inbox); /* the message is lost */
@@ -360,7 +356,6 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state)
     uint32_t empty = intern_put(&s->inboxes, "", 0);
 
     for (dme_id i = 0; i < s->conf.n; i++) {
-        memset(s->scratch, 0, space_key_size(s, i));
         dme_init(&s->conf, &s->scratch->node, i, s->out);
         assert(!s->out->started); /* a timer that runs from the start would need its marks */
         s->scratch->left = left[i];
@@ -378,7 +373,7 @@ void space_start(struct space *s, const uint8_t *left, uint32_t *state)
 static void space_overtake(struct space *s, uint32_t *state, dme_id i)
 {
     for (dme_id j = 0; j < s->conf.n; j++)
-        if (j != i && s->part[state[j]].flags & SPACE_WAITS && s->part[state[j]].overtaken < UINT8_MAX) {
+        if (j != i && s->part[state[j]].flags & SPACE_WAITS) {
             memcpy(s->scratch, space_key(s, state[j]), space_key_size(s, j));
             s->scratch->overtaken++;
             state[j] =

@@ -71,31 +71,30 @@ static void trace_make(struct search *s, struct lab_world *w, dme_id i, uint32_t
     memcpy(s->concrete, next, sizeof next);
 }
 
-static bool trace_has_form(struct search *s, const uint32_t *state, const uint32_t *form)
+/* Is transition t of the site of this type, and does it lead to a state of this form, or, if the form is null, fail? */
+static bool trace_fits(struct search *s, dme_id site, uint32_t t, uint32_t type, const uint32_t *form)
 {
-    uint32_t canonical[SPACE_WIDTH];
+    uint32_t next[SPACE_WIDTH];
 
-    memcpy(canonical, state, s->states.width * sizeof *canonical);
-    space_canon(&s->space, canonical);
-    return memcmp(canonical, form, s->states.width * sizeof *form) == 0;
+    if (s->space.transition[t].type != type)
+        return false;
+    if (!form)
+        return s->space.transition[t].fault != NULL;
+    space_apply(&s->space, s->concrete, site, t, next);
+    space_canon(&s->space, next);
+    return memcmp(next, form, s->states.width * sizeof *form) == 0;
 }
 
-/* Makes a move of this type at the site after which the state has this form; if the form is null, one that fails. False if there is
- * none. */
+/* Makes a transition of the site that fits. False if there is none. */
 static bool trace_find(struct search *s, struct lab_world *w, dme_id site, uint32_t type, const uint32_t *form)
 {
-    uint32_t first, count = space_expand(&s->space, s->concrete[site], &first), next[SPACE_WIDTH];
+    uint32_t first, count = space_expand(&s->space, s->concrete[site], &first), t = first;
 
-    for (uint32_t t = first; t < first + count; t++) {
-        if (s->space.transition[t].type != type)
-            continue;
-        space_apply(&s->space, s->concrete, site, t, next);
-        if (form ? trace_has_form(s, next, form) : s->space.transition[t].fault != NULL) {
-            trace_make(s, w, site, t);
-            return true;
-        }
-    }
-    return false;
+    while (t < first + count && !trace_fits(s, site, t, type, form))
+        t++;
+    if (t < first + count)
+        trace_make(s, w, site, t);
+    return t < first + count;
 }
 
 /* A move that has this edge as its form. Messages that canonical forms leave out may have to arrive before; their arrival
@@ -129,10 +128,9 @@ void trace_along(struct search *s, const struct search_edge *edges, size_t count
         return;
     }
     w = trace_world(s);
-    s->space.canonical = false;
+    s->space.canonical = false; /* from now on: nothing but the trace is still to be made */
     for (size_t k = 0; k < count; k++)
         trace_concretely(s, w, &edges[k]);
-    s->space.canonical = true;
     world_free(w);
 }
 

@@ -8,9 +8,7 @@
 
 void view_init(struct thread_view *v, struct space *space, pthread_mutex_t *lock)
 {
-    memset(v, 0, sizeof *v);
-    v->space = space;
-    v->lock = lock;
+    *v = (struct thread_view){.space = space, .lock = lock};
     memo_init(&v->appended);
 }
 
