@@ -304,9 +304,8 @@ static bool cover_leads(struct crowd *c, uint32_t to)
     for (unsigned depth = 0; depth <= CROWD_MOVES; depth++) {
         size_t end = c->nexts;
 
-        for (size_t k = from; k < end; k++)
-            if (c->next[k] == to)
-                return true;
+        if (to < c->mark_room && c->mark[to] == c->stamp)
+            return true;
         for (; from < end; from++)
             crowd_acts(c, c->next[from]);
     }
