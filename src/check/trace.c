@@ -137,19 +137,12 @@ void trace_along(struct search *s, const struct search_edge *edges, size_t count
 /* The edge from state a to state b. */
 static struct search_edge trace_edge(struct search *s, uint32_t a, uint32_t b)
 {
-    uint32_t next[SPACE_WIDTH];
+    struct search_cursor at = {0};
+    struct search_edge edge;
 
-    for (dme_id i = 0; i < s->n; i++) {
-        uint32_t first, count = space_expand(&s->space, states_get(&s->states, a)[i], &first);
-
-        for (uint32_t t = first; t < first + count; t++) {
-            if (!space_affords(&s->space, states_get(&s->states, a), &s->space.transition[t]))
-                continue;
-            space_apply(&s->space, states_get(&s->states, a), i, t, next);
-            if (memcmp(next, states_get(&s->states, b), s->states.width * sizeof *next) == 0)
-                return (struct search_edge){.site = i, .transition = t, .to = b};
-        }
-    }
+    while (search_next(s, a, &at, &edge))
+        if (edge.to == b)
+            return edge;
     assert(!"some move leads there");
     return (struct search_edge){0};
 }
@@ -171,15 +164,18 @@ void trace_to(struct search *s, uint32_t state)
 
 void trace_fault(struct search *s, uint32_t state)
 {
-    for (dme_id i = 0; i < s->n; i++) {
-        uint32_t first, count = space_expand(&s->space, states_get(&s->states, state)[i], &first);
+    const uint32_t *now = states_get(&s->states, state);
 
-        for (uint32_t t = first; t < first + count; t++)
-            if (s->space.transition[t].fault &&
-                space_affords(&s->space, states_get(&s->states, state), &s->space.transition[t])) {
-                trace_along(s, &(struct search_edge){.site = i, .transition = t}, 1);
-                return;
-            }
+    for (dme_id i = 0; i < s->n; i++) {
+        uint32_t first, count = space_expand(&s->space, now[i], &first), t = first;
+
+        while (t < first + count &&
+               !(s->space.transition[t].fault && space_affords(&s->space, now, &s->space.transition[t])))
+            t++;
+        if (t < first + count) {
+            trace_along(s, &(struct search_edge){.site = i, .transition = t}, 1);
+            return;
+        }
     }
     assert(!"some move of the state fails");
 }
