@@ -26,7 +26,7 @@ void states_free(struct states *s)
     }
 }
 
-/* What is in the slot of the state at this place. Other states mostly have other bits of their hashes there, so they need not be looked at. */
+/* The entry of the state at this place, for its slot. Other states mostly have other bits of their hashes there, so they need not be looked at. */
 static uint32_t states_entry(const struct states_shard *shard, uint64_t hash, size_t place)
 {
     return ((uint32_t)(hash >> 32) & ~(uint32_t)shard->mask) | ((uint32_t)place + 1);
