@@ -603,6 +603,71 @@ static void messages_that_take_turns_do_not_hide_a_fair_cycle(void **state)
     free(r.trace);
 }
 
+/* Site 0 asks, site 1 declines, and so on for ever. Before each of these messages there is a NOTE, which no site looks at, and which the form leaves
+ * out. On FIFO channels it has to arrive first. */
+enum { NOTE, PLEASE, NO };
+static const struct dme_kind noisy_kinds[] = {{"NOTE", 0, 0}, {"PLEASE", 0, 0}, {"NO", 0, 0}, {0}};
+
+static void noisy_send(struct dme *d, uint8_t kind)
+{
+    dme_send(d, !d->self, NOTE);
+    dme_send(d, !d->self, kind);
+}
+
+static void noisy_request(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self)
+        dme_enter(d);
+    else
+        noisy_send(d, PLEASE);
+}
+
+static void noisy_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    (void)state;
+    if (m->kind != NOTE)
+        noisy_send(d, m->kind == NO ? PLEASE : NO);
+}
+
+static bool noisy_canon(const struct dme_draft *now)
+{
+    bool changed = false;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        changed |= now->gone[k] = now->msg[k]->kind == NOTE;
+    return changed;
+}
+
+static void messages_that_forms_leave_out_arrive_in_the_trace(void **state)
+{
+    struct dme_alg noisy = toy;
+    struct check_task task;
+    struct check_result r;
+    struct lab_world *w;
+    uint32_t notes[2] = {0};
+
+    (void)state;
+    noisy.kinds = noisy_kinds;
+    noisy.request = noisy_request;
+    noisy.receive = noisy_receive;
+    noisy.canon = noisy_canon;
+    task = unlimited(&noisy, 2, true);
+    task.conf.rule = DME_SLOTS;
+    task.conf.limit = 2;
+    r = check(&task);
+    assert_int_equal(r.verdict, CHECK_STARVATION);
+    assert_int_equal(r.victim, 0);
+    w = world_new(&task.conf);
+    for (uint32_t k = 0; k < r.trace_length; k++) {
+        assert_null(world_move(w, &r.trace[k]));
+        notes[r.trace[k].site] += r.trace[k].type == DME_RECEIVE && r.trace[k].kind == NOTE;
+    }
+    assert_true(notes[0] && notes[1]);
+    world_free(w);
+    free(r.trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -619,6 +684,7 @@ int main(void)
         cmocka_unit_test(a_site_that_waits_in_vain_is_found_through_forms),
         cmocka_unit_test(a_form_that_breaks_an_invariant_gives_no_verdict),
         cmocka_unit_test(messages_that_take_turns_do_not_hide_a_fair_cycle),
+        cmocka_unit_test(messages_that_forms_leave_out_arrive_in_the_trace),
     };
 
     return cmocka_run_group_tests_name("canon", tests, NULL, NULL);

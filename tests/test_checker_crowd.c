@@ -66,6 +66,35 @@ static void a_pair_that_does_not_cover_all_sites_gives_no_verdict(void **state)
     assert_int_equal(r.compared, 0);
 }
 
+/* Site 0 of four is another one at first than site 0 of a pair. */
+static void merge_of_another_site(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                                  struct dme_node *into)
+{
+    singhal_dynamic.crowd->merge(conf, node, pair, into);
+    if (conf->n == 4 && node->self == 0 && node->phase == DME_IDLE)
+        into->mode = 7;
+}
+
+static void each_pair_begins_where_two_sites_begin(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct dme_crowd crowd = *alg.crowd;
+    struct check_result r;
+    struct check_task task = task_of(&alg, 3);
+    uint64_t of_three;
+
+    (void)state;
+    check_any_number(&task, &r);
+    of_three = r.cover[0].states;
+    assert_int_equal(r.compared, 91338);
+    alg.crowd = &crowd;
+    crowd.merge = merge_of_another_site;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_int_equal(r.cover[0].states, of_three);
+    assert_int_equal(r.compared, 82938); /* no move of four sites */
+}
+
 /* The others answer though they were not asked. */
 static bool answers_always(const struct dme_node *node, unsigned k, struct dme_msg *msg)
 {
@@ -119,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_that_does_not_cover_all_sites_gives_no_verdict),
+        cmocka_unit_test(each_pair_begins_where_two_sites_begin),
         cmocka_unit_test(a_fault_of_the_pair_gives_no_verdict),
         cmocka_unit_test(a_violation_of_the_pair_is_shown_by_few_sites),
     };
