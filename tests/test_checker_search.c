@@ -409,7 +409,7 @@ static void a_loop_that_is_shown_is_fair_and_short(void **state)
     (void)state;
     task.requests[0] = 1;
     task.starvation = true;
-    for (task.threads = 1; task.threads <= 3; task.threads++) { /* one thread looks for starvation */
+    for (task.threads = 1; task.threads <= 8; task.threads += 7) { /* one thread looks for starvation */
         uint32_t arrivals[2] = {0};
 
         check_run(&task, &r);
@@ -427,12 +427,24 @@ static void a_loop_that_is_shown_is_fair_and_short(void **state)
     }
 }
 
-/* The balls come back to where they were at first: no run has the largest number of messages. */
+static void one_ball_init(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 1)
+        dme_send(d, 2, RED);
+}
+
+/* The balls come back to where they were at first: no run has the largest number of messages. Of one ball that is the only cycle. */
 static void messages_of_a_run_without_end_are_not_counted(void **state)
 {
+    struct dme_alg one_ball = balls;
     struct check_task task = task_of(&balls, 4, 0);
 
     (void)state;
+    task.messages = true;
+    assert_true(run(&task).messages == UINT64_MAX);
+    one_ball.init = one_ball_init;
+    task = task_of(&one_ball, 4, 0);
     task.messages = true;
     assert_true(run(&task).messages == UINT64_MAX);
 }
@@ -568,7 +580,7 @@ static void the_messages_of_a_long_run_are_counted(void **state)
     (void)state;
     task.requests[0] = MANY;
     task.messages = true;
-    for (task.threads = 1; task.threads <= 3; task.threads++) { /* one thread counts messages */
+    for (task.threads = 1; task.threads <= 8; task.threads += 7) { /* one thread counts messages */
         r = run(&task);
         assert_int_equal(r.verdict, CHECK_HOLDS);
         assert_int_equal(r.states, 12 * MANY + 1);

@@ -272,6 +272,7 @@ static void counter_request(struct dme *d, void *state)
 {
     struct count *s = state;
 
+    DME_EXPECT(d, d->conf->rule != DME_GROUP || dme_claim(d, 0).mode == 1); /* the first of the groups */
     s->requests += d->self == counter.counts;
     s->requests = counter.modulo ? s->requests % counter.modulo : s->requests;
     switch (counter.way) {

@@ -390,7 +390,7 @@ void space_apply(struct space *s, const uint32_t *state, dme_id i, uint32_t t, u
     if (tr.spends)
         next[s->conf.n] -= tr.spends;
     space_deliver(s, next, tr.sends, tr.count);
-    if (tr.type >= DME_RESTART && !world_is_mishap(tr.type))
+    if (tr.type >= DME_RESTART)
         space_fail(s, next, i, &tr);
     if (tr.entered && s->overtaking)
         space_overtake(s, next, i);
