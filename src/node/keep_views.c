@@ -324,7 +324,8 @@ static bool keep_has_former(const struct node *node, const struct keep_record *x
 
 /* The owner is lost. A claim that it granted behind a withdrawn one was told to its client only when no member had a record of
  * the withdrawn one. If a member has, the client does not know, and the claim is forgotten: else both would be held. All
- * members have the same reports, so all forget it. */
+ * members have the same reports, so all forget it. A member that has not passed the barrier at which others did so reports it once more, also in
+ * a view in which the next owner is known: so this does not depend on who the owner is. */
 static void keep_forget_followers(struct node *node, struct keep_session *e)
 {
     for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
@@ -344,8 +345,7 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
     uint64_t lost = e->orphaned && !keep_is_token(e) ? e->owner : 0;
     uint32_t work = 1 + keep_forget_outdated(node, e);
 
-    if (e->orphaned)
-        keep_forget_followers(node, e);
+    keep_forget_followers(node, e);
     if (!e->session && ring_empty(&e->records)) {
         keep_remove(&node->keep, e);
         return work;
