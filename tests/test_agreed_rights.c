@@ -177,10 +177,12 @@ static void of_several_locks_none_is_granted_if_one_may_not_be(void **state)
 
 static void a_lock_that_is_shared_stays_shared_if_it_may_not_be_upgraded(void **state)
 {
+    char words[48];
+
     (void)state;
     come(0, "ci");
     come(1, "ci");
-    assert_says(say(0, "LOCK x SHARED"), "*2 ");
+    snprintf(words, sizeof words, "UNLOCK x %s", strrchr(say(0, "LOCK x SHARED"), ':') + 1);
     assert_says(say(1, "LOCK x SHARED"), "*2 ");
     assert_string_equal(say(0, "UPGRADE x"), "");
     install(2, "allow key:ci shared *\n");
@@ -188,6 +190,7 @@ static void a_lock_that_is_shared_stays_shared_if_it_may_not_be_upgraded(void **
     assert_says(cluster_heard(&client[0]), "-NOPERM key:ci has not the right lock for \"x\"");
     assert_true(holds(0, "x"));
     assert_says(say(1, "LOCK x SHARED WAIT 0"), "*2 ");
+    assert_says(say(0, words), "+OK "); /* by the fence that it knows */
 }
 
 static void a_token_that_waits_is_refused_when_its_turn_comes(void **state)
@@ -215,6 +218,23 @@ static void keep(unsigned k)
     assert_int_equal(strncmp(said, "$32 ", 4), 0);
     memcpy(id, said + 4, 32);
     assert_string_equal(id + 28, "0000");
+}
+
+/* Other members know it by its new fence already. */
+static void a_kept_lock_is_lost_if_it_may_not_be_upgraded(void **state)
+{
+    (void)state;
+    come(0, "ci");
+    come(1, "ci");
+    keep(0);
+    assert_says(say(0, "LOCK x SHARED"), "*2 ");
+    assert_says(say(1, "LOCK x SHARED"), "*2 ");
+    assert_string_equal(say(0, "UPGRADE x"), "");
+    install(2, "allow key:ci shared *\n");
+    say(1, "UNLOCK x");
+    assert_says(cluster_heard(&client[0]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_false(holds(0, "x"));
+    assert_says(say(1, "LOCK x SHARED WAIT 0"), "*2 ");
 }
 
 static const char *resume(unsigned k, const char *shown)
@@ -439,6 +459,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_client_that_waits_is_refused_when_its_turn_comes, start, stop),
         cmocka_unit_test_setup_teardown(of_several_locks_none_is_granted_if_one_may_not_be, start, stop),
         cmocka_unit_test_setup_teardown(a_lock_that_is_shared_stays_shared_if_it_may_not_be_upgraded, start, stop),
+        cmocka_unit_test_setup_teardown(a_kept_lock_is_lost_if_it_may_not_be_upgraded, start, stop),
         cmocka_unit_test_setup_teardown(a_token_that_waits_is_refused_when_its_turn_comes, start, stop),
         cmocka_unit_test_setup_teardown(a_session_from_before_the_first_rules_is_resumed, start, stop),
         cmocka_unit_test_setup_teardown(a_kept_session_that_waits_is_refused_when_its_turn_comes, start, stop),

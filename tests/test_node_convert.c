@@ -221,9 +221,6 @@ static void what_cannot_be_upgraded_or_downgraded_is_refused(void **state)
     grants(ask(0, "LOCK g GROUP red"));
     assert_true(is_error(ask(0, "UPGRADE g"), "ERR \"g\": it is held by a group"));
     assert_true(is_error(ask(0, "DOWNGRADE g"), "ERR \"g\": it is held by a group"));
-    assert_int_equal(*ask(1, "SESSION KEEP 1000"), '$');
-    grants(ask(1, "LOCK k SHARED"));
-    assert_true(is_error(ask(1, "UPGRADE k"), "ERR \"k\": the mode of a lock of a kept session"));
     stop();
     begin("suzuki-kasami");
     grants(ask(0, "LOCK x"));

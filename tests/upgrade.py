@@ -159,6 +159,20 @@ for t in threads:
     t.join()
 tell(count[0] == len(threads) * ROUNDS, "what clients read before they upgrade, no other has changed when they write")
 
+# Kept sessions of two members: the second upgrade is a deadlock, too. What a client was told outlives its member, which is killed below.
+k, second = Client(paths[2]), Client(paths[1])
+session = k.ask("SESSION", "KEEP", 600000)
+second.ask("SESSION", "KEEP", 600000)
+first = max(k.ask("LOCK", "kept", "SHARED")[1], second.ask("LOCK", "kept", "SHARED")[1])
+k.send("UPGRADE", "kept")
+until_waiting(watch, "kept", 1)
+tell(second.error("UPGRADE", "kept").startswith("DEADLOCK "), "of two kept sessions that upgrade a lock, the second gets DEADLOCK")
+second.ask("SESSION", "END")
+alone = k.read()[1]
+tell(alone > first, "and the first has the lock alone, with a larger fence")
+down = k.ask("LOCK", "down")[1]
+tell(k.ask("DOWNGRADE", "down") == "OK", "a lock of a kept session is downgraded")
+
 # A member is lost while an upgrade waits for its clients, and the locks go on in the next view.
 a, b = Client(paths[0]), Client(paths[1])
 first = a.ask("LOCK", "view", "SHARED")[1]
@@ -171,3 +185,15 @@ tell(b.ask("LOCK", "view", "SHARED", "WAIT", 0) is None, "the lock is exclusive 
 b.send("LOCK", "view", "SHARED")
 until_waiting(watch, "view", 1)
 tell(a.ask("DOWNGRADE", "view") == "OK" and b.read()[1] > first, "and can be downgraded there")
+
+# The kept session of the member that was killed.
+heir = Client(paths[0])
+held = heir.ask("SESSION", "RESUME", session)
+tell(dict(zip(held[1::2], held[2::2])) == {"kept": alone, "down": down}, "a kept session has its locks elsewhere: the upgraded one with its new fence")
+tell(b.ask("LOCK", "kept", "SHARED", "WAIT", 0) is None, "the upgraded one is exclusive")
+tell(b.ask("LOCK", "down", "SHARED", "WAIT", 30000)[1] > down, "others share the downgraded one")
+b.send("LOCK", "kept", "SHARED")
+until_waiting(watch, "kept", 1)
+tell(heir.ask("DOWNGRADE", "kept", alone) == "OK" and b.read()[1] > alone, "the upgraded one can be downgraded there")
+b.ask("UNLOCK", "kept")
+tell(heir.ask("UPGRADE", "kept", alone)[1] > alone, "and upgraded again")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Clients of three daemons change the mode in which they hold a lock: UPGRADE and DOWNGRADE; also when a member is lost meanwhile.
-# Invariants: I36, I37.
+# Clients of three daemons change the mode in which they hold a lock: UPGRADE and DOWNGRADE; also when a member is lost meanwhile, and in kept
+# sessions, which outlive their member. Invariants: I33, I36, I37.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 

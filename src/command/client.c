@@ -355,6 +355,9 @@ void client_hear(struct client *c, const struct node_event *event)
         resp_string(&c->out, event->name, event->name_len);
         resp_integer(&c->out, event->fence);
         break;
+    case CLAIM_DOWNGRADED:
+        resp_simple(&c->out, "OK");
+        break;
     case CLAIM_REFUSED:
         client_tell_refusal(c, event);
         break;

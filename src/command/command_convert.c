@@ -50,6 +50,7 @@ void command_upgrade(struct client *c, const struct resp_request *r)
 void command_downgrade(struct client *c, const struct resp_request *r)
 {
     uint64_t fence;
+    bool waits = false;
     const char *code;
     char line[512];
     struct dme_text why;
@@ -57,8 +58,8 @@ void command_downgrade(struct client *c, const struct resp_request *r)
     dme_text_init(&why, line, sizeof line);
     if (!command_is_name(c, r->word[1]) || !command_fence(c, r, 3, &fence))
         return;
-    if ((code = session_downgrade(c->session, r->word[1].at, r->word[1].len, fence, &why)))
+    if ((code = session_downgrade(c->session, r->word[1].at, r->word[1].len, fence, &waits, &why)))
         command_object_to_change(c, r, fence, code, line);
-    else
+    else if (!waits)
         resp_simple(&c->out, "OK");
 }

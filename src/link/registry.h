@@ -93,7 +93,7 @@ enum registry_part {
       "The answer to INSTANCE_BAR with a level above 0: `count` clients of the sender are in the way. It has no fence above `fence`.", \
       FIELDS_LOCK, {"number", 4}, {"count", 4}, {"fence", 8}) \
     M(KEEP_GRANT, 32, 6, LETTER, KEEP, "the owner", "every other", \
-      "The session holds this lock, or holds it with another TTL or token. Number 0: the receiver has just begun to take part.", \
+      "The session holds this lock, or holds it with another TTL or token, or as shared instead of exclusive. Number 0: the receiver has just begun to take part.", \
       {"number", 8}, {"id", 16}, FIELDS_TERMS, FIELDS_HELD, FIELDS_AFTER) \
     M(KEEP_FREE, 33, 6, LETTER, KEEP, "the owner", "every other", \
       "The session no longer holds the lock.", \

@@ -90,7 +90,7 @@ void convert_lose(struct locks *l, struct claim *c, enum refusal why)
 {
     struct claim *upgrade = c->other;
 
-    if (!upgrade || c->state == CLAIM_WAITING || c->state == CLAIM_UPGRADED)
+    if (!upgrade || c->state == CLAIM_WAITING || c->state == CLAIM_UPGRADED || c->state == CLAIM_DOWNGRADED)
         return;
     if (upgrade->state == CLAIM_UPGRADED) /* its client does not know the new token yet */
         c->fence = upgrade->fence;
@@ -175,6 +175,8 @@ static void convert_upgrade(struct locks *l, struct lock *lock)
     lock->site->joins = 0;
     lock_unwait(l, upgrade);
     lock_set_outcome(l, upgrade, CLAIM_UPGRADED);
+    if (l->conf.upgraded)
+        l->conf.upgraded(c, upgrade);
 }
 
 /* Is a client in the way of an upgrade that only tries? */

@@ -22,6 +22,9 @@
  * upgraded before, the site is inside in the shared mode already, and the bar for all is lifted. If it is carried over, it goes on to
  * encumber the lock as an exclusive one until its site has entered for it.
  *
+ * If the session is kept, other members have records of the mode (node/keep_convert.c). An upgraded claim is exclusive at once, and its client
+ * is told later. A downgrade begins here when all members know of it.
+ *
  * A view that ends takes all bars with it. What clients hold is carried over (carried.h), as exclusive or as shared as it is; an upgrade
  * that waits goes on in the next view. */
 #ifndef DIBS_LOCK_CONVERT_H
@@ -54,7 +57,7 @@ void convert_begin(struct locks *l, struct lock *lock, struct claim *upgrade, bo
 void convert_unwait(struct claim *upgrade);
 /* The two claims have nothing to do with each other any more. */
 void convert_part(struct claim *c);
-/* The claim `c` is about to be lost or released. If its client waits for an upgrade of it, that is refused. */
+/* The claim `c` is about to be lost or released. If its client waits for a change of its mode, that is refused. */
 void convert_lose(struct locks *l, struct claim *c, enum refusal why);
 /* The claim is no longer among the holders of its lock. */
 void convert_leave(struct claim *c);

@@ -33,8 +33,9 @@ const char *const loss_text[] = {"its TTL has run out",
                                  "the daemon is about to end",
                                  "its client has not confirmed it in time",
                                  "its connection has broken",
-                                 "its session was not resumed in time"};
-_Static_assert(sizeof loss_text / sizeof loss_text[0] == LOSS_ABANDONED + 1, "a loss has a text");
+                                 "its session was not resumed in time",
+                                 "its client has not the right to upgrade it any more"};
+_Static_assert(sizeof loss_text / sizeof loss_text[0] == LOSS_RIGHT + 1, "a loss has a text");
 _Static_assert(LOCK_NAME_MAX <= UINT8_MAX, "the length of a name is one byte, here and in messages");
 
 void lock_set_outcome(struct locks *l, struct claim *c, enum claim_state state)
@@ -301,7 +302,7 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
     struct lock *lock = c->lock;
     const char *objection;
 
-    assert(c->state == CLAIM_HELD && !c->kept && !c->slots && c->mode == LOCK_SHARED && !c->other);
+    assert(c->state == CLAIM_HELD && !c->slots && c->mode == LOCK_SHARED && !c->other);
     lock_enter_view(l, lock);
     if (convert_is_wanted(lock)) {
         dme_print(why,
@@ -333,12 +334,19 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
     return NULL;
 }
 
+const char *locks_may_downgrade(struct locks *l, struct claim *c, struct dme_text *why)
+{
+    assert(c->state == CLAIM_HELD && !c->slots && c->mode == LOCK_ALONE);
+    lock_enter_view(l, c->lock);
+    return lock_lacks_sharing(l, c, why) ? "WRONGKIND" : NULL;
+}
+
 const char *locks_downgrade(struct locks *l, struct claim *c, struct dme_text *why)
 {
-    assert(c->state == CLAIM_HELD && !c->kept && !c->slots && c->mode == LOCK_ALONE);
-    lock_enter_view(l, c->lock);
-    if (lock_lacks_sharing(l, c, why))
-        return "WRONGKIND";
+    const char *objection = locks_may_downgrade(l, c, why);
+
+    if (objection)
+        return objection;
     convert_share(l, c);
     lock_work(l, c->lock);
     return NULL;
@@ -410,11 +418,14 @@ void locks_time_out(struct locks *l, struct claim *c)
 
 void locks_take_away(struct locks *l, struct claim *c, enum loss why)
 {
+    bool lingers;
+
     if (c->state == CLAIM_LINGERS || c->state == CLAIM_WITHDRAWN)
         return;
     c->loss = why;
-    convert_lose(l, c, REFUSAL_LOST);
-    if (c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c)) {
+    lingers = c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c);
+    convert_lose(l, c, REFUSAL_LOST); /* it may have its fence of before again: other members have the new one */
+    if (lingers) {
         l->lingering++;
         lock_set_outcome(l, c, CLAIM_LINGERS);
     } else {

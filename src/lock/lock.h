@@ -102,6 +102,7 @@ enum claim_state {
     CLAIM_REFUSED,
     CLAIM_TIMED_OUT,
     CLAIM_UPGRADED, /* a request to upgrade another claim: that one is exclusive now */
+    CLAIM_DOWNGRADED, /* a request to downgrade another claim, of a kept session: all members know that it is to be shared */
     CLAIM_LOST,
     CLAIM_LINGERS, /* lost, but the client may still believe in it: the lock is granted to no other client yet */
     CLAIM_WITHDRAWN, /* released, but other members have yet to hear that (node/keep.h): no other client is granted it yet */
@@ -111,8 +112,8 @@ enum claim_state {
 enum refusal {
     REFUSAL_KIND,     /* the lock is of another kind */
     REFUSAL_DEADLOCK, /* upgrade: another client that shares the lock waits to upgrade it, too */
-    REFUSAL_RELEASED, /* upgrade: its client has released the lock meanwhile */
-    REFUSAL_LOST,     /* upgrade: its client has lost the lock meanwhile */
+    REFUSAL_RELEASED, /* a change of the mode: its client has released the lock meanwhile */
+    REFUSAL_LOST,     /* a change of the mode: its client has lost the lock meanwhile */
     REFUSAL_RIGHT     /* its client has not the right to it any more (node/rules.h) */
 };
 
@@ -126,7 +127,8 @@ enum loss {
     LOSS_DAEMON_ENDS,
     LOSS_UNCONFIRMED,
     LOSS_BROKEN,
-    LOSS_ABANDONED
+    LOSS_ABANDONED,
+    LOSS_RIGHT
 };
 extern const char *const loss_text[];
 
@@ -141,8 +143,8 @@ struct claim {
     uint64_t arrival;       /* waiting: grows with each request for this lock at this member; an upgrade: 0 */
     struct lock *lock;
     struct session *session;
-    struct claim *
-        other; /* an upgrade: the claim that is to be exclusive; held: the request to upgrade it; or null (convert.h) */
+    struct claim
+        *other; /* a request to change the mode of another claim: that claim; held: the request about it; or null */
     uint64_t
         fence; /* held: the fencing token. An upgrade that is done: the token of before, until its client is told */
     uint64_t due_ms;      /* when the wait or the TTL ends */
@@ -153,6 +155,7 @@ struct claim {
     uint32_t site;        /* held: by which of the member's sites */
     uint32_t held_at;     /* held: its index in locks.held */
     uint8_t priority;     /* 0 to LOCK_PRIORITY_MAX */
+    bool shares; /* kept: it is exclusive, and is to be shared when all members know that (node/keep_convert.c) */
     uint16_t
         again;   /* held: how often its session has requested it again, and not given that back (session_hold_again) */
     bool tries;  /* the client does not want to wait for a holder */
@@ -160,7 +163,8 @@ struct claim {
     bool freed;  /* kept: that letter withdraws the record */
     bool uncertain; /* kept: another member may be the owner of its session, until the view has opened */
     /* kept: `after` is 0; or the claim was granted behind a withdrawn one with the fence `after`, of the kept session with the id
-     * `kept_id`, before all members knew of the withdrawal. Withdrawn: the id of its own session, or zeroes. */
+     * `kept_id`, before all members knew of the withdrawal; or it was upgraded, and `after` is its fence of before, `kept_id` its
+     * own session. Withdrawn: the id of its own session, or zeroes. */
     uint64_t kept_id[2], after;
     uint64_t
         kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */
@@ -276,6 +280,8 @@ struct locks_conf {
     /* May the waiting claim `c` be granted the lock behind `withdrawn`, which is in the state CLAIM_WITHDRAWN? Its client is not
      * told before `withdrawn` is gone. If the pointer is null, no claim may. */
     bool (*follows)(struct claim *c, const struct claim *withdrawn);
+    /* Called when the claim `c` has become exclusive and has a new fence; that of before is in `upgrade`. Or null. */
+    void (*upgraded)(struct claim *c, struct claim *upgrade);
 };
 
 /* The members that take part. */
@@ -415,6 +421,8 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
 /* The claim, which is held and exclusive, is shared from now on. No client that cannot share the lock is granted it in between. Returns
  * null, or an error code as above. */
 const char *locks_downgrade(struct locks *l, struct claim *c, struct dme_text *why);
+/* Would locks_downgrade do that? Otherwise returns an error code. */
+const char *locks_may_downgrade(struct locks *l, struct claim *c, struct dme_text *why);
 /* Gives up a claim that waits or is held. The struct lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
 /* The client gives up the claim, which is held or lingers. The claim keeps its place until it is dropped. */

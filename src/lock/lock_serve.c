@@ -127,12 +127,14 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     }
 }
 
-/* Is the lock, which one client at a time can hold, free for the claim `c`? A claim that is withdrawn may be in the way. */
+/* Is the lock, which one client at a time can hold, free for the claim `c`? A claim that is withdrawn may be in the way. One that was
+ * downgraded just before is not followed: its site is about to leave (convert.h). */
 static bool lock_is_free(const struct locks *l, const struct lock *lock, const struct lock_site *site, struct claim *c)
 {
     const struct claim *holder = site->held ? RING_OF(site->holders.next, struct claim, in_lock) : NULL;
 
-    if (site->held != 1 || holder->state != CLAIM_WITHDRAWN || lock->slots || !l->conf.follows)
+    if (site->held != 1 || holder->state != CLAIM_WITHDRAWN || holder->mode != LOCK_ALONE || lock->slots ||
+        !l->conf.follows)
         return site->held == 0;
     return l->conf.follows(c, holder);
 }

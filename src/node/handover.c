@@ -81,7 +81,7 @@ static void handover_add_session(struct bytes *to, const struct node *node, cons
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
 
         if (handover_has(c))
-            handover_add_lock(to, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len, c->value);
+            handover_add_lock(to, c->fence, c->ttl_ms, c->slots, keep_mode(c), c->name, c->name_len, c->value);
     }
     for (const struct ring *r = e->records.next; !s && r != &e->records; r = r->next) {
         const struct keep_record *x = RING_OF((struct ring *)r, struct keep_record, in_session);

@@ -248,7 +248,7 @@ static void keep_try_resume(struct session *s)
         keep_answer(s, KEEP_UNKNOWN);
     else if (!e->session)
         keep_ask(s, e);
-    else if (keep_may_act(node, e) && !e->moves_to && keep_is_free(e)) {
+    else if (keep_may_act(node, e) && !e->moves_to && keep_is_free(e) && e->changed <= node->keep.acked) {
         ring_cut(&s->in_resuming);
         keep_attach(e, s);
     } else if (e->session->vouched_ms > node->now_ms) {
@@ -331,9 +331,9 @@ bool keep_holds_back(struct claim *c)
 {
     struct keep *k = &c->session->node->keep;
 
-    if (c->state != CLAIM_HELD || c != c->session->waiting || !c->session->kept)
+    if ((c->state != CLAIM_HELD && c->state != CLAIM_UPGRADED) || c != c->session->waiting || !c->session->kept)
         return false;
-    if (!c->kept)
+    if (c->state == CLAIM_HELD && !c->kept)
         keep_record_claim(c);
     ring_push(&k->pending, &c->in_list);
     keep_count_acks(c->session->node);
@@ -356,14 +356,19 @@ bool keep_withdraws(struct claim *c)
     struct node *node = c->session->node;
     const struct keep_session *e = session_kept(c->session);
 
+    bool passes; /* another claim may follow it */
+
+    if (c->state == CLAIM_DOWNGRADED && c->other && c->other->shares) /* its client does not wait any more */
+        keep_renew_claim(c->other);
     keep_free_claim(c);
     if (!c->kept || node->keep.over || (c->state != CLAIM_HELD && c->state != CLAIM_LINGERS))
         return false;
     keep_count_acks(node);
     if (c->kept <= node->keep.acked)
         return false;
-    c->kept_id[0] = e && !c->uncertain ? e->id.high : 0;
-    c->kept_id[1] = e && !c->uncertain ? e->id.low : 0;
+    passes = e && !c->uncertain && keep_is_settled(e, c);
+    c->kept_id[0] = passes ? e->id.high : 0;
+    c->kept_id[1] = passes ? e->id.low : 0;
     c->session = NULL;
     ring_push(&node->keep.withdrawn, &c->in_session);
     locks_withdraw(&node->locks, c);

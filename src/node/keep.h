@@ -69,8 +69,11 @@ struct keep_session {
     uint64_t wanted_by; /* own: a member that has asked for it, and has to wait; or 0 */
     uint64_t home;      /* own, adopted, and no client has resumed it since: the id of its lost owner; or 0 */
     uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
+    uint64_t changed;   /* own: the number of the last letter by which the mode of one of its locks changed; or 0 */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
+    bool
+        inherited; /* its owner is known by a report; the records are of the owner before, and this member has passed no barrier since */
     bool handed; /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
     bool leaves;                /* own: it had claims, and a move, when this member sent MARK */
@@ -183,6 +186,16 @@ void keep_renew_claim(struct claim *c);
 void keep_free_claim(struct claim *c);
 /* The claim has left its session. Returns true if it stays in its lock until all members have forgotten its record. */
 bool keep_withdraws(struct claim *c);
+/* keep_convert.c: the claim has become exclusive, with a new fence. Other members get a record of that in place of the one that they have. */
+void keep_upgrade_claim(struct claim *c, struct claim *upgrade);
+/* The claim, which is exclusive, is to be shared. Returns false if it is; true if other members have to know it before. */
+bool keep_share_claim(struct claim *c);
+/* The client waits for that by this request. */
+void keep_await_share(struct claim *request);
+/* All members know that the claim is to be shared: it is. */
+void keep_finish_share(struct claim *c);
+/* The mode of the claim as other members have it, or will have it when all letters have arrived. */
+uint32_t keep_mode(const struct claim *c);
 /* May the waiting claim be granted its lock behind this one, which is withdrawn? */
 bool keep_follows(struct claim *c, const struct claim *withdrawn);
 /* Are there too many of them? */

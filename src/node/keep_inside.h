@@ -1,5 +1,6 @@
-/* keep_inside.h - what the four files about kept sessions share: keep.c (sessions and their clients), keep_views.c (owners, and how
- * they change), keep_records.c (what this member knows) and keep_letters.c (what members tell each other). */
+/* keep_inside.h - what the files about kept sessions share: keep.c (sessions and their clients), keep_views.c (owners, and how
+ * they change), keep_records.c (what this member knows), keep_convert.c (locks that change their mode) and keep_letters.c (what members tell each
+ * other). */
 #ifndef DIBS_NODE_KEEP_INSIDE_H
 #define DIBS_NODE_KEEP_INSIDE_H
 
@@ -25,7 +26,8 @@ void keep_free_session(struct keep_session *e);
 struct keep_record *keep_find_record(const struct keep_session *e, const char *name, size_t len, uint64_t fence);
 /* Adds a copy of the record, with this value. If the session has it, its TTL and its value become those of the copy. If the copy was
  * reported by another member, it becomes the longer TTL and the greater value of both: all members have the same reports, and
- * so choose the same. But if its owner takes part and has told of it, what others report is of before that. */
+ * so choose the same; and the lock is exclusive if one of both is. But if its owner takes part and has told of it, what others report is of
+ * before that. */
 void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, const char *value, size_t len,
                      bool reported);
 /* What the record of the claim, of this session, has as its value; or null. */
@@ -81,6 +83,8 @@ union keep_buffer {
 bool keep_unpack_lock(struct unpack *u, union keep_buffer *b);
 /* Sends a record of the claim to all members of the view; or sends it again, with what has changed. */
 void keep_record_claim(struct claim *c);
+/* Withdraws the record of this lock and fence. Returns the number of that letter. */
+uint64_t keep_say_free(struct node *node, const struct keep_session *e, const struct claim *c, uint64_t fence);
 /* Do other members have a record of the claim? */
 bool keep_is_recorded(const struct claim *c);
 void keep_say_number(struct member *m, enum message_type type, uint64_t number);
@@ -103,6 +107,10 @@ void keep_begin_time(struct node *node, struct keep_session *e);
 void keep_drop_former(struct keep_session *e);
 /* What the connection is told of its session. */
 void keep_tell(struct session *s, enum keep_news news);
+
+/* ---- keep_convert.c */
+/* The claim is withdrawn. Does no member have a record of it with a fence of before, and does the claim have the fence of its record? */
+bool keep_is_settled(const struct keep_session *e, const struct claim *c);
 
 /* ---- keep_views.c */
 /* May this member, the owner, do anything with the session? The view in which it became the owner has opened. If its time does

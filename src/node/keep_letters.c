@@ -57,7 +57,7 @@ static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_sessi
 {
     at = keep_pack_id(pack_number(pack_number(at, KEEP_GRANT, 1), number, 8), e->id);
     at = keep_pack_terms(at, e->keep_ms, keep_claim_value(e, c));
-    at = keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, c->mode, c->name, c->name_len);
+    at = keep_pack_lock(at, c->fence, c->ttl_ms, c->slots, keep_mode(c), c->name, c->name_len);
     return keep_pack_after(at, c->kept_id[0], c->kept_id[1], c->after);
 }
 
@@ -86,28 +86,35 @@ void keep_renew_claim(struct claim *c)
     if (!session_kept(c->session) || !keep_is_recorded(c))
         return;
     keep_count_acks(node);
-    if (c->kept <= node->keep.acked)
-        keep_record_claim(c);
-    else
+    if (c->kept > node->keep.acked) {
         ring_push(&node->keep.renewed, &c->in_renewed);
+        return;
+    }
+    keep_finish_share(c);
+    keep_record_claim(c);
+}
+
+uint64_t keep_say_free(struct node *node, const struct keep_session *e, const struct claim *c, uint64_t fence)
+{
+    uint8_t letter[LETTER_MAX], *at = letter;
+
+    at = keep_pack_id(pack_number(pack_number(at, KEEP_FREE, 1), ++node->keep.made, 8), e->id);
+    keep_say_all(node, letter, pack_number(pack_text(at, c->name, c->name_len), fence, 8));
+    return node->keep.made;
 }
 
 void keep_free_claim(struct claim *c)
 {
     struct node *node = c->session->node;
     struct keep_session *e = session_kept(c->session);
-    uint8_t letter[LETTER_MAX], *at = letter;
 
     if (!c->kept || c->freed || !e) /* the last: the session was forgotten, and its claims will be */
         return;
     c->freed = true;
-    c->kept = ++node->keep.made;
     node->keep.claims--;
     if (--e->claims == 0 && node->keep.phase == KEEP_TELLS)
         e->leaves = false; /* others hear that before MARK */
-    at = keep_pack_id(pack_number(pack_number(at, KEEP_FREE, 1), c->kept, 8), e->id);
-    at = pack_number(pack_text(at, c->name, c->name_len), c->fence, 8);
-    keep_say_all(node, letter, at);
+    c->kept = keep_say_free(node, e, c, c->fence);
 }
 
 /* Is the claim one of which other members have records? */
@@ -341,6 +348,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
         if (e->owner != owner || e->owner_tenure != tenure) { /* what the former owner wants does not count */
             k->moving -= e->session && e->moves_to;
             e->moves_to = 0;
+            e->inherited |= e->count > 0;
         }
         e->owner = owner;
         e->owner_tenure = tenure;

@@ -224,6 +224,8 @@ static void keep_change_record(struct keep_record *own, const struct keep_record
         own->ttl_ms = x->ttl_ms;
     if (!reported || keep_is_less(own->value, value, len))
         keep_set_value(&own->value, value, len);
+    if (!reported || x->mode == LOCK_ALONE) /* its owner is lost, and no other client has shared it yet */
+        own->mode = x->mode;
 }
 
 /* Of one grant of a lock a session has one record. */
@@ -233,7 +235,7 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
 
     if (own) {
-        if (own->reported || !x->reported || e->orphaned)
+        if (own->reported || !x->reported || e->orphaned || e->inherited)
             keep_change_record(own, x, value, len, reported);
         return;
     }

@@ -59,7 +59,7 @@ static void keep_make_record(struct node *node, struct keep_session *e, struct c
     } x = {.record = {.fence = c->fence,
                       .ttl_ms = (uint32_t)c->ttl_ms,
                       .slots = c->slots,
-                      .mode = c->mode,
+                      .mode = keep_mode(c),
                       .after_id = {c->after ? c->kept_id[0] : 0, c->after ? c->kept_id[1] : 0},
                       .after = c->after,
                       .name_len = c->name_len}};
@@ -322,8 +322,8 @@ static bool keep_has_former(const struct node *node, const struct keep_record *x
     return former && !keep_is_outdated(node, e, former);
 }
 
-/* The owner is lost. A claim that it granted behind a withdrawn one was told to its client only when no member had a record of
- * the withdrawn one. If a member has, the client does not know, and the claim is forgotten: else both would be held. All
+/* A claim that was granted behind a withdrawn one, or was upgraded, was told to its client only when no member had a record of the previous
+ * one. If a member has, the owner is lost, the client does not know, and the claim is forgotten: else both would be held. All
  * members have the same reports, so all forget it. A member that has not passed the barrier at which others did so reports it once more, also in
  * a view in which the next owner is known: so this does not depend on who the owner is. */
 static void keep_forget_followers(struct node *node, struct keep_session *e)
@@ -357,7 +357,7 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
     }
     node->keep.moving -= e->session && e->moves_to;
     e->moves_to = 0;
-    e->orphaned = e->leaves = false;
+    e->orphaned = e->leaves = e->inherited = false;
     if (e->session && !keep_is_own(node, e))
         work += keep_release(node, e);
     else if (!e->session && keep_is_own(node, e)) {

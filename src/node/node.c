@@ -248,7 +248,8 @@ void node_init(struct node *node, const struct node_conf *conf)
                                                   .digest_bits = conf->digest_bits,
                                                   .secret = conf->secret,
                                                   .lingers = session_lingers,
-                                                  .follows = keep_follows});
+                                                  .follows = keep_follows,
+                                                  .upgraded = keep_upgrade_claim});
     ring_init(&node->turn.clients);
     for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
         ring_init(&node->turn.news[k]);
@@ -643,26 +644,20 @@ static struct claim *node_next_outcome(struct node *node)
     }
 }
 
-/* The client has waited for this claim, and the rights have changed meanwhile: it is not granted. A lock that was to be upgraded is shared as
- * before. */
+/* The client has waited for this claim, and the rights have changed meanwhile: it is not granted. */
 static void node_refuse(struct claim *c, struct node_event *event)
 {
     struct session *s = c->session;
-    char line[256];
-    struct dme_text why;
 
-    dme_text_init(&why, line, sizeof line);
     event->state = CLAIM_REFUSED;
     event->refusal = REFUSAL_RIGHT;
     event->right = c->mode == LOCK_SHARED ? RIGHT_SHARED : RIGHT_LOCK;
     event->fence = 0;
     s->node->stats.refusals++;
-    if (c->state == CLAIM_UPGRADED) {
-        session_note_outcome(c);
-        session_downgrade(s, event->name, event->name_len, 0, &why);
-    } else {
+    if (c->state == CLAIM_UPGRADED)
+        session_undo_upgrade(c);
+    else
         session_withdraw(s);
-    }
 }
 
 bool node_next(struct node *node, struct node_event *event)

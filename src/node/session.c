@@ -616,8 +616,8 @@ void session_note_outcome(struct claim *c)
     struct session *s = c->session;
 
     if (c->state != CLAIM_HELD) {
-        if (c->state == CLAIM_UPGRADED)
-            session_note_upgrade(c);
+        if (c->state == CLAIM_UPGRADED || c->state == CLAIM_DOWNGRADED)
+            session_note_change(c);
         s->node->stats.timeouts += c->state == CLAIM_TIMED_OUT;
         s->node->stats.refusals += c->state == CLAIM_REFUSED;
         if (c->state >= CLAIM_LOST && c != s->waiting)

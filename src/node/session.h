@@ -152,8 +152,9 @@ uint32_t session_hold_again(struct session *s, const struct session_wish *wish, 
  * if *fence is not 0, not with this fence. */
 const char *session_upgrade(struct session *s, const char *name, size_t name_len, uint64_t *fence, uint64_t wait_ms,
                             struct dme_text *why);
-/* The reverse, which is done at once. */
-const char *session_downgrade(struct session *s, const char *name, size_t name_len, uint64_t fence,
+/* The reverse, which is done at once; but if *waits becomes true, the session is kept: other members have to know it before, and the
+ * answer comes as an event, CLAIM_DOWNGRADED or another. */
+const char *session_downgrade(struct session *s, const char *name, size_t name_len, uint64_t fence, bool *waits,
                               struct dme_text *why);
 /* Ends the wait as if its time were over. Returns false if the session does not wait, or its request has just been answered. */
 bool session_cancel(struct session *s);
@@ -187,8 +188,11 @@ void session_begin_wait(struct claim *c, uint64_t wait_ms);
 /* A new claim of the session for this lock. */
 struct claim *session_new_claim(struct session *s, const char *name, size_t name_len);
 void session_begin_ttl(struct claim *c, uint64_t ttl_ms);
-/* The request to upgrade a lock was granted: the client is about to be told. */
-void session_note_upgrade(struct claim *upgrade);
+/* The request to change the mode of a lock was granted: the client is about to be told. */
+void session_note_change(struct claim *request);
+/* For node.c: the request to upgrade a lock was granted, and its client has not the right to that any more. The lock is shared as before; or,
+ * if the session is kept and other members know the new fence, it is lost. */
+void session_undo_upgrade(struct claim *upgrade);
 
 /* For node.c: frees the orphans when the node ends. */
 void session_forget_orphans(struct node *node);

@@ -1,7 +1,10 @@
 /* session_convert.c - a client changes the mode in which it holds a lock (lock/convert.h). See session.h.
  *
  * A request to upgrade is a claim of its own, for which the session waits as for any other: it ends by its time, by CANCEL, or as the victim
- * of a deadlock, and the lock is shared as before. The claim of the lock stays the same, with its TTL, its value and its count. */
+ * of a deadlock, and the lock is shared as before. The claim of the lock stays the same, with its TTL, its value and its count.
+ *
+ * If the session is kept, the client is told of both changes when all members know of them (keep_convert.c). So a request to downgrade
+ * is a claim of its own there, too. It is in no lock, and cannot be cancelled. */
 #include "session.h"
 
 #include <assert.h>
@@ -9,9 +12,7 @@
 /* Returns null, or why the mode of the claim, which is held, cannot change. */
 static const char *session_objects_to_change(const struct claim *c)
 {
-    return c->session->kept || c->kept
-               ? "the mode of a lock of a kept session does not change; release it, and ask for it again"
-           : c->slots ? "a lock with slots is neither shared nor exclusive"
+    return c->slots ? "a lock with slots is neither shared nor exclusive"
            : c->mode != LOCK_SHARED && c->mode != LOCK_ALONE
                ? "it is held by a group; only a shared lock can be upgraded, and only an exclusive one downgraded"
                : NULL;
@@ -46,6 +47,10 @@ const char *session_upgrade(struct session *s, const char *name, size_t name_len
     *fence = 0;
     if (!c)
         return code;
+    if (c->shares) { /* its client has resumed the session before it was told of that */
+        dme_print(why, "\"%.*s\" is being downgraded; ask again", (int)name_len, name);
+        return "BUSY";
+    }
     if (c->mode == LOCK_ALONE) {
         *fence = c->fence;
         return NULL;
@@ -64,23 +69,68 @@ const char *session_upgrade(struct session *s, const char *name, size_t name_len
     return NULL;
 }
 
-void session_note_upgrade(struct claim *upgrade)
+void session_note_change(struct claim *request)
 {
-    struct claim *c = upgrade->other;
+    struct claim *c = request->other;
     struct node *node = c->session->node;
 
-    stats_add_time(&node->stats.wait, node->now_ms - upgrade->since_ms);
+    if (request->state == CLAIM_DOWNGRADED) {
+        keep_finish_share(c);
+        return;
+    }
+    stats_add_time(&node->stats.wait, node->now_ms - request->since_ms);
     session_begin_ttl(c, c->ttl_ms);
     watch_tell(node, WATCH_GRANTED, c);
 }
 
-const char *session_downgrade(struct session *s, const char *name, size_t name_len, uint64_t fence,
+void session_undo_upgrade(struct claim *upgrade)
+{
+    struct claim *c = upgrade->other;
+    struct locks *l = &c->session->node->locks;
+    char line[256];
+    struct dme_text why;
+
+    dme_text_init(&why, line, sizeof line);
+    keep_free_claim(c); /* by its new fence */
+    c->fence = upgrade->fence;
+    session_withdraw(c->session);
+    if (c->kept)
+        locks_take_away(l, c, LOSS_RIGHT);
+    else
+        locks_downgrade(l, c, &why);
+}
+
+/* The client waits until all members know that the lock is to be shared. */
+static void session_await_share(struct claim *c)
+{
+    struct claim *request = session_new_claim(c->session, c->name, c->name_len);
+
+    request->state = CLAIM_DOWNGRADED;
+    request->lock = c->lock;
+    request->fence = c->fence;
+    request->mode = LOCK_SHARED;
+    request->other = c;
+    c->other = request;
+    session_begin_wait(request, SESSION_FOREVER);
+    keep_await_share(request);
+}
+
+const char *session_downgrade(struct session *s, const char *name, size_t name_len, uint64_t fence, bool *waits,
                               struct dme_text *why)
 {
     const char *code;
     struct claim *c = session_find_changing(s, name, name_len, fence, &code, why);
 
-    if (!c || c->mode == LOCK_SHARED || (code = locks_downgrade(&s->node->locks, c, why)))
+    *waits = false;
+    if (!c || c->mode == LOCK_SHARED)
+        return code;
+    if (session_kept(s) && !(code = locks_may_downgrade(&s->node->locks, c, why))) {
+        *waits = keep_share_claim(c);
+        if (*waits)
+            session_await_share(c);
+        return NULL;
+    }
+    if (code || (code = locks_downgrade(&s->node->locks, c, why)))
         return code;
     watch_tell(s->node, WATCH_GRANTED, c);
     return NULL;

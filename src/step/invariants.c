@@ -46,12 +46,30 @@ static const char *invariants_of_view(const struct node *node)
     return NULL;
 }
 
+/* I33, I37: a lock of a kept session whose mode changes. `c` is its claim, or the request to change it. */
+static const char *invariants_of_change(const struct node *node, const struct claim *c)
+{
+    bool request = c->state == CLAIM_UPGRADED || c->state == CLAIM_DOWNGRADED;
+
+    if (c->shares && !c->freed && (c->state != CLAIM_HELD || c->mode != LOCK_ALONE || !c->kept))
+        return "I33: a lock is to be shared when all members know it, and is not exclusive";
+    if (request && (!c->other || c->other->other != c || c->other->state != CLAIM_HELD))
+        return "I37: the mode of a lock has changed, and the lock is not held";
+    if (request && c->session->kept && (!c->kept || c->kept > node->keep.made || ring_empty(&c->in_list)))
+        return "I33: the mode of a lock of a kept session has changed, and its client is not told when all members "
+               "know it";
+    if (c->state == CLAIM_UPGRADED && c->kept && (c->other->after != c->fence || c->other->mode != LOCK_ALONE))
+        return "I33: a lock of a kept session was upgraded, and its record does not name the one before";
+    return NULL;
+}
+
 /* I3: the claims of a session are those that it counts, and it waits for one of them at most. */
 static const char *invariants_of_session(const struct node *node, const struct session *s, uint64_t *waiters,
                                          uint64_t *holders)
 {
     uint32_t claims = 0;
     bool waits = !s->waiting;
+    const char *wrong;
 
     for (const struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
@@ -66,6 +84,8 @@ static const char *invariants_of_session(const struct node *node, const struct s
             return "I20: a claim has a deadline, and is not among those that have";
         if (c->state == CLAIM_LINGERS && !c->due_slot && ring_empty(&c->in_list))
             return "I20: a claim lingers without end";
+        if (!session_is_forgotten(s) && (wrong = invariants_of_change(node, c)))
+            return wrong;
     }
     if (!waits || claims != s->held + (s->waiting != NULL))
         return "I3: a session has miscounted its claims";
