@@ -190,10 +190,13 @@ DIBS_API int dibs_unlock(struct dibs *d, const char *name);
 DIBS_API int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms);
 /* The program shares the lock, and wants to have it alone: waits until no other client shares it. No other client has written meanwhile.
  * The fence is a new one, larger than all before; `fence` may be null. `wait_ms` as in struct dibs_wish. DIBS_TIMEOUT, DIBS_DEADLOCK (another
- * client that shares the lock waits for the same), DIBS_NO_QUORUM and DIBS_REFUSED leave the lock shared. DIBS_LOST: it is lost. */
+ * client that shares the lock waits for the same), DIBS_NO_QUORUM and DIBS_REFUSED leave the lock shared. DIBS_LOST: it is lost.
+ * DIBS_IN_DOUBT, in a kept session: the connection broke. When the locks are not in doubt any more, dibs_fence has a new fence if the lock
+ * was upgraded, and the previous one otherwise. Or call this again: it returns DIBS_OK at once if the program has the lock alone. */
 DIBS_API int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *fence);
 /* The reverse, at once: others may share the lock from now on, with the fence as before. The program must have ended its writing before
- * this call, whatever it returns. Neither is possible in a kept session: DIBS_REFUSED. */
+ * this call, whatever it returns. In a kept session it takes an exchange of messages with all members; after DIBS_IN_DOUBT others may share
+ * the lock or not, and the program calls this again. */
 DIBS_API int dibs_downgrade(struct dibs *d, const char *name);
 /* Asks the daemon. Returns DIBS_OK if the lock has been held without interruption since it was granted and is held
  * now. */

@@ -594,7 +594,9 @@ int belief_upgrade(struct belief *b, const char *name, uint64_t wait_ms, uint64_
     int code;
     struct conn_lock *lock = belief_held(b, name, &code);
 
-    return lock ? belief_ask_about(b, BELIEF_UPGRADE, lock, wait_ms, now_ms) : code;
+    if (lock && (code = belief_ask_about(b, BELIEF_UPGRADE, lock, wait_ms, now_ms)) == DIBS_WAITING)
+        lock->upgrades = true;
+    return code;
 }
 
 int belief_downgrade(struct belief *b, const char *name, uint64_t now_ms)
@@ -647,8 +649,9 @@ static int belief_judge_about(struct belief *b, int code)
         code = belief_fail(b, DIBS_LOST, "\"%s\" has been lost", b->about->name);
     if (code == DIBS_OK && b->call == BELIEF_UPGRADE && b->answer->type == DIBS_NULL)
         code = belief_fail(b, DIBS_TIMEOUT, "\"%s\" was shared by others for too long", b->about->name);
-    if (code == DIBS_OK && b->call == BELIEF_DOWNGRADE)
-        b->about->mode = DIBS_SHARED;
+    if (b->call == BELIEF_DOWNGRADE && (code == DIBS_OK || code == DIBS_IN_DOUBT))
+        b->about->mode = DIBS_SHARED; /* the program cannot rely on anything else any more */
+    b->about->upgrades = b->about->upgrades && code == DIBS_IN_DOUBT;
     if (code == DIBS_LOST)
         held_lose(&b->held, b->about);
     if (b->call == BELIEF_UNLOCK)

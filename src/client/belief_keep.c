@@ -130,6 +130,15 @@ void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t
 
 /* ---------------------------------------------------------------------------------------------------------- resumed */
 
+/* The connection broke while the program waited for the upgrade of the lock. If the lock has a larger fence now, it is exclusive. */
+static void kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_t fence)
+{
+    if (lock->upgrades && fence > b->fence_max) {
+        lock->fence = b->fence_max = fence;
+        lock->mode = DIBS_EXCLUSIVE;
+    }
+}
+
 /* The daemon has listed this lock. If a member was lost just after the program had released a lock, the session may seem to
  * hold it still. So a lock that the program waits for is the answer only if its fence is larger than all before; otherwise it
  * is released, and requested again. So is one of several that are wanted: all are requested again. */
@@ -137,8 +146,11 @@ static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
 {
     struct conn_lock *lock = held_find(&b->held, name);
 
+    if (lock && !lock->lost)
+        kept_hear_upgraded(b, lock, fence);
     if (lock && !lock->lost && lock->fence == fence) {
         lock->resumed = true;
+        lock->upgrades = false;
     } else if (!lock && kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0 &&
                fence > b->fence_max && (lock = belief_add(b, &b->wanted[0], fence))) {
         lock->resumed = true;

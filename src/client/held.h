@@ -19,6 +19,8 @@ struct conn_lock {
     bool lost;
     bool untold;  /* it was lost, and the program has yet to be told */
     bool resumed; /* the daemon has said that the session, which is being resumed, holds it */
+    bool
+        upgrades; /* the program has asked for its upgrade, and the daemon has not answered; perhaps RESUMED will tell */
     char name[];
 };
 
