@@ -1,5 +1,6 @@
 /* changes.c - clients of a soak that change the mode in which they hold a lock (UPGRADE, DOWNGRADE), up to a few times before they
- * release it.
+ * release it. The sessions of some are kept (kept.c), those of some that use libdibs, too (library.c). Their connections break while they wait, and
+ * what RESUMED lists then tells them whether they have the lock alone. Members crash when some others have heard of the change, and some not.
  *
  * A client shares a lock from the moment at which it says DOWNGRADE, and has it alone from the moment at which it hears that its UPGRADE was
  * granted: then no other client may believe in it (beliefs.c). Fences grow (clients_check_fence). A client may wait for its
@@ -7,9 +8,11 @@
  * of the protocol it cannot: it confirms before, and limits its wait; if it only tried, that could last for three leases. */
 #include "world.h"
 
+#include "node/keep_inside.h"
+
 #include <stdio.h>
 
-enum { CHANGES_MAX = 4, REMOTE_WAIT_MS = SOAK_LEASE_MS / 2 };
+enum { CHANGES_MAX = 4, REMOTE_WAIT_MS = SOAK_LEASE_MS / 2, STRIKE_US = 40000 };
 
 static void changes_upgrade(struct world *w, uint32_t k)
 {
@@ -30,6 +33,7 @@ static void changes_upgrade(struct world *w, uint32_t k)
     if (!patient)
         clients_ask_confirm(w, c);
     world_trace(w, "client %u wants %s for itself", k, clients_names[c->name]);
+    c->upgrades = true;
     clients_say(w, c, SOAK_TO_UPGRADE, words, count);
 }
 
@@ -38,7 +42,7 @@ bool changes_act(struct world *w, uint32_t k)
     struct soak_client *c = &w->client[k];
     const char *words[2] = {"DOWNGRADE", c->holds ? clients_names[c->name] : NULL};
 
-    if (!w->mix.changes || c->kept || !c->holds ||
+    if (!w->mix.changes || !c->holds ||
         nested_is_open(c)) /* else it would give back what it holds again by its former fence */
         return false;
     if (!c->changing) {
@@ -74,7 +78,7 @@ void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, con
     struct soak_client *c = &w->client[k];
     bool mine = c->holds && a->fence == c->fence;
 
-    c->changing = false;
+    c->changing = c->upgrades = false;
     if (r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
         world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
     if (r->kind == '-' && (strncmp(r->word[0].at, "LOST ", 5) == 0 || strncmp(r->word[0].at, "NOTHELD ", 8) == 0)) {
@@ -91,4 +95,79 @@ void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, con
     c->fence = r->word[1].number;
     if (clients_believes(w, c))
         clients_check_belief(w, k, c->name);
+}
+
+/* A connection that has resumed its session asks for the first time about what that holds. */
+void changes_asked(struct world *w, struct soak_conn *x, const struct claim *request)
+{
+    int name = clients_find_name(request->name, request->name_len);
+
+    if (!x->holds || x->name != name || x->mode != request->other->mode)
+        x->held_us = w->now_us;
+    x->name = name;
+    x->mode = request->other->mode;
+    x->slots = 0;
+    x->tries = false;
+    x->holds = true;
+}
+
+bool changes_resumed(struct world *w, uint32_t k, uint64_t fence)
+{
+    struct soak_client *c = &w->client[k];
+
+    if (!c->upgrades || fence < c->fence)
+        return false;
+    world_trace(w, "client %u has %s for itself, with its session", k, clients_names[c->name]);
+    c->mode = LOCK_ALONE;
+    c->fence = fence;
+    return true;
+}
+
+/* The client of the session comes back at once. */
+static bool changes_disconnect(struct world *w, const struct session *s)
+{
+    for (uint32_t k = 0; k < w->clients; k++) {
+        struct soak_client *c = &w->client[k];
+
+        if (c->kept && c->conn >= 0 && w->conn[c->conn].end && w->conn[c->conn].end->session == s) {
+            uint32_t machine = c->machine;
+
+            clients_hang_up(w, k);
+            c->machine = machine;
+            clients_plan(w, k, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One of the others does not hear from the owner, which crashes soon: before the others have heard of the change, or when some have
+ * heard of it. In some cases the client resumes its session before. */
+void changes_look(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    uint64_t span_us = STRIKE_US;
+    uint32_t j;
+
+    if (!w->mix.changes || w->calm || w->conf->rolling || !m->runs || w->n < 2)
+        return;
+    for (const struct ring *r = m->node.keep.own.next; r != &m->node.keep.own; r = r->next) {
+        const struct keep_session *e = RING_OF(r, struct keep_session, in_own);
+
+        if (e->changed <= m->node.keep.acked || e->changed == m->changed)
+            continue;
+        m->changed = e->changed;
+        if (world_below(w, 4) || w->now_us < w->squeeze.due_us)
+            return;
+        j = (i + 1 + (uint32_t)world_below(w, w->n - 1)) % w->n;
+        w->squeeze.due_us = w->now_us + 2000 * SOAK_LEASE_MS;
+        w->pipe[i][j].blocked = true;
+        world_trace(w, "cut, from %s to %s, amid a change of a mode", m->name, w->machine[j].name);
+        world_plan(w, (300 + world_below(w, 900)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
+        if (world_below(w, 2) && changes_disconnect(w, e->session))
+            span_us = 500 * SOAK_LEASE_MS;
+        if (world_below(w, 4))
+            world_plan(w, world_below(w, span_us), SOAK_FAULT, 1 + i, 0);
+        return;
+    }
 }

@@ -146,8 +146,8 @@ static bool clients_may_linger(const struct world *w, int name)
 /* Clients that try are rivalled by all who want the same lock. */
 void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
 {
-    if (c->other) { /* what it holds already is to be upgraded */
-        me->tries = false;
+    if (c->other) { /* the mode of what it holds already is to change */
+        changes_asked(w, me, c);
         return;
     }
     for (me->name = 0; strncmp(clients_names[me->name], c->name, c->name_len) != 0;)
@@ -212,11 +212,17 @@ void clients_told(struct world *w, uint32_t i, struct soak_conn *x, const struct
     if (e->answers)
         clients_check_try(w, x, e);
     world_trace(w, "client %u of %s: %s %s%s, fence %llu", x->client, w->machine[i].name, e->name,
-                e->state == CLAIM_HELD       ? "held"
-                : e->state == CLAIM_UPGRADED ? "upgraded"
-                : e->state == CLAIM_LOST     ? "lost: "
-                                             : "not held",
+                e->state == CLAIM_HELD         ? "held"
+                : e->state == CLAIM_UPGRADED   ? "upgraded"
+                : e->state == CLAIM_DOWNGRADED ? "downgraded"
+                : e->state == CLAIM_LOST       ? "lost: "
+                                               : "not held",
                 e->state == CLAIM_LOST ? loss_text[e->loss] : "", (unsigned long long)e->fence);
+    kept_check_change(w, x, e);
+    if (e->state == CLAIM_DOWNGRADED) {
+        x->mode = LOCK_SHARED;
+        x->held_us = w->now_us;
+    }
     if (e->state == CLAIM_UPGRADED) {
         w->report->grants++;
         x->mode = LOCK_ALONE;
@@ -315,7 +321,8 @@ static void clients_connect(struct world *w, uint32_t k)
     c->vouched_us = c->lost_fence = c->stale_fence = 0;
     c->changing = false;
     c->aside.asked_us = 0;
-    c->confirms = c->kept || c->agent || w->mix.resume || w->mix.several || extreme || x->uplink || world_below(w, 4);
+    c->confirms = c->kept || c->agent || c->library || w->mix.resume || w->mix.several || extreme || x->uplink ||
+                  world_below(w, 4);
     if (!c->library) /* the clock of a program that comes back is the same */
         c->slow = extreme || world_below(w, 2);
     c->confirm_us = (extreme || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;

@@ -177,8 +177,8 @@ void faults_draw(struct world *w)
     m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
               w->conf->focus == SOAK_ALONE || w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES ||
               m->outage || w->conf->focus == SOAK_LEADERS || w->conf->focus == SOAK_EXILES ||
-              w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || m->kinds ||
-              w->random / 128000 % 2 == 0;
+              w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || w->conf->focus == SOAK_UPGRADE ||
+              m->kinds || w->random / 128000 % 2 == 0;
     m->values = w->conf->focus == SOAK_LEADERS;
     m->changes = w->conf->focus == SOAK_UPGRADE || (m->kinds && w->conf->seed % 4 == 1);
     m->redis = w->conf->focus == SOAK_REDIS;

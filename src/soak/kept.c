@@ -109,9 +109,51 @@ void kept_check_grant(struct world *w, const struct soak_conn *x)
                        w->machine[x->machine].name, w->machine[j].name);
 }
 
+/* Does this process have one record of the lock that the session holds, with this fence and mode, and no other? */
+static bool kept_knows_mode(const struct node *node, struct keep_id id, const char *name, uint64_t fence, uint32_t mode)
+{
+    const struct keep_session *e = keep_find(&node->keep, id);
+    uint32_t right = 0, wrong = 0;
+
+    for (const struct ring *r = e ? e->records.next : NULL; e && r != &e->records; r = r->next) {
+        const struct keep_record *x = RING_OF(r, struct keep_record, in_session);
+
+        if (x->name_len != strlen(name) || memcmp(x->name, name, x->name_len) != 0)
+            continue;
+        if (x->fence == fence && x->mode == mode)
+            right++;
+        else
+            wrong++;
+    }
+    return right == 1 && wrong == 0;
+}
+
+void kept_check_change(struct world *w, const struct soak_conn *x, const struct node_event *e)
+{
+    const struct node *node = &w->machine[x->machine].node;
+    const struct keep_session *own = x->end->session->kept;
+    uint32_t mode = e->state == CLAIM_UPGRADED ? LOCK_ALONE : LOCK_SHARED;
+
+    if (!own || w->mix.wild_clocks || (e->state != CLAIM_UPGRADED && e->state != CLAIM_DOWNGRADED))
+        return;
+    for (uint32_t j = 0; j < w->n; j++)
+        if (j != x->machine && kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
+            w->machine[j].node.view.number == node->view.number &&
+            !kept_knows_mode(&w->machine[j].node, own->id, e->name, e->fence, mode))
+            world_fail(w, "client %u of %s is told that the mode of \"%s\" has changed, and %s does not know",
+                       x->client, w->machine[x->machine].name, e->name, w->machine[j].name);
+}
+
 static bool kept_is_claim(const struct claim *c, const struct keep_record *x)
 {
     return c->fence == x->fence && c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
+}
+
+/* Is this a record of the claim from before it was upgraded, or of its upgrade, if the claim was lost before its client was told? */
+static bool kept_is_former(const struct claim *c, const struct keep_record *x)
+{
+    return ((c->after && c->after == x->fence) || (c->freed && x->after && x->after == c->fence)) &&
+           c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
 }
 
 /* Does the owner of the session have a claim for this record, held or withdrawn? */
@@ -121,10 +163,14 @@ static bool kept_has_claim(const struct node *owner, struct keep_id id, const st
     const struct ring *claims = e && e->session ? &e->session->claims : NULL, *withdrawn = &owner->keep.withdrawn;
     bool found = false;
 
-    for (const struct ring *r = claims ? claims->next : NULL; r != claims && !found; r = r->next)
-        found = kept_is_claim(RING_OF(r, struct claim, in_session), x);
+    for (const struct ring *r = claims ? claims->next : NULL; r != claims && !found; r = r->next) {
+        const struct claim *c = RING_OF(r, struct claim, in_session);
+
+        found = kept_is_claim(c, x) || (e->changed > owner->keep.acked && kept_is_former(c, x));
+    }
     for (const struct ring *r = withdrawn->next; r != withdrawn && !found; r = r->next)
-        found = kept_is_claim(RING_OF(r, struct claim, in_session), x);
+        found = kept_is_claim(RING_OF(r, struct claim, in_session), x) ||
+                kept_is_former(RING_OF(r, struct claim, in_session), x);
     return found;
 }
 
@@ -156,8 +202,9 @@ static const struct soak_machine *kept_owner(const struct world *w, uint32_t i, 
     return NULL;
 }
 
-/* Was a client of a process in this view granted the lock of this record after it, and told so? */
-static bool kept_is_granted_behind(const struct world *w, const struct view *view, const struct keep_record *x)
+/* Was another client of a process in this view granted the lock of this record, of the session `e`, after it, and told so? */
+static bool kept_is_granted_behind(const struct world *w, const struct view *view, const struct keep_session *e,
+                                   const struct keep_record *x)
 {
     for (uint32_t j = 0; j < w->n; j++) {
         const struct node *node = &w->machine[j].node;
@@ -166,8 +213,10 @@ static bool kept_is_granted_behind(const struct world *w, const struct view *vie
                                       : NULL;
 
         for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-            if (c->state == CLAIM_HELD && c->session->waiting != c && c->fence > x->fence && c->mode == LOCK_ALONE &&
-                !c->slots)
+            if (c->state == CLAIM_HELD && c->session->waiting != c && c->fence > x->fence &&
+                (c->mode == LOCK_ALONE || x->mode == LOCK_ALONE) && !c->slots &&
+                !(c->session->kept && c->session->kept->id.high == e->id.high &&
+                  c->session->kept->id.low == e->id.low && !keep_is_token(e))) /* kept_check_change */
                 return true;
     }
     return false;
@@ -193,7 +242,7 @@ static void kept_check_records(struct world *w, uint32_t i)
             if (!kept_has_claim(&owner->node, e->id, x))
                 world_fail(w, "%s has a record of \"%.*s\" (fence %llu), and its owner %s has no such claim",
                            w->machine[i].name, x->name_len, x->name, (unsigned long long)x->fence, owner->name);
-            if (!w->mix.wild_clocks && kept_is_granted_behind(w, &node->view, x))
+            if (!w->mix.wild_clocks && kept_is_granted_behind(w, &node->view, e, x))
                 world_fail(w, "%s has a record of \"%.*s\" (fence %llu), and it is held by another client since",
                            w->machine[i].name, x->name_len, x->name, (unsigned long long)x->fence);
         }
@@ -213,6 +262,9 @@ static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const stru
     else if (!kept_same_value(keep_claim_value(e, c), x->value))
         world_fail(w, "%s has another value, or token, of \"%.*s\" (fence %llu) than its owner %s does",
                    w->machine[j].name, c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
+    else if (x->mode != keep_mode(c))
+        world_fail(w, "%s has another mode of \"%.*s\" (fence %llu) than its owner %s does", w->machine[j].name,
+                   c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
 }
 
 /* A lock that all members have acknowledged is in the records of all: else it would be lost with its owner. */
@@ -234,13 +286,13 @@ static void kept_check_claims(struct world *w, uint32_t i)
     }
 }
 
-/* Has another claim than `c` of a client of machine `j`, which excludes all others, its lock? */
+/* Has another claim than `c`, which excludes all others, of a client of machine `j` its lock? */
 static bool kept_is_held_at(const struct world *w, uint32_t j, const struct claim *c)
 {
     const struct lock *lock = locks_find(&w->machine[j].node.locks, c->name, c->name_len);
 
     for (const struct claim *x = lock ? lock_next_holder(lock, NULL) : NULL; x; x = lock_next_holder(lock, x))
-        if (x != c && x->state == CLAIM_HELD && x->mode == LOCK_ALONE && !x->slots)
+        if (x != c && x->state == CLAIM_HELD && !x->slots)
             return true;
     return false;
 }
@@ -301,6 +353,7 @@ void kept_look(struct world *w, uint32_t i)
     struct soak_machine *m = &w->machine[i];
     bool expected = false;
 
+    changes_look(w, i);
     if (m->opened != m->node.keep.opened) {
         m->opened = m->node.keep.opened;
         faults_opened(w, i);
@@ -501,7 +554,7 @@ void kept_end(struct soak_client *c)
 static void kept_forget(struct soak_client *c)
 {
     *c->kept = (struct soak_kept){0};
-    c->holds = false;
+    c->holds = c->upgrades = false;
     c->name = -1;
 }
 
@@ -562,7 +615,8 @@ static bool kept_steal(struct world *w, uint32_t k)
     *c->kept = *other->kept;
     c->kept->expects = true;
     c->name = other->name;
-    c->mode = other->mode;
+    c->mode =
+        w->mix.changes && other->mode == LOCK_ALONE ? LOCK_SHARED : other->mode; /* which the other one may change */
     c->slots = other->slots;
     c->fence = other->fence;
     c->believes_to_us = 0;
@@ -577,6 +631,8 @@ bool kept_act(struct world *w, uint32_t k)
     static const char *const end[] = {"SESSION", "END"}, *const detach[] = {"SESSION", "DETACH"};
     struct soak_client *c = &w->client[k];
 
+    if (c->changing)
+        return false;
     if (!c->holds)
         return world_below(w, 8) == 0 && kept_steal(w, k);
     if (world_below(w, 8) == 0) {
@@ -622,7 +678,8 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
     for (size_t j = 1; j + 1 < r->count; j += 2) {
         int name = clients_find_name(r->word[j].at, r->word[j].len);
 
-        if (c->name == name && c->fence == r->word[j + 1].number && (c->holds || c->kept->expects))
+        if (c->name == name && (c->holds || c->kept->expects) &&
+            (c->fence == r->word[j + 1].number || (!c->kept->shared && changes_resumed(w, k, r->word[j + 1].number))))
             found = true;
         else /* it has released it before, or was never told of it */
             clients_say_unlock(w, c, name, r->word[j + 1].number, true);
@@ -637,7 +694,7 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
     if (found && !c->holds)
         c->since_us = w->now_us;
     c->generation++;
-    c->kept->expects = false;
+    c->kept->expects = c->upgrades = false;
     c->waits = false;
     c->holds = found;
     if (!found)

@@ -177,6 +177,26 @@ static void library_hear_result(struct world *w, uint32_t k, int code)
         library_check_beliefs(w, k);
 }
 
+/* A lock that was upgraded has a new fence: the daemon has said so, or that the session, which was resumed, holds it. */
+static void library_hear_changes(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+
+    for (int name = library_held(l, 0); name < SOAK_NAMES; name = library_held(l, name + 1)) {
+        const struct conn_lock *lock = held_find(&l->belief.held, clients_names[name]);
+
+        if (!lock || lock->fence == l->use[name].fence)
+            continue;
+        if (lock->fence < l->use[name].fence || lock->mode != DIBS_EXCLUSIVE)
+            world_fail(w, "client %u holds %s by libdibs with a fence that it has not got by an upgrade", k,
+                       clients_names[name]);
+        l->use[name].fence = lock->fence;
+        l->use[name].mode = LOCK_ALONE;
+        if (library_believes(w, k, name))
+            clients_check_belief(w, k, name);
+    }
+}
+
 static void library_hear_answer(struct world *w, uint32_t k)
 {
     struct soak_library *l = w->client[k].library;
@@ -187,6 +207,18 @@ static void library_hear_answer(struct world *w, uint32_t k)
         return;
     if (call == BELIEF_LOCK)
         library_hear_result(w, k, code);
+    if (call == BELIEF_UPGRADE || call == BELIEF_DOWNGRADE) {
+        world_trace(w, "client %u has asked libdibs to %s %s: %s", k, call == BELIEF_UPGRADE ? "upgrade" : "downgrade",
+                    clients_names[l->about], dibs_text(code));
+        l->yields = code == DIBS_DEADLOCK;
+        l->use[l->about].holds &= code != DIBS_LOST;
+        if (code == DIBS_REFUSED && !strstr(l->belief.message, "being downgraded") &&
+            !strstr(l->belief.message, "has not the right") && !strstr(l->belief.message, "is waiting to be sent"))
+            world_fail(w, "client %u is told by libdibs: %s", k, l->belief.message);
+        if (code == DIBS_OK && call == BELIEF_UPGRADE)
+            l->use[l->about].mode =
+                LOCK_ALONE; /* perhaps it was so, and the program did not know whether it shares it */
+    }
     if (code == DIBS_LOST &&
         ((call == BELIEF_UNLOCK && l->unlocks) || (call == BELIEF_RENEW && l->use[l->about].holds)))
         world_fail(w, "client %u has lost %s, and libdibs has not told so", k, clients_names[l->about]);
@@ -227,7 +259,8 @@ static void library_listen(struct world *w, uint32_t k)
     struct soak_library *l = w->client[k].library;
     struct belief_news news;
 
-    while (belief_next(&l->belief, &news, library_now_ms(w, k)))
+    while (belief_next(&l->belief, &news, library_now_ms(w, k))) {
+        library_hear_changes(w, k);
         if (news.type == BELIEF_LOST) {
             library_hear_loss(w, k, &news);
         } else if (news.type == BELIEF_DOUBT) {
@@ -235,6 +268,8 @@ static void library_listen(struct world *w, uint32_t k)
                         news.in_doubt ? "in doubt" : "held");
             l->doubts = news.in_doubt;
         }
+    }
+    library_hear_changes(w, k);
     if (*l->belief.session)
         memcpy(l->id, l->belief.session, sizeof l->id);
 }
@@ -436,7 +471,7 @@ void library_begin(struct world *w, uint32_t k)
 
     c->library = l;
     l->wanted = l->about = -1;
-    l->keeps = w->mix.resume || (w->mix.several && world_below(w, 2));
+    l->keeps = w->mix.resume || ((w->mix.several || (w->mix.changes && !w->conf->rolling)) && world_below(w, 2));
     l->silent = !l->keeps && w->conn[c->conn].local && !w->conf->rolling && world_below(w, 2);
     world_trace(w, "client %u uses libdibs%s", k, l->silent ? ", and is silent" : "");
     library_call_itself(w, c);
@@ -533,6 +568,25 @@ static void library_unlock(struct world *w, uint32_t k, int name)
         belief_start_unlock(&l->belief, clients_names[name]);
 }
 
+/* The program wants to change the mode in which it holds the lock. Returns false if it does not. */
+static bool library_change(struct world *w, uint32_t k, int name)
+{
+    struct soak_library *l = w->client[k].library;
+    uint64_t now_ms = library_now_ms(w, k), wait_ms;
+
+    if (!w->mix.changes)
+        return false;
+    wait_ms = world_below(w, 2) ? 1 + world_below(w, 2000) : DIBS_NO_WAIT;
+    if (l->use[name].slots || l->use[name].mode > LOCK_SHARED || l->wanted >= 0 || world_below(w, 2) == 0)
+        return false;
+    if (l->use[name].mode == LOCK_SHARED) {
+        belief_upgrade(&l->belief, clients_names[name], wait_ms, now_ms);
+    } else if (belief_downgrade(&l->belief, clients_names[name], now_ms) == DIBS_WAITING) {
+        l->use[name].mode = LOCK_SHARED; /* from now on */
+    }
+    return true;
+}
+
 static void library_use_lock(struct world *w, uint32_t k, int name)
 {
     const struct soak_conn *x = w->client[k].conn < 0 ? NULL : &w->conn[w->client[k].conn];
@@ -540,6 +594,8 @@ static void library_use_lock(struct world *w, uint32_t k, int name)
     uint64_t now_ms = library_now_ms(w, k), ttl_ms = 100 + world_below(w, 3000);
 
     l->about = name;
+    if (library_change(w, k, name))
+        return;
     switch (world_below(w, 5)) {
     case 0:
     case 1:

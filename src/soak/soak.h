@@ -62,7 +62,7 @@ enum soak_focus {
     SOAK_CONFIG,  /* operators set the lease on which the members agree, while members crash and are cut off */
     SOAK_EXILES,  /* as SOAK_HASTY; members with many kept sessions are excluded, and slow to forget them */
     SOAK_AGENTS,  /* all faults, and those of agents, through which most clients connect; some sessions are kept */
-    SOAK_UPGRADE, /* all faults; clients change the mode in which they hold a lock */
+    SOAK_UPGRADE, /* all faults; clients change the mode in which they hold a lock; some sessions are kept */
     SOAK_VERSIONS, /* all faults; members speak two versions of the protocol, and a process may have another one than the last */
     SOAK_KINDS, /* all faults; clients dispute the kinds of a few names, with priorities */
     SOAK_RIGHTS, /* all faults; operators set the rights of clients, of which some have kept sessions, tokens or agents */

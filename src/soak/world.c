@@ -408,7 +408,10 @@ static void world_step(struct world *w)
             machine_start(w, e.a);
         break;
     case SOAK_FAULT:
-        faults_happen(w);
+        if (!e.a)
+            faults_happen(w);
+        else if (!w->calm && w->machine[e.a - 1].runs)
+            machine_crash(w, e.a - 1);
         break;
     case SOAK_HEAL:
         faults_heal(w);

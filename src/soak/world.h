@@ -28,7 +28,7 @@ enum soak_type {
     SOAK_START,     /* a: machine's process starts */
     SOAK_LOOK,      /* a: machine is asked for the holders of lock b */
     SOAK_HOARD,     /* a: machine; its client that holds many locks does something */
-    SOAK_FAULT,     /* something bad happens */
+    SOAK_FAULT,     /* something bad happens; a: to machine a - 1 */
     SOAK_HEAL,      /* all partitions end */
     SOAK_FOUND,     /* a new cluster is founded in place of the one before */
     SOAK_AGENT,     /* a: agent; its time has come, or (generation 0) it starts */
@@ -73,7 +73,8 @@ struct soak_machine {
     uint64_t view;          /* its number, as last looked at */
     struct view before;     /* as last looked at by kept.c, and the incarnation */
     uint64_t incarnation;
-    uint64_t opened;         /* the last view that has opened there, as last looked at */
+    uint64_t opened;  /* the last view that has opened there, as last looked at */
+    uint64_t changed; /* the last letter about a lock that has changed its mode, as last looked at by changes.c */
     struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
     struct client *twin;     /* that of a process that has the token of another client (tokens.c); or null */
     struct client *looks;    /* and of one that asks for holders (values.c) */
@@ -190,6 +191,7 @@ struct soak_client {
     bool aims;        /* its request is aimed (kinds.c) */
     uint32_t refused; /* the kind that the last refusal has named, 1 + the slots; or 0 */
     bool changing;    /* it has yet to hear whether the mode of its lock has changed (changes.c) */
+    bool upgrades;    /* it has yet to hear whether its lock is exclusive; perhaps by RESUMED */
     uint8_t changes;  /* how often it has wanted that, since it holds the lock */
     bool slow;        /* its clock is the slowest that may be */
     bool dazed;       /* its lock is of a daemon that promises less: see soak_conn */
@@ -491,6 +493,12 @@ bool changes_act(struct world *w, uint32_t k);
 /* The daemon has executed a command of this connection. */
 void changes_ran(struct world *w, struct soak_conn *x);
 void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r);
+/* The daemon has begun to change the mode of a lock that a client holds by this connection. */
+void changes_asked(struct world *w, struct soak_conn *x, const struct claim *request);
+/* RESUMED says that the session of this client holds its lock with another fence. Returns false if it was not upgraded. */
+bool changes_resumed(struct world *w, uint32_t k, uint64_t fence);
+/* A machine has done something: if members have yet to hear of a changed mode, it may crash. */
+void changes_look(struct world *w, uint32_t i);
 
 /* ---- kinds.c */
 void kinds_draw(struct world *w);
@@ -577,6 +585,8 @@ void kept_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const 
 void kept_note_ttl(const struct world *w, struct soak_client *c, uint64_t ttl_ms);
 void kept_check_loss(struct world *w, uint32_t c);
 void kept_check_grant(struct world *w, const struct soak_conn *x);
+/* A daemon is about to tell a client that the mode of its lock has changed. */
+void kept_check_change(struct world *w, const struct soak_conn *x, const struct node_event *e);
 /* Does this process take part in the view? */
 bool kept_is_in_view(const struct world *w, uint32_t i, const struct view *view);
 /* The process of this machine is about to end; it may have begun to be another one. */
