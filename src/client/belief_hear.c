@@ -18,7 +18,8 @@ static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, ui
     b->confirm_ms = b->asked_ms + (vouches ? r->number / 3 : BELIEF_AGAIN_MS);
     if (vouches) {
         b->kept_ms = b->asked_ms + b->keep_ms;
-        b->doubt = b->doubt && now_ms >= b->vouched_ms; /* the program may have been stopped meanwhile */
+        /* The program may have been stopped meanwhile; or it waits for the next answer, and no timer ends what this one says. */
+        b->doubt = b->doubt && (again || now_ms >= b->vouched_ms);
     }
     b->asked_ms = 0;
     b->confirmed = true;
