@@ -409,8 +409,12 @@ void library_catch_up(struct world *w)
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *c = &w->client[k];
 
-        if (c->library && !library_is_deaf(w, c) && belief_due_ms(&c->library->belief) <= library_now_ms(w, k))
+        if (!c->library || library_is_deaf(w, c))
+            continue;
+        if (belief_due_ms(&c->library->belief) <= library_now_ms(w, k))
             library_turn(w, k);
+        else
+            library_check(w, k); /* also when the library sees no reason for a turn */
     }
 }
 
