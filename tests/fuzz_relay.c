@@ -114,7 +114,8 @@ static void fuzz_carry(unsigned s, size_t most)
     size_t len = bytes_len(out) < most ? bytes_len(out) : most;
     struct mux_event e;
 
-    mux_input(&side[!s], out->at + out->start, len);
+    if (len)
+        mux_input(&side[!s], out->at + out->start, len);
     bytes_consume(out, len);
     while (mux_next(&side[!s], &e) != MUX_NOTHING) {
         FUZZ_EXPECT(e.type != MUX_WRONG, "%s", side[!s].wrong);
