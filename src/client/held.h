@@ -17,10 +17,9 @@ struct conn_lock {
     int mode;       /* enum dibs_mode: in which it was granted */
     uint64_t sort;  /* DIBS_GROUP: a hash of the group's name; DIBS_SLOTS: the number of slots; else 0 */
     bool lost;
-    bool untold;  /* it was lost, and the program has yet to be told */
-    bool resumed; /* the daemon has said that the session, which is being resumed, holds it */
-    bool
-        upgrades; /* the program has asked for its upgrade, and the daemon has not answered; perhaps RESUMED will tell */
+    bool untold;   /* it was lost, and the program has yet to be told */
+    bool resumed;  /* the daemon has said that the session, which is being resumed, holds it */
+    bool upgrades; /* the program has asked for its upgrade, and has no answer; perhaps RESUMED tells */
     char name[];
 };
 

@@ -355,7 +355,6 @@ bool keep_withdraws(struct claim *c)
 {
     struct node *node = c->session->node;
     const struct keep_session *e = session_kept(c->session);
-
     bool passes; /* another claim may follow it */
 
     if (c->state == CLAIM_DOWNGRADED && c->other && c->other->shares) /* its client does not wait any more */

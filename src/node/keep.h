@@ -72,8 +72,7 @@ struct keep_session {
     uint64_t changed;   /* own: the number of the last letter by which the mode of one of its locks changed; or 0 */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
-    bool
-        inherited; /* its owner is known by a report; the records are of the owner before, and this member has passed no barrier since */
+    bool inherited;     /* its owner is known by a report, its records are of the owner before */
     bool handed; /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
     bool leaves;                /* own: it had claims, and a move, when this member sent MARK */
