@@ -66,6 +66,105 @@ static void a_pair_that_does_not_cover_all_sites_gives_no_verdict(void **state)
     assert_int_equal(r.compared, 0);
 }
 
+/* The others never ask the first site while it waits. */
+static bool spares_the_first(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    return !(k == 0 && node->self == 0 && node->phase == DME_WAITING) && singhal_dynamic.crowd->send(node, k, msg);
+}
+
+/* What the pair could do in another state of it does not count. */
+static void each_move_is_looked_up_by_itself(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct dme_crowd crowd = *alg.crowd;
+    struct check_result r;
+    struct check_task task = task_of(&alg, 3);
+
+    (void)state;
+    alg.crowd = &crowd;
+    crowd.send = spares_the_first;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_int_equal(r.compared, 77);
+}
+
+/* All sites may be inside together, and count how often they were. */
+struct reader {
+    uint64_t clock, uses;
+};
+
+static void reader_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_enter(d);
+}
+
+static void reader_release(struct dme *d, void *state)
+{
+    struct reader *s = state;
+
+    (void)d;
+    s->uses = (s->uses + 1) % 3;
+}
+
+static void reader_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                         struct dme_node *into)
+{
+    const struct reader *s = dme_state(node);
+
+    (void)conf, (void)pair;
+    *(struct reader *)dme_state(into) = (struct reader){.uses = s->uses};
+}
+
+/* A site of four that is inside is shown as one that has left already: to come there is two events of a pair. */
+static void reader_merge_hastily(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                                 struct dme_node *into)
+{
+    reader_merge(conf, node, pair, into);
+    if (conf->n < 4 || node->phase != DME_INSIDE)
+        return;
+    into->phase = DME_IDLE;
+    into->mode = 0;
+    reader_release(NULL, dme_state(into));
+}
+
+static bool reader_canon(const struct dme_draft *draft)
+{
+    for (dme_id i = 0; i < draft->conf->n; i++)
+        ((struct reader *)dme_state(draft->node[i]))->clock = 0;
+    return true;
+}
+
+static uint64_t *reader_clock(void *state)
+{
+    return &((struct reader *)state)->clock;
+}
+
+static void a_move_is_one_event_of_the_pair_at_most(void **state)
+{
+    static const struct dme_kind kinds[] = {{.name = NULL}};
+    struct dme_crowd crowd = {reader_merge, sends_nothing, reader_canon, reader_clock};
+    struct dme_alg alg = {.name = "reader",
+                          .kinds = kinds,
+                          .rules = 1 << DME_GROUP,
+                          .needs = DME_RELIABLE | DME_ALIVE,
+                          .state_size = sizeof(struct reader),
+                          .request = reader_request,
+                          .release = reader_release,
+                          .crowd = &crowd};
+    struct check_result r;
+    struct check_task task = {.needs = alg.needs, .limit = 1000000};
+
+    (void)state;
+    dme_conf_init(&task.conf, &alg, 3, DME_GROUP, 1);
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    crowd.merge = reader_merge_hastily;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_string_equal(r.fault, "a move of three or four sites is no move of two and the others");
+}
+
 /* Site 0 of four is another one at first than site 0 of a pair. */
 static void merge_of_another_site(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
                                   struct dme_node *into)
@@ -148,6 +247,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_that_does_not_cover_all_sites_gives_no_verdict),
+        cmocka_unit_test(each_move_is_looked_up_by_itself),
+        cmocka_unit_test(a_move_is_one_event_of_the_pair_at_most),
         cmocka_unit_test(each_pair_begins_where_two_sites_begin),
         cmocka_unit_test(a_fault_of_the_pair_gives_no_verdict),
         cmocka_unit_test(a_violation_of_the_pair_is_shown_by_few_sites),

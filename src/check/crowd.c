@@ -225,9 +225,8 @@ static bool crowd_search(struct crowd *c, const struct check_task *task, struct 
             r->verdict = CHECK_ERROR;
         else if (r->states > task->limit || check_stopped(task))
             r->verdict = CHECK_UNFINISHED;
-        for (size_t e = 0; e < c->nexts && r->verdict == CHECK_HOLDS; e++)
-            if (!space_safe(&c->space, states_get(&c->states, c->next[e])))
-                r->verdict = CHECK_EXCLUSION;
+        else if (!space_safe(&c->space, states_get(&c->states, (uint32_t)k)))
+            r->verdict = CHECK_EXCLUSION;
         if (r->verdict != CHECK_HOLDS)
             return false;
     }

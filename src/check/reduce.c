@@ -36,6 +36,7 @@
 #include "search.h"
 #include "space_inner.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define REDUCE_NONE UINT32_MAX
@@ -85,6 +86,12 @@ static uint32_t reduce_step(struct reduce *r, uint32_t node, uint32_t type, uint
     while (t < first + count && (s->transition[t].type != type || s->transition[t].arg != arg))
         t++;
     return t < first + count ? t : REDUCE_NONE;
+}
+
+static const struct reduce_claim *reduce_at(const struct reduce *r, uint32_t c)
+{
+    assert(c < r->claims);
+    return &r->claim[c];
 }
 
 static uint32_t reduce_claim(struct reduce *r, uint32_t node, uint32_t item)
@@ -216,7 +223,7 @@ static void reduce_judge_all(struct reduce *r)
     for (bool news = true; news;) {
         news = false;
         for (uint32_t c = 0; c < r->claims; c++)
-            if (r->claim[c].made && !r->claim[c].broken)
+            if (reduce_at(r, c)->made && !reduce_at(r, c)->broken)
                 news |= reduce_judge(r, c);
     }
 }
@@ -326,7 +333,7 @@ static void reduce_begin(struct reduce *r, const uint32_t *start)
 static bool reduce_misled(const struct reduce *r, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)
-        if (r->lone[k] != REDUCE_NONE && r->claim[r->lone[k]].broken)
+        if (r->lone[k] != REDUCE_NONE && reduce_at(r, r->lone[k])->broken)
             return true;
     return false;
 }
@@ -359,7 +366,7 @@ static bool reduce_look_again(struct reduce *r, uint32_t count)
     bool again = false;
 
     for (uint32_t k = 0; k < count && r->finding.verdict == CHECK_HOLDS; k++)
-        if (r->lone[k] != REDUCE_NONE && r->claim[r->lone[k]].broken) {
+        if (r->lone[k] != REDUCE_NONE && reduce_at(r, r->lone[k])->broken) {
             r->lone[k] = REDUCE_NONE;
             reduce_expand(r, k);
             again = true;

@@ -141,10 +141,14 @@ static bool starve_fair(struct starve *v, const uint32_t *members, size_t many, 
     size_t count;
     struct starve_due *dues = starve_dues(v->search, members[0], &count);
 
-    for (size_t m = 1; m < many && count; m++)
+    for (size_t m = 1; m < many && count; m++) {
+        assert(v->low[members[m]] == component);
         starve_keep_common(v->search, members[m], dues, &count);
-    for (size_t m = 0; m < many && count; m++)
+    }
+    for (size_t m = 0; m < many && count; m++) {
+        assert(v->low[members[m]] == component);
         starve_strike_done(v, members[m], component, dues, &count);
+    }
     free(dues);
     return count == 0;
 }
