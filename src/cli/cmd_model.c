@@ -10,6 +10,8 @@ enum {
     MODEL_SMALL = 5000, /* states of a system that is searched once more for each mistake */
 };
 
+static const char *const model_changes[] = {"none", "follow", "upgrade", "downgrade", NULL}; /* enum model_change */
+
 static volatile sig_atomic_t model_stop;
 
 static void model_on_signal(int signal)
@@ -66,6 +68,8 @@ static void model_print_json(const struct model_task *t, const struct model_resu
     json_key(&j, "promise"), json_count(&j, t->promise);
     json_key(&j, "views"), json_count(&j, t->views);
     json_key(&j, "held"), json_bool(&j, t->held);
+    json_key(&j, "change"), json_text(&j, model_changes[t->change]);
+    json_key(&j, "lost"), json_bool(&j, t->lost);
     json_key(&j, "roster"), json_bool(&j, t->roster);
     json_key(&j, "calm"), json_bool(&j, t->calm);
     json_key(&j, "prompt"), json_bool(&j, t->prompt);
@@ -168,9 +172,9 @@ static int model_run_mistakes(uint64_t limit)
 int cmd_model(int argc, char **argv)
 {
     static uint64_t members, founders, observed, lease, views, states = 100000000;
-    static bool roster, calm, prompt, clocks, held;
+    static bool roster, calm, prompt, clocks, held, lost;
     static const char *mistake;
-    static unsigned format;
+    static unsigned format, change;
     static const char *const formats[] = {"text", "json", NULL};
     static const struct cli_option options[] = {
         {"--members", CLI_COUNT, &members, "N", "number of members (default 3; another one with some mistakes)", 1,
@@ -184,6 +188,12 @@ int cmd_model(int argc, char **argv)
         {"--views", CLI_COUNT, &views, "N", "sessions: how often the view may change (default 1; 2 with --mistake)", 1,
          100, NULL},
         {"--begin-held", CLI_FLAG, &held, NULL, "sessions: begin with a lock that is held", 0, 0, NULL},
+        {"--lose-first", CLI_FLAG, &lost, NULL,
+         "sessions: exclude the first member, which has the session, in all further views, and no other one", 0, 0,
+         NULL},
+        {"--change", CLI_CHOICE, &change, "C",
+         "sessions: let the lock be passed on to another session (follow), or its mode change (default none)", 0, 0,
+         model_changes},
         {"--roster", CLI_FLAG, &roster, NULL, "let an operator add and remove members", 0, 0, NULL},
         {"--calm", CLI_FLAG, &calm, NULL,
          "cut only the observed member off, and let no process crash; sessions: let views differ by one member", 0, 0,
@@ -240,6 +250,8 @@ int cmd_model(int argc, char **argv)
     task.prompt = prompt;
     task.clocks = clocks;
     task.held = held;
+    task.change = change;
+    task.lost = lost;
     task.limit = states;
     return model_run(&task, format == CLI_AS_JSON);
 }

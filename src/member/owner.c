@@ -47,6 +47,16 @@ bool owner_is_outdated(uint64_t reported, bool ownerless, uint64_t chosen, uint6
     return reported && !ownerless && (reported < chosen || owner_opened >= chosen);
 }
 
+bool owner_forgets_follower(bool own, bool recorded, bool outdated)
+{
+    return own || (recorded && !outdated);
+}
+
+bool owner_amends(bool reported, uint64_t named, bool ownerless)
+{
+    return reported || !named || ownerless;
+}
+
 bool owner_changes(bool ownerless, bool moves, bool own, bool leaves)
 {
     return ownerless || (moves && (!own || leaves));

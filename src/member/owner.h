@@ -1,9 +1,9 @@
-/* owner.h - which member owns a kept session, and what the others believe of that: functions without state (README.md of src/node, the
- * rules of kept sessions; I33).
+/* owner.h - which member owns a kept session, and what other members know of that: functions without state (the rules of
+ * kept sessions in src/node/README.md; I33).
  *
- * Members hold records of what the kept sessions of other members hold. When a view begins they report some of them, and choose
- * new owners at the barrier. These functions say which letters are heard, which reports are heeded, and which owner is
- * chosen. The daemon calls them (node/keep.c, keep_views.c, keep_letters.c), and so does the model of kept sessions that
+ * A member has records of what the kept sessions of other members hold. When a view begins, it reports some of them, and
+ * at the barrier all members choose new owners. These functions say which letters are heard, which reports are heeded, and
+ * which owner is chosen. The daemon calls them (node/keep.c, keep_views.c, keep_letters.c), and so does the model of kept sessions that
  * `dibs model sessions` searches (src/model). Views are told by their numbers; 0 is before all of them. */
 #ifndef DIBS_MEMBER_OWNER_H
 #define DIBS_MEMBER_OWNER_H
@@ -47,6 +47,16 @@ bool owner_is_newer(const struct owner_report *r, const struct owner_known *k);
 /* Rule 9, at the barrier. The record is known by a report that named view `reported`. `ownerless`: its owner does not take part.
  * `chosen`: the view in which its owner was chosen. `owner_opened`: the last view that the owner, another member, has opened. */
 bool owner_is_outdated(uint64_t reported, bool ownerless, uint64_t chosen, uint64_t owner_opened);
+
+/* Rules 2, 4 and 11, at the barrier. A record names another claim, behind which its own was granted or of which it is the upgrade. `own`: this member has that
+ * claim. `recorded`, `outdated`: it has a record of that claim, which is outdated. Is the record forgotten? Which member owns its
+ * session makes no difference: a member that has not passed a barrier at which others forgot the record reports it again. */
+bool owner_forgets_follower(bool own, bool recorded, bool outdated);
+
+/* Rules 9 and 11: does a report change what this member's record of the same lock and fence says? `reported`: the record is known by reports
+ * only. `named`: the view that the report names, 0 if its owner does not take part. `ownerless`: the owner of the record does not take part.
+ * Otherwise the owner, which takes part, has told of the record later than what is reported. */
+bool owner_amends(bool reported, uint64_t named, bool ownerless);
 
 /* Rule 4, at the barrier: does the session get another owner? `moves`: its owner takes part, and it is to move to a member that
  * takes part. `own` and `leaves`: see struct owner_known. */

@@ -21,8 +21,16 @@ enum { MODEL_STATE_MAX = 512 /* bytes */, MODEL_MEMBERS_MAX = 5 };
 struct model_mistake {
     const char *name, *what;
     /* The bounds of a small system that shows it; 0: those of the task. */
-    uint8_t members, founders, lease, views;
-    bool roster, calm, prompt, held;
+    uint8_t members, founders, lease, views, change;
+    bool roster, calm, prompt, held, lost;
+};
+
+/* Sessions: what may become of the lock, once. */
+enum model_change {
+    MODEL_SAME,
+    MODEL_FOLLOW,   /* it is passed on to another session, in one exchange */
+    MODEL_UPGRADE,  /* it is shared, and upgraded */
+    MODEL_DOWNGRADE /* it is exclusive, and downgraded */
 };
 
 /* The bounds of a search. */
@@ -36,6 +44,8 @@ struct model_task {
     uint32_t promise;  /* rounds that the shortest promise lasts */
     bool held;         /* the lock is held, and all members know that, when the search begins */
     uint32_t views;    /* how often the view may change, where that is bounded */
+    uint32_t change;   /* enum model_change */
+    bool lost;         /* sessions: all views but the first lack the first member, and have the others */
     bool roster;       /* an operator adds and removes members */
     bool calm;         /* no process crashes, and only the observed member may be cut off */
     bool prompt;       /* all members install a view when it is agreed */

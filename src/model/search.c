@@ -16,7 +16,8 @@ void model_set_bounds(struct model_task *t)
 {
     const struct model_mistake *m = t->mistake < 0 ? NULL : &t->model->mistakes[t->mistake];
 
-    if (!m || t->members || t->founders || t->views || t->roster || t->calm || t->prompt || t->held || t->clocks)
+    if (!m || t->members || t->founders || t->views || t->roster || t->calm || t->prompt || t->held || t->clocks ||
+        t->change || t->lost)
         return;
     t->members = m->members;
     t->founders = m->founders;
@@ -26,6 +27,8 @@ void model_set_bounds(struct model_task *t)
     t->calm = m->calm;
     t->prompt = m->prompt;
     t->held = m->held;
+    t->lost = m->lost;
+    t->change = m->change;
 }
 
 struct model_walk {

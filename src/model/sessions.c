@@ -7,7 +7,9 @@ static const char *const sessions_early = "a client is told of a lock of which a
                          *const sessions_two = "two clients hold an exclusive lock",
                          *const sessions_lost = "a lock that a kept session holds is granted to another client",
                          *const sessions_unknown = "a session that holds a lock is not known at a member",
-                         *const sessions_emptied = "a session is resumed without its lock";
+                         *const sessions_emptied = "a session is resumed without its lock",
+                         *const sessions_former = "a session is resumed with its lock as it was before the upgrade",
+                         *const sessions_behind = "a client is told of a lock, and a member has the record of before";
 
 struct sessions_step {
     const struct model_task *task;
@@ -61,6 +63,8 @@ static void sessions_agree(struct sessions_step *step, uint32_t how)
         next.since[i] = (uint8_t)(does == 1 ? before->since[i] : does == 2 ? s->views + 1 : 0);
         any |= does != 0;
         changes += next.since[i] != before->since[i];
+        if (t->lost && next.since[i] != (i ? before->since[i] : 0))
+            return;
         if (does == 1 || !before->since[i])
             continue;
         if (s->rival == i + 1) /* I18 */
@@ -70,7 +74,7 @@ static void sessions_agree(struct sessions_step *step, uint32_t how)
         return;
     s->view[++s->views] = next;
     if (!sessions_is_remembered(t, s))
-        s->kept = false;
+        s->kept = 0;
     sessions_emit(step, SESSIONS_AGREE, 0, how, NULL);
 }
 
@@ -85,11 +89,34 @@ static bool sessions_grants(const struct sessions *s, uint32_t i)
     return sessions_has_lease(s, i) && s->member[i].opened == s->member[i].at;
 }
 
-static bool sessions_is_free(const struct sessions *s, uint32_t i)
+/* May the lock be granted, shared or exclusively, at member `i`? */
+static bool sessions_is_free(const struct sessions *s, uint32_t i, bool shared)
 {
     const struct sessions_view *v = &s->view[s->member[i].at];
 
-    return !v->claims && !v->rivals;
+    return shared ? !v->alone : !v->claims && !v->rivals;
+}
+
+/* Does member `i` have the only claim in the cluster? */
+static bool sessions_is_only(const struct sessions *s, uint32_t i)
+{
+    const struct sessions_view *v = &s->view[s->member[i].at];
+
+    return v->claims == 1 << i && !v->rivals;
+}
+
+/* Does the client believe that it has the lock alone? */
+static bool sessions_believes_alone(const struct model_task *t, const struct sessions *s)
+{
+    return t->change == MODEL_UPGRADE ? s->kept & 2 : s->kept && !s->shares;
+}
+
+/* May member `i` do anything with its session `q`? */
+static bool sessions_may_act(const struct sessions *s, uint32_t i, uint32_t q)
+{
+    const struct sessions_member *m = &s->member[i];
+
+    return m->session[q].own && !sessions_is_unsure(m, q) && !m->session[q].leaves && !m->session[q].moves_to;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- members */
@@ -102,7 +129,7 @@ static bool sessions_begins_view(const struct sessions_letter *letter)
 }
 
 /* Member `i` hears one letter of member `j`; or all by which `j` begins a view, in one move. Nothing else can be heard from `j`
- * meanwhile, and that MARK has come allows only what need not happen. */
+ * meanwhile, and that MARK has come allows only what need not happen. But a view may begin between two reports. */
 static bool sessions_hear_some(const struct model_task *t, struct sessions *s, uint32_t j, uint32_t i)
 {
     struct sessions_letter first = s->letter[j][i][0], *next = &s->letter[j][i][0];
@@ -110,7 +137,8 @@ static bool sessions_hear_some(const struct model_task *t, struct sessions *s, u
     if (!sessions_hear(t, s, j, i))
         return false;
     while (sessions_begins_view(&first) && first.type != SESSIONS_MARK && s->letters[j][i] &&
-           next->view == first.view && sessions_begins_view(next)) {
+           next->view == first.view && sessions_begins_view(next) &&
+           !(first.type == SESSIONS_REPORT && next->type == SESSIONS_REPORT)) {
         first = *next;
         if (!sessions_hear(t, s, j, i))
             break;
@@ -155,22 +183,41 @@ static void sessions_go_on(struct sessions_step *step, uint32_t i)
 }
 
 /* Rule 6: the owner has cut the client off, and lets the session move to the member that wants it. */
-static void sessions_begin_move(struct sessions_step *step, uint32_t i)
+static void sessions_begin_move(struct sessions_step *step, uint32_t i, uint32_t q)
 {
     const struct model_task *t = step->task;
     struct sessions *s = sessions_begin_step(step);
     struct sessions_member *m = &s->member[i];
+    struct sessions_kept *e = &m->session[q];
 
-    if (!m->own || !m->wanted_by || m->claim == SESSIONS_NONE || m->awaits)
+    if (!e->own || !e->wanted_by || !sessions_has_claim(t, m, q) || m->awaits)
         return;
-    m->moves_to = m->wanted_by;
-    m->wanted_by = 0;
+    e->moves_to = e->wanted_by;
+    e->wanted_by = 0;
     m->made++;
-    sessions_say_all(t, s, i, (struct sessions_letter){.type = SESSIONS_MOVE, .number = m->made, .to = m->moves_to});
-    sessions_emit(step, SESSIONS_BEGIN_MOVE, i, 0, NULL);
+    sessions_say_all(
+        t, s, i,
+        (struct sessions_letter){.type = SESSIONS_MOVE, .number = m->made, .to = e->moves_to, .which = (uint8_t)q});
+    sessions_emit(step, SESSIONS_BEGIN_MOVE, i, q, NULL);
 }
 
 /* --------------------------------------------------------------------------------------------------- the session's client */
+
+/* The claim of record `k` is granted. All others get the record. */
+static void sessions_grant(const struct model_task *t, struct sessions *s, uint32_t i, uint32_t k)
+{
+    struct sessions_member *m = &s->member[i];
+    struct sessions_record *x = &m->lock[k];
+
+    s->granted |= (uint8_t)(1 << k);
+    x->claim = SESSIONS_PENDING;
+    x->shared = t->change == MODEL_UPGRADE && k == 0;
+    x->alone = !x->shared;
+    x->kept = ++m->made;
+    sessions_say_all(
+        t, s, i,
+        (struct sessions_letter){.type = SESSIONS_GRANT, .number = m->made, .which = (uint8_t)k, .shared = x->shared});
+}
 
 /* The lock is granted to the session; its client is not told yet (rule 1). */
 static void sessions_lock(struct sessions_step *step, uint32_t i)
@@ -179,87 +226,155 @@ static void sessions_lock(struct sessions_step *step, uint32_t i)
     struct sessions *s = sessions_begin_step(step);
     struct sessions_member *m = &s->member[i];
 
-    if (s->granted || !m->own || m->claim != SESSIONS_NONE || m->withdrawn || sessions_is_unsure(m) ||
-        !sessions_grants(s, i) || !sessions_is_free(s, i))
+    if (s->granted & 1 || !m->session[0].own || m->lock[0].claim != SESSIONS_NONE || m->lock[0].withdrawn ||
+        sessions_is_unsure(m, 0) || !sessions_grants(s, i) || !sessions_is_free(s, i, t->change == MODEL_UPGRADE))
         return;
-    s->granted = true;
-    m->claim = SESSIONS_PENDING;
-    m->kept = ++m->made;
-    s->view[m->at].claims |= (uint8_t)(1 << i);
-    sessions_say_all(t, s, i, (struct sessions_letter){.type = SESSIONS_GRANT, .number = m->made});
+    sessions_grant(t, s, i, 0);
     sessions_count_acks(t, s, i);
     sessions_emit(step, SESSIONS_LOCK, i, 0, NULL);
 }
 
-/* I33: has every member of the view of member `i` a record, unless it has installed a later view without that? */
-static bool sessions_all_know(const struct model_task *t, const struct sessions *s, uint32_t i)
+/* Rule 2: the lock is passed on to the second session, behind the withdrawal of the first one's record. */
+static void sessions_follow(struct sessions_step *step, uint32_t i)
+{
+    const struct model_task *t = step->task;
+    struct sessions *s = sessions_begin_step(step);
+    struct sessions_member *m = &s->member[i];
+
+    if (t->change != MODEL_FOLLOW || s->granted & 2 || !m->lock[0].withdrawn || !sessions_may_act(s, i, 1) ||
+        !sessions_grants(s, i) || !sessions_is_only(s, i))
+        return;
+    sessions_grant(t, s, i, 1);
+    sessions_count_acks(t, s, i);
+    sessions_emit(step, SESSIONS_FOLLOW, i, 0, NULL);
+}
+
+/* Rule 11: the claim, the only one in the cluster, is exclusive from now on. Its client is told when all members have withdrawn the record of
+ * before. */
+static void sessions_upgrade(struct sessions_step *step, uint32_t i)
+{
+    const struct model_task *t = step->task;
+    struct sessions *s = sessions_begin_step(step);
+    struct sessions_member *m = &s->member[i];
+
+    if (t->change != MODEL_UPGRADE || s->granted & 2 || s->kept != 1 || m->lock[0].claim != SESSIONS_HELD ||
+        !sessions_may_act(s, i, 0) || !sessions_grants(s, i) || !sessions_is_only(s, i))
+        return;
+    m->lock[0] = (struct sessions_record){0};
+    sessions_grant(t, s, i, 1);
+    m->made++;
+    sessions_say_all(t, s, i, (struct sessions_letter){.type = SESSIONS_FREE, .number = m->made});
+    m->lock[1].kept = (uint8_t)(m->made - sessions_makes(t, SESSIONS_UPGRADE_EARLY));
+    sessions_count_acks(t, s, i);
+    sessions_emit(step, SESSIONS_UPGRADE, i, 0, NULL);
+}
+
+/* Rule 11: the client shares the lock from now on. The claim does when all members know it. */
+static void sessions_downgrade(struct sessions_step *step, uint32_t i)
+{
+    const struct model_task *t = step->task;
+    struct sessions *s = sessions_begin_step(step);
+    struct sessions_member *m = &s->member[i];
+
+    if (t->change != MODEL_DOWNGRADE || s->shares || !s->kept || m->lock[0].claim != SESSIONS_HELD ||
+        !sessions_may_act(s, i, 0) || !sessions_grants(s, i))
+        return;
+    s->shares = true;
+    m->lock[0].claim = SESSIONS_SHARES;
+    m->lock[0].shared = true;
+    m->lock[0].kept = ++m->made;
+    sessions_say_all(t, s, i, (struct sessions_letter){.type = SESSIONS_GRANT, .number = m->made, .shared = true});
+    sessions_count_acks(t, s, i);
+    sessions_emit(step, SESSIONS_DOWNGRADE, i, 0, NULL);
+}
+
+/* I33: has every member of the view of member `i` record `k`, unless it has installed a later view without that? And has none the one
+ * before it? */
+static const char *sessions_all_know(const struct model_task *t, const struct sessions *s, uint32_t i, uint32_t k)
 {
     for (uint32_t j = 0; j < t->members; j++) {
         const struct sessions_member *m = &s->member[j];
 
-        if (sessions_is_peer(t, s, i, j) && m->at <= s->member[i].at &&
-            !(m->known && sessions_since(s, j, j) == sessions_since(s, i, j)))
-            return false;
+        if (!sessions_is_peer(t, s, i, j) || m->at > s->member[i].at)
+            continue;
+        if (!m->session[sessions_of(t, k)].known || sessions_since(s, j, j) != sessions_since(s, i, j) ||
+            (t->change && !m->lock[k].record && m->lock[k].claim == SESSIONS_NONE))
+            return sessions_early;
+        if (k && m->lock[0].record)
+            return sessions_behind;
     }
-    return true;
+    return NULL;
 }
 
 /* The client is told that it holds the lock. */
-static void sessions_tell(struct sessions_step *step, uint32_t i)
+static void sessions_tell(struct sessions_step *step, uint32_t i, uint32_t k)
 {
+    const struct model_task *t = step->task;
     struct sessions *s = sessions_begin_step(step);
     struct sessions_member *m = &s->member[i];
+    uint32_t q = sessions_of(t, k);
 
-    if (!m->own || m->claim != SESSIONS_READY || m->leaves || !sessions_has_lease(s, i))
+    if (!m->session[q].own || m->lock[k].claim != SESSIONS_READY || m->session[q].leaves || !sessions_has_lease(s, i))
         return;
-    m->claim = SESSIONS_HELD;
-    s->kept = true;
-    sessions_emit(step, SESSIONS_TELL, i, 0,
-                  s->rival                               ? sessions_two
-                  : !sessions_all_know(step->task, s, i) ? sessions_early
-                                                         : NULL);
+    m->lock[k].claim = SESSIONS_HELD;
+    s->kept = (uint8_t)(t->change == MODEL_FOLLOW ? s->kept | 1 << k : 1 << k);
+    sessions_emit(step, SESSIONS_TELL, i, k,
+                  s->kept == 3 || (s->rival && (!sessions_shares(t) || m->lock[k].alone))
+                      ? sessions_two
+                      : sessions_all_know(t, s, i, k));
 }
 
 /* Rule 2: the client releases the lock, or the keep time is over. In the second case the session ends; in the first it stays without
  * locks, and no other member knows it. */
-static void sessions_end(struct sessions_step *step, uint32_t i)
+static void sessions_end(struct sessions_step *step, uint32_t i, uint32_t q)
 {
     const struct model_task *t = step->task;
     struct sessions *s = sessions_begin_step(step);
     struct sessions_member *m = &s->member[i];
 
-    if (!m->own || m->claim == SESSIONS_NONE || sessions_is_unsure(m) || m->leaves || m->moves_to)
+    if (!sessions_has_claim(t, m, q) || !sessions_may_act(s, i, q))
         return;
-    s->kept = false;
-    sessions_withdraw(t, s, i);
-    sessions_forget(m);
-    sessions_emit(step, SESSIONS_RELEASE, i, 0, NULL);
+    s->kept &= (uint8_t)(t->change == MODEL_FOLLOW ? ~(1 << q) : 0);
+    for (uint32_t k = 0; k < sessions_records(t); k++)
+        if (sessions_of(t, k) == q && m->lock[k].claim != SESSIONS_NONE)
+            sessions_withdraw(t, s, i, k);
+    sessions_forget(t, m, q);
+    sessions_emit(step, SESSIONS_RELEASE, i, q, NULL);
 }
 
-static bool sessions_is_asked(const struct sessions *s, uint32_t from, uint32_t owner)
+static bool sessions_is_asked(const struct sessions *s, uint32_t from, uint32_t owner, uint32_t q)
 {
     for (uint32_t k = 0; k < s->letters[from][owner]; k++)
-        if (s->letter[from][owner][k].type == SESSIONS_ASK)
+        if (s->letter[from][owner][k].type == SESSIONS_ASK && s->letter[from][owner][k].which == q)
             return true;
-    return s->member[owner].wanted_by;
+    return s->member[owner].session[q].wanted_by;
 }
 
-/* Rule 6: the client shows the session's id to member `i`. If the session is there, nothing that is modelled changes. */
-static void sessions_resume(struct sessions_step *step, uint32_t i)
+/* Rule 6: the client shows the session's id to member `i`. If the session is there, nothing that is modelled changes, unless its client hears of an
+ * upgrade by that. */
+static void sessions_resume(struct sessions_step *step, uint32_t i, uint32_t q)
 {
     const struct model_task *t = step->task;
     struct sessions *s = sessions_begin_step(step);
     struct sessions_member *m = &s->member[i];
-    uint32_t owner = m->owner - 1u;
+    const struct sessions_kept *e = &m->session[q];
+    uint32_t owner = e->owner - 1u;
 
-    if (!s->kept || !sessions_grants(s, i))
+    if (!(t->change == MODEL_FOLLOW ? s->kept & 1 << q : s->kept) || !sessions_grants(s, i))
         return;
-    if (!m->known) {
+    if (!e->known) {
         sessions_emit(step, SESSIONS_RESUME, i, 0, sessions_unknown);
-    } else if (m->own && m->claim == SESSIONS_NONE && !sessions_is_unsure(m)) {
+    } else if (e->own && !sessions_has_claim(t, m, q) && !sessions_is_unsure(m, q)) {
         sessions_emit(step, SESSIONS_RESUME, i, 2, sessions_emptied);
-    } else if (!m->own && sessions_is_peer(t, s, i, owner) && !sessions_is_asked(s, i, owner)) {
-        sessions_say(s, i, owner, (struct sessions_letter){.type = SESSIONS_ASK});
+    } else if (t->change == MODEL_UPGRADE && e->own && s->kept == 2 && m->lock[0].claim != SESSIONS_NONE &&
+               !sessions_is_unsure(m, q)) {
+        sessions_emit(step, SESSIONS_RESUME, i, 3, sessions_former);
+    } else if (t->change == MODEL_UPGRADE && e->own && s->kept == 1 && m->lock[1].claim == SESSIONS_HELD &&
+               sessions_may_act(s, i, q)) {
+        s->kept = 2;
+        sessions_emit(step, SESSIONS_RESUME, i, 4, s->rival ? sessions_two : sessions_all_know(t, s, i, 1));
+    } else if (!e->own && sessions_is_peer(t, s, i, owner) && !sessions_is_asked(s, i, owner, q)) {
+        sessions_say(s, i, owner, (struct sessions_letter){.type = SESSIONS_ASK, .which = (uint8_t)q});
         sessions_emit(step, SESSIONS_RESUME, i, 1, NULL);
     }
 }
@@ -268,12 +383,13 @@ static void sessions_resume(struct sessions_step *step, uint32_t i)
 
 static void sessions_rival(struct sessions_step *step, uint32_t i)
 {
+    const struct model_task *t = step->task;
     struct sessions *s = sessions_begin_step(step);
 
-    if (!s->rival && sessions_grants(s, i) && sessions_is_free(s, i)) {
+    if (!s->rival && sessions_grants(s, i) && sessions_is_free(s, i, sessions_shares(t))) {
         s->rival = (uint8_t)(i + 1);
         s->view[s->member[i].at].rivals |= (uint8_t)(1 << i);
-        sessions_emit(step, SESSIONS_RIVAL, i, 0, s->kept ? sessions_lost : NULL);
+        sessions_emit(step, SESSIONS_RIVAL, i, 0, sessions_believes_alone(t, s) ? sessions_lost : NULL);
     }
     s = sessions_begin_step(step);
     if (s->rival == i + 1) {
@@ -298,12 +414,19 @@ static void sessions_expand(const struct model_task *t, const uint8_t *state, co
         sessions_agree(&step, how);
     for (uint32_t i = 0; i < t->members; i++) {
         sessions_go_on(&step, i);
-        sessions_begin_move(&step, i);
+        for (uint32_t q = 0; q < sessions_count(t); q++)
+            sessions_begin_move(&step, i, q);
         sessions_lock(&step, i);
-        sessions_tell(&step, i);
-        sessions_end(&step, i);
-        sessions_resume(&step, i);
+        for (uint32_t k = 0; k < sessions_records(t); k++)
+            sessions_tell(&step, i, k);
+        for (uint32_t q = 0; q < sessions_count(t); q++) {
+            sessions_end(&step, i, q);
+            sessions_resume(&step, i, q);
+        }
         sessions_rival(&step, i);
+        sessions_follow(&step, i);
+        sessions_upgrade(&step, i);
+        sessions_downgrade(&step, i);
     }
 }
 
@@ -331,17 +454,17 @@ static size_t sessions_start(const struct model_task *t, uint8_t *state)
                 m->peer[j] = (struct sessions_peer){.since = 1, .greeted = true, .synced = true};
     }
     for (uint32_t i = 1; t->held && i < t->founders; i++) {
-        s.member[i].known = true;
-        s.member[i].record = s.member[i].owner = s.member[i].since = 1;
+        s.member[i].session[0] = (struct sessions_kept){.known = true, .owner = 1, .since = 1};
+        s.member[i].lock[0] = (struct sessions_record){.record = 1, .shared = t->change == MODEL_UPGRADE};
     }
     if (t->held) {
-        s.granted = s.kept = true;
-        s.view[1].claims = 1;
-        s.member[0].claim = SESSIONS_HELD;
+        s.granted = s.kept = 1;
+        s.member[0].lock[0] = (struct sessions_record){
+            .claim = SESSIONS_HELD, .shared = t->change == MODEL_UPGRADE, .alone = t->change != MODEL_UPGRADE};
+        sessions_note_claims(t, &s, 0);
     }
-    s.member[0].known = s.member[0].own = true;
-    s.member[0].owner = 1;
-    s.member[0].since = 1;
+    for (uint32_t q = 0; q < sessions_count(t); q++)
+        s.member[0].session[q] = (struct sessions_kept){.known = true, .own = true, .owner = 1, .since = 1};
     return sessions_put(t, &s, state);
 }
 
@@ -365,13 +488,47 @@ static const struct model_mistake sessions_mistakes[] = {
                               .held = true},
     [SESSIONS_REMEMBER] = {.name = "remember", .what = "a member that was excluded remembers its sessions"},
     [SESSIONS_NO_WITHDRAWAL] = {.name = "no-withdrawal", .what = "the record of a released lock stays"},
+    [SESSIONS_KEEP_BOTH] = {.name = "keep-both",
+                            .what = "a record that names another one is not forgotten when that is reported",
+                            .members = 3,
+                            .views = 1,
+                            .held = true,
+                            .calm = true,
+                            .change = MODEL_FOLLOW},
+    [SESSIONS_OWNERLESS_ONLY] = {.name = "ownerless-only",
+                                 .what = "it is forgotten only if its session has no owner",
+                                 .members = 3,
+                                 .views = 3,
+                                 .held = true,
+                                 .lost = true,
+                                 .change = MODEL_UPGRADE},
+    [SESSIONS_UPGRADE_EARLY] = {.name = "upgrade-early",
+                                .what = "a client is told of its upgrade before the record of before is withdrawn",
+                                .members = 2,
+                                .views = 1,
+                                .held = true,
+                                .change = MODEL_UPGRADE},
+    [SESSIONS_SHARE_EARLY] = {.name = "share-early",
+                              .what = "a lock is shared before all members know that it was downgraded",
+                              .members = 2,
+                              .views = 1,
+                              .held = true,
+                              .change = MODEL_DOWNGRADE},
+    [SESSIONS_OWN_MODE] = {.name = "own-mode",
+                           .what = "a member keeps its mode of a record when another mode is reported",
+                           .members = 3,
+                           .views = 1,
+                           .held = true,
+                           .calm = true,
+                           .change = MODEL_DOWNGRADE},
     [SESSIONS_MISTAKES] = {0},
 };
 
 static const char *sessions_set(struct model_task *t)
 {
     if (t->lease || t->roster || t->observed || t->prompt || t->clocks)
-        return "this model has the options --members, --founders, --views, --begin-held, --calm and --mistake only";
+        return "this model has the options --members, --founders, --views, --begin-held, --calm, --lose-first, "
+               "--change and --mistake only";
     model_set_bounds(t);
     t->members = t->members ? t->members : t->mistake < 0 ? SESSIONS_MEMBERS : 2;
     t->founders = t->founders ? t->founders : t->members;
@@ -391,12 +548,18 @@ static bool sessions_is_time(struct model_move move)
 
 static void sessions_print_bounds(const struct model_task *t, FILE *to)
 {
+    static const char *const changes[] = {"", " and passes it on to another session", ", shared, and upgrades it",
+                                          " and downgrades it"};
+
     fprintf(to, "%u members", t->members);
     if (t->founders < t->members)
         fprintf(to, ", %u in the first view", t->founders);
-    fprintf(to, ", one session that %s, the view changes %u time%s at most%s",
-            t->held ? "holds one lock" : "is granted one lock once", t->views, t->views == 1 ? "" : "s",
-            t->calm ? ", by one member each" : "");
+    fprintf(to, ", one session that %s%s, the view changes %u time%s at most%s",
+            t->held ? "holds one lock" : "is granted one lock once", changes[t->change], t->views,
+            t->views == 1 ? "" : "s",
+            t->lost   ? ", which excludes the first member"
+            : t->calm ? ", by one member each"
+                      : "");
 }
 
 const struct model model_sessions = {

@@ -1,7 +1,9 @@
 /* sessions.h - kept sessions (the rules in README.md of src/node) as a model: its state.
  *
  * There is one kept session and one exclusive lock. The session is granted the lock once, and a *rival*, a client without a kept
- * session, wants it, too. Where the session's client is connected, and whether it believes in the lock at the moment, is left out: a lock
+ * session, wants it, too. With `--change` there are two records of the lock: the one of before, and the one behind it. With `follow`, the second is of another
+ * session, to which the owner passes the lock on in one exchange (rule 2). With `upgrade`, the first is shared, and the second is the same session's exclusive one (rule
+ * 11). With `downgrade` there is one record, whose mode changes. In the last two cases the rival wants to share the lock. Where the session's client is connected, and whether it believes in the lock at the moment, is left out: a lock
  * of which the client was told must not be lost, and must not be granted to the rival, until the client has released it or the keep
  * time is over. The client may resume the session at any member at any time. Members send each other the letters of node/keep.h in order (I15). Views are agreed one after the other, any members
  * may be in them, and each member installs them at its own time. What a member decides by is member/owner.h.
@@ -21,7 +23,8 @@
 enum {
     SESSIONS_MEMBERS = 3,
     SESSIONS_VIEWS = 6, /* at most, the first one included */
-    SESSIONS_LETTERS = 20,
+    SESSIONS_LETTERS = 24,
+    SESSIONS_TWO = 2, /* records of the lock, and sessions, at most */
 };
 
 enum sessions_type {
@@ -41,6 +44,8 @@ struct sessions_letter {
     uint8_t number; /* of the stream; of what is acknowledged */
     uint8_t to;     /* of MOVE: the member + 1; of REPORT: the owner + 1; of MARK: the last view that has opened */
     uint8_t since, chosen; /* of REPORT: its owner's tenure, and the view in which the owner was chosen */
+    uint8_t which;         /* of GRANT, FREE and REPORT: the record; of MOVE and ASK: the session */
+    uint8_t shared;        /* of GRANT and REPORT: the mode of the record */
 };
 
 /* What a member knows of another one. */
@@ -58,6 +63,28 @@ enum sessions_claim {
     SESSIONS_PENDING, /* granted, and the records are not known everywhere */
     SESSIONS_READY,   /* known everywhere; the client is not told */
     SESSIONS_HELD,    /* the client was told, or the claim was adopted */
+    SESSIONS_SHARES,  /* held, and shared when all members know it */
+};
+
+/* What a member knows of a session. */
+struct sessions_kept {
+    bool known, own, ownerless, leaves;
+    uint8_t owner, since; /* the member + 1, and its tenure */
+    uint8_t chosen, unsure_in;
+    uint8_t moves_to, wanted_by; /* the member + 1, or 0 */
+    struct {
+        uint8_t owner, since, chosen, unsure_in;
+    } before; /* what it knew of the owner, if a report of this view has named another one; else zeroes */
+};
+
+/* .. of one of the two records, or its own claim in the place of that. */
+struct sessions_record {
+    uint8_t record;    /* 0: none; 1 + the view that a report has named, or 0 */
+    uint8_t claim;     /* own: enum sessions_claim */
+    uint8_t kept;      /* own: the number of the letter about the claim */
+    uint8_t withdrawn; /* the number of the withdrawal that is not known everywhere; 0: none */
+    bool shared;       /* the mode of the record, as other members have it, or will have it */
+    bool alone;        /* own, or withdrawn: the claim excludes all others */
 };
 
 struct sessions_member {
@@ -66,15 +93,8 @@ struct sessions_member {
     bool awaits; /* not all MARKs have come, or it has not chosen */
     uint8_t passed, opened, made;
     struct sessions_peer peer[SESSIONS_MEMBERS];
-    /* The session. */
-    bool known, own, ownerless, leaves;
-    uint8_t owner, since; /* the member + 1, and its tenure */
-    uint8_t chosen, unsure_in;
-    uint8_t moves_to, wanted_by; /* the member + 1, or 0 */
-    uint8_t record;              /* 0: none; 1 + the view that a report has named, or 0 */
-    uint8_t claim;               /* own: enum sessions_claim */
-    uint8_t kept;                /* own: the number of the letter about the claim */
-    uint8_t withdrawn;           /* the number of the withdrawal that is not known everywhere; 0: none */
+    struct sessions_kept session[SESSIONS_TWO];
+    struct sessions_record lock[SESSIONS_TWO];
 };
 
 struct sessions_view {
@@ -82,7 +102,8 @@ struct sessions_view {
         since[SESSIONS_MEMBERS]; /* the tenure of each member: the view in which it came; 0: it does not take part */
     uint8_t passed;              /* the set of members that have passed the barrier */
     uint8_t claims, rivals;      /* the sets of members that have told, or been granted, a claim in this view */
-    uint8_t choice;              /* 1 + what the session's id chooses; 0: nothing yet */
+    uint8_t alone;               /* .. and of those whose claim of a kept session is exclusive */
+    uint8_t choice;              /* 1 + what the sessions' ids choose; 0: nothing yet */
 };
 
 struct sessions {
@@ -93,9 +114,10 @@ struct sessions {
     struct sessions_letter letter[SESSIONS_MEMBERS][SESSIONS_MEMBERS][SESSIONS_LETTERS]; /* from, to */
     uint8_t letters[SESSIONS_MEMBERS][SESSIONS_MEMBERS];
 
-    bool kept;     /* the client was told of the lock, has not released it, and the keep time is not over */
-    uint8_t rival; /* the member + 1 whose client, without a kept session, holds the lock; or 0 */
-    bool granted;  /* the session has been granted the lock; it is once */
+    uint8_t kept;    /* bit k: the client was told of record k, has not released it, and the keep time is not over */
+    uint8_t rival;   /* the member + 1 whose client, without a kept session, holds the lock; or 0 */
+    uint8_t granted; /* bit k: record k has been granted; it is once */
+    bool shares;     /* the client has said that it shares the lock from now on */
 };
 
 enum sessions_mistake {
@@ -110,6 +132,11 @@ enum sessions_mistake {
     SESSIONS_MOVE_ORPHAN,
     SESSIONS_REMEMBER,
     SESSIONS_NO_WITHDRAWAL,
+    SESSIONS_KEEP_BOTH,
+    SESSIONS_OWNERLESS_ONLY,
+    SESSIONS_UPGRADE_EARLY,
+    SESSIONS_SHARE_EARLY,
+    SESSIONS_OWN_MODE,
     SESSIONS_MISTAKES
 };
 
@@ -126,11 +153,53 @@ enum sessions_move {
     SESSIONS_BEGIN_MOVE,
     SESSIONS_RIVAL,
     SESSIONS_RIVAL_LEAVES,
+    SESSIONS_FOLLOW,
+    SESSIONS_UPGRADE,
+    SESSIONS_DOWNGRADE,
 };
 
 static inline bool sessions_makes(const struct model_task *t, enum sessions_mistake mistake)
 {
     return t->mistake == (int)mistake;
+}
+
+static inline uint32_t sessions_records(const struct model_task *t)
+{
+    return t->change == MODEL_FOLLOW || t->change == MODEL_UPGRADE ? 2 : 1;
+}
+
+static inline uint32_t sessions_count(const struct model_task *t)
+{
+    return t->change == MODEL_FOLLOW ? 2 : 1;
+}
+
+/* The session of record `k`. */
+static inline uint32_t sessions_of(const struct model_task *t, uint32_t k)
+{
+    return t->change == MODEL_FOLLOW ? k : 0;
+}
+
+/* Does the rival share the lock? */
+static inline bool sessions_shares(const struct model_task *t)
+{
+    return t->change == MODEL_UPGRADE || t->change == MODEL_DOWNGRADE;
+}
+
+/* Has member `m` a claim of session `q`; or a record of it? */
+static inline bool sessions_has_claim(const struct model_task *t, const struct sessions_member *m, uint32_t q)
+{
+    for (uint32_t k = 0; k < sessions_records(t); k++)
+        if (sessions_of(t, k) == q && m->lock[k].claim != SESSIONS_NONE)
+            return true;
+    return false;
+}
+
+static inline bool sessions_has_record(const struct model_task *t, const struct sessions_member *m, uint32_t q)
+{
+    for (uint32_t k = 0; k < sessions_records(t); k++)
+        if (sessions_of(t, k) == q && m->lock[k].record)
+            return true;
+    return false;
 }
 
 /* The tenure of member `j` in the view that member `i` has installed; 0: it does not take part there. */
@@ -161,8 +230,10 @@ bool sessions_is_void(const struct model_task *t, const struct sessions *s, uint
 uint8_t sessions_known(const struct model_task *t, const struct sessions *s, uint32_t i);
 /* After something has been heard: grants that all know are ready, withdrawals that all know are done. */
 void sessions_count_acks(const struct model_task *t, struct sessions *s, uint32_t i);
-/* The own claim is withdrawn: rule 2. */
-void sessions_withdraw(const struct model_task *t, struct sessions *s, uint32_t i);
+/* The own claim of record `k` is withdrawn: rule 2. */
+void sessions_withdraw(const struct model_task *t, struct sessions *s, uint32_t i, uint32_t k);
+/* The claims of member `i` are those that the lock's instance of its view knows. */
+void sessions_note_claims(const struct model_task *t, struct sessions *s, uint32_t i);
 
 /* sessions_views.c: what a view does to sessions. */
 void sessions_install(const struct model_task *t, struct sessions *s, uint32_t i, uint8_t v);
@@ -170,11 +241,11 @@ void sessions_install(const struct model_task *t, struct sessions *s, uint32_t i
 bool sessions_may_pass(const struct model_task *t, const struct sessions *s, uint32_t i);
 /* Member `i` passes the barrier. Returns what that violates, or null. */
 const char *sessions_pass(const struct model_task *t, struct sessions *s, uint32_t i);
-/* Must something be chosen by the session's id at this barrier? */
+/* Must something be chosen by a session's id at this barrier? */
 bool sessions_must_choose(const struct model_task *t, const struct sessions *s, uint32_t i);
-bool sessions_is_unsure(const struct sessions_member *m);
-/* The member forgets the session. */
-void sessions_forget(struct sessions_member *m);
+bool sessions_is_unsure(const struct sessions_member *m, uint32_t q);
+/* The member forgets session `q`. */
+void sessions_forget(const struct model_task *t, struct sessions_member *m, uint32_t q);
 
 /* sessions_story.c */
 void sessions_tell_story(const struct model_task *t, const uint8_t *state, struct model_move move, const uint8_t *next,

@@ -33,10 +33,23 @@ uint8_t sessions_known(const struct model_task *t, const struct sessions *s, uin
     return (uint8_t)owner_known(m->made, acked, others);
 }
 
-/* The site of member `i` leaves its critical section. */
-static void sessions_leave(struct sessions *s, uint32_t i)
+/* Before the barrier of the view no member has told anything. */
+void sessions_note_claims(const struct model_task *t, struct sessions *s, uint32_t i)
 {
-    s->view[s->member[i].at].claims &= (uint8_t) ~(1 << i);
+    const struct sessions_member *m = &s->member[i];
+    struct sessions_view *v = &s->view[m->at];
+    bool any = false, alone = false;
+
+    if (m->awaits)
+        return;
+    for (uint32_t k = 0; k < sessions_records(t); k++) {
+        bool has = m->lock[k].claim != SESSIONS_NONE || m->lock[k].withdrawn;
+
+        any |= has;
+        alone |= has && m->lock[k].alone;
+    }
+    v->claims = (uint8_t)((v->claims & ~(1 << i)) | any << i);
+    v->alone = (uint8_t)((v->alone & ~(1 << i)) | alone << i);
 }
 
 void sessions_count_acks(const struct model_task *t, struct sessions *s, uint32_t i)
@@ -44,27 +57,36 @@ void sessions_count_acks(const struct model_task *t, struct sessions *s, uint32_
     struct sessions_member *m = &s->member[i];
     uint8_t known = sessions_known(t, s, i);
 
-    if (m->claim == SESSIONS_PENDING && (m->kept <= known || sessions_makes(t, SESSIONS_TELL_EARLY)))
-        m->claim = SESSIONS_READY;
-    if (m->withdrawn && m->withdrawn <= known) {
-        m->withdrawn = 0;
-        sessions_leave(s, i);
+    for (uint32_t k = 0; k < sessions_records(t); k++) {
+        struct sessions_record *x = &m->lock[k];
+
+        if (x->claim == SESSIONS_PENDING && (x->kept <= known || sessions_makes(t, SESSIONS_TELL_EARLY)))
+            x->claim = SESSIONS_READY;
+        if (x->claim == SESSIONS_SHARES && (x->kept <= known || sessions_makes(t, SESSIONS_SHARE_EARLY))) {
+            x->claim = SESSIONS_HELD;
+            x->alone = false;
+        }
+        if (x->withdrawn && x->withdrawn <= known)
+            x->withdrawn = 0; /* its site leaves its critical section, unless another claim follows */
+        if (!x->withdrawn && x->claim == SESSIONS_NONE)
+            x->alone = false;
     }
+    sessions_note_claims(t, s, i);
 }
 
-void sessions_withdraw(const struct model_task *t, struct sessions *s, uint32_t i)
+void sessions_withdraw(const struct model_task *t, struct sessions *s, uint32_t i, uint32_t k)
 {
     struct sessions_member *m = &s->member[i];
+    struct sessions_record *x = &m->lock[k];
 
-    m->claim = SESSIONS_NONE;
-    m->kept = 0;
-    m->withdrawn = ++m->made;
+    x->claim = SESSIONS_NONE;
+    x->kept = 0;
+    x->withdrawn = ++m->made;
     if (!sessions_makes(t, SESSIONS_NO_WITHDRAWAL))
-        sessions_say_all(t, s, i, (struct sessions_letter){.type = SESSIONS_FREE, .number = m->made});
-    if (sessions_makes(t, SESSIONS_LEAVE_EARLY) || sessions_makes(t, SESSIONS_NO_WITHDRAWAL)) {
-        m->withdrawn = 0;
-        sessions_leave(s, i);
-    }
+        sessions_say_all(t, s, i,
+                         (struct sessions_letter){.type = SESSIONS_FREE, .number = m->made, .which = (uint8_t)k});
+    if (sessions_makes(t, SESSIONS_LEAVE_EARLY) || sessions_makes(t, SESSIONS_NO_WITHDRAWAL))
+        x->withdrawn = 0;
     sessions_count_acks(t, s, i);
 }
 
@@ -80,36 +102,53 @@ static void sessions_acknowledge(const struct model_task *t, struct sessions *s,
 
 /* -------------------------------------------------------------------------------------------------------------- hearing */
 
-static void sessions_hear_grant(struct sessions *s, uint32_t j, uint32_t i)
+static void sessions_hear_grant(const struct model_task *t, struct sessions *s, uint32_t j, uint32_t i,
+                                const struct sessions_letter *letter)
 {
     struct sessions_member *m = &s->member[j];
+    struct sessions_kept *e = &m->session[sessions_of(t, letter->which)];
 
-    if (m->own)
+    if (e->own)
         return;
-    m->known = true;
-    if (!m->owner || m->unsure_in != m->at) {
-        m->owner = (uint8_t)(i + 1);
-        m->since = sessions_since(s, j, i);
+    e->known = true;
+    if (!e->owner || e->unsure_in != m->at) {
+        e->owner = (uint8_t)(i + 1);
+        e->since = sessions_since(s, j, i);
     }
-    m->record = 1;
+    m->lock[letter->which].record = 1;
+    m->lock[letter->which].shared = letter->shared;
+}
+
+static void sessions_hear_free(const struct model_task *t, struct sessions_member *m, uint32_t k)
+{
+    uint32_t q = sessions_of(t, k);
+
+    if (!m->session[q].known || m->session[q].own)
+        return;
+    m->lock[k].record = 0;
+    m->lock[k].shared = false;
+    if (!sessions_has_record(t, m, q))
+        sessions_forget(t, m, q);
 }
 
 static void sessions_hear_move(struct sessions *s, uint32_t j, uint32_t i, const struct sessions_letter *letter)
 {
     struct sessions_member *m = &s->member[j];
+    struct sessions_kept *e = &m->session[letter->which];
 
-    if (m->known && !m->own && m->owner == i + 1 && letter->view == m->at)
-        m->moves_to = letter->to;
+    if (e->known && !e->own && e->owner == i + 1 && letter->view == m->at)
+        e->moves_to = letter->to;
 }
 
-static void sessions_hear_stream(struct sessions *s, uint32_t j, uint32_t i, const struct sessions_letter *letter)
+static void sessions_hear_stream(const struct model_task *t, struct sessions *s, uint32_t j, uint32_t i,
+                                 const struct sessions_letter *letter)
 {
     struct sessions_member *m = &s->member[j];
 
     if (letter->type == SESSIONS_GRANT)
-        sessions_hear_grant(s, j, i);
-    else if (letter->type == SESSIONS_FREE && m->known && !m->own)
-        sessions_forget(m);
+        sessions_hear_grant(t, s, j, i, letter);
+    else if (letter->type == SESSIONS_FREE)
+        sessions_hear_free(t, m, letter->which);
     else if (letter->type == SESSIONS_MOVE)
         sessions_hear_move(s, j, i, letter);
     if (letter->number)
@@ -117,40 +156,63 @@ static void sessions_hear_stream(struct sessions *s, uint32_t j, uint32_t i, con
     m->peer[i].synced |= letter->type == SESSIONS_SYNC;
 }
 
-static void sessions_hear_report(struct sessions *s, uint32_t j, const struct sessions_letter *letter)
+/* As keep_add_record. A record that the owner has sent stays as it is. */
+static void sessions_add_reported(const struct model_task *t, struct sessions_member *m,
+                                  const struct sessions_letter *letter, uint8_t named)
+{
+    struct sessions_record *x = &m->lock[letter->which];
+    const struct sessions_kept *e = &m->session[sessions_of(t, letter->which)];
+
+    if (!x->record)
+        x->shared = letter->shared;
+    else if (owner_amends(x->record > 1, named, e->ownerless) && !sessions_makes(t, SESSIONS_OWN_MODE))
+        x->shared &= letter->shared;
+    if (x->record != 1)
+        x->record = (uint8_t)(1 + named);
+}
+
+static void sessions_hear_report(const struct model_task *t, struct sessions *s, uint32_t j,
+                                 const struct sessions_letter *letter)
 {
     struct sessions_member *m = &s->member[j];
+    uint32_t q = sessions_of(t, letter->which);
+    struct sessions_kept *e = &m->session[q];
     uint8_t since = sessions_since(s, j, letter->to - 1u);
     struct owner_report report = {.ownerless = !since || since != letter->since, .chosen = letter->chosen};
     struct owner_known known = {
-        .known = m->known && m->owner, .own = m->own, .leaves = m->leaves, .chosen = m->chosen, .passed = m->passed};
+        .known = e->known && e->owner, .own = e->own, .leaves = e->leaves, .chosen = e->chosen, .passed = m->passed};
 
     if (!m->awaits || !owner_heeds(&report, &known))
         return;
-    m->known = true;
-    m->ownerless |= report.ownerless;
+    e->known = true;
+    e->ownerless |= report.ownerless;
     if (owner_is_newer(&report, &known)) {
-        if (m->owner != letter->to || m->since != letter->since)
-            m->moves_to = 0;
-        m->owner = letter->to;
-        m->since = letter->since;
-        m->chosen = letter->chosen;
-        m->unsure_in = m->at;
+        if (!e->own && !e->before.owner && sessions_has_record(t, m, q) &&
+            (e->owner != letter->to || e->since != letter->since || e->chosen != letter->chosen)) {
+            e->before.owner = e->owner;
+            e->before.since = e->since;
+            e->before.chosen = e->chosen;
+            e->before.unsure_in = e->unsure_in;
+        }
+        if (e->owner != letter->to || e->since != letter->since)
+            e->moves_to = 0;
+        e->owner = letter->to;
+        e->since = letter->since;
+        e->chosen = letter->chosen;
+        e->unsure_in = m->at;
     }
-    if (m->own)
+    if (e->own)
         return;
-    m->unsure_in = m->at;
-    /* A record that the owner has sent stays as it is. */
-    if (m->record != 1)
-        m->record = (uint8_t)(1 + (report.ownerless ? 0 : report.chosen));
+    e->unsure_in = m->at;
+    sessions_add_reported(t, m, letter, report.ownerless ? 0 : letter->chosen);
 }
 
-static void sessions_hear_ask(struct sessions *s, uint32_t j, uint32_t i)
+static void sessions_hear_ask(struct sessions *s, uint32_t j, uint32_t i, uint32_t q)
 {
     struct sessions_member *m = &s->member[j];
 
-    if (m->known && m->own && !sessions_is_unsure(m) && !m->moves_to)
-        m->wanted_by = (uint8_t)(i + 1);
+    if (m->session[q].known && m->session[q].own && !sessions_is_unsure(m, q) && !m->session[q].moves_to)
+        m->session[q].wanted_by = (uint8_t)(i + 1);
 }
 
 bool sessions_is_void(const struct model_task *t, const struct sessions *s, uint32_t i, uint32_t j,
@@ -160,23 +222,24 @@ bool sessions_is_void(const struct model_task *t, const struct sessions *s, uint
            letter->view < sessions_since(s, j, j);
 }
 
-static void sessions_take(struct sessions *s, uint32_t i, uint32_t j, const struct sessions_letter *letter)
+static void sessions_take(const struct model_task *t, struct sessions *s, uint32_t i, uint32_t j,
+                          const struct sessions_letter *letter)
 {
     struct sessions_member *m = &s->member[j];
 
     if (letter->type <= SESSIONS_SYNC) {
-        sessions_hear_stream(s, j, i, letter);
+        sessions_hear_stream(t, s, j, i, letter);
     } else if (letter->type == SESSIONS_ACK) {
         m->peer[i].acked = letter->number;
     } else if (letter->view != m->at) {
         return;
     } else if (letter->type == SESSIONS_REPORT) {
-        sessions_hear_report(s, j, letter);
+        sessions_hear_report(t, s, j, letter);
     } else if (letter->type == SESSIONS_MARK) {
         m->peer[i].marked = true;
         m->peer[i].opened = letter->to;
     } else {
-        sessions_hear_ask(s, j, i);
+        sessions_hear_ask(s, j, i, letter->which);
     }
 }
 
@@ -190,7 +253,7 @@ bool sessions_hear(const struct model_task *t, struct sessions *s, uint32_t i, u
     if (!sessions_is_void(t, s, i, j, &letter)) {
         if (!owner_hears(false, !m->awaits || sessions_makes(t, SESSIONS_HEAR_EARLY), m->peer[i].marked))
             return false;
-        sessions_take(s, i, j, &letter);
+        sessions_take(t, s, i, j, &letter);
     }
     s->letters[i][j]--;
     memmove(&s->letter[i][j][0], &s->letter[i][j][1], s->letters[i][j] * sizeof letter);

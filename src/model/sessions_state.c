@@ -105,22 +105,46 @@ static void sessions_truths(struct sessions_bytes *b, bool *v0, bool *v1, bool *
     *v3 = all >> 3 & 1;
 }
 
-static void sessions_pass_member(struct sessions_bytes *b, struct sessions_member *m, uint32_t self, uint32_t n)
+static void sessions_pass_session(struct sessions_bytes *b, struct sessions_kept *e)
+{
+    bool no = false, recalls = e->before.owner;
+
+    sessions_truths(b, &e->known, &e->own, &no, &no);
+    if (!e->known)
+        return;
+    sessions_truths(b, &e->ownerless, &e->leaves, &recalls, &no);
+    if (recalls) {
+        sessions_pair(b, &e->before.owner, &e->before.since);
+        sessions_pair(b, &e->before.chosen, &e->before.unsure_in);
+    }
+    sessions_pair(b, &e->owner, &e->since);
+    sessions_pair(b, &e->chosen, &e->unsure_in);
+    sessions_pair(b, &e->moves_to, &e->wanted_by);
+}
+
+static void sessions_pass_member(const struct model_task *t, struct sessions_bytes *b, struct sessions_member *m,
+                                 uint32_t self, uint32_t n)
 {
     bool no = false;
 
-    sessions_truths(b, &m->part, &m->awaits, &m->known, &m->own);
+    sessions_truths(b, &m->part, &m->awaits, &no, &no);
     sessions_byte(b, &m->at);
     if (!m->part)
         return;
-    sessions_truths(b, &m->ownerless, &m->leaves, &no, &no);
     sessions_pair(b, &m->passed, &m->opened);
-    sessions_pair(b, &m->made, &m->kept);
-    sessions_pair(b, &m->owner, &m->since);
-    sessions_pair(b, &m->chosen, &m->unsure_in);
-    sessions_pair(b, &m->moves_to, &m->wanted_by);
-    sessions_pair(b, &m->record, &m->claim);
-    sessions_byte(b, &m->withdrawn);
+    sessions_byte(b, &m->made);
+    for (uint32_t q = 0; q < sessions_count(t); q++)
+        sessions_pass_session(b, &m->session[q]);
+    for (uint32_t k = 0; k < sessions_records(t); k++) {
+        struct sessions_record *x = &m->lock[k];
+
+        sessions_pair(b, &x->record, &x->claim);
+        sessions_pair(b, &x->kept, &x->withdrawn);
+        if (sessions_shares(t))
+            sessions_truths(b, &x->shared, &x->alone, &no, &no);
+        else if (b->reads)
+            x->alone = x->claim || x->withdrawn;
+    }
     for (uint32_t j = 0; j < n; j++)
         if (j != self) {
             struct sessions_peer *p = &m->peer[j];
@@ -132,7 +156,8 @@ static void sessions_pass_member(struct sessions_bytes *b, struct sessions_membe
         }
 }
 
-static void sessions_pass_letters(struct sessions_bytes *b, struct sessions *s, uint32_t i, uint32_t j)
+static void sessions_pass_letters(const struct model_task *t, struct sessions_bytes *b, struct sessions *s, uint32_t i,
+                                  uint32_t j)
 {
     sessions_byte(b, &s->letters[i][j]);
     for (uint32_t k = 0; k < s->letters[i][j]; k++) {
@@ -141,12 +166,15 @@ static void sessions_pass_letters(struct sessions_bytes *b, struct sessions *s, 
         sessions_pair(b, &letter->type, &letter->view);
         sessions_pair(b, &letter->number, &letter->to);
         sessions_pair(b, &letter->since, &letter->chosen);
+        if (t->change)
+            sessions_pair(b, &letter->which, &letter->shared);
     }
 }
 
 static size_t sessions_pass_all(const struct model_task *t, struct sessions *s, uint8_t *bytes, bool reads)
 {
     struct sessions_bytes b = {bytes, reads};
+    uint8_t shares = s->shares;
 
     sessions_pair(&b, &s->views, &s->complete);
     for (uint32_t v = 1; v <= s->views; v++) {
@@ -154,15 +182,18 @@ static size_t sessions_pass_all(const struct model_task *t, struct sessions *s, 
             sessions_byte(&b, &s->view[v].since[i]);
         sessions_pair(&b, &s->view[v].passed, &s->view[v].choice);
         sessions_pair(&b, &s->view[v].claims, &s->view[v].rivals);
+        if (sessions_shares(t))
+            sessions_byte(&b, &s->view[v].alone);
     }
     for (uint32_t i = 0; i < t->members; i++)
-        sessions_pass_member(&b, &s->member[i], i, t->members);
+        sessions_pass_member(t, &b, &s->member[i], i, t->members);
     for (uint32_t i = 0; i < t->members; i++)
         for (uint32_t j = 0; j < t->members; j++)
             if (i != j)
-                sessions_pass_letters(&b, s, i, j);
-    sessions_truths(&b, &s->kept, &s->granted, &(bool){false}, &(bool){false});
-    sessions_byte(&b, &s->rival);
+                sessions_pass_letters(t, &b, s, i, j);
+    sessions_pair(&b, &s->kept, &s->granted);
+    sessions_pair(&b, &s->rival, &shares);
+    s->shares = shares;
     assert(b.at - bytes <= MODEL_STATE_MAX);
     return (size_t)(b.at - bytes);
 }

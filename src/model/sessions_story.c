@@ -27,14 +27,18 @@ static void sessions_tell_letter(const struct sessions_letter *letter, const cha
                                           "its MARK",
                                           "that it wants the session"};
 
-    fprintf(to, "%s hears from %s %s", who, from, letters[letter->type]);
+    fprintf(to, "%s hears from %s %s%s", who, from, letters[letter->type],
+            letter->which && letter->type <= SESSIONS_FREE ? " (the next one)"
+            : letter->which                                ? " (of the next one)"
+                                                           : "");
 }
 
 void sessions_tell_story(const struct model_task *t, const uint8_t *state, struct model_move move, const uint8_t *next,
                          FILE *to)
 {
     static const char *const resumes[] = {": the session is not known there", ", which asks the session's owner",
-                                          ": the lock is not there"};
+                                          ": the lock is not there", ": the lock is shared there",
+                                          ", and hears that the lock is exclusive"};
     const char *who = sessions_names[move.who];
     static struct sessions s, after;
 
@@ -62,10 +66,22 @@ void sessions_tell_story(const struct model_task *t, const uint8_t *state, struc
         fprintf(to, "%s grants the lock to the session, and sends records of that", who);
         break;
     case SESSIONS_TELL:
-        fprintf(to, "%s tells the session's client that it holds the lock", who);
+        fprintf(to, "%s tells the %ssession's client that it holds the lock%s", who,
+                move.arg && t->change == MODEL_FOLLOW ? "other " : "",
+                move.arg && t->change == MODEL_UPGRADE ? " alone" : "");
         break;
     case SESSIONS_RELEASE:
-        fprintf(to, "the session's client releases the lock at %s, or the keep time is over", who);
+        fprintf(to, "the %ssession's client releases the lock at %s, or the keep time is over",
+                move.arg ? "other " : "", who);
+        break;
+    case SESSIONS_FOLLOW:
+        fprintf(to, "%s passes the lock on to the other session, and sends records of that", who);
+        break;
+    case SESSIONS_UPGRADE:
+        fprintf(to, "%s upgrades the lock: it sends the next record, and withdraws the one of before", who);
+        break;
+    case SESSIONS_DOWNGRADE:
+        fprintf(to, "%s is to downgrade the lock, and sends records of that", who);
         break;
     case SESSIONS_RESUME:
         fprintf(to, "the client resumes the session at %s%s", who, resumes[move.arg]);
