@@ -68,8 +68,21 @@ at ant renew deploy --ttl 1m
 [ $? = 113 ]
 tell $? "and its former token does not own it any more"
 
-rejects "for how long? --ttl T, for instance --ttl 5m" hold x --socket "$dir/ant"
+# Clients are served in the order in which they have asked. A wait that begins anew from time to time would be the last one's each time.
+at cat hold queue --ttl 5m && eval "$(cat "$dir/out")"
+"$DIBS" hold queue --ttl 5m --socket "$dir/bee" >"$dir/next" 2>&1 &
+next=$!
+started="$started $next"
+waits_for() { # MILLISECONDS
+    "$DIBS" waiters queue --socket "$dir/bee" | grep -q . && [ "$("$DIBS" waiters queue --socket "$dir/bee" | sed -n 's/.*age ms \([0-9]*\).*/\1/p')" -gt "$1" ]
+}
+until_true waits_for 6000
+tell $? "dibs hold keeps its place in the line for as long as it waits"
+at ant release queue && wait "$next" && grep -q DIBS_FENCE "$dir/next"
+tell $? "and is granted the lock when that is released"
+
+rejects "--ttl is missing: the time for which the lock is held unless it is renewed, for instance --ttl 5m" hold x --socket "$dir/ant"
 unset DIBS_TOKEN
-rejects 'which token? eval "$(dibs hold NAME --ttl T)" sets DIBS_TOKEN, or use --token' release x --socket "$dir/ant"
+rejects 'no token is known; eval "$(dibs hold NAME --ttl T)" sets DIBS_TOKEN, or use --token' release x --socket "$dir/ant"
 
 echo "1..$number"

@@ -74,19 +74,19 @@ tell(refused("NOSESSION", lambda: Client("bee").say("SESSION", "RESUME", "0" * 3
 
 client.close()
 client, held = resume("ant", session)
-tell(held == ["RESUMED", "job", fence], "a client that connects anew to its member has its lock, with the same fence")
+tell(held == ["RESUMED", "job", fence, ["exclusive"]], "a client that connects anew to its member has its lock, with the same fence")
 tell(Client("bee").say("LOCK", "job", "WAIT", 0) is None, "no other client was granted it")
 
 print("kill ant", flush=True)
 sys.stdin.readline()
 client, held = resume("bee", session)
-tell(held == ["RESUMED", "job", fence], "its member was killed: it has its lock at another one")
+tell(held == ["RESUMED", "job", fence, ["exclusive"]], "its member was killed: it has its lock at another one")
 tell(client.say("CONFIRM", "job", fence) > 0, "which vouches for it")
 
 print("start ant", flush=True)
 sys.stdin.readline()
 other, held = resume("cat", session)
-tell(held == ["RESUMED", "job", fence], "it moves to yet another member, though its member runs")
+tell(held == ["RESUMED", "job", fence, ["exclusive"]], "it moves to yet another member, though its member runs")
 tell(refused("", lambda: client.say("CONFIRM")), "where the connection before was cut off")
 
 waiter = Client("ant")
@@ -94,6 +94,6 @@ tell(waiter.say("LOCK", "job", "WAIT", 0) is None, "the lock is held all the tim
 print("end cat", flush=True)
 sys.stdin.readline()
 client, held = resume("ant", session)
-tell(held == ["RESUMED", "job", fence], "its member was ended and started in order, and it has its lock")
+tell(held == ["RESUMED", "job", fence, ["exclusive"]], "its member was ended and started in order, and it has its lock")
 client.say("SESSION", "END")
 tell(waiter.say("LOCK", "job")[1] > fence, "the end of the session frees the lock")

@@ -46,6 +46,13 @@ look_for() { # NAME FILE SED FIRST COUNT WORDS [OPTION]
     if [ $found = 0 ]; then echo "ok $number - found: $1"; else echo "not ok $number - found: $1"; fi
 }
 
+test_fails() { # NAME FILE SED TEST
+    objects=build/release/tests
+    [ -e "$objects/$4.o" ] || make -s "$objects/$4" </dev/null
+    plant_object "$2" "$3" -O1 && link_planted "$dir/test" "$objects/$4.o" -lcmocka && ! timeout 60 "$dir/test" >"$dir/tested" 2>&1
+    tell $? "$4 fails: $1"
+}
+
 if [ "$MODE" = release ]; then
     while read -r line; do
         case $line in
@@ -54,6 +61,12 @@ if [ "$MODE" = release ]; then
             file=$line
             read -r sed
             read -r first count words
+            case $first in
+            test_*)
+                test_fails "$name" "$file" "$sed" "$first"
+                continue
+                ;;
+            esac
             option=
             while [ "${words#--}" != "$words" ]; do
                 case $words in --focus*) option="$option --focus" words=${words#* } ;; esac

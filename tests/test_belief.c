@@ -346,6 +346,18 @@ static const struct {
       {1210, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n", "[~CONFIRM] by 1900"},
       {1220, "fence x", "9 by 1900"},
       {1230, LOSS(x, 9), "lost x: taken"}}},
+    {"also if another lock of the program has a larger fence: those of two locks have nothing to do with each other",
+     {KEPT,
+      {1100, "lock y", "[LOCK y] .. by 1300"},
+      {1105, GRANT(y, 20), "ok 20 by 1300"},
+      {1110, "share x", "[LOCK x SHARED] .. by 1300"},
+      {1115, GRANT(x, 7), "ok 7 by 1300"},
+      {1120, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1130, "break", "in doubt by 1900"},
+      {1200, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1210, "<%0\r\n*5\r\n$7\r\nRESUMED\r\n$1\r\ny\r\n:20\r\n$1\r\nx\r\n:9\r\n", "[~CONFIRM] by 1900"},
+      {1220, "fence x", "9 by 1900"},
+      {1230, "fence y", "20 by 1900"}}},
     {"the session has it as before, and the lock is shared",
      {KEPT,
       {1100, "share x", "[LOCK x SHARED] .. by 1300"},
@@ -410,6 +422,21 @@ static const struct {
       {2330, VOUCHES(900), "ok 9 by 2610"},
       {2340, "again y", "misuse by 2610"},
       {2350, "again_shared y", "ok by 2610"}}},
+    {"the lock of a token is waited for as long as the request says, while the daemon answers",
+     {CONNECTED,
+      {1100, "hold x", "[LOCK x TOKEN t TTL 9 WAIT 60000] .. by 1300"},
+      {1300, "clock", "[~CONFIRM] .. by 11300"},
+      {1310, VOUCHES(900), ".. by 1600"},
+      {1600, "clock", "[~CONFIRM] .. by 11600"},
+      {1610, VOUCHES(100000), ".. by 34933"},
+      {34933, "clock", "[~CONFIRM] .. by 44933"},
+      {34940, VOUCHES(100000), ".. by 68266"},
+      {61000, GRANT(x, 7), "ok"}}},
+    {"and not if it does not",
+     {CONNECTED,
+      {1100, "hold x", "[LOCK x TOKEN t TTL 9 WAIT 60000] .. by 1300"},
+      {1300, "clock", "[~CONFIRM] .. by 11300"},
+      {11300, "clock", "gone"}}},
     {"calls that cannot be",
      {HOLDS_X,
       {1110, "lock x", "misuse by 1300"},
@@ -458,6 +485,9 @@ static int run_call(struct run *r, const struct step *s)
         belief_return(&r->b, "me", s->at_ms);
     else if (IS("lock") || IS("wait"))
         code = belief_lock(&r->b, name, IS("wait") ? &brief : &none, true, s->at_ms);
+    else if (IS("hold"))
+        code =
+            belief_ask(&r->b, (const char *[]){"LOCK", name, "TOKEN", "t", "TTL", "9", "WAIT", "60000"}, 8, s->at_ms);
     else if (IS("share"))
         code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_SHARED}, true, s->at_ms);
     else if (IS("red"))

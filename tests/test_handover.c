@@ -131,7 +131,7 @@ static const char *resume(struct client *c, const char *id)
 
 static void a_session_goes_on_in_the_next_process_with_its_fence(void **state)
 {
-    static const char resumed[] = "*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:101\r\n";
+    static const char resumed[] = "*4\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:101\r\n*1\r\n$9\r\nexclusive\r\n";
     const char *wrong;
     struct client *c;
     uint64_t fence;
@@ -202,7 +202,7 @@ static void a_client_that_has_not_said_goodbye_may_believe(void **state)
     assert_string_equal(said(c), "");
     now_ms += 3000; /* it was vouched for for ten seconds */
     step((struct node_input){.type = NODE_TIME});
-    assert_string_equal(said(c), "*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:101\r\n");
+    assert_string_equal(said(c), "*4\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:101\r\n*1\r\n$9\r\nexclusive\r\n");
     node_free(&node);
 }
 

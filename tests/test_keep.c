@@ -115,7 +115,7 @@ static void a_session_moves_to_another_member(void **state)
     assert_string_equal(said(1), "");
     install();
     settle();
-    assert_int_equal(strncmp(said(1), "*5 $7 RESUMED ", 14), 0);
+    assert_int_equal(strncmp(said(1), "*6 $7 RESUMED ", 14), 0);
     assert_false(keep_wants_view(&node[0]));
     say(2, "LOCK x");
     say(1, "UNLOCK x");
@@ -527,7 +527,7 @@ static void the_end_of_time_and_force_end_what_is_kept(void **state)
     assert_free(2, 1);
     come(0);
     resume(0);
-    assert_string_equal(said(0), "*1 $7 RESUMED ");
+    assert_string_equal(said(0), "*2 $7 RESUMED *0 ");
     stop();
 }
 

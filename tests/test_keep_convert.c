@@ -460,9 +460,148 @@ static void a_member_that_comes_amid_an_upgrade_is_told_of_it(void **state)
     stop();
 }
 
+/* Client 1, of bee, is not told of its upgrade before the next view has opened at bee, the coordinator of x. bee is inside alone then, and lets client 4
+ * follow. When bee is lost, cat still has the record of the upgraded lock, and ant has the one that follows it: which names that record, not the fence that
+ * client 1 knows. */
+static void a_claim_that_follows_an_upgraded_one_names_its_record(void **state)
+{
+    (void)state;
+    options = (struct node_conf){.algorithm = alg_find("central")};
+    start();
+    say(1, "HELLO 3");
+    keep(1, "SESSION KEEP 10000");
+    keep(4, "SESSION KEEP 10000");
+    say(1, "LOCK x SHARED");
+    settle();
+    say(1, "UPGRADE x");
+    say(4, "LOCK x");
+    carry(1, 0);
+    carry(1, 2);
+    carry(0, 1);
+    carry(2, 1);
+    assert_int_equal(holder()->mode, LOCK_ALONE);
+    install();
+    carry(0, 2);
+    carry(2, 0);
+    carry(1, 0);
+    carry(0, 2);
+    carry(0, 1);
+    carry(1, 2); /* in one turn: cat announces its digest, and acknowledges behind that */
+    while (!node[1].locks.open)
+        assert_int_equal(cluster_carry(&three, 2, 1, 1), 1);
+    assert_string_equal(said(1), "");
+    say(1, "MEANWHILE UNLOCK x");
+    assert_non_null(strstr(said(1), "-NOTHELD "));
+    while (carry(1, 0) + carry(0, 1))
+        ;
+    assert_int_equal(node[0].keep.records, 1);
+    assert_int_equal(node[2].keep.records, 1);
+    kill_member(1);
+    install();
+    settle();
+    assert_non_null(holder());
+    check_all();
+    stop();
+}
+
+/* The mode of this lock at a member, which has it or a record of it. */
+static uint32_t mode_at(unsigned i, const char *name)
+{
+    const struct lock *lock = locks_find(&node[i].locks, name, strlen(name));
+    const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL;
+    const struct keep_session *e = RING_OF(node[i].keep.all.next, struct keep_session, in_all);
+
+    for (const struct ring *r = e->records.next; !c && r != &e->records; r = r->next) {
+        const struct keep_record *x = RING_OF((struct ring *)r, struct keep_record, in_session);
+
+        if (x->name_len == strlen(name) && memcmp(x->name, name, x->name_len) == 0)
+            return x->mode;
+    }
+    assert_non_null(c);
+    return c->mode;
+}
+
+/* A session holds x and y. ant is lost when bee has heard that y is shared, and cat has not. cat passes the barrier of the next view, where y is
+ * exclusive. bee does not. In the view behind it, bee hears from cat who owns the session now, with x, and does not hear of y. */
+static void a_report_of_one_lock_does_not_hide_the_mode_of_another(void **state)
+{
+    unsigned partly = 0;
+
+    (void)state;
+    for (unsigned skip = 0; skip < 8; skip++) { /* sessions with other ids, and so with other owners */
+        uint64_t owner;
+
+        begin();
+        for (unsigned k = 0; k < skip; k++)
+            chance(NULL);
+        keep(0, "SESSION KEEP 10000");
+        say(0, "LOCK x");
+        settle();
+        say(0, "LOCK y");
+        settle();
+        say(0, "DOWNGRADE y");
+        carry(0, 1);
+        assert_int_equal(mode_at(1, "y"), LOCK_SHARED);
+        assert_int_equal(mode_at(2, "y"), LOCK_ALONE);
+        kill_member(0);
+        install();
+        carry(1, 2);
+        assert_int_equal(node[2].keep.passed, now_view.number);
+        install();
+        owner = RING_OF(node[1].keep.all.next, struct keep_session, in_all)->owner;
+        while (RING_OF(node[1].keep.all.next, struct keep_session, in_all)->owner == owner)
+            assert_int_equal(cluster_carry(&three, 2, 1, 1), 1);
+        partly += mode_at(1, "y") == LOCK_SHARED;
+        install();
+        settle();
+        assert_int_equal(mode_at(1, "x"), LOCK_ALONE);
+        assert_int_equal(mode_at(2, "x"), LOCK_ALONE);
+        assert_int_equal(mode_at(1, "y"), LOCK_ALONE);
+        assert_int_equal(mode_at(2, "y"), LOCK_ALONE);
+        check_all();
+        stop();
+    }
+    assert_true(partly > 0);
+}
+
+/* A client that ends its session while a command waits awaits two answers. */
+static void a_session_that_ends_answers_the_command_that_waits(void **state)
+{
+    static const struct {
+        const char *ask, *answer;
+    } row[] = {{"LOCK x", ">2 $9 meanwhile +OK _ "},
+               {"LOCK a AND x", ">2 $9 meanwhile +OK _ "},
+               {"UPGRADE y", ">2 $9 meanwhile +OK -NOTHELD the session has ended, and the lock was released "}};
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof row / sizeof row[0]; k++) {
+        begin();
+        hold(1);
+        say(1, "LOCK y SHARED");
+        say(0, "HELLO 3");
+        said(0);
+        keep(0, "SESSION KEEP 10000");
+        settle();
+        say(0, "LOCK y SHARED");
+        settle();
+        assert_true(fence_of(said(0)) > 0);
+        say(0, row[k].ask);
+        settle();
+        assert_string_equal(said(0), "");
+        say(0, "MEANWHILE SESSION END");
+        assert_string_equal(said(0), row[k].answer);
+        say(0, "PING");
+        assert_string_equal(said(0), "+PONG ");
+        settle();
+        assert_string_equal(said(0), "");
+        stop();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_that_ends_answers_the_command_that_waits),
         cmocka_unit_test(an_upgrade_is_told_when_no_member_has_the_former_record),
         cmocka_unit_test(an_owner_that_is_lost_amid_an_upgrade_leaves_one_of_both),
         cmocka_unit_test(an_upgrade_outlives_its_member),
@@ -475,6 +614,8 @@ int main(void)
         cmocka_unit_test(no_claim_follows_one_that_was_downgraded),
         cmocka_unit_test(the_second_of_two_kept_upgrades_is_a_deadlock),
         cmocka_unit_test(a_member_that_comes_amid_an_upgrade_is_told_of_it),
+        cmocka_unit_test(a_claim_that_follows_an_upgraded_one_names_its_record),
+        cmocka_unit_test(a_report_of_one_lock_does_not_hide_the_mode_of_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

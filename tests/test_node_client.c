@@ -116,6 +116,9 @@ static void a_wait_is_cancelled(void **state)
     assert_string_equal(say('b', "MEANWHILE CANCEL\nLOCK x\n"), "b: >2 $9 meanwhile :0 *2 $1 x :102");
     assert_string_equal(say('a', "UNLOCK z\n"), "a: +OK\nc: *2 $1 z :102");
     assert_string_equal(say('b', "CONFIRM y\n"), "b: :3600000");
+    say('a', "LOCK w\n"); /* the first of two is granted, and the client does not go on with the second */
+    assert_string_equal(say('b', "LOCK v AND w\nMEANWHILE CANCEL\nPING\n"), "b: >2 $9 meanwhile :1 _ +PONG");
+    assert_string_equal(say('c', "LOCK v WAIT 0\n"), "c: *2 $1 v :104");
 }
 
 static void a_wait_has_an_end(void **state)
@@ -500,6 +503,10 @@ static void a_lock_is_held_again_by_those_who_ask_for_it(void **state)
     say('c', "FORCE-UNLOCK y\n");
     assert_non_null(strstr(say('b', "LOCK y REENTRANT\n"), "b: -LOST "));
     assert_non_null(strstr(say('b', "LOCK y REENTRANT\n"), "b: *2 $1 y :"));
+    say('c', "LOCK s SLOTS 2\n"); /* A slot is not the whole lock. */
+    assert_non_null(strstr(say('c', "LOCK s REENTRANT\n"), "-ERR \"s\": this connection holds it in another mode"));
+    assert_non_null(strstr(say('c', "LOCK s REENTRANT SHARED\n"), "in another mode"));
+    assert_non_null(strstr(say('c', "LOCK s REENTRANT SLOTS 2\n"), "c: *3 $1 s :"));
 }
 
 static void some_things_are_done_while_a_lock_waits(void **state)

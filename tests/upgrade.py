@@ -189,7 +189,8 @@ tell(a.ask("DOWNGRADE", "view") == "OK" and b.read()[1] > first, "and can be dow
 # The kept session of the member that was killed.
 heir = Client(paths[0])
 held = heir.ask("SESSION", "RESUME", session)
-tell(dict(zip(held[1::2], held[2::2])) == {"kept": alone, "down": down}, "a kept session has its locks elsewhere: the upgraded one with its new fence")
+tell(dict(zip(held[1:-1:2], held[2:-1:2])) == {"kept": alone, "down": down} and dict(zip(held[1:-1:2], held[-1])) == {"kept": "exclusive", "down": "shared"},
+     "a kept session has its locks elsewhere: the upgraded one with its new fence, each in its mode")
 tell(b.ask("LOCK", "kept", "SHARED", "WAIT", 0) is None, "the upgraded one is exclusive")
 tell(b.ask("LOCK", "down", "SHARED", "WAIT", 30000)[1] > down, "others share the downgraded one")
 b.send("LOCK", "kept", "SHARED")

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { HOLD_TURN_MS = 5000 }; /* libdibs takes a daemon that has not answered for 10 seconds for gone */
+enum {
+    HOLD_TURN_MS = 1000000000
+}; /* eleven days: a daemon waits for no longer. The next request is the last of the line */
 
 struct hold {
     const char *name, *token;
@@ -45,7 +47,7 @@ static void hold_find_token(struct hold *h)
     if (!h->token)
         h->token = token && *token ? token : NULL;
     if (!h->token)
-        cli_die("which token? eval \"$(dibs hold NAME --ttl T)\" sets DIBS_TOKEN, or use --token");
+        cli_die("no token is known; eval \"$(dibs hold NAME --ttl T)\" sets DIBS_TOKEN, or use --token");
 }
 
 /* Asks for the lock once, for at most this time. Returns its fence, or 0. */
@@ -86,9 +88,9 @@ static int hold_parse(int argc, char **argv, struct hold *h, const struct cli_us
     int count = cli_parse(argc, argv, usage, &h->name, 1);
 
     if (count == 0)
-        cli_die("which lock? (usage: %s)", usage->line);
+        cli_die("no lock is named (usage: %s)", usage->line);
     if (needs_ttl && h->ttl_s < 0)
-        cli_die("for how long? --ttl T, for instance --ttl 5m");
+        cli_die("--ttl is missing: the time for which the lock is held unless it is renewed, for instance --ttl 5m");
     return count;
 }
 
@@ -96,8 +98,8 @@ int cmd_hold(int argc, char **argv)
 {
     struct hold h = {.ttl_s = -1, .wait_s = -1};
     const struct cli_option options[] = {
-        {"--ttl", CLI_SPAN, &h.ttl_s, "T", "release the lock when it has not been renewed for T (no default: say it)",
-         0.01, 1e6, NULL},
+        {"--ttl", CLI_SPAN, &h.ttl_s, "T",
+         "release the lock when it has not been renewed for T (no default: it is required)", 0.01, 1e6, NULL},
         {"--wait", CLI_SPAN, &h.wait_s, "T", "give up when the lock is not granted within T (default: no limit)", 0,
          1e6, NULL},
         {"--token", CLI_TEXT, &h.token, "TEXT", "hold the lock with this token (default: a new, random one)", 0, 0,
@@ -130,7 +132,8 @@ int cmd_hold(int argc, char **argv)
     fence = hold_wait(d, &h);
     dibs_close(d);
     if (!fence) {
-        fprintf(stderr, "dibs: the lock \"%s\" was not granted in time\n", ask_clean(h.name));
+        fprintf(stderr, "dibs: the lock \"%s\" was not granted in time (dibs why tells which client holds it)\n",
+                ask_clean(h.name));
         return LOCK_NOT_GRANTED;
     }
     printf("export DIBS_TOKEN=%s DIBS_FENCE=%" PRIu64 "\n", h.token, fence);
@@ -155,8 +158,8 @@ int cmd_renew(int argc, char **argv)
     struct hold h = {.ttl_s = -1};
     char ttl[24];
     const struct cli_option options[] = {
-        {"--ttl", CLI_SPAN, &h.ttl_s, "T", "release the lock when it has not been renewed for T (no default: say it)",
-         0.01, 1e6, NULL},
+        {"--ttl", CLI_SPAN, &h.ttl_s, "T",
+         "release the lock when it has not been renewed for T (no default: it is required)", 0.01, 1e6, NULL},
         {"--token", CLI_TEXT, &h.token, "TEXT", "the token that owns the lock (default: $DIBS_TOKEN)", 0, 0, NULL},
         ASK_PLACE_OPTIONS(h.place),
         {0},

@@ -171,7 +171,7 @@ bool belief_holds(const struct belief *b)
 
 static bool belief_is_active(const struct belief *b)
 {
-    return belief_holds(b) || b->granted || (b->wanted && b->result == DIBS_WAITING);
+    return belief_holds(b) || b->granted || (b->wanted && b->result == DIBS_WAITING) || b->waits;
 }
 
 /* A grant that the program has not fetched is its result as long as the daemon vouches for it. */
@@ -187,7 +187,7 @@ static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
 /* Must the daemon answer the CONFIRM under way, or else all is lost? */
 static bool belief_needs_answer(const struct belief *b)
 {
-    return (b->granted && b->result == DIBS_WAITING) || (belief_holds(b) && b->in_doubt);
+    return (b->granted && b->result == DIBS_WAITING) || (belief_holds(b) && b->in_doubt) || (b->waits && b->asked_ms);
 }
 
 static bool belief_is_answered(const struct belief *b)
@@ -304,12 +304,16 @@ int belief_hello(struct belief *b, const char *name, uint64_t keep_ms, uint64_t 
 int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms)
 {
     int code = belief_may_ask(b);
+    uint64_t wait_ms = 0;
 
     if (code != DIBS_OK)
         return code;
+    b->waits = count > 2 && strcmp(words[0], "LOCK") == 0 && strcmp(words[count - 2], "WAIT") == 0;
+    if (b->waits) /* a lock of a token */
+        wait_ms = strtoull(words[count - 1], NULL, 10);
     belief_doubt(b, now_ms);
     belief_say(b, words, count);
-    return belief_begin(b, BELIEF_ASK, BELIEF_ANSWER_MS, now_ms);
+    return belief_begin(b, BELIEF_ASK, wait_ms + BELIEF_ANSWER_MS, now_ms);
 }
 
 int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms)
@@ -695,7 +699,7 @@ int belief_answer(struct belief *b)
         b->await = AWAIT_NOTHING;
     b->call = BELIEF_IDLE;
     b->about = NULL;
-    b->ask_again = b->in_doubt = b->call_broke = false;
+    b->ask_again = b->in_doubt = b->call_broke = b->waits = false;
     if (!keeps) {
         dibs_free(b->answer);
         b->answer = NULL;

@@ -99,6 +99,7 @@ struct belief {
     struct conn_lock *about; /* UNLOCK to CONFIRM: the lock that the call is about */
     bool ask_again;          /* CONFIRM: the question under way is older than the call */
     bool fresh;              /* CONFIRM: a question has been answered that is not older than the call */
+    bool waits;              /* ASK: for a lock. Meanwhile CONFIRM tells whether the daemon is there */
 
     enum belief_await await;
     struct dibs_reply *answer; /* AWAIT_ANSWER: when it has come */

@@ -130,12 +130,14 @@ void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t
 
 /* ---------------------------------------------------------------------------------------------------------- resumed */
 
-/* The connection broke while the program waited for the upgrade of the lock. If the lock has a larger fence now, it is exclusive. */
+/* The connection broke while the program waited for the upgrade of the lock. If the lock has a larger fence now, it is exclusive. Fences of
+ * different locks cannot be compared: another lock of the program may have a larger one. */
 static void kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_t fence)
 {
-    if (lock->upgrades && fence > b->fence_max) {
-        lock->fence = b->fence_max = fence;
+    if (lock->upgrades && fence > lock->fence) {
+        lock->fence = fence;
         lock->mode = DIBS_EXCLUSIVE;
+        b->fence_max = fence > b->fence_max ? fence : b->fence_max;
     }
 }
 

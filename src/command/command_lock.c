@@ -329,11 +329,20 @@ static void command_lock_many(struct client *c, const struct resp_request *r)
 /* --------------------------------------------------------------------------------------------------------------- one */
 
 /* MEANWHILE CANCEL: the LOCK that waits is answered as if its time were over. The number of waits that this has ended: 0 or 1. If
- * it is 0, the lock was granted or the request failed just before, and the answer to LOCK says so. */
+ * it is 0, the lock was granted or the request failed just before, and the answer to LOCK says so. A LOCK of several has no answer
+ * when one of them was granted just before: it would go on with the next one. */
 void command_cancel(struct client *c, const struct resp_request *r)
 {
+    bool ended = session_cancel(c->session), several = !ended && c->many;
+
     (void)r;
-    resp_integer(&c->out, session_cancel(c->session));
+    resp_integer(&c->out, ended || several);
+    if (!several)
+        return;
+    if (c->session->waiting)
+        session_withdraw(c->session);
+    many_release(c);
+    resp_null(&c->out, c->protocol);
 }
 
 static bool command_has_and(const struct resp_request *r)

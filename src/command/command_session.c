@@ -52,6 +52,22 @@ static void command_resume(struct client *c, struct resp_word word)
         resp_error(&c->out, code, why);
 }
 
+/* SESSION END. A request for a lock that waits is answered, too: behind MEANWHILE the client awaits both answers. */
+static void command_end_session(struct client *c)
+{
+    const struct claim *waiting = c->session->waiting;
+    bool waits = waiting || c->many, changes = waiting && waiting->other;
+
+    many_forget(c);
+    party_promise(c->session, 0);
+    keep_end(c->session);
+    resp_simple(&c->out, "OK");
+    if (changes)
+        resp_error(&c->out, "NOTHELD", "the session has ended, and the lock was released");
+    else if (waits)
+        resp_null(&c->out, c->protocol);
+}
+
 void command_session(struct client *c, const struct resp_request *r)
 {
     bool end = resp_is(r->word[1], "END"), detach = resp_is(r->word[1], "DETACH");
@@ -65,8 +81,7 @@ void command_session(struct client *c, const struct resp_request *r)
     } else if ((end || detach) && r->count == 2 && !c->session->kept) {
         resp_error(&c->out, "NOSESSION", "this connection has no kept session");
     } else if (end && r->count == 2) {
-        keep_end(c->session);
-        resp_simple(&c->out, "OK");
+        command_end_session(c);
     } else if (detach && r->count == 2) {
         resp_simple(&c->out, "OK");
         c->closing = c->goodbye = c->detaches = true;
@@ -75,29 +90,37 @@ void command_session(struct client *c, const struct resp_request *r)
     }
 }
 
-/* RESUMED, and the name and the fence of each lock that the session holds. */
+/* The next lock, behind `r`, that the session holds, or null. */
+static const struct claim *command_next_held(const struct session *s, const struct ring **r)
+{
+    for (*r = (*r)->next; *r != &s->claims; *r = (*r)->next) {
+        const struct claim *claim = RING_OF(*r, struct claim, in_session);
+
+        if (claim->state == CLAIM_HELD && claim != s->waiting)
+            return claim;
+    }
+    return NULL;
+}
+
+/* RESUMED, the name and the fence of each lock that the session holds, and an array of their modes: another process may have resumed the
+ * session meanwhile, and have changed a mode. */
 static void command_tell_resumed(struct client *c)
 {
     const struct session *s = c->session;
+    const struct claim *claim;
     size_t count = 0;
 
-    for (unsigned pass = 0; pass < 2; pass++) {
-        if (pass) {
-            resp_array(&c->out, 1 + 2 * count);
-            resp_text(&c->out, "RESUMED");
-        }
-        for (struct ring *r = s->claims.next; r != &s->claims; r = r->next) {
-            const struct claim *claim = RING_OF(r, struct claim, in_session);
-
-            if (claim->state != CLAIM_HELD || claim == s->waiting)
-                continue;
-            count++;
-            if (pass) {
-                resp_string(&c->out, claim->name, claim->name_len);
-                resp_integer(&c->out, claim->fence);
-            }
-        }
+    for (const struct ring *r = &s->claims; command_next_held(s, &r);)
+        count++;
+    resp_array(&c->out, 2 + 2 * count);
+    resp_text(&c->out, "RESUMED");
+    for (const struct ring *r = &s->claims; (claim = command_next_held(s, &r));) {
+        resp_string(&c->out, claim->name, claim->name_len);
+        resp_integer(&c->out, claim->fence);
     }
+    resp_array(&c->out, count);
+    for (const struct ring *r = &s->claims; (claim = command_next_held(s, &r));)
+        resp_text(&c->out, lock_mode_name[claim_mode(claim)]);
 }
 
 void command_hear_session(struct client *c, const struct node_event *event)

@@ -365,7 +365,7 @@ bool keep_withdraws(struct claim *c)
     keep_count_acks(node);
     if (c->kept <= node->keep.acked)
         return false;
-    passes = e && !c->uncertain && keep_is_settled(e, c);
+    passes = e && !c->uncertain;
     c->kept_id[0] = passes ? e->id.high : 0;
     c->kept_id[1] = passes ? e->id.low : 0;
     c->session = NULL;
@@ -385,7 +385,7 @@ bool keep_follows(struct claim *c, const struct claim *withdrawn)
     if (!kept || (!withdrawn->kept_id[0] && !withdrawn->kept_id[1]) || s->node->keep.phase != KEEP_PASSED)
         return false;
     memcpy(c->kept_id, withdrawn->kept_id, sizeof c->kept_id);
-    c->after = withdrawn->fence;
+    c->after = withdrawn->after;
     return true;
 }
 

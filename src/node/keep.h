@@ -71,17 +71,19 @@ struct keep_session {
     uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
     uint64_t changed;   /* own: the number of the last letter by which the mode of one of its locks changed; or 0 */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
-    bool orphaned;      /* its owner, as this member or a report says, does not take part in this view */
-    bool inherited;     /* its owner is known by a report, its records are of the owner before */
-    bool handed; /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
+    struct {
+        uint64_t owner, tenure, chosen, unsure_in;
+    } before;      /* what this member knew of the owner, if a report of this view has named another one; else zeroes */
+    bool orphaned; /* its owner, as this member or a report says, does not take part in this view */
+    bool handed;   /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
     bool leaves;                /* own: it had claims, and a move, when this member sent MARK */
     uint32_t claims;            /* own: those of which others have records */
-    struct session *session;    /* own: it, with or without a client; else null */
+    struct session *session;    /* own: the session with its claims, with or without a client; else null */
     struct session *former;     /* own: the connection that was cut off, if it is still there; else null */
     uint64_t due_ms;            /* own, without a client: when its time is over */
     struct ring records;        /* of another member */
-    struct keep_record **table; /* they, by a hash; or null: there are few of them */
+    struct keep_record **table; /* the records by a hash; or null: there are few of them */
     uint32_t room, count;       /* of the table; and how many records there are */
 };
 
@@ -101,30 +103,31 @@ struct keep {
     struct ring walk; /* a marker in `all`: the sessions before it have been visited; in no ring: no walk */
     struct ring own;  /* sessions whose owner this member is */
     uint32_t own_count;
-    struct ring adopted;   /* own sessions that began in this view, and whose time does not run yet */
-    struct ring vouched;   /* own sessions whose clients may believe, the one that was told so longest ago first */
-    uint64_t era;          /* how often all was forgotten. A session of an earlier era is not kept any more */
-    struct ring forgotten; /* own sessions of earlier eras, until their claims are seen to, and their connections */
-    struct ring parked;    /* what was in adopted, vouched, pending and ready then: not looked at again */
-    struct ring doomed;    /* sessions that are not in the table any more, and are freed in pieces */
-    struct ring resuming, news; /* connections that wait for a session; that have to be told something */
-    struct ring pending, ready; /* claims that are granted, and not known everywhere; and known, but not told */
-    struct ring withdrawn;      /* claims that are released, until that is known everywhere */
-    struct ring renewed;        /* claims whose last letter is not known everywhere, and whose TTL has changed since */
-    uint64_t made, acked; /* numbers of the own stream: of the last letter, and of the last that all others have */
-    uint64_t passed;      /* the last view whose barrier this member has passed; or 0 */
-    uint64_t opened;      /* the last view that has opened here; or 0 */
-    uint64_t looked_ms;   /* when those who resume were looked at last */
-    struct ring tried;    /* a marker in `resuming`: those before it have been looked at; in no ring: all have */
-    uint32_t looking;     /* own sessions that are still to be looked at: the first ones */
-    uint64_t lapsed_ms;   /* the lease was over then, and is not back; or 0 */
-    uint64_t due_ms;      /* when the time of a session is over, at the earliest */
-    size_t claims;        /* of the own sessions: those of which others have records */
-    size_t records;       /* of other members' sessions */
-    uint32_t moving;      /* own sessions with a move */
-    uint32_t discarding;  /* connections whose session was forgotten, and which still have claims of it */
+    struct ring adopted;        /* own sessions that began in this view, and whose time does not run yet */
+    struct ring vouched;        /* own sessions whose clients may believe, the one that was told so longest ago first */
+    uint64_t era;               /* how often all was forgotten. A session of an earlier era is not kept any more */
+    struct ring forgotten;      /* own sessions of earlier eras, until their claims and their connections are seen to */
+    struct ring parked;         /* what was in adopted, vouched, pending and ready then: not looked at again */
+    struct ring doomed;         /* sessions that are not in the table any more, and are freed in pieces */
+    struct ring resuming, news; /* connections that wait for a session; connections that have to be told something */
+    struct ring pending;        /* claims that are granted, and of which not all members have a record yet */
+    struct ring ready;     /* claims that are granted, of which all have a record, and whose client was not told yet */
+    struct ring withdrawn; /* claims that are released, until all members have acknowledged the withdrawal */
+    struct ring renewed;   /* claims whose TTL has changed since a letter that not all have acknowledged */
+    uint64_t made, acked;  /* numbers of the own stream: of the last letter, and of the last that all others have */
+    uint64_t passed;       /* the last view whose barrier this member has passed; or 0 */
+    uint64_t opened;       /* the last view that has opened here; or 0 */
+    uint64_t looked_ms;    /* when the connections in `resuming` were looked at last */
+    struct ring tried;     /* a marker in `resuming`: those before it have been looked at; in no ring: all have */
+    uint32_t looking;      /* own sessions that are still to be looked at: the first ones */
+    uint64_t lapsed_ms;    /* the lease was over then, and is not back; or 0 */
+    uint64_t due_ms;       /* when the time of a session is over, at the earliest */
+    size_t claims;         /* of the own sessions: those of which others have records */
+    size_t records;        /* of other members' sessions */
+    uint32_t moving;       /* own sessions with a move */
+    uint32_t discarding;   /* connections whose session was forgotten, and which still have claims of it */
     enum keep_phase phase;
-    bool stirred; /* something has happened that those who resume may wait for */
+    bool stirred; /* something has happened for which connections in `resuming` may wait */
     bool owes;    /* some member may have sent letters that are not acknowledged */
     bool over;
 };
@@ -177,7 +180,7 @@ void keep_begin_token(struct session *s, struct keep_id id, const char *value, s
 void keep_end_token(struct keep_session *e);
 /* The connection of a kept session has gone. */
 void keep_lose_client(struct session *s);
-/* A connection that may have been cut off goes; it is proved that its client believes in nothing any more, or not. */
+/* A connection, which may have been cut off, ends. `proved`: its client certainly believes in no lock any more. */
 void keep_part(struct session *s, bool proved);
 /* The TTL of the claim has changed: other members hear that, if they have a record of it. */
 void keep_renew_claim(struct claim *c);
@@ -187,7 +190,8 @@ void keep_free_claim(struct claim *c);
 bool keep_withdraws(struct claim *c);
 /* keep_convert.c: the claim has become exclusive, with a new fence. Other members get a record of that in place of the one that they have. */
 void keep_upgrade_claim(struct claim *c, struct claim *upgrade);
-/* The claim, which is exclusive, is to be shared. Returns false if it is; true if other members have to know it before. */
+/* The claim, which is exclusive, is to be shared. Returns false if it is shared now, and true if other members have to
+ * know it before. */
 bool keep_share_claim(struct claim *c);
 /* The client waits for that by this request. */
 void keep_await_share(struct claim *request);
@@ -197,7 +201,7 @@ void keep_finish_share(struct claim *c);
 uint32_t keep_mode(const struct claim *c);
 /* May the waiting claim be granted its lock behind this one, which is withdrawn? */
 bool keep_follows(struct claim *c, const struct claim *withdrawn);
-/* Are there too many of them? */
+/* Does the session, or this member's kept sessions together, hold as many locks as they may? */
 bool keep_is_full(const struct session *s);
 
 /* ---- For node.c and its parts. */
@@ -207,16 +211,17 @@ void keep_free(struct node *node);
  * (session_is_forgotten), and done in pieces: the connections, the claims, then the records. In a later view this member tells
  * nothing before its claims are gone (KEEP_TELLS). */
 void keep_forget_all(struct node *node);
-/* Are there claims or connections that are still to go? */
+/* Does this member still have claims or connections of forgotten sessions? */
 bool keep_is_forgetting(const struct node *node);
 void keep_begin_view(struct node *node);
 void keep_open(struct node *node);
 /* The lease has run out, or is back. */
 void keep_mind_lease(struct node *node, bool grants);
-/* The member leaves: clients of kept sessions shall go elsewhere. They are told in pieces; keep_has_parted: have all been told? */
+/* The member shuts down: clients of kept sessions shall go to other members. They are told in pieces. keep_has_parted: have
+ * all been told? */
 void keep_leave(struct node *node);
 bool keep_has_parted(const struct node *node);
-/* May a client believe in a lock of a kept session, whatever happens? */
+/* Is the validity of some client of a kept session not over yet? */
 bool keep_is_believed(const struct node *node);
 /* The client of this kept session was told that it holds its locks for some time to come. */
 void keep_vouch(struct session *s);

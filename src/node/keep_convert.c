@@ -69,10 +69,3 @@ void keep_finish_share(struct claim *c)
     else
         watch_tell(c->session->node, WATCH_GRANTED, c);
 }
-
-/* If a claim followed one that was upgraded, and a member had still the record of before, then that member would not know that both exclude each other. If the
- * upgrade was undone since the claim was lost, its record has the fence that its client was never told. */
-bool keep_is_settled(const struct keep_session *e, const struct claim *c)
-{
-    return e->changed <= c->session->node->keep.acked && c->after != c->fence;
-}

@@ -108,10 +108,6 @@ void keep_drop_former(struct keep_session *e);
 /* What the connection is told of its session. */
 void keep_tell(struct session *s, enum keep_news news);
 
-/* ---- keep_convert.c */
-/* The claim is withdrawn. Does no member have a record of it with a fence of before, and does the claim have the fence of its record? */
-bool keep_is_settled(const struct keep_session *e, const struct claim *c);
-
 /* ---- keep_views.c */
 /* May this member, the owner, do anything with the session? The view in which it became the owner has opened. If its time does
  * not run yet, it begins now. */

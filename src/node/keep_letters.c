@@ -115,6 +115,7 @@ void keep_free_claim(struct claim *c)
     if (--e->claims == 0 && node->keep.phase == KEEP_TELLS)
         e->leaves = false; /* others hear that before MARK */
     c->kept = keep_say_free(node, e, c, c->fence);
+    c->after = c->fence; /* a claim that follows names the record; what its client knows may be the fence of before */
 }
 
 /* Is the claim one of which other members have records? */
@@ -345,10 +346,16 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     b.record.reported = report.ownerless ? 0 : report.chosen;
     e->orphaned |= report.ownerless;
     if (owner_is_newer(&report, &known)) {
+        if (!e->session && e->count && !e->before.owner &&
+            (e->owner != owner || e->owner_tenure != tenure || e->chosen != report.chosen)) {
+            e->before.owner = e->owner;
+            e->before.tenure = e->owner_tenure;
+            e->before.chosen = e->chosen;
+            e->before.unsure_in = e->unsure_in;
+        }
         if (e->owner != owner || e->owner_tenure != tenure) { /* what the former owner wants does not count */
             k->moving -= e->session && e->moves_to;
             e->moves_to = 0;
-            e->inherited |= e->count > 0;
         }
         e->owner = owner;
         e->owner_tenure = tenure;

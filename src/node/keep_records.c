@@ -235,7 +235,7 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
 
     if (own) {
-        if (own->reported || !x->reported || e->orphaned || e->inherited)
+        if (owner_amends(own->reported, x->reported, e->orphaned))
             keep_change_record(own, x, value, len, reported);
         return;
     }

@@ -29,6 +29,9 @@ static uint32_t keep_adopt(struct node *node, struct keep_session *e)
         c->ttl_ms = x->ttl_ms;
         c->slots = x->slots;
         c->mode = x->mode;
+        c->after = x->after;
+        c->kept_id[0] = x->after_id.high;
+        c->kept_id[1] = x->after_id.low;
         c->kept = 1; /* all others have the record: every member has the same ones now */
         if (x->value && keep_is_token(e))
             keep_set_value(&e->value, x->value->text, x->value->len);
@@ -217,11 +220,25 @@ static bool keep_goes_home(const struct node *node, const struct keep_session *e
     return e->session && e->home && !e->moves_to && !e->wanted_by && e->claims && keep_takes_part(node, e->home, 0);
 }
 
+/* Reports of the view before have named another owner, and this member did not pass that view's barrier. Its records are those of the owner
+ * that it knew: the members that named the other one may have heard more of that owner's letters. No view has opened since. */
+static void keep_recall_owner(struct keep_session *e)
+{
+    if (!e->before.owner)
+        return;
+    e->owner = e->before.owner;
+    e->owner_tenure = e->before.tenure;
+    e->chosen = e->before.chosen;
+    e->unsure_in = e->before.unsure_in;
+    memset(&e->before, 0, sizeof e->before);
+}
+
 /* Others are told of this session what they have to know. Returns how much work that was. */
 static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
 {
     uint32_t work = 1;
 
+    keep_recall_owner(e);
     if (e->session && keep_is_unsure(node, e)) {
         work += keep_release(node, e);
     } else if (!e->session) {
@@ -308,18 +325,18 @@ static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
     return count;
 }
 
-/* Does this member have a record of the claim behind which that of `x` was granted; or is that claim its own by now? */
+/* The record `x` names the claim behind which that of `x` was granted. Is `x` forgotten: does this member have a record of that claim, or is that
+ * claim its own by now? */
 static bool keep_has_former(const struct node *node, const struct keep_record *x)
 {
     const struct keep_session *e = keep_find(&node->keep, x->after_id);
     const struct lock *lock = e && e->session ? locks_find(&node->locks, x->name, x->name_len) : NULL;
-    const struct keep_record *former;
+    const struct keep_record *former = e && !e->session ? keep_find_record(e, x->name, x->name_len, x->after) : NULL;
+    bool own = false;
 
     for (const struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c; c = lock_next_holder(lock, c))
-        if (c->session == e->session && c->fence == x->after)
-            return true;
-    former = e && !e->session ? keep_find_record(e, x->name, x->name_len, x->after) : NULL;
-    return former && !keep_is_outdated(node, e, former);
+        own |= c->session == e->session && c->fence == x->after;
+    return owner_forgets_follower(own, former, former && keep_is_outdated(node, e, former));
 }
 
 /* A claim that was granted behind a withdrawn one, or was upgraded, was told to its client only when no member had a record of the previous
@@ -357,7 +374,8 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
     }
     node->keep.moving -= e->session && e->moves_to;
     e->moves_to = 0;
-    e->orphaned = e->leaves = e->inherited = false;
+    e->orphaned = e->leaves = false;
+    memset(&e->before, 0, sizeof e->before);
     if (e->session && !keep_is_own(node, e))
         work += keep_release(node, e);
     else if (!e->session && keep_is_own(node, e)) {

@@ -149,11 +149,18 @@ static bool kept_is_claim(const struct claim *c, const struct keep_record *x)
     return c->fence == x->fence && c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
 }
 
-/* Is this a record of the claim from before it was upgraded, or of its upgrade, if the claim was lost before its client was told? */
+/* Is this a record of the claim from before it was upgraded, or of its upgrade, if the claim was lost before its client was told? A withdrawn claim
+ * knows the fence of its last record, and the one before may be there, too. */
 static bool kept_is_former(const struct claim *c, const struct keep_record *x)
 {
-    return ((c->after && c->after == x->fence) || (c->freed && x->after && x->after == c->fence)) &&
-           c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
+    return (c->freed ? x->fence <= c->after : c->after && c->after == x->fence) && c->name_len == x->name_len &&
+           memcmp(c->name, x->name, x->name_len) == 0;
+}
+
+/* Is the withdrawn claim one of this session, as far as it knows? */
+static bool kept_is_of(const struct claim *c, struct keep_id id)
+{
+    return (c->kept_id[0] == id.high && c->kept_id[1] == id.low) || (!c->kept_id[0] && !c->kept_id[1]);
 }
 
 /* Does the owner of the session have a claim for this record, held or withdrawn? */
@@ -166,11 +173,14 @@ static bool kept_has_claim(const struct node *owner, struct keep_id id, const st
     for (const struct ring *r = claims ? claims->next : NULL; r != claims && !found; r = r->next) {
         const struct claim *c = RING_OF(r, struct claim, in_session);
 
-        found = kept_is_claim(c, x) || (e->changed > owner->keep.acked && kept_is_former(c, x));
+        found = kept_is_claim(c, x) ||
+                ((e->changed > owner->keep.acked || (c->freed && c->kept > owner->keep.acked)) && kept_is_former(c, x));
     }
-    for (const struct ring *r = withdrawn->next; r != withdrawn && !found; r = r->next)
-        found = kept_is_claim(RING_OF(r, struct claim, in_session), x) ||
-                kept_is_former(RING_OF(r, struct claim, in_session), x);
+    for (const struct ring *r = withdrawn->next; r != withdrawn && !found; r = r->next) {
+        const struct claim *c = RING_OF(r, struct claim, in_session);
+
+        found = kept_is_claim(c, x) || (kept_is_of(c, id) && kept_is_former(c, x));
+    }
     return found;
 }
 
@@ -669,18 +679,26 @@ void kept_attached(struct soak_client *c, const struct soak_awaited *a)
 
 /* ------------------------------------------------------------------------------------------------------------- hearing */
 
+/* Another process may have resumed the session meanwhile, and have changed the mode of the lock. */
+static bool kept_hear_mode(struct soak_client *c, const struct soak_word *mode)
+{
+    if (c->mode <= LOCK_SHARED && !c->slots)
+        c->mode = mode->len == 6 && memcmp(mode->at, "shared", 6) == 0 ? LOCK_SHARED : LOCK_ALONE;
+    return true;
+}
+
 static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
 {
     struct soak_client *c = &w->client[k];
     bool found = false;
 
     kept_check_fences(w, c);
-    for (size_t j = 1; j + 1 < r->count; j += 2) {
+    for (size_t j = 1, locks = (r->count - 1) / 3; j < 1 + 2 * locks; j += 2) {
         int name = clients_find_name(r->word[j].at, r->word[j].len);
 
         if (c->name == name && (c->holds || c->kept->expects) &&
             (c->fence == r->word[j + 1].number || (!c->kept->shared && changes_resumed(w, k, r->word[j + 1].number))))
-            found = true;
+            found = kept_hear_mode(c, &r->word[1 + 2 * locks + j / 2]);
         else /* it has released it before, or was never told of it */
             clients_say_unlock(w, c, name, r->word[j + 1].number, true);
     }

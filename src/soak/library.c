@@ -35,6 +35,7 @@ struct soak_library {
     struct belief belief;
     bool silent;
     bool turning;      /* the program is in the midst of something */
+    bool listening;    /* the library has something to tell, and the program is about to hear it */
     bool was_away;     /* when it called, what the library had to do was overdue */
     bool keeps;        /* its session is kept */
     bool doubts;       /* it was told that its locks are in doubt */
@@ -259,6 +260,7 @@ static void library_listen(struct world *w, uint32_t k)
     struct soak_library *l = w->client[k].library;
     struct belief_news news;
 
+    l->listening = true;
     while (belief_next(&l->belief, &news, library_now_ms(w, k))) {
         library_hear_changes(w, k);
         if (news.type == BELIEF_LOST) {
@@ -270,6 +272,7 @@ static void library_listen(struct world *w, uint32_t k)
         }
     }
     library_hear_changes(w, k);
+    l->listening = false;
     if (*l->belief.session)
         memcpy(l->id, l->belief.session, sizeof l->id);
 }
@@ -340,6 +343,8 @@ static void library_turn(struct world *w, uint32_t k)
     library_listen(w, k);
     library_send(w, c);
     library_hear_answer(w, k);
+    belief_clock(&l->belief, library_now_ms(w, k)); /* a call that has ended may have told that all is in doubt */
+    library_listen(w, k);
     if (l->wanted >= 0 && !l->belief.call && !l->silent && world_below(w, 8)) /* else it fetches the result later */
         library_hear_result(w, k, belief_lock_result(&l->belief, library_now_ms(w, k)));
     library_send(w, c);
@@ -409,7 +414,7 @@ void library_catch_up(struct world *w)
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *c = &w->client[k];
 
-        if (!c->library || library_is_deaf(w, c))
+        if (!c->library || c->library->listening || library_is_deaf(w, c))
             continue;
         if (belief_due_ms(&c->library->belief) <= library_now_ms(w, k))
             library_turn(w, k);

@@ -140,7 +140,9 @@ void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct 
         return;
     w->report->grants++;
     allowed_check_grant(w, i, x, clients_find_name(op->key[0].name, op->key[0].name_len), LOCK_ALONE);
-    for (uint32_t j = 0; j < w->n && !w->mix.wild_clocks; j++)
+    /* A member that is excluded from a newer view and does not know that may hear of the grant and of its withdrawal at once: the others have
+     * forgotten both. */
+    for (uint32_t j = 0; j < w->n && !w->mix.wild_clocks && node->view.number == w->newest.number; j++)
         if (kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
             w->machine[j].node.view.number == node->view.number && !keep_knows(&w->machine[j].node, op->key[0].id) &&
             !tokens_is_withdrawn(w, &op->key[0]))

@@ -10,7 +10,7 @@
 #define SOAK_CALENDAR_US 1700000000000000 /* at time 0 */
 enum { SOAK_MEMBERS_MAX = 7, SOAK_CLIENTS_MAX = 32, SOAK_NAMES = 5, SOAK_LEASE_MS = 1000, SOAK_DEADLOCK_MS = 300 };
 enum { SOAK_HOARD_MAX = 100, SOAK_HOARD_FEW = 40 }; /* names of which clients hold many at once, see hoards.c */
-enum { SOAK_CONNS_MAX = 4 * SOAK_CLIENTS_MAX, SOAK_AWAITED_MAX = 16, SOAK_WORDS_MAX = 16 };
+enum { SOAK_CONNS_MAX = 4 * SOAK_CLIENTS_MAX, SOAK_AWAITED_MAX = 16, SOAK_WORDS_MAX = 32 };
 
 enum soak_type {
     SOAK_TIMER,     /* a: machine */
