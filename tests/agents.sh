@@ -204,6 +204,47 @@ start "$lost"
 until_true all_ready
 tell $? "and comes back"
 
+# The places that are next accept a call and say nothing. Meanwhile a client of the member that is drained says nothing, either.
+python3 -c '
+import socket, time
+doors = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(",".join("127.0.0.1:%d" % door.getsockname()[1] for door in doors), flush=True)
+time.sleep(1000)
+' >"$dir/silent" &
+started="$started $!"
+until_true test -s "$dir/silent"
+agent quiet "127.0.0.1:$((base + 10)),$(cat "$dir/silent")"
+until_true is_ready quiet
+python3 -c '
+import socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b"LOCK silence\r\n")
+while client.recv(4096):
+    print("begun", flush=True)
+print("ended", flush=True)
+' "$dir/quiet" >"$dir/silence.out" &
+silence=$!
+started="$started $silence"
+until_true has_begun silence.out
+"$DIBS" drain --socket "$dir/ant" >"$dir/drain.out" 2>&1 &
+drain=$!
+started="$started $drain"
+leaves_twice() {
+    [ "$(grep -c 'leaves the member at' "$dir/quiet.log")" -ge 2 ]
+}
+until_true leaves_twice && is_held silence bee && ! grep -q ended "$dir/silence.out"
+tell $? "a client of a member that is drained keeps its lock while the agent finds no other member"
+kill "$silence"
+wait "$silence" 2>/dev/null
+wait "$drain"
+tell $? ".. and the member is drained when it has gone"
+kill "$(cat "$dir/quiet.pid")"
+wait "$(cat "$dir/ant.pid")" 2>/dev/null
+start ant
+until_true all_ready
+tell $? "and comes back, too"
+
 kill -HUP "$(cat "$dir/home.pid")"
 reads_again() {
     grep -q 'SIGHUP: the key was read again' "$dir/home.log"
@@ -453,7 +494,7 @@ if [ "${MODE:-release}" = release ]; then # sanitizers keep more than the bound
     tell $? "the log of the agent says why some were cut off"
 fi
 
-rejects "--agent: of which members? say where they accept clients with --connect" serve --agent --check-config
+rejects "--agent needs the places at which members accept clients: name them with --connect" serve --agent --check-config
 rejects "--members: that is for members; an agent (--connect) is none" serve --agent --connect 127.0.0.1:7 --members "$members" --name ant --check-config
 "$DIBS" serve --agent --connect "$places" --key "$dir/farm" --check-config >"$dir/out" && [ "$(grep -c '^agent of .* with a key$' "$dir/out")" = 3 ]
 tell $? "the configuration of an agent can be checked"

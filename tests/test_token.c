@@ -336,6 +336,25 @@ static void an_extension_is_told_when_all_members_know_of_those_before(void **st
     }
 }
 
+/* A record has 32 bits for a TTL. Time that is added again and again does not exceed that: else the next owner would count what is left of it, or for
+ * ever. */
+static void a_ttl_to_which_time_is_added_has_a_limit(void **state)
+{
+    static const char adds[] = "EVALSHA a4e8783852e6b949f9ef3a97212805108459a890 1 x t 1000000000 0";
+
+    (void)state;
+    start();
+    assert_string_equal(ask(0, "SET x t NX PX 294967396"), "+OK ");
+    for (unsigned k = 0; k < 4; k++) /* 2^32 ms and 100 in all */
+        assert_string_equal(ask(k % MEMBERS, adds), ":0 ");
+    assert_string_equal(ask(1, "EVALSHA a4e8783852e6b949f9ef3a97212805108459a890 1 x t 600000000 0"), ":1 ");
+    exclude(1);
+    pass(2000);
+    assert_string_equal(ask(1, "SET x u NX PX 1000"), "$-1 ");
+    assert_true(fence_of(ask(2, "PTTL x")) > 800000000);
+    stop();
+}
+
 /* The same, and another member's client asks. */
 static void an_extension_from_elsewhere_waits_for_those_before(void **state)
 {
@@ -702,6 +721,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_owns_a_lock_at_every_member),
+        cmocka_unit_test(a_ttl_to_which_time_is_added_has_a_limit),
         cmocka_unit_test(a_token_owns_no_slot),
         cmocka_unit_test(a_lock_of_a_token_outlives_its_connection_until_its_ttl),
         cmocka_unit_test(a_lock_of_a_token_outlives_its_member),

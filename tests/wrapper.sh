@@ -9,7 +9,7 @@ until_true is_ready solo
 tell $? "a daemon"
 export DIBS_SOCKET="$dir/solo"
 
-rejects 'unknown option "-l" (--help shows all; those of the command come behind a --)' lock a ls -l
+rejects 'unknown option "-l" (--help shows all; write -- before the command and its own options)' lock a ls -l
 span='it takes seconds, from 0 to 1000000, or a time with a unit: 250ms, 10s, 5m, 2h'
 for time in -1 nan 5x 1e7 '' s 3ss; do
     rejects "--wait $time is not possible; $span" lock a --wait "$time" -- true
@@ -20,7 +20,7 @@ for place in 127.0.0.1 :1 127.0.0.1:99999 127.0.0.1:0 127.0.0.1:x; do
 done
 rejects "the path of the daemon's socket is empty" lock a --socket '' -- true
 rejects '--socket "a,b": a comma would separate two places; choose a path without one' lock a --socket a,b -- true
-rejects "--keep is longer than half of --ttl: the lock could be granted to another client before the command has ended" lock a --ttl 4s --keep 3s -- true
+rejects "--keep is longer than half of --ttl: the lock could be granted to another client before the command has ended; choose a shorter --keep, or a longer --ttl" lock a --ttl 4s --keep 3s -- true
 rejects '--socket: "a,b": clients separate places by commas; choose a path without one' serve --socket a,b
 : >"$dir/key" && chmod 644 "$dir/key"
 take_ports
@@ -114,6 +114,17 @@ tell $? "a message that cannot be written changes no status"
 tell $? "a command that cannot be started ends with 126"
 rm -f "$dir/err"
 
+# A caller that ignores SIGCHLD, to have no zombies, leaves that to what it starts. Without --keep nothing but that signal wakes the guard.
+for keep in 60 0; do
+    timeout -k 1 60 python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execvp(sys.argv[1], sys.argv[1:])
+' "$DIBS" lock a --keep $keep -- sh -c 'exit 7'
+    [ $? = 7 ]
+    tell $? "the status of a command is told though the caller ignores the end of children, with --keep $keep"
+done
+
 # A message about a lock that is lost would go to the daemon, if its connection had the number of the closed stderr.
 # shellcheck disable=SC2016 # expanded by the inner shell
 "$DIBS" lock a --grace 0 -- sh -c 'echo $$ >"$0.in"; mv "$0.in" "$0"; exec sleep 1000' "$dir/pid" 2>&- &
@@ -123,7 +134,7 @@ wait $wrapper
 [ $? = 113 ] && ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
 tell $? "it works with descriptors closed"
 "$DIBS" status >&- 2>"$dir/err"
-[ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output" ]
+[ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output: Bad file descriptor" ]
 tell $? "and says so if it cannot answer"
 rm -f "$dir/pid" "$dir/err"
 

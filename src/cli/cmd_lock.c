@@ -39,6 +39,9 @@ int lock_all(struct lock_run *run)
 
     signal(SIGTTOU, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
+    signal(
+        SIGCHLD,
+        SIG_DFL); /* else, if the caller ignores it, the system tells nothing of a child: neither its end nor its status */
     if (lock_wait(run, &status))
         status = lock_job(run);
     connection = dup(dibs_fd(run->daemon));
@@ -53,10 +56,9 @@ int lock_all(struct lock_run *run)
 static const char lock_about[] =
     "Runs COMMAND while holding the lock NAME, with the lock's name in DIBS_LOCK and the fencing token in DIBS_FENCE.\n"
     "\n"
-    "Of several NAMEs, before a --, all are granted or none is; --wait limits the wait for all together. --shared, "
-    "--group and "
-    "--slots behind a NAME concern that lock, and before the first NAME all locks without a mode of their own. "
-    "Commands that name "
+    "With several NAMEs, all locks are granted or none is; the -- before COMMAND is necessary then, and --wait limits "
+    "the wait for all together. --shared, --group and --slots after a NAME are for that lock; before the first NAME "
+    "they are for all locks without a mode of their own. Commands that name "
     "all their locks at once never wait for each other in a circle. DIBS_LOCK has a name in each line then, and "
     "DIBS_FENCE_x the "
     "token of lock x: in the variable's name, an underscore takes the place of all but letters and digits. DIBS_LOCKS "
@@ -97,7 +99,7 @@ static void lock_choose_keep(struct lock_run *w)
 
     if (w->keep_s > most)
         cli_die("--keep is longer than half of --ttl: the lock could be granted to another client before the command "
-                "has ended");
+                "has ended; choose a shorter --keep, or a longer --ttl");
     if (w->keep_s < 0)
         w->keep_s = most < 1 ? 0 : most < 60 ? most : 60;
     if (w->keep_s > 0 && w->keep_s < 1)
@@ -153,7 +155,7 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
     int count = words ? cli_parse_before(argc, argv, &usage, words, argc, &names) : 0, status;
 
     if (names < 1 || count <= names)
-        cli_die("%s? (usage: %s)", count && names ? "which command" : "which lock", line);
+        cli_die("no %s (usage: %s)", count && names ? "command is given" : "lock is named", line);
     if (w.quiet && w.verbose)
         cli_die("only one of --quiet and --verbose is possible");
     lock_choose_keep(&w);

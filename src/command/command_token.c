@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert((int)COMMAND_MS_MAX <= (int)TOKEN_TTL_MS_MAX, "every TTL of a command is possible");
+
 /* The words that follow the name. Returns null, or what is wrong with them. */
 static const char *command_token_words(const struct resp_request *r, struct token_wish *wish)
 {

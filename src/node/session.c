@@ -536,12 +536,12 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     return NULL;
 }
 
-/* May the claim, which is held, be held once more as the client wishes? A client that holds a lock alone may also share it. */
+/* May the claim be held once more as the client wishes? One that holds a lock alone may share it. One that has a slot has no more than that. */
 static const char *session_objects_to(const struct claim *c, const struct session_wish *wish)
 {
     if (c->session->kept)
         return "the members do not keep how often a session holds a lock; count in the client, as libdibs does";
-    if ((wish->slots && c->slots != wish->slots) || (c->mode != wish->mode && c->mode != LOCK_ALONE))
+    if ((c->slots != wish->slots && (wish->slots || wish->mode || !c->unsaid)) || (c->mode != wish->mode && c->mode))
         return "this connection holds it in another mode";
     return c->again == SESSION_AGAIN_MAX - 1 ? "this connection holds it 10000 times" : NULL;
 }

@@ -31,7 +31,8 @@ enum {
     TOKEN_MAX = 254,         /* bytes of a token */
     TOKEN_COUNTED_MAX = 240, /* of one with a count */
     TOKEN_COUNT_MAX = 1000000,
-    TOKEN_KEYS_MAX = 100, /* names in one operation */
+    TOKEN_TTL_MS_MAX = 1000000000, /* also if time is added to what is left: a record has 32 bits for it */
+    TOKEN_KEYS_MAX = 100,          /* names in one operation */
     TOKEN_SCRIPTS_MAX = 32,
     TOKEN_PLACES = 1 << 10, /* of the table of operations, of which each client has one */
 };

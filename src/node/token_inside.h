@@ -34,7 +34,7 @@ struct token_op *token_of(const struct node *node, uint64_t number);
 void token_next(struct token_op *op, bool good);
 
 /* ---- token_owner.c */
-/* Does what the order says. Returns false if the lock is not held with that fence. *letter becomes the number of the letter
+/* Does what the order says. Returns false if the lock is not held with that fence, or would get too long a TTL. *letter becomes the number of the letter
  * that all members have to acknowledge before the client is told, or 0. */
 bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter);
 void token_promise(struct node *node, struct token_promise terms);

@@ -29,17 +29,24 @@ static uint64_t token_left_ms(const struct claim *c)
     return c->due_ms > now_ms ? (c->due_ms - now_ms - 1) * 19 / 21 : 0; /* see promise_stretch_ms */
 }
 
+/* The TTL that the order asks for; 0 is for ever. */
+static uint64_t token_ttl_ms(const struct claim *c, const struct token_order *o)
+{
+    uint64_t left = token_left_ms(c);
+
+    if (!o->adds)
+        return o->ttl_ms;
+    return left == UINT64_MAX ? 0 : left + o->ttl_ms ? left + o->ttl_ms : 1;
+}
+
 /* Extends the lock. Returns the number of the last letter about it. Other members have to know what that says before the client is
  * told, also if an earlier extension has sent it (I33). */
 static uint64_t token_extend(struct claim *c, const struct token_order *o)
 {
-    uint64_t ttl_ms = o->ttl_ms, before = c->ttl_ms, left = token_left_ms(c);
+    uint64_t before = c->ttl_ms, made;
     bool renamed = o->value_len != 0;
-    uint64_t made;
 
-    if (o->adds)
-        ttl_ms = left == UINT64_MAX ? 0 : left + ttl_ms ? left + ttl_ms : 1; /* 0 is for ever */
-    session_set_ttl(c, ttl_ms);
+    session_set_ttl(c, token_ttl_ms(c, o));
     if (renamed)
         keep_set_value(&c->session->kept->value, o->value, o->value_len);
     if (c->ttl_ms != before || renamed)
@@ -53,7 +60,7 @@ bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_m
     struct claim *c = token_held(node, o->id, o->fence);
 
     *letter = *left_ms = 0;
-    if (!c)
+    if (!c || (o->what == TOKEN_EXTEND && token_ttl_ms(c, o) > TOKEN_TTL_MS_MAX))
         return false;
     if (o->what == TOKEN_EXTEND)
         *letter = token_extend(c, o);

@@ -370,9 +370,11 @@ static void agent_mind_ended(struct agent_daemon *a, uint64_t now_ms)
     }
 }
 
-/* Connections to members that it has left: they are asked as well, and end when they have no clients. */
-static void agent_mind_others(struct agent_daemon *a, uint64_t now_ms, bool asks)
+/* Connections to members that it has left: they are asked as well, also while there is no other member, and end when they have no clients. If
+ * this is very late, this process was stopped, and their silence says nothing, as in agent_act. Returns true if there are any. */
+static bool agent_mind_others(struct agent_daemon *a, uint64_t now_ms)
 {
+    bool asks = now_ms >= a->asked_ms + AGENT_PING_MS, late = now_ms > a->asked_ms + 2 * AGENT_PING_MS, any = false;
     struct ring *next;
 
     for (struct ring *at = a->uplinks.next; at != &a->uplinks; at = next) {
@@ -381,6 +383,9 @@ static void agent_mind_others(struct agent_daemon *a, uint64_t now_ms, bool asks
         next = at->next;
         if (u == a->now)
             continue;
+        any = true;
+        if (late)
+            u->heard_ms = now_ms;
         if (u->mux.count == 0) {
             agent_drop(u);
         } else if (now_ms >= u->heard_ms + AGENT_SILENCE_MS) {
@@ -390,13 +395,16 @@ static void agent_mind_others(struct agent_daemon *a, uint64_t now_ms, bool asks
             agent_flush(u);
         }
     }
+    if (asks)
+        a->asked_ms = now_ms;
+    return any;
 }
 
 void agent_mind(struct agent_daemon *a)
 {
     uint64_t now_ms = agent_now_ms(), due_ms;
     enum agent_act act;
-    bool asks = false;
+    bool others;
 
     if (a->serve->stopping)
         return;
@@ -409,12 +417,11 @@ void agent_mind(struct agent_daemon *a)
         } else if (act == AGENT_PARTS) {
             agent_lose(a, a->plan.state == AGENT_UP ? "does not answer, or grants no locks" : "does not answer");
         } else {
-            asks = true;
             mux_ping(&a->now->mux);
         }
     if (a->now)
         agent_flush(a->now);
-    agent_mind_others(a, now_ms, asks);
+    others = agent_mind_others(a, now_ms);
     while (!ring_empty(&a->held)) {
         struct agent_local *c = RING_OF(a->held.next, struct agent_local, in_held);
         char text[ANSWER_MAX + 64];
@@ -429,6 +436,8 @@ void agent_mind(struct agent_daemon *a)
         due_ms = now_ms + TICK_MS;
     if (!ring_empty(&a->ended) && due_ms > a->look_ms)
         due_ms = a->look_ms;
+    if (others && due_ms > a->asked_ms + AGENT_PING_MS)
+        due_ms = a->asked_ms + AGENT_PING_MS;
     uv_update_time(&a->serve->loop);
     uv_timer_start(&a->serve->due, agent_tick, due_ms > now_ms ? due_ms - now_ms : 1, 0);
 }

@@ -33,6 +33,7 @@ struct agent_daemon {
     struct ring held;         /* clients that wait for a member, oldest first */
     struct ring ended;        /* clients whose sockets have ended, and perhaps their processes */
     uint64_t look_ms;         /* when to look at these again */
+    uint64_t asked_ms;        /* when the members that it has left were last asked whether they are there */
     bool callers;             /* more clients wait at the door than fit into this turn */
     char why[ANSWER_MAX];     /* there is no member */
     unsigned failures;        /* calls in vain since it had a member, as far as they were logged */
