@@ -17,10 +17,10 @@ ABI := 0# of the client library
 CC ?= cc
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3 -DDIBS_CHECKED
-CFLAGS_asan := -O1 -g -DDIBS_CHECKED -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CFLAGS_tsan := -O1 -g -fsanitize=thread
-CFLAGS_cover := -O0 -g --coverage
-CFLAGS_calls := -O1 -g -finstrument-functions -finstrument-functions-exclude-file-list=.h,calls.c
+CFLAGS_asan := -O1 -g1 -DDIBS_CHECKED -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_tsan := -O1 -g1 -fsanitize=thread
+CFLAGS_cover := -O0 -g1 --coverage
+CFLAGS_calls := -O1 -g1 -finstrument-functions -finstrument-functions-exclude-file-list=.h,calls.c
 ifeq ($(CFLAGS_$(MODE)),)
 $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cover, calls)
 endif
@@ -142,6 +142,7 @@ TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS) $(FUZZERS))
 # Of the suites to run, those that have to be built: test_NAME and fuzz_NAME, or NAME for short.
 SUITES :=
 SUITE_BINS := $(if $(SUITES),$(filter $(foreach name,$(SUITES),$(addprefix $(B)/tests/,$(name) test_$(name) fuzz_$(name))),$(TEST_BINS)),$(TEST_BINS))
+TEST_TOOLS := $(B)/bench/growth $(addprefix $(B)/tests/,cutter shorten_validity send_port idle_client chaos_client) # which the scripts start
 
 # All but the pure part and main.c, as names of objects: a test is linked with what it needs of it. There are more than a hundred tests, so lld
 # links them where it is installed.
@@ -156,7 +157,7 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/fuzz_driver.o $(B)/parts.a $(B
 $(B)/tests/%: $(B)/tests/%.o $(B)/parts.a $(B)/libdme.a
 	$(CC) $(LDFLAGS) $(QUICK) -o $@ $^ $(LDLIBS) -lcmocka
 
-test: all $(B)/parts.a $(SUITE_BINS) $(B)/bench/growth $(addprefix $(B)/tests/,cutter shorten_validity send_port idle_client chaos_client)
+test: all $(B)/parts.a $(SUITE_BINS) $(TEST_TOOLS)
 	LDLIBS="$(LDLIBS)" tests/run $(MODE) $(SUITES)
 
 .SECONDARY: # keep the objects of tests
@@ -188,8 +189,8 @@ extra:
 	tests/extra
 
 # What takes too long for every change.
-nightly: $(B)/dibs $(B)/parts.a $(TEST_BINS) $(B)/tests/chaos_client
-	LDLIBS="$(LDLIBS)" tests/nightly
+nightly: all $(B)/parts.a $(TEST_BINS) $(TEST_TOOLS)
+	LDLIBS="$(LDLIBS)" tests/nightly $(SUITES)
 
 # How much of the service its tests run, as a table; and docs/coverage.md, which also has the branches of the algorithms that
 # no checked run takes.
