@@ -133,7 +133,7 @@ says 114 'cert:ci has not the right lock for "page-1", as no rule' as ci lock pa
 as web lock page-1 --shared -- true
 tell $? "a certificate for clients only does for a client"
 says 114 'cert:web has not the right lock for "page-1"' as web lock page-1 -- true
-says 2 'cert:operator.dibs has not the right force-unlock for "op-1", by the rule in' as operator force-unlock op-1
+says 1 'cert:operator.dibs has not the right force-unlock for "op-1", by the rule in' as operator force-unlock op-1
 as ci may me lock build-1 >"$dir/out" && grep -q "^yes: cert:ci has the right lock" "$dir/out"
 tell $? "dibs may me: yes"
 ! as ci may me lock deploy >"$dir/out" && grep -q "^no: cert:ci has not the right lock for \"deploy\", by the rule in $dir/rules.conf:2" "$dir/out"

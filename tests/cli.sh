@@ -26,6 +26,7 @@ answers 0 '"name": "ricart-agrawala"' list --format json
 answers 0 "mutual exclusion in computer networks, CACM 24(1)," list ricart-agrawala
 
 rejects 'unknown command "lisst"; did you mean "list"? (dibs --help shows all)' lisst
+rejects 'unknown command "unlock": a lock is released when the command of "dibs lock" ends; for a lock of "dibs hold" there is "dibs release", and "dibs force-unlock" takes any lock away' unlock x
 rejects 'unknown algorithm "ricart"; did you mean "ricart-agrawala"? (dibs list shows all)' list ricart
 rejects 'unknown algorithm "zzzzz" (dibs list shows all)' list zzzzz
 rejects 'unknown option "--formt"; did you mean "--format"? (--help shows all)' list --formt json
@@ -33,7 +34,7 @@ rejects 'unknown --format "jsn"; did you mean "json"? (one of text json)' list -
 rejects '--format needs a value: --format F' list --format
 rejects '--all takes no value' list --all=yes
 rejects '"raymond" is one word too many (usage: dibs list [ALGORITHM] [--all] [--format text|json])' list lamport raymond
-rejects 'which scenario? (usage: dibs scenario FILE... [--rewrite | --print])' scenario
+rejects 'no scenario is named (usage: dibs scenario FILE... [--rewrite | --print])' scenario
 rejects "cannot read $dir/none.txt: No such file or directory" scenario "$dir/none.txt"
 
 rejects_scenario '2: how many sites are there? A line such as "sites 3" comes before the first move' '
@@ -80,7 +81,7 @@ tell $? "a rewrite leaves no other file behind"
 
 # A full disk must not look like success.
 "$DIBS" list >/dev/full 2>"$dir/err"
-[ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output" ]
+[ $? = 2 ] && [ "$(cat "$dir/err")" = "dibs: cannot write the output: No space left on device" ]
 tell $? "output that cannot be written is an error"
 
 echo "1..$number"

@@ -110,23 +110,23 @@ hidden() { # KEY
     as "$1" cat config show && says '^rights, 3 rules' && ! says pbkdf2
 }
 hidden ci && as ci cat config show rights
-[ $? = 2 ] && says 'key:ci has not the right admin' && ! says pbkdf2 && as boss cat config show rights && says pbkdf2
+[ $? = 1 ] && says 'key:ci has not the right admin' && ! says pbkdf2 && as boss cat config show rights && says pbkdf2
 tell $? "hashes are shown to clients with the right admin, and to no others"
 as ci cat config set rights "$dir/rights.conf"
-[ $? = 2 ] && says 'key:ci has not the right admin' && same_rights ant
+[ $? = 1 ] && says 'key:ci has not the right admin' && same_rights ant
 tell $? "and only they may change rights"
 
 # No client locks itself out by accident, and none the owner of the socket.
 echo 'allow key:ci all *' >"$dir/greedy.conf"
 as boss ant config set rights "$dir/greedy.conf"
-[ $? = 2 ] && [ "$(wc -l <"$dir/err")" = 1 ] && says 'you could not take it back: key:boss has not the right admin, as no rule in the agreed rights is about both' && same_rights ant bee
+[ $? = 1 ] && [ "$(wc -l <"$dir/err")" = 1 ] && says 'you could not take it back: key:boss has not the right admin, as no rule in the agreed rights is about both' && same_rights ant bee
 tell $? "a change that takes the right admin from the client that asks is refused"
 as boss ant config unset rights
-[ $? = 2 ] && says 'you could not take it back' && same_rights cat
+[ $? = 1 ] && says 'you could not take it back' && same_rights cat
 tell $? "also if it is to take them back"
 as boss ant config set rights "$dir/greedy.conf" --force && says '^rights, 1 rules, 0 limits, 0 logins, agreed in view' && refused x 'no-such-text' ant
 [ $? = 1 ] && granted deploy ant bee cat && as boss cat config show rights
-[ $? = 2 ] && says 'key:boss has not the right admin'
+[ $? = 1 ] && says 'key:boss has not the right admin'
 tell $? "with --force it is done"
 config cat set rights "$dir/rights.conf" && same_rights ant bee cat
 tell $? "the owner of the socket has all rights, whatever the rules are"
@@ -160,7 +160,7 @@ tell $? "users are looked up on each machine, and one that it does not have is t
 started="$started $!"
 until_true "$DIBS" try x --socket "$dir/agent" -- true && config cat set rights "$dir/rights.conf" && ! "$DIBS" try x --socket "$dir/agent" -- true >"$dir/out" 2>"$dir/err" &&
     says 'key:ci has not the right lock for "x", as no rule in the agreed rights' && config agent unset rights
-[ $? = 2 ] && says 'key:ci has not the right admin'
+[ $? = 1 ] && says 'key:ci has not the right admin'
 tell $? "a client of an agent has the rights of the agent's key"
 
 # Restarts, one after the other, with other rules in the file.
@@ -207,7 +207,7 @@ end_daemon dog cat
 kill -KILL "$(cat "$dir/bee.pid")"
 until_true sh -c "! '$DIBS' status --socket '$dir/ant' | grep -q '^ready yes'"
 config ant set rights "$dir/rights.conf"
-[ $? = 2 ] && says 'locks are not granted just now'
+[ $? = 1 ] && says 'locks are not granted just now'
 tell $? "without a majority nothing is changed, and that is said"
 
 # A build that knows of agreed settings, and not of agreed rights.
@@ -219,7 +219,7 @@ if [ "$MODE" = release ] && plant src/serve/serve.c 's/\.invite = serve_invite/.
     DIBS=$new
     until_true is_ready eel && until_true is_ready gnu
     config eel set rights "$dir/greedy.conf"
-    [ $? = 2 ] && says 'gnu is of an earlier build, which does not know of agreed rights' && config eel show && says '^rights, 0 rules, 0 limits, 0 logins, from'
+    [ $? = 1 ] && says 'gnu is of an earlier build, which does not know of agreed rights' && config eel show && says '^rights, 0 rules, 0 limits, 0 logins, from'
     tell $? "nothing is changed while a member of an earlier build takes part, and it is named"
     end_daemon gnu
     serve gnu --name gnu --members "$members"
@@ -230,7 +230,7 @@ fi
 serve alone
 until_true is_ready alone
 config alone set rights "$dir/greedy.conf"
-[ $? = 2 ] && says 'a cluster of one without a data directory; write the rights into its configuration'
+[ $? = 1 ] && says 'a cluster of one without a data directory; write the rights into its configuration'
 tell $? "a daemon alone says how its rights are changed"
 
 echo "1..$number"

@@ -20,8 +20,8 @@ printf '# One\n\n[a](#one) [b](#two) [c](none.md)\n' >"$dir/bad.md"
 [ "$(python3 tests/links.py "$dir/bad.md" 2>/dev/null | wc -l)" = 2 ]
 tell $? "a link without its heading is found, and one without its file"
 
-grep -q '(docs/questions.md)' README.md && [ "$(grep -cE '^[0-9]+\. \*\*.*\?\*\* .*\]\([^)]*\)' docs/questions.md)" = 20 ]
-tell $? "twenty questions are one click from the README, each with a link to its answer"
+grep -q '(docs/questions.md)' README.md && [ "$(grep -cE '^[0-9]+\. \*\*.*\?\*\* .*\]\([^)]*\)' docs/questions.md)" = 40 ]
+tell $? "forty questions are one click from the README, each with a link to its answer"
 
 docs/make-overview | cmp -s - docs/overview.svg
 tell $? "the README's picture is what docs/make-overview draws"
@@ -107,9 +107,9 @@ for number, answer in enumerate(answers, 1):
             print("question %d: %s is %s clicks away" % (number, target, clicks.get(target, "no"))); far = 1
 lost = [f for d, _, fs in os.walk(site) for f in (os.path.relpath(os.path.join(d, f), site) for f in fs) if f.endswith(".html") and f not in clicks]
 print(*("no link leads to " + page for page in lost), sep="\n")
-sys.exit(far or len(answers) != 20 or not all(list(links(answer, "docs/questions.html")) for answer in answers) or bool(lost))
+sys.exit(far or len(answers) != 40 or not all(list(links(answer, "docs/questions.html")) for answer in answers) or bool(lost))
 END
-tell $? "each of the twenty answers is at most two clicks from the front page of the site, and no page is without a link to it"
+tell $? "each of the forty answers is at most two clicks from the front page of the site, and no page is without a link to it"
 rm -f "$dir/out"
 
 if command -v node >/dev/null; then

@@ -44,5 +44,5 @@ tell $? "textbook names are there"
 "$DIBS" explain suzuki-kasami-tempting | grep -q 'The rest of this page is about the sound'
 tell $? "a version with a mistake is told apart"
 rejects 'unknown algorithm "suzuki"; did you mean "suzuki-kasami"? (dibs list shows all)' explain suzuki
-rejects 'which algorithm? (usage: dibs explain ALGORITHM; dibs list shows all)' explain
+rejects 'no algorithm is named (usage: dibs explain ALGORITHM; dibs list shows all)' explain
 echo "1..$number"

@@ -89,7 +89,7 @@ tell $? "dibs watch shows the value of another member's client"
 tell $? "a holder without a value is a dash"
 long=$(head -c 4096 /dev/zero | tr '\0' x)
 "$DIBS" lead long --value "x$long" --socket "$dir/ant" -- true 2>"$dir/err"
-[ $? = 2 ] && grep -qx 'dibs: --value: at most 4096 bytes' "$dir/err"
+[ $? = 2 ] && grep -qx 'dibs: --value has 4097 bytes, and at most 4096 are possible' "$dir/err"
 tell $? "a value of more than 4096 bytes is refused"
 [ "$("$DIBS" lead long --value "$long" --socket "$dir/ant" -- "$DIBS" leader long --socket "$dir/bee")" = "$long" ]
 tell $? "4096 bytes are possible"

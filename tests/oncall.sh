@@ -77,5 +77,5 @@ dibs locks --held --format json | python3 -c 'import json, sys; assert {r["name"
 tell $? "all holders and all waiters"
 dibs why nothing | tr '\n' ' ' | grep -q '^No client waits for "nothing". No client holds "nothing". It is free. $'
 tell $? "why, of a lock that nobody wants"
-rejects "which lock? (usage: dibs why NAME [OPTION...])" why
+rejects "no lock is named (usage: dibs why NAME [OPTION...])" why
 echo "1..$number"

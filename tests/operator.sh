@@ -17,8 +17,8 @@ fails() { # STATUS TEXT ARGUMENT...
 }
 
 fails 2 '--socket: that needs a value: --socket PATH' --socket ''
-fails 2 '--listen: without members no process connects there' --listen 127.0.0.1:$base
-fails 2 '--join: which cluster?' --join
+fails 2 '--listen: no process connects there, since there is no list of members' --listen 127.0.0.1:$base
+fails 2 '--join needs the list of the cluster' --join
 fails 2 'ant and bee have the same address' --name ant --members ant=127.0.0.1:$base,bee=127.0.0.1:$base
 fails 1 'no/such/socket: its directory does not exist; choose another path' --socket "$dir/no/such/socket"
 : >"$dir/file"
@@ -63,7 +63,7 @@ unshare -m sh -c 'mount -t tmpfs none /run && { "$1" serve & first=$!; timeout 6
     export XDG_RUNTIME_DIR="$0"; "$1" serve & second=$!; timeout 60 sh -c "until [ -S \$1/dibs.sock ]; do sleep 0.1; done" "$1" "$0"
     "$1" status; kill $first $second; wait; }' "$dir" "$DIBS" >"$dir/out" 2>"$dir/err"
 if grep -q "serves /run/dibs/dibs.sock" "$dir/err"; then
-    grep -q "^dibs: there is another daemon at /run/dibs/dibs.sock, whose locks are others" "$dir/err"
+    grep -q "^dibs: there is another daemon at /run/dibs/dibs.sock, which does not share its locks" "$dir/err"
     tell $? "a second daemon of a machine says that there is another one"
     grep -q "^dibs: this is the daemon at /run/dibs/dibs.sock; there is another one at $dir/dibs.sock" "$dir/err"
     tell $? "and so does dibs status"

@@ -38,7 +38,7 @@ play 'f\nf\nf\nf\n' tests/scenario/maekawa.txt && grep -q 'maekawa, .* move 4 of
 tell $? "a scenario is stepped through"
 play 'f\nf\ns\n' tests/scenario/lamport.txt && "$DIBS" scenario "$dir/saved.txt" >/dev/null
 tell $? "and its beginning saved"
-rejects 'which algorithm or scenario? (usage: dibs play (ALGORITHM | SCENARIO.txt) [OPTION...])' play
+rejects 'no algorithm or scenario is named (usage: dibs play (ALGORITHM | SCENARIO.txt) [OPTION...])' play
 rejects 'unknown algorithm "suzuki"; did you mean "suzuki-kasami"? (dibs list shows all)' play suzuki
 
 python3 tests/play.py "$DIBS" "$dir" >"$dir/terminal"

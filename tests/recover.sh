@@ -93,7 +93,7 @@ tell $? "without a majority: who held a lock is told that it is lost, and its co
 until_true says ant "reason no majority can be reached" && says ant "ready no"
 tell $? "dibs status says that no majority can be reached"
 "$DIBS" lock --socket "$dir/ant" ladder --wait 0.5 -- true 2>"$dir/said"
-[ $? = 116 ] && grep -q "no majority can be reached" "$dir/said"
+[ $? = 116 ] && grep -q "no majority can be reached; dibs member list shows which members are missing" "$dir/said"
 tell $? "dibs lock ends with 116, and says why"
 grep -q "locks are not granted: no majority can be reached" "$dir/ant.log"
 tell $? "the log says it"

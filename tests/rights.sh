@@ -29,7 +29,7 @@ may 0 "by the rule in $dir/may.conf:3" group:4712 shared build-1
 may 1 "by the rule in $dir/may.conf:5: allow any watch *" key:ci admin
 may 0 "is an operator, who has all rights" user:root lock secret-1
 may 2 '"reed" is not one right' key:ci reed x
-may 2 'is about a lock; which one?' key:ci lock
+may 2 'this right is about a lock, and none is named' key:ci lock
 may 2 '"alice" is no client' alice lock x
 may 2 'there is no user:nobody-here on this machine' user:nobody-here lock x
 
@@ -105,6 +105,9 @@ refused 'key:client has not the right watch for "build-1"' as_key plain.key wait
 refused 'key:client has not the right watch for "build-1"' as_key plain.key replay build-1
 refused 'key:ci has not the right admin' as_key ci.key member remove dog
 refused 'key:ci has not the right admin' as_key ci.key drain
+as_key ci.key drain >/dev/null 2>&1
+[ $? = 1 ]
+tell $? "the exit status of dibs drain, when the daemon refuses, is not that of a wrong command line"
 "$DIBS" lock --socket "$dir/ant" build-7 -- sleep 1000 &
 started="$started $!"
 "$DIBS" lock --socket "$dir/ant" secret-7 -- sleep 1000 &

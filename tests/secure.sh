@@ -36,10 +36,18 @@ tell $? "every mistake in a configuration is told, with its line"
 tell $? "--check-config tells what the example would do, and options win over the file"
 
 rejects 'cannot read' --config "$dir/nothing"
-rejects '--lease: "5" is not a lease' --lease 5
+leases_are_equal() {
+    for lease in 2s 2000ms 2000; do
+        "$DIBS" serve --config examples/dibs.conf --name bee --lease $lease --check-config | grep -q '^lease .*2000 ms' || return 1
+    done
+}
+leases_are_equal
+tell $? "a lease has a unit, or is a number of milliseconds"
+for lease in 5 61s 2x 1.5s -2s 99999999999999999999; do rejects "--lease: \"$lease\" is not a lease" --lease $lease; done
+rejects '--deadlock-after: "1" is not a time' --deadlock-after 1
 rejects '--members: the list of members is empty' --members ''
 rejects '--name: "dog" is not in the list' --config examples/dibs.conf --name dog
-rejects 'which of the members is this?' --config examples/dibs.conf
+rejects 'no member has the name of this machine, ' --config examples/dibs.conf
 
 cat >"$dir/two.conf" <<EOF
 member ant=127.0.0.1:$base
@@ -239,10 +247,10 @@ done
 DIBS_CONNECT="127.0.0.1:$base" DIBS_KEY="$dir/client.key" "$DIBS" status | grep -q '^ready yes'
 tell $? "place and key are taken from the environment, too"
 "$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/other.key" x -- true 2>"$dir/said"
-[ $? = 114 ] && grep -q "the daemon has another key" "$dir/said"
-tell $? "another key is refused, with 114"
+[ $? = 114 ] && grep -q "the daemon has another key; use the key of its cluster, or a client key that was made from it" "$dir/said"
+tell $? "another key is refused, with 114, and with the remedy"
 "$DIBS" lock --connect "127.0.0.1:$base" x -- true 2>"$dir/said"
-[ $? = 115 ] && grep -q "perhaps for want of a key" "$dir/said"
+[ $? = 115 ] && grep -q "perhaps for want of a key; name one with --key, or DIBS_KEY" "$dir/said"
 tell $? "no key is refused, too"
 sed 's/ daemon.*//' "$dir/client.key" >"$dir/old.key" && chmod 600 "$dir/old.key"
 "$DIBS" status --connect "127.0.0.1:$base" --key "$dir/old.key" 2>"$dir/said"

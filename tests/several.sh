@@ -119,6 +119,6 @@ tell $? "and the daemon's log has it"
 
 rejects 'lock "a" is named twice' lock a b a -- true
 rejects 'only one of --shared, --group and --slots is possible for "a"' lock a --shared --slots 2 b -- true
-rejects 'which command? (usage: dibs lock NAME... [OPTION...] -- COMMAND...)' lock a b --
+rejects 'no command is given (usage: dibs lock NAME... [OPTION...] -- COMMAND...)' lock a b --
 
 echo "1..$number"

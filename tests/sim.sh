@@ -106,7 +106,7 @@ done
 printf '0 1\n1 9\n' >"$dir/bad.script"
 printf '1 2\n3\n' >"$dir/bad.matrix"
 printf '1 2 x\n' >"$dir/bad.rates"
-load="what is the load? One of --rate R, --rates FILE, --closed and --script FILE"
+load="no load is given: it takes one of --rate R, --rates FILE, --closed and --script FILE"
 times="it takes const:D, uniform:FROM,TO, exp:MEAN or lognormal:MEAN,SIGMA"
 rejects "$load" sim raymond
 rejects "$load" sim raymond --closed --rate 1
@@ -139,7 +139,7 @@ rejects "ricart-agrawala-implicit relies on a bound on delays; take const:D or u
     sim ricart-agrawala-implicit --closed --delay exp:1
 rejects "--log $dir/no/where: No such file or directory" sim raymond --closed --log "$dir/no/where"
 rejects "--entries 0 is not possible; it takes a whole number from 1 to 1000000000000000" sim raymond --closed --entries 0
-rejects "what is the load? One of --rate LIST, --rates FILE and --closed" sweep raymond
+rejects "no load is given: it takes one of --rate LIST, --rates FILE and --closed" sweep raymond
 rejects "--rate 1..0.1/3 is not possible; it takes A,B,C or FROM..TO/STEPS, as in 0.001..1/10" sweep raymond --rate 1..0.1/3
 rejects "unknown experiment \"singal-limits\"; did you mean \"singhal-limits\"? (dibs paper list shows all)" paper singal-limits
 echo "1..$number"

@@ -8,17 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void __attribute__((noreturn)) args_end(int status, const char *format, va_list args)
+{
+    fflush(stdout);
+    fprintf(stderr, "dibs: ");
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\n");
+    exit(status);
+}
+
 void cli_die(const char *format, ...)
 {
     va_list args;
 
-    fflush(stdout);
-    fprintf(stderr, "dibs: ");
     va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, "\n");
-    exit(CLI_USAGE);
+    args_end(CLI_USAGE, format, args);
+}
+
+void cli_fail(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    args_end(CLI_FAILED, format, args);
 }
 
 void cli_unknown(const char *what, const char *word, const char *const *names, const char *remedy)
@@ -97,7 +109,7 @@ static void args_mark(const struct cli_option *o, const char *text, int words)
     struct cli_marks *marks = o->value;
 
     if (marks->count == sizeof marks->item / sizeof marks->item[0])
-        cli_die("%s is given too often", o->name);
+        cli_die("%s may be given at most %zu times", o->name, sizeof marks->item / sizeof marks->item[0]);
     marks->item[marks->count++] =
         (struct cli_mark){.words = words, .text = text, .number = o->type == CLI_COUNTS ? args_count(o, text) : 0};
 }
@@ -131,7 +143,7 @@ static void args_store(const struct cli_option *o, const char *text, int words)
         break;
     case CLI_LIST:
         if (list->count == sizeof list->item / sizeof list->item[0])
-            cli_die("%s is given too often", o->name);
+            cli_die("%s may be given at most %zu times", o->name, sizeof list->item / sizeof list->item[0]);
         list->item[list->count++] = text;
         break;
     case CLI_FLAGS:
@@ -157,7 +169,7 @@ static const struct cli_option *args_find(const struct cli_usage *usage, const c
     }
     snprintf(name, sizeof name, "%.*s", (int)len, word);
     cli_unknown("option", name, names,
-                strstr(usage->line, " -- ") ? "--help shows all; those of the command come behind a --"
+                strstr(usage->line, " -- ") ? "--help shows all; write -- before the command and its own options"
                                             : "--help shows all");
 }
 

@@ -52,7 +52,7 @@ void ask_complain(const struct ask_place *place, const struct dibs *d);
  * `status`. */
 struct dibs *ask_connect(const struct ask_place *place, const char *name, int status);
 
-/* Sends a command and returns the answer. An error ends the program. */
+/* Sends a command and returns the answer. An error ends the program, with CLI_FAILED. */
 struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t count);
 
 /* A lock, as all members see it together (cmd_locks.c). */

@@ -30,8 +30,10 @@ struct cli_command {
 };
 extern const struct cli_command cli_commands[]; /* ends with a null name */
 
-/* "dibs: ..." on stderr, and exit(2). */
+/* "dibs: ..." on stderr, and exit(2): the command line or a file is wrong. */
 void cli_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* The same, and exit(1): the command line is right, and the answer is no. */
+void cli_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* As cli_die: unknown WHAT "word"; did you mean ...? (remedy) */
 void cli_unknown(const char *what, const char *word, const char *const *names, const char *remedy)

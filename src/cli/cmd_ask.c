@@ -148,9 +148,11 @@ static const char *ask_remedy(const struct ask_place *place)
     static char line[200];
     const char *other = ask_is_chosen(place) ? NULL : ask_other_socket(dibs_socket_path());
 
+    if (place->address || (!place->socket && getenv("DIBS_CONNECT")))
+        return "; check the address, and that a daemon accepts clients there (dibs serve --clients)";
     if (!other)
         return "; start one with \"dibs serve\", or name it with --socket, or --connect and --key";
-    snprintf(line, sizeof line, "; there is one at %s: if it is that, say so with --socket, or DIBS_SOCKET", other);
+    snprintf(line, sizeof line, "; there is one at %s: to use that, name it with --socket, or DIBS_SOCKET", other);
     return line;
 }
 
@@ -160,18 +162,31 @@ static void ask_warn_of_others(const struct ask_place *place)
     const char *other = ask_is_chosen(place) ? NULL : ask_other_socket(dibs_socket_path());
 
     if (other)
-        fprintf(stderr,
-                "dibs: this is the daemon at %s; there is another one at %s, whose locks are others. Choose with "
-                "--socket, or "
-                "DIBS_SOCKET\n",
-                dibs_socket_path(), other);
+        fprintf(
+            stderr,
+            "dibs: this is the daemon at %s; there is another one at %s, which does not share its locks: choose with "
+            "--socket, or DIBS_SOCKET\n",
+            dibs_socket_path(), other);
 }
 
 void ask_complain(const struct ask_place *place, const struct dibs *d)
 {
-    const char *why = dibs_message(d);
+    static const struct {
+        const char *said, *remedy;
+    } known[] = {
+        {"does not speak TLS, perhaps for want of a key", "; if it accepts clients without a key, leave out --key"},
+        {"has another key", "; use the key of its cluster, or a client key that was made from it (--key, DIBS_KEY)"},
+        {"our key is another one", "; use the key of its cluster, or a client key that was made from it"},
+        {"without the right key", "; use a key of its cluster, at the address of its --clients"},
+        {"perhaps for want of a key", "; name one with --key, or DIBS_KEY"},
+        {"no majority can be reached", "; dibs member list shows which members are missing"},
+    };
+    const char *why = dibs_message(d), *remedy = strncmp(why, "no daemon", 9) == 0 ? ask_remedy(place) : "";
 
-    fprintf(stderr, "dibs: %s%s\n", why, strncmp(why, "no daemon", 9) == 0 ? ask_remedy(place) : "");
+    for (size_t k = 0; !*remedy && k < sizeof known / sizeof *known; k++)
+        if (strstr(why, known[k].said))
+            remedy = known[k].remedy;
+    fprintf(stderr, "dibs: %s%s\n", why, remedy);
 }
 
 int ask_try_connect(const struct ask_place *place, const char *name, struct dibs **d)
@@ -219,7 +234,7 @@ struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t c
     struct dibs_reply *r;
 
     if (dibs_ask(d, words, count, &r) != DIBS_OK)
-        cli_die("%s", dibs_message(d));
+        cli_fail("%s", dibs_message(d));
     return r;
 }
 
@@ -290,7 +305,7 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     snprintf(line, sizeof line, "dibs %s%s%s [OPTION...]", argv[0], *word ? " " : "", word);
     count = cli_parse(argc, argv, &usage, &words[1], *word ? 1 : 0);
     if (needed && count == 0)
-        cli_die("which lock? (usage: %s)", line);
+        cli_die("no lock is named (usage: %s)", line);
     d = ask_connect(&place, NULL, CLI_FAILED);
     if (count == 0 && strcmp(word, "[NAME]") == 0) {
         ask_of_all(d, command, format);

@@ -129,7 +129,7 @@ int cmd_completion(int argc, char **argv)
         return CLI_OK;
     }
     if (!cli_parse(argc, argv, &usage, &name, 1))
-        cli_die("which shell? (usage: %s)", usage.line);
+        cli_die("no shell is named (usage: %s)", usage.line);
     for (unsigned k = 0; k < sizeof shells / sizeof shells[0]; k++)
         if (strcmp(shells[k].name, name) == 0) {
             fputs(shells[k].text, stdout);

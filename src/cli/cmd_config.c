@@ -2,6 +2,9 @@
 #include "ask.h"
 #include "config.h"
 
+#include "serve/conf.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -166,31 +169,43 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
             fprintf(stderr, "dibs: waiting: a majority has to agree to it\n");
         if (begun && !wished) {
             if (!config_is(d, s, value))
-                cli_die("%s has set it to %s meanwhile; ask again if that is not right",
-                        ask_clean(config_text(s, "by")),
-                        config_is_text(s) ? "others" : ask_clean(config_text(s, "value")));
+                cli_fail("%s has set it to %s meanwhile; ask again if that is not right",
+                         ask_clean(config_text(s, "by")),
+                         config_is_text(s) ? "others" : ask_clean(config_text(s, "value")));
             config_print(all);
             dibs_free(all);
             return CLI_OK;
         }
         dibs_free(all);
         if (k == TRIES || (!begun && (!wished || k == LONGEST)))
-            cli_die(begun ? "the change has begun and not ended; see \"dibs config show\""
-                          : "the members have not agreed to it; see \"dibs status\"");
+            cli_fail(begun ? "the change has begun and not ended; see \"dibs config show\""
+                           : "the members have not agreed to it; see \"dibs status\"");
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
+}
+
+/* The lease in milliseconds, as the daemon wants it. The daemon refuses what is no time. */
+static const char *config_lease(const char *text, char *lease)
+{
+    uint64_t ms;
+
+    if (!conf_time(text, &ms))
+        return text;
+    sprintf(lease, "%" PRIu64, ms);
+    return lease;
 }
 
 static int config_change(struct dibs *d, const char *const *given, int count, bool force)
 {
     bool set = strcmp(given[0], "set") == 0;
+    char lease[24];
     struct dibs_reply *before = config_ask(d);
     const struct dibs_reply *setting = config_find(before, given[1]);
     uint64_t view = ask_field(setting, "view")->number;
     char *text = !set || !config_is_text(setting)      ? NULL
                  : config_has_key(setting, "policies") ? config_read_policies(given[2])
                                                        : config_read_rights(given[2]);
-    const char *value = !set ? NULL : text ? text : given[2];
+    const char *value = !set ? NULL : text ? text : config_lease(given[2], lease);
     const char *words[] = {"CONFIG", set ? "SET" : "UNSET", given[1], set ? value : "FORCE", "FORCE"};
     int status;
 
@@ -218,7 +233,7 @@ int cmd_config(int argc, char **argv)
         {0},
     };
     const struct cli_usage usage = {
-        "dibs config show [SETTING] | set lease MILLISECONDS | set policies FILE | set rights FILE | unset SETTING "
+        "dibs config show [SETTING] | set lease TIME | set policies FILE | set rights FILE | unset SETTING "
         "[OPTION...]",
         "Shows and changes settings on which the members of a cluster agree, while the service runs: the lease; the "
         "policies, which choose algorithms and kinds of locks by name; and the rights of clients. Before a setting is "
@@ -262,7 +277,7 @@ int cmd_config(int argc, char **argv)
              : strcmp(words[0], "unset") == 0 ? 2
                                               : 0;
     if (!needed)
-        cli_die("show, set or unset? (usage: %s)", usage.line);
+        cli_die("config takes show, set or unset (usage: %s)", usage.line);
     if (count != needed)
         cli_die("%s takes %s (usage: %s)", words[0], needed == 3 ? "a setting and its value" : "a setting", usage.line);
     d = ask_connect(&place, NULL, CLI_FAILED);

@@ -43,8 +43,15 @@ static int drain_watch(struct dibs *d, double wait_s, bool quiet)
                 printf("drained; the daemon has ended\n");
             return CLI_OK;
         }
-        if (code != DIBS_OK || r->type != DIBS_LIST || !r->count)
-            cli_die("%s", code == DIBS_OK ? "this daemon cannot be drained" : dibs_message(d));
+        if (code != DIBS_OK || r->type != DIBS_LIST || !r->count) {
+            fprintf(stderr, "dibs: %s\n",
+                    code == DIBS_OK
+                        ? "the daemon's answer to DRAIN is not understood: it may be of another version (dibs "
+                          "status, dibs --version)"
+                        : dibs_message(d));
+            dibs_free(r);
+            return CLI_FAILED;
+        }
         drained = r->item[0]->number == 0;
         drain_describe(r, now, sizeof now);
         dibs_free(r);

@@ -187,7 +187,7 @@ int cmd_explain(int argc, char **argv)
     const struct explained *e;
 
     if (!cli_parse(argc, argv, &usage, &word, 1))
-        cli_die("which algorithm? (usage: %s; dibs list shows all)", usage.line);
+        cli_die("no algorithm is named (usage: %s; dibs list shows all)", usage.line);
     a = cli_algorithm(word);
     e = explain_find(a->name);
     explain_head(a);

@@ -63,7 +63,7 @@ int cmd_keygen(int argc, char **argv)
     if (cluster && !key_read(&key, cluster, why, sizeof why))
         cli_die("--client-of: %s", why);
     if (!cluster && !key_make(&key))
-        cli_die("this machine has no random numbers");
+        cli_die("cannot read random numbers: %s", strerror(errno));
     if (cluster && key.client)
         cli_die("--client-of: %s is a client key; the cluster's is needed, or a copy of this file", cluster);
     if (cluster && !key_for_clients(&key, name ? name : "", &client))

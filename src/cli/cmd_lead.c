@@ -72,7 +72,7 @@ int cmd_lead(int argc, char **argv)
 
     count = words ? cli_parse_before(argc, argv, &usage, words, argc, &names) : 0;
     if (names != 1 || count <= names)
-        cli_die("%s? (usage: %s)", count && names ? "which command" : "which leader", line);
+        cli_die("no %s (usage: %s)", count && names ? "command is given" : "leader is named", line);
     if (w.keep_s > 0 && w.keep_s < 1)
         cli_die("--keep is 0, or from 1s to 1h");
     if (!value) {
@@ -80,7 +80,7 @@ int cmd_lead(int argc, char **argv)
         value = host;
     }
     if (strlen(value) > DIBS_VALUE_MAX)
-        cli_die("--value: at most %d bytes", DIBS_VALUE_MAX);
+        cli_die("--value has %zu bytes, and at most %d are possible", strlen(value), DIBS_VALUE_MAX);
     w.place.keep_ms = (uint64_t)(w.keep_s * 1000);
     w.count = 1;
     w.part[0] = (struct dibs_part){.name = words[0], .value = value, .value_len = strlen(value)};

@@ -323,7 +323,7 @@ int cmd_leader(int argc, char **argv)
     const char *name = NULL;
 
     if (cli_parse(argc, argv, &usage, &name, 1) == 0)
-        cli_die("which leader? (usage: %s)", usage.line);
+        cli_die("no leader is named (usage: %s)", usage.line);
     l.name = name;
     l.json = format == 1;
     return l.follow ? leader_follow(&l, &place) : leader_once(&l, &place);

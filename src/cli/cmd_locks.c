@@ -66,7 +66,8 @@ struct ask_lock *ask_list_locks(struct dibs *d, const char *pattern, bool used, 
         struct dibs_reply *r = used ? ask_daemon(d, some, 5) : ask_daemon(d, all, 4);
 
         if (r->type != DIBS_LIST || r->count != 2)
-            cli_die("the daemon does not know LOCKS as we do; is it of another version?");
+            cli_die("the daemon's answer to LOCKS is not understood: it may be of another version (dibs status, dibs "
+                    "--version)");
         locks_add(&locks, count, r->item[1]);
         snprintf(cursor, sizeof cursor, "%" PRIu64, r->item[0]->number);
         dibs_free(r);

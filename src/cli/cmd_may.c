@@ -140,7 +140,7 @@ int cmd_may(int argc, char **argv)
     int count = cli_parse(argc, argv, &usage, words, 3);
 
     if (count < 2)
-        cli_die("which client, and which right? dibs may WHO RIGHT NAME");
+        cli_die("a client or a right is missing (usage: %s)", usage.line);
     me = strcmp(words[0], "me") == 0;
     if (!me)
         may_read_who(&m, words[0]);
@@ -152,7 +152,7 @@ int cmd_may(int argc, char **argv)
         right = RIGHT_LOCK;
     if ((right == RIGHT_ADMIN) == (count == 3))
         cli_die(count == 3 ? "admin is about no lock: dibs may %s admin"
-                           : "the right is about a lock; which one? dibs may %s %s NAME",
+                           : "this right is about a lock, and none is named: dibs may %s %s NAME",
                 words[0], words[1]);
     if (!file && !me)
         may_print_who(&m, who, sizeof who);

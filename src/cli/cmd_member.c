@@ -14,20 +14,11 @@ static const char *member_field(const struct dibs_reply *map, const char *key)
     return NULL;
 }
 
-static struct dibs_reply *member_ask(struct dibs *d, const char *const *words, size_t count)
-{
-    struct dibs_reply *r;
-
-    if (dibs_ask(d, words, count, &r) != DIBS_OK)
-        cli_die("%s", dibs_message(d));
-    return r;
-}
-
 static struct dibs_reply *member_list(struct dibs *d)
 {
     const char *const words[] = {"MEMBER", "LIST"};
 
-    return member_ask(d, words, 2);
+    return ask_daemon(d, words, 2);
 }
 
 static bool member_is(const struct dibs_reply *m, const char *key, const char *value)
@@ -125,14 +116,16 @@ static int member_change(struct dibs *d, bool add, bool force, char *what)
     const char *words[4] = {"MEMBER", add ? "ADD" : "REMOVE", what, force ? "FORCE" : equals ? equals + 1 : ""};
 
     if (add != (equals != NULL))
-        cli_die(add ? "whom? say it as NAME=ADDRESS:PORT" : "a name is enough to remove a member");
+        cli_die(add ? "\"%s\" has no address; write NAME=ADDRESS:PORT"
+                    : "\"%s\" has an address; to remove a member, write its NAME only",
+                what);
     if (add && force)
         cli_die("--force is for removals");
     if (equals)
         *equals = '\0';
     if (add)
         member_await_removal(d, what);
-    dibs_free(member_ask(d, words, add || force ? 4 : 3));
+    dibs_free(ask_daemon(d, words, add || force ? 4 : 3));
     return member_await(d, what, add);
 }
 
@@ -173,9 +166,9 @@ int cmd_member(int argc, char **argv)
 
     if (count == 0 ||
         (strcmp(words[0], "list") != 0 && strcmp(words[0], "add") != 0 && strcmp(words[0], "remove") != 0))
-        cli_die("list, add or remove? (usage: %s)", usage.line);
+        cli_die("member takes list, add or remove (usage: %s)", usage.line);
     if ((strcmp(words[0], "list") == 0) != (count == 1))
-        cli_die(count == 1 ? "which member? (usage: %s)" : "list takes no name (usage: %s)", usage.line);
+        cli_die(count == 1 ? "no member is named (usage: %s)" : "list takes no name (usage: %s)", usage.line);
     d = ask_connect(&place, NULL, CLI_FAILED);
     if (count == 1) {
         struct dibs_reply *r = member_list(d);

@@ -332,7 +332,7 @@ int cmd_paper(int argc, char **argv)
     const struct paper *one = NULL;
 
     if (!cli_parse(argc, argv, &usage, &word, 1))
-        cli_die("which experiment? (usage: %s)", usage.line);
+        cli_die("no experiment is named (usage: %s)", usage.line);
     if (strcmp(word, "list") == 0)
         return paper_list((enum cli_format)format);
     if (strcmp(word, "all") != 0)

@@ -54,7 +54,9 @@ int cmd_passwd(int argc, char **argv)
 
     cli_parse(argc, argv, &usage, &name, 1);
     if (!name || !rights_is_name(name, strlen(name)))
-        cli_die("which name shall log in? dibs passwd LOGIN, of letters, digits, dots, dashes and underscores");
+        cli_die("%s (usage: %s)",
+                name ? "a login has letters, digits, dots, dashes and underscores only" : "no login is named",
+                usage.line);
     len = passwd_read(text, sizeof text);
     if (len == 0 || len > PASSWORD_MAX)
         cli_die("a password has 1 to %d bytes; it is read from standard input", PASSWORD_MAX);

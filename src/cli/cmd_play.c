@@ -287,7 +287,7 @@ int cmd_play(int argc, char **argv)
     struct dme_conf conf;
 
     if (!cli_parse(argc, argv, &usage, &word, 1))
-        cli_die("which algorithm or scenario? (usage: %s)", usage.line);
+        cli_die("no algorithm or scenario is named (usage: %s)", usage.line);
     if (strchr(word, '/') || (strlen(word) > 4 && strcmp(word + strlen(word) - 4, ".txt") == 0)) {
         s.play = screen_scenario_file(word);
     } else {

@@ -187,7 +187,7 @@ int cmd_plot(int argc, char **argv)
     static struct plot p;
 
     if (!count)
-        cli_die("which table? (usage: %s)", usage.line);
+        cli_die("no table is named (usage: %s)", usage.line);
     format = chosen < 4 ? plot_formats[chosen] : !out ? NULL : strcmp(out, "-") == 0 ? "svg" : plot_format_of(out);
     if (!out || !format)
         cli_die("--out FILE says where the picture goes, and ends with .svg, .png, .pdf or .tex");

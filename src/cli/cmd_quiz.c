@@ -222,7 +222,7 @@ int cmd_quiz(int argc, char **argv)
 
     if (!cli_parse(argc, argv, &usage, &word, 1)) {
         if (answer || attempt || name)
-            cli_die("which exercise? (usage: %s)", usage.line);
+            cli_die("no exercise is named (usage: %s)", usage.line);
         quiz_list();
         return CLI_OK;
     }

@@ -18,10 +18,10 @@ static char *replay_ask(const struct ask_place *place, const char *name)
     char why[REPLAY_WHY_MAX], *text;
     struct dibs_reply *r;
 
-    if (dibs_ask(d, words, 2, &r) != DIBS_OK)
-        cli_die("%s", dibs_message(d));
+    r = ask_daemon(d, words, 2);
     if (r->type != DIBS_LIST)
-        cli_die("the daemon does not know REPLAY as we do; is it of another version?");
+        cli_die("the daemon's answer to REPLAY is not understood: it may be of another version (dibs status, dibs "
+                "--version)");
     trace = mem_new((r->count + 1) * sizeof *trace);
     for (size_t k = 0; k < r->count; k++)
         trace[k] = (struct replay_trace){ask_field(r->item[k], "member")->text, ask_field(r->item[k], "trace")->text};
@@ -100,7 +100,7 @@ int cmd_replay(int argc, char **argv)
     bool fine;
 
     if (cli_parse(argc, argv, &usage, &name, 1) != 1)
-        cli_die("which lock? (usage: %s)", usage.line);
+        cli_die("no lock is named (usage: %s)", usage.line);
     if (svg)
         cli_check_picture("--svg", svg, cli_picture_format(svg));
     text = replay_ask(&place, name);

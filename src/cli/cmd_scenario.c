@@ -115,7 +115,7 @@ int cmd_scenario(int argc, char **argv)
     int count = cli_parse(argc, argv, &usage, files, argc), status = CLI_OK;
 
     if (count == 0)
-        cli_die("which scenario? (usage: %s)", usage.line);
+        cli_die("no scenario is named (usage: %s)", usage.line);
     for (int k = 0; k < count; k++) {
         if (strcmp(files[k], "-") == 0 && !print)
             cli_die("the standard input can only be printed: dibs scenario --print -");

@@ -26,8 +26,9 @@ static const char serve_about[] =
     "Clients of this machine connect to its Unix socket, which only its owner may use, or a group. Without a key or "
     "certificates, members and clients over TCP are accepted on loopback only. Locks are granted while a majority of "
     "the "
-    "members can reach each other. SIGTERM and SIGINT end the daemon; SIGHUP makes it read its keys and certificates "
-    "again. An ADDRESS is numeric (10.0.0.1, [fd00::1]) or the name of a machine, which is resolved at each connection "
+    "members can reach each other. SIGTERM and SIGINT end the daemon; SIGHUP makes it read its keys, certificates "
+    "and rights again, and open the file of the audit trail anew. An ADDRESS is numeric (10.0.0.1, [fd00::1]) or the "
+    "name of a machine, which is resolved at each connection "
     "attempt.\n"
     "\n"
     "A configuration file has the same settings, one in a line: \"lease 2000\" for --lease 2000. Lines \"member "
@@ -57,7 +58,8 @@ static void serve_prepare_socket(const char *path)
         (void)!mkdir("/run/dibs", 0755); /* if it cannot be made, the socket says so */
     if (other)
         fprintf(stderr,
-                "dibs: there is another daemon at %s, whose locks are others; choose with --socket, or DIBS_SOCKET\n",
+                "dibs: there is another daemon at %s, which does not share its locks; choose with --socket, or "
+                "DIBS_SOCKET\n",
                 other);
 }
 
@@ -125,17 +127,18 @@ int cmd_serve(int argc, char **argv)
          "keep what must survive a restart in DIR (default: $XDG_STATE_HOME/dibs or /var/lib/dibs)", 0, 0, NULL},
         {"--join", CLI_FLAG, &conf.join, NULL,
          "join a running cluster, to which \"dibs member add\" has added this member", 0, 0, NULL},
-        {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "MS",
-         "length of a member's lease in milliseconds, the same on each member: a member that is silent for longer is "
-         "excluded; \"dibs config set lease\" changes it for all members while they run (default 1000)",
+        {"--lease", CLI_TEXT, &set[CONF_LEASE].text, "TIME",
+         "length of a member's lease, the same on each member: a member that is silent for longer is excluded; "
+         "\"2s\" is two seconds, a number alone is milliseconds; \"dibs config set lease\" changes it for all members "
+         "while they run (default 1000)",
          0, 0, NULL},
-        {"--deadlock-after", CLI_TEXT, &set[CONF_DEADLOCK_AFTER].text, "MS",
-         "look for a deadlock when a client that holds locks has waited for another one for MS milliseconds; 0: never "
-         "(default 1000)",
+        {"--deadlock-after", CLI_TEXT, &set[CONF_DEADLOCK_AFTER].text, "TIME",
+         "look for a deadlock when a client that holds locks has waited for another one for TIME, written as that of "
+         "--lease; 0: never (default 1000)",
          0, 0, NULL},
         {"--memory-max", CLI_TEXT, &set[CONF_MEMORY_MAX].text, "SIZE",
-         "refuse clients what would have to be kept while this much memory is allocated, 512M for instance (default: "
-         "no bound)",
+         "while SIZE bytes of memory are allocated, refuse requests of clients that need more; 512M for instance "
+         "(default: no bound)",
          0, 0, NULL},
         {"--expiry", CLI_TEXT, &set[CONF_EXPIRY].text, "WORD",
          "\"optional\" allows Redis clients locks without an expiry (SETNX), which stay until they are deleted "

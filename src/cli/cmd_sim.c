@@ -151,7 +151,7 @@ int cmd_sim(int argc, char **argv)
     bool taken; /* standard output, by another output than the report */
 
     if (!cli_parse(argc, argv, &usage, &algorithm, 1))
-        cli_die("which algorithm? (usage: %s)", usage.line);
+        cli_die("no algorithm is named (usage: %s)", usage.line);
     spec = spec_of(algorithm, &w);
     spec.log_entries = log && strcmp(log, "entries") == 0;
     if (spec.log_entries)

@@ -480,9 +480,9 @@ int cmd_sweep(int argc, char **argv)
     sweep_options(options, own);
     count = cli_parse(argc, argv, &usage, words, 64);
     if (!count)
-        cli_die("which algorithms? (usage: %s)", usage.line);
+        cli_die("no algorithm is named (usage: %s)", usage.line);
     if ((sweep_axes[SWEEP_RATE].given.count > 0) + (sweep_axes[SWEEP_RATES].given.count > 0) + w.closed != 1)
-        cli_die("what is the load? One of --rate LIST, --rates FILE and --closed");
+        cli_die("no load is given: it takes one of --rate LIST, --rates FILE and --closed");
     cli_check_output("--out", out);
     sweep_axes_expand();
     for (int k = 0; k < count; k++)

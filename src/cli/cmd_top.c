@@ -746,7 +746,7 @@ int cmd_top(int argc, char **argv)
 
     cli_parse(argc, argv, &usage, &pattern, 1);
     if (pattern && strlen(pattern) >= sizeof s.top.pattern)
-        cli_die("the pattern is longer than the name of a lock can be");
+        cli_die("the pattern has more than 255 bytes, and no name of a lock is longer than that");
     snprintf(s.top.pattern, sizeof s.top.pattern, "%s", pattern ? pattern : "");
     s.top.sort = (enum top_sort)sort;
     s.interval_s = interval;

@@ -85,7 +85,7 @@ int cmd_watch(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     d = ask_connect(&place, NULL, CLI_FAILED);
     if (dibs_watch(d, pattern, format ? watch_json : watch_text, NULL) != DIBS_OK)
-        cli_die("%s", dibs_message(d));
+        cli_fail("%s", dibs_message(d));
     while (dibs_process(d) == DIBS_OK && !ferror(stdout)) {
         struct pollfd polled = {.fd = dibs_fd(d), .events = dibs_events(d)};
 

@@ -251,7 +251,7 @@ int cmd_why(int argc, char **argv)
     bool deadlock;
 
     if (cli_parse(argc, argv, &usage, &name, 1) == 0)
-        cli_die("which lock? (usage: %s)", usage.line);
+        cli_die("no lock is named (usage: %s)", usage.line);
     w.d = ask_connect(&place, NULL, CLI_FAILED);
     w.locks = ask_list_locks(w.d, "*", true, &w.count);
     why_ask_waits(&w);

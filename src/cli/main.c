@@ -1,6 +1,7 @@
 /* main.c - dibs: one binary, many commands. */
 #include "cli.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,15 @@ int main(int argc, char **argv)
             int status = c->run(argc - 1, argv + 1);
 
             /* A full disk or a closed pipe must not look like success. */
+            errno = 0;
             if (fflush(stdout) != 0 || ferror(stdout))
-                cli_die("cannot write the output");
+                cli_die("cannot write the output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
             return status;
         }
         names[count++] = c->name;
     }
+    if (strcmp(argv[1], "unlock") == 0)
+        cli_die("unknown command \"unlock\": a lock is released when the command of \"dibs lock\" ends; for a lock of "
+                "\"dibs hold\" there is \"dibs release\", and \"dibs force-unlock\" takes any lock away");
     cli_unknown("command", argv[1], names, "dibs --help shows all");
 }

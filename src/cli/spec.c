@@ -68,7 +68,7 @@ static void spec_load(struct sim_spec *spec, const struct spec_words *w)
 
     dme_text_init(&wrong, line, sizeof line);
     if ((w->rate > 0) + (w->rates != NULL) + w->closed + (w->script != NULL) != 1)
-        cli_die("what is the load? One of --rate R, --rates FILE, --closed and --script FILE");
+        cli_die("no load is given: it takes one of --rate R, --rates FILE, --closed and --script FILE");
     if ((w->think || w->requesters) && !w->closed)
         cli_die("--think and --requesters go with --closed");
     if (w->requesters > spec->conf.n)

@@ -94,8 +94,10 @@ static int place_unix(const char *path, bool *pending, char *why, size_t size)
         fd = place_try((struct sockaddr *)&address, sizeof address, pending);
     }
     if (fd < 0 && errno == EACCES)
-        snprintf(why, size, "%s is not for this user (Permission denied); dibs serve --socket-group lets others in",
-                 path);
+        snprintf(
+            why, size,
+            "this user may not use %s (Permission denied); be added to its group, or see dibs serve --socket-group",
+            path);
     else if (fd < 0)
         snprintf(why, size, "no daemon at %s: %s", path, strerror(errno));
     return fd < 0 ? DIBS_GONE : fd;

@@ -57,7 +57,7 @@ const char *node_change_roster(struct node *node, const struct node_wish *wish)
     const char *wrong;
 
     if (!node->agree)
-        return "this is a cluster of one without a data directory; its list of members cannot change";
+        return "this daemon has no list of members, and cannot get one while it runs; restart it with --members";
     if (node_is_removed(node))
         return "this member has been removed from the cluster; ask another one";
     if (slot->until_ms)
@@ -65,11 +65,11 @@ const char *node_change_roster(struct node *node, const struct node_wish *wish)
     if (!wish->name[0])
         return "a name has 1 to 63 bytes, an address at most 71";
     if (wish->add && k != VIEW_MEMBERS_MAX)
-        return "there is a member of this name already";
+        return "there is a member of this name already; remove it first, or choose another name";
     if (wish->add && node->conf.objects && (wrong = node->conf.objects(node->conf.user, wish->name, wish->address)))
         return wrong;
     if (!wish->add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
-        return "there is no such member";
+        return "there is no such member; dibs member list shows all";
     if (!wish->add && node->view.member[k].standing == VIEW_MEMBER && view_staying(&node->view) <= 1)
         return "the last member cannot be removed";
     if (!wish->add && !wish->force && !next_keeps_majority(&node->view, k))

@@ -29,8 +29,8 @@ static const struct {
     [CONF_CERT_KEY] = {"cert-key", "FILE", true},
     [CONF_CA] = {"ca", "FILE", true},
     [CONF_DATA] = {"data", "DIRECTORY", false},
-    [CONF_LEASE] = {"lease", "MILLISECONDS", false},
-    [CONF_DEADLOCK_AFTER] = {"deadlock-after", "MILLISECONDS", false},
+    [CONF_LEASE] = {"lease", "TIME", false},
+    [CONF_DEADLOCK_AFTER] = {"deadlock-after", "TIME", false},
     [CONF_MEMORY_MAX] = {"memory-max", "SIZE", true},
     [CONF_EXPIRY] = {"expiry", "required|optional", false},
     [CONF_LOG_LEVEL] = {"log-level", "error|warning|info|debug", true},
@@ -247,31 +247,49 @@ static void conf_certificates(struct conf_draft *d)
         conf_mistake(d, given, "without --%s it is of no use; cert, cert-key and ca belong together", missing->key);
 }
 
+bool conf_time(const char *text, uint64_t *ms)
+{
+    static const struct {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"", 1}, {"ms", 1}, {"s", 1000}, {"m", 60000}};
+    char *end;
+    uint64_t number;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    number = strtoul(text, &end, 10);
+    for (unsigned k = 0; k < sizeof units / sizeof units[0]; k++)
+        if (number <= UINT32_MAX && strcmp(end, units[k].name) == 0) {
+            *ms = number * units[k].ms;
+            return true;
+        }
+    return false;
+}
+
 static void conf_lease(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *lease = &d->set[CONF_LEASE];
-    char *end = NULL;
 
-    conf->lease_ms = lease->text ? strtoul(lease->text, &end, 10) : CONF_LEASE_MS;
-    if (lease->text && (*lease->text < '0' || *lease->text > '9' || *end || conf->lease_ms < CONF_LEASE_MS_MIN ||
+    conf->lease_ms = CONF_LEASE_MS;
+    if (lease->text && (!conf_time(lease->text, &conf->lease_ms) || conf->lease_ms < CONF_LEASE_MS_MIN ||
                         conf->lease_ms > CONF_LEASE_MS_MAX))
-        conf_mistake(d, lease, "\"%s\" is not a lease; it is a number of milliseconds from %d to %d", lease->text,
-                     CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX);
+        conf_mistake(d, lease,
+                     "\"%s\" is not a lease; it is a time from %dms to %ds, such as 2000 (milliseconds) or 2s",
+                     lease->text, CONF_LEASE_MS_MIN, CONF_LEASE_MS_MAX / 1000);
 }
 
 static void conf_deadlock(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *after = &d->set[CONF_DEADLOCK_AFTER];
-    char *end = NULL;
 
-    conf->deadlock_ms = after->text ? strtoul(after->text, &end, 10) : DEADLOCK_MS;
-    if (after->text && (*after->text < '0' || *after->text > '9' || *end || conf->deadlock_ms > CONF_DEADLOCK_MS_MAX ||
+    conf->deadlock_ms = DEADLOCK_MS;
+    if (after->text && (!conf_time(after->text, &conf->deadlock_ms) || conf->deadlock_ms > CONF_DEADLOCK_MS_MAX ||
                         (conf->deadlock_ms && conf->deadlock_ms < CONF_DEADLOCK_MS_MIN)))
-        conf_mistake(
-            d, after,
-            "\"%s\" is not a time after which waits are examined; it is a number of milliseconds from %d to %d, "
-            "or 0: deadlocks are not looked for",
-            after->text, CONF_DEADLOCK_MS_MIN, CONF_DEADLOCK_MS_MAX);
+        conf_mistake(d, after,
+                     "\"%s\" is not a time after which waits are examined; it is one from %dms to %dm, such as 1000 "
+                     "(milliseconds) or 1s, or 0: deadlocks are not looked for",
+                     after->text, CONF_DEADLOCK_MS_MIN, CONF_DEADLOCK_MS_MAX / 60000);
 }
 
 /* Parses a size, such as "512M". */
@@ -368,9 +386,10 @@ static void conf_empty(struct conf_draft *d)
 static void conf_alone(struct conf_draft *d, const struct serve_conf *conf)
 {
     if (d->set[CONF_LISTEN].text)
-        conf_mistake(d, &d->set[CONF_LISTEN], "without members no process connects there; name them with --members");
+        conf_mistake(d, &d->set[CONF_LISTEN],
+                     "no process connects there, since there is no list of members; name them with --members");
     if (conf->join)
-        conf_mistake(d, NULL, "--join: which cluster? name its members with --members");
+        conf_mistake(d, NULL, "--join needs the list of the cluster's members: name them with --members");
 }
 
 /* Reads where a member is, ADDRESS:PORT; and the name in its certificate, if that is another one than the address: NAME=ADDRESS:PORT. */
@@ -397,7 +416,7 @@ static void conf_agent(struct conf_draft *d, struct serve_conf *conf)
         return;
     conf->agent = true;
     if (!at)
-        conf_mistake(d, NULL, "--agent: of which members? say where they accept clients with --connect");
+        conf_mistake(d, NULL, "--agent needs the places at which members accept clients: name them with --connect");
     for (unsigned k = 0; k < CONF_KEYS; k++)
         if (d->set[k].text && !conf_keys[k].of_agents) {
             conf_mistake(d, &d->set[k], "that is for members; an agent (--connect) is none");
@@ -413,7 +432,7 @@ static void conf_agent(struct conf_draft *d, struct serve_conf *conf)
         char place[128];
 
         if (conf->connects == NODE_MEMBERS_MAX) {
-            conf_mistake(d, list, "that are more than %d places", NODE_MEMBERS_MAX);
+            conf_mistake(d, list, "there are more than %d places", NODE_MEMBERS_MAX);
             return;
         }
         snprintf(place, sizeof place, "%.*s", (int)(len < sizeof place ? len : sizeof place), at);

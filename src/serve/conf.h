@@ -121,6 +121,9 @@ struct conf_draft {
 };
 
 /* Begins a draft. The caller then fills in the settings of the command line: set[k].text. */
+/* Parses a time: "2s", "1m", "250ms", or milliseconds without a unit. */
+bool conf_time(const char *text, uint64_t *ms);
+
 void conf_begin(struct conf_draft *d);
 /* Reads the text of a file. The text is cut into pieces, to which the draft points. */
 void conf_read(struct conf_draft *d, const char *file, char *text);

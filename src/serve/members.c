@@ -134,7 +134,7 @@ static void members_compare_all(struct conf_draft *d, const struct conf_setting 
         const struct serve_member *other = &conf->member[j];
 
         if (strcmp(other->name, m->name) == 0)
-            conf_mistake(d, at, "two members are called %s", m->name);
+            conf_mistake(d, at, "two members are called %s; each needs a name of its own", m->name);
         else if (m->port && other->port == m->port && strcmp(other->host, m->host) == 0)
             conf_mistake(d, at, "%s and %s have the same address; each needs one of its own", other->name, m->name);
     }
@@ -192,7 +192,8 @@ static void members_self(struct conf_draft *d, struct serve_conf *conf)
 
     if (name->text) {
         if (!members_find(conf, name->text))
-            conf_mistake(d, name, "\"%s\" is not in the list of members", name->text);
+            conf_mistake(d, name, "\"%s\" is not in the list of members; add it there, or choose one of the list",
+                         name->text);
         return;
     }
     gethostname(host, sizeof host - 1);
@@ -200,7 +201,9 @@ static void members_self(struct conf_draft *d, struct serve_conf *conf)
         return;
     host[strcspn(host, ".")] = '\0';
     if (!members_find(conf, host))
-        conf_mistake(d, NULL, "which of the members is this? name it with --name NAME");
+        conf_mistake(d, NULL,
+                     "no member has the name of this machine, \"%.100s\"; say which one this is with --name NAME",
+                     host);
 }
 
 void conf_members(struct conf_draft *d, struct serve_conf *conf)
