@@ -19,12 +19,13 @@
  *
  * Kept sessions. With keep_ms, the members of the cluster keep the session, and what it holds, for that time when its
  * connection breaks: the daemon was restarted or has crashed, its machine or the network has failed. The library then
- * connects again, at each of the places in turn, and resumes the session, with the same locks and the same fences. In
- * between the locks are in doubt: no other client is granted them within keep_ms, unless the TTL of a lock runs out or an
- * operator takes it away, but the library cannot say whether the members still have the session. dibs_fence returns 0 meanwhile, functions that need an answer return DIBS_IN_DOUBT,
- * and a request that waits goes on waiting. When keep_ms have passed without success, the locks are lost. The descriptor
- * is -1 while there is no connection; dibs_timeout_ms says when to call dibs_process. Subscriptions (dibs_watch) are not
- * kept, and such a connection cannot have any. Each grant costs an exchange of messages between the members.
+ * connects again, at each of the places in turn, and resumes the session, with the same locks and the same fences.
+ * Until then the locks are in doubt. No other client is granted them within keep_ms, unless the TTL of a lock runs out
+ * or an operator takes it away. But the library cannot say whether the members still have the session. So dibs_fence
+ * returns 0, functions that need an answer return DIBS_IN_DOUBT, and a request that waits goes on waiting. If the
+ * session is not resumed within keep_ms, the locks are lost. The descriptor is -1 while there is no connection;
+ * dibs_timeout_ms says when to call dibs_process. A connection with keep_ms cannot have subscriptions (dibs_watch). Each
+ * grant costs an exchange of messages between the members.
  *
  * How long a lock is held. A client holds a lock until it unlocks or loses it. It loses the lock when its TTL (ttl_ms)
  * runs out, when an operator uses force-unlock, when the daemon ends, or when the validity of the lock runs out. The
@@ -108,17 +109,21 @@ struct dibs_options {
 
 /* Connects to a daemon. `where` is a path if it contains a slash or begins with "unix:", otherwise HOST:PORT. If it is
  * null, $DIBS_CONNECT is used if it is set, otherwise dibs_socket_path(). Several places are separated by commas; the
- * library connects to the first of them that answers. A TCP connection with a key or certificates uses TLS
- * 1.3, and both sides prove that they have them. With certificates, that of the daemon must be for HOST, or for NAME if the place is
- * NAME=HOST:PORT: write the name of the member if its certificate has no other. A TCP connection with neither is not encrypted; a
- * daemon accepts it from its own machine only. If the program has chosen a key or certificates, the variables of the environment for
- * the other sort do not count. The caller must close the connection also if this function fails. */
+ * library connects to the first of them that answers.
+ *
+ * A TCP connection with a key or certificates uses TLS 1.3, and both sides prove that they have them. With certificates,
+ * that of the daemon must be for HOST, or for NAME if the place is NAME=HOST:PORT: write the name of the member if its
+ * certificate has no other. A TCP connection with neither is not encrypted; a daemon accepts it from its own machine
+ * only. If the program has chosen a key, the environment's variables for certificates are ignored, and the reverse.
+ *
+ * The caller must close the connection also if this function fails. */
 DIBS_API int dibs_connect(struct dibs **d, const char *where, const struct dibs_options *options);
 /* Releases all locks of the connection and frees it. `d` may be null. */
 DIBS_API void dibs_close(struct dibs *d);
 
-/* The path of the socket of this machine's daemon: $DIBS_SOCKET; else /run/dibs/dibs.sock if that directory is there or
- * $XDG_RUNTIME_DIR is not set; else $XDG_RUNTIME_DIR/dibs.sock. The text is valid until the environment changes or the same thread calls this function again. */
+/* The path of the socket of this machine's daemon: $DIBS_SOCKET if it is set; else /run/dibs/dibs.sock if its directory
+ * exists or $XDG_RUNTIME_DIR is not set; else $XDG_RUNTIME_DIR/dibs.sock. The text is valid until the environment
+ * changes or the same thread calls this function again. */
 DIBS_API const char *dibs_socket_path(void);
 
 /* ------------------------------------------------------------------------------------------------------------ locks */
@@ -145,10 +150,11 @@ struct dibs_wish {
 };
 #define DIBS_VALUE_MAX 4096
 
-/* Deadlocks. A program that requests a lock while it holds others may wait in a circle with other clients. The members notice that
- * after a second, and end the youngest of these waits with DIBS_DEADLOCK; dibs_message names the locks and clients. The program still
- * holds what it held: it should release that, and begin again. Locks under which the program runs (dibs lock -- PROGRAM) count as
- * held: the library tells the daemon of those in $DIBS_LOCKS. dibs_lock_many cannot be part of a circle by itself. */
+/* Deadlocks. A program that requests a lock while it holds others may wait in a circle with other clients. The members
+ * notice that after a second, and end the youngest of these waits with DIBS_DEADLOCK; dibs_message names the locks and
+ * clients. The program still holds what it held: it should release that, and begin again. Locks under which the program
+ * runs (dibs lock -- PROGRAM) count as held: the library tells the daemon of those in $DIBS_LOCKS. Programs that hold no
+ * lock when they call dibs_lock_many never wait in a circle. */
 
 /* A value of wait_ms: do not wait for a holder. The result is DIBS_OK, or DIBS_TIMEOUT if another client holds the lock
  * or is granted it first. In a cluster, the answer takes one exchange of messages with other members. */
@@ -157,9 +163,10 @@ struct dibs_wish {
 /* Waits until the lock is granted. If `wish` is null, the lock is exclusive and the wait has no limit. `fence` may be
  * null.
  *
- * A connection that holds the lock already gets DIBS_MISUSE; unless `reentrant` is set: then the lock is granted at once, with the same
- * fence, and the library counts. dibs_unlock gives back one, and the last one releases the lock. A loss ends all of it. The mode is that
- * of the first request; a program that holds the lock exclusively may ask for it as shared. dibs_lock_many ignores `reentrant`. */
+ * If the connection holds the lock already, the result is DIBS_MISUSE. With `reentrant` it is DIBS_OK at once, with the
+ * same fence: the library counts the requests, and the last dibs_unlock releases the lock. The mode stays that of the
+ * first request; a program that holds the lock exclusively may request it as shared. If the lock is lost, the count is
+ * 0. dibs_lock_many ignores `reentrant`. */
 DIBS_API int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
 /* The same with DIBS_NO_WAIT. Returns DIBS_TIMEOUT if another client holds the lock. */
 DIBS_API int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
@@ -188,15 +195,18 @@ DIBS_API int dibs_lock_many(struct dibs *d, struct dibs_part *parts, size_t coun
 DIBS_API int dibs_unlock(struct dibs *d, const char *name);
 /* Starts the TTL of the lock anew with `ttl_ms` milliseconds. */
 DIBS_API int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms);
-/* The program shares the lock, and wants to have it alone: waits until no other client shares it. No other client has written meanwhile.
- * The fence is a new one, larger than all before; `fence` may be null. `wait_ms` as in struct dibs_wish. DIBS_TIMEOUT, DIBS_DEADLOCK (another
- * client that shares the lock waits for the same), DIBS_NO_QUORUM and DIBS_REFUSED leave the lock shared. DIBS_LOST: it is lost.
- * DIBS_IN_DOUBT, in a kept session: the connection broke. When the locks are not in doubt any more, dibs_fence has a new fence if the lock
- * was upgraded, and the previous one otherwise. Or call this again: it returns DIBS_OK at once if the program has the lock alone. */
+/* Makes a shared lock exclusive, without releasing it: waits until no other client shares it. No other client has held
+ * it exclusively meanwhile. The fence is a new one, larger than all before; `fence` may be null. `wait_ms` is as in
+ * struct dibs_wish.
+ *
+ * DIBS_TIMEOUT, DIBS_DEADLOCK (another client that shares the lock waits for the same), DIBS_NO_QUORUM and DIBS_REFUSED
+ * leave the lock shared. DIBS_LOST: it is lost. DIBS_IN_DOUBT, in a kept session: the connection broke. When the locks
+ * are no longer in doubt, dibs_fence returns a new fence if the lock was upgraded, and the previous one otherwise. Or
+ * call this function again: it returns DIBS_OK at once if the lock is exclusive. */
 DIBS_API int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *fence);
-/* The reverse, at once: others may share the lock from now on, with the fence as before. The program must have ended its writing before
- * this call, whatever it returns. In a kept session it takes an exchange of messages with all members; after DIBS_IN_DOUBT others may share
- * the lock or not, and the program calls this again. */
+/* Makes an exclusive lock shared, without waiting for other clients. The fence stays the same. The program must have
+ * ended its writing before this call, whatever the call returns. In a kept session the call takes an exchange of
+ * messages with all members. After DIBS_IN_DOUBT the lock may be shared or not; call this function again. */
 DIBS_API int dibs_downgrade(struct dibs *d, const char *name);
 /* Asks the daemon. Returns DIBS_OK if the lock has been held without interruption since it was granted and is held
  * now. */
@@ -232,8 +242,8 @@ DIBS_API int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts,
 /* Returns DIBS_WAITING until the request is answered; then, once, the value that dibs_lock would have returned. Until
  * then the program does not hold the lock: dibs_fence returns 0, and a loss is the result. */
 DIBS_API int dibs_lock_result(struct dibs *d, uint64_t *fence);
-/* Cancels the request of dibs_start_lock, without closing the connection. dibs_lock_result returns DIBS_TIMEOUT soon, or the result that
- * came first: the lock may have been granted, and must be unlocked then. */
+/* Cancels the request of dibs_start_lock, without closing the connection. dibs_lock_result returns DIBS_TIMEOUT soon, or
+ * the result that came first. If that is DIBS_OK, the lock was granted, and the program must unlock it. */
 DIBS_API int dibs_cancel(struct dibs *d);
 /* Releases the lock without waiting for the daemon's answer. */
 DIBS_API int dibs_start_unlock(struct dibs *d, const char *name);
@@ -286,7 +296,8 @@ struct dibs_reply {
 
 /* Sends a command that has one answer and does not lock: HOLDERS, WAITERS, LOCKS, STATUS, FORCE-UNLOCK, PING, .. If it
  * returns DIBS_OK, the caller frees *reply with dibs_free. If it returns an error, dibs_message has the text, and
- * *reply may be null. */
+ * *reply may be null. The lock of a token can be requested in this way, as it does not belong to the connection: LOCK name TOKEN t TTL ms WAIT ms,
+ * with WAIT at the end, and in capitals. */
 DIBS_API int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply);
 DIBS_API void dibs_free(struct dibs_reply *reply);
 

@@ -164,7 +164,8 @@ struct claim {
     bool uncertain; /* kept: another member may be the owner of its session, until the view has opened */
     /* kept: `after` is 0; or the claim was granted behind a withdrawn one with the fence `after`, of the kept session with the id
      * `kept_id`, before all members knew of the withdrawal; or it was upgraded, and `after` is its fence of before, `kept_id` its
-     * own session. Withdrawn: the id of its own session, or zeroes. */
+     * own session. Its record is withdrawn: `after` is the fence of that record, which its client may not know, and `kept_id` the id of its
+     * own session, or zeroes: no claim follows it. */
     uint64_t kept_id[2], after;
     uint64_t
         kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */

@@ -4,14 +4,17 @@
  * members it hears. If two members do not hear each other, one of them has to leave: the one that more members do not
  * hear. If these numbers are equal, the one that comes later in the roster leaves, but never the leader.
  *
- * Four rules keep the leader from excluding a member whose clients could keep their locks (I27). The leader takes a
- * member for silent, or for disconnected, only while a majority of the counted members reports in this view. A member that any reporting member hears is not
- * silent. A leader that has just begun to lead, or has just installed the view, does not judge connections yet. Two
- * members that have lost their connection have 3/2 L to restore it (`patient`). A member that more than half of the
- * others do not hear leaves without that delay.
+ * Four rules keep the leader from excluding a member whose clients could keep their locks (I27):
+ * - The leader takes a member for silent, or for disconnected, only while a majority of the counted members reports in
+ *   this view.
+ * - A member that any reporting member hears is not silent.
+ * - A leader that has just begun to lead, or has just installed the view, does not judge connections yet (`looks`).
+ * - Two members that have lost their connection have 3/2 L to restore it (`patient`). But a member that more than half
+ *   of the others do not hear leaves without that delay.
  *
  * A decision to exclude a member is final: if any member has been told to drop it, it leaves, even if it is heard
- * again. A member that leaves is excluded from the next view only when its lease has run out (plan_is_due; I18).
+ * again. A member that leaves is excluded from the next view only when its lease has run out, or when it has given up its
+ * locks (plan_is_due; I18).
  *
  * Sets are sets of places in the view's roster, one bit each. */
 #ifndef DIBS_MEMBER_PLAN_H

@@ -34,8 +34,8 @@ struct promise_debt {
 };
 /* Is there no promise that keeps the other member in the view? */
 bool promise_owes_nothing(const struct promise_debt *d, uint64_t now_ms);
-/* The same of this process itself. It was dropped and has given up its locks; or it does not take part, and the lease of
- * an earlier incarnation, which ended before this process began, has run out. */
+/* Does this process report itself? Either it was dropped and has given up its locks; or it does not take part, and the
+ * lease of an earlier incarnation, which ended before this process began, has run out. */
 bool promise_frees_itself(bool takes_part, bool dropped_and_gave_up, uint64_t began_ms, uint64_t promise_ms,
                           uint64_t now_ms);
 

@@ -1,5 +1,6 @@
 /* settings.h - settings on which the members agree: the lease, and how it changes while locks are held (README.md, "How the
- * lease changes"; I18); policies ("How policies change"; I16); and the rights of clients ("How rights change"; I34). Functions without state.
+ * lease changes"; I18); policies ("How policies change"; I16); and the rights of clients ("How rights change"; I34).
+ * Functions without state.
  *
  * At first the configuration of each member says how long a lease is, and members whose configurations differ refuse each
  * other. When an operator sets the lease, it becomes part of the view, and stays in all later views. From then on the members'

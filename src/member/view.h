@@ -1,8 +1,8 @@
 /* view.h - views: numbered lists of the members, on which all members agree (I23).
  *
  * A view lists the members of the cluster (the *roster*), and for each of them which process takes part: its
- * *incarnation*, a number that the member has not used before, or 0 if no process takes part. An instance of an algorithm belongs
- * to one view. The view changes when a process is excluded, when one comes back, and when the roster changes. Every
+ * *incarnation*, a number that the member has not used before, or 0 if no process takes part. An instance of an algorithm
+ * belongs to one view. The view changes when a process is excluded, when one comes back, and when the roster changes. Every
  * view is an entry of a replicated log (agree.h), so all members go through the same views in the same order, though
  * not at the same time.
  *
@@ -12,8 +12,8 @@
  * run out (lease.c). So, if leases are valid under two sets at the same time, a majority of the one and a majority of
  * the other have a member in common (I28).
  *
- * Settings. A view has the lease, the policies and the rights of clients, if an operator has set them (settings.h). So all members of a view
- * use the same ones.
+ * Settings. A view has the lease, the policies and the rights of clients, if an operator has set them (settings.h). So
+ * all members of a view use the same ones.
  *
  * Fences. A view has a base: all fencing tokens of the view are larger than it, and larger than all tokens of earlier
  * views. fence.h has the argument. */

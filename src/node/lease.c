@@ -2,14 +2,17 @@
  * which members take part next is a function of its own, plan.h; so are promises and leases, promise.h, and the roster of
  * the next view, next.h.
  *
+ * In the code, a member that is `bound` has been dropped by this one (protocol 4), and a set `expired` has the members to which
+ * the sender of the heartbeat owes nothing (protocol 5).
+ *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. After two
  * changes within the time of a lease there could be a majority of which no member has given the lease's holder a
  * promise. So the leader waits between two changes of the counted set until all leases of the previous set have run out
- * (I28).
+ * (protocol 8, I28).
  *
- * A member that has lost its lease, but was not excluded, keeps its place. It has taken the locks away from its
- * clients, and grants again when its lease is back. A member that was excluded begins a new incarnation and waits to be
- * let in. */
+ * A member that has lost its lease, but was not excluded, keeps its place in the view. It has taken the locks away from its
+ * clients, except those of kept sessions, and grants again when its lease is back. A member that was excluded begins a
+ * new incarnation and waits to be let in. */
 #include "lease.h"
 
 #include "agreed.h"
