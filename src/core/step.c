@@ -51,7 +51,7 @@ size_t dme_msg_size(const struct dme_conf *conf, unsigned kind)
 
 size_t dme_msg_size_max(const struct dme_conf *conf)
 {
-    size_t max = 0;
+    size_t max = sizeof(struct dme_msg); /* drivers write sender and receiver, also if there are no kinds */
 
     for (unsigned k = 0; conf->alg->kinds[k].name; k++)
         if (max < dme_msg_size(conf, k))
