@@ -276,6 +276,31 @@ static void a_downgraded_lock_is_shared_and_no_writer_comes_in_between(void **st
     with_every_algorithm(downgrade);
 }
 
+/* The site of the client that downgrades leaves, and requests again behind the writer. When it is inside again, it has not just been granted the
+ * lock. */
+static void downgrade_before_a_writer(void)
+{
+    uint64_t fence = grants(ask(0, "LOCK x"));
+
+    assert_string_equal(ask(1, "LOCK x SHARED"), "");
+    assert_string_equal(ask(2, "LOCK x"), ""); /* a writer that waits */
+    assert_string_equal(ask(0, "DOWNGRADE x"), "+OK ");
+    assert_true(grants(said(1)) > fence);
+    assert_string_equal(ask(3, "LOCK x SHARED"), ""); /* a reader that comes later */
+    assert_string_equal(ask(1, "UNLOCK x"), "+OK ");
+    assert_string_equal(said(3), "");
+    assert_string_equal(ask(0, "UNLOCK x"), "+OK ");
+    assert_true(grants(said(2)) > fence);
+    assert_string_equal(ask(2, "UNLOCK x"), "+OK ");
+    assert_true(grants(said(3)) > fence);
+}
+
+static void behind_a_downgrade_no_reader_passes_a_writer(void **state)
+{
+    (void)state;
+    with_every_algorithm(downgrade_before_a_writer);
+}
+
 static void up_and_down(void)
 {
     uint64_t fence = grants(ask(0, "LOCK x SHARED"));
@@ -448,6 +473,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_upgraded_or_downgraded_is_refused),
         cmocka_unit_test(an_upgrade_takes_the_right_to_lock),
         cmocka_unit_test(a_downgraded_lock_is_shared_and_no_writer_comes_in_between),
+        cmocka_unit_test(behind_a_downgrade_no_reader_passes_a_writer),
         cmocka_unit_test(a_lock_is_upgraded_and_downgraded_again_and_again),
         cmocka_unit_test(modes_are_carried_over_to_the_next_view),
         cmocka_unit_test(in_random_runs_an_exclusive_client_is_alone_and_all_are_served),

@@ -45,6 +45,13 @@ bool convert_is_wanted(const struct lock *lock)
     return lock->convert && (lock->convert->upgrade || lock->convert->all);
 }
 
+uint64_t convert_joins(const struct lock *lock)
+{
+    const struct lock_convert *v = lock->convert;
+
+    return v && v->raised == BAR_WRITERS ? v->arrived : lock->arrived;
+}
+
 /* How many claims of this member's clients are held, linger or are withdrawn. */
 static uint32_t convert_holders(const struct lock *lock)
 {
@@ -145,6 +152,7 @@ static void convert_raise(struct locks *l, struct lock *lock, enum bar bar)
     struct lock_convert *v = convert_of(lock);
 
     v->raised = bar;
+    v->arrived = lock->arrived;
     v->number = ++l->bars;
     v->unheard = bar ? convert_others(l) : 0;
     v->held = 0;

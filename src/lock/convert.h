@@ -18,7 +18,9 @@
  *
  * Downgrade. The claim is shared at once. If the site is inside for this claim alone, the member bars the lock for writers. When all
  * have answered, the site leaves its critical section, and requests it again, shared. The claim is held meanwhile, though its site is not
- * inside: another site may enter to write, but its member grants nothing. When the site is inside again, the bar is lifted. If the claim was
+ * inside: another site may enter to write, but its member grants nothing. When the site is inside again, the bar is lifted. That may take
+ * long, if other sites share the lock and a writer waits. So the site is not taken for one that has just entered: clients that have come since
+ * the downgrade share the lock only if no client waits that cannot (report.h). If the claim was
  * upgraded before, the site is inside in the shared mode already, and the bar for all is lifted. If it is carried over, it goes on to
  * encumber the lock as an exclusive one until its site has entered for it.
  *
@@ -39,6 +41,7 @@ struct lock_convert {
     struct claim *alone;   /* the claim that is exclusive, and whose site is inside in the shared mode; or null */
     bool tries;            /* the upgrade does not wait for other clients */
     enum bar raised;       /* what this member bars, */
+    uint64_t arrived;      /* the arrival of the last client that had come to this member by then, */
     uint32_t number;       /* the number of its last BAR, */
     uint64_t unheard;      /* bit j: and member j has not answered that none of its clients is in the way; */
     uint64_t held;         /* bit j: it has answered that some are */
@@ -49,6 +52,9 @@ struct lock_convert {
 
 /* May this client not be granted the lock now, since a client of this member or another one changes its mode? */
 bool convert_forbids(const struct lock *lock, uint32_t mode);
+/* The site has entered to share the lock: the arrival of the last client that it is granted to at once. If the site has left before, for a
+ * client that has downgraded the lock, that is the last that had come then. */
+uint64_t convert_joins(const struct lock *lock);
 /* Does a client, here or elsewhere, wait to upgrade the lock? */
 bool convert_is_wanted(const struct lock *lock);
 /* The request `upgrade` has begun to wait. */

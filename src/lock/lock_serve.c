@@ -122,7 +122,7 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
         site->left = alone;
     } else {
         site->left = UINT32_MAX;
-        site->joins = lock->arrived;
+        site->joins = convert_joins(lock);
         lock_join(l, lock, s);
     }
 }

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "base/memory.h"
+#include "convert.h"
 
 #include <stdlib.h>
 
@@ -107,8 +108,9 @@ void report_end(struct lock *lock)
     lock->reports = NULL;
 }
 
-/* What this member needs to follow. A site that is inside in a mode that can be shared must know of rivals. It goes on
- * following them after its stay, since it is likely to enter in that mode again. */
+/* What this member needs to follow. A site that is inside in a mode that can be shared must know of rivals; and one that is about to enter again
+ * for a client that has downgraded the lock (convert.h). It goes on following them after its stay, since it is likely to enter in that mode
+ * again. */
 static uint32_t report_wish(const struct lock *lock, uint32_t followed)
 {
     const struct dme_node *node = lock->site && !lock->slots ? lock->site[0].node : NULL;
@@ -117,6 +119,8 @@ static uint32_t report_wish(const struct lock *lock, uint32_t followed)
         return REPORT_EVERYTHING;
     if (node && node->phase == DME_INSIDE && node->mode != LOCK_ALONE)
         return node->mode;
+    if (lock->convert && lock->convert->raised == BAR_WRITERS)
+        return LOCK_SHARED;
     return followed == REPORT_EVERYTHING ? REPORT_NOTHING : followed;
 }
 

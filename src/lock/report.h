@@ -51,7 +51,7 @@ void report_update(struct locks *l, struct lock *lock);
 /* If not, report_update would do nothing: no member follows the lock, and this one has no reason to. */
 static inline bool report_is_needed(const struct lock *lock)
 {
-    return lock->reports || lock->tries ||
+    return lock->reports || lock->tries || lock->convert ||
            (lock->site && !lock->slots && lock->site->node->phase == DME_INSIDE &&
             lock->site->node->mode != LOCK_ALONE);
 }
