@@ -18,7 +18,7 @@ tell $? "$((seeds / 3)) seeds while members come and go"
 tell $? "$((seeds / 3)) seeds of one trouble after the other, and clients of all other members lose nothing"
 sed 's/^/# /' "$dir/said"
 
-for case in squeeze reborn sharing slots disks alone kept resume hoards roster moves redis several outage hasty lease leaders config exiles agents upgrade versions kinds rights; do
+for case in squeeze reborn sharing slots disks alone kept resume hoards roster moves redis several outage hasty lease leaders config exiles agents upgrade versions kinds rights barriers; do
     "$DIBS" soak --focus $case --seeds $((seeds / 10)) --first "${SOAK_FIRST:-1}" >"$dir/said"
     tell $? "$((seeds / 10)) seeds of one hard case: $case"
 done

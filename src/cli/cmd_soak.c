@@ -17,11 +17,11 @@ static double soak_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static const char *const focuses[] = {"all",     "squeeze",  "reborn", "sharing", "slots",  "disks",  "alone",
-                                      "kept",    "resume",   "hoards", "roster",  "moves",  "redis",  "several",
-                                      "outage",  "hasty",    "lease",  "leaders", "config", "exiles", "agents",
-                                      "upgrade", "versions", "kinds",  "rights",  NULL};
-_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_RIGHTS + 2, "a case has a name");
+static const char *const focuses[] = {"all",     "squeeze",  "reborn", "sharing", "slots",    "disks",  "alone",
+                                      "kept",    "resume",   "hoards", "roster",  "moves",    "redis",  "several",
+                                      "outage",  "hasty",    "lease",  "leaders", "config",   "exiles", "agents",
+                                      "upgrade", "versions", "kinds",  "rights",  "barriers", NULL};
+_Static_assert(sizeof focuses / sizeof focuses[0] == SOAK_BARRIERS + 2, "a case has a name");
 
 static void soak_failed(const struct soak_conf *conf, const struct soak_report *r)
 {
@@ -77,7 +77,7 @@ int cmd_soak(int argc, char **argv)
         {"--focus", CLI_CHOICE, &focus, "CASE",
          "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume, hoards, "
          "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade, versions, "
-         "kinds or rights "
+         "kinds, rights or barriers "
          "(default: all, drawn for each seed)",
          0, 0, focuses},
         {"--no-faults", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},

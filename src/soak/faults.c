@@ -97,6 +97,8 @@ static void faults_draw_focus(struct world *w)
         operators_draw(w);
     if (w->conf->focus == SOAK_KINDS)
         kinds_draw(w);
+    if (w->conf->focus == SOAK_BARRIERS)
+        barriers_draw(w);
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
 }
 
@@ -173,14 +175,14 @@ void faults_draw(struct world *w)
     m->hoard = m->crowd || w->random / 32000 % 4 == 0;
     if (m->turn_us || m->kinds)
         m->piece = w->conf->focus == SOAK_EXILES ? 1 : 1 + m->piece % 3;
-    m->resume = w->conf->focus == SOAK_RESUME;
+    m->resume = w->conf->focus == SOAK_RESUME || m->barriers;
     m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
               w->conf->focus == SOAK_ALONE || w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES ||
               m->outage || w->conf->focus == SOAK_LEADERS || w->conf->focus == SOAK_EXILES ||
               w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || w->conf->focus == SOAK_UPGRADE ||
               m->kinds || w->random / 128000 % 2 == 0;
     m->values = w->conf->focus == SOAK_LEADERS;
-    m->changes = w->conf->focus == SOAK_UPGRADE || (m->kinds && w->conf->seed % 4 == 1);
+    m->changes = w->conf->focus == SOAK_UPGRADE || m->barriers || (m->kinds && w->conf->seed % 4 == 1);
     m->redis = w->conf->focus == SOAK_REDIS;
     m->agents = w->conf->focus == SOAK_AGENTS;
     m->hasty =
@@ -676,6 +678,8 @@ void faults_happen(struct world *w)
         faults_standstill(w);
     if (w->mix.outage)
         faults_outage(w);
+    if (w->mix.barriers)
+        barriers_happen(w);
     if (w->mix.config || w->mix.policies || w->mix.rights)
         operators_happen(w);
     if (w->conf->focus == SOAK_EXILES)

@@ -364,6 +364,7 @@ void kept_look(struct world *w, uint32_t i)
     bool expected = false;
 
     changes_look(w, i);
+    barriers_look(w, i);
     if (m->opened != m->node.keep.opened) {
         m->opened = m->node.keep.opened;
         faults_opened(w, i);

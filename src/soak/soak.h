@@ -66,6 +66,7 @@ enum soak_focus {
     SOAK_VERSIONS, /* all faults; members speak two versions of the protocol, and a process may have another one than the last */
     SOAK_KINDS, /* all faults; clients dispute the kinds of a few names, with priorities */
     SOAK_RIGHTS, /* all faults; operators set the rights of clients, of which some have kept sessions, tokens or agents */
+    SOAK_BARRIERS, /* kept sessions with several locks; connections break, and members crash, when a view has just begun */
 };
 
 struct soak_conf {

@@ -121,6 +121,47 @@ void wires_break(struct world *w, uint32_t i, uint32_t k)
             w->heap[h].generation = 0;
 }
 
+/* The event of the next bytes under way from i to k, by this connection, behind those of `last`; or null. */
+static struct soak_event *wires_next(struct world *w, uint32_t i, uint32_t k, uint64_t connection,
+                                     const struct soak_event *last)
+{
+    struct soak_event *next = NULL;
+
+    for (size_t h = 1; h <= w->count; h++) {
+        struct soak_event *e = &w->heap[h];
+
+        if (e->type == SOAK_BYTES && e->a == i && e->b == k && e->generation == connection &&
+            (!last || e->order > last->order) && (!next || e->order < next->order))
+            next = e;
+    }
+    return next;
+}
+
+void wires_tear(struct world *w, uint32_t i, uint32_t k)
+{
+    struct soak_pipe *p = &w->pipe[i][k];
+    uint64_t connection = w->pipe[k][i].connection, arrives_us = w->now_us;
+    size_t len = 0, left;
+
+    if (!connection || p->torn == connection)
+        return;
+    for (const struct soak_event *e = NULL; (e = wires_next(w, i, k, connection, e));)
+        len += e->len;
+    left = world_below(w, 3) ? world_below(w, len + 1) : len;
+    for (struct soak_event *e = NULL; (e = wires_next(w, i, k, connection, e));) {
+        e->len = e->len < left ? e->len : left;
+        left -= e->len;
+        if (e->len)
+            arrives_us = e->at_us;
+        else
+            e->generation = 0;
+    }
+    p->torn = connection;
+    w->report->breaks++;
+    world_plan(w, world_below(w, 300000), SOAK_BROKEN, i, k)->generation = connection;
+    world_plan(w, arrives_us - w->now_us + world_below(w, 300000), SOAK_BROKEN, k, i)->generation = connection;
+}
+
 /* The process has ended: its peers find out, most of the time soon. */
 void wires_drop_process(struct world *w, uint32_t i)
 {
@@ -169,7 +210,7 @@ static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *
         at_us = p->last_us;
     p->last_us = at_us;
     e = world_plan(w, at_us - w->now_us, SOAK_BYTES, i, k);
-    e->generation = w->pipe[k][i].connection;
+    e->generation = p->torn == w->pipe[k][i].connection ? 0 : w->pipe[k][i].connection;
     e->len = len;
     e->bytes = malloc(len);
     memcpy(e->bytes, bytes, len);

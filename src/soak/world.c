@@ -523,9 +523,10 @@ const struct dme_alg *world_draw_algorithm(struct world *w, bool slots)
         count++;
     do
         alg = alg_list[world_below(w, count)];
-    while (!world_can_run(alg, slots) || ((w->conf->focus == SOAK_SHARING || w->conf->focus == SOAK_UPGRADE ||
-                                           (w->conf->focus == SOAK_KINDS && w->conf->seed % 2 == 0)) &&
-                                          !slots && !(alg->rules & 1u << DME_GROUP)));
+    while (!world_can_run(alg, slots) ||
+           ((w->conf->focus == SOAK_SHARING || w->conf->focus == SOAK_UPGRADE || w->conf->focus == SOAK_BARRIERS ||
+             (w->conf->focus == SOAK_KINDS && w->conf->seed % 2 == 0)) &&
+            !slots && !(alg->rules & 1u << DME_GROUP)));
     return alg;
 }
 

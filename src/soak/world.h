@@ -75,6 +75,7 @@ struct soak_machine {
     uint64_t incarnation;
     uint64_t opened;  /* the last view that has opened there, as last looked at */
     uint64_t changed; /* the last letter about a lock that has changed its mode, as last looked at by changes.c */
+    uint64_t marked;  /* the last view in which it has sent its reports, as last looked at by barriers.c */
     struct client *operates; /* the daemon's end of an operator's connection, once there was one; or null */
     struct client *twin;     /* that of a process that has the token of another client (tokens.c); or null */
     struct client *looks;    /* and of one that asks for holders (values.c) */
@@ -92,7 +93,8 @@ struct soak_pipe {
     uint64_t last_us;    /* nothing arrives before what was sent before */
     bool blocked;
     bool dialing;
-    bool unheard; /* the last call */
+    bool unheard;  /* the last call */
+    uint64_t torn; /* a connection that has broken in the midst of what was sent: nothing more arrives */
 };
 
 /* A client's connection to the daemon of its machine. */
@@ -288,6 +290,7 @@ struct soak_mix {
     uint32_t unpoliced;  /* .. of which these machines' build does not know */
     bool rights;         /* and rights of clients (allowed.c) */
     uint32_t unruled;    /* .. of which these machines' build does not know */
+    bool barriers;       /* connections break, and members crash, amid the barriers of views (barriers.c) */
     bool bursts;         /* one fault brings others, within a lease or two */
     bool amnesia;        /* machines crash while their disks are writing, and nothing of that is kept */
     uint32_t
@@ -355,6 +358,13 @@ struct world {
         int name;
         uint64_t until_us;
     } hush;
+    struct soak_strikes {
+        uint64_t ends_us, rests_us; /* until then members are hit, and then they are not until then (barriers.c) */
+        uint64_t scatter_us;        /* then clients leave the speaker; or 0 */
+        uint64_t struck;            /* the view in which the speaker was hit; or 0 */
+        bool aimed;                 /* at these two */
+        uint32_t speaker, deaf;
+    } strikes;
     uint64_t lease_ms; /* of the processes that start now */
     uint64_t again_us; /* then all members but `spared` crash once more; or 0 */
     uint64_t cut_us;   /* then `spared` is cut off, or (`stops`) stopped; or 0 */
@@ -427,6 +437,8 @@ void wires_dial(struct world *w, uint32_t i, uint32_t k);
 void wires_connected(struct world *w, const struct soak_event *e);
 void wires_broken(struct world *w, const struct soak_event *e);
 void wires_break(struct world *w, uint32_t i, uint32_t k);
+/* The connection breaks, and of what is under way from i to k the beginning still arrives: none of it, a part, or all. */
+void wires_tear(struct world *w, uint32_t i, uint32_t k);
 void wires_drop_process(struct world *w, uint32_t i);
 /* Bytes for another machine, or the end of a connection to it. */
 void wires_do(struct world *w, uint32_t i, const struct node_output *out);
@@ -499,6 +511,12 @@ void changes_asked(struct world *w, struct soak_conn *x, const struct claim *req
 bool changes_resumed(struct world *w, uint32_t k, uint64_t fence);
 /* A machine has done something: if members have yet to hear of a changed mode, it may crash. */
 void changes_look(struct world *w, uint32_t i);
+
+/* ---- barriers.c */
+void barriers_draw(struct world *w);
+void barriers_happen(struct world *w);
+/* A machine has done something: if it has just sent its reports, some do not arrive, and it may crash. */
+void barriers_look(struct world *w, uint32_t i);
 
 /* ---- kinds.c */
 void kinds_draw(struct world *w);
