@@ -39,18 +39,26 @@ struct keep_id {
     uint64_t high, low;
 };
 
+/* What a record said before reports have changed it. */
+struct keep_told {
+    struct lock_value *value;
+    uint32_t ttl_ms, mode;
+};
+
 /* A lock that a session of another member holds. */
 struct keep_record {
     struct ring in_session;
     struct keep_record *next; /* with the same place in the session's table */
     uint64_t fence;
-    uint64_t reported; /* only by reports: the view in which its owner, which takes part, was chosen; or 0 */
+    uint64_t reported; /* hearsay: the view in which its owner, which takes part, was chosen; or 0 */
     /* The claim of the same lock that was withdrawn immediately before this one was granted: its session and its fence. Or 0:
      * there was none, or all members knew of the withdrawal. */
     struct keep_id after_id;
     uint64_t after;
     struct lock_value *value; /* the token, or the value of the claim; or null */
+    struct keep_told *told;   /* reports of this view, whose barrier was not passed, have changed it; else null */
     uint32_t ttl_ms, slots, mode;
+    bool hearsay; /* it is known by such reports only */
     uint8_t name_len;
     char name[];
 };

@@ -17,6 +17,9 @@ struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_m
 /* *value becomes a copy of this text; null if len is 0. */
 void keep_set_value(struct lock_value **value, const char *text, size_t len);
 void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_record *r);
+/* What reports have said of the record counts from now on; or it does not, and the record says what it said before. */
+void keep_trust_record(struct keep_record *x);
+void keep_recall_record(struct keep_record *x);
 void keep_remove(struct keep *k, struct keep_session *e);
 /* All sessions leave the table, and are in `doomed`. */
 void keep_doom_all(struct keep *k);

@@ -194,6 +194,31 @@ struct keep_record *keep_find_record(const struct keep_session *e, const char *n
     return x;
 }
 
+void keep_trust_record(struct keep_record *x)
+{
+    if (x->told) {
+        slab_free(x->told->value);
+        slab_free(x->told);
+    }
+    x->told = NULL;
+    x->hearsay = false;
+    x->reported = 0;
+}
+
+void keep_recall_record(struct keep_record *x)
+{
+    struct keep_told now;
+
+    if (!x->told)
+        return;
+    now = *x->told;
+    *x->told = (struct keep_told){.value = x->value};
+    x->value = now.value;
+    x->ttl_ms = now.ttl_ms;
+    x->mode = now.mode;
+    keep_trust_record(x);
+}
+
 void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_record *x)
 {
     struct keep_record **at = e->table ? keep_place(e, x->name, x->name_len, x->fence) : NULL;
@@ -205,6 +230,7 @@ void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_reco
     ring_cut(&x->in_session);
     e->count--;
     k->records--;
+    keep_trust_record(x);
     slab_free(x->value);
     slab_free(x);
 }
@@ -214,17 +240,33 @@ static bool keep_is_less(const struct lock_value *a, const char *text, size_t le
     return a && (a->len < len || (a->len == len && memcmp(a->text, text, len) < 0));
 }
 
+static void keep_note_told(struct keep_record *x)
+{
+    x->told = slab_new(sizeof *x->told);
+    *x->told = (struct keep_told){.ttl_ms = x->ttl_ms, .mode = x->mode};
+    if (x->value)
+        keep_set_value(&x->told->value, x->value->text, x->value->len);
+}
+
 /* The session has a record of this lock and fence, and hears of it again. */
 static void keep_change_record(struct keep_record *own, const struct keep_record *x, const char *value, size_t len,
                                bool reported)
 {
+    bool ttl = !reported || (own->ttl_ms && (!x->ttl_ms || x->ttl_ms > own->ttl_ms));
+    bool other = !reported || keep_is_less(own->value, value, len);
+    bool mode = !reported || (x->mode == LOCK_ALONE && own->mode != LOCK_ALONE);
+
+    if (!reported)
+        keep_trust_record(own);
+    else if (!own->hearsay && !own->told && (ttl || other || mode))
+        keep_note_told(own);
     if (!x->reported || (own->reported && own->reported < x->reported))
         own->reported = x->reported;
-    if (!reported || (own->ttl_ms && (!x->ttl_ms || x->ttl_ms > own->ttl_ms)))
+    if (ttl)
         own->ttl_ms = x->ttl_ms;
-    if (!reported || keep_is_less(own->value, value, len))
+    if (other)
         keep_set_value(&own->value, value, len);
-    if (!reported || x->mode == LOCK_ALONE) /* its owner is lost, and no other client has shared it yet */
+    if (mode) /* its owner is lost, and no other client has shared it yet */
         own->mode = x->mode;
 }
 
@@ -242,6 +284,7 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     own = slab_new(sizeof *own + x->name_len);
     memcpy(own, x, sizeof *x + x->name_len);
     own->value = NULL;
+    own->hearsay = reported;
     keep_set_value(&own->value, value, len);
     ring_push(&e->records, &own->in_session);
     k->records++;

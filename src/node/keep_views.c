@@ -200,16 +200,18 @@ static struct keep_session *keep_walk(struct keep *k)
     return RING_OF(next, struct keep_session, in_all);
 }
 
-/* What this member knows by reports of a view whose barrier it has not passed is dropped: only at the barrier can be told
- * whether it is outdated. */
+/* What this member knows by reports of a view whose barrier it has not passed is dropped. Only at the barrier can be told whether it is outdated; and
+ * a report that no other member has heard would make this one differ from all others, if its sender is lost. */
 static void keep_forget_unfinished(struct keep *k, struct keep_session *e)
 {
     for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
         struct keep_record *x = RING_OF(r, struct keep_record, in_session);
 
         next = r->next;
-        if (x->reported)
+        if (x->hearsay)
             keep_forget_record(k, e, x);
+        else
+            keep_recall_record(x);
     }
 }
 
@@ -320,7 +322,7 @@ static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
         if (keep_is_outdated(node, e, x))
             keep_forget_record(&node->keep, e, x);
         else
-            x->reported = 0;
+            keep_trust_record(x);
     }
     return count;
 }
