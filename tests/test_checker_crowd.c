@@ -243,6 +243,216 @@ static void a_violation_of_the_pair_is_shown_by_few_sites(void **state)
     free(r.trace);
 }
 
+/* A reader that counts what the others tell it: while it is inside (early), and while it is not (late). Sites tell each other nothing. */
+struct listener {
+    uint64_t clock;
+    uint8_t early, late, left;
+};
+
+/* What a site of four shows of itself when it has left: these counts. If `alone` is not 0, a site shows at its entry that it is idle and that the others
+ * have told it something `alone` times, so the move is one of the others only. */
+static struct {
+    uint8_t early, late, alone;
+} shown;
+
+static void listener_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct listener *s = state;
+
+    (void)m;
+    if (dme_inside(d))
+        s->early = (s->early + 1) % 4;
+    else
+        s->late = (s->late + 1) % 8;
+}
+
+static void listener_release(struct dme *d, void *state)
+{
+    struct listener *s = state;
+
+    (void)d;
+    s->left = 1;
+}
+
+/* By how much the clock was raised is something that the others tell, too. */
+static void listener_release_and_read(struct dme *d, void *state)
+{
+    struct listener *s = state;
+
+    listener_release(d, state);
+    s->early = (uint8_t)((s->early + s->clock) % 4);
+    s->clock = 0;
+}
+
+static void listener_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                           struct dme_node *into)
+{
+    const struct listener *s = dme_state(node);
+    struct listener *t = dme_state(into);
+
+    (void)pair;
+    *t = (struct listener){.clock = s->clock, .early = s->early, .late = s->late};
+    if (conf->n < 4 || (node->phase == DME_INSIDE ? !shown.alone : !s->left))
+        return;
+    into->phase = DME_IDLE;
+    into->mode = 0;
+    t->early = shown.early;
+    t->late = shown.alone ? shown.alone : shown.late;
+}
+
+static bool listener_is_told(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    (void)node;
+    msg->kind = 0;
+    return k == 0;
+}
+
+/* Only whether the clock was raised is kept. */
+static bool listener_canon(const struct dme_draft *draft)
+{
+    for (dme_id i = 0; i < draft->conf->n; i++) {
+        struct listener *s = dme_state(draft->node[i]);
+
+        s->clock = s->clock > 0;
+    }
+    return true;
+}
+
+static const struct dme_kind listener_kinds[] = {{"NEWS", 0, 0}, {0}};
+
+static enum check_verdict verdict_of_listeners(const struct dme_crowd *crowd, void (*release)(struct dme *, void *))
+{
+    struct dme_alg alg = {.name = "listener",
+                          .kinds = listener_kinds,
+                          .rules = 1 << DME_GROUP,
+                          .needs = DME_RELIABLE | DME_ALIVE,
+                          .state_size = sizeof(struct listener),
+                          .request = reader_request,
+                          .receive = listener_receive,
+                          .release = release,
+                          .crowd = crowd};
+    struct check_task task = {.needs = alg.needs, .limit = 1000000};
+    struct check_result r;
+
+    dme_conf_init(&task.conf, &alg, 3, DME_GROUP, 1);
+    check_any_number(&task, &r);
+    return r.verdict;
+}
+
+static void the_others_act_twice_before_an_event_and_four_times_after(void **state)
+{
+    static const struct dme_crowd crowd = {listener_merge, listener_is_told, reader_canon, reader_clock};
+    static const struct {
+        uint8_t early, late, alone;
+        enum check_verdict verdict;
+    } row[] = {{2, 4, 0, CHECK_HOLDS},
+               {3, 0, 0, CHECK_UNFINISHED},
+               {0, 5, 0, CHECK_UNFINISHED},
+               {0, 0, 5, CHECK_HOLDS},
+               {0, 0, 6, CHECK_UNFINISHED}};
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof row / sizeof row[0]; k++) {
+        shown.early = row[k].early;
+        shown.late = row[k].late;
+        shown.alone = row[k].alone;
+        assert_int_equal(verdict_of_listeners(&crowd, listener_release), row[k].verdict);
+    }
+}
+
+/* To raise the clock of the first site is the first move of the others that is tried. The event itself lets the clock tick once. */
+static void a_clock_is_raised_before_an_event(void **state)
+{
+    static const struct dme_crowd crowd = {listener_merge, sends_nothing, listener_canon, reader_clock};
+
+    (void)state;
+    memset(&shown, 0, sizeof shown);
+    for (shown.early = 0; shown.early < 4; shown.early++)
+        assert_int_equal(verdict_of_listeners(&crowd, listener_release_and_read),
+                         shown.early < 3 ? CHECK_HOLDS : CHECK_UNFINISHED);
+}
+
+/* All may be inside together. A site that leaves for the first time tells each other site who sends, and names all sites. */
+struct writer {
+    uint64_t clock;
+    uint8_t sent, heard;
+};
+
+enum { WRITER_SENDER, WRITER_LIST }; /* tickets of a letter */
+
+static void writer_release(struct dme *d, void *state)
+{
+    struct writer *s = state;
+
+    for (dme_id j = 0; j < d->n && !s->sent; j++)
+        if (j != d->self) {
+            struct dme_msg *m = dme_send(d, j, 0);
+
+            m->ticket[WRITER_SENDER].site = d->self;
+            for (dme_id k = 0; k < d->n; k++)
+                m->ticket[WRITER_LIST + k].site = k;
+        }
+    s->sent = 1;
+}
+
+static void writer_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    struct writer *s = state;
+
+    s->heard = m->ticket[WRITER_SENDER].site == m->from && m->ticket[WRITER_LIST + d->self].site == d->self ? 1 : 2;
+}
+
+static void writer_merge(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                         struct dme_node *into)
+{
+    (void)conf, (void)pair;
+    *(struct writer *)dme_state(into) = *(const struct writer *)dme_state(node);
+}
+
+static bool writer_sends(const struct dme_node *node, unsigned k, struct dme_msg *msg)
+{
+    msg->kind = 0;
+    memset(msg->ticket, 0, (WRITER_LIST + 3) * sizeof *msg->ticket);
+    msg->ticket[WRITER_SENDER].site = msg->from;
+    for (dme_id j = 0; j < 3; j++)
+        msg->ticket[WRITER_LIST + j].site = j;
+    (void)node;
+    return k == 0;
+}
+
+/* Lists name the pair only. */
+static bool writer_canon(const struct dme_draft *draft)
+{
+    for (size_t k = 0; k < draft->msgs; k++)
+        draft->msg[k]->ticket[WRITER_LIST + 2].site = DME_NONE;
+    for (dme_id i = 0; i < draft->conf->n; i++)
+        ((struct writer *)dme_state(draft->node[i]))->clock = 0;
+    return true;
+}
+
+static void lists_of_sites_are_lists_of_the_pair(void **state)
+{
+    static const struct dme_kind kinds[] = {{"LETTER", WRITER_LIST, 1}, {0}};
+    static const struct dme_crowd crowd = {writer_merge, writer_sends, writer_canon, reader_clock};
+    struct dme_alg alg = {.name = "writer",
+                          .kinds = kinds,
+                          .rules = 1 << DME_GROUP,
+                          .needs = DME_RELIABLE | DME_ALIVE,
+                          .state_size = sizeof(struct writer),
+                          .request = reader_request,
+                          .receive = writer_receive,
+                          .release = writer_release,
+                          .crowd = &crowd};
+    struct check_task task = {.needs = alg.needs, .limit = 1000000};
+    struct check_result r;
+
+    (void)state;
+    dme_conf_init(&task.conf, &alg, 3, DME_GROUP, 1);
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    assert_true(r.cover[0].all && r.cover[1].all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +462,9 @@ int main(void)
         cmocka_unit_test(each_pair_begins_where_two_sites_begin),
         cmocka_unit_test(a_fault_of_the_pair_gives_no_verdict),
         cmocka_unit_test(a_violation_of_the_pair_is_shown_by_few_sites),
+        cmocka_unit_test(the_others_act_twice_before_an_event_and_four_times_after),
+        cmocka_unit_test(a_clock_is_raised_before_an_event),
+        cmocka_unit_test(lists_of_sites_are_lists_of_the_pair),
     };
 
     return cmocka_run_group_tests_name("checker_crowd", tests, NULL, NULL);
