@@ -11,6 +11,7 @@
  * is so in every cycle within it.) */
 #include "base/memory.h"
 #include "search.h"
+#include "space_inner.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 /* Something that has to happen sooner or later: a transition of a site that is neither a request nor a mishap. */
 struct starve_due {
     dme_id site;
-    uint32_t type, arg; /* for DME_RECEIVE the message: its marks do not matter here */
+    uint32_t type, arg;
 };
 
 struct starve_frame {
@@ -40,18 +41,17 @@ struct starve {
 
 #define STARVE_DONE UINT32_MAX
 
+/* A message is known by its item, or in canonical forms by its sender and kind. Marks are only added to an item while it is under way: on a cycle they
+ * stay as they are, or the message arrives. */
 static struct starve_due starve_due(const struct search *s, dme_id site, uint32_t transition)
 {
     const struct space_transition *t = &s->space.transition[transition];
     struct starve_due due = {.site = site, .type = t->type, .arg = t->arg};
 
-    if (t->type == DME_RECEIVE) {
-        due.arg = ((const struct space_item *)intern_get(&s->space.items, t->arg))->message;
-        if (s->task->canonical) { /* numbers of one message change from form to form: it is known by sender and kind */
-            const struct dme_msg *m = intern_get(&s->space.messages, due.arg);
+    if (t->type == DME_RECEIVE && s->task->canonical) { /* its numbers change from form to form */
+        const struct dme_msg *m = space_message(&s->space, t->arg);
 
-            due.arg = m->from << 8 | m->kind;
-        }
+        due.arg = m->from << 8 | m->kind;
     }
     return due;
 }
