@@ -138,10 +138,11 @@ static void assert_threads_agree(struct check_task task)
         assert_int_equal(more.states, one.states);
         assert_int_equal(more.transitions, one.transitions);
         assert_int_equal(more.overtaken, one.overtaken);
+        assert_int_equal(more.messages, one.messages);
     }
 }
 
-/* Forms, overtaking, time and failures are for one thread, whatever the task allows. */
+/* Forms, overtaking, messages, time and failures are for one thread, whatever the task allows. */
 static void what_several_threads_cannot_do_is_done_by_one(void **state)
 {
     struct check_task task = plain_task();
@@ -155,6 +156,13 @@ static void what_several_threads_cannot_do_is_done_by_one(void **state)
     task.overtaking = true;
     task.overtakes = 254;
     assert_threads_agree(task);
+    task = plain_task();
+    task.messages = true; /* several threads may give the first state another number than 0 */
+    for (uint8_t requests = 1; requests < 5; requests++) {
+        dme_conf_init(&task.conf, &ricart_agrawala, 2, DME_EXCLUSIVE, 0);
+        memset(task.requests, requests, 2);
+        assert_threads_agree(task);
+    }
     task = plain_task();
     task.needs = ricart_agrawala_implicit.needs;
     dme_conf_init(&task.conf, &ricart_agrawala_implicit, 2, DME_EXCLUSIVE, 0);
