@@ -534,6 +534,52 @@ static void a_site_that_has_not_asked_does_not_starve(void **state)
     assert_int_equal(run(&task).verdict, CHECK_HOLDS);
 }
 
+/* Site 1 and site 0 throw a ball to each other for ever. To enter, site 1 throws a second one, and waits until it comes back. */
+static const struct dme_kind juggle_kinds[] = {{"BALL", 1, 0}, {0}};
+
+static void juggle_init(struct dme *d, void *state)
+{
+    (void)state;
+    if (d->self == 0)
+        dme_send_ticket(d, 1, 0, (struct dme_ticket){.clock = 1});
+}
+
+static void juggle_request(struct dme *d, void *state)
+{
+    (void)state;
+    dme_send_ticket(d, 0, 0, (struct dme_ticket){.clock = 2});
+}
+
+static void juggle_receive(struct dme *d, void *state, const struct dme_msg *m)
+{
+    (void)state;
+    if (d->self == 1 && m->ticket[0].clock == 2)
+        dme_enter(d);
+    else
+        dme_send_ticket(d, m->from, 0, m->ticket[0]);
+}
+
+static void a_message_does_not_arrive_in_the_place_of_another(void **state)
+{
+    const struct dme_alg juggle = {
+        .name = "juggle",
+        .kinds = juggle_kinds,
+        .rules = 1 << DME_EXCLUSIVE,
+        .needs = DME_RELIABLE | DME_ALIVE,
+        .state_size = 8,
+        .init = juggle_init,
+        .request = juggle_request,
+        .receive = juggle_receive,
+        .release = toy_nothing,
+    };
+    struct check_task task = task_of(&juggle, 2, 0);
+
+    (void)state;
+    task.requests[1] = 1;
+    task.starvation = true;
+    assert_int_equal(run(&task).verdict, CHECK_HOLDS);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- messages */
 
 /* Site 0 sends BLUE to site 1, which sends RED back, and enters after five rounds. There is one run, and it is long. */
@@ -677,6 +723,7 @@ int main(void)
         cmocka_unit_test(messages_of_a_run_without_end_are_not_counted),
         cmocka_unit_test(what_is_due_here_and_there_need_not_be_done),
         cmocka_unit_test(a_site_that_has_not_asked_does_not_starve),
+        cmocka_unit_test(a_message_does_not_arrive_in_the_place_of_another),
         cmocka_unit_test(the_messages_of_a_long_run_are_counted),
         cmocka_unit_test(news_of_a_crash_come_behind_the_last_message),
         cmocka_unit_test(no_cut_is_there_at_first),
