@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/mutate.py [--part K] [--jobs J] [--list] [--fresh] [--seconds S] [--programs] [--checks WORD] [FILE...]: systematic mutants of the checker.
+"""tests/mutate.py [--part K] [--jobs J] [--list] [--fresh] [--seconds S] [--programs] [--checks WORD] [--reasons] [FILE...]: systematic mutants of the checker.
 
 Each mutant changes one place of one file of src/check: a condition is negated, a comparison is off by one, "and" becomes "or",
 a constant is swapped, or a statement is deleted. A mutant is caught if a test of a test program of the checker fails or does not end, or if one of
@@ -14,9 +14,12 @@ mutant that was caught is not tried again, as long as its function is the same. 
 that take S seconds of processor time together, and --programs tries the test programs only: what they do not catch is left, to be tried without that option. --checks WORD, as in --checks=--reduce src/check/reduce.c,
 tries the test programs and those checks that have this word.
 
-There are more than 2,000 mutants, in 20 parts that have nothing to do with each other. --part K takes part K, from 0 on (default 0);
---part all takes all of them. A mutant stays in its part when other lines change. tests/nightly runs part 0. MUTATE=-v in the environment tells what catches each,
-and MUTATE_MOST=N allows N survivors without a reason (default 0). MUTATE_UNTIL=SECONDS ends after that time; what is left is told.
+Tests that take less than a second come first. A longer test is run, and its lines are counted, only if a mutant is left that has no reason. --reasons tries
+mutants that have a reason with all tests, too.
+
+There are more than 2,000 mutants. All of them take some seven minutes of one processor, of which the tests that are learnt take two. --part K takes one of
+20 parts, from 0 on; a mutant stays in its part when other lines change. MUTATE=-v in the environment tells what catches each,
+and MUTATE_MOST=N allows N survivors without a reason (default 0). MUTATE_UNTIL=SECONDS ends after that time; what is left is told, and is no failure.
 
 Exit status: 0 if every other survivor is in tests/mutate.txt, 1 if not, 2 if the command line is wrong."""
 import argparse
@@ -39,6 +42,7 @@ PLACE = "build/mutate"
 PARTS = 20
 TESTS = ("test_checker", "test_checker_crowd", "test_checker_reduce", "test_checker_search", "test_checker_tasks", "test_checker_walk", "test_canon")  # programs
 FEW = 6000  # states of a check that every mutant has to pass
+STAGES = (1, 1), (1, 60), (10, 60), (float("inf"), float("inf"))  # seconds of a test, and of all that a mutant is tried with: what takes long is for the rest
 CC = shlex.split(os.environ.get("CC", "cc"))
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-DDIBS_VERSION=\"mutant\"", "-Isrc", "-Iinclude", "-isystem", "build/libraft/usr/include", "-Isrc/check", "-O1", "-g0", "-w", "-pthread"]
 
@@ -357,18 +361,21 @@ class Test:
         this test program. A test that takes more seconds than `most` is not for now."""
         text = open("%s/tests/%s.o" % (RELEASE, self.program), "rb").read() if self.program else b""
         self.key = "%s %s" % (hashlib.sha1(program.encode() + text).hexdigest(), self.name)
-        if self.key not in known:
+        if self.key not in known or (known[self.key][0] is None and known[self.key][1] < most):
             began = os.times().children_user
             right = self.report(PLACE, min(600, most))
             seconds = os.times().children_user - began
             if seconds > most - 0.1 or (right[0] == -signal.SIGPROF and most < 600):
-                return False
-            if self.program and right[0] != 0:
+                known[self.key] = None, most, None
+            elif self.program and right[0] != 0:
                 sys.exit("mutate: %s fails without a mutant" % self.name)
-            known[self.key] = right, seconds, self.count_lines()
+            else:
+                known[self.key] = right, seconds, self.count_lines()
             with open(PLACE + "/learned.txt", "a") as to:
                 to.write(json.dumps([self.key, known[self.key]]) + "\n")
         self.right, self.seconds, lines = known[self.key]
+        if lines is None:  # it takes longer than that
+            return False
         self.lines = {f: (frozenset(idle), frozenset(busy)) for f, (idle, busy) in lines.items()}
         return self.seconds < most
 
@@ -404,12 +411,12 @@ class Test:
         return list(self.report(PLACE, 0.5 + 8 * self.seconds, m.id)) != list(self.right)
 
 
-def learn_all(tests, files, most):
-    """The tests that take at most so many seconds. What they say of this program is kept, in build/mutate/learned.txt."""
+def learn_all(tests, files, most, ends):
+    """The tests that take at most `most` seconds. What they say of this program is kept, in build/mutate/learned.txt."""
     program, known = hashlib.sha1("".join(open(f.path).read() for f in files).encode()).hexdigest(), {}
     if os.path.exists(PLACE + "/learned.txt"):
         known = dict(json.loads(line) for line in open(PLACE + "/learned.txt"))
-    return [t for t in tests if t.learn(known, program, most)]
+    return [t for t in tests if time.monotonic() < ends and t.learn(known, program, most)]
 
 
 def golden_commands(path):
@@ -493,10 +500,10 @@ def take_passed(mutants, tests, fresh):
 
 
 class Judge:
-    def __init__(self, files, tests):
+    def __init__(self, files, tests, ends):
         self.code = {f.path: code_of("%s/%s.o" % (PLACE, os.path.basename(f.path)[:-2])) for f in files}
-        self.tests = tests
-        self.ends = float(os.environ.get("MUTATE_UNTIL", "inf")) + time.monotonic()
+        self.tests, self.all_tests = tests, False
+        self.ends = ends
 
     def judge(self, m, most):
         """(verdict, by what); "pending" if there are tests that were not tried, since they take more seconds than that."""
@@ -506,6 +513,8 @@ class Judge:
         if code.get("%s__%d" % (m.function.name, m.id)) == code.get(m.function.name + "__0"):  # none: it does nothing, and is left out
             return "same program", ""
         spent = 0
+        if time.monotonic() > self.ends:
+            return "left", ""
         for test in sorted((t for t in self.tests if t.runs(m) and t not in m.passed), key=lambda t: t.cost(m)):
             if time.monotonic() > self.ends:
                 return "left", ""
@@ -518,20 +527,22 @@ class Judge:
             m.passed.add(test)
             with open(PLACE + "/passed.txt", "a") as to:
                 to.write("%s\t%s\n" % (m.key_now(), test.key))
-        return "survived", ""
+        return "survived" if self.all_tests else "pending", ""
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--part", default="0", choices=[str(k) for k in range(PARTS)] + ["all"])
+    parser.add_argument("--part", default="all", choices=[str(k) for k in range(PARTS)] + ["all"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--programs", action="store_true")
     parser.add_argument("--checks")
+    parser.add_argument("--reasons", action="store_true")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
+    ends = float(os.environ.get("MUTATE_UNTIL", "inf")) + time.monotonic()
     files = [File(f) for f in sorted("src/check/" + f for f in os.listdir("src/check") if f.endswith(".c"))]
     for k, m in enumerate(m for f in files for m in f.mutants):
         m.id = k + 1
@@ -549,13 +560,10 @@ def main():
     some = options.programs or options.checks or options.seconds < 1e9  # of the tests: a mutant that they do not catch has not survived
     tests = list(single_tests())
     tests += [Test(c) for c in ([] if options.programs else commands()) if options.checks is None or options.checks in c]
-    tests = learn_all(tests, files, options.seconds)
-    judge, counts, unknown = Judge(files, tests), {}, 0
+    judge, counts, unknown = Judge(files, [], ends), {}, 0
     judged = {}
     if os.path.exists(PLACE + "/judged.txt") and not options.fresh:
         judged = dict(line.rstrip("\n").split("\t", 1) for line in open(PLACE + "/judged.txt"))
-    take_passed(mutants, tests, options.fresh)
-    print("# %d mutants, %d checks of %.0f s" % (len(mutants), len(tests), sum(t.seconds for t in tests)), flush=True)
     random.Random(1).shuffle(mutants)  # a sample of all files comes first
     lock = threading.Lock()
 
@@ -569,6 +577,8 @@ def main():
         else:
             verdict, by = judge.judge(m, most)
         with lock:
+            if verdict == "pending" and not options.reasons and (m.key in known or m.place() in known):
+                verdict = "survived"
             if verdict == "pending":
                 pending.append(m)
                 return
@@ -586,11 +596,15 @@ def main():
             elif "-v" in os.environ.get("MUTATE", ""):
                 print("# %s: %s %s" % (m.told(), verdict, by), flush=True)
 
-    for most in [s for s in (1, 10) if s < options.seconds] + [options.seconds]:  # what takes long is for mutants that the rest does not catch
-        pending = []
+    for longest, most in sorted({(min(t, options.seconds), min(s, options.seconds)) for t, s in STAGES}):
+        if not mutants:
+            break
+        judge.tests, judge.all_tests, pending = learn_all(tests, files, longest, ends), longest == options.seconds, []
+        take_passed(mutants, judge.tests, options.fresh)
+        print("# %d mutants, %d of %d tests, which take %.0f s" % (len(mutants), len(judge.tests), len(tests), sum(t.seconds for t in judge.tests)), flush=True)
         with ThreadPoolExecutor(options.jobs) as pool:
             list(pool.map(lambda m: one(m, most), mutants))
-        print("# after tests of up to %s s: %d are left" % (most, len(pending)), flush=True)
+        print("# after tests of up to %s s, %s s together: %d are left" % (longest, most, len(pending)), flush=True)
         mutants = pending
     for m in mutants:  # of these seconds too many
         with lock:
