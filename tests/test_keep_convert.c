@@ -589,8 +589,9 @@ static const char *known_at(unsigned i)
 
 /* A session of ant holds x and y, and moves to bee. bee hears what ant has done to y before, and cat does not: so bee passes the barrier
  * of this view, and cat does not. ant is lost, and comes back. In the next view cat reports the session as one that has no owner; of that ant hears
- * `ant` bytes, and bee `bee` bytes. cat is lost, too. Returns false if there were not so many bytes. */
-static bool lose_a_reporter(unsigned deed, bool late, size_t ant, size_t bee)
+ * `ant` bytes, and bee `bee` bytes. cat is lost, too. Returns false if there were not so many bytes. `chance` decides on the session's id, and so on the
+ * owner that ant chooses, if it has heard everything. */
+static bool lose_a_reporter(uint64_t chance, unsigned deed, bool late, size_t ant, size_t bee)
 {
     static const char *const first[] = {"LOCK y", "LOCK y", "LOCK y SHARED"}, *const then[] = {"UNLOCK y",
                                                                                                "DOWNGRADE y",
@@ -598,6 +599,7 @@ static bool lose_a_reporter(unsigned deed, bool late, size_t ant, size_t bee)
     bool all;
 
     begin();
+    dice += chance;
     keep(0, "SESSION KEEP 10000");
     say(0, "LOCK x");
     settle();
@@ -642,11 +644,10 @@ static void a_report_does_not_count_if_its_view_ends_before_the_barrier(void **s
     enum { STEP = 24 }; /* a third of a report */
 
     (void)state;
-    for (unsigned deed = 0; deed < 3; deed++)
-        for (unsigned late = 0; late < 2; late++)
-            for (size_t ant = 0; lose_a_reporter(deed, late, ant, 0); ant += STEP)
-                for (size_t bee = STEP; lose_a_reporter(deed, late, ant, bee); bee += STEP)
-                    ;
+    for (unsigned k = 0; k < 3 * 2 * 3; k++) /* three ids: ant chooses different owners */
+        for (size_t ant = 0; lose_a_reporter(k / 6, k % 3, k / 3 % 2, ant, 0); ant += STEP)
+            for (size_t bee = STEP; lose_a_reporter(k / 6, k % 3, k / 3 % 2, ant, bee); bee += STEP)
+                ;
 }
 
 /* A client that ends its session while a command waits awaits two answers. */

@@ -52,9 +52,9 @@ bool owner_forgets_follower(bool own, bool recorded, bool outdated)
     return own || (recorded && !outdated);
 }
 
-bool owner_amends(bool reported, uint64_t named, bool ownerless)
+bool owner_amends(bool reported, uint64_t named, bool ownerless, uint64_t passed)
 {
-    return reported || !named || ownerless;
+    return reported || !named || ownerless || passed;
 }
 
 bool owner_changes(bool ownerless, bool moves, bool own, bool leaves)

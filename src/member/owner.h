@@ -55,8 +55,10 @@ bool owner_forgets_follower(bool own, bool recorded, bool outdated);
 
 /* Rules 9 and 11: does a report change what this member's record of the same lock and fence says? `reported`: the record is known by reports
  * only. `named`: the view that the report names, 0 if its owner does not take part. `ownerless`: the owner of the record does not take part.
- * Otherwise the owner, which takes part, has told of the record later than what is reported. */
-bool owner_amends(bool reported, uint64_t named, bool ownerless);
+ * `passed`: the last barrier that this member has passed since it takes part, or 0. If it has passed one, it took part in the named view, too, and
+ * did not pass its barrier: that view has not opened, and the owner has told nothing since it was chosen. Otherwise this member has come later, and
+ * has the record from the owner, which has told of it later than what is reported. */
+bool owner_amends(bool reported, uint64_t named, bool ownerless, uint64_t passed);
 
 /* Rule 4, at the barrier: does the session get another owner? `moves`: its owner takes part, and it is to move to a member that
  * takes part. `own` and `leaves`: see struct owner_known. */

@@ -403,8 +403,8 @@ static void leases_set_clocks(struct model_task *t)
 static const char *leases_set(struct model_task *t)
 {
     model_set_bounds(t);
-    if (t->views || t->held || t->change || t->lost)
-        return "this model has no options --views, --begin-held, --lose-first and --change";
+    if (t->views || t->held || t->change || t->lose)
+        return "this model has no options --views, --begin-held, --lose and --change";
     t->members = t->members ? t->members : LEASES_MEMBERS;
     t->founders = t->founders ? t->founders : t->members;
     t->lease = t->lease ? t->lease : t->clocks ? 19 : t->mistake < 0 ? 1 : 2;

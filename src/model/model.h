@@ -21,11 +21,18 @@ enum { MODEL_STATE_MAX = 512 /* bytes */, MODEL_MEMBERS_MAX = 5 };
 struct model_mistake {
     const char *name, *what;
     /* The bounds of a small system that shows it; 0: those of the task. */
-    uint8_t members, founders, lease, views, change;
-    bool roster, calm, prompt, held, lost;
+    uint8_t members, founders, lease, views, change, lose;
+    bool roster, calm, prompt, held;
 };
 
 /* Sessions: what may become of the lock, once. */
+/* What the views of a search for kept sessions are, if not all of them. */
+enum model_loss {
+    MODEL_ANY,
+    MODEL_LOSE_FIRST, /* all views but the first lack the first member, and have the others */
+    MODEL_LOSE_LAST, /* the second view has the same members, the third a new process of the first one, and the fourth lacks the last one */
+};
+
 enum model_change {
     MODEL_SAME,
     MODEL_FOLLOW,   /* it is passed on to another session, in one exchange */
@@ -45,7 +52,7 @@ struct model_task {
     bool held;         /* the lock is held, and all members know that, when the search begins */
     uint32_t views;    /* how often the view may change, where that is bounded */
     uint32_t change;   /* enum model_change */
-    bool lost;         /* sessions: all views but the first lack the first member, and have the others */
+    uint32_t lose;     /* enum model_loss */
     bool roster;       /* an operator adds and removes members */
     bool calm;         /* no process crashes, and only the observed member may be cut off */
     bool prompt;       /* all members install a view when it is agreed */

@@ -45,6 +45,18 @@ static bool sessions_is_remembered(const struct model_task *t, const struct sess
     return false;
 }
 
+/* --lose: may member `i` be out of the next view (0), stay (1) or be a new process (2)? */
+static bool sessions_may_be(const struct model_task *t, const struct sessions *s, uint32_t i, uint32_t does)
+{
+    uint32_t stays = s->view[s->views].since[i] != 0;
+
+    if (t->lose == MODEL_LOSE_FIRST)
+        return does == (i ? stays : 0);
+    if (t->lose == MODEL_LOSE_LAST)
+        return does == (s->views == 2 && i == 0 ? 2 : s->views == 3 && i == t->members - 1 ? 0 : stays);
+    return true;
+}
+
 /* The next view. `how` has two bits for each member: it is out (0), stays (1) or is a new process (2). */
 static void sessions_agree(struct sessions_step *step, uint32_t how)
 {
@@ -63,7 +75,7 @@ static void sessions_agree(struct sessions_step *step, uint32_t how)
         next.since[i] = (uint8_t)(does == 1 ? before->since[i] : does == 2 ? s->views + 1 : 0);
         any |= does != 0;
         changes += next.since[i] != before->since[i];
-        if (t->lost && next.since[i] != (i ? before->since[i] : 0))
+        if (!sessions_may_be(t, s, i, does))
             return;
         if (does == 1 || !before->since[i])
             continue;
@@ -300,7 +312,7 @@ static const char *sessions_all_know(const struct model_task *t, const struct se
         if (!m->session[sessions_of(t, k)].known || sessions_since(s, j, j) != sessions_since(s, i, j) ||
             (t->change && !m->lock[k].record && m->lock[k].claim == SESSIONS_NONE))
             return sessions_early;
-        if (k && m->lock[0].record)
+        if (k && m->lock[0].record && !m->lock[0].hearsay)
             return sessions_behind;
     }
     return NULL;
@@ -495,13 +507,6 @@ static const struct model_mistake sessions_mistakes[] = {
                             .held = true,
                             .calm = true,
                             .change = MODEL_FOLLOW},
-    [SESSIONS_OWNERLESS_ONLY] = {.name = "ownerless-only",
-                                 .what = "it is forgotten only if its session has no owner",
-                                 .members = 3,
-                                 .views = 3,
-                                 .held = true,
-                                 .lost = true,
-                                 .change = MODEL_UPGRADE},
     [SESSIONS_UPGRADE_EARLY] = {.name = "upgrade-early",
                                 .what = "a client is told of its upgrade before the record of before is withdrawn",
                                 .members = 2,
@@ -521,13 +526,20 @@ static const struct model_mistake sessions_mistakes[] = {
                            .held = true,
                            .calm = true,
                            .change = MODEL_DOWNGRADE},
+    [SESSIONS_HEARSAY] = {.name = "hearsay",
+                          .what = "a report without an owner counts though its view ends before the barrier",
+                          .members = 3,
+                          .views = 3,
+                          .held = true,
+                          .lose = MODEL_LOSE_LAST,
+                          .change = MODEL_DOWNGRADE},
     [SESSIONS_MISTAKES] = {0},
 };
 
 static const char *sessions_set(struct model_task *t)
 {
     if (t->lease || t->roster || t->observed || t->prompt || t->clocks)
-        return "this model has the options --members, --founders, --views, --begin-held, --calm, --lose-first, "
+        return "this model has the options --members, --founders, --views, --begin-held, --calm, --lose, "
                "--change and --mistake only";
     model_set_bounds(t);
     t->members = t->members ? t->members : t->mistake < 0 ? SESSIONS_MEMBERS : 2;
@@ -557,9 +569,10 @@ static void sessions_print_bounds(const struct model_task *t, FILE *to)
     fprintf(to, ", one session that %s%s, the view changes %u time%s at most%s",
             t->held ? "holds one lock" : "is granted one lock once", changes[t->change], t->views,
             t->views == 1 ? "" : "s",
-            t->lost   ? ", which excludes the first member"
-            : t->calm ? ", by one member each"
-                      : "");
+            t->lose == MODEL_LOSE_FIRST  ? ", which excludes the first member"
+            : t->lose == MODEL_LOSE_LAST ? ": the same members, a new process of the first, and without the last"
+            : t->calm                    ? ", by one member each"
+                                         : "");
 }
 
 const struct model model_sessions = {

@@ -84,6 +84,8 @@ struct sessions_record {
     uint8_t kept;      /* own: the number of the letter about the claim */
     uint8_t withdrawn; /* the number of the withdrawal that is not known everywhere; 0: none */
     bool shared;       /* the mode of the record, as other members have it, or will have it */
+    bool hearsay;      /* the record is known only by reports of this view, whose barrier was not passed */
+    bool told;         /* the record is shared, and such reports have changed that */
     bool alone;        /* own, or withdrawn: the claim excludes all others */
 };
 
@@ -133,10 +135,10 @@ enum sessions_mistake {
     SESSIONS_REMEMBER,
     SESSIONS_NO_WITHDRAWAL,
     SESSIONS_KEEP_BOTH,
-    SESSIONS_OWNERLESS_ONLY,
     SESSIONS_UPGRADE_EARLY,
     SESSIONS_SHARE_EARLY,
     SESSIONS_OWN_MODE,
+    SESSIONS_HEARSAY,
     SESSIONS_MISTAKES
 };
 
@@ -244,6 +246,7 @@ const char *sessions_pass(const struct model_task *t, struct sessions *s, uint32
 /* Must something be chosen by a session's id at this barrier? */
 bool sessions_must_choose(const struct model_task *t, const struct sessions *s, uint32_t i);
 bool sessions_is_unsure(const struct sessions_member *m, uint32_t q);
+void sessions_forget_record(struct sessions_record *x);
 /* The member forgets session `q`. */
 void sessions_forget(const struct model_task *t, struct sessions_member *m, uint32_t q);
 

@@ -115,6 +115,7 @@ static void sessions_hear_grant(const struct model_task *t, struct sessions *s, 
         e->owner = (uint8_t)(i + 1);
         e->since = sessions_since(s, j, i);
     }
+    sessions_forget_record(&m->lock[letter->which]);
     m->lock[letter->which].record = 1;
     m->lock[letter->which].shared = letter->shared;
 }
@@ -125,8 +126,7 @@ static void sessions_hear_free(const struct model_task *t, struct sessions_membe
 
     if (!m->session[q].known || m->session[q].own)
         return;
-    m->lock[k].record = 0;
-    m->lock[k].shared = false;
+    sessions_forget_record(&m->lock[k]);
     if (!sessions_has_record(t, m, q))
         sessions_forget(t, m, q);
 }
@@ -163,10 +163,13 @@ static void sessions_add_reported(const struct model_task *t, struct sessions_me
     struct sessions_record *x = &m->lock[letter->which];
     const struct sessions_kept *e = &m->session[sessions_of(t, letter->which)];
 
-    if (!x->record)
+    if (!x->record) {
         x->shared = letter->shared;
-    else if (owner_amends(x->record > 1, named, e->ownerless) && !sessions_makes(t, SESSIONS_OWN_MODE))
+        x->hearsay = true;
+    } else if (owner_amends(x->record > 1, named, e->ownerless, m->passed) && !sessions_makes(t, SESSIONS_OWN_MODE)) {
+        x->told |= x->shared && !letter->shared && !x->hearsay;
         x->shared &= letter->shared;
+    }
     if (x->record != 1)
         x->record = (uint8_t)(1 + named);
 }

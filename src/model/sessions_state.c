@@ -122,6 +122,16 @@ static void sessions_pass_session(struct sessions_bytes *b, struct sessions_kept
     sessions_pair(b, &e->moves_to, &e->wanted_by);
 }
 
+static void sessions_pass_record(struct sessions_bytes *b, struct sessions_record *x)
+{
+    uint8_t record = (uint8_t)(x->record | x->hearsay << 3);
+
+    assert(x->record < 8);
+    sessions_pair(b, &record, &x->claim);
+    x->record = record & 7;
+    x->hearsay = record >> 3;
+}
+
 static void sessions_pass_member(const struct model_task *t, struct sessions_bytes *b, struct sessions_member *m,
                                  uint32_t self, uint32_t n)
 {
@@ -138,10 +148,10 @@ static void sessions_pass_member(const struct model_task *t, struct sessions_byt
     for (uint32_t k = 0; k < sessions_records(t); k++) {
         struct sessions_record *x = &m->lock[k];
 
-        sessions_pair(b, &x->record, &x->claim);
+        sessions_pass_record(b, x);
         sessions_pair(b, &x->kept, &x->withdrawn);
         if (sessions_shares(t))
-            sessions_truths(b, &x->shared, &x->alone, &no, &no);
+            sessions_truths(b, &x->shared, &x->alone, &x->told, &no);
         else if (b->reads)
             x->alone = x->claim || x->withdrawn;
     }

@@ -9,6 +9,12 @@ static const char *const sessions_two_claims = "two members have told a claim of
                          *const sessions_other_records =
                              "the next owner of a session has other records of it than another member";
 
+void sessions_forget_record(struct sessions_record *x)
+{
+    x->record = 0;
+    x->shared = x->hearsay = x->told = false;
+}
+
 void sessions_forget(const struct model_task *t, struct sessions_member *m, uint32_t q)
 {
     m->session[q] = (struct sessions_kept){0};
@@ -92,14 +98,21 @@ static void sessions_report(const struct model_task *t, struct sessions *s, uint
                                                       .shared = s->member[i].lock[k].shared});
 }
 
-/* Records that are known by reports of a view whose barrier was not passed are dropped. */
+/* What is known by reports of a view whose barrier was not passed is dropped (rule 4). */
 static void sessions_forget_unfinished(const struct model_task *t, struct sessions_member *m, uint32_t q)
 {
-    for (uint32_t k = 0; k < sessions_records(t); k++)
-        if (sessions_of(t, k) == q && m->lock[k].record > 1) {
-            m->lock[k].record = 0;
-            m->lock[k].shared = false;
-        }
+    for (uint32_t k = 0; k < sessions_records(t); k++) {
+        struct sessions_record *x = &m->lock[k];
+
+        if (sessions_of(t, k) != q)
+            continue;
+        if (sessions_makes(t, SESSIONS_HEARSAY) && x->record == 1)
+            x->hearsay = x->told = false;
+        if (x->hearsay)
+            sessions_forget_record(x);
+        x->shared |= x->told;
+        x->told = false;
+    }
 }
 
 /* As keep_recall_owner. */
@@ -228,8 +241,11 @@ static void sessions_forget_outdated(const struct model_task *t, uint32_t i, str
 
         if (sessions_of(t, k) != q || !x->record)
             continue;
-        x->record = !sessions_is_outdated(t, i, m, k);
-        x->shared &= x->record;
+        if (sessions_is_outdated(t, i, m, k))
+            sessions_forget_record(x);
+        else
+            x->record = 1;
+        x->hearsay = x->told = false;
     }
 }
 
@@ -239,12 +255,11 @@ static void sessions_forget_followers(const struct model_task *t, uint32_t i, st
     bool recorded = m->lock[0].record;
 
     if (sessions_records(t) < 2 || sessions_of(t, 1) != q || !m->lock[1].record ||
-        sessions_makes(t, SESSIONS_KEEP_BOTH) ||
-        (sessions_makes(t, SESSIONS_OWNERLESS_ONLY) && !m->session[q].ownerless))
+        sessions_makes(t, SESSIONS_KEEP_BOTH))
         return;
     if (owner_forgets_follower(m->lock[0].claim != SESSIONS_NONE, recorded,
                                recorded && sessions_is_outdated(t, i, m, 0)))
-        m->lock[1].record = 0;
+        sessions_forget_record(&m->lock[1]);
 }
 
 /* Records that do not count at the barrier are forgotten. Returns false if nothing is left of the session. */

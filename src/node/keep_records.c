@@ -277,7 +277,7 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
 
     if (own) {
-        if (owner_amends(own->reported, x->reported, e->orphaned))
+        if (owner_amends(own->reported, x->reported, e->orphaned, k->passed))
             keep_change_record(own, x, value, len, reported);
         return;
     }
