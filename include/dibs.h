@@ -48,8 +48,14 @@
  *
  * Threads and processes. A connection is used by one thread at a time; different connections are independent. The
  * library starts no threads, handles no signals, and has no state outside its connections. Its descriptors are closed
- * by exec. After a fork, one of the two processes must not use the connection; the session lasts until both have closed
- * it or ended.
+ * by exec.
+ *
+ * A connection belongs to the process that opened it, as do its locks. In any other process, after fork, functions
+ * return DIBS_MISUSE and send nothing, dibs_fence returns 0, dibs_timeout_ms -1, and dibs_close frees the memory and
+ * closes the descriptor of that process only. A child that needs locks opens a connection of its own; a program that
+ * becomes a daemon (daemon) connects afterwards. If the process that opened the connection calls dibs_close, the
+ * session ends at once. If it ends without that call, the session lasts until each child that has inherited the
+ * descriptor has called dibs_close or exec, or has ended.
  *
  * The name of a lock is UTF-8, 1 to 255 bytes, without control characters and without marks that change the direction
  * of text. Structs that a program passes to the library must be initialized to zero: later versions may add fields, and

@@ -81,6 +81,16 @@ ${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/
 tell $? "a lock is tried, confirmed, renewed; a place without a daemon is passed over"
 rm -f "$dir/out"
 
+# shellcheck disable=SC2046,SC2086 # words
+${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/forks" tests/library_fork.c \
+    $(pkg-config --cflags --libs dibs) && "$dir/forks" "$dir/solo" >"$dir/out"
+tell $? "a connection belongs to the process that opened it: a child cannot use it, and does no harm"
+rm -f "$dir/out"
+"$DIBS" keygen "$dir/key" >/dev/null && take_ports && serve keyed --key "$dir/key" --clients "127.0.0.1:$base" &&
+    DIBS_KEY=$dir/key "$dir/forks" "127.0.0.1:$base" >"$dir/out"
+tell $? "the same over TLS"
+rm -f "$dir/out"
+
 begin_loop() { # NAME: an example with its input in our hands
     mkfifo "$dir/$1.in"
     "$dir/loop" "$1" <"$dir/$1.in" >"$dir/$1.out" &

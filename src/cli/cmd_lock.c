@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,7 +34,7 @@ void lock_suspend(void)
 
 int lock_all(struct lock_run *run)
 {
-    int status, connection;
+    int status;
 
     signal(SIGTTOU, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -44,10 +43,7 @@ int lock_all(struct lock_run *run)
         SIG_DFL); /* else, if the caller ignores it, the system tells nothing of a child: neither its end nor its status */
     if (lock_wait(run, &status))
         status = lock_job(run);
-    connection = dup(dibs_fd(run->daemon));
     dibs_close(run->daemon);
-    if (connection >= 0)
-        shutdown(connection, SHUT_RDWR); /* what the command was allowed to leave running has it, too */
     return status;
 }
 

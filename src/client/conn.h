@@ -6,10 +6,13 @@
 #include "belief.h"
 #include "secure.h"
 
+#include <sys/types.h>
+
 enum { DIBS_UNDER_MAX = 8192 }; /* bytes of $DIBS_LOCKS that are passed on */
 
 struct dibs {
     int fd;                /* -1: gone, or there is no connection just now */
+    pid_t process;         /* the one that opened it: no other uses it */
     struct secure *secure; /* TLS, or null */
     struct belief belief;
     struct spin spin[AWAIT_KINDS]; /* while that is awaited */

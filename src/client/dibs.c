@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 const char *dibs_text(int code)
@@ -50,6 +51,23 @@ const char *dibs_message(const struct dibs *d)
 }
 
 /* ------------------------------------------------------------------------------------------------------- connections */
+
+/* A process that was forked has the handle, too, and shares the socket. Whatever it sent would be taken for words of the process that
+ * opened the connection, and whatever it read would be missing there. With TLS the two would also use the same keys and numbers. */
+static bool dibs_is_of_another_process(const struct dibs *d)
+{
+    return d->process != getpid();
+}
+
+/* DIBS_OK, or the refusal of a call in another process. */
+static int dibs_check_process(struct dibs *d)
+{
+    return dibs_is_of_another_process(d) ? belief_fail(&d->belief, DIBS_MISUSE,
+                                                       "process %d opened this connection, and process %d cannot use "
+                                                       "it; open another one after fork",
+                                                       (int)d->process, (int)getpid())
+                                         : DIBS_OK;
+}
 
 static void dibs_default_name(char *name, size_t size)
 {
@@ -163,6 +181,7 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     if (!d)
         return DIBS_NO_MEMORY;
     d->fd = -1;
+    d->process = getpid();
     if (!dibs_remember(d, where, options)) {
         d->belief.gone = true;
         return belief_fail(&d->belief, DIBS_NO_MEMORY, "out of memory");
@@ -185,9 +204,14 @@ void dibs_close(struct dibs *d)
 {
     if (!d)
         return;
-    belief_say_goodbye(&d->belief);
-    conn_flush(d);
-    secure_free(d->secure, d->fd);
+    if (dibs_is_of_another_process(d)) {
+        secure_free(d->secure, -1);
+    } else {
+        belief_say_goodbye(&d->belief);
+        conn_flush(d);
+        secure_free(d->secure, d->fd);
+        shutdown(d->fd, SHUT_RDWR); /* other processes may have the descriptor as well */
+    }
     if (d->fd >= 0)
         close(d->fd);
     belief_free(&d->belief);
@@ -222,18 +246,24 @@ short dibs_events(const struct dibs *d)
 
 int dibs_timeout_ms(const struct dibs *d)
 {
-    return conn_timeout_ms(d);
+    return dibs_is_of_another_process(d) ? -1 : conn_timeout_ms(d);
 }
 
 int dibs_process(struct dibs *d)
 {
-    return conn_process(d);
+    int code = dibs_check_process(d);
+
+    return code == DIBS_OK ? conn_process(d) : code;
 }
 
 int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply)
 {
-    int code = conn_wait(d, belief_ask(&d->belief, words, count, conn_now_ms()));
+    int code = dibs_check_process(d);
 
+    *reply = NULL;
+    if (code != DIBS_OK)
+        return code;
+    code = conn_wait(d, belief_ask(&d->belief, words, count, conn_now_ms()));
     *reply = d->belief.answer;
     d->belief.answer = NULL;
     return code;
@@ -245,10 +275,12 @@ static const struct dibs_wish dibs_no_wish;
 
 int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence)
 {
-    int code = wish && wish->reentrant && name && belief_is_stale(&d->belief, name, conn_now_ms())
-                   ? dibs_confirm(d, name)
-                   : DIBS_OK;
+    int code = dibs_check_process(d);
 
+    if (code != DIBS_OK)
+        return code;
+    if (wish && wish->reentrant && name && belief_is_stale(&d->belief, name, conn_now_ms()))
+        code = dibs_confirm(d, name);
     if (code == DIBS_OK || code == DIBS_LOST) /* one that was lost is requested anew */
         code = conn_wait(d, belief_lock(&d->belief, name, wish ? wish : &dibs_no_wish, true, conn_now_ms()));
     if (code == DIBS_OK && fence)
@@ -266,9 +298,11 @@ int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uin
 
 int dibs_lock_many(struct dibs *d, struct dibs_part *parts, size_t count, const struct dibs_wish *wish)
 {
-    int code =
-        conn_wait(d, belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, true, conn_now_ms()));
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code =
+            conn_wait(d, belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, true, conn_now_ms()));
     for (size_t k = 0; k < count && code == DIBS_OK; k++)
         parts[k].fence = held_find(&d->belief.held, parts[k].name)->fence;
     return code;
@@ -289,8 +323,10 @@ int dibs_start_lock(struct dibs *d, const char *name, const struct dibs_wish *wi
 
 int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts, size_t count, const struct dibs_wish *wish)
 {
-    int code = belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, false, conn_now_ms());
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, false, conn_now_ms());
     if (code == DIBS_OK)
         conn_process(d); /* what has become of it, dibs_lock_result will tell */
     return code;
@@ -298,8 +334,10 @@ int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts, size_t c
 
 int dibs_lock_result(struct dibs *d, uint64_t *fence)
 {
-    int code = belief_lock_result(&d->belief, conn_now_ms());
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = belief_lock_result(&d->belief, conn_now_ms());
     if (code == DIBS_OK && fence)
         *fence = d->belief.fence;
     return code;
@@ -307,8 +345,10 @@ int dibs_lock_result(struct dibs *d, uint64_t *fence)
 
 int dibs_cancel(struct dibs *d)
 {
-    int code = belief_cancel(&d->belief);
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = belief_cancel(&d->belief);
     if (code == DIBS_OK)
         conn_process(d);
     return code;
@@ -316,8 +356,10 @@ int dibs_cancel(struct dibs *d)
 
 int dibs_unlock(struct dibs *d, const char *name)
 {
-    int code = conn_wait(d, belief_unlock(&d->belief, name, conn_now_ms()));
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = conn_wait(d, belief_unlock(&d->belief, name, conn_now_ms()));
     if (code == DIBS_LOST)
         conn_process(d); /* the daemon is told */
     return code;
@@ -325,21 +367,28 @@ int dibs_unlock(struct dibs *d, const char *name)
 
 int dibs_start_unlock(struct dibs *d, const char *name)
 {
-    int code = belief_start_unlock(&d->belief, name);
+    int code = dibs_check_process(d);
 
+    if (code != DIBS_OK)
+        return code;
+    code = belief_start_unlock(&d->belief, name);
     conn_process(d);
     return code;
 }
 
 int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
 {
-    return conn_wait(d, belief_renew(&d->belief, name, ttl_ms, conn_now_ms()));
+    int code = dibs_check_process(d);
+
+    return code == DIBS_OK ? conn_wait(d, belief_renew(&d->belief, name, ttl_ms, conn_now_ms())) : code;
 }
 
 int dibs_start_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
 {
-    int code = belief_start_renew(&d->belief, name, ttl_ms);
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = belief_start_renew(&d->belief, name, ttl_ms);
     if (code == DIBS_OK)
         conn_process(d);
     return code;
@@ -347,8 +396,10 @@ int dibs_start_renew(struct dibs *d, const char *name, uint64_t ttl_ms)
 
 int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *fence)
 {
-    int code = conn_wait(d, belief_upgrade(&d->belief, name, wait_ms, conn_now_ms()));
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = conn_wait(d, belief_upgrade(&d->belief, name, wait_ms, conn_now_ms()));
     if (code == DIBS_OK && fence)
         *fence = d->belief.fence;
     return code;
@@ -356,17 +407,21 @@ int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *f
 
 int dibs_downgrade(struct dibs *d, const char *name)
 {
-    return conn_wait(d, belief_downgrade(&d->belief, name, conn_now_ms()));
+    int code = dibs_check_process(d);
+
+    return code == DIBS_OK ? conn_wait(d, belief_downgrade(&d->belief, name, conn_now_ms())) : code;
 }
 
 int dibs_confirm(struct dibs *d, const char *name)
 {
-    return conn_wait(d, belief_confirm(&d->belief, name, conn_now_ms()));
+    int code = dibs_check_process(d);
+
+    return code == DIBS_OK ? conn_wait(d, belief_confirm(&d->belief, name, conn_now_ms())) : code;
 }
 
 uint64_t dibs_fence(const struct dibs *d, const char *name)
 {
-    return belief_fence(&d->belief, name, conn_now_ms());
+    return dibs_is_of_another_process(d) ? 0 : belief_fence(&d->belief, name, conn_now_ms());
 }
 
 void dibs_on_doubt(struct dibs *d, dibs_doubt_fn *doubt, void *user)
@@ -383,8 +438,10 @@ void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user)
 
 int dibs_watch(struct dibs *d, const char *pattern, dibs_event_fn *fn, void *user)
 {
-    int code = belief_watch(&d->belief, pattern, conn_now_ms());
+    int code = dibs_check_process(d);
 
+    if (code == DIBS_OK)
+        code = belief_watch(&d->belief, pattern, conn_now_ms());
     if (code == DIBS_WAITING) {
         d->on_event = fn;
         d->event_user = user;
