@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------------- words */
@@ -415,6 +416,7 @@ static void command_under(struct client *c, struct resp_word text)
 
     if (s->waiting || s->unders)
         return;
+    free(s->under); /* of a HELLO that named none */
     s->under = mem_new(DEADLOCK_UNDER_MAX * sizeof s->under[0]);
     while (at < end && s->unders < DEADLOCK_UNDER_MAX) {
         const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end,
