@@ -117,6 +117,46 @@ tell $? "of two nested commands that wait for each other, one ends with status 1
 cat "$dir/ant.log" "$dir/cat.log" | grep -q deadlock
 tell $? "and the daemon's log has it"
 
+# The same below many locks, and below locks with long names.
+deep_circle() { # TAG INNER OUTER...: one of two
+    tag=$1 inner=$2
+    shift 2
+    timeout 60 "$DIBS" lock "$@" --socket "$dir/ant" -- sh -c ': >"$0.$1"; until [ -e "$0.deep" ] && [ -e "$0.flat" ]; do sleep 0.05; done
+        exec "$2" lock "$3" --wait 20 --socket "$4" -- true' "$dir/circle" "$tag" "$DIBS" "$inner" "$dir/ant" 2>"$dir/circle.$tag.err"
+    echo $? >"$dir/circle.$tag.status"
+}
+both_end() { # INNER OUTER...: the last of OUTER is the lock that the other one requests
+    rm -f "$dir"/circle.*
+    for last in "$@"; do :; done
+    deep_circle deep "$@" &
+    first=$!
+    deep_circle flat "$last" "$1" &
+    wait "$first"
+    wait $!
+    [ "$(sort "$dir"/circle.*.status | tr '\n' ' ')" = '0 117 ' ]
+}
+long=$(seq -f '%0255.0f' 1 32)
+# shellcheck disable=SC2086 # names
+both_end out $long
+tell $? "so it is if the command runs under 32 locks with names of 255 bytes"
+under=$(seq 1 31 | while read -r k; do echo "1794783362105714 elsewhere-$k"; done)
+# shellcheck disable=SC2046 # names
+DIBS_LOCKS=$under both_end out $(seq -f 'in-%.0f' 1 32)
+tell $? "and if it runs under 63 locks, of which the last one counts"
+
+# shellcheck disable=SC2046
+DIBS_LOCKS=$under at ant lock $(seq 1 32) -- "$DIBS" lock 33 -- echo fine
+[ $? = 0 ] && [ "$(cat "$dir/out")" = fine ]
+tell $? "a command runs under 64 locks"
+# shellcheck disable=SC2046
+DIBS_LOCKS=$under at ant lock $(seq 1 32) -- "$DIBS" lock 33 34 -- echo fine
+[ $? = 114 ] && grep -q '^dibs: this runs under 63 locks, and 2 more would be too many; nest fewer: ' "$dir/err"
+tell $? "a nested dibs lock beyond that is refused, and says why"
+# shellcheck disable=SC2046,SC2086
+at ant lock $long -- "$DIBS" lock $(seq -f '%0254.0fb' 1 32) -- echo fine
+[ $? = 114 ] && grep -q '^dibs: this runs under 32 locks, and 32 more would be too many; nest fewer: ' "$dir/err"
+tell $? "so it is if the names are too long together"
+
 rejects 'lock "a" is named twice' lock a b a -- true
 rejects 'only one of --shared, --group and --slots is possible for "a"' lock a --shared --slots 2 b -- true
 rejects 'no command is given (usage: dibs lock NAME... [OPTION...] -- COMMAND...)' lock a b --

@@ -72,6 +72,8 @@ int lock_all(struct lock_run *run);
 void lock_name(struct lock_run *run, const char *const *names, size_t count, const struct lock_modes *modes);
 /* Their names in quotes, for people. The text is valid until the next call. */
 const char *lock_label(const struct lock_run *run);
+/* Would the command run under more locks than a daemon can be told? Then the daemon would not find every deadlock. Tells the user so. */
+bool lock_nests_too_deep(const struct lock_run *run);
 /* The fence with which an outer `dibs lock` holds this lock, according to the environment; 0: there is none. */
 uint64_t lock_outer_fence(const char *lock);
 /* What the command finds in its environment. */

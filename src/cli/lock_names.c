@@ -113,6 +113,30 @@ uint64_t lock_outer_fence(const char *lock)
     return last;
 }
 
+/* As many locks as a daemon knows of (DEADLOCK_UNDER_MAX), in as many bytes of DIBS_LOCKS as libdibs passes on. */
+enum { NAMES_DEEP_MAX = 64, NAMES_DEEP_BYTES_MAX = 15872, FENCE_BYTES_MAX = 20 };
+
+bool lock_nests_too_deep(const struct lock_run *run)
+{
+    const char *outer = getenv("DIBS_LOCKS"), *at = outer, *name;
+    size_t bytes = outer ? strlen(outer) : 0, count = 0, len;
+    uint64_t fence;
+
+    if (!bytes)
+        return false; /* the locks of one command line are never too many */
+    while ((at = names_outer(at, &fence, &name, &len)))
+        count++;
+    for (size_t k = 0; k < run->count; k++)
+        bytes += strlen(run->part[k].name) + FENCE_BYTES_MAX + 2;
+    if (count + run->count <= NAMES_DEEP_MAX && bytes <= NAMES_DEEP_BYTES_MAX)
+        return false;
+    fprintf(stderr,
+            "dibs: this runs under %zu locks, and %zu more would be too many; nest fewer: daemons find deadlocks of a "
+            "command under at most %d locks, in at most %d bytes of DIBS_LOCKS\n",
+            count, run->count, NAMES_DEEP_MAX, NAMES_DEEP_BYTES_MAX);
+    return true;
+}
+
 /* ---------------------------------------------------------------------------------------------------- the environment */
 
 enum { VARIABLE_MAX = 300 };

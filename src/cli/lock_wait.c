@@ -316,6 +316,10 @@ bool lock_wait(struct lock_run *run, int *status)
     uint64_t pause_ms = WAIT_PAUSE_MS, left_ms;
     int code, number = 0;
 
+    if (lock_nests_too_deep(run)) {
+        *status = LOCK_REFUSED;
+        return false;
+    }
     wait_begin(&w);
     for (;; pause_ms = pause_ms < WAIT_PAUSE_MS_MAX / 2 ? 2 * pause_ms : WAIT_PAUSE_MS_MAX) {
         code = wait_once(&w, &number);

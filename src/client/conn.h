@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-enum { DIBS_UNDER_MAX = 8192 }; /* bytes of $DIBS_LOCKS that are passed on */
+enum { CONN_UNDER_MAX = 15872 }; /* bytes of $DIBS_LOCKS that are passed on: a request has at most 16,384 */
 
 struct dibs {
     int fd;                /* -1: gone, or there is no connection just now */

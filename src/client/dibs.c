@@ -115,6 +115,20 @@ static const char *dibs_mistake(const struct dibs *d)
     return NULL;
 }
 
+/* Whole lines of $DIBS_LOCKS, the first ones if there are too many bytes: dibs lock makes no text that is so long. Returns null if there
+ * is no memory. */
+static char *dibs_under(const char *all)
+{
+    size_t len = strlen(all);
+
+    while (len > CONN_UNDER_MAX) {
+        const char *line = memrchr(all, '\n', len);
+
+        len = line ? (size_t)(line - all) : 0;
+    }
+    return strndup(all, len);
+}
+
 /* Copies all that is needed to make the connection, now and perhaps again. Returns false if there is no memory. */
 static bool dibs_remember(struct dibs *d, const char *where, const struct dibs_options *options)
 {
@@ -127,8 +141,8 @@ static bool dibs_remember(struct dibs *d, const char *where, const struct dibs_o
     d->place = calloc(d->places + 1, sizeof *d->place);
     d->name = strdup(options && options->name ? options->name : name);
     fine = dibs_choose_files(&d->files, options) && d->place && d->name;
-    if (under && *under && strlen(under) <= DIBS_UNDER_MAX) /* a text that is longer is none of dibs lock */
-        fine = (d->under = strdup(under)) && fine;
+    if (under && *under)
+        fine = (d->under = dibs_under(under)) && fine;
     for (unsigned k = 0; fine && k < d->places; k++)
         fine = (d->place[k] = place_of(where, k));
     return fine;

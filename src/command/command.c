@@ -413,12 +413,15 @@ static void command_under(struct client *c, struct resp_word text)
 {
     struct session *s = c->session;
     const char *at = text.at, *end = text.at + text.len;
+    unsigned lines = 1;
 
     if (s->waiting || s->unders)
         return;
+    for (const char *k = at; k < end && lines < DEADLOCK_UNDER_MAX; k++)
+        lines += *k == '\n';
     free(s->under); /* of a HELLO that named none */
-    s->under = mem_new(DEADLOCK_UNDER_MAX * sizeof s->under[0]);
-    while (at < end && s->unders < DEADLOCK_UNDER_MAX) {
+    s->under = mem_new(lines * sizeof s->under[0]);
+    while (at < end && s->unders < lines) {
         const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end,
                    *space = memchr(at, ' ', (size_t)(stop - at));
         struct resp_word name = {space ? space + 1 : stop, space ? (size_t)(stop - space - 1) : 0};

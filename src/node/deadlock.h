@@ -50,7 +50,7 @@ enum {
     DEADLOCK_NOTES = 1 << 16, /* bytes of notes to a member: if there are as many, a probe is dropped */
     DEADLOCK_AGAIN = 5,       /* a probe is repeated after this many times the first delay */
     DEADLOCK_WHO_MAX = 95,
-    DEADLOCK_UNDER_MAX = 32 /* locks under which a session runs */
+    DEADLOCK_UNDER_MAX = 64 /* locks under which a session runs; dibs lock runs no command under more of them */
 };
 
 /* A lock under which a session runs. */
