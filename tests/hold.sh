@@ -46,6 +46,12 @@ tell $? "a foreign token does not release it"
 at bee hold deploy --ttl 5m --token "$DIBS_TOKEN" && grep -q "DIBS_FENCE=$fence" "$dir/out"
 tell $? "the same token gets the same fence again"
 
+at bee lock nested -- timeout 20 "$DIBS" hold nested --ttl 5m --socket "$dir/cat"
+[ $? = 114 ] && grep -q '^dibs: this runs under the lock "nested" .*would wait for itself' "$dir/err"
+tell $? "dibs hold of a lock under which it runs is refused at once"
+at bee lock nested -- "$DIBS" hold beside --ttl 10ms --socket "$dir/cat"
+tell $? "that of another lock is not"
+
 kill -KILL "$(cat "$dir/ant.pid")"
 wait "$(cat "$dir/ant.pid")" 2>/dev/null
 until_true at bee renew deploy --ttl 5m

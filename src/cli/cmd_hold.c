@@ -129,6 +129,8 @@ int cmd_hold(int argc, char **argv)
     if (h.token[strspn(h.token, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._:@-")])
         cli_die("--token takes letters, digits and . _ : @ -, as the shell reads it again");
     d = ask_connect(&h.place, NULL, LOCK_NO_DAEMON);
+    if (lock_waits_for_itself(d, &(struct dibs_part){.name = h.name}, 1))
+        exit(LOCK_REFUSED);
     fence = hold_wait(d, &h);
     dibs_close(d);
     if (!fence) {

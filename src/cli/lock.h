@@ -82,6 +82,8 @@ void lock_set_environment(const struct lock_run *run);
 /* ---- lock_wait.c: connects and waits until the lock is held. Returns false, with an exit status and a line on stderr,
  * if that fails. */
 bool lock_wait(struct lock_run *run, int *status);
+/* Does this command run under one of these locks, which it may not share with itself? It would wait for itself. Tells the user so. */
+bool lock_waits_for_itself(struct dibs *d, const struct dibs_part *parts, size_t count);
 
 /* ---- lock_job.c: runs the command while the lock is held. When this returns, nothing that the command has started
  * runs, but with --background leave. Returns the exit status. */

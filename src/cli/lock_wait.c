@@ -226,14 +226,13 @@ static bool wait_is_outer(struct dibs *d, const struct dibs_part *wanted, uint64
     return held;
 }
 
-/* A command that requests a lock under which it runs, and may not share it with itself, would wait for itself. */
-static bool wait_for_itself(const struct lock_run *run)
+bool lock_waits_for_itself(struct dibs *d, const struct dibs_part *parts, size_t count)
 {
-    for (size_t k = 0; k < run->count; k++) {
-        const char *name = run->part[k].name;
+    for (size_t k = 0; k < count; k++) {
+        const char *name = parts[k].name;
         uint64_t outer = lock_outer_fence(name);
 
-        if (!outer || !wait_is_outer(run->daemon, &run->part[k], outer))
+        if (!outer || !wait_is_outer(d, &parts[k], outer))
             continue;
         fprintf(
             stderr,
@@ -253,7 +252,7 @@ static int wait_once(struct wait *w, int *number)
 
     if (code != DIBS_OK)
         return code;
-    if (wait_for_itself(run))
+    if (lock_waits_for_itself(run->daemon, run->part, run->count))
         exit(LOCK_REFUSED);
     sigprocmask(SIG_BLOCK, &run->watched, NULL);
     code = wait_for_answer(w, number);
