@@ -87,6 +87,25 @@ static void one_wish_at_a_time_is_under_way(void **state)
     node_free(&node);
 }
 
+static void two_members_have_different_addresses(void **state)
+{
+    struct node_wish wish = {.add = true, .name = "dog", .address = "10.0.0.3:7400"};
+    struct node node;
+    struct view view;
+
+    (void)state;
+    start(&node);
+    assert_string_equal(node_change_roster(&node, &wish),
+                        "cat is at 10.0.0.3:7400 already; choose another address, or remove cat first");
+    assert_int_equal(node.wish.until_ms, 0);
+    view = node.view;
+    view.number++;
+    view.member[2].standing = VIEW_REMOVED;
+    node_install(&node, &view);
+    assert_null(node_change_roster(&node, &wish)); /* it waits until the list has cat no more */
+    node_free(&node);
+}
+
 static void a_member_that_was_removed_changes_nothing(void **state)
 {
     struct node node;
@@ -273,6 +292,7 @@ int main(void)
         cmocka_unit_test(no_two_members_have_one_name),
         cmocka_unit_test(a_removal_leaves_a_majority),
         cmocka_unit_test(one_wish_at_a_time_is_under_way),
+        cmocka_unit_test(two_members_have_different_addresses),
         cmocka_unit_test(a_member_that_was_removed_changes_nothing),
         cmocka_unit_test(an_addition_is_taken_back_at_once),
         cmocka_unit_test(an_addition_runs_out),

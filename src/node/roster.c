@@ -50,6 +50,28 @@ bool roster_suits(const struct node_wish *wish, const struct view *v)
     return wish->add ? k == VIEW_MEMBERS_MAX && v->last_id == wish->id : there && v->member[k].id == wish->id;
 }
 
+/* Returns why no view will ever have this addition, or null. The place and the address of a member that is being removed become free. */
+static const char *roster_refuse_addition(struct node *node, const struct node_wish *wish)
+{
+    const struct view *v = &node->view;
+    uint32_t members = 0;
+
+    for (uint32_t k = 0; k < v->count; k++) {
+        if (v->member[k].standing == VIEW_REMOVED)
+            continue;
+        members++;
+        if (strcmp(v->member[k].address, wish->address) == 0) {
+            struct dme_text text;
+
+            dme_text_init(&text, node->refusal, sizeof node->refusal);
+            dme_print(&text, "%s is at %s already; choose another address, or remove %s first", v->member[k].name,
+                      wish->address, v->member[k].name);
+            return node->refusal;
+        }
+    }
+    return members < VIEW_MEMBERS_MAX ? NULL : "there are 64 members already, and more are not possible";
+}
+
 const char *node_change_roster(struct node *node, const struct node_wish *wish)
 {
     uint32_t k = view_find_name(&node->view, wish->name, strlen(wish->name));
@@ -67,6 +89,8 @@ const char *node_change_roster(struct node *node, const struct node_wish *wish)
     if (wish->add && k != VIEW_MEMBERS_MAX)
         return "there is a member of this name already; remove it first, or choose another name";
     if (wish->add && node->conf.objects && (wrong = node->conf.objects(node->conf.user, wish->name, wish->address)))
+        return wrong;
+    if (wish->add && (wrong = roster_refuse_addition(node, wish)))
         return wrong;
     if (!wish->add && (k == VIEW_MEMBERS_MAX || node->view.member[k].standing == VIEW_REMOVED))
         return "there is no such member; dibs member list shows all";
