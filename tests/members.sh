@@ -33,6 +33,14 @@ tell $? "without a key nobody is added from another machine"
 "$DIBS" member add bee=127.0.0.1:1 --socket "$dir/ant" >"$dir/said" 2>&1
 [ $? = 1 ] && grep -q "already" "$dir/said"
 tell $? "nor a second one of the same name"
+"$DIBS" member add "dog=127.0.0.1:$base" --socket "$dir/bee" >"$dir/said" 2>&1
+[ $? = 1 ] && grep -qx "dibs: ant is at 127.0.0.1:$base already; choose another address, or remove ant first" "$dir/said"
+tell $? "nor one at the address of another, which is told at once"
+rejects '"dog" has no address; write NAME=ADDRESS:PORT' member add dog --socket "$dir/nowhere"
+rejects '"dog=" has no address; write NAME=ADDRESS:PORT' member add dog= --socket "$dir/nowhere"
+rejects '"=127.0.0.1:1" has no name; write NAME=ADDRESS:PORT' member add =127.0.0.1:1 --socket "$dir/nowhere"
+rejects '"dog=127.0.0.1:1" has an address; to remove a member, write its NAME only' member remove dog=127.0.0.1:1 --socket "$dir/nowhere"
+rejects '--force is for removals' member add dog=127.0.0.1:1 --force --socket "$dir/nowhere"
 "$DIBS" member remove dog --socket "$dir/ant" >"$dir/said" 2>&1
 [ $? = 1 ] && grep -q "no such member" "$dir/said"
 tell $? "who is not there cannot be removed"

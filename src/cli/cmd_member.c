@@ -110,17 +110,26 @@ static void member_await_removal(struct dibs *d, const char *name)
     }
 }
 
+/* Ends the program if that is no change. It is looked at before a daemon is asked for anything. */
+static void member_check(const char *what, bool add, bool force)
+{
+    const char *equals = strchr(what, '=');
+
+    if (add && (!equals || !equals[1]))
+        cli_die("\"%s\" has no address; write NAME=ADDRESS:PORT", ask_clean(what));
+    if (add && equals == what)
+        cli_die("\"%s\" has no name; write NAME=ADDRESS:PORT", ask_clean(what));
+    if (!add && equals)
+        cli_die("\"%s\" has an address; to remove a member, write its NAME only", ask_clean(what));
+    if (add && force)
+        cli_die("--force is for removals");
+}
+
 static int member_change(struct dibs *d, bool add, bool force, char *what)
 {
     char *equals = strchr(what, '=');
     const char *words[4] = {"MEMBER", add ? "ADD" : "REMOVE", what, force ? "FORCE" : equals ? equals + 1 : ""};
 
-    if (add != (equals != NULL))
-        cli_die(add ? "\"%s\" has no address; write NAME=ADDRESS:PORT"
-                    : "\"%s\" has an address; to remove a member, write its NAME only",
-                what);
-    if (add && force)
-        cli_die("--force is for removals");
     if (equals)
         *equals = '\0';
     if (add)
@@ -169,6 +178,8 @@ int cmd_member(int argc, char **argv)
         cli_die("member takes list, add or remove (usage: %s)", usage.line);
     if ((strcmp(words[0], "list") == 0) != (count == 1))
         cli_die(count == 1 ? "no member is named (usage: %s)" : "list takes no name (usage: %s)", usage.line);
+    if (count == 2)
+        member_check(words[1], strcmp(words[0], "add") == 0, force);
     d = ask_connect(&place, NULL, CLI_FAILED);
     if (count == 1) {
         struct dibs_reply *r = member_list(d);
