@@ -45,6 +45,26 @@ static int shows(struct dibs *d, const char *lock, const char *value)
     return found;
 }
 
+/* Commands that the daemon would not answer, or for which it would end the connection. */
+static int asks_badly(struct dibs *d)
+{
+    static char longest[16384 - 24 + 1], longer[sizeof longest + 1];
+    const char *many[257] = {"EXISTS"}, *null[] = {"PING", NULL}, *text[] = {"PING", longest};
+    struct dibs_reply *r = NULL;
+
+    for (size_t k = 1; k < 257; k++)
+        many[k] = "x";
+    memset(longest, 'x', sizeof longest - 1);
+    memset(longer, 'x', sizeof longer - 1);
+    HOLDS(dibs_ask(d, NULL, 0, &r) == DIBS_MISUSE && !r && dibs_ask(d, null, 2, &r) == DIBS_MISUSE && !r);
+    HOLDS(dibs_ask(d, many, 257, &r) == DIBS_MISUSE && !r);
+    HOLDS(dibs_ask(d, text, 2, &r) == DIBS_OK && r->len == sizeof longest - 1);
+    dibs_free(r);
+    text[1] = longer;
+    HOLDS(dibs_ask(d, text, 2, &r) == DIBS_MISUSE && !r);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct dibs *one = NULL, *two = NULL;
@@ -62,6 +82,13 @@ int main(int argc, char **argv)
     HOLDS(dibs_try(two, "tried", NULL, &other) == DIBS_TIMEOUT && !other);
     HOLDS(dibs_confirm(one, "tried") == DIBS_OK);
     HOLDS(dibs_fence(one, "tried") == fence && dibs_fence(two, "tried") == 0);
+
+    HOLDS(dibs_confirm(one, NULL) == DIBS_MISUSE && dibs_unlock(one, NULL) == DIBS_MISUSE && !dibs_fence(one, NULL));
+    HOLDS(dibs_renew(one, NULL, 1) == DIBS_MISUSE && dibs_start_renew(one, NULL, 1) == DIBS_MISUSE);
+    HOLDS(dibs_upgrade(one, NULL, 0, NULL) == DIBS_MISUSE && dibs_downgrade(one, NULL) == DIBS_MISUSE);
+    HOLDS(dibs_start_unlock(one, NULL) == DIBS_MISUSE && dibs_watch(one, NULL, hear, NULL) == DIBS_MISUSE);
+    HOLDS(asks_badly(one) == 0);
+    HOLDS(dibs_confirm(one, "tried") == DIBS_OK && dibs_fence(one, "tried") == fence);
 
     HOLDS(dibs_renew(one, "tried", 120000) == DIBS_OK);
     HOLDS(dibs_renew(two, "tried", 120000) != DIBS_OK);

@@ -301,11 +301,29 @@ int belief_hello(struct belief *b, const char *name, uint64_t keep_ms, uint64_t 
     return DIBS_WAITING;
 }
 
+/* A daemon ends the connection, with all its locks, if a request is too large, and does not answer an empty one. */
+static int belief_check_words(struct belief *b, const char *const *words, size_t count)
+{
+    enum { WORDS_MAX = 256, BYTES_MAX = 16384 };
+    size_t bytes = (size_t)snprintf(NULL, 0, "*%zu\r\n", count);
+
+    if (!words || count < 1 || count > WORDS_MAX)
+        return belief_fail(b, DIBS_MISUSE, "a command has 1 to %d words", WORDS_MAX);
+    for (size_t k = 0; k < count && bytes <= BYTES_MAX; k++) {
+        if (!words[k])
+            return belief_fail(b, DIBS_MISUSE, "word %zu of the command is null", k + 1);
+        bytes += strlen(words[k]) + (size_t)snprintf(NULL, 0, "$%zu\r\n\r\n", strlen(words[k]));
+    }
+    return bytes > BYTES_MAX ? belief_fail(b, DIBS_MISUSE, "a command has at most %d bytes", BYTES_MAX) : DIBS_OK;
+}
+
 int belief_ask(struct belief *b, const char *const *words, size_t count, uint64_t now_ms)
 {
     int code = belief_may_ask(b);
     uint64_t wait_ms = 0;
 
+    if (code == DIBS_OK)
+        code = belief_check_words(b, words, count);
     if (code != DIBS_OK)
         return code;
     b->waits = count > 2 && strcmp(words[0], "LOCK") == 0 && strcmp(words[count - 2], "WAIT") == 0;
@@ -409,7 +427,7 @@ static void belief_forget_losses(struct belief *b)
 /* A lock that the program knows to be held or lost, or null. */
 static struct conn_lock *belief_known(const struct belief *b, const char *name)
 {
-    return b->granted && belief_is_wanted(b, name) ? NULL : held_find(&b->held, name);
+    return !name || (b->granted && belief_is_wanted(b, name)) ? NULL : held_find(&b->held, name);
 }
 
 bool belief_is_stale(const struct belief *b, const char *name, uint64_t now_ms)
@@ -527,6 +545,7 @@ static struct conn_lock *belief_held(struct belief *b, const char *name, int *co
     struct conn_lock *lock = belief_known(b, name);
 
     *code = b->gone      ? DIBS_GONE
+            : !name      ? belief_fail(b, DIBS_MISUSE, "the name of a lock is null")
             : !lock      ? belief_fail(b, DIBS_NOT_HELD, "this connection does not hold \"%s\"", name)
             : lock->lost ? belief_fail(b, DIBS_LOST, "\"%s\" has been lost", name)
                          : DIBS_OK;
