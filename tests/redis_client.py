@@ -30,6 +30,13 @@ try:
 except redis.ResponseError as e:
     tell("does not hold" in str(e), "redis-py: UNLOCK of what is not held is an error")
 
+try:
+    a.pipeline().exists("py").execute()
+    tell(False, "redis-py: a transaction is refused, and the remedy named")
+except redis.ResponseError as e:
+    tell("no transactions" in str(e) and "transaction=False" in str(e), "redis-py: a transaction is refused, and the remedy named")
+tell(a.pipeline(transaction=False).exists("py").exists("py").execute() == [0, 0], "redis-py: a pipeline without one is not")
+
 granted = []
 waiter = threading.Thread(target=lambda: granted.append(b.execute_command("LOCK", "py", "WAIT", 30000)))
 waiter.start()

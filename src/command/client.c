@@ -115,7 +115,12 @@ static void client_object(struct client *c, const struct command *command, const
         c->closing = true;
         return;
     }
-    if (!command->name)
+    if (!command->name && (resp_is(r->word[0], "MULTI") || resp_is(r->word[0], "EXEC") ||
+                           resp_is(r->word[0], "DISCARD") || resp_is(r->word[0], "WATCH")))
+        snprintf(line, sizeof line,
+                 "there are no transactions, and every other command is executed as it comes; use a pipeline without "
+                 "MULTI (redis-py: transaction=False), or LOCK a AND b for several locks");
+    else if (!command->name)
         snprintf(line, sizeof line, "unknown command \"%.*s\"; COMMAND lists all",
                  (int)(r->word[0].len < 64 ? r->word[0].len : 64), r->word[0].at);
     else if (c->protocol == 2 && c->session->subscribed && !(command->when & COMMAND_SUBSCRIBED))
