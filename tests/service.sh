@@ -49,6 +49,11 @@ tell $? "it has nothing to replay, and says why"
 "$DIBS" serve --socket "$dir/solo" 2>"$dir/said"
 [ $? = 1 ] && grep -q "serves $dir/solo already" "$dir/said"
 tell $? "a second daemon on the same socket says so"
+mv "$dir/solo" "$dir/moved"
+timeout 20 "$DIBS" serve --socket "$dir/solo" 2>"$dir/said"
+[ $? = 1 ] && grep -q "serves $dir/solo already, though the file of its socket was removed; stop it" "$dir/said" && [ ! -e "$dir/solo" ]
+tell $? "so it does if the file of the socket is gone: two daemons would grant the same locks"
+mv "$dir/moved" "$dir/solo"
 
 # shellcheck disable=SC2016 # expanded by the inner shell
 out=$(lock solo job -- sh -c 'echo $DIBS_LOCK $DIBS_FENCE; exit 7')

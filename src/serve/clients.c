@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <netinet/in.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -346,21 +348,73 @@ static void clients_come(uv_stream_t *door, int status)
 
 /* ------------------------------------------------------------------------------------------------------- the socket */
 
-/* Removes a socket file that a killed daemon has left behind: no process accepts connections there. Returns false if
- * one does. */
-static bool clients_clear_path(const char *path)
+/* Does a process accept connections at this path? If not, *stale says whether a killed daemon has left the file of its socket behind. */
+static bool clients_are_served(const char *path, bool *stale)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), answer;
     struct stat file;
 
-    memcpy(address.sun_path, path, strlen(path)); /* it fits: serve_clients_start has checked that */
+    memcpy(address.sun_path, path, strlen(path)); /* it fits: serve_listen_unix has checked that */
     answer = fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
-    if (answer < 0 && errno == ECONNREFUSED && lstat(path, &file) == 0 && S_ISSOCK(file.st_mode))
-        unlink(path);
+    *stale = answer < 0 && errno == ECONNREFUSED && lstat(path, &file) == 0 && S_ISSOCK(file.st_mode);
     if (fd >= 0)
         close(fd);
-    return answer < 0;
+    return answer == 0;
+}
+
+/* Two daemons of one path would grant the same locks, each to its own clients. The socket alone does not exclude that: its file may have
+ * been removed, and while two daemons start, neither listens yet. So a daemon holds a lock on SOCKET.lock for as long as it runs; the
+ * descriptor stays open. One that is about to end has closed its socket already, and is waited for. Returns 0, or an error. */
+static int clients_lock_path(const char *path)
+{
+    enum { TRIES = 300, PAUSE_MS = 10 };
+    char name[sizeof((struct sockaddr_un *)0)->sun_path + 8];
+    int fd, error = 0;
+
+    snprintf(name, sizeof name, "%s.lock", path);
+    fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    for (unsigned k = 0; fd >= 0 && k < TRIES; k++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return 0;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        poll(NULL, 0, PAUSE_MS);
+    }
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+/* Takes the path for this process. Tells the user why that is impossible. */
+static bool clients_take_path(struct serve *s, const char *path)
+{
+    bool stale;
+    int error;
+
+    if (clients_are_served(path, &stale)) {
+        serve_fail(s, "another process serves %s already; stop it, or choose another path with --socket", path);
+        return false;
+    }
+    error = clients_lock_path(path);
+    if (error == EWOULDBLOCK)
+        serve_fail(s,
+                   "another process serves %s already, though the file of its socket was removed; stop it (fuser "
+                   "%s.lock tells "
+                   "its number), or choose another path with --socket",
+                   path, path);
+    else if (error && error != ENOENT) /* without its directory, uv_pipe_bind fails */
+        serve_fail(s, "cannot lock %s.lock: %s; choose another path with --socket", path, strerror(error));
+    if (error && error != ENOENT)
+        return false;
+    if (clients_are_served(path, &stale)) { /* by a program that takes no such lock */
+        serve_fail(s, "another process serves %s already; stop it, or choose another path with --socket", path);
+        return false;
+    }
+    if (stale)
+        unlink(path);
+    return true;
 }
 
 static bool clients_has_directory(const char *path)
@@ -394,10 +448,8 @@ bool serve_listen_unix(struct serve *s, uv_connection_cb come)
         serve_fail(s, "the path of the socket is too long: %s", path);
         return false;
     }
-    if (!clients_clear_path(path)) {
-        serve_fail(s, "another process serves %s already; stop it, or choose another path with --socket", path);
+    if (!clients_take_path(s, path))
         return false;
-    }
     mask = umask(0177);
     error = uv_pipe_bind(&s->clients_door, path);
     umask(mask);
