@@ -98,7 +98,7 @@ static void sessions_report(const struct model_task *t, struct sessions *s, uint
                                                       .shared = s->member[i].lock[k].shared});
 }
 
-/* What is known by reports of a view whose barrier was not passed is dropped (rule 4). */
+/* Rule 4: a member drops the reports of a view whose barrier it has not passed. */
 static void sessions_forget_unfinished(const struct model_task *t, struct sessions_member *m, uint32_t q)
 {
     for (uint32_t k = 0; k < sessions_records(t); k++) {

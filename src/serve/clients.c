@@ -405,7 +405,8 @@ static bool clients_take_path(struct serve *s, const char *path)
                    "its number), or choose another path with --socket",
                    path, path);
     else if (error && error != ENOENT) /* without its directory, uv_pipe_bind fails */
-        serve_fail(s, "cannot lock %s.lock: %s; choose another path with --socket", path, strerror(error));
+        serve_fail(s, "cannot lock %s.lock: %s; remove that file, or choose another path with --socket", path,
+                   strerror(error));
     if (error && error != ENOENT)
         return false;
     if (clients_are_served(path, &stale)) { /* by a program that takes no such lock */
