@@ -22,7 +22,7 @@ holds 35841 leases --members 5 --roster --calm --prompt
 holds 48319 leases --members 2 --prompt --clocks
 holds 71350 sessions
 holds 296017 sessions --change follow
-holds 274696 sessions --change upgrade --views 3 --lose first --begin-held
+holds 274696 sessions --change upgrade --views 3 --lost first --begin-held
 if [ -n "${MODEL_LONG-}" ]; then
     holds 1246499 leases
     holds 4151654 leases --founders 1 --roster --calm
@@ -32,7 +32,7 @@ if [ -n "${MODEL_LONG-}" ]; then
     holds 2803897 sessions --views 2 --begin-held --calm
     holds 1244217 sessions --change upgrade
     holds 550483 sessions --change downgrade
-    holds 3393477 sessions --change downgrade --views 3 --lose last --begin-held
+    holds 3393477 sessions --change downgrade --views 3 --lost last --begin-held
 fi
 rm -f "$dir/out"
 
@@ -58,7 +58,7 @@ says_seen 3 vacuous '' leases --members 2 --founders 1 --observed 1
 says_seen 3 vacuous '' sessions --members 1
 
 rejects 'unknown model "lease"; did you mean "leases"? (dibs model --help lists them)' model lease
-rejects 'model leases: this model has no options --views, --begin-held, --lose and --change' model leases --views 2
+rejects 'model leases: this model has no options --views, --begin-held, --lost and --change' model leases --views 2
 rejects 'model sessions: there are at most three members' model sessions --members 4
 rejects 'model leases: there are more founders than members' model leases --founders 4
 

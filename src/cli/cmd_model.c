@@ -70,7 +70,7 @@ static void model_print_json(const struct model_task *t, const struct model_resu
     json_key(&j, "views"), json_count(&j, t->views);
     json_key(&j, "held"), json_bool(&j, t->held);
     json_key(&j, "change"), json_text(&j, model_changes[t->change]);
-    json_key(&j, "lose"), json_text(&j, model_losses[t->lose]);
+    json_key(&j, "lost"), json_text(&j, model_losses[t->lose]);
     json_key(&j, "roster"), json_bool(&j, t->roster);
     json_key(&j, "calm"), json_bool(&j, t->calm);
     json_key(&j, "prompt"), json_bool(&j, t->prompt);
@@ -189,7 +189,7 @@ int cmd_model(int argc, char **argv)
         {"--views", CLI_COUNT, &views, "N", "sessions: how often the view may change (default 1; 2 with --mistake)", 1,
          100, NULL},
         {"--begin-held", CLI_FLAG, &held, NULL, "sessions: begin with a lock that is held", 0, 0, NULL},
-        {"--lose", CLI_CHOICE, &lose, "M",
+        {"--lost", CLI_CHOICE, &lose, "M",
          "sessions: have these further views, and no others: without the first member, which has the session (first); "
          "or "
          "the same members, then a new process of the first, then without the last (last) (default none)",

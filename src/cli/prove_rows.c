@@ -127,10 +127,10 @@ const struct prove_row prove_rows[] = {
     SESSIONS("3 members, one change of the view; the lock is downgraded", " --change downgrade", 550483, true,
              " --members 3 --views 1 --mistake share-early"),
     SESSIONS("3 members, the first of which is lost, and three changes of the view; the lock is upgraded",
-             " --change upgrade --views 3 --lose first --begin-held", 274696, false,
+             " --change upgrade --views 3 --lost first --begin-held", 274696, false,
              " --members 3 --mistake keep-both"),
     SESSIONS("3 members: a session moves, its former owner restarts, and a member that reports is lost; the lock is "
              "downgraded",
-             " --change downgrade --views 3 --lose last --begin-held", 3393477, true, " --members 3 --mistake hearsay"),
+             " --change downgrade --views 3 --lost last --begin-held", 3393477, true, " --members 3 --mistake hearsay"),
     {.subject = NULL},
 };

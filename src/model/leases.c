@@ -404,7 +404,7 @@ static const char *leases_set(struct model_task *t)
 {
     model_set_bounds(t);
     if (t->views || t->held || t->change || t->lose)
-        return "this model has no options --views, --begin-held, --lose and --change";
+        return "this model has no options --views, --begin-held, --lost and --change";
     t->members = t->members ? t->members : LEASES_MEMBERS;
     t->founders = t->founders ? t->founders : t->members;
     t->lease = t->lease ? t->lease : t->clocks ? 19 : t->mistake < 0 ? 1 : 2;

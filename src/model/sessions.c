@@ -45,7 +45,7 @@ static bool sessions_is_remembered(const struct model_task *t, const struct sess
     return false;
 }
 
-/* --lose: may member `i` be out of the next view (0), stay (1) or be a new process (2)? */
+/* --lost: may member `i` be out of the next view (0), stay (1) or be a new process (2)? */
 static bool sessions_may_be(const struct model_task *t, const struct sessions *s, uint32_t i, uint32_t does)
 {
     uint32_t stays = s->view[s->views].since[i] != 0;
@@ -539,7 +539,7 @@ static const struct model_mistake sessions_mistakes[] = {
 static const char *sessions_set(struct model_task *t)
 {
     if (t->lease || t->roster || t->observed || t->prompt || t->clocks)
-        return "this model has the options --members, --founders, --views, --begin-held, --calm, --lose, "
+        return "this model has the options --members, --founders, --views, --begin-held, --calm, --lost, "
                "--change and --mistake only";
     model_set_bounds(t);
     t->members = t->members ? t->members : t->mistake < 0 ? SESSIONS_MEMBERS : 2;
