@@ -44,6 +44,12 @@ int belief_fail(struct belief *b, int code, const char *format, ...)
     return code;
 }
 
+void belief_conclude(struct belief *b, int code)
+{
+    b->result = code;
+    memcpy(b->result_message, b->message, sizeof b->message);
+}
+
 int belief_refused(struct belief *b, const struct dibs_reply *error)
 {
     static const struct {
@@ -112,7 +118,7 @@ void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why)
     held_lose(&b->held, lock);
     if (b->granted && belief_is_wanted(b, lock->name)) {
         b->granted = false;
-        b->result = belief_fail(b, DIBS_LOST, "\"%s\" was lost at once: %s", lock->name, why);
+        belief_conclude(b, belief_fail(b, DIBS_LOST, "\"%s\" was lost at once: %s", lock->name, why));
         belief_return_others(b);
     } else {
         lock->untold = true;
@@ -511,6 +517,9 @@ static int belief_take_result(struct belief *b)
         return DIBS_WAITING;
     b->granted = false;
     belief_free_wanted(b);
+    if (b->result != DIBS_GONE && *b->result_message)
+        memcpy(b->message, b->result_message, sizeof b->message);
+    *b->result_message = '\0';
     return b->result;
 }
 
@@ -527,7 +536,7 @@ int belief_cancel(struct belief *b)
     if (b->phase == BELIEF_UP)
         belief_say_aside(b, ASIDE_UNLOCK, words, 1);
     else /* there is no request just now, and there will be none */
-        b->result = belief_fail(b, DIBS_TIMEOUT, "the request for \"%s\" was cancelled", b->wanted[0].name);
+        belief_conclude(b, belief_fail(b, DIBS_TIMEOUT, "the request for \"%s\" was cancelled", b->wanted[0].name));
     return DIBS_OK;
 }
 

@@ -87,10 +87,11 @@ struct belief_bytes {
 
 /* All zeroes: a connection that has just been made. */
 struct belief {
-    bool gone;            /* the connection has ended */
-    bool out_of_memory;   /* a request could not be stored: the connection must end */
-    char message[512];    /* see dibs_message */
-    char end_reason[300]; /* why the connection has ended */
+    bool gone;                /* the connection has ended */
+    bool out_of_memory;       /* a request could not be stored: the connection must end */
+    char message[512];        /* see dibs_message */
+    char result_message[512]; /* the one about `result`, if the program fetches that later; or empty */
+    char end_reason[300];     /* why the connection has ended */
     struct belief_bytes in, out;
     struct dibs_reply *reply; /* the one that is being understood; news may point into it */
 
@@ -206,6 +207,8 @@ uint64_t belief_due_ms(const struct belief *b);
 /* ---- Between the parts of this. */
 /* The message, and the code that is returned with it. */
 int belief_fail(struct belief *b, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The request for a lock has this result, and `message` is about it. The program may fetch both later, when `message` is about something else. */
+void belief_conclude(struct belief *b, int code);
 /* The code for an error reply of the daemon, and the message. */
 int belief_refused(struct belief *b, const struct dibs_reply *error);
 /* Does the program believe in a lock? It does not yet in one whose grant it has not fetched. */

@@ -135,10 +135,10 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
             b->result = DIBS_NO_MEMORY;
         }
     } else if (r->type == DIBS_NULL) {
-        b->result = belief_fail(b, DIBS_TIMEOUT, "\"%s\"%s not granted in time", b->wanted[0].name,
-                                b->wants > 1 ? " and others were" : " was");
+        belief_conclude(b, belief_fail(b, DIBS_TIMEOUT, "\"%s\"%s not granted in time", b->wanted[0].name,
+                                       b->wants > 1 ? " and others were" : " was"));
     } else if (r->type == DIBS_ERROR) {
-        b->result = belief_refused(b, r);
+        belief_conclude(b, belief_refused(b, r));
     } else {
         belief_end(b, belief_stranger);
     }

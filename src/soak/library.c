@@ -138,11 +138,10 @@ static void library_check_none(struct world *w, uint32_t k, int code)
                        clients_names[name]);
 }
 
-/* Is this why a client without the right is refused? If the connection ends before the program has taken the result, the library tells that instead. */
+/* Is this why a client without the right is refused? */
 static bool library_tells_of_rights(const char *message)
 {
-    return strstr(message, "has not the right") || strstr(message, ", by the limit in ") ||
-           strcmp(message, "the daemon has ended the connection") == 0;
+    return strstr(message, "has not the right") || strstr(message, ", by the limit in ");
 }
 
 /* The library has told that a lock is granted, or several are, or why not. */
