@@ -83,8 +83,7 @@ static bool token_is_of_sort(const struct token_op *op, const struct keep_sessio
     return sort == (char)op->wish.sort || (op->wish.sort == TOKEN_OF_REDIS && sort == TOKEN_WITH_COUNT);
 }
 
-/* A member that is being drained grants nothing, but serves the locks that there are. */
-static enum node_state token_state(const struct node *node)
+enum node_state token_state(const struct node *node)
 {
     enum node_state state = node_state(node);
 

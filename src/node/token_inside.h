@@ -28,6 +28,8 @@ struct token_promise {
 };
 
 /* ---- token.c */
+/* As node_state; but a member that is being drained, and grants nothing, serves the locks that there are. */
+enum node_state token_state(const struct node *node);
 /* The operation with this number, if it waits for an answer; or null. */
 struct token_op *token_of(const struct node *node, uint64_t number);
 /* The operation is done for its present key, or cannot be. */

@@ -104,16 +104,19 @@ void tokens_keep_promises(struct node *node)
     for (uint32_t left = keep_piece(node); left && (p = token_first_promise(node)); left--) {
         uint32_t k = p->member ? view_find(&node->view, p->member) : VIEW_MEMBERS_MAX;
         struct token_op *op = p->member ? NULL : token_of(node, p->number);
-        bool held = token_held(node, p->id, p->fence) != NULL;
+        bool held = token_held(node, p->id, p->fence) != NULL, waits = op && op->at == p->at;
 
         if (p->view == node->view.number && k != VIEW_MEMBERS_MAX && keep_peer(node, k))
             token_say_answer(node->member[k], p->number, held, p->left_ms);
         ring_cut(&p->in_node);
-        if (op && op->at == p->at && !held && p->view != node->view.number) {
-            op->asked_view = 0; /* this member may have been excluded, and have forgotten what others still know */
+        /* This member may have been excluded, and have forgotten what others still know; or it has no lease, and the rights of clients may
+         * have changed since the client has asked (I34). */
+        if (waits && ((!held && p->view != node->view.number) ||
+                      (op->wish.what == TOKEN_ACQUIRE && token_state(node) != NODE_GRANTS))) {
+            op->asked_view = 0;
             ring_cut(&op->in_node);
             ring_push(&node->tokens.open, &op->in_node);
-        } else if (op && op->at == p->at) {
+        } else if (waits) {
             op->left_ms = p->left_ms;
             token_next(op, held);
         }
