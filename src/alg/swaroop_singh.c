@@ -45,7 +45,7 @@
  * the session it has just opened; no site sends TOKEN or START to itself; the token says which requests were granted;
  * requests that come before the token are kept until it comes, and so are COMPLETEs; a captain still knows which sites
  * it has told, and a request that was granted long ago makes it tell its sender of itself. */
-#include "core/alg.h"
+#include "clocks.h"
 
 enum { REQUEST, START, COMPLETE, TOKEN };
 enum {
@@ -438,6 +438,152 @@ static const char *ss_malformed(const struct dme *d, void *state)
     return NULL;
 }
 
+/* ----------------------------------------------------------------------------------------------- the canonical form */
+
+/* Numbers of site j are compared with other numbers of site j only. Let `latest` be the number of its latest request, and
+ * `granted` that of the one that was granted last: all numbers are the latest one, or *old*, at most the one granted, and
+ * then they stay old. Of an old claim that waits in a list nothing matters but that it is old. What a site has heard of j
+ * matters only by whether it is the latest number, and which REQUESTs on their way are larger: the others are taken out, since
+ * nothing comes of them. So the REQUESTs to a site are numbered 1, 2, .. in the order of their numbers, the latest number is
+ * larger than these, and the number granted is the latest one or the one before. REQUESTs may pile up on a channel: then the
+ * numbers grow with their number only, and --in-flight bounds it. */
+struct ss_numbers {
+    uint64_t latest, granted;
+    uint64_t passed; /* how many REQUESTs with earlier numbers are on their way to one site, at most */
+};
+
+static struct ss *ss_of(const struct dme_draft *now, dme_id i)
+{
+    return dme_state(now->node[i]);
+}
+
+/* False if there is not exactly one token. */
+static bool ss_find_granted(const struct dme_draft *now, struct ss_numbers *of)
+{
+    uint32_t tokens = 0;
+
+    for (dme_id i = 0; i < now->conf->n; i++) {
+        tokens += ss_of(now, i)->has;
+        for (dme_id j = 0; j < now->conf->n && ss_of(now, i)->has; j++)
+            of[j].granted = ss_of(now, i)->peer[j].granted;
+    }
+    for (size_t k = 0; k < now->msgs; k++) {
+        tokens += now->msg[k]->kind == TOKEN;
+        for (dme_id j = 0; j < now->conf->n && now->msg[k]->kind == TOKEN; j++)
+            of[j].granted = now->msg[k]->ticket[1 + j].clock;
+    }
+    return tokens == 1;
+}
+
+/* How many REQUESTs that are to arrive where this one does, from the same site, have smaller numbers than that? */
+static uint64_t ss_rank(const struct dme_draft *now, size_t at, uint64_t number)
+{
+    uint64_t rank = 0;
+
+    for (size_t k = 0; k < now->msgs; k++)
+        rank += now->msg[k]->kind == REQUEST && now->msg[k]->from == now->msg[at]->from && now->to[k] == now->to[at] &&
+                !now->gone[k] && now->msg[k]->ticket[0].clock < number;
+    return rank;
+}
+
+/* Takes out the REQUESTs of which nothing comes, and finds the numbers of each site. */
+static bool ss_find_numbers(const struct dme_draft *now, struct ss_numbers *of)
+{
+    if (!ss_find_granted(now, of))
+        return false;
+    for (dme_id j = 0; j < now->conf->n; j++)
+        of[j].latest = ss_of(now, j)->peer[j].asked;
+    for (size_t k = 0; k < now->msgs; k++)
+        now->gone[k] = now->msg[k]->kind == REQUEST &&
+                       now->msg[k]->ticket[0].clock <= ss_of(now, now->to[k])->peer[now->msg[k]->from].asked;
+    for (size_t k = 0; k < now->msgs; k++) {
+        struct ss_numbers *f = &of[now->msg[k]->from];
+        uint64_t rank = now->msg[k]->kind == REQUEST && !now->gone[k] ? ss_rank(now, k, f->latest) : 0;
+
+        f->passed = rank > f->passed ? rank : f->passed;
+    }
+    return true;
+}
+
+static uint64_t ss_new_latest(const struct ss_numbers *of)
+{
+    return of->passed + 1;
+}
+
+static uint64_t ss_new_granted(const struct ss_numbers *of)
+{
+    return of->passed + (of->granted == of->latest);
+}
+
+/* Of a claim in a list, or in the queue that a token carries. False if its number is none of those above. */
+static bool ss_rewrite(const struct ss_numbers *of, struct dme_ticket *claim)
+{
+    const struct ss_numbers *j = &of[claim->site];
+
+    if (claim->clock <= j->granted) {
+        *claim = (struct dme_ticket){.site = claim->site};
+        return true;
+    }
+    if (claim->clock != j->latest)
+        return false;
+    claim->clock = ss_new_latest(j);
+    return true;
+}
+
+static bool ss_rewrite_node(const struct dme_draft *now, const struct ss_numbers *of, struct ss *s)
+{
+    for (dme_id j = 0; j < now->conf->n; j++) {
+        s->peer[j].asked = s->peer[j].asked == of[j].latest ? ss_new_latest(&of[j]) : 0;
+        if (s->has)
+            s->peer[j].granted = ss_new_granted(&of[j]);
+        if (j < s->queued && !ss_rewrite(of, &s->peer[j].queue))
+            return false;
+        if (j < s->held && !ss_rewrite(of, &s->peer[j].held))
+            return false;
+    }
+    return true;
+}
+
+static bool ss_rewrite_token(const struct dme_draft *now, const struct ss_numbers *of, struct dme_msg *m)
+{
+    for (dme_id j = 0; j < now->conf->n; j++) {
+        struct dme_ticket *queued = &m->ticket[1 + now->conf->n + j];
+
+        m->ticket[1 + j].clock = ss_new_granted(&of[j]);
+        if (queued->site != DME_NONE && !ss_rewrite(of, queued))
+            return false;
+    }
+    return true;
+}
+
+static bool ss_canon(const struct dme_draft *now)
+{
+    struct ss_numbers of[CLOCKS_SITES] = {0};
+    uint64_t number[CLOCKS_MAX];
+
+    if (now->conf->n > CLOCKS_SITES || now->msgs > CLOCKS_MAX || !ss_find_numbers(now, of))
+        return false;
+    for (dme_id i = 0; i < now->conf->n; i++)
+        if (of[i].granted > of[i].latest || !ss_rewrite_node(now, of, ss_of(now, i)))
+            return false;
+    for (size_t k = 0; k < now->msgs; k++)
+        number[k] = now->msg[k]->kind == REQUEST ? ss_rank(now, k, now->msg[k]->ticket[0].clock) + 1 : 0;
+    for (size_t k = 0; k < now->msgs; k++) {
+        struct dme_msg *m = now->msg[k];
+
+        if (m->kind == TOKEN && !ss_rewrite_token(now, of, m))
+            return false;
+        if (m->kind != REQUEST || now->gone[k])
+            continue;
+        if (m->ticket[0].clock <= of[m->from].granted)
+            m->ticket[0].mode = 0;
+        else if (m->ticket[0].clock != of[m->from].latest)
+            return false;
+        m->ticket[0].clock = m->ticket[0].clock == of[m->from].latest ? ss_new_latest(&of[m->from]) : number[k];
+    }
+    return true;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- to show */
 
 /* The paper's names of the states. */
@@ -534,7 +680,7 @@ static void ss_show(const struct dme *d, const void *state, struct dme_text *tex
     .rules = 1 << DME_EXCLUSIVE | 1 << DME_SHARED | 1 << DME_GROUP, .needs = DME_RELIABLE | DME_ALIVE,                 \
     .state_size = sizeof(struct ss), .peer_size = sizeof(((struct ss *)0)->peer[0]), .init = ss_init,                  \
     .request = ss_request, .receive = ss_receive, .release = ss_release, .malformed = ss_malformed,                    \
-    .broken = ss_broken, .show = ss_show
+    .broken = ss_broken, .canon = ss_canon, .show = ss_show
 
 const struct dme_alg swaroop_singh = {.name = "swaroop-singh", SS_SHARED};
 

@@ -224,8 +224,7 @@ struct check_task check_task_of(const char *algorithm)
     task.threads = (uint32_t)w->threads;
     task.memory = w->memory ? w->memory : (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     check_requests(w->requests, task.conf.n, task.requests);
-    task.canonical =
-        memchr(task.requests, CHECK_UNLIMITED, task.conf.n) && !task.quiet && check_may_be_canonical(&task);
+    task.canonical = memchr(task.requests, CHECK_UNLIMITED, task.conf.n) && check_may_be_canonical(&task);
     task.starvation = w->starvation || memchr(task.requests, CHECK_UNLIMITED, task.conf.n);
     task.plain = w->plain || check_breaks_promise(&task);
     task.concurrency = w->concurrency;

@@ -11,6 +11,15 @@
         .command = "check " name " --sites " #sites " --requests unlimited" more, .states = count, .takes_long = slow, \
         .mutant = broken                                                                                               \
     }
+/* The same where messages may pile up on a channel: sites make requests while fewer than a number of messages are in flight. */
+#define FEW_IN_FLIGHT(name, sites, few, more, count, slow, broken)                                                     \
+    {                                                                                                                  \
+        .part = PROVE_REQUESTS, .subject = name, .claim = "exclusion, no deadlock, no starvation",                     \
+        .bounds = #sites " sites, unlimited requests, made while fewer than " #few " messages are in flight",          \
+        .how = "every state",                                                                                          \
+        .command = "check " name " --sites " #sites " --requests unlimited --in-flight " #few more, .states = count,   \
+        .takes_long = slow, .mutant = broken                                                                           \
+    }
 /* A protocol below the locks: src/model. The mutant is the row's command with a mistake. Bounds for which a mistake has another default are
  * written there. */
 #define SERVICE(what, property, limits, options, count, slow, broken)                                                  \
@@ -38,6 +47,7 @@
 
 const struct prove_row prove_rows[] = {
     ANY_REQUESTS("central", 3, "", 98, false, "mutant: central: the lock is granted while one has it"),
+    ANY_REQUESTS("central", 3, " --rule slots:2", 204, false, "mutant: central: one slot too many is granted"),
     ANY_REQUESTS("ricart-agrawala", 3, "", 2622, false, RA_EARLY),
     ANY_REQUESTS("ricart-agrawala", 3, " --rule shared", 41860, true,
                  "mutant: ricart-agrawala: two writers count as compatible"),
@@ -95,6 +105,14 @@ const struct prove_row prove_rows[] = {
     ANY_REQUESTS("suzuki-kasami", 4, "", 233960, true,
                  REFUTE("suzuki-kasami-tempting", 4, " --set mistake=gives-uncompared")),
     ANY_REQUESTS("ricart-agrawala", 4, "", 2346322, true, RA_EARLY),
+    FEW_IN_FLIGHT("swaroop-singh", 3, 2, "", 84504, true,
+                  REFUTE("swaroop-singh-as-published", 3, " --in-flight 2 --set mistake=forgets-whom-it-told")),
+    FEW_IN_FLIGHT("swaroop-singh", 3, 2, " --rule shared --order fifo", 568568, true,
+                  REFUTE("swaroop-singh-as-published", 3,
+                         " --in-flight 2 --rule shared --order fifo --set mistake=forgets-early-completes")),
+    FEW_IN_FLIGHT(
+        "swaroop-singh", 3, 3, " --order fifo", 155791, true,
+        REFUTE("swaroop-singh-as-published", 3, " --in-flight 3 --order fifo --set mistake=forgets-early-requests")),
     ANY_SITES("ricart-agrawala", "", 622, RA_EARLY),
     ANY_SITES("ricart-agrawala", " --rule shared", 2510, RA_TIE),
     ANY_SITES("ricart-agrawala", " --rule group:2", 2726, RA_ONE_LESS),
@@ -127,10 +145,9 @@ const struct prove_row prove_rows[] = {
     SESSIONS("3 members, one change of the view; the lock is downgraded", " --change downgrade", 550483, true,
              " --members 3 --views 1 --mistake share-early"),
     SESSIONS("3 members, the first of which is lost, and three changes of the view; the lock is upgraded",
-             " --change upgrade --views 3 --lost first --begin-held", 274696, false,
-             " --members 3 --mistake keep-both"),
+             " --change upgrade --lost oss,sss,sss --begin-held", 274696, false, " --members 3 --mistake keep-both"),
     SESSIONS("3 members: a session moves, its former owner restarts, and a member that reports is lost; the lock is "
              "downgraded",
-             " --change downgrade --views 3 --lost last --begin-held", 3393477, true, " --members 3 --mistake hearsay"),
+             " --change downgrade --lost sss,nss,sso --begin-held", 3393477, true, " --members 3 --mistake hearsay"),
     {.subject = NULL},
 };

@@ -99,20 +99,20 @@ static struct dme_msg *any_msg(const struct dme_conf *conf, dme_id self, unsigne
     return m;
 }
 
+static size_t out_size; /* of the configuration: it is the same for all its sites and events */
+
 static void prove_step(const struct dme_conf *conf, struct dme_node *node, struct dme_event event)
 {
-    size_t size = dme_out_size(conf);
-    struct dme_out *out;
+    struct dme_out *out = malloc(out_size);
     const char *malformed;
 
-    if (dme_malformed(conf, node))
-        return;
-    out = malloc(size);
-    dme_out_init(out, size);
-    dme_step(conf, node, &event, out);
-    if (!out->fault) {
-        malformed = dme_malformed(conf, node);
-        /*@ assert still_well_formed: malformed == \null; */
+    if (!dme_malformed(conf, node)) {
+        dme_out_init(out, out_size);
+        dme_step(conf, node, &event, out);
+        if (!out->fault) {
+            malformed = dme_malformed(conf, node);
+            /*@ assert still_well_formed: malformed == \null; */
+        }
     }
     free(out);
     free(node);
@@ -123,19 +123,18 @@ static void prove_step(const struct dme_conf *conf, struct dme_node *node, struc
 static void prove_part(const struct dme_conf *conf, dme_id self, void (*part)(struct dme *, struct rr *))
 {
     struct dme_node *node = any_node(conf, self);
-    size_t size = dme_out_size(conf);
-    struct dme_out *out = malloc(size);
+    struct dme_out *out = malloc(out_size);
     const char *malformed;
     struct dme d;
 
-    if (dme_malformed(conf, node))
-        return;
-    dme_out_init(out, size);
-    d = step_begin(conf, node, out);
-    part(&d, dme_state(node));
-    if (!out->fault) {
-        malformed = dme_malformed(conf, node);
-        /*@ assert still_well_formed: malformed == \null; */
+    if (!dme_malformed(conf, node)) {
+        dme_out_init(out, out_size);
+        d = step_begin(conf, node, out);
+        part(&d, dme_state(node));
+        if (!out->fault) {
+            malformed = dme_malformed(conf, node);
+            /*@ assert still_well_formed: malformed == \null; */
+        }
     }
     free(out);
     free(node);
@@ -144,12 +143,11 @@ static void prove_part(const struct dme_conf *conf, dme_id self, void (*part)(st
 
 static void prove_init(const struct dme_conf *conf, dme_id self)
 {
-    size_t size = dme_out_size(conf);
-    struct dme_out *out = malloc(size);
+    struct dme_out *out = malloc(out_size);
     struct dme_node *node = malloc(dme_node_size(conf, self));
     const char *malformed;
 
-    dme_out_init(out, size);
+    dme_out_init(out, out_size);
     dme_init(conf, node, self, out);
     malformed = dme_malformed(conf, node);
     /*@ assert well_formed_at_first: malformed == \null; */
@@ -229,8 +227,10 @@ static void prove(const struct dme_alg *alg)
         for (dme_id self = 0; self < n; self++)
             //@ loop unroll 8;
             for (unsigned first = 0; first < trees; first++)
-                if (any_conf(&conf, alg, n, first))
+                if (any_conf(&conf, alg, n, first)) {
+                    out_size = dme_out_size(&conf);
                     prove_site(&conf, self);
+                }
 }
 
 extern const struct dme_alg ALGORITHM;
