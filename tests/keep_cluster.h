@@ -1,4 +1,4 @@
-/* keep_cluster.h - clients of three.h whose sessions are kept: for test_keep.c and test_keep_pieces.c. */
+/* keep_cluster.h - clients of three.h whose sessions are kept, for the tests of node/keep.h (test_keep*.c). */
 #ifndef DIBS_TESTS_KEEP_CLUSTER_H
 #define DIBS_TESTS_KEEP_CLUSTER_H
 

@@ -22,7 +22,7 @@ holds 35841 leases --members 5 --roster --calm --prompt
 holds 48319 leases --members 2 --prompt --clocks
 holds 71350 sessions
 holds 296017 sessions --change follow
-holds 274696 sessions --change upgrade --views 3 --lost first --begin-held
+holds 274696 sessions --change upgrade --lost oss,sss,sss --begin-held
 if [ -n "${MODEL_LONG-}" ]; then
     holds 1246499 leases
     holds 4151654 leases --founders 1 --roster --calm
@@ -32,9 +32,26 @@ if [ -n "${MODEL_LONG-}" ]; then
     holds 2803897 sessions --views 2 --begin-held --calm
     holds 1244217 sessions --change upgrade
     holds 550483 sessions --change downgrade
-    holds 3393477 sessions --change downgrade --views 3 --lost last --begin-held
+    holds 3393477 sessions --change downgrade --lost sss,nss,sso --begin-held
 fi
-rm -f "$dir/out"
+# Other ways of three changes of the view each night, as far as two million states of each.
+awk -v count="${MODEL_WAYS:-0}" -v seed="${MODEL_SEED:-1}" 'BEGIN {
+    srand(seed)
+    split("none follow upgrade downgrade", change, " ")
+    while (count-- > 0) {
+        way = ""
+        for (k = 0; k < 9; k++)
+            way = way (k && k % 3 == 0 ? "," : "") substr("ssson", 1 + int(rand() * 5), 1)
+        print change[1 + int(rand() * 4)], way
+    }
+}' >"$dir/ways"
+while read -r change way; do
+    "$DIBS" model sessions --begin-held --states 2000000 --change "$change" --lost "$way" >"$dir/said"
+    status=$?
+    [ $status = 0 ] || [ $status = 3 ]
+    tell $? "no violation: dibs model sessions --begin-held --change $change --lost $way"
+done <"$dir/ways"
+rm -f "$dir/out" "$dir/ways"
 
 "$DIBS" model mistakes >"$dir/said"
 tell $? "every part of a protocol that is left out is found"
@@ -60,6 +77,8 @@ says_seen 3 vacuous '' sessions --members 1
 rejects 'unknown model "lease"; did you mean "leases"? (dibs model --help lists them)' model lease
 rejects 'model leases: this model has no options --views, --begin-held, --lost and --change' model leases --views 2
 rejects 'model sessions: there are at most three members' model sessions --members 4
+rejects 'model sessions: --lost has a word for each change of the view, and in it a letter for each member: s, o or n; as in sss,nss,sso' \
+    model sessions --lost sss,ns
 rejects 'model leases: there are more founders than members' model leases --founders 4
 
 while read -r line; do

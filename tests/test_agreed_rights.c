@@ -377,7 +377,7 @@ static const char *set_rights(unsigned k, const char *text, bool force)
 /* These members agree on nothing, which is found out last. */
 static void a_client_that_would_lose_the_right_admin_has_to_say_so_twice(void **state)
 {
-    static const char agrees[] = "-ERR this is a cluster of one without a data directory";
+    static const char agrees[] = "-ERR this daemon is not part of a cluster";
 
     (void)state;
     install(2, "allow key:boss all *\n");

@@ -186,6 +186,29 @@ static void keep_times_go_on_while_no_process_runs(void **state)
     node_free(&node);
 }
 
+/* Else a client that was stopped while the process was replaced could not resume its session for all of its keep time. */
+static void a_daemon_alone_vouches_shortly_for_a_kept_session(void **state)
+{
+    const char *wrong;
+    struct client *c;
+
+    (void)state;
+    now_ms = START_MS;
+    bytes_free(&left);
+    assert_int_equal(begin(boot, &wrong), 0);
+    c = come();
+    say(c, "LOCK y\n");
+    say(c, "CONFIRM\n");
+    assert_string_equal(said(c), ":3600000\r\n");
+    c = come();
+    say(c, "HELLO 3\n");
+    say(c, "SESSION KEEP 60000\n");
+    say(c, "LOCK x\n");
+    say(c, "CONFIRM\n");
+    assert_string_equal(said(c), ":10000\r\n");
+    node_free(&node);
+}
+
 static void a_client_that_has_not_said_goodbye_may_believe(void **state)
 {
     const char *wrong;
@@ -282,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_goes_on_in_the_next_process_with_its_fence),
         cmocka_unit_test(keep_times_go_on_while_no_process_runs),
+        cmocka_unit_test(a_daemon_alone_vouches_shortly_for_a_kept_session),
         cmocka_unit_test(a_client_that_has_not_said_goodbye_may_believe),
         cmocka_unit_test(what_is_not_whole_is_not_used),
         cmocka_unit_test(a_lock_of_a_token_goes_on),

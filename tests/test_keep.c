@@ -531,72 +531,6 @@ static void the_end_of_time_and_force_end_what_is_kept(void **state)
     stop();
 }
 
-/* The next owner knows the TTL that the lock was renewed with: it begins anew when the view opens. */
-static void a_renewed_ttl_is_known_to_the_next_owner(void **state)
-{
-    for (unsigned shorter = 0; shorter < 2; shorter++) {
-        (void)state;
-        start();
-        keep(0, "SESSION KEEP 60000");
-        say(0, shorter ? "LOCK x TTL 30000" : "LOCK x TTL 1000");
-        settle();
-        assert_true(fence_of(said(0)) > 0);
-        say(0, shorter ? "RENEW x TTL 1000" : "RENEW x TTL 30000");
-        assert_string_equal(said(0), "+OK ");
-        say(1, "LOCK x");
-        settle();
-        kill_member(0);
-        install();
-        settle();
-        pass(999);
-        assert_string_equal(said(1), "");
-        pass(5000);
-        assert_int_equal(fence_of(said(1)) > 0, shorter);
-        stop();
-    }
-}
-
-static uint32_t ttl_known_to(unsigned i, const struct keep_session *e, uint64_t fence)
-{
-    const struct keep_session *there = keep_find(&node[i].keep, e->id);
-    const struct keep_record *x = there ? keep_find_record(there, "x", 1, fence) : NULL;
-
-    assert_non_null(x);
-    return x->ttl_ms;
-}
-
-/* A client changes a TTL again and again while the others hear nothing: they get two letters about it, and the last has the last
- * TTL (I19). */
-static void a_ttl_that_changes_again_and_again_is_told_once(void **state)
-{
-    size_t before;
-    uint64_t fence;
-    char line[32];
-
-    (void)state;
-    start();
-    keep(0, "SESSION KEEP 60000");
-    say(0, "LOCK x TTL 30000");
-    settle();
-    fence = fence_of(said(0));
-    before = bytes_len(&node[0].member[2]->link.keep);
-    for (unsigned k = 1; k <= 100; k++) {
-        snprintf(line, sizeof line, "RENEW x TTL %u", 30000 + k);
-        say(0, line);
-        assert_string_equal(said(0), "+OK ");
-    }
-    assert_true(bytes_len(&node[0].member[2]->link.keep) < before + 300);
-    settle();
-    for (unsigned i = 1; i < MEMBERS; i++)
-        assert_int_equal(ttl_known_to(i, client[0].end->session->kept, fence), 30100);
-    say(0, "RENEW x TTL 40000");
-    say(0, "RENEW x TTL 50000");
-    say(0, "UNLOCK x");
-    settle();
-    assert_int_equal(node[1].keep.records + node[2].keep.records, 0);
-    stop();
-}
-
 /* Records of a session that holds many locks are in a table, which grows; all of them are found, and withdrawn. */
 static void a_session_that_holds_many_locks_outlives_its_member(void **state)
 {
@@ -763,10 +697,8 @@ int main(void)
         cmocka_unit_test(what_a_client_may_ask),
         cmocka_unit_test(a_connection_that_was_vouched_for_gets_no_kept_session),
         cmocka_unit_test(the_end_of_time_and_force_end_what_is_kept),
-        cmocka_unit_test(a_renewed_ttl_is_known_to_the_next_owner),
         cmocka_unit_test(views_that_do_not_open_lose_nothing),
         cmocka_unit_test(a_member_that_comes_is_told_what_is_held_and_not_what_was_released),
-        cmocka_unit_test(a_ttl_that_changes_again_and_again_is_told_once),
         cmocka_unit_test(a_session_that_holds_many_locks_outlives_its_member),
         cmocka_unit_test(sessions_that_hold_nothing_do_not_stay_when_there_are_many),
     };

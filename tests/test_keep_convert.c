@@ -295,6 +295,36 @@ static void a_session_whose_mode_changes_is_resumed_when_all_members_know(void *
     }
 }
 
+/* The connection breaks amid a downgrade, while a later letter of the member, about the TTL of another lock, is not acknowledged. All members know the lock as
+ * shared when the session is resumed. It is exclusive a little longer at its owner, and the client must not rely on that. */
+static void a_session_that_is_resumed_tells_the_mode_that_all_members_know(void **state)
+{
+    (void)state;
+    begin();
+    say(0, "HELLO 3");
+    said(0);
+    take("");
+    say(0, "LOCK y TTL 60000");
+    settle();
+    said(0);
+    say(0, "DOWNGRADE x");
+    carry(0, 1), carry(0, 2);
+    say(0, "MEANWHILE RENEW y TTL 50000");
+    say(0, "MEANWHILE RENEW y TTL 40000");
+    fall(0);
+    carry(1, 0), carry(2, 0);
+    resume(3);
+    now_ms += 100;
+    cluster_pass(&three, now_ms);
+    assert_non_null(strstr(said(3), ":1 *2 $6 shared $9 exclusive "));
+    say(4, "LOCK x SHARED");
+    settle();
+    pass(100);
+    assert_true(fence_of(said(4)) > 0);
+    check_all();
+    stop();
+}
+
 /* It moves to bee before cat has heard of the change. cat hears of that before it hears that bee is the owner. */
 static void a_session_whose_mode_changes_moves(void **state)
 {
@@ -723,6 +753,7 @@ int main(void)
         cmocka_unit_test(a_downgraded_lock_is_shared_when_all_members_know_it),
         cmocka_unit_test(an_owner_that_is_lost_amid_a_downgrade_leaves_one_mode),
         cmocka_unit_test(a_session_whose_mode_changes_is_resumed_when_all_members_know),
+        cmocka_unit_test(a_session_that_is_resumed_tells_the_mode_that_all_members_know),
         cmocka_unit_test(a_session_whose_mode_changes_moves),
         cmocka_unit_test(a_lock_that_is_lost_amid_its_upgrade_leaves_no_record),
         cmocka_unit_test(a_lock_that_is_released_amid_a_change_is_free),

@@ -187,7 +187,7 @@ static void start(struct node *node, const struct disk *disk, uint64_t lease_ms,
 static bool frees_itself(struct node *node, uint64_t now_ms)
 {
     node->now_ms = now_ms;
-    return lease_beat(node).expired & 1;
+    return lease_beat(node).owes_nothing & 1;
 }
 
 /* The lease of the first process may be valid for a client of another machine after the process has ended. The second

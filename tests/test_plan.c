@@ -16,7 +16,7 @@ struct plan_case {
     const char *outside;   /* these members do not take part */
     const char *renewed;   /* of these a later incarnation is heard */
     const char *unwilling; /* these want to leave */
-    const char *bound;     /* these a member has been told to drop */
+    const char *dropped;   /* these a member has been told to drop */
     bool early, impatient;
     const char *stay, *leave, *come;
     bool whole;
@@ -56,7 +56,7 @@ static const struct plan_case cases[] = {
     {"one direction is enough", {"abcde", "bacde", "cabde", "dabce", "e"}, .stay = "abcd", .leave = "e"},
     {"a member was told to drop another one: it leaves, though all hear it",
      {"abcde", "babcde", "cabcde", "dabcde", "eabcde"},
-     .bound = "c",
+     .dropped = "c",
      .stay = "abde",
      .leave = "c",
      .whole = true},
@@ -137,7 +137,7 @@ static void set_up(const struct plan_case *c, struct view *view, struct beat *be
         beats[who].hears = places(c->hears[k]);
         in->said[who] = &beats[who];
     }
-    beats[1].bound = places(c->bound);
+    beats[1].dropped = places(c->dropped);
 }
 
 static void the_leader_decides(void **state)
@@ -173,9 +173,9 @@ static void a_member_is_excluded_when_its_lease_has_run_out(void **state)
     plan_make(&in, &plan);
     assert_int_equal(plan.leave, places("e"));
     assert_false(plan_is_due(&in, &plan));
-    beats[0].expired = beats[1].expired = places("e");
+    beats[0].owes_nothing = beats[1].owes_nothing = places("e");
     assert_false(plan_is_due(&in, &plan));
-    beats[2].expired = places("e");
+    beats[2].owes_nothing = places("e");
     assert_true(plan_is_due(&in, &plan));
     view.member[2].standing = VIEW_ADDED; /* it is not counted, and three of the other four are a majority */
     assert_false(plan_is_due(&in, &plan));

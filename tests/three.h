@@ -1,5 +1,5 @@
-/* three.h - three members without agreement, whose views are installed by hand, and their clients: for tests of what becomes of
- * locks and sessions when the view changes. */
+/* three.h - three members without agreement, or as many as MEMBERS says, whose views are installed by hand, and their clients: for tests of
+ * what becomes of locks and sessions when the view changes. */
 #ifndef DIBS_TESTS_THREE_H
 #define DIBS_TESTS_THREE_H
 
@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS = 3, CLIENTS = 6 };
+#ifndef MEMBERS
+#define MEMBERS 3
+#endif
+enum { CLIENTS = 2 * MEMBERS };
 
-static const char *const member_names[MEMBERS] = {"ant", "bee", "cat"};
+static const char *const member_names[] = {"ant", "bee", "cat", "dog"};
 static struct node node[MEMBERS];
 static struct cluster three = {.n = MEMBERS, .node = node};
 static struct cluster_client client[CLIENTS]; /* client k is at member k % MEMBERS */

@@ -11,7 +11,6 @@ enum {
 };
 
 static const char *const model_changes[] = {"none", "follow", "upgrade", "downgrade", NULL}; /* enum model_change */
-static const char *const model_losses[] = {"none", "first", "last", NULL};                   /* enum model_loss */
 
 static volatile sig_atomic_t model_stop;
 
@@ -70,7 +69,7 @@ static void model_print_json(const struct model_task *t, const struct model_resu
     json_key(&j, "views"), json_count(&j, t->views);
     json_key(&j, "held"), json_bool(&j, t->held);
     json_key(&j, "change"), json_text(&j, model_changes[t->change]);
-    json_key(&j, "lost"), json_text(&j, model_losses[t->lose]);
+    json_key(&j, "lost"), json_text(&j, t->lost);
     json_key(&j, "roster"), json_bool(&j, t->roster);
     json_key(&j, "calm"), json_bool(&j, t->calm);
     json_key(&j, "prompt"), json_bool(&j, t->prompt);
@@ -174,8 +173,8 @@ int cmd_model(int argc, char **argv)
 {
     static uint64_t members, founders, observed, lease, views, states = 100000000;
     static bool roster, calm, prompt, clocks, held;
-    static const char *mistake;
-    static unsigned format, change, lose;
+    static const char *mistake, *lost;
+    static unsigned format, change;
     static const char *const formats[] = {"text", "json", NULL};
     static const struct cli_option options[] = {
         {"--members", CLI_COUNT, &members, "N", "number of members (default 3; another one with some mistakes)", 1,
@@ -189,11 +188,11 @@ int cmd_model(int argc, char **argv)
         {"--views", CLI_COUNT, &views, "N", "sessions: how often the view may change (default 1; 2 with --mistake)", 1,
          100, NULL},
         {"--begin-held", CLI_FLAG, &held, NULL, "sessions: begin with a lock that is held", 0, 0, NULL},
-        {"--lost", CLI_CHOICE, &lose, "M",
-         "sessions: have these further views, and no others: without the first member, which has the session (first); "
-         "or "
-         "the same members, then a new process of the first, then without the last (last) (default none)",
-         0, 0, model_losses},
+        {"--lost", CLI_TEXT, &lost, "LIST",
+         "sessions: have these further views, and no others: a word for each, and in it a letter for each member, "
+         "which "
+         "stays as it is (s), is out (o) or is a new process (n); as in sss,nss,sso (default: any views)",
+         0, 0, NULL},
         {"--change", CLI_CHOICE, &change, "C",
          "sessions: let the lock be passed on to another session (follow), or its mode change (default none)", 0, 0,
          model_changes},
@@ -254,7 +253,7 @@ int cmd_model(int argc, char **argv)
     task.clocks = clocks;
     task.held = held;
     task.change = change;
-    task.lose = lose;
+    task.lost = lost;
     task.limit = states;
     return model_run(&task, format == CLI_AS_JSON);
 }

@@ -75,11 +75,7 @@ int cmd_soak(int argc, char **argv)
         {"--rolling", CLI_FLAG, &rolling, NULL,
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
-         "only one hard case, again and again: squeeze, reborn, sharing, slots, disks, alone, kept, resume, hoards, "
-         "roster, moves, redis, several, outage, hasty, lease, leaders, config, exiles, agents, upgrade, versions, "
-         "kinds, rights or barriers "
-         "(default: all, drawn for each seed)",
-         0, 0, focuses},
+         "only one hard case, again and again (default all: drawn for each seed)", 0, 0, focuses},
         {"--no-faults", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},
         {0},

@@ -103,7 +103,7 @@ static const struct claim *command_next_held(const struct session *s, const stru
 }
 
 /* RESUMED, the name and the fence of each lock that the session holds, and an array of their modes: another process may have resumed the
- * session meanwhile, and have changed a mode. */
+ * session meanwhile, and have changed a mode. A lock that is being downgraded is told as shared: all members know that it is, and it will be. */
 static void command_tell_resumed(struct client *c)
 {
     const struct session *s = c->session;
@@ -120,7 +120,7 @@ static void command_tell_resumed(struct client *c)
     }
     resp_array(&c->out, count);
     for (const struct ring *r = &s->claims; (claim = command_next_held(s, &r));)
-        resp_text(&c->out, lock_mode_name[claim_mode(claim)]);
+        resp_text(&c->out, lock_mode_name[claim->shares ? LOCK_MODE_SHARED : claim_mode(claim)]);
 }
 
 void command_hear_session(struct client *c, const struct node_event *event)

@@ -121,7 +121,7 @@ enum registry_part {
       {"number", 8}, {"done", 1}, {"left_ms", 4}) \
     M(NOTE_BEAT, 64, 6, NOTE, MEMBER, "a member", "every other", \
       "A heartbeat. It acknowledges the receiver's heartbeat that was sent at echo_ms.", \
-      {"view", 8}, {"sent_ms", 8}, {"echo_ms", 8}, {"hears", 8}, {"bound", 8}, {"expired", 8}, {"drops", 8}, {"id", 8}, {"flags", 1}) \
+      {"view", 8}, {"sent_ms", 8}, {"echo_ms", 8}, {"hears", 8}, {"dropped", 8}, {"owes_nothing", 8}, {"drops", 8}, {"id", 8}, {"flags", 1}) \
     M(NOTE_AGREEMENT, 65, 6, NOTE, MEMBER, "a member", "a member", \
       "A message of libraft (member/agree_wire.h), for the member with this id.", {"id", 8}, {"message", REGISTRY_REST}) \
     M(NOTE_ROSTER, 66, 6, NOTE, MEMBER, "a member", "one whose view is outdated", \

@@ -488,7 +488,7 @@ void instance_end(struct locks *l, struct lock *lock)
     lock->rest = NULL;
 }
 
-/* Is the site as at first, but for its fence? */
+/* Is the site in its initial state, except for its fence? */
 static bool instance_site_is_fresh(struct locks *l, const struct lock_kind *kind, const struct lock_site *site)
 {
     const struct dme_node *fresh = instance_fresh(l, kind, site->node->self, NULL);
@@ -506,7 +506,7 @@ static bool instance_is_fresh(struct locks *l, const struct lock *lock, const st
     return fresh;
 }
 
-/* How the sites differ from what they were at first, but for their fences: `len` bytes in l->rest. */
+/* How the sites differ from their initial states, except for their fences: `len` bytes in l->rest. */
 static void instance_pack(struct locks *l, const struct lock *lock, const struct lock_kind *kind, size_t *len)
 {
     uint8_t *at;

@@ -424,7 +424,7 @@ void locks_take_away(struct locks *l, struct claim *c, enum loss why)
         return;
     c->loss = why;
     lingers = c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c);
-    convert_lose(l, c, REFUSAL_LOST); /* it may have its fence of before again: other members have the new one */
+    convert_lose(l, c, REFUSAL_LOST); /* it may have its previous fence again: other members have the new one */
     if (lingers) {
         l->lingering++;
         lock_set_outcome(l, c, CLAIM_LINGERS);

@@ -144,9 +144,8 @@ struct claim {
     struct lock *lock;
     struct session *session;
     struct claim
-        *other; /* a request to change the mode of another claim: that claim; held: the request about it; or null */
-    uint64_t
-        fence; /* held: the fencing token. An upgrade that is done: the token of before, until its client is told */
+        *other;     /* a request to change the mode of another claim: that claim; held: the request about it; or null */
+    uint64_t fence; /* held: the fencing token. An upgrade that is done: the previous token, until its client is told */
     uint64_t due_ms;      /* when the wait or the TTL ends */
     uint64_t since_ms;    /* waiting: when the wait began; held: when the client was told of the grant */
     uint64_t ttl_ms;      /* the TTL, or 0: held as long as the session lasts */
@@ -162,10 +161,13 @@ struct claim {
     bool unsaid; /* the client has said neither a mode nor a number of slots: the policy of the name does (kind.h) */
     bool freed;  /* kept: that letter withdraws the record */
     bool uncertain; /* kept: another member may be the owner of its session, until the view has opened */
-    /* kept: `after` is 0; or the claim was granted behind a withdrawn one with the fence `after`, of the kept session with the id
-     * `kept_id`, before all members knew of the withdrawal; or it was upgraded, and `after` is its fence of before, `kept_id` its
-     * own session. Its record is withdrawn: `after` is the fence of that record, which its client may not know, and `kept_id` the id of its
-     * own session, or zeroes: no claim follows it. */
+    /* A claim of a kept session may name a record of the same lock, by the id of its session (`kept_id`) and its fence
+     * (`after`); 0: it names none.
+     * - The claim is held, and was granted after another claim was withdrawn, before all members had acknowledged the
+     *   withdrawal: the record of the withdrawn claim.
+     * - The claim was upgraded: its own record from before, in the same session.
+     * - The claim is withdrawn: its own record, whose fence its client may not know. If kept_id is 0, no claim may be
+     *   granted after it before the withdrawal is acknowledged. */
     uint64_t kept_id[2], after;
     uint64_t
         kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */
@@ -281,7 +283,7 @@ struct locks_conf {
     /* May the waiting claim `c` be granted the lock behind `withdrawn`, which is in the state CLAIM_WITHDRAWN? Its client is not
      * told before `withdrawn` is gone. If the pointer is null, no claim may. */
     bool (*follows)(struct claim *c, const struct claim *withdrawn);
-    /* Called when the claim `c` has become exclusive and has a new fence; that of before is in `upgrade`. Or null. */
+    /* Called when the claim `c` has become exclusive and has a new fence; the previous one is in `upgrade`. Or null. */
     void (*upgraded)(struct claim *c, struct claim *upgrade);
 };
 
@@ -371,7 +373,7 @@ const struct claim *locks_oldest_hold(const struct locks *l);
 void locks_set_policies(struct locks *l, const struct lock_policy *policy, uint32_t policies);
 /* Begins a new view. If the member does not take part, its clients lose their locks. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
-/* The claim was held in an earlier view, at another member. The caller has filled it in, but for its lock and its
+/* The claim was held in an earlier view, at another member. The caller has filled it in, except for its lock and its
  * state. */
 void locks_adopt(struct locks *l, struct claim *c);
 /* All claims that are held since before this view are there. The member sends the others a digest of the names that its

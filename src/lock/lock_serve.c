@@ -242,9 +242,9 @@ void lock_begin_view(struct locks *l, struct lock *lock)
 }
 
 /* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
- * lock. Then no client waits for another kind, or the home is asked (I16). Clients of several kinds may have lined up while this member did not
- * know the carried-over holders: one of another kind, when no client here used the lock, and those of the lock's kind that have passed it. There
- * is nothing to do if it knows both, and all clients have requested that kind. */
+ * lock. If the first client wants another kind, the home is asked (I16). Clients that want several kinds may be in the
+ * queue (`mixed`): while this member did not know the carried-over holders, and no client here used the lock, one client may
+ * have requested another kind than those that came later and passed it. */
 static void lock_prepare(struct locks *l, struct lock *lock)
 {
     const struct claim *c;

@@ -12,14 +12,15 @@ struct beat {
     uint64_t sent_ms; /* by the sender's clock */
     uint64_t echo_ms; /* by the receiver's clock: when it sent the newest heartbeat the sender acknowledges; or 0 */
     uint64_t hears;   /* the members that the sender hears */
-    uint64_t bound;   /* the members that the sender has dropped in this view (README.md, protocol 4) */
-    uint64_t expired; /* the members to which the sender owes nothing (README.md, protocol 5) */
-    uint64_t drops;   /* from the leader: the members that all members are to drop in this view (protocol 4) */
-    uint64_t id;      /* of the sender, as far as it knows: a member that was removed and added again has another one */
+    uint64_t dropped; /* the members that the sender has dropped in this view (README.md, protocol 4) */
+    uint64_t owes_nothing; /* the members to which the sender owes nothing (README.md, protocol 5) */
+    uint64_t drops;        /* from the leader: the members that all members are to drop in this view (protocol 4) */
+    uint64_t id; /* of the sender, as far as it knows: a member that was removed and added again has another one */
     bool leads;
-    bool leaves;  /* the sender has given up all locks, and will grant none */
-    bool crowded; /* the sender wants a new view: it remembers too many names, or has used half of the view's fences */
-    bool stray;   /* the sender does not know its own id, and asks for the roster */
+    bool leaves; /* the sender has given up all locks, and will grant none */
+    bool
+        wants_view; /* the sender remembers too many names, has used half of the view's fences, or has a session to move */
+    bool stray;     /* the sender does not know its own id, and asks for the roster */
 };
 
 struct member {
@@ -50,7 +51,7 @@ struct member {
     uint64_t beat_incarnation; /* the incarnation that sent it */
     uint64_t acked_ms;         /* by our clock: when we sent the newest heartbeat that it has acknowledged */
     uint64_t promised_ms;      /* our promise: until then we do not support its exclusion */
-    bool bound;                /* we acknowledge none of its heartbeats any more in this view */
+    bool dropped;              /* we acknowledge none of its heartbeats any more in this view (protocol 4) */
     struct beat last;          /* the last one that arrived */
     struct {
         uint64_t sent_ms, echo_ms, incarnation;

@@ -18,7 +18,7 @@ bool owner_hears(bool tells, bool passed, bool marked)
     return passed || !marked; /* else it may be about an owner that is not known here yet */
 }
 
-uint64_t owner_known(uint64_t made, const uint64_t *acked, uint32_t others)
+uint64_t owner_acked(uint64_t made, const uint64_t *acked, uint32_t others)
 {
     uint64_t known = made;
 
@@ -45,6 +45,11 @@ bool owner_is_newer(const struct owner_report *r, const struct owner_known *k)
 bool owner_is_outdated(uint64_t reported, bool ownerless, uint64_t chosen, uint64_t owner_opened)
 {
     return reported && !ownerless && (reported < chosen || owner_opened >= chosen);
+}
+
+uint64_t owner_names(uint64_t reported, uint64_t named)
+{
+    return reported && named > reported ? named : named ? reported : 0;
 }
 
 bool owner_forgets_follower(bool own, bool recorded, bool outdated)

@@ -95,7 +95,7 @@ void plan_make(const struct plan_in *in, struct plan *plan)
     assert(in->self < in->view->count && in->view->count <= VIEW_MEMBERS_MAX);
     *plan = (struct plan){.whole = true};
     for (uint32_t k = 0; k < in->view->count; k++)
-        dropped |= in->said[k] ? in->said[k]->bound : 0;
+        dropped |= in->said[k] ? in->said[k]->dropped : 0;
     for (uint32_t k = 0; k < in->view->count; k++) {
         bool unwilling = in->unwilling & plan_bit(k), renewed = in->renewed & plan_bit(k);
 
@@ -121,23 +121,23 @@ static bool plan_has_given_up(const struct plan_in *in, uint32_t k)
 {
     const struct beat *said = in->present & plan_bit(k) ? in->said[k] : NULL;
 
-    return said && (said->leaves || said->expired & plan_bit(k));
+    return said && (said->leaves || said->owes_nothing & plan_bit(k));
 }
 
 /* Does a majority of the counted members report that its promises to the member at place `k` have run out (I18)? */
-static bool plan_has_expired(const struct plan_in *in, uint32_t k)
+static bool plan_majority_owes_nothing(const struct plan_in *in, uint32_t k)
 {
     uint32_t reports = 0;
 
     for (uint32_t i = 0; i < in->view->count; i++)
-        reports += view_counts(in->view, i) && in->said[i] && in->said[i]->expired & plan_bit(k);
+        reports += view_counts(in->view, i) && in->said[i] && in->said[i]->owes_nothing & plan_bit(k);
     return reports >= view_majority(in->view);
 }
 
 bool plan_is_due(const struct plan_in *in, const struct plan *plan)
 {
     for (uint32_t k = 0; k < in->view->count; k++)
-        if (plan->leave & plan_bit(k) && !plan_has_given_up(in, k) && !plan_has_expired(in, k))
+        if (plan->leave & plan_bit(k) && !plan_has_given_up(in, k) && !plan_majority_owes_nothing(in, k))
             return false;
     return true;
 }

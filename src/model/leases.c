@@ -72,7 +72,7 @@ static void leases_beat(struct leases_step *step, uint32_t i)
 {
     const struct model_task *t = step->task;
     struct leases *s = leases_begin_step(step);
-    bool dropped = s->bound >> i & 1 && !leases_makes(t, LEASES_ACK_DROPPED);
+    bool dropped = s->droppers >> i & 1 && !leases_makes(t, LEASES_ACK_DROPPED);
 
     if (!promise_is_given(leases_takes_part(s, i), leases_is_part(s, i, t->observed), dropped))
         return;
@@ -215,17 +215,17 @@ static void leases_report(struct leases_step *step, uint32_t i)
     const struct model_task *t = step->task;
     struct leases *s = leases_begin_step(step);
 
-    if (s->at[i] != leases_latest(s) || !s->view[s->at[i]].part[t->observed] || s->expired >> i & 1)
+    if (s->at[i] != leases_latest(s) || !s->view[s->at[i]].part[t->observed] || s->owes_nothing >> i & 1)
         return;
     if (leases_takes_part(s, i) && i == t->observed) {
         s->dropped = true;
         leases_lose(t, s, LEASES_LINGERS);
     } else if (leases_takes_part(s, i)) {
-        s->bound |= (uint8_t)(1 << i);
+        s->droppers |= (uint8_t)(1 << i);
     }
     if (!leases_owes_nothing(t, s, i))
         return;
-    s->expired |= (uint8_t)(1 << i);
+    s->owes_nothing |= (uint8_t)(1 << i);
     leases_emit(step, LEASES_REPORT, i, 0, NULL);
 }
 
@@ -236,7 +236,7 @@ static void leases_restart(const struct model_task *t, struct leases *s, uint32_
         s->began = 0;
     } else {
         s->incarnation[i]++;
-        s->bound &= (uint8_t) ~(1 << i);
+        s->droppers &= (uint8_t) ~(1 << i);
         s->promised[i] = (uint8_t)(leases_makes(t, LEASES_FORGET_PROMISES) ? t->promise : 0);
     }
 }
@@ -265,7 +265,7 @@ void leases_install(const struct model_task *t, struct leases *s, uint32_t i, ui
     if (i == t->observed) {
         leases_install_observed(t, s, v, took_part);
     } else {
-        s->bound &= (uint8_t) ~(1 << i);
+        s->droppers &= (uint8_t) ~(1 << i);
         if (is_new && s->view[v].standing[t->observed])
             s->promised[i] = 0; /* a new member may be one that this one has forgotten */
         if (took_part && !leases_takes_part(s, i))
@@ -305,7 +305,7 @@ void leases_agree(const struct model_task *t, struct leases *s, const struct lea
         }
     }
     s->views++;
-    s->expired = 0;
+    s->owes_nothing = 0;
     for (uint32_t i = 0; t->prompt && i < t->members; i++)
         leases_install(t, s, i, leases_latest(s));
 }
@@ -403,7 +403,7 @@ static void leases_set_clocks(struct model_task *t)
 static const char *leases_set(struct model_task *t)
 {
     model_set_bounds(t);
-    if (t->views || t->held || t->change || t->lose)
+    if (t->views || t->held || t->change || t->lost)
         return "this model has no options --views, --begin-held, --lost and --change";
     t->members = t->members ? t->members : LEASES_MEMBERS;
     t->founders = t->founders ? t->founders : t->members;

@@ -49,8 +49,8 @@ struct leases {
     uint8_t acked[MODEL_MEMBERS_MAX];    /* the age of the heartbeat that it has acknowledged; `lease`: too old */
     uint8_t sent[MODEL_MEMBERS_MAX];     /* the same of an acknowledgement that is under way */
     uint8_t sent_by[MODEL_MEMBERS_MAX];  /* and the incarnation that sent it */
-    uint8_t bound;                       /* the set of those that have dropped the observed member */
-    uint8_t expired; /* the set of members that have reported, in the agreed view, that they owe it nothing */
+    uint8_t droppers;                    /* the set of those that have dropped the observed member */
+    uint8_t owes_nothing; /* the set of members that have reported, in the agreed view, that they owe it nothing */
 
     /* The observed member. */
     bool dropped;

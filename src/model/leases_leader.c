@@ -14,7 +14,7 @@ static bool leases_gave_up(const struct model_task *t, const struct leases *s)
 
 bool leases_owes_nothing(const struct model_task *t, const struct leases *s, uint32_t i)
 {
-    bool takes_part = leases_takes_part(s, i), dropped = s->bound >> i & 1;
+    bool takes_part = leases_takes_part(s, i), dropped = s->droppers >> i & 1;
     uint64_t began_ms = LEASES_NOW - (leases_makes(t, LEASES_EARLY_RETURN) ? t->promise : s->began);
 
     if (i == t->observed)
@@ -45,7 +45,7 @@ struct leases_look {
     uint32_t seen_count;
 };
 
-static void leases_set_beat(struct leases_look *look, uint32_t k, bool expired, uint64_t hears)
+static void leases_set_beat(struct leases_look *look, uint32_t k, bool owes_nothing, uint64_t hears)
 {
     const struct model_task *t = look->task;
     uint32_t observed = look->now.place[t->observed];
@@ -53,9 +53,9 @@ static void leases_set_beat(struct leases_look *look, uint32_t k, bool expired, 
     uint64_t bit = observed == VIEW_MEMBERS_MAX ? 0 : plan_bit(observed);
 
     /* Promises to members that are not observed have always run out. */
-    *beat = (struct beat){.hears = hears, .expired = ~bit};
-    if (expired)
-        beat->expired |= bit;
+    *beat = (struct beat){.hears = hears, .owes_nothing = ~bit};
+    if (owes_nothing)
+        beat->owes_nothing |= bit;
     look->in.said[k] = beat;
 }
 
@@ -81,11 +81,11 @@ static void leases_look_around(struct leases_look *look)
     for (uint32_t k = 0; k < look->now.view.count; k++) {
         uint32_t i = look->now.member[k];
         uint64_t part = look->now.view.member[k].incarnation;
-        bool expired = s->expired >> i & 1 || (i == look->leader && leases_makes(t, LEASES_MINORITY));
+        bool owes_nothing = s->owes_nothing >> i & 1 || (i == look->leader && leases_makes(t, LEASES_MINORITY));
 
         look->incarnation[k] = leases_mistakes_incarnation(look, i) ? part : s->incarnation[i];
         if (look->heard >> i & 1)
-            leases_set_beat(look, k, expired, hears);
+            leases_set_beat(look, k, owes_nothing, hears);
         if (look->now.view.member[k].standing == VIEW_REMOVED)
             look->in.unwilling |= plan_bit(k);
         if (look->incarnation[k] > part)

@@ -167,8 +167,8 @@ static void leases_pass_observed(struct leases_bytes *b, struct leases *s)
     leases_byte(b, &s->carried);
     leases_byte(b, &s->rival);
     leases_byte(b, &s->counted);
-    leases_byte(b, &s->bound);
-    leases_byte(b, &s->expired);
+    leases_byte(b, &s->droppers);
+    leases_byte(b, &s->owes_nothing);
 }
 
 static size_t leases_pass(const struct model_task *t, struct leases *s, uint8_t *bytes, bool reads)

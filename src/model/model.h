@@ -21,18 +21,12 @@ enum { MODEL_STATE_MAX = 512 /* bytes */, MODEL_MEMBERS_MAX = 5 };
 struct model_mistake {
     const char *name, *what;
     /* The bounds of a small system that shows it; 0: those of the task. */
-    uint8_t members, founders, lease, views, change, lose;
+    const char *lost;
+    uint8_t members, founders, lease, views, change;
     bool roster, calm, prompt, held;
 };
 
 /* Sessions: what may become of the lock, once. */
-/* What the views of a search for kept sessions are, if not all of them. */
-enum model_loss {
-    MODEL_ANY,
-    MODEL_LOSE_FIRST, /* all views but the first lack the first member, and have the others */
-    MODEL_LOSE_LAST, /* the second view has the same members, the third a new process of the first one, and the fourth lacks the last one */
-};
-
 enum model_change {
     MODEL_SAME,
     MODEL_FOLLOW,   /* it is passed on to another session, in one exchange */
@@ -40,7 +34,8 @@ enum model_change {
     MODEL_DOWNGRADE /* it is exclusive, and downgraded */
 };
 
-/* The bounds of a search. */
+/* The bounds of a search. `lost` is null, or has the views of a search for kept sessions: for each change a word, with commas between them, and in it a
+ * letter for each member, which stays as it is (s), is out (o) or is a new process (n). */
 struct model_task {
     const struct model *model;
     uint32_t members;  /* processes, in the roster or not */
@@ -52,7 +47,7 @@ struct model_task {
     bool held;         /* the lock is held, and all members know that, when the search begins */
     uint32_t views;    /* how often the view may change, where that is bounded */
     uint32_t change;   /* enum model_change */
-    uint32_t lose;     /* enum model_loss */
+    const char *lost;  /* see above */
     bool roster;       /* an operator adds and removes members */
     bool calm;         /* no process crashes, and only the observed member may be cut off */
     bool prompt;       /* all members install a view when it is agreed */

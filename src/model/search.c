@@ -17,7 +17,7 @@ void model_set_bounds(struct model_task *t)
     const struct model_mistake *m = t->mistake < 0 ? NULL : &t->model->mistakes[t->mistake];
 
     if (!m || t->members || t->founders || t->views || t->roster || t->calm || t->prompt || t->held || t->clocks ||
-        t->change || t->lose)
+        t->change || t->lost)
         return;
     t->members = m->members;
     t->founders = m->founders;
@@ -27,7 +27,7 @@ void model_set_bounds(struct model_task *t)
     t->calm = m->calm;
     t->prompt = m->prompt;
     t->held = m->held;
-    t->lose = m->lose;
+    t->lost = m->lost;
     t->change = m->change;
 }
 

@@ -48,13 +48,10 @@ static bool sessions_is_remembered(const struct model_task *t, const struct sess
 /* --lost: may member `i` be out of the next view (0), stay (1) or be a new process (2)? */
 static bool sessions_may_be(const struct model_task *t, const struct sessions *s, uint32_t i, uint32_t does)
 {
+    char letter = t->lost ? t->lost[(s->views - 1u) * (t->members + 1) + i] : 0;
     uint32_t stays = s->view[s->views].since[i] != 0;
 
-    if (t->lose == MODEL_LOSE_FIRST)
-        return does == (i ? stays : 0);
-    if (t->lose == MODEL_LOSE_LAST)
-        return does == (s->views == 2 && i == 0 ? 2 : s->views == 3 && i == t->members - 1 ? 0 : stays);
-    return true;
+    return !t->lost || does == (letter == 's' ? stays : letter == 'n' ? 2 : 0);
 }
 
 /* The next view. `how` has two bits for each member: it is out (0), stays (1) or is a new process (2). */
@@ -529,24 +526,40 @@ static const struct model_mistake sessions_mistakes[] = {
     [SESSIONS_HEARSAY] = {.name = "hearsay",
                           .what = "a report without an owner counts though its view ends before the barrier",
                           .members = 3,
-                          .views = 3,
                           .held = true,
-                          .lose = MODEL_LOSE_LAST,
+                          .lost = "sss,nss,sso",
                           .change = MODEL_DOWNGRADE},
     [SESSIONS_MISTAKES] = {0},
 };
 
+/* The number of views of --lost; or 0: it is not valid. */
+static uint32_t sessions_count_lost(const struct model_task *t)
+{
+    size_t len = strlen(t->lost), word = t->members + 1;
+
+    for (size_t k = 0; k < len; k++)
+        if (!strchr(k % word == t->members ? "," : "son", t->lost[k]))
+            return 0;
+    return len % word == t->members ? (uint32_t)(len / word) + 1 : 0;
+}
+
 static const char *sessions_set(struct model_task *t)
 {
+    uint32_t given;
+
     if (t->lease || t->roster || t->observed || t->prompt || t->clocks)
         return "this model has the options --members, --founders, --views, --begin-held, --calm, --lost, "
                "--change and --mistake only";
     model_set_bounds(t);
     t->members = t->members ? t->members : t->mistake < 0 ? SESSIONS_MEMBERS : 2;
     t->founders = t->founders ? t->founders : t->members;
-    t->views = t->views ? t->views : t->mistake < 0 ? 1 : 2;
     if (t->members > SESSIONS_MEMBERS)
         return "there are at most three members";
+    given = t->lost ? sessions_count_lost(t) : 0;
+    if (t->lost && (!given || (t->views && t->views != given)))
+        return "--lost has a word for each change of the view, and in it a letter for each member: s, o or n; as in "
+               "sss,nss,sso";
+    t->views = given ? given : t->views ? t->views : t->mistake < 0 ? 1 : 2;
     if (t->views >= SESSIONS_VIEWS)
         return "the view changes at most five times";
     return t->founders > t->members ? "there are more founders than members" : NULL;
@@ -566,13 +579,13 @@ static void sessions_print_bounds(const struct model_task *t, FILE *to)
     fprintf(to, "%u members", t->members);
     if (t->founders < t->members)
         fprintf(to, ", %u in the first view", t->founders);
-    fprintf(to, ", one session that %s%s, the view changes %u time%s at most%s",
+    fprintf(to, ", one session that %s%s, the view changes %u time%s at most%s%s",
             t->held ? "holds one lock" : "is granted one lock once", changes[t->change], t->views,
             t->views == 1 ? "" : "s",
-            t->lose == MODEL_LOSE_FIRST  ? ", which excludes the first member"
-            : t->lose == MODEL_LOSE_LAST ? ": the same members, a new process of the first, and without the last"
-            : t->calm                    ? ", by one member each"
-                                         : "");
+            t->lost   ? ": "
+            : t->calm ? ", by one member each"
+                      : "",
+            t->lost ? t->lost : "");
 }
 
 const struct model model_sessions = {

@@ -30,7 +30,7 @@ uint8_t sessions_known(const struct model_task *t, const struct sessions *s, uin
     for (uint32_t j = 0; j < t->members; j++)
         if (sessions_is_peer(t, s, i, j))
             acked[others++] = m->peer[j].acked;
-    return (uint8_t)owner_known(m->made, acked, others);
+    return (uint8_t)owner_acked(m->made, acked, others);
 }
 
 /* Before the barrier of the view no member has told anything. */
@@ -170,8 +170,7 @@ static void sessions_add_reported(const struct model_task *t, struct sessions_me
         x->told |= x->shared && !letter->shared && !x->hearsay;
         x->shared &= letter->shared;
     }
-    if (x->record != 1)
-        x->record = (uint8_t)(1 + named);
+    x->record = (uint8_t)(1 + (x->record ? owner_names(x->record - 1u, named) : named));
 }
 
 static void sessions_hear_report(const struct model_task *t, struct sessions *s, uint32_t j,

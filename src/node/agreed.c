@@ -219,7 +219,7 @@ static const char *agreed_object(struct node *node, const struct settings_wish *
 
     dme_text_init(&text, node->refusal, sizeof node->refusal);
     if (!node->agree)
-        return "this is a cluster of one without a data directory; restart it with another --lease";
+        return "this daemon is not part of a cluster; restart it with another --lease";
     if (node_is_removed(node))
         return "this member has been removed from the cluster; ask another one";
     if (node->setting.until_ms || settings_is_under_way(&node->view.lease))

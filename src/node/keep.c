@@ -210,7 +210,7 @@ static void keep_answer(struct session *s, enum keep_news news)
     keep_tell(s, news);
 }
 
-/* The owner is asked, again and again: it may be that another connection comes first. */
+/* Asks the owner for the session, again and again: another connection that resumes it may come first. */
 static void keep_ask(struct session *s, const struct keep_session *e)
 {
     struct node *node = s->node;
@@ -224,7 +224,7 @@ static void keep_ask(struct session *s, const struct keep_session *e)
     keep_say_ask(node->member[k], e->id);
 }
 
-/* Nothing that was vouched for to the former client can be believed any more. */
+/* Rule 6: can the client of the earlier connection believe in no lock of the session any more? */
 static bool keep_is_free(struct keep_session *e)
 {
     if (!e->session->orphan)
@@ -285,7 +285,7 @@ void keep_count_acks(struct node *node)
     for (uint32_t j = 0; j < node->view.count; j++)
         if (keep_peer(node, j))
             acked[others++] = keep_peer(node, j)->keep.acked;
-    k->acked = owner_known(k->made, acked, others);
+    k->acked = owner_acked(k->made, acked, others);
     while (!ring_empty(&k->pending)) {
         struct claim *c = RING_OF(k->pending.next, struct claim, in_list);
 
@@ -374,9 +374,10 @@ bool keep_withdraws(struct claim *c)
     return true;
 }
 
-/* The letter that grants it goes out behind the one that withdraws the other, and is acknowledged with it or after it. So when its
- * client is told, no member has the other record. If the owner is lost before, some members may have one record and some the
- * other: keep_forget_followers. The other claim is the only one in the lock, so no member has a third record. */
+/* Rule 2, one exchange: may the waiting claim `c` be granted the lock while `withdrawn` is not acknowledged? The record of `c`
+ * is sent after the withdrawal, and is acknowledged with it or after it. So when the client of `c` is told, no member has the
+ * withdrawn record. If the owner is lost before, some members may have one record and some the other:
+ * keep_forget_followers. The withdrawn claim is the only one in the lock, so no member has a third record. */
 bool keep_follows(struct claim *c, const struct claim *withdrawn)
 {
     const struct session *s = c->session;
@@ -438,7 +439,7 @@ void keep_mind_lease(struct node *node, bool grants)
         k->lapsed_ms = 0;
         k->stirred |= !node->locks.grants && !node->conf.patient; /* clients that resume have waited for this */
     } else if (node->locks.grants) {
-        /* It was valid when the time was told last; and no member excludes this one before it is over. */
+        /* The lease was valid at granted_ms, and no member excludes this one before lease_end_ms. */
         k->lapsed_ms = node->lease_end_ms > node->granted_ms ? node->lease_end_ms : node->granted_ms;
         k->due_ms = k->due_ms < k->lapsed_ms + KEEP_MS_MIN ? k->due_ms : k->lapsed_ms + KEEP_MS_MIN;
     }

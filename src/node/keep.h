@@ -58,7 +58,7 @@ struct keep_record {
     struct lock_value *value; /* the token, or the value of the claim; or null */
     struct keep_told *told;   /* reports of this view, whose barrier was not passed, have changed it; else null */
     uint32_t ttl_ms, slots, mode;
-    bool hearsay; /* it is known by such reports only */
+    bool hearsay; /* this member knows it by such reports only (rule 9) */
     uint8_t name_len;
     char name[];
 };
@@ -81,9 +81,9 @@ struct keep_session {
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     struct {
         uint64_t owner, tenure, chosen, unsure_in;
-    } before;      /* what this member knew of the owner, if a report of this view has named another one; else zeroes */
-    bool orphaned; /* its owner, as this member or a report says, does not take part in this view */
-    bool handed;   /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
+    } before; /* what this member knew of the owner, if a report of this view has named another one; else zeroes */
+    bool ownerless; /* its owner, as this member or a report says, does not take part in this view */
+    bool handed;    /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
     bool leaves;                /* own: it had claims, and a move, when this member sent MARK */
     uint32_t claims;            /* own: those of which others have records */
@@ -98,8 +98,8 @@ struct keep_session {
 /* What a member does about kept sessions when a view begins, in this order. The walks are made in pieces. */
 enum keep_phase {
     KEEP_PASSED, /* nothing more: it has passed the barrier */
-    KEEP_TELLS,  /* it tells others of all sessions that concern them; then it sends MARK. It hears nothing meanwhile */
-    KEEP_AWAITS, /* some MARK has not come */
+    KEEP_TELLS,  /* it tells others of all sessions that concern them; then it sends MARK. Letters wait meanwhile */
+    KEEP_AWAITS, /* it waits for the MARKs of the others */
     KEEP_CHOOSES /* it has all reports, and chooses owners */
 };
 
@@ -111,11 +111,12 @@ struct keep {
     struct ring walk; /* a marker in `all`: the sessions before it have been visited; in no ring: no walk */
     struct ring own;  /* sessions whose owner this member is */
     uint32_t own_count;
-    struct ring adopted;        /* own sessions that began in this view, and whose time does not run yet */
-    struct ring vouched;        /* own sessions whose clients may believe, the one that was told so longest ago first */
-    uint64_t era;               /* how often all was forgotten. A session of an earlier era is not kept any more */
-    struct ring forgotten;      /* own sessions of earlier eras, until their claims and their connections are seen to */
-    struct ring parked;         /* what was in adopted, vouched, pending and ready then: not looked at again */
+    struct ring adopted;   /* own sessions that began in this view, and whose time does not run yet */
+    struct ring vouched;   /* own sessions whose clients may believe, the one that was told so longest ago first */
+    uint64_t era;          /* how often all was forgotten. A session of an earlier era is not kept any more */
+    struct ring forgotten; /* own sessions of earlier eras, until their claims and their connections are seen to */
+    struct ring
+        parked; /* what was in adopted, vouched, pending and ready when all was forgotten: not looked at again */
     struct ring doomed;         /* sessions that are not in the table any more, and are freed in pieces */
     struct ring resuming, news; /* connections that wait for a session; connections that have to be told something */
     struct ring pending;        /* claims that are granted, and of which not all members have a record yet */
@@ -168,7 +169,7 @@ struct session;
 const char *keep_begin(struct session *s, struct keep_id id, uint32_t keep_ms, const char **why);
 /* A secret for a new id. */
 struct keep_id keep_secret(const struct node *node);
-/* `other`, if it is not 0, counts if no member knows of `id`. */
+/* Resumes the session `id`; or, if no member knows of `id` and `other` is not 0, the session `other`. */
 const char *keep_resume(struct session *s, struct keep_id id, struct keep_id other, const char **why);
 /* The session ends, and what it holds is released. */
 void keep_end(struct session *s);
@@ -190,9 +191,9 @@ void keep_end_token(struct keep_session *e);
 void keep_lose_client(struct session *s);
 /* A connection, which may have been cut off, ends. `proved`: its client certainly believes in no lock any more. */
 void keep_part(struct session *s, bool proved);
-/* The TTL of the claim has changed: other members hear that, if they have a record of it. */
+/* The TTL of the claim has changed. Tells the other members, if they have a record of the claim. */
 void keep_renew_claim(struct claim *c);
-/* The record of the claim is withdrawn, if there is one. */
+/* Withdraws the record of the claim, if other members have one. */
 void keep_free_claim(struct claim *c);
 /* The claim has left its session. Returns true if it stays in its lock until all members have forgotten its record. */
 bool keep_withdraws(struct claim *c);
@@ -207,7 +208,7 @@ void keep_await_share(struct claim *request);
 void keep_finish_share(struct claim *c);
 /* The mode of the claim as other members have it, or will have it when all letters have arrived. */
 uint32_t keep_mode(const struct claim *c);
-/* May the waiting claim be granted its lock behind this one, which is withdrawn? */
+/* May the waiting claim be granted its lock after this one, whose withdrawal is not acknowledged yet (rule 2)? */
 bool keep_follows(struct claim *c, const struct claim *withdrawn);
 /* Does the session, or this member's kept sessions together, hold as many locks as they may? */
 bool keep_is_full(const struct session *s);
@@ -215,9 +216,10 @@ bool keep_is_full(const struct session *s);
 /* ---- For node.c and its parts. */
 void keep_init(struct node *node);
 void keep_free(struct node *node);
-/* This member begins a new incarnation: all is forgotten, and connections of kept sessions are cut off. That is so at once
- * (session_is_forgotten), and done in pieces: the connections, the claims, then the records. In a later view this member tells
- * nothing before its claims are gone (KEEP_TELLS). */
+/* This member was excluded and begins a new incarnation (rule 7): forgets all kept sessions and records, and cuts off the
+ * connections of kept sessions. The sessions are forgotten at once (session_is_forgotten); the connections, the claims and
+ * the records are seen to in pieces, in this order. In a later view this member sends no MARK before these claims are gone
+ * (KEEP_TELLS). */
 void keep_forget_all(struct node *node);
 /* Does this member still have claims or connections of forgotten sessions? */
 bool keep_is_forgetting(const struct node *node);
@@ -233,7 +235,7 @@ bool keep_has_parted(const struct node *node);
 bool keep_is_believed(const struct node *node);
 /* The client of this kept session was told that it holds its locks for some time to come. */
 void keep_vouch(struct session *s);
-/* Sessions wait for the next view. */
+/* Is there a session that is to move in the next view? */
 bool keep_wants_view(const struct node *node);
 /* A claim has an outcome (lock.h). Returns true if its client is not told yet. */
 bool keep_holds_back(struct claim *c);

@@ -1,13 +1,15 @@
-/* keep_convert.c - see keep.h and README.md (rule 11): a lock of a kept session changes its mode (lock/convert.h), and the other
- * members' records of it do.
+/* keep_convert.c - see keep.h and README.md (rule 11): a lock of a kept session changes its mode (lock/convert.h), and so do the
+ * other members' records of it.
  *
- * Upgrade. The claim is exclusive, with a new fence. The owner sends the new record, which names the previous one (`after`), and behind it the
- * withdrawal of the previous one. The request to upgrade stands for the former claim: its fence and its last letter are those of the
- * former record. The client is told when all members have acknowledged that letter. So each member has one of the records or both, and never none; and
- * if the owner is lost while a member has the previous one, all members forget the new one (keep_forget_followers).
+ * Upgrade. The owner makes the claim exclusive, with a new fence. It sends the new record, which names the previous one
+ * (`after`), and then the withdrawal of the previous one. The request to upgrade stands for the previous record: it has the
+ * fence of that record, and the number of the letter that withdraws it. The client is told when all members have acknowledged
+ * that letter. So each member has the previous record, both or the new one, and never none. If the owner is lost while a
+ * member has the previous record, all members forget the new one (keep_forget_followers).
  *
- * Downgrade. The owner sends the record again, with the same fence, as shared. The claim is exclusive until all have acknowledged that. If the
- * owner is lost before, members may have both modes in their records: all have the same reports, and the lock is exclusive. */
+ * Downgrade. The owner sends the record again, with the same fence, as shared. The claim is exclusive until all members have
+ * acknowledged that. If the owner is lost before, some records may be exclusive and others shared. All members have the same
+ * reports, and take the exclusive mode. */
 #include "keep_inside.h"
 
 #include <assert.h>

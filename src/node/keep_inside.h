@@ -27,10 +27,10 @@ void keep_doom_all(struct keep *k);
 void keep_free_session(struct keep_session *e);
 /* The record of this lock and fence, or null. */
 struct keep_record *keep_find_record(const struct keep_session *e, const char *name, size_t len, uint64_t fence);
-/* Adds a copy of the record, with this value. If the session has it, its TTL and its value become those of the copy. If the copy was
- * reported by another member, it becomes the longer TTL and the greater value of both: all members have the same reports, and
- * so choose the same; and the lock is exclusive if one of both is. But if its owner takes part and has told of it, what others report is of
- * before that. */
+/* Adds a copy of the record, with this value. If the session has the record already, its TTL and its value become those of
+ * the copy. If the copy was reported by another member, the record gets the longer TTL and the greater value of both, and is
+ * exclusive if one of both is: all members have the same reports, and so choose the same. But if the owner takes part and
+ * this member has the record from it, the report is older and changes nothing (owner_amends). */
 void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, const char *value, size_t len,
                      bool reported);
 /* What the record of the claim, of this session, has as its value; or null. */

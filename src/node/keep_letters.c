@@ -77,7 +77,7 @@ void keep_record_claim(struct claim *c)
 }
 
 /* The others have one letter about a claim at a time to acknowledge: a client may change its TTL again and again, and one of
- * the members may hear nothing. */
+ * the members may hear nothing. A claim that was adopted has no letter, and this member may not have made any. */
 void keep_renew_claim(struct claim *c)
 {
     struct node *node = c->session->node;
@@ -86,7 +86,7 @@ void keep_renew_claim(struct claim *c)
     if (!session_kept(c->session) || !keep_is_recorded(c))
         return;
     keep_count_acks(node);
-    if (c->kept > node->keep.acked) {
+    if (c->kept > node->keep.acked && node->keep.made) {
         ring_push(&node->keep.renewed, &c->in_renewed);
         return;
     }
@@ -115,7 +115,7 @@ void keep_free_claim(struct claim *c)
     if (--e->claims == 0 && node->keep.phase == KEEP_TELLS)
         e->leaves = false; /* others hear that before MARK */
     c->kept = keep_say_free(node, e, c, c->fence);
-    c->after = c->fence; /* a claim that follows names the record; what its client knows may be the fence of before */
+    c->after = c->fence; /* a claim that follows names the record; its client may know the previous fence only */
 }
 
 /* Is the claim one of which other members have records? */
@@ -344,7 +344,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
     b.record.reported = report.ownerless ? 0 : report.chosen;
-    e->orphaned |= report.ownerless;
+    e->ownerless |= report.ownerless;
     if (owner_is_newer(&report, &known)) {
         if (!e->session && e->count && !e->before.owner &&
             (e->owner != owner || e->owner_tenure != tenure || e->chosen != report.chosen)) {
@@ -353,7 +353,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
             e->before.chosen = e->chosen;
             e->before.unsure_in = e->unsure_in;
         }
-        if (e->owner != owner || e->owner_tenure != tenure) { /* what the former owner wants does not count */
+        if (e->owner != owner || e->owner_tenure != tenure) { /* a MOVE of the previous owner does not count */
             k->moving -= e->session && e->moves_to;
             e->moves_to = 0;
         }

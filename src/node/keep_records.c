@@ -260,8 +260,7 @@ static void keep_change_record(struct keep_record *own, const struct keep_record
         keep_trust_record(own);
     else if (!own->hearsay && !own->told && (ttl || other || mode))
         keep_note_told(own);
-    if (!x->reported || (own->reported && own->reported < x->reported))
-        own->reported = x->reported;
+    own->reported = owner_names(own->reported, x->reported);
     if (ttl)
         own->ttl_ms = x->ttl_ms;
     if (other)
@@ -277,7 +276,7 @@ void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_r
     struct keep_record *own = keep_find_record(e, x->name, x->name_len, x->fence);
 
     if (own) {
-        if (owner_amends(own->reported, x->reported, e->orphaned, k->passed))
+        if (owner_amends(own->reported, x->reported, e->ownerless, k->passed))
             keep_change_record(own, x, value, len, reported);
         return;
     }

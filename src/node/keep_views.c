@@ -15,7 +15,8 @@
 
 /* ------------------------------------------------------------------------------------------------------ between owners */
 
-/* The session is made of its records: its locks are held since before this view. Returns how many. */
+/* This member becomes the owner of the session: its records become claims, which are held since before this view. Returns
+ * their number. */
 static uint32_t keep_adopt(struct node *node, struct keep_session *e)
 {
     struct session *s = session_open_orphan(node);
@@ -74,8 +75,9 @@ static void keep_make_record(struct node *node, struct keep_session *e, struct c
     session_discard(c);
 }
 
-/* The opposite: another member is the owner, or may be. Returns how many claims there were. */
-static uint32_t keep_release(struct node *node, struct keep_session *e)
+/* This member is no longer the owner of the session, or not for sure: its claims become records. Returns the number of the
+ * claims. */
+static uint32_t keep_unadopt(struct node *node, struct keep_session *e)
 {
     struct session *s = e->session;
     struct ring *r = s->claims.next;
@@ -122,8 +124,8 @@ void keep_forget_now(struct session *s)
         keep_forget_own(&s->node->keep, s->kept);
 }
 
-/* No session is visited: a hundred thousand would take some 12 ms. From now on none of them is kept, as the era says, and none is
- * in a ring that is looked at, but in `forgotten`. */
+/* Visits no session: a hundred thousand would take some 12 ms. From now on all of them are of an earlier era, so none is kept
+ * any more, and of the rings that are looked at, they are in `forgotten` only. */
 void keep_forget_all(struct node *node)
 {
     struct keep *k = &node->keep;
@@ -200,8 +202,9 @@ static struct keep_session *keep_walk(struct keep *k)
     return RING_OF(next, struct keep_session, in_all);
 }
 
-/* What this member knows by reports of a view whose barrier it has not passed is dropped. Only at the barrier can be told whether it is outdated; and
- * a report that no other member has heard would make this one differ from all others, if its sender is lost. */
+/* Forgets what this member knows only by reports of a view whose barrier it has not passed (rule 4). Only at the barrier can
+ * a member tell whether a report is outdated. And if the sender of a report is lost before it has sent the report to all,
+ * the members that have it would differ from the others. */
 static void keep_forget_unfinished(struct keep *k, struct keep_session *e)
 {
     for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
@@ -215,15 +218,16 @@ static void keep_forget_unfinished(struct keep *k, struct keep_session *e)
     }
 }
 
-/* The lost owner of an adopted session takes part again, and no client has resumed the session meanwhile: it goes back in
- * this view, as its client will probably resume it there (rule 6). */
+/* Does an adopted session move back to its lost owner in this view? It does if that member takes part again and no client has
+ * resumed the session meanwhile: its client will probably resume it there (rule 6). */
 static bool keep_goes_home(const struct node *node, const struct keep_session *e)
 {
     return e->session && e->home && !e->moves_to && !e->wanted_by && e->claims && keep_takes_part(node, e->home, 0);
 }
 
-/* Reports of the view before have named another owner, and this member did not pass that view's barrier. Its records are those of the owner
- * that it knew: the members that named the other one may have heard more of that owner's letters. No view has opened since. */
+/* Reports of the previous view have named another owner, and this member did not pass the barrier of that view. It goes back to
+ * the owner that it knew before these reports, because its records are from that owner: the members that named the other
+ * owner may have received more letters of the earlier one. No view has opened since (README.md, steps 4 and 5). */
 static void keep_recall_owner(struct keep_session *e)
 {
     if (!e->before.owner)
@@ -235,14 +239,14 @@ static void keep_recall_owner(struct keep_session *e)
     memset(&e->before, 0, sizeof e->before);
 }
 
-/* Others are told of this session what they have to know. Returns how much work that was. */
+/* Tells the other members what they have to know of this session when a view begins. Returns how much work that was. */
 static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
 {
     uint32_t work = 1;
 
     keep_recall_owner(e);
     if (e->session && keep_is_unsure(node, e)) {
-        work += keep_release(node, e);
+        work += keep_unadopt(node, e);
     } else if (!e->session) {
         work += e->count;
         keep_forget_unfinished(&node->keep, e);
@@ -267,8 +271,8 @@ static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
         keep_say_move(node, e, 0);
     else
         e->moves_to = 0; /* if its owner takes part, it tells all members again, in this view */
-    e->orphaned = !e->session && !keep_takes_part(node, e->owner, e->owner_tenure);
-    if (!e->session && (e->orphaned || keep_is_unsure(node, e)))
+    e->ownerless = !e->session && !keep_takes_part(node, e->owner, e->owner_tenure);
+    if (!e->session && (e->ownerless || keep_is_unsure(node, e)))
         work += keep_report(node, e);
     return work;
 }
@@ -298,16 +302,17 @@ static void keep_end_telling(struct node *node)
     keep_hear_late(node);
 }
 
-/* A record that this member has only by reports of members that were not sure of the owner. If another report names an owner that
- * was chosen in a later view, the record is of before that. If the owner, another member, has opened the view in which it was
- * chosen, then it has told every member that came later what its sessions hold (keep_greet), and the report may be about a
- * lock that has been released since. Otherwise the owner has not done anything yet. */
+/* Rule 9: is a record outdated? It is one that this member knows only by reports of members that were not sure of the owner.
+ * It is outdated in two cases. Another report names an owner that was chosen in a later view. Or the owner, another member,
+ * has opened the view in which it was chosen: then it has told every member that was admitted later what its sessions hold
+ * (keep_greet), and the report may be about a lock that has been released since. Otherwise the owner has done nothing with
+ * the session yet. */
 static bool keep_is_outdated(const struct node *node, const struct keep_session *e, const struct keep_record *x)
 {
     uint32_t k = view_find(&node->view, e->owner);
     const struct member *owner = k != VIEW_MEMBERS_MAX ? node->member[k] : NULL;
 
-    return owner_is_outdated(x->reported, e->orphaned, e->chosen, owner ? owner->keep.opened : 0);
+    return owner_is_outdated(x->reported, e->ownerless, e->chosen, owner ? owner->keep.opened : 0);
 }
 
 /* Returns how many records there were. */
@@ -327,8 +332,8 @@ static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
     return count;
 }
 
-/* The record `x` names the claim behind which that of `x` was granted. Is `x` forgotten: does this member have a record of that claim, or is that
- * claim its own by now? */
+/* The record `x` names the claim that was withdrawn before the claim of `x` was granted, or of which that is the upgrade.
+ * Does this member still have a record of the named claim, or has it adopted that claim? Then `x` is to be forgotten. */
 static bool keep_has_former(const struct node *node, const struct keep_record *x)
 {
     const struct keep_session *e = keep_find(&node->keep, x->after_id);
@@ -341,10 +346,11 @@ static bool keep_has_former(const struct node *node, const struct keep_record *x
     return owner_forgets_follower(own, former, former && keep_is_outdated(node, e, former));
 }
 
-/* A claim that was granted behind a withdrawn one, or was upgraded, was told to its client only when no member had a record of the previous
- * one. If a member has, the owner is lost, the client does not know, and the claim is forgotten: else both would be held. All
- * members have the same reports, so all forget it. A member that has not passed the barrier at which others did so reports it once more, also in
- * a view in which the next owner is known: so this does not depend on who the owner is. */
+/* Rules 2, 4 and 11. If a claim was granted after a withdrawn one, or is an upgrade, its client is told only when no member has
+ * a record of the previous claim any more. So, if a member has such a record, the owner is lost and the client was not told.
+ * Then the record of the later claim is forgotten; otherwise both claims would be held. All members have the same reports,
+ * so all forget it. A member that has not passed the barrier at which others forgot the record reports it once more, also
+ * in a view in which the next owner is known. So this does not depend on which member is the owner. */
 static void keep_forget_followers(struct node *node, struct keep_session *e)
 {
     for (struct ring *r = e->records.next, *next; r != &e->records; r = next) {
@@ -356,12 +362,12 @@ static void keep_forget_followers(struct node *node, struct keep_session *e)
     }
 }
 
-/* All reports of this view are there, and all members have the same: they choose the same owner. Returns how much work
- * that was. */
+/* At the barrier: all reports of this view have come, and all members have the same ones, so they choose the same owner.
+ * Returns how much work that was. */
 static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
 {
-    bool moves = !e->orphaned && keep_takes_part(node, e->moves_to, 0), suspended = e->leaves;
-    uint64_t lost = e->orphaned && !keep_is_token(e) ? e->owner : 0;
+    bool moves = !e->ownerless && keep_takes_part(node, e->moves_to, 0), suspended = e->leaves;
+    uint64_t lost = e->ownerless && !keep_is_token(e) ? e->owner : 0;
     uint32_t work = 1 + keep_forget_outdated(node, e);
 
     keep_forget_followers(node, e);
@@ -369,17 +375,17 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
         keep_remove(&node->keep, e);
         return work;
     }
-    if (owner_changes(e->orphaned, moves, e->session != NULL, e->leaves)) {
+    if (owner_changes(e->ownerless, moves, e->session != NULL, e->leaves)) {
         keep_set_owner(node, e, moves ? e->moves_to : owner_choose(&node->view, e->id.high));
         e->chosen = node->view.number;
         e->unsure_in = node->view.number;
     }
     node->keep.moving -= e->session && e->moves_to;
     e->moves_to = 0;
-    e->orphaned = e->leaves = false;
+    e->ownerless = e->leaves = false;
     memset(&e->before, 0, sizeof e->before);
     if (e->session && !keep_is_own(node, e))
-        work += keep_release(node, e);
+        work += keep_unadopt(node, e);
     else if (!e->session && keep_is_own(node, e)) {
         work += keep_adopt(node, e);
         e->home = lost == keep_self(node) || node->conf.patient ? 0 : lost;
@@ -438,7 +444,8 @@ void keep_try_barrier(struct node *node)
     keep_walk_on(node);
 }
 
-/* A member that is new has to acknowledge also the grants that all others know of, if they have not been told yet. */
+/* Rule 3: a grant whose client has not been told yet waits for the acknowledgement of a new member, too, even if all other
+ * members have acknowledged it. */
 static void keep_doubt_ready(struct keep *k)
 {
     struct ring *before = k->pending.next;

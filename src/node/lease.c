@@ -2,8 +2,8 @@
  * which members take part next is a function of its own, plan.h; so are promises and leases, promise.h, and the roster of
  * the next view, next.h.
  *
- * In the code, a member that is `bound` has been dropped by this one (protocol 4), and a set `expired` has the members to which
- * the sender of the heartbeat owes nothing (protocol 5).
+ * `node->dropped`: this member was dropped by the leader. `member->dropped`: this member has dropped the other one
+ * (protocol 4).
  *
  * When the roster changes. A lease rests on a majority of the members that were counted when it was given. After two
  * changes within the time of a lease there could be a majority of which no member has given the lease's holder a
@@ -40,10 +40,10 @@ static bool lease_is_part(const struct node *node, uint32_t k)
 void lease_begin_view(struct node *node)
 {
     node->drops = 0;
-    node->dropped = node->binds = false;
+    node->dropped = node->has_dropped = false;
     for (uint32_t k = 0; k < node->view.count; k++)
         if (node->member[k]) {
-            node->member[k]->bound = false;
+            node->member[k]->dropped = false;
             node->member[k]->beat_ms = 0;
         }
     lease_count_acks(node);
@@ -119,7 +119,7 @@ static bool lease_owes_nothing(const struct node *node, uint32_t k)
         return promise_frees_itself(node->takes_part, node->dropped && lease_gave_up(node), node->began_ms,
                                     node->earlier_ms, node->now_ms);
     return promise_owes_nothing(&(struct promise_debt){.takes_part = node->takes_part,
-                                                       .dropped = node->member[k]->bound,
+                                                       .dropped = node->member[k]->dropped,
                                                        .promised_ms = node->member[k]->promised_ms},
                                 node->now_ms);
 }
@@ -131,8 +131,8 @@ struct beat lease_beat(const struct node *node)
                         .drops = node->drops,
                         .leads = node->agree && agree_leads(node->agree),
                         .leaves = node->leaves && lease_gave_up(node),
-                        .crowded = locks_crowded(&node->locks) || keep_wants_view(node) ||
-                                   fence_is_due(&node->fence, node->view.fence, node->locks.fence_granted),
+                        .wants_view = locks_crowded(&node->locks) || keep_wants_view(node) ||
+                                      fence_is_due(&node->fence, node->view.fence, node->locks.fence_granted),
                         .stray = node->agree && !agree_knows_itself(node->agree),
                         .id = node->agree                      ? agree_journal(node->agree)->member
                               : node->place < node->view.count ? node->view.member[node->place].id
@@ -141,10 +141,10 @@ struct beat lease_beat(const struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++) {
         if (lease_hears(node, k))
             beat.hears |= plan_bit(k);
-        if (k == node->place ? node->dropped : node->member[k]->bound)
-            beat.bound |= plan_bit(k);
+        if (k == node->place ? node->dropped : node->member[k]->dropped)
+            beat.dropped |= plan_bit(k);
         if (lease_owes_nothing(node, k))
-            beat.expired |= plan_bit(k);
+            beat.owes_nothing |= plan_bit(k);
     }
     return beat;
 }
@@ -175,10 +175,10 @@ void lease_greet(struct node *node, struct member *m)
 
 /* Protocol 4. The member at place `k` gets no more acknowledgements in this view. If it is this member itself, it gives
  * up its locks, so that no other member has to wait for its lease. */
-static void lease_bind(struct node *node, uint32_t k)
+static void lease_drop(struct node *node, uint32_t k)
 {
     if (k != node->place)
-        node->binds = node->member[k]->bound = true;
+        node->has_dropped = node->member[k]->dropped = true;
     else if (node->takes_part && !node->dropped) {
         node->dropped = true;
         lease_refresh(node);
@@ -242,9 +242,9 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     if (beat->leads && beat->view == node->view.number)
         for (uint32_t k = 0; k < node->view.count; k++)
             if (beat->drops & plan_bit(k))
-                lease_bind(node, k);
+                lease_drop(node, k);
     /* Protocol 2: acknowledge its heartbeat, and give the promise that belongs to the acknowledgement. */
-    if (promise_is_given(node->takes_part, lease_is_part(node, place), m->bound)) {
+    if (promise_is_given(node->takes_part, lease_is_part(node, place), m->dropped)) {
         m->beat_ms = beat->sent_ms;
         m->beat_incarnation = m->link.peer_incarnation;
         if (m->promised_ms < node->now_ms + node->promise_ms)
@@ -274,8 +274,8 @@ uint64_t lease_due_ms(const struct node *node)
     for (uint32_t k = 0; k < node->view.count; k++) {
         const struct member *m = node->member[k];
 
-        if (m && (m->bound || !node->takes_part) && node->view.member[k].incarnation && m->promised_ms > node->now_ms &&
-            m->promised_ms < due)
+        if (m && (m->dropped || !node->takes_part) && node->view.member[k].incarnation &&
+            m->promised_ms > node->now_ms && m->promised_ms < due)
             due = m->promised_ms;
     }
     return due;
@@ -343,7 +343,7 @@ static bool lease_may_renew(struct node *node)
 {
     enum { QUICK = 8, PAUSE = 32 };
     uint64_t half_ms = node->conf.lease_ms / 2 + 1, ahead_ms = node->conf.patient ? 0 : QUICK * half_ms;
-    uint64_t used_ms = node->crowded_ms > node->now_ms ? node->crowded_ms : node->now_ms;
+    uint64_t used_ms = node->renewals_ms > node->now_ms ? node->renewals_ms : node->now_ms;
     uint64_t due_ms = used_ms > node->now_ms ? node->installed_ms + node->conf.lease_ms / PAUSE : 0;
 
     if (due_ms < used_ms - ahead_ms && used_ms > node->now_ms + ahead_ms)
@@ -352,7 +352,7 @@ static bool lease_may_renew(struct node *node)
         node->renew_ms = node->conf.patient ? 0 : due_ms;
         return false;
     }
-    node->crowded_ms = used_ms + half_ms;
+    node->renewals_ms = used_ms + half_ms;
     return true;
 }
 
@@ -360,14 +360,14 @@ static bool lease_may_renew(struct node *node)
  * or has a kept session that is to move to another member? */
 static bool lease_is_used_up(struct node *node, const struct plan_in *in, const struct plan *p)
 {
-    bool crowded = false;
+    bool wanted = false;
 
     for (uint32_t k = 0; k < node->view.count; k++) {
         if (p->stay & plan_bit(k) && !in->said[k])
             return false;
-        crowded = crowded || (p->stay & plan_bit(k) && in->said[k]->crowded);
+        wanted = wanted || (p->stay & plan_bit(k) && in->said[k]->wants_view);
     }
-    return crowded && lease_may_renew(node);
+    return wanted && lease_may_renew(node);
 }
 
 /* Returns a fence base above all fencing tokens of this view and of earlier ones (fence.h). If no ceiling is known, the
@@ -429,7 +429,7 @@ void lease_lead(struct node *node)
         if (p.leave & plan_bit(k) && !(node->drops & plan_bit(k))) {
             node->drops |= plan_bit(k);
             node->next_beat_ms = node->now_ms; /* the heartbeat tells all members at once */
-            lease_bind(node, k);
+            lease_drop(node, k);
         }
     if (p.leave ? !plan_is_due(&in, &p) : p.come && lease_waits_for_more(node, &p))
         return;

@@ -166,10 +166,10 @@ void message_send_beat(struct member *m, const struct beat *beat)
     uint8_t note[BEAT_SIZE], *at = pack_number(note, NOTE_BEAT, 1);
 
     at = pack_number(pack_number(pack_number(at, beat->view, 8), beat->sent_ms, 8), beat->echo_ms, 8);
-    at = pack_number(pack_number(at, beat->hears, 8), beat->bound, 8);
-    at = pack_number(pack_number(at, beat->expired, 8), beat->drops, 8);
+    at = pack_number(pack_number(at, beat->hears, 8), beat->dropped, 8);
+    at = pack_number(pack_number(at, beat->owes_nothing, 8), beat->drops, 8);
     at = pack_number(at, beat->id, 8);
-    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0) | (beat->crowded ? 8 : 0),
+    pack_number(at, (beat->leads ? 1 : 0) | (beat->leaves ? 2 : 0) | (beat->stray ? 4 : 0) | (beat->wants_view ? 8 : 0),
                 1);
     link_note(&m->link, note, sizeof note);
     if (m->link.self->newest > LINK_VERSION) { /* in tests only: see NOTE_NEXT */
@@ -187,15 +187,15 @@ static bool message_read_beat(struct unpack *u, struct beat *beat)
     beat->sent_ms = unpack_number(u, 8);
     beat->echo_ms = unpack_number(u, 8);
     beat->hears = unpack_number(u, 8);
-    beat->bound = unpack_number(u, 8);
-    beat->expired = unpack_number(u, 8);
+    beat->dropped = unpack_number(u, 8);
+    beat->owes_nothing = unpack_number(u, 8);
     beat->drops = unpack_number(u, 8);
     beat->id = unpack_number(u, 8);
     flags = unpack_number(u, 1);
     beat->leads = flags & 1;
     beat->leaves = flags & 2;
     beat->stray = flags & 4;
-    beat->crowded = flags & 8;
+    beat->wants_view = flags & 8;
     return flags < 16;
 }
 

@@ -476,7 +476,7 @@ uint64_t node_due_ms(const struct node *node)
         due = node->lease_end_ms;
     if ((other = agree_due_ms(node->agree)) < due)
         due = other;
-    if ((node->binds || !node->takes_part) && (other = lease_due_ms(node)) < due)
+    if ((node->has_dropped || !node->takes_part) && (other = lease_due_ms(node)) < due)
         due = other;
     if (node->renew_ms > node->now_ms && node->renew_ms < due)
         due = node->renew_ms;

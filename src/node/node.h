@@ -10,7 +10,7 @@
  * When a view is installed, each member tells all others which locks its clients hold, and no member grants a lock
  * before it has heard that from all members (I24; lock/lock.h).
  *
- * Without agreement (a cluster of one member, or a test) the caller installs the view (node_install). A lease of 0
+ * Without agreement (a daemon alone, or a test) the caller installs the view (node_install). A lease of 0
  * never runs out. */
 #ifndef DIBS_NODE_NODE_H
 #define DIBS_NODE_NODE_H
@@ -161,7 +161,7 @@ struct node {
     bool leaves;
     struct session *drainer; /* whose client drains this member (drain.h); or null */
     bool drained;            /* no client of it holds a lock: the driver shall end it */
-    bool binds;              /* there is a member that is `bound` in this view */
+    bool has_dropped;        /* this member has dropped another one in this view */
     bool dropped;            /* this member is about to be excluded, and no longer grants locks */
     bool gave_up;            /* it leaves or is dropped, and its clients believe in no lock any more */
 
@@ -178,18 +178,18 @@ struct node {
     uint64_t policies_set;                 /* the policies in use are those with this settings_text.set */
     struct rules rules;                    /* the rights in use */
     uint64_t next_beat_ms, lease_end_ms;
-    uint64_t acked_ms;   /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
-    bool news;           /* something about members has changed since the leader last looked at them (lease_lead) */
-    uint64_t looked_ms;  /* when the leader last looked at them */
-    uint64_t granted_ms; /* when this member last had its lease, or began */
-    uint64_t led_ms;     /* since when this member leads, or 0 */
-    struct fence fence;  /* how high the tokens of all members can be */
-    uint64_t crowded_ms; /* leader: views that change no members have used up the time until then (lease_may_renew) */
-    uint64_t renew_ms;   /* leader: when the next of them may come, if one is due; or 0 */
-    uint64_t counted_ms; /* leader: since when all report a view with this set of counted members; 0: not yet */
-    uint64_t step_ms;    /* leader: since when all report a view with this step of the lease; 0: not yet */
-    uint64_t whole_ms;   /* leader: when the members that can stay last heard each other */
-    uint64_t drops;      /* leader: the members that all shall drop */
+    uint64_t acked_ms;    /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
+    bool news;            /* something about members has changed since the leader last looked at them (lease_lead) */
+    uint64_t looked_ms;   /* when the leader last looked at them */
+    uint64_t granted_ms;  /* when this member last had its lease, or began */
+    uint64_t led_ms;      /* since when this member leads, or 0 */
+    struct fence fence;   /* how high the tokens of all members can be */
+    uint64_t renewals_ms; /* leader: views that change no members have used up the time until then (lease_may_renew) */
+    uint64_t renew_ms;    /* leader: when the next of them may come, if one is due; or 0 */
+    uint64_t counted_ms;  /* leader: since when all report a view with this set of counted members; 0: not yet */
+    uint64_t step_ms;     /* leader: since when all report a view with this step of the lease; 0: not yet */
+    uint64_t whole_ms;    /* leader: when the members that can stay last heard each other */
+    uint64_t drops;       /* leader: the members that all shall drop */
     uint64_t awaited, awaited_ms; /* leader: the id of an added member that does not take part, and since when */
     struct node_wish {
         uint64_t until_ms; /* 0: there is none */

@@ -196,7 +196,7 @@ static const char *policies_object(struct node *node, bool file)
 
     dme_text_init(&text, node->refusal, sizeof node->refusal);
     if (!node->agree)
-        return "this is a cluster of one without a data directory; restart it with other policies";
+        return "this daemon is not part of a cluster; restart it with other policies";
     if (node_is_removed(node))
         return "this member has been removed from the cluster; ask another one";
     if (node->policing.until_ms)

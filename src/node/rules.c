@@ -226,9 +226,7 @@ static const char *rules_object(struct node *node)
 
     dme_text_init(&text, node->refusal, sizeof node->refusal);
     if (!node->agree)
-        return "this is a cluster of one without a data directory; write the rights into its configuration, and send "
-               "it a "
-               "SIGHUP";
+        return "this daemon is not part of a cluster; write the rights into its configuration, and send it a SIGHUP";
     if (node_is_removed(node))
         return "this member has been removed from the cluster; ask another one";
     if (node->ruling.until_ms)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONE_MS = 3600000 /* an hour */, LONE_REMOTE_MS = 10000, LONE_LINGER_MS = 2000 };
+enum { LONE_MS = 3600000 /* an hour */, LONE_SHORT_MS = 10000, LONE_LINGER_MS = 2000 };
 
 static uint32_t session_piece(const struct node *node)
 {
@@ -588,7 +588,7 @@ static void session_hear(struct session *s)
 
 uint64_t session_lapse_ms(const struct node *node)
 {
-    uint64_t span_ms = promise_stretch_ms(node->conf.lease_ms ? node_longest_lease_ms(node) : LONE_REMOTE_MS);
+    uint64_t span_ms = promise_stretch_ms(node->conf.lease_ms ? node_longest_lease_ms(node) : LONE_SHORT_MS);
 
     return ring_empty(&node->confirming)
                ? UINT64_MAX
@@ -679,16 +679,13 @@ void session_set_ttl(struct claim *c, uint64_t ttl_ms)
     session_begin_ttl(c, ttl_ms);
 }
 
-/* A member without a lease, in a cluster of one, does not take locks away by itself. It vouches for LONE_MS to clients of
- * its own machine, whose connections cannot break. When it has to take a lock away (FORCE-UNLOCK, TTL), it does not wait
- * that long for a client that is stopped, but LONE_LINGER_MS. If its process is replaced while the client of a kept session
- * is stopped, the session cannot be resumed before its validity is over; so that is not longer than its keep time, or
- * LONE_REMOTE_MS. */
+/* For how long a daemon alone vouches. It has no lease, so it loses no lock by itself. It vouches for LONE_MS to clients of
+ * its own machine, whose connections cannot break. When it has to take a lock away (FORCE-UNLOCK, TTL) from a client that is
+ * stopped, it waits for LONE_LINGER_MS only. If its process is replaced while the client of a kept session is stopped, the
+ * session cannot be resumed before its validity is over; so this validity is short, too. */
 static uint64_t session_lone_ms(const struct session *s)
 {
-    if (s->remote)
-        return LONE_REMOTE_MS;
-    return !s->kept ? LONE_MS : s->kept->keep_ms > LONE_REMOTE_MS ? s->kept->keep_ms : LONE_REMOTE_MS;
+    return s->remote || s->kept ? LONE_SHORT_MS : LONE_MS;
 }
 
 /* The clocks of clients drift as much as those of members. */

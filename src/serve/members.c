@@ -212,7 +212,7 @@ void conf_members(struct conf_draft *d, struct serve_conf *conf)
 
     conf->n = 0;
     if (list->text && !*list->text) /* perhaps from a shell variable that is not set */
-        conf_mistake(d, list, "the list of members is empty; leave it out for a cluster of one");
+        conf_mistake(d, list, "the list of members is empty; leave it out for a daemon alone");
     for (const char *text = list->text; text && *text;) {
         size_t len = strcspn(text, ",");
 

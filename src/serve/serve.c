@@ -405,7 +405,7 @@ void serve_tell_in_turn(struct serve *s, struct node_input in)
  * out. */
 static void serve_leave(struct serve *s, const char *why)
 {
-    serve_log(s, "%s: ends; locks of its clients are released, but those of kept sessions", why);
+    serve_log(s, "%s: ends; locks of its clients are released, except those of kept sessions", why);
     notify_manager("STOPPING=1");
     if (s->leave_by_ms || !s->node.takes_part) {
         serve_hand_over(s);
@@ -609,7 +609,7 @@ static void serve_introduce(const struct serve *s)
     const struct serve_conf *conf = s->conf;
     const struct serve_member *self = &conf->member[conf->self];
 
-    serve_log(s, "serves %s%s", conf->socket, s->node.agree ? "" : "; a cluster of one, for clients of this machine");
+    serve_log(s, "serves %s%s", conf->socket, s->node.agree ? "" : "; it is not part of a cluster");
     notify_manager("READY=1\nSTATUS=serves %s", conf->socket);
     if (s->node.agree)
         serve_log(s, "talks to the other members %s", conf_door(conf, true));

@@ -259,7 +259,7 @@ static void kept_check_records(struct world *w, uint32_t i)
     }
 }
 
-/* Machine `j` has the record of the claim `c` of the session `e`, which all members have acknowledged; with its token. */
+/* Machine `j` has the record of the claim `c` of the session `e`, which all members have acknowledged; with its token, its mode and its TTL. */
 static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const struct keep_session *e,
                              const struct claim *c)
 {
@@ -274,6 +274,9 @@ static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const stru
                    w->machine[j].name, c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
     else if (x->mode != keep_mode(c))
         world_fail(w, "%s has another mode of \"%.*s\" (fence %llu) than its owner %s does", w->machine[j].name,
+                   c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
+    else if (x->ttl_ms != c->ttl_ms && ring_empty(&c->in_renewed))
+        world_fail(w, "%s has another TTL of \"%.*s\" (fence %llu) than its owner %s does", w->machine[j].name,
                    c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
 }
 

@@ -46,11 +46,13 @@ static const char *invariants_of_view(const struct node *node)
     return NULL;
 }
 
-/* I33, I37: a lock of a kept session whose mode changes. `c` is its claim, or the request to change it. */
+/* I33, I37: a lock of a kept session whose TTL or mode changes. `c` is its claim, or the request to change its mode. */
 static const char *invariants_of_change(const struct node *node, const struct claim *c)
 {
     bool request = c->state == CLAIM_UPGRADED || c->state == CLAIM_DOWNGRADED;
 
+    if (!ring_empty(&c->in_renewed) && c->kept > node->keep.made)
+        return "I33: others are to hear of a TTL when they have acknowledged a letter that was not made";
     if (c->shares && !c->freed && (c->state != CLAIM_HELD || c->mode != LOCK_ALONE || !c->kept))
         return "I33: a lock is to be shared when all members know it, and is not exclusive";
     if (request && (!c->other || c->other->other != c || c->other->state != CLAIM_HELD))
