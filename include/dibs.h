@@ -25,14 +25,15 @@
  * returns 0, functions that need an answer return DIBS_IN_DOUBT, and a request that waits goes on waiting. If the
  * session is not resumed within keep_ms, the locks are lost. The descriptor is -1 while there is no connection;
  * dibs_timeout_ms says when to call dibs_process. A connection with keep_ms cannot have subscriptions (dibs_watch). Each
- * grant costs an exchange of messages between the members.
+ * grant costs an exchange of messages between the members. If a place has the name of a host, the library looks it up
+ * whenever it connects again, and dibs_process waits for the name server: a program that must not wait gives addresses.
  *
  * How long a lock is held. A client holds a lock until it unlocks or loses it. It loses the lock when its TTL (ttl_ms)
- * runs out, when an operator uses force-unlock, when the daemon ends, or when the validity of the lock runs out. The
- * validity is the time for which the daemon vouches that no other client is granted the lock. The library asks for it
- * at intervals, for all locks of the connection. The time counts from the question, on CLOCK_BOOTTIME. If it runs out
- * before a newer answer has come, the locks are lost: the daemon may be stopped or cut off, and the other members may
- * then grant the locks to other clients.
+ * runs out, when an operator uses force-unlock, when the daemon ends (unless the session is kept), or when the
+ * validity of the lock runs out. The validity is the time for which the daemon vouches that no other client is granted
+ * the lock. The library asks for it at intervals, for all locks of the connection. The time counts from the question,
+ * on CLOCK_BOOTTIME. If it runs out before a newer answer has come, the locks are lost: the daemon may be stopped or
+ * cut off, and the other members may then grant the locks to other clients.
  *
  * The library does all this only while the program calls it. So call dibs_process when dibs_fd is readable and when
  * dibs_timeout_ms has passed. Over a Unix socket it is enough to call dibs_confirm before each action that needs the
@@ -149,8 +150,7 @@ struct dibs_wish {
     uint64_t ttl_ms;   /* the lock is lost after this time unless it is renewed; 0: no TTL */
     const char *value; /* bytes for others to see while this client holds the lock, such as the address of a leader */
     size_t value_len;  /* at most DIBS_VALUE_MAX; 0: there is no value */
-    unsigned
-        priority; /* 0 to 9: a request with a larger number passes others that wait at the same daemon, 64 for each step */
+    unsigned priority; /* 0 to 9: passes requests with smaller numbers that wait at the same daemon, 64 for each step */
     unsigned reentrant; /* not 0: if this connection holds the lock, it is granted at once, see dibs_lock */
     uint64_t reserved[3 - 2 * sizeof(void *) / sizeof(uint64_t)];
 };
@@ -177,8 +177,8 @@ DIBS_API int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish 
 /* The same with DIBS_NO_WAIT. Returns DIBS_TIMEOUT if another client holds the lock. */
 DIBS_API int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
 
-/* Several locks at once: all are granted, or none is. Programs that request their locks in this way never wait for each other in
- * a circle: the daemon requests them in the order of the bytes of their names, whatever their order here. */
+/* Several locks at once: all are granted, or none is. Programs that request their locks in this way never wait for each
+ * other in a circle: the daemon requests them in the order of the bytes of their names, whatever their order here. */
 #define DIBS_PARTS_MAX 32
 struct dibs_part {
     const char *name;
@@ -199,16 +199,16 @@ DIBS_API int dibs_lock_many(struct dibs *d, struct dibs_part *parts, size_t coun
 /* Releases the lock. DIBS_LOST and DIBS_GONE mean that it was lost before. In each case the lock is no longer held.
  * Unlocking a lost lock lets the daemon grant it to others without waiting for the rest of its validity. */
 DIBS_API int dibs_unlock(struct dibs *d, const char *name);
-/* Starts the TTL of the lock anew with `ttl_ms` milliseconds. */
+/* Begins the TTL of the lock anew, with `ttl_ms` milliseconds. */
 DIBS_API int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms);
 /* Makes a shared lock exclusive, without releasing it: waits until no other client shares it. No other client has held
  * it exclusively meanwhile. The fence is a new one, larger than all before; `fence` may be null. `wait_ms` is as in
  * struct dibs_wish.
  *
- * DIBS_TIMEOUT, DIBS_DEADLOCK (another client that shares the lock waits for the same), DIBS_NO_QUORUM and DIBS_REFUSED
- * leave the lock shared. DIBS_LOST: it is lost. DIBS_IN_DOUBT, in a kept session: the connection broke. When the locks
- * are no longer in doubt, dibs_fence returns a new fence if the lock was upgraded, and the previous one otherwise. Or
- * call this function again: it returns DIBS_OK at once if the lock is exclusive. */
+ * DIBS_TIMEOUT, DIBS_DEADLOCK (another client that shares the lock waits for the same), DIBS_NO_QUORUM and
+ * DIBS_REFUSED leave the lock shared. DIBS_LOST: the lock is lost. DIBS_IN_DOUBT, in a kept session: the connection
+ * broke. When the locks are no longer in doubt, dibs_fence returns a new fence if the lock was upgraded, and the
+ * previous one otherwise. Or call this function again: it returns DIBS_OK at once if the lock is exclusive. */
 DIBS_API int dibs_upgrade(struct dibs *d, const char *name, uint64_t wait_ms, uint64_t *fence);
 /* Makes an exclusive lock shared, without waiting for other clients. The fence stays the same. The program must have
  * ended its writing before this call, whatever the call returns. In a kept session the call takes an exchange of
@@ -237,7 +237,7 @@ DIBS_API int dibs_fd(const struct dibs *d);
 DIBS_API short dibs_events(const struct dibs *d);
 /* Milliseconds until dibs_process must be called, or -1 if there is no deadline. */
 DIBS_API int dibs_timeout_ms(const struct dibs *d);
-/* Sends, reads, confirms and reports lost locks, without waiting. Returns DIBS_OK or DIBS_GONE. */
+/* Sends, reads, confirms and reports lost locks, without waiting for a daemon. Returns DIBS_OK or DIBS_GONE. */
 DIBS_API int dibs_process(struct dibs *d);
 
 /* Sends a request. If it returns DIBS_OK, dibs_lock_result will return the result. */
@@ -267,8 +267,7 @@ struct dibs_event {
     const char *who;    /* the name of the client, or "" */
     const char *mode;   /* "exclusive", "shared", "group", "slot" */
     uint64_t fence;     /* 0 while the client waits */
-    const char
-        *value; /* the client's value, as text: a backslash is written as \\, a byte that is not shown as \xNN; or "" */
+    const char *value;  /* the client's value as text, or "": a backslash is \\, a byte that cannot be shown is \xNN */
 };
 
 /* Called from within functions of the library, with the same restrictions as dibs_lost_fn. */
@@ -300,10 +299,10 @@ struct dibs_reply {
     size_t count;
 };
 
-/* Sends a command of 1 to 256 words that has one answer and does not lock: HOLDERS, WAITERS, LOCKS, STATUS, FORCE-UNLOCK, PING, .. If it
- * returns DIBS_OK, the caller frees *reply with dibs_free. If it returns an error, dibs_message has the text, and
- * *reply may be null. The lock of a token can be requested in this way, as it does not belong to the connection: LOCK name TOKEN t TTL ms WAIT ms,
- * with WAIT at the end, and in capitals. */
+/* Sends a command of 1 to 256 words that has one answer and does not lock: HOLDERS, WAITERS, LOCKS, STATUS,
+ * FORCE-UNLOCK, PING, .. If it returns DIBS_OK, the caller frees *reply with dibs_free. If it returns an error,
+ * dibs_message has the text, and *reply may be null. The lock of a token can be requested in this way, as it does not
+ * belong to the connection: LOCK name TOKEN t TTL ms WAIT ms, with WAIT at the end, and in capitals. */
 DIBS_API int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply);
 DIBS_API void dibs_free(struct dibs_reply *reply);
 

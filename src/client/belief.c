@@ -248,7 +248,7 @@ uint64_t belief_due_ms(const struct belief *b)
         due_ms = b->confirm_ms;
     if (b->doubt)
         due_ms = belief_earlier(due_ms, belief_due_keep_ms(b));
-    else if (belief_holds(b) && !b->in_doubt)
+    else if (belief_holds(b) && (!b->in_doubt || *b->session)) /* it tells that those of a kept session are in doubt */
         due_ms = belief_earlier(due_ms, b->vouched_ms);
     if (belief_needs_answer(b))
         due_ms = belief_earlier(due_ms, b->asked_ms + BELIEF_ANSWER_MS);

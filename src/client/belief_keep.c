@@ -261,11 +261,10 @@ static uint64_t kept_lost_ms(const struct belief *b)
 bool belief_clock_keep(struct belief *b, uint64_t now_ms)
 {
     b->doubt = b->doubt && belief_holds(b); /* the program may have unlocked them since */
-    if (kept_is_kept(b) && belief_holds(b) && now_ms >= b->vouched_ms) {
+    if (kept_is_kept(b) && belief_holds(b) && now_ms >= b->vouched_ms)
         belief_begin_doubt(b, now_ms);
-        if (b->phase == BELIEF_UP && now_ms >= kept_leave_ms(b))
-            belief_give_up(b, "the daemon does not vouch for its locks any more", now_ms);
-    }
+    if (b->doubt && b->phase == BELIEF_UP && now_ms >= kept_leave_ms(b))
+        belief_give_up(b, "the daemon does not vouch for its locks any more", now_ms);
     if (b->doubt && now_ms >= kept_lost_ms(b))
         belief_end(b, "the session could not be resumed in time");
     else if (b->phase != BELIEF_UP && now_ms >= kept_end_ms(b))

@@ -96,7 +96,7 @@ static int place_unix(const char *path, bool *pending, char *why, size_t size)
     if (fd < 0 && errno == EACCES)
         snprintf(
             why, size,
-            "this user may not use %s (Permission denied); be added to its group, or see dibs serve --socket-group",
+            "this user may not use %s (Permission denied); ask to be added to its group (dibs serve --socket-group)",
             path);
     else if (fd < 0)
         snprintf(why, size, "no daemon at %s: %s", path, strerror(errno));
