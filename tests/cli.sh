@@ -25,6 +25,7 @@ answers 0 "ricart-agrawala" list
 answers 0 '"name": "ricart-agrawala"' list --format json
 answers 0 "mutual exclusion in computer networks, CACM 24(1)," list ricart-agrawala
 
+rejects '/dev/zero is not a text: it has zero bytes' serve --config /dev/zero --check-config
 rejects 'unknown command "lisst"; did you mean "list"? (dibs --help shows all)' lisst
 rejects 'unknown command "unlock": a lock is released when the command of "dibs lock" ends; for a lock of "dibs hold" there is "dibs release", and "dibs force-unlock" takes any lock away' unlock x
 rejects 'unknown algorithm "ricart"; did you mean "ricart-agrawala"? (dibs list shows all)' list ricart
@@ -32,6 +33,7 @@ rejects 'unknown algorithm "zzzzz" (dibs list shows all)' list zzzzz
 rejects 'unknown option "--formt"; did you mean "--format"? (--help shows all)' list --formt json
 rejects 'unknown --format "jsn"; did you mean "json"? (one of text json)' list --format jsn
 rejects '--format needs a value: --format F' list --format
+rejects '--group needs a value: --group G' lock x --group -- true
 rejects '--all takes no value' list --all=yes
 rejects '"raymond" is one word too many (usage: dibs list [ALGORITHM] [--all] [--format text|json])' list lamport raymond
 rejects 'no scenario is named (usage: dibs scenario FILE... [--rewrite | --print])' scenario

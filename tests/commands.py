@@ -1,7 +1,7 @@
 """Every command in the documents is executed here, or is in a list with the test that executes it or the reason why none does.
 
 What counts as a command:
-  - blocks: ```sh is a script. An indented block, ```console, and a plain fence with "$ " in it are transcripts: commands, with a prompt
+  - blocks: ```sh is a script. An indented block (but for a table in a list), ```console, and a plain fence with "$ " in it are transcripts: commands, with a prompt
     ("$ ", or "ant$ " for the machine ant) or without, and what they print. "..." stands for anything, a long number for any number,
     "# status 1" for that status; where no output is shown, any will do. A daemon without "&" is one that goes on running. ```conf is a configuration, which the daemon
     accepts; if its first line is "# dibs.conf", it is that file for the blocks behind it. Of ```crontab the commands are run. All other
@@ -79,7 +79,7 @@ def read(path):
             body = [one[len(fence[1]):] for one in lines[begin + 1:k]]
             language = fence[2] or ("console" if any(re.match(r"\w*\$ ", one) for one in body) else "text")
             blocks.append(Block(path, begin + 2, language, body))
-        elif line.startswith("    ") and (k == 0 or not lines[k - 1].strip()):
+        elif line.startswith("    ") and not line.lstrip().startswith("|") and (k == 0 or not lines[k - 1].strip()):
             while k < len(lines) and (lines[k].startswith("    ") or not lines[k].strip() and k + 1 < len(lines) and lines[k + 1].startswith("    ")):
                 k += 1
             body = lines[begin:k]

@@ -230,7 +230,7 @@ fi
 serve alone
 until_true is_ready alone
 config alone set rights "$dir/greedy.conf"
-[ $? = 1 ] && says 'a cluster of one without a data directory; write the rights into its configuration'
+[ $? = 1 ] && says 'this daemon is not part of a cluster; write the rights into its configuration'
 tell $? "a daemon alone says how its rights are changed"
 
 echo "1..$number"

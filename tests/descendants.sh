@@ -194,6 +194,21 @@ else
 fi
 rm -f "$dir/err" "$dir/out"
 
+# ------------------------------------------------------------------------------------- a /proc of another namespace
+
+# Its numbers are those of other processes. Those that the command starts would not be found, and others would get the signals.
+if unshare --pid --fork true 2>"$dir/out"; then
+    unshare --pid --fork "$DIBS" lock numbers -- true 2>"$dir/err"
+    [ $? = 126 ] && grep -q "/proc has to be mounted, in the PID namespace of dibs" "$dir/err"
+    tell $? "no command is run if /proc is that of another PID namespace"
+    unshare --pid --fork --mount-proc "$DIBS" lock numbers -- sh -c 'exit 7' 2>"$dir/err"
+    [ $? = 7 ]
+    tell $? "but with that of its own"
+else
+    tell 0 "no command is run if /proc is that of another PID namespace # SKIP there are no namespaces for us: $(head -n 1 "$dir/out")"
+fi
+rm -f "$dir/err" "$dir/out"
+
 # ----------------------------------------------------------------------------------------------------- it is stopped
 
 # A stopped dibs cannot hear that its lock is lost. So nothing of its tree runs meanwhile, whatever its group. (It has to be in

@@ -68,6 +68,11 @@ start ant
 until_true all_ready
 at ant hold deploy --ttl 200ms && eval "$(cat "$dir/out")" && [ "$DIBS_FENCE" -gt "$fence" ]
 tell $? "the next token has a larger fence"
+
+"$DIBS" hold unread --ttl 1h --socket "$dir/ant" >/dev/full 2>"$dir/err"
+[ $? = 2 ] && grep -q "cannot write the output: .*; the lock is released" "$dir/err" && "$DIBS" try unread --socket "$dir/ant" -- true
+tell $? "a token that cannot be printed does not hold the lock"
+rm -f "$dir/err"
 at bee hold deploy --ttl 1m --wait 20
 tell $? "a lock that is not renewed goes to one that waits"
 at ant renew deploy --ttl 1m

@@ -206,9 +206,30 @@ touch "$dir/halts.end"
 wait "$(cat "$dir/halts.job")"
 tell $? "to its end"
 
-# ---- The daemon of a lock with a TTL is killed, and nobody renews the lock.
+# ---- The process that holds the lock waits for a name server, and cannot end the command.
 start ant
 until_true are_ready ant bee cat
+if [ "${MODE:-release}" = release ]; then
+    ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC -o "$dir/no_names.so" tests/no_names.c
+    export LD_PRELOAD="$dir/no_names.so" NO_NAMES="$dir/no-names"
+    ticks lookup --connect "localhost:$(port ant)" --keep 3
+    unset LD_PRELOAD NO_NAMES
+    touch "$dir/no-names"
+    end KILL ant
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    "$DIBS" lock lookup --socket "$dir/bee" --wait 60 -- sh -c 'before=$(wc -c <$0); sleep 1; [ $before = $(wc -c <$0) ]' "$dir/lookup.ticks"
+    tell $? "no name server answers, its daemon is killed: when another client is granted the lock, the command does not run"
+    rm "$dir/no-names"
+    wait "$(cat "$dir/lookup.job")"
+    [ $? = 113 ]
+    tell $? "and when dibs goes on, the lock is lost, and the command is ended"
+    start ant
+    until_true are_ready ant bee cat
+else
+    tell 0 "no name server answers # SKIP sanitizers come first"
+fi
+
+# ---- The daemon of a lock with a TTL is killed, and nobody renews the lock.
 ticks renewed --socket "$dir/ant" --ttl 8s
 end KILL ant
 # shellcheck disable=SC2016 # expanded by the inner shell

@@ -67,6 +67,10 @@ tell $? "a command that dies of a signal is told as a shell tells it"
 lock solo job -- "$dir/nothing" 2>/dev/null
 [ $? = 127 ]
 tell $? "a command that does not exist ends with 127"
+"$DIBS" lock --socket "$dir/solo" job nothing true >"$dir/out" 2>&1
+[ $? = 127 ] && grep -q 'if it is the name of a second lock, write -- before the command' "$dir/out"
+tell $? "a command that may be a second lock is told apart by --"
+rm -f "$dir/out"
 
 lock nowhere job -- true 2>"$dir/said"
 [ $? = 115 ] && grep -q "dibs serve" "$dir/said"

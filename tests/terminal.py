@@ -65,6 +65,10 @@ tell("Ctrl-C interrupts it", "dibs lock a -- sh -c 'echo be''gun; exec sleep 100
 tell("Ctrl-Z stops it, the lock is held, and fg continues it",
      "dibs lock a -- sh -c 'echo be''gun; exec cat'\n", ("\nbegun\n",), "\x1a", ("Stopped.*@ ",), "dibs holders a\n",
      ("mode exclusive.*@ ",), "fg\n", ("dibs lock a.*\n",), "more\n", ("more\nmore\n",), "\x04")
+tell("dibs goes on when the stopped command is told to",
+     "dibs lock a -- sh -c 'echo $$ >\"$JOBS\"; echo be''gun; exec sleep 1000'\n", ("\nbegun\n",), "\x1a", ("Stopped.*@ ",),
+     "read run <$JOBS; parent() { cut -d' ' -f4 /proc/$1/stat; }; keeper=$(parent $(parent $run)); kill -CONT $run\n", ("@ ",),
+     "until grep State:.S /proc/$keeper/status; do sleep 0.1; done\n", ("State:.S.*@ ",), "fg\n", ("dibs lock a.*\n",), "\x03")
 tell("also if its input is not the terminal", "true | dibs lock a -- sh -c 'echo be''gun; exec sleep 1000'\n", ("\nbegun\n",),
      "\x1a", ("Stopped.*@ ",), "kill %1; fg\n", ("dibs lock a.*\n",), ("@ ",), "jobs; echo sta''tus\n", ("\nstatus\n",))
 tell("who waits can be stopped, too", "dibs lock a -- sleep 1000 & until dibs holders a | grep exclu''sive; do sleep 0.1; done\n",

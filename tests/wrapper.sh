@@ -138,6 +138,22 @@ tell $? "it works with descriptors closed"
 tell $? "and says so if it cannot answer"
 rm -f "$dir/pid" "$dir/err"
 
+# Nor does a message keep dibs from ending the command: here nobody reads the pipe, and it is full.
+mkfifo "$dir/full"
+exec 8<>"$dir/full"
+dd if=/dev/zero of="$dir/full" bs=4096 oflag=nonblock 2>/dev/null
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock a --grace 0 -- sh -c 'echo $$ >"$0.in"; mv "$0.in" "$0"; exec sleep 1000' "$dir/pid" 2>"$dir/full" 8>&- &
+wrapper=$!
+until_true test -e "$dir/pid" && "$DIBS" force-unlock a | grep -q exclusive
+until_true sh -c "! kill -0 '$(cat "$dir/pid")'"
+tell $? "a command is ended when its lock is lost, though nobody reads the message"
+exec 8>&-
+wait $wrapper
+[ $? = 113 ]
+tell $? "and the status tells that"
+rm -f "$dir/pid" "$dir/full"
+
 # What the command has started is in the background, and outlives the command itself.
 # shellcheck disable=SC2016
 "$DIBS" lock a -- sh -c 'sleep 1000 & echo $! >"$0.in"; mv "$0.in" "$0"; wait' "$dir/pid" 2>"$dir/said" &
@@ -147,6 +163,16 @@ kill -KILL "$(tr -d " " <"/proc/$wrapper/task/$wrapper/children")"
 wait $wrapper
 [ $? = 137 ] && grep -q "the guard of the command was killed" "$dir/said" && ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
 tell $? "if the guard is killed, so is all that the command has started, and then the lock is released"
+
+"$DIBS" lock a -- sleep 1000 &
+wrapper=$!
+until_true grep -q . "/proc/$wrapper/task/$wrapper/children"
+kill -STOP "$(tr -d " " <"/proc/$wrapper/task/$wrapper/children")"
+kill -TERM $wrapper
+until_true sh -c "! grep -qs '^State:.[RSDT]' /proc/$wrapper/status"
+tell $? "if the guard is stopped, the end of the command is noticed all the same"
+kill -KILL $wrapper 2>/dev/null
+wait $wrapper
 
 # shellcheck disable=SC2016
 "$DIBS" lock a -- sh -c 'trap "exit 9" USR1; : >"$0"; while :; do sleep 0.02; done' "$dir/trap" &

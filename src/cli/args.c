@@ -199,7 +199,7 @@ int cli_parse_before(int argc, char **argv, const struct cli_usage *usage, const
                 cli_die("%s takes no value", o->name);
             if (value)
                 value++;
-            else if (!args_is_flag(o) && ++k < argc)
+            else if (!args_is_flag(o) && ++k < argc && strcmp(argv[k], "--") != 0)
                 value = argv[k];
             if (!value && !args_is_flag(o))
                 cli_die("%s needs a value: %s %s", o->name, o->name, o->metavar);

@@ -72,7 +72,9 @@ int cmd_drain(int argc, char **argv)
     double wait_s = -1;
     bool quiet = false;
     const struct cli_option options[] = {
-        {"--wait", CLI_SPAN, &wait_s, "T", "give up if clients hold locks after T (default: no limit)", 0, 1e6, NULL},
+        {"--wait", CLI_SPAN, &wait_s, "T",
+         "give up if clients hold locks after T, in seconds or with a unit: 250ms, 10s, 5m, 2h (default: no limit)", 0,
+         1e6, NULL},
         {"--quiet", CLI_FLAG, &quiet, NULL, "do not print what dibs waits for", 0, 0, NULL},
         ASK_PLACE_OPTIONS(place),
         {0},

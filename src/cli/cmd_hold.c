@@ -83,6 +83,19 @@ static uint64_t hold_wait(struct dibs *d, const struct hold *h)
     }
 }
 
+static int hold_tell(const struct hold *h, const char *const *words, size_t count)
+{
+    struct dibs *d = ask_connect(&h->place, NULL, LOCK_NO_DAEMON);
+    struct dibs_reply *r;
+    int code = dibs_ask(d, words, count, &r);
+
+    if (code != DIBS_OK)
+        hold_fail(d, code);
+    dibs_free(r);
+    dibs_close(d);
+    return CLI_OK;
+}
+
 static int hold_parse(int argc, char **argv, struct hold *h, const struct cli_usage *usage, bool needs_ttl)
 {
     int count = cli_parse(argc, argv, usage, &h->name, 1);
@@ -139,19 +152,12 @@ int cmd_hold(int argc, char **argv)
         return LOCK_NOT_GRANTED;
     }
     printf("export DIBS_TOKEN=%s DIBS_FENCE=%" PRIu64 "\n", h.token, fence);
-    return CLI_OK;
-}
+    if (fflush(stdout) != 0 && h.token == h.made) { /* no script knows the token: it would hold the lock in vain */
+        int error = errno;
 
-static int hold_tell(const struct hold *h, const char *const *words, size_t count)
-{
-    struct dibs *d = ask_connect(&h->place, NULL, LOCK_NO_DAEMON);
-    struct dibs_reply *r;
-    int code = dibs_ask(d, words, count, &r);
-
-    if (code != DIBS_OK)
-        hold_fail(d, code);
-    dibs_free(r);
-    dibs_close(d);
+        hold_tell(&h, (const char *const[]){"UNLOCK", h.name, "TOKEN", h.token}, 4);
+        cli_die("cannot write the output: %s; the lock is released", strerror(error));
+    }
     return CLI_OK;
 }
 
@@ -168,9 +174,10 @@ int cmd_renew(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs renew NAME --ttl T [OPTION...]",
-        "Begins the time anew for which the token of \"dibs hold\" owns the lock NAME. The exit status is 113 if it "
-        "does not "
-        "own the lock any more.",
+        "Begins the time anew for which the token of \"dibs hold\" owns the lock NAME: from now on it owns the lock "
+        "for "
+        "T, in seconds or with a unit: 250ms, 10s, 5m, 2h. The exit status is 113 if the token does not own the lock "
+        "any more.",
         options,
         {{"Keep a lock for another ten minutes:", "dibs renew deploy --ttl 10m"},
          {"Do so at another member:", "dibs renew deploy --ttl 10m --connect 10.0.0.2:7411 --key client.key"}}};

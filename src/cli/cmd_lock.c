@@ -1,7 +1,9 @@
 /* dibs lock, dibs try - run a command while holding a lock. See lock.h. */
 #include "lock.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +21,40 @@ int lock_signal(const struct lock_run *run)
     struct signalfd_siginfo info;
 
     return read(run->signals, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
+}
+
+static void say_interrupt(int number)
+{
+    (void)number;
+}
+
+void lock_say(const char *format, ...)
+{
+    enum { SAY_NS = 100000000 };
+    const struct sigaction interrupts = {.sa_handler = say_interrupt}; /* without SA_RESTART: it ends a write */
+    const struct itimerspec often = {{0, SAY_NS}, {0, SAY_NS}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG};
+    struct sigaction action;
+    sigset_t urgent, mask;
+    timer_t timer;
+    char text[1200];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0)
+        return;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    sigaction(SIGURG, &interrupts, &action);
+    sigprocmask(SIG_UNBLOCK, &urgent, &mask);
+    timer_settime(timer, 0, &often, NULL);
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        text[0] = '\0'; /* a message that cannot be written changes nothing */
+    timer_delete(timer);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    sigaction(SIGURG, &action, NULL);
 }
 
 void lock_suspend(void)
@@ -109,7 +145,7 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     struct lock_modes modes = {0};
-    int names = 1;
+    int names = -1; /* the words before --, if there is one */
     const struct cli_option options[] = {
         {"--shared", CLI_FLAGS, &modes.shared, NULL,
          "hold the lock together with other clients that request it as shared", 0, 0, NULL},
@@ -123,7 +159,7 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
          0, 1e6, NULL},
         {"--priority", CLI_COUNT, &w.priority, "N",
          "pass requests with smaller priorities that wait at the same daemon: at most 64 of them for each step of "
-         "priority, so that none waits forever (default 0)",
+         "priority, from 0 to 9, so that none waits forever (default 0)",
          0, 9, NULL},
         {"--exit-status", CLI_COUNT, &w.not_granted, "N",
          "end with status N if the lock is not granted in time (default 112)", 0, 255, NULL},
@@ -150,6 +186,8 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
     const struct cli_usage usage = {line, lock_about, options, {examples[0], examples[1], examples[2]}};
     int count = words ? cli_parse_before(argc, argv, &usage, words, argc, &names) : 0, status;
 
+    w.undivided = names < 0;
+    names = w.undivided ? 1 : names;
     if (names < 1 || count <= names)
         cli_die("no %s (usage: %s)", count && names ? "command is given" : "lock is named", line);
     if (w.quiet && w.verbose)
@@ -159,6 +197,9 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
     w.command = (char *const *)(words + names);
     status = lock_all(&w);
     free(words);
+#ifdef DIBS_ENDS_AT_ONCE
+    _exit(status); /* nothing is left to be written, and what libraries do at the end touches a dozen pages */
+#endif
     return status;
 }
 

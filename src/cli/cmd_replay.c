@@ -88,10 +88,9 @@ int cmd_replay(int argc, char **argv)
         "possible order, as a scenario (docs/scenarios.md). It is played again and compared with the algorithm.\n"
         "\n"
         "Each member records the locks that were used last. The run begins with the view, if not too much has happened "
-        "since. Otherwise it begins in the midst; such a run is played by the operations room of the daemon's web "
-        "page.\n"
+        "since. Otherwise it begins in the midst; the operations room of the daemon's web page can play such a run.\n"
         "\n"
-        "Exit status: 0 as the algorithm has it, 1 not so, or there is no record.",
+        "Exit status: 0 the run agrees with the algorithm, 1 it does not, or there is no record.",
         options,
         {{"Print what happened to the lock \"backup\":", "dibs replay backup"},
          {"Draw it:", "dibs replay backup --svg backup.svg"}},

@@ -21,7 +21,7 @@ static const char *serve_data(void)
 }
 
 static const char serve_about[] =
-    "Runs the lock daemon of this machine. Without options it is a cluster of one member.\n"
+    "Runs the lock daemon of this machine. Without --members it serves alone, and is not part of a cluster.\n"
     "\n"
     "Clients of this machine connect to its Unix socket, which only its owner may use, or a group. Without a key or "
     "certificates, members and clients over TCP are accepted on loopback only. Locks are granted while a majority of "

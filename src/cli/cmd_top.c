@@ -714,7 +714,8 @@ int cmd_top(int argc, char **argv)
     const struct cli_option options[] = {
         {"--once", CLI_FLAG, &once, NULL, "print the table once, as text that is not cut, and end", 0, 0, NULL},
         {"--rows", CLI_COUNT, &rows, "N", "with --once: print at most N locks (default 20)", 1, 10000, NULL},
-        {"--interval", CLI_SPAN, &interval, "T", "ask again after T (default 2s)", 0.2, 3600, NULL},
+        {"--interval", CLI_SPAN, &interval, "T",
+         "ask again after T, in seconds or with a unit: 500ms, 10s, 5m (default 2s)", 0.2, 3600, NULL},
         {"--sort", CLI_CHOICE, &sort, "S",
          "sort by S: the longest wait, the longest hold, the number of waiters, or the name (default wait)", 0, 0,
          top_sorts},

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FILES_LEN_MAX = 256 << 20 }; /* bytes of a text: a bound for what does not end */
+
 char *cli_read_file(const char *path)
 {
     FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -20,15 +22,17 @@ char *cli_read_file(const char *path)
     do {
         text = mem_grow(text, len + 4097);
         got = fread(text + len, 1, 4096, from);
+        if (memchr(text + len, 0, got))
+            cli_die("%s is not a text: it has zero bytes", path);
         len += got;
+        if (len > FILES_LEN_MAX)
+            cli_die("%s is too long: a text may have %d MB", path, FILES_LEN_MAX >> 20);
     } while (got);
     if (ferror(from))
         cli_die("cannot read %s: %s", path, strerror(errno));
     if (from != stdin)
         fclose(from);
     text[len] = 0;
-    if (strlen(text) != len)
-        cli_die("%s is not a text: it has zero bytes", path);
     return text;
 }
 

@@ -45,6 +45,7 @@ struct lock_run {
     uint64_t priority;
     unsigned background; /* enum wrap_background */
     char *const *command;
+    bool undivided; /* the command line has no --: the first word is the lock, the others are the command */
 
     struct dibs *daemon;
     int signals; /* signalfd */
@@ -60,6 +61,9 @@ struct lock_modes {
 uint64_t lock_now_ms(void);
 /* A signal that came, or 0. */
 int lock_signal(const struct lock_run *run);
+/* Tells the user, on stderr. It waits a moment, and no longer: a terminal may be halted (Ctrl-S) or a pipe not be read, while the lock
+ * and the command have to be watched. Bytes that cannot be written meanwhile are dropped. */
+void lock_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* We stop, with all that the shell has started together with us, until the user lets us go on. If no shell is there to
  * do that, the system stops nothing. */
 void lock_suspend(void);

@@ -15,7 +15,8 @@
  * come back to its session when the daemon ends. So it tells the guard now and then that the lock is held, and if the
  * guard has not heard that for half of the keep time, and the keeper is stopped, the guard stops all that is below it. They go on when
  * the keeper says again that the lock is held (W6 of wrap.h). It is half of the keep time because that begins with the last answer of
- * the daemon, and the keeper holds the lock for as long as that answer says.
+ * the daemon, and the keeper holds the lock for as long as that answer says. A keeper that is not stopped has to end the tree when the keep
+ * time is over. It cannot while it looks up the name of a daemon, and no name server answers: then the guard stops the tree.
  *
  * What the keeper does is an answer to one of four things, and all come through poll: a signal (signalfd), the daemon says
  * something, the guard does, time passes.
@@ -41,7 +42,12 @@
 enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000, DOUBT_TELL_MS = 2000, GUARD_LOOK_MS = 100 };
 
 /* What the keeper tells the guard. */
-enum { KEEPER_CONNECTION, KEEPER_HOLDS, KEEPER_RESTS /* the lock is lost, or the tree is stopped */ };
+enum {
+    KEEPER_CONNECTION,
+    KEEPER_HOLDS,
+    KEEPER_RESTS /* it has stopped the tree */,
+    KEEPER_ENDS /* the lock is lost */
+};
 
 /* What the guard tells the keeper. */
 struct job_news {
@@ -131,28 +137,39 @@ static void job_exec(const struct job *j, pid_t parent)
     fcntl(dibs_fd(run->daemon), F_SETFD, 0);
     execvp(run->command[0], run->command);
     error = errno;
-    fprintf(stderr, "dibs: cannot run \"%s\": %s\n", run->command[0], strerror(error));
+    fprintf(stderr, "dibs: cannot run \"%s\": %s%s\n", run->command[0], strerror(error),
+            error == ENOENT && run->undivided ? "; if it is the name of a second lock, write -- before the command"
+                                              : "");
     _exit(error == ENOENT ? LOCK_NOT_FOUND : LOCK_CANNOT_RUN);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the guard */
 
-/* Children that have ended or stopped. The command is one of them; the others' parents have ended. */
+/* The command was continued, and the keeper was not: a user has stopped both (Ctrl-Z) and continues the command by its number. The
+ * command must not run while the keeper cannot hear that the lock is lost. */
+static void guard_continue_keeper(const struct job *j)
+{
+    if (getppid() == j->keeper && tree_is_stopped(j->keeper))
+        kill(j->keeper, SIGCONT);
+}
+
+/* Children that have ended, stopped or gone on. The command is one of them; the others' parents have ended. */
 static void guard_reap(struct job *j)
 {
     int status;
     pid_t who;
 
-    while ((who = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    while ((who = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         if (who != j->child)
             continue;
-        if (WIFSTOPPED(status)) {
-            if (!j->frozen)
-                guard_tell(j, JOB_STOPPED, WSTOPSIG(status));
-            continue;
+        if (WIFCONTINUED(status)) {
+            guard_continue_keeper(j);
+        } else if (!WIFSTOPPED(status)) {
+            j->child = 0;
+            j->status = status;
+        } else if (!j->frozen) {
+            guard_tell(j, JOB_STOPPED, WSTOPSIG(status));
         }
-        j->child = 0;
-        j->status = status;
     }
     if (who < 0 && errno == ECHILD)
         wrap_step(&j->wrap, WRAP_EMPTY, 0, 0);
@@ -179,13 +196,13 @@ static void guard_give(int alive, int fd)
         continue;
 }
 
-/* The keeper holds the lock: so the tree goes on if it was stopped. */
+/* The keeper holds the lock, or has to end the tree: so the tree goes on if it was stopped. */
 static void guard_hear(struct job *j, char what)
 {
     if (what == KEEPER_CONNECTION)
         return;
     j->held_ms = what == KEEPER_HOLDS ? lock_now_ms() : 0;
-    if (j->frozen && j->held_ms) {
+    if (j->frozen && what != KEEPER_RESTS) {
         j->frozen = false;
         tree_continue(&j->sweep);
     }
@@ -217,16 +234,19 @@ static bool guard_take(struct job *j, int alive, int *kept)
 /* Stops the tree if the keeper cannot. Returns for how many milliseconds there is nothing to do; -1: for ever. */
 static int guard_mind(struct job *j)
 {
-    uint64_t keep_ms = j->run->place.keep_ms / 2, now_ms = lock_now_ms();
+    uint64_t keep_ms = j->run->place.keep_ms, now_ms = lock_now_ms();
+    bool stopped;
 
     if (!j->held_ms || !keep_ms || j->frozen)
         return -1;
-    if (now_ms < j->held_ms + keep_ms)
-        return (int)(j->held_ms + keep_ms - now_ms);
-    if (!tree_is_stopped(j->keeper))
+    if (now_ms < j->held_ms + keep_ms / 2)
+        return (int)(j->held_ms + keep_ms / 2 - now_ms);
+    stopped = tree_is_stopped(j->keeper);
+    if (!stopped && now_ms < j->held_ms + keep_ms)
         return GUARD_LOOK_MS;
-    fprintf(stderr, "dibs: the process %d, which holds %s, is stopped; so is its command until the lock is confirmed\n",
-            (int)j->keeper, lock_label(j->run));
+    if (stopped)
+        lock_say("dibs: the process %d, which holds %s, is stopped; so is its command until the lock is confirmed\n",
+                 (int)j->keeper, lock_label(j->run));
     j->frozen = true;
     tree_stop(&j->sweep);
     return -1;
@@ -297,13 +317,13 @@ static void job_tell_guard(struct job *j, char what)
     j->held_ms = sent == 1 && what == KEEPER_HOLDS ? lock_now_ms() : 0;
 }
 
-/* Often enough for the keep time. */
+/* Often enough for the keep time: job_patience sees to that. */
 static void job_mind_guard(struct job *j)
 {
     if (!j->run->place.keep_ms || !j->guard)
         return;
     if (j->run->lost && j->held_ms)
-        job_tell_guard(j, KEEPER_RESTS);
+        job_tell_guard(j, KEEPER_ENDS);
     else if (!j->run->lost && !j->in_doubt && (!j->held_ms || lock_now_ms() - j->held_ms >= j->run->place.keep_ms / 16))
         job_tell_guard(j, KEEPER_HOLDS);
 }
@@ -358,7 +378,7 @@ static void job_was_lost(void *user, const char *name, uint64_t fence, const cha
     struct job *j = user;
 
     (void)fence;
-    fprintf(stderr, "dibs: \"%s\" is lost: %s%s\n", ask_clean(name), why, j->run->lost ? "" : "; ending the command");
+    lock_say("dibs: \"%s\" is lost: %s%s\n", ask_clean(name), why, j->run->lost ? "" : "; ending the command");
     if (j->run->lost)
         return;
     j->run->lost = true;
@@ -368,8 +388,7 @@ static void job_was_lost(void *user, const char *name, uint64_t fence, const cha
 
 static void job_tell_doubt(struct job *j)
 {
-    fprintf(stderr, "dibs: %s is in doubt: %s; the command goes on, and dibs connects again\n", lock_label(j->run),
-            j->doubt);
+    lock_say("dibs: %s is in doubt: %s; the command goes on, and dibs connects again\n", lock_label(j->run), j->doubt);
     j->doubt_ms = 0;
     j->doubt_told = true;
 }
@@ -388,7 +407,7 @@ static void job_is_in_doubt(void *user, int in_doubt, const char *why)
     if (in_doubt)
         return;
     if (j->doubt_told)
-        fprintf(stderr, "dibs: %s is held again\n", lock_label(j->run));
+        lock_say("dibs: %s is held again\n", lock_label(j->run));
     j->doubt_told = false;
 }
 
@@ -447,13 +466,15 @@ static void job_reap(struct job *j)
     int status;
     pid_t who;
 
-    while ((who = waitpid(-1, &status, WNOHANG)) > 0)
-        if (who == j->guard) {
+    while ((who = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+        if (who == j->guard && WIFSTOPPED(status)) {
+            kill(j->guard, SIGCONT); /* without it, the end of the command is not noticed */
+        } else if (who == j->guard) {
             j->guard = j->sweep.spare = 0;
             j->status = job_exit_status(status);
             if (!WIFSIGNALED(status))
                 continue;
-            fprintf(stderr, "dibs: the guard of the command was killed; ending the command\n");
+            lock_say("dibs: the guard of the command was killed; ending the command\n");
             job_step(j, WRAP_PARTNER_DIED, 0);
         }
     if (who < 0 && errno == ECHILD)
@@ -476,6 +497,8 @@ static int job_patience(const struct job *j)
     int ms = j->run->lost ? -1 : dibs_timeout_ms(j->run->daemon);
 
     ms = job_earlier(job_earlier(ms, j->renew_ms), j->doubt_ms);
+    if (j->run->place.keep_ms && j->guard && j->held_ms && !j->in_doubt)
+        ms = job_earlier(ms, j->held_ms + j->run->place.keep_ms / 8);
     if (j->wrap.state == WRAP_RESTS)
         ms = job_earlier(ms, j->tell_ms);
     if (j->wrap.state == WRAP_ENDS)
@@ -494,8 +517,8 @@ static void job_advance(struct job *j)
         job_tell_doubt(j);
     if (j->wrap.state == WRAP_RESTS && j->tell_ms && lock_now_ms() >= j->tell_ms) {
         j->tell_ms = 0;
-        fprintf(stderr, "dibs: the command has ended; lock %s is held until what it has left running ends: %s\n",
-                lock_label(j->run), tree_text(&j->sweep));
+        lock_say("dibs: the command has ended; lock %s is held until what it has left running ends: %s\n",
+                 lock_label(j->run), tree_text(&j->sweep));
     }
     job_step(j, WRAP_TIME, 0);
     if (j->wrap.state == WRAP_KILLS)
@@ -546,11 +569,13 @@ static int job_start(struct job *j)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive) < 0 || pipe2(news, O_CLOEXEC) < 0)
         return job_cannot_start(strerror(errno));
     if (!tree_is_visible())
-        return job_cannot_start(errno == ENOENT ? "nothing tells which processes it starts; /proc has to be mounted"
-                                                : strerror(errno));
+        return job_cannot_start(
+            errno == ENOENT
+                ? "nothing tells which processes it starts; /proc has to be mounted, in the PID namespace of dibs"
+                : strerror(errno));
     j->keeper = getpid();
     lock_set_environment(j->run); /* not in the guard, in which each page that it touches would be mapped again */
-    if ((j->guard = fork()) < 0)
+    if ((j->guard = _Fork()) < 0) /* fork() prepares the child for threads, and touches pages for that */
         return job_cannot_start(strerror(errno));
     j->news = news[j->guard == 0];
     if (j->guard == 0)

@@ -1,6 +1,8 @@
 /* lock_tree.c - see lock_tree.h. */
 #include "lock_tree.h"
 
+#include "lock.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -112,8 +114,11 @@ static void tree_show(struct wrap_sweep *s, const struct wrap_process *of)
 
 bool tree_is_visible(void)
 {
-    char path[64], text[16];
+    char path[64], text[16] = "";
 
+    errno = ENOENT;
+    if (readlink("/proc/self", text, sizeof text - 1) < 0 || atoi(text) != getpid())
+        return false;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)getpid(), (int)getpid());
     return tree_read(path, text, sizeof text);
 }
@@ -176,9 +181,9 @@ void tree_name_stubborn(struct wrap_sweep *s, bool patient, const char *remark)
         if (seen->told || (!seen->refused && patient) || !tree_look(seen->process.pid, &now) ||
             now.started != seen->process.started || now.ended)
             continue;
-        fprintf(stderr, "dibs: process %d (%s) %s; %s\n", (int)now.pid, now.name,
-                seen->refused ? "belongs to another user and cannot be killed" : "was killed and has not ended yet",
-                remark);
+        lock_say("dibs: process %d (%s) %s; %s\n", (int)now.pid, now.name,
+                 seen->refused ? "belongs to another user and cannot be killed" : "was killed and has not ended yet",
+                 remark);
         seen->told = true;
     }
 }

@@ -1,9 +1,10 @@
 /* lock_wait.c - see lock.h.
  *
  * With --wait T dibs waits for up to T for whatever is missing: a holder that has to release the lock, a majority of the members,
- * or the daemon itself. A waiter holds nothing, so when its daemon goes it connects anew and asks again. Without --wait it
- * waits for a holder and for a majority without a limit, and for a daemon not at all: one that is not there ends the
- * wait. `dibs lead` waits for all of them without a limit. If the connection breaks, the library makes it again, within --keep. */
+ * or the daemon itself. A waiter holds nothing, so when its daemon ends it connects again and makes a new request. Without
+ * --wait it waits for a holder and for a majority without a limit. It does not wait for a daemon that is not there at the
+ * beginning; if the connection breaks later, the library connects again, within --keep. `dibs lead` waits for all of them
+ * without a limit. */
 #include "lock.h"
 
 #include <inttypes.h>
@@ -108,7 +109,7 @@ static void wait_tell(struct wait *w)
         wait_describe(d, w, text, sizeof text);
     dibs_close(d);
     sigprocmask(SIG_BLOCK, &w->run->watched, NULL);
-    fprintf(stderr, "dibs: waiting for lock %s%s\n", lock_label(w->run), text);
+    lock_say("dibs: waiting for lock %s%s\n", lock_label(w->run), text);
 }
 
 static void wait_timed_out(const struct wait *w)
@@ -335,7 +336,7 @@ bool lock_wait(struct lock_run *run, int *status)
         }
         if (w.tell_ms && lock_now_ms() >= w.tell_ms) {
             w.tell_ms = 0;
-            fprintf(stderr, "dibs: waiting for lock %s: %s\n", lock_label(run), dibs_message(run->daemon));
+            lock_say("dibs: waiting for lock %s: %s\n", lock_label(run), dibs_message(run->daemon));
         }
         dibs_close(run->daemon);
         poll(NULL, 0, (int)(pause_ms < left_ms ? pause_ms : left_ms));

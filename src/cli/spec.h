@@ -72,7 +72,7 @@ struct spec_words {
      "repeat the run with twice the entries until the intervals of messages and waiting time are at most P of the " \
      "mean, as in 1% (default: one run)", 0, 0, NULL}, \
     {"--warmup", CLI_COUNT, &(w).warmup, "K", \
-     "do not measure the first K entries, nor those until the system is next at rest or all who wait have been " \
+     "do not measure the first K entries, nor those until the system is next at rest or all sites that wait have been " \
      "served (default: a tenth of --entries)", \
      0, 1e15, NULL}, \
     {"--rule", CLI_TEXT, &(w).rule, "RULE", \
