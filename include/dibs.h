@@ -224,6 +224,10 @@ DIBS_API uint64_t dibs_fence(const struct dibs *d, const char *name);
  * The callback may call only dibs_fence and dibs_message on this connection. */
 typedef void dibs_lost_fn(void *user, const char *name, uint64_t fence, const char *why);
 DIBS_API void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user);
+/* For how many milliseconds from now no other client is granted the locks that the program holds, even if the program does not call
+ * the library again and the connection ends: the rest of their validity or, in a kept session, the rest of the keep time, whichever is
+ * longer. 0 if the program holds none. A TTL that runs out, and an operator, can take a lock away earlier. Without blocking. */
+DIBS_API uint64_t dibs_safe_ms(const struct dibs *d);
 /* Called when the locks of a kept session are in doubt (in_doubt is 1), and when they no longer are (0): they are held
  * again, unless dibs_lost_fn is called for them. With the same restrictions. */
 typedef void dibs_doubt_fn(void *user, int in_doubt, const char *why);

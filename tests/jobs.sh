@@ -172,11 +172,12 @@ tell $? "and its lock is free"
 # ---- The process that holds the lock is stopped (SIGSTOP), and its command is not.
 start ant
 until_true are_ready ant bee cat
+apart= # a program that starts the job in a process group of its own
 ticks() { # NAME WHERE...: a job that does something all the time
     name=$1
     shift
     # shellcheck disable=SC2016 # expanded by the inner shell
-    "$DIBS" lock "$name" "$@" -- sh -c 'until [ -e $0.end ]; do echo >>$0.ticks; sleep 0.05; done' "$dir/$name" 2>"$dir/$name.out" &
+    $apart "$DIBS" lock "$name" "$@" -- sh -c 'until [ -e $0.end ]; do echo >>$0.ticks; sleep 0.05; done' "$dir/$name" 2>"$dir/$name.out" &
     started="$started $!"
     echo $! >"$dir/$name.job"
     until_true test -s "$dir/$name.ticks"
@@ -205,6 +206,34 @@ tell $? "and goes on with it, as the lock was held all the while"
 touch "$dir/halts.end"
 wait "$(cat "$dir/halts.job")"
 tell $? "to its end"
+
+# ---- dibs is stopped by a terminal, and goes on when the lock is in doubt.
+start ant
+until_true are_ready ant bee cat
+is_stopped() { grep -q '^State:[[:space:]]*T' "/proc/$(cat "$dir/$1.job")/status"; }
+cat >"$dir/apart" <<'END'
+import os, sys
+os.setpgid(0, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+END
+apart="python3 $dir/apart" # dibs stops all of its process group
+ticks rested --socket "$dir/ant" --keep 8
+apart=
+kill -TSTP "$(cat "$dir/rested.job")"
+until_true is_stopped rested
+end KILL ant
+sleep 2.5 # longer than the lease: the lock is in doubt
+before=$(count rested)
+kill -CONT "$(cat "$dir/rested.job")"
+until_true goes_on rested "$before"
+kill -STOP "$(cat "$dir/rested.job")"
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock rested --socket "$dir/bee" --wait 60 -- sh -c 'before=$(wc -c <$0); sleep 1; [ $before = $(wc -c <$0) ]' "$dir/rested.ticks"
+tell $? "dibs was stopped, went on in doubt and is stopped again: when another client is granted the lock, the command does not run"
+kill -CONT "$(cat "$dir/rested.job")"
+wait "$(cat "$dir/rested.job")"
+[ $? = 113 ]
+tell $? "and when dibs goes on, the lock is lost, and the command is ended"
 
 # ---- The process that holds the lock waits for a name server, and cannot end the command.
 start ant
@@ -279,6 +308,11 @@ waiter() { # NAME: a request that waits for the lock of the job of this name
 
 alone
 until_true is_ready dog
+# The daemon vouches for ten seconds, and dibs asks again after some three. A shell notices when it is continued.
+"$DIBS" lock short --socket "$dir/dog" --keep 1 -- sh -c 'trap "echo continued" CONT; for k in 1 2 3 4; do sleep 1; done' >"$dir/short.out" 2>&1
+[ $? = 0 ] && [ ! -s "$dir/short.out" ]
+tell $? "the keep time is shorter than the validity: the command is never stopped"
+
 job lone --socket "$dir/dog"
 until_true has_begun lone
 waiter lone

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
     HOLDS(dibs_try(two, "tried", NULL, &other) == DIBS_TIMEOUT && !other);
     HOLDS(dibs_confirm(one, "tried") == DIBS_OK);
     HOLDS(dibs_fence(one, "tried") == fence && dibs_fence(two, "tried") == 0);
+    HOLDS(dibs_safe_ms(one) > 0 && dibs_safe_ms(two) == 0);
 
     HOLDS(dibs_confirm(one, NULL) == DIBS_MISUSE && dibs_unlock(one, NULL) == DIBS_MISUSE && !dibs_fence(one, NULL));
     HOLDS(dibs_renew(one, NULL, 1) == DIBS_MISUSE && dibs_start_renew(one, NULL, 1) == DIBS_MISUSE);

@@ -12,11 +12,11 @@
  * that "killall -9 dibs" does not kill both.
  *
  * The keeper may be stopped (SIGSTOP), and the command not. Then the keeper does not hear that the lock is lost, and cannot
- * come back to its session when the daemon ends. So it tells the guard now and then that the lock is held, and if the
- * guard has not heard that for half of the keep time, and the keeper is stopped, the guard stops all that is below it. They go on when
- * the keeper says again that the lock is held (W6 of wrap.h). It is half of the keep time because that begins with the last answer of
- * the daemon, and the keeper holds the lock for as long as that answer says. A keeper that is not stopped has to end the tree when the keep
- * time is over. It cannot while it looks up the name of a daemon, and no name server answers: then the guard stops the tree.
+ * come back to its session when the daemon ends. So it tells the guard now and then that the lock is held, and for how long no other
+ * client is granted it (dibs_safe_ms). If the guard has not heard that for half of the keep time, and the keeper is stopped, the guard
+ * stops all that is below it. A keeper that is not stopped ends the tree when the lock is lost. It cannot while it looks up the name of a
+ * daemon, and no name server answers: then the guard stops the tree at the end of the time that it was told. The tree goes on when the
+ * keeper says again that the lock is held (W6 of wrap.h).
  *
  * What the keeper does is an answer to one of four things, and all come through poll: a signal (signalfd), the daemon says
  * something, the guard does, time passes.
@@ -42,11 +42,16 @@
 enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000, DOUBT_TELL_MS = 2000, GUARD_LOOK_MS = 100 };
 
 /* What the keeper tells the guard. */
-enum {
-    KEEPER_CONNECTION,
-    KEEPER_HOLDS,
-    KEEPER_RESTS /* it has stopped the tree */,
-    KEEPER_ENDS /* the lock is lost */
+struct job_word {
+    enum {
+        KEEPER_CONNECTION,
+        KEEPER_HOLDS,  /* the lock is held for sure */
+        KEEPER_RESTS,  /* it has stopped the tree */
+        KEEPER_DOUBTS, /* the tree goes on after that, and the lock is in doubt */
+        KEEPER_ENDS    /* the lock is lost */
+    } what;
+    uint32_t
+        safe_ms; /* of KEEPER_HOLDS and KEEPER_DOUBTS: no other client is granted the lock for `safe_ms` milliseconds */
 };
 
 /* What the guard tells the keeper. */
@@ -75,8 +80,12 @@ struct job {
     char doubt[300];
     bool doubt_told;
     bool in_doubt;
-    uint64_t held_ms; /* when the keeper last told the guard that it holds the lock; 0: it need not */
-    bool frozen;      /* the guard has stopped the tree */
+    int told;         /* what the keeper last told the guard */
+    uint64_t told_ms; /* when */
+    uint64_t safe_ms; /* no other client is granted the lock before */
+    uint64_t
+        frozen_ms; /* since when the guard has stopped the tree, and has not told why; 0: it has, or did not stop it */
+    bool frozen;   /* the guard has stopped the tree */
     pid_t keeper;
     ino_t connection;        /* the socket that the guard has, too */
     int sweep_ms;            /* until the next sweep */
@@ -86,6 +95,15 @@ struct job {
 static int job_exit_status(int status)
 {
     return WIFSIGNALED(status) ? LOCK_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The earlier of two times: `a_ms` from now, -1 for never, and `at_ms`, 0 for never. As milliseconds from now, a minute at most; -1: never. */
+static int job_earlier(int a_ms, uint64_t at_ms)
+{
+    uint64_t now = lock_now_ms();
+    int b_ms = !at_ms ? -1 : at_ms <= now ? 0 : at_ms - now > 60000 ? 60000 : (int)(at_ms - now);
+
+    return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
 }
 
 /* A sweep, while the tree is to be killed. Returns how many milliseconds later the next one is due. */
@@ -182,8 +200,8 @@ static void guard_reap(struct job *j)
 /* A descriptor goes to the guard. */
 static void guard_give(int alive, int fd)
 {
-    char byte = KEEPER_CONNECTION;
-    struct iovec one = {&byte, 1};
+    struct job_word word = {.what = KEEPER_CONNECTION};
+    struct iovec one = {&word, sizeof word};
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof fd)];
@@ -197,13 +215,17 @@ static void guard_give(int alive, int fd)
 }
 
 /* The keeper holds the lock, or has to end the tree: so the tree goes on if it was stopped. */
-static void guard_hear(struct job *j, char what)
+static void guard_hear(struct job *j, const struct job_word *word)
 {
-    if (what == KEEPER_CONNECTION)
+    if (word->what == KEEPER_CONNECTION)
         return;
-    j->held_ms = what == KEEPER_HOLDS ? lock_now_ms() : 0;
-    if (j->frozen && what != KEEPER_RESTS) {
+    j->told = word->what;
+    j->told_ms = lock_now_ms();
+    if (word->what == KEEPER_HOLDS || word->what == KEEPER_DOUBTS)
+        j->safe_ms = j->told_ms + word->safe_ms;
+    if (j->frozen && (word->what == KEEPER_HOLDS || word->what == KEEPER_ENDS)) {
         j->frozen = false;
+        j->frozen_ms = 0;
         tree_continue(&j->sweep);
     }
 }
@@ -211,8 +233,8 @@ static void guard_hear(struct job *j, char what)
 /* The guard keeps the descriptor open, in place of the one that it got before. Returns false if the keeper has ended. */
 static bool guard_take(struct job *j, int alive, int *kept)
 {
-    char byte = KEEPER_CONNECTION;
-    struct iovec one = {&byte, 1};
+    struct job_word word = {.what = KEEPER_CONNECTION};
+    struct iovec one = {&word, sizeof word};
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];
@@ -227,29 +249,49 @@ static bool guard_take(struct job *j, int alive, int *kept)
         memcpy(kept, CMSG_DATA(head), sizeof *kept);
     }
     if (got > 0)
-        guard_hear(j, byte);
+        guard_hear(j, &word);
     return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* The keeper does not say that the lock is held, nor that it is lost: it waits for something else. Returns as guard_mind does. */
+static int guard_tell_frozen(struct job *j, uint64_t now_ms)
+{
+    if (!j->frozen_ms)
+        return -1;
+    if (now_ms < j->frozen_ms + JOB_STUBBORN_MS)
+        return job_earlier(-1, j->frozen_ms + JOB_STUBBORN_MS);
+    j->frozen_ms = 0;
+    lock_say("dibs: the process %d cannot confirm %s in time; its command is stopped until it has\n", (int)j->keeper,
+             lock_label(j->run));
+    return -1;
 }
 
 /* Stops the tree if the keeper cannot. Returns for how many milliseconds there is nothing to do; -1: for ever. */
 static int guard_mind(struct job *j)
 {
-    uint64_t keep_ms = j->run->place.keep_ms, now_ms = lock_now_ms();
+    uint64_t keep_ms = j->run->place.keep_ms, now_ms = lock_now_ms(), look_ms = j->told_ms + keep_ms / 2;
     bool stopped;
 
-    if (!j->held_ms || !keep_ms || j->frozen)
+    if (j->frozen)
+        return guard_tell_frozen(j, now_ms);
+    if (!keep_ms || j->told == KEEPER_RESTS || j->told == KEEPER_ENDS)
         return -1;
-    if (now_ms < j->held_ms + keep_ms / 2)
-        return (int)(j->held_ms + keep_ms / 2 - now_ms);
+    if (j->safe_ms < look_ms)
+        look_ms = j->safe_ms;
+    if (now_ms < look_ms)
+        return job_earlier(-1, look_ms);
     stopped = tree_is_stopped(j->keeper);
-    if (!stopped && now_ms < j->held_ms + keep_ms)
-        return GUARD_LOOK_MS;
-    if (stopped)
-        lock_say("dibs: the process %d, which holds %s, is stopped; so is its command until the lock is confirmed\n",
-                 (int)j->keeper, lock_label(j->run));
+    if (!stopped && now_ms < j->safe_ms)
+        return job_earlier(GUARD_LOOK_MS, j->safe_ms);
     j->frozen = true;
     tree_stop(&j->sweep);
-    return -1;
+    j->frozen_ms = now_ms;
+    if (stopped) {
+        lock_say("dibs: the process %d, which holds %s, is stopped; so is its command until the lock is confirmed\n",
+                 (int)j->keeper, lock_label(j->run));
+        j->frozen_ms = 0;
+    }
+    return guard_tell_frozen(j, now_ms);
 }
 
 static void guard_watch(struct job *j, int alive)
@@ -283,7 +325,6 @@ static void guard_be(struct job *j, const int *alive)
     prctl(PR_SET_NAME, "lock-guard");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     j->sweep.root = self;
-    j->held_ms = lock_now_ms();
     if (j->wrap.background == WRAP_END)
         j->wrap.background = WRAP_WAIT;
     child = vfork(); /* no page is copied for a process that runs another program at once */
@@ -310,26 +351,33 @@ static void job_take_terminal(struct job *j)
         tcsetpgrp(STDIN_FILENO, getpgrp());
 }
 
-static void job_tell_guard(struct job *j, char what)
+static void job_tell_guard(struct job *j, int what)
 {
-    ssize_t sent = send(j->alive, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    uint64_t safe_ms = dibs_safe_ms(j->run->daemon);
+    const struct job_word word = {.what = what, .safe_ms = safe_ms < INT32_MAX ? (uint32_t)safe_ms : INT32_MAX};
 
-    j->held_ms = sent == 1 && what == KEEPER_HOLDS ? lock_now_ms() : 0;
+    if (send(j->alive, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof word)
+        j->told = what;
+    j->told_ms = lock_now_ms();
 }
 
 /* Often enough for the keep time: job_patience sees to that. */
 static void job_mind_guard(struct job *j)
 {
-    if (!j->run->place.keep_ms || !j->guard)
+    uint64_t keep_ms = j->run->place.keep_ms;
+
+    if (!keep_ms || !j->guard)
         return;
-    if (j->run->lost && j->held_ms)
+    if (j->run->lost && j->told != KEEPER_ENDS)
         job_tell_guard(j, KEEPER_ENDS);
-    else if (!j->run->lost && !j->in_doubt && (!j->held_ms || lock_now_ms() - j->held_ms >= j->run->place.keep_ms / 16))
+    else if (!j->run->lost && j->in_doubt && j->told == KEEPER_RESTS)
+        job_tell_guard(j, KEEPER_DOUBTS);
+    else if (!j->run->lost && !j->in_doubt && (j->told != KEEPER_HOLDS || lock_now_ms() - j->told_ms >= keep_ms / 16))
         job_tell_guard(j, KEEPER_HOLDS);
 }
 
 /* We are stopped, and cannot hear that the lock is lost: so all of the tree is stopped before, and goes on when we have asked.
- * The lock stays ours all the while, unless it is on a lease. */
+ * The lock stays ours all the while, unless it is on a lease. The caller tells the guard (job_mind_guard) when the tree goes on. */
 static void job_suspend(struct job *j)
 {
     job_tell_guard(j, KEEPER_RESTS);
@@ -353,6 +401,7 @@ static void job_pause(struct job *j)
     if (wants || j->given)
         job_give_terminal(j);
     tree_signal(&j->sweep, SIGCONT, j->child);
+    job_mind_guard(j);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the keeper */
@@ -437,6 +486,7 @@ static void job_signalled(struct job *j, int number)
 {
     if (number == SIGTSTP && j->wrap.state == WRAP_RESTS) {
         job_suspend(j);
+        job_mind_guard(j);
         return;
     }
     j->pauses |= number == SIGTSTP;
@@ -483,22 +533,14 @@ static void job_reap(struct job *j)
         job_step(j, WRAP_COMMAND_ENDED, 0); /* it was asked to leave the rest */
 }
 
-static int job_earlier(int a_ms, uint64_t at_ms)
-{
-    uint64_t now = lock_now_ms();
-    int b_ms = !at_ms ? -1 : at_ms <= now ? 0 : at_ms - now > 60000 ? 60000 : (int)(at_ms - now);
-
-    return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
-}
-
 /* Milliseconds until something is to be done; -1: nothing is. */
 static int job_patience(const struct job *j)
 {
     int ms = j->run->lost ? -1 : dibs_timeout_ms(j->run->daemon);
 
     ms = job_earlier(job_earlier(ms, j->renew_ms), j->doubt_ms);
-    if (j->run->place.keep_ms && j->guard && j->held_ms && !j->in_doubt)
-        ms = job_earlier(ms, j->held_ms + j->run->place.keep_ms / 8);
+    if (j->run->place.keep_ms && j->guard && !j->run->lost && !j->in_doubt)
+        ms = job_earlier(ms, j->told_ms + j->run->place.keep_ms / 8);
     if (j->wrap.state == WRAP_RESTS)
         ms = job_earlier(ms, j->tell_ms);
     if (j->wrap.state == WRAP_ENDS)
@@ -566,7 +608,7 @@ static int job_start(struct job *j)
     j->pauses = isatty(STDIN_FILENO);
     j->given = j->pauses && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the guard be killed */
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive) < 0 || pipe2(news, O_CLOEXEC) < 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, alive) < 0 || pipe2(news, O_CLOEXEC) < 0)
         return job_cannot_start(strerror(errno));
     if (!tree_is_visible())
         return job_cannot_start(
@@ -574,6 +616,9 @@ static int job_start(struct job *j)
                 ? "nothing tells which processes it starts; /proc has to be mounted, in the PID namespace of dibs"
                 : strerror(errno));
     j->keeper = getpid();
+    j->told = KEEPER_HOLDS;
+    j->told_ms = lock_now_ms();
+    j->safe_ms = j->told_ms + dibs_safe_ms(j->run->daemon);
     lock_set_environment(j->run); /* not in the guard, in which each page that it touches would be mapped again */
     if ((j->guard = _Fork()) < 0) /* fork() prepares the child for threads, and touches pages for that */
         return job_cannot_start(strerror(errno));

@@ -663,6 +663,17 @@ uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms)
     return lock && !lock->lost && now_ms < b->vouched_ms ? lock->fence : 0;
 }
 
+uint64_t belief_safe_ms(const struct belief *b, uint64_t now_ms)
+{
+    uint64_t until_ms = b->vouched_ms;
+
+    if (b->gone || !belief_holds(b))
+        return 0;
+    if (*b->session && b->kept_ms > until_ms)
+        until_ms = b->kept_ms;
+    return until_ms > now_ms ? until_ms - now_ms : 0;
+}
+
 /* ----------------------------------------------------------------------------------------------------------- answers */
 
 /* The code of an answer that may be an error. */

@@ -179,6 +179,8 @@ int belief_downgrade(struct belief *b, const char *name, uint64_t now_ms);
 int belief_confirm(struct belief *b, const char *name, uint64_t now_ms);
 int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms);
 uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms);
+/* For how long no other client is granted the locks, whatever happens to the connection (dibs_safe_ms). */
+uint64_t belief_safe_ms(const struct belief *b, uint64_t now_ms);
 /* DIBS_WAITING; else, once, the result of the call. DIBS_OK of belief_lock: the fence is in b->fence; of belief_ask:
  * the reply is in b->answer, and the caller takes it. */
 int belief_answer(struct belief *b);

@@ -438,6 +438,11 @@ uint64_t dibs_fence(const struct dibs *d, const char *name)
     return dibs_is_of_another_process(d) ? 0 : belief_fence(&d->belief, name, conn_now_ms());
 }
 
+uint64_t dibs_safe_ms(const struct dibs *d)
+{
+    return dibs_is_of_another_process(d) ? 0 : belief_safe_ms(&d->belief, conn_now_ms());
+}
+
 void dibs_on_doubt(struct dibs *d, dibs_doubt_fn *doubt, void *user)
 {
     d->on_doubt = doubt;

@@ -20,7 +20,8 @@
  *       keeper to end, before or meanwhile. With `yields` such a signal ends all of the tree as in W2 at once.
  *   W5. A process that is not below the keeper gets no signal.
  *   W6. While the keeper is stopped, and half of the keep time has passed since it last held the lock for sure, the tree is
- *       stopped, too (lock_job.c; `tests/jobs.sh`). When all of the keep time has passed, it is, whatever the keeper does.
+ *       stopped, too (lock_job.c; `tests/jobs.sh`). When another client may be granted the lock (dibs_safe_ms), it is, whatever the
+ *       keeper does.
  *
  * To kill a tree that goes on forking. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep
  * goes through the tree from the root downwards, stops every process as soon as it sees it, and only then looks for its
