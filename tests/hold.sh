@@ -70,8 +70,14 @@ at ant hold deploy --ttl 200ms && eval "$(cat "$dir/out")" && [ "$DIBS_FENCE" -g
 tell $? "the next token has a larger fence"
 
 "$DIBS" hold unread --ttl 1h --socket "$dir/ant" >/dev/full 2>"$dir/err"
-[ $? = 2 ] && grep -q "cannot write the output: .*; the lock is released" "$dir/err" && "$DIBS" try unread --socket "$dir/ant" -- true
+[ $? = 2 ] && grep -q "cannot write the output: .*; releasing the lock" "$dir/err" && "$DIBS" try unread --socket "$dir/ant" -- true
 tell $? "a token that cannot be printed does not hold the lock"
+python3 -c 'import os, subprocess, sys
+reads, writes = os.pipe()
+os.close(reads)
+sys.exit(subprocess.call(sys.argv[1:], stdout=writes))' "$DIBS" hold unread --ttl 1h --wait 0 --socket "$dir/ant" 2>"$dir/err"
+[ $? = 2 ] && "$DIBS" try unread --socket "$dir/ant" -- true && grep -q "cannot write the output: Broken pipe; releasing the lock" "$dir/err"
+tell $? "nor one whose reader has ended"
 rm -f "$dir/err"
 at bee hold deploy --ttl 1m --wait 20
 tell $? "a lock that is not renewed goes to one that waits"

@@ -77,8 +77,11 @@ says_seen 3 vacuous '' sessions --members 1
 rejects 'unknown model "lease"; did you mean "leases"? (dibs model --help lists them)' model lease
 rejects 'model leases: this model has no options --views, --begin-held, --lost and --change' model leases --views 2
 rejects 'model sessions: there are at most three members' model sessions --members 4
-rejects 'model sessions: --lost has a word for each change of the view, and in it a letter for each member: s, o or n; as in sss,nss,sso' \
+rejects 'model sessions: --lost has a word for each change of the view, and in it a letter for each member: s, o or n, not o for all; as in sss,nss,sso' \
     model sessions --lost sss,ns
+rejects 'model sessions: --lost has a word for each change of the view, and in it a letter for each member: s, o or n, not o for all; as in sss,nss,sso' \
+    model sessions --lost sss,ooo
+rejects 'model sessions: --lost says how each view changes, and --calm would rule some of them out: leave one of them out' model sessions --calm --lost sss
 rejects 'model leases: there are more founders than members' model leases --founders 4
 
 while read -r line; do

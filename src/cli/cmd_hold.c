@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -141,6 +142,7 @@ int cmd_hold(int argc, char **argv)
         hold_make_token(&h);
     if (h.token[strspn(h.token, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._:@-")])
         cli_die("--token takes letters, digits and . _ : @ -, as the shell reads it again");
+    signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of the output, see below */
     d = ask_connect(&h.place, NULL, LOCK_NO_DAEMON);
     if (lock_waits_for_itself(d, &(struct dibs_part){.name = h.name}, 1))
         exit(LOCK_REFUSED);
@@ -153,10 +155,9 @@ int cmd_hold(int argc, char **argv)
     }
     printf("export DIBS_TOKEN=%s DIBS_FENCE=%" PRIu64 "\n", h.token, fence);
     if (fflush(stdout) != 0 && h.token == h.made) { /* no script knows the token: it would hold the lock in vain */
-        int error = errno;
-
+        fprintf(stderr, "dibs: cannot write the output: %s; releasing the lock\n", strerror(errno));
         hold_tell(&h, (const char *const[]){"UNLOCK", h.name, "TOKEN", h.token}, 4);
-        cli_die("cannot write the output: %s; the lock is released", strerror(error));
+        exit(CLI_USAGE);
     }
     return CLI_OK;
 }

@@ -538,7 +538,8 @@ static uint32_t sessions_count_lost(const struct model_task *t)
     size_t len = strlen(t->lost), word = t->members + 1;
 
     for (size_t k = 0; k < len; k++)
-        if (!strchr(k % word == t->members ? "," : "son", t->lost[k]))
+        if (!strchr(k % word == t->members ? "," : "son", t->lost[k]) ||
+            (k % word == 0 && strspn(t->lost + k, "o") >= t->members)) /* a view needs a member */
             return 0;
     return len % word == t->members ? (uint32_t)(len / word) + 1 : 0;
 }
@@ -557,8 +558,11 @@ static const char *sessions_set(struct model_task *t)
         return "there are at most three members";
     given = t->lost ? sessions_count_lost(t) : 0;
     if (t->lost && (!given || (t->views && t->views != given)))
-        return "--lost has a word for each change of the view, and in it a letter for each member: s, o or n; as in "
-               "sss,nss,sso";
+        return "--lost has a word for each change of the view, and in it a letter for each member: s, o or n, not o "
+               "for "
+               "all; as in sss,nss,sso";
+    if (t->lost && t->calm)
+        return "--lost says how each view changes, and --calm would rule some of them out: leave one of them out";
     t->views = given ? given : t->views ? t->views : t->mistake < 0 ? 1 : 2;
     if (t->views >= SESSIONS_VIEWS)
         return "the view changes at most five times";
