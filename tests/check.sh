@@ -200,6 +200,7 @@ endless_is_told() {
 test_that "a table of what holds for any number of requests" unlimited_table
 test_that "states that do not end: it is said at once" endless_is_told
 test_that "any number of sites: the verdict says how much was compared" prints 'three sites with two requests each (all 9941 states), and of four' singhal-dynamic --any-sites
+test_that "and say if a system has too many states for that" prints 'compared with it, those of the states that were found first' swaroop-singh --rule shared --order fifo --requests unlimited --in-flight 1
 test_that "canonical forms are tested, and say so" prints 'moves of small systems were compared with it' suzuki-kasami --sites 2 --requests unlimited
 test_that "a form that does not fit: no verdict" status_is 3 suzuki-kasami-as-retold --sites 3 --requests unlimited
 test_that "an expected deadlock is found" prints 'DEADLOCK' agrawal-el-abbadi-robust --crash 2

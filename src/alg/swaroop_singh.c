@@ -515,11 +515,14 @@ static uint64_t ss_new_granted(const struct ss_numbers *of)
     return of->passed + (of->granted == of->latest);
 }
 
-/* Of a claim in a list, or in the queue that a token carries. False if its number is none of those above. */
-static bool ss_rewrite(const struct ss_numbers *of, struct dme_ticket *claim)
+/* Of a claim in a list or, `queued`, in a queue, also one that a token carries. False if its number is none of those above. Of an old claim
+ * in a list only the site counts; in a queue its mode would count, and no claim there is to be old. */
+static bool ss_rewrite(const struct ss_numbers *of, struct dme_ticket *claim, bool queued)
 {
     const struct ss_numbers *j = &of[claim->site];
 
+    if (claim->clock <= j->granted && queued)
+        return false;
     if (claim->clock <= j->granted) {
         *claim = (struct dme_ticket){.site = claim->site};
         return true;
@@ -536,9 +539,9 @@ static bool ss_rewrite_node(const struct dme_draft *now, const struct ss_numbers
         s->peer[j].asked = s->peer[j].asked == of[j].latest ? ss_new_latest(&of[j]) : 0;
         if (s->has)
             s->peer[j].granted = ss_new_granted(&of[j]);
-        if (j < s->queued && !ss_rewrite(of, &s->peer[j].queue))
+        if (j < s->queued && !ss_rewrite(of, &s->peer[j].queue, true))
             return false;
-        if (j < s->held && !ss_rewrite(of, &s->peer[j].held))
+        if (j < s->held && !ss_rewrite(of, &s->peer[j].held, false))
             return false;
     }
     return true;
@@ -550,7 +553,7 @@ static bool ss_rewrite_token(const struct dme_draft *now, const struct ss_number
         struct dme_ticket *queued = &m->ticket[1 + now->conf->n + j];
 
         m->ticket[1 + j].clock = ss_new_granted(&of[j]);
-        if (queued->site != DME_NONE && !ss_rewrite(of, queued))
+        if (queued->site != DME_NONE && !ss_rewrite(of, queued, true))
             return false;
     }
     return true;

@@ -267,13 +267,14 @@ static void check_retrace(const struct check_task *task, struct check_result *re
 static void check_few(const struct check_task *task, struct check_result *result, const char *fault)
 {
     struct check_task few = *task;
-    uint64_t compared = result->compared;
+    uint64_t compared = result->compared, first = result->compared_first;
 
     few.canonical = few.starvation = false;
     few.limit = task->limit < CHECK_FEW_STATES ? task->limit : CHECK_FEW_STATES;
     memset(few.requests, task->conf.n < 3 ? 5 : 2, sizeof few.requests);
     check_run(&few, result);
     result->compared = compared;
+    result->compared_first = first;
     if (!result->trace) {
         result->verdict = CHECK_UNFINISHED;
         result->fault = fault;

@@ -78,6 +78,8 @@ struct check_result {
     uint64_t states, transitions;
     uint32_t print_bits; /* with fingerprints: bits of them that were 0 in one state and 1 in another */
     uint64_t compared;   /* with canonical forms: moves that were compared with them, see commute.c */
+    uint64_t
+        compared_first; /* of each system, only the moves of the first `compared_first` states were compared; 0: those of all states */
     struct check_cover
         cover[2];       /* check_any_number: three sites with two requests each; four, three of which make one */
     uint64_t runs;      /* check_random: the number of runs that were made */

@@ -2,7 +2,7 @@
  * algorithm's mistakes, so each of them is tested before its verdicts are believed.
  *
  * The test. Take every state c, without canonical forms, of two sites with five requests each and of three sites with two
- * requests each, and every move from c to c'. Then
+ * requests each (COMMUTE_STATES of each system at most, those that a search finds first), and every move from c to c'. Then
  *
  *              move
  *          c --------> c'
@@ -140,6 +140,8 @@ static enum commute_outcome commute_system(const struct check_task *task, uint32
     states_add(&s.states, start, states_hash(&s.states, start), STATES_NONE);
     for (size_t k = 0; k < states_count(&s.states) && k < COMMUTE_STATES && !c.wrong && !c.violates; k++)
         commute_compare(&c, (uint32_t)k);
+    if (states_count(&s.states) > COMMUTE_STATES)
+        result->compared_first = COMMUTE_STATES;
     result->fault = c.violates
                         ? "a smaller system violates a property: see --sites 2 --requests 5, --sites 3 --requests 2"
                     : c.wrong ? c.wrong

@@ -227,8 +227,8 @@ void check_print_text(const struct check_task *task, const struct check_result *
         printf("%llu moves in %llu random runs, the longest of %u, %.2f s\n", (unsigned long long)r->transitions,
                (unsigned long long)r->runs, r->depth, r->seconds);
     if (task->canonical)
-        printf("in canonical form: %llu moves of small systems were compared with it\n",
-               (unsigned long long)r->compared);
+        printf("in canonical form: %llu moves of small systems were compared with it%s\n",
+               (unsigned long long)r->compared, r->compared_first ? ", those of the states that were found first" : "");
     if (task->fingerprints)
         printf("by fingerprints: that a state was taken for another and left out has a probability below %.1e\n",
                check_omission(r));
@@ -353,6 +353,7 @@ void check_print_json(const struct check_task *task, const struct check_result *
     json_key(&j, "steps"), json_count(&j, r->steps);
     json_key(&j, "canonical"), json_bool(&j, task->canonical);
     json_key(&j, "compared"), json_count(&j, r->compared);
+    json_key(&j, "compared_all"), json_bool(&j, !r->compared_first);
     json_key(&j, "depth"), json_count(&j, r->depth);
     json_key(&j, "seconds"), json_real(&j, r->seconds);
     json_key(&j, "memory"), json_count(&j, r->memory);
