@@ -103,7 +103,8 @@ static const struct claim *command_next_held(const struct session *s, const stru
 }
 
 /* RESUMED, the name and the fence of each lock that the session holds, and an array of their modes: another process may have resumed the
- * session meanwhile, and have changed a mode. A lock that is being downgraded is told as shared: all members know that it is, and it will be. */
+ * session meanwhile, and have changed a mode. A lock that is being downgraded is told as shared: a client has asked for that, and
+ * some members may have recorded it. */
 static void command_tell_resumed(struct client *c)
 {
     const struct session *s = c->session;

@@ -1,4 +1,4 @@
-/* agree.h - agreement on the views: a log replicated by Raft (libraft), of which every entry is a view.
+/* agree.h - agreement on the views: a log replicated by Raft (libraft), in which every entry of ours is a view.
  *
  * libraft implements Raft. dibs provides its clock, disk, network and random numbers, so libraft runs in the daemon and
  * in the simulation alike, where a seed determines the run. An entry of the log holds a whole view. It is applied only
