@@ -214,11 +214,11 @@ rm -f "$dir/err" "$dir/out"
 # A stopped dibs cannot hear that its lock is lost. So nothing of its tree runs meanwhile, whatever its group. (It has to be in
 # a session that somebody can continue: setsid and a shell that waits.)
 cat >"$dir/stopped" <<'END'
-import os, pty, sys, time
+import os, pty, shlex, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
     os.execlp("sh", "sh", "-i")
-os.write(terminal, ("%s lock stopped -- sh -c 'setsid sh -c \": >%s; while :; do sleep 0.01; done\" & wait'\n" % tuple(sys.argv[1:3])).encode())
+os.write(terminal, ("%s lock stopped -- sh -c 'setsid sh -c \": >%s; while :; do sleep 0.01; done\" & wait'\n" % (shlex.quote(sys.argv[1]), sys.argv[2])).encode())
 while not os.path.exists(sys.argv[2]):
     time.sleep(0.05)
 os.write(terminal, b"\x1a")

@@ -15,8 +15,9 @@ find . -path ./build -prune -o -path ./.git -prune -o -type f -print | while rea
 done | sort >"$dir/scripts"
 [ "$(wc -l <"$dir/scripts")" -gt 30 ]
 tell $? "there are scripts to check"
+# "[ ... ]" and then "tell $?" is how these suites tell the result of a condition: newer versions of shellcheck warn of it (SC2319).
 # shellcheck disable=SC2046 # a list of files
-shellcheck $(cat "$dir/scripts") >"$dir/out" 2>&1
+shellcheck -e SC2319 $(cat "$dir/scripts") >"$dir/out" 2>&1
 tell $? "shellcheck has nothing to say about the scripts"
 rm -f "$dir/out"
 printf '#!/bin/sh\nrm -rf $1/$2\n' >"$dir/bad"

@@ -3,6 +3,7 @@
 // every scenario must play to the same text, and mistakes must be told by the same lines.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Laboratory, runCommand } from '../../src/page/module.mjs';
 import { mistakeWords } from '../../src/page/stories.mjs';
 import { published } from '../../src/page/formula.mjs';
@@ -127,7 +128,7 @@ for (const name of readdirSync(folder)) {
     }
   }
   const end = lab.call('page_seek', steps.length - 1);
-  const effects = native(['scenario', '--print', new URL(name, folder).pathname]).stdout.split('\n').filter((line) => !line.startsWith('#'));
+  const effects = native(['scenario', '--print', fileURLToPath(new URL(name, folder))]).stdout.split('\n').filter((line) => !line.startsWith('#'));
   const count = (what) => effects.reduce((sum, line) => sum + line.split(what).length - 1, 0), first = new Set(steps[0].sends.map(([k]) => k)).size;
   if (end.entries !== count('ENTERS') || end.messages !== count('  -> ') + first)
     bad.push(`${name}: ${end.entries} entries and ${end.messages} messages, dibs scenario --print has ${count('ENTERS')} and ${count('  -> ')} + ${first}`);
