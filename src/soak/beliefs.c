@@ -37,6 +37,17 @@ static bool clients_is_excused(const struct world *w, const struct soak_client *
            (!c->confirms && (m->thaws_us > u->since_us || machine_tells_late(w, c->machine)));
 }
 
+/* May this client go on with its work, as the holder of the lock? It believes in the lock; or its library says that the lock, which is in
+ * doubt, is safe. Then `u` says how it holds it. */
+static bool clients_relies(const struct world *w, uint32_t k, int name, struct soak_use *u)
+{
+    const struct soak_client *c = &w->client[k];
+
+    if (clients_use(w, k, name, u))
+        return !clients_is_excused(w, c, u);
+    return c->library && library_is_safe(w, k, name);
+}
+
 void clients_check_belief(struct world *w, uint32_t me, int name)
 {
     struct soak_use mine, its;
@@ -47,15 +58,17 @@ void clients_check_belief(struct world *w, uint32_t me, int name)
         return;
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *other = &w->client[k];
+        const char *doubt;
 
-        if (k == me || !clients_use(w, k, name, &its) || clients_is_excused(w, other, &its))
+        if (k == me || !clients_relies(w, k, name, &its))
             continue;
         together++;
+        doubt = other->library && !library_believes(w, k, name) ? ", in doubt and safe" : "";
         if (its.slots != mine.slots)
-            world_fail(w, "%s is held in two kinds", clients_names[name]);
+            world_fail(w, "%s is held in two kinds%s", clients_names[name], doubt);
         if (!mine.slots && !dme_compatible(mine.mode, its.mode))
-            world_fail(w, "%s is held by a client of %s (fence %llu) and now by one of %s (fence %llu)",
-                       clients_names[name], w->machine[other->machine].name, (unsigned long long)its.fence,
+            world_fail(w, "%s is held by a client of %s (fence %llu%s) and now by one of %s (fence %llu)",
+                       clients_names[name], w->machine[other->machine].name, (unsigned long long)its.fence, doubt,
                        w->machine[w->client[me].machine].name, (unsigned long long)mine.fence);
     }
     if (mine.slots && together > mine.slots)

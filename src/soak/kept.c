@@ -83,10 +83,24 @@ bool kept_find_move(const struct world *w, uint32_t *owner, uint32_t *next)
     return false;
 }
 
-/* Does this process know that the session holds something? */
-static bool kept_knows(const struct world *w, uint32_t i, const struct soak_kept *q)
+/* The session of this client, as members know it. Returns false if it has none, or has not heard of it. */
+static bool kept_session(const struct world *w, uint32_t k, struct keep_id *id)
 {
-    return kept_is_in_view(w, i, &w->newest) && keep_knows(&w->machine[i].node, kept_id(w, q));
+    const struct soak_client *c = &w->client[k];
+
+    if (c->kept && c->kept->known)
+        *id = kept_id(w, c->kept);
+    else if (c->library && *library_session(c))
+        *id = allowed_session(w, allowed_key(w, k), kept_shown(library_session(c)));
+    else
+        return false;
+    return true;
+}
+
+/* Does this process know that the session holds something? */
+static bool kept_knows(const struct world *w, uint32_t i, struct keep_id id)
+{
+    return kept_is_in_view(w, i, &w->newest) && keep_knows(&w->machine[i].node, id);
 }
 
 /* A daemon is about to tell a client that it is granted a lock. */
@@ -331,13 +345,17 @@ static void kept_check_alone(struct world *w, uint32_t i)
 }
 
 /* It is lost if no other process knows it. */
-static void kept_excuse(struct world *w, uint32_t i, struct soak_kept *q)
+static void kept_excuse(struct world *w, uint32_t i, uint32_t k, struct keep_id id)
 {
+    struct soak_client *c = &w->client[k];
     bool known = false;
 
     for (uint32_t j = 0; j < w->n; j++)
-        known |= j != i && kept_knows(w, j, q);
-    q->excused |= !known;
+        known |= j != i && kept_knows(w, j, id);
+    if (c->kept)
+        c->kept->excused |= !known;
+    else if (!known)
+        library_excuse(w, c);
 }
 
 /* A process is about to end: the sessions of which no other process knows may be lost, if no other
@@ -350,10 +368,10 @@ void kept_forgotten(struct world *w, uint32_t i)
     for (uint32_t j = 0; j < w->n; j++)
         expected |= j != i && kept_is_in_view(w, j, &node->view);
     for (uint32_t k = 0; k < w->clients; k++) {
-        struct soak_kept *q = w->client[k].kept;
+        struct keep_id id;
 
-        if (q && q->known && !(expected && node->locks.open && kept_knows(w, i, q)))
-            kept_excuse(w, i, q);
+        if (kept_session(w, k, &id) && !(expected && node->locks.open && kept_knows(w, i, id)))
+            kept_excuse(w, i, k, id);
         if (w->client[k].agent && !(expected && node->locks.open && tokens_knows(w, k, i)))
             tokens_excuse(w, k, i);
     }
@@ -385,8 +403,10 @@ void kept_look(struct world *w, uint32_t i)
                         m->before.member[place].incarnation == w->machine[j].node.self.incarnation;
         }
         for (uint32_t k = 0; k < w->clients && !expected; k++) {
-            if (w->client[k].kept && w->client[k].kept->known)
-                kept_excuse(w, i, w->client[k].kept);
+            struct keep_id id;
+
+            if (kept_session(w, k, &id))
+                kept_excuse(w, i, k, id);
             if (w->client[k].agent)
                 tokens_excuse(w, k, i);
         }
@@ -409,6 +429,7 @@ void kept_excuse_all(struct world *w)
     for (uint32_t k = 0; k < w->clients; k++) {
         if (w->client[k].kept)
             w->client[k].kept->excused = true;
+        library_excuse(w, &w->client[k]);
         if (w->client[k].agent)
             tokens_excuse_all(&w->client[k]);
     }

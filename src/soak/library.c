@@ -19,7 +19,8 @@
  * What is checked, besides exclusion (clients.c): a program that believes in a lock is told that it is lost when the library
  * does not believe in it any more, at the latest when its validity has passed or the connection has ended; the library does
  * what is due; a daemon that does not know a lock any more has said so before; and libdibs does not give a lock up, before the
- * keep time is over, that the members keep for it. */
+ * keep time is over, that the members keep for it. And while libdibs says that a lock of the program is safe (belief_safe_ms), though it
+ * is in doubt, no other client that cannot share it believes in it (beliefs.c). */
 #include "world.h"
 
 #include "base/memory.h"
@@ -102,6 +103,41 @@ bool library_believes(const struct world *w, uint32_t k, int name)
            (!library_is_deaf(w, c) || belief_fence(&c->library->belief, clients_names[name], library_now_ms(w, k)));
 }
 
+bool library_is_safe(const struct world *w, uint32_t k, int name)
+{
+    const struct soak_client *c = &w->client[k];
+    const struct soak_use *u = &c->library->use[name];
+
+    if (!u->holds || !belief_safe_ms(&c->library->belief, library_now_ms(w, k)))
+        return false;
+    return !w->mix.wild_clocks         /* A clock beyond the bound may count less than the keep time (A1). */
+           && !w->mix.standstill       /* So may one that has stood still, until its member finds out. */
+           && !u->dazed                /* A daemon alone that crashes leaves no records behind. */
+           && !u->forgotten_us         /* A session is kept only while a member has a record of it. */
+           && w->now_us < u->lapses_us /* A TTL that runs out takes the lock away (include/dibs.h). */
+           && !clients_may_be_evicted(w, name, u->since_us); /* So does an operator. */
+}
+
+const char *library_session(const struct soak_client *c)
+{
+    return c->library->id;
+}
+
+void library_excuse(const struct world *w, struct soak_client *c)
+{
+    for (int name = 0; c->library && name < SOAK_NAMES; name++)
+        c->library->use[name].forgotten_us = c->library->asks[name].forgotten_us = w->now_us;
+}
+
+/* The program requests the lock with this TTL, or begins its TTL anew; or (0) without one. Its member's clock may be faster, and may not
+ * hear of the new TTL. */
+static void library_note_ttl(const struct world *w, struct soak_use *u, uint64_t ttl_ms)
+{
+    uint64_t lapses_us = ttl_ms ? w->now_us + 950 * ttl_ms : UINT64_MAX;
+
+    u->lapses_us = u->lapses_us < lapses_us ? u->lapses_us : lapses_us;
+}
+
 void library_daze(struct soak_client *c)
 {
     for (int name = 0; c->library && name < SOAK_NAMES; name++)
@@ -172,6 +208,9 @@ static void library_hear_result(struct world *w, uint32_t k, int code)
                 values_granted(w, k, name, &l->use[name], l->value[name]);
             l->use[name].since_us = c->conn < 0 || !w->conn[c->conn].held_us ? w->now_us : w->conn[c->conn].held_us;
             l->use[name].dazed |= c->conn < 0 || w->conn[c->conn].dazed;
+            /* The records that were lost before the daemon told of this lock were not those of this lock. */
+            if (c->conn >= 0 && l->use[name].forgotten_us < w->conn[c->conn].held_us)
+                l->use[name].forgotten_us = 0;
         }
     if (code == DIBS_OK)
         library_check_beliefs(w, k);
@@ -258,6 +297,7 @@ static void library_listen(struct world *w, uint32_t k)
 {
     struct soak_library *l = w->client[k].library;
     struct belief_news news;
+    bool doubted = l->doubts;
 
     l->listening = true;
     while (belief_next(&l->belief, &news, library_now_ms(w, k))) {
@@ -271,6 +311,8 @@ static void library_listen(struct world *w, uint32_t k)
         }
     }
     library_hear_changes(w, k);
+    if (doubted && !l->doubts)
+        library_check_beliefs(w, k);
     l->listening = false;
     if (*l->belief.session)
         memcpy(l->id, l->belief.session, sizeof l->id);
@@ -506,7 +548,7 @@ static struct dibs_part library_draw_part(struct world *w, uint32_t k, int name)
     struct dibs_part part = {.name = clients_names[name]};
     struct soak_use *asks = &l->asks[name];
 
-    *asks = (struct soak_use){.mode = LOCK_ALONE};
+    *asks = (struct soak_use){.mode = LOCK_ALONE, .lapses_us = UINT64_MAX};
     if (name == 3 || (name == 4 && world_below(w, 2))) {
         part.mode = DIBS_SLOTS;
         asks->slots = part.slots = 2;
@@ -555,6 +597,9 @@ static void library_lock(struct world *w, uint32_t k)
         wish.wait_ms = world_below(w, 2) ? 1 + world_below(w, 2000) : DIBS_NO_WAIT;
     if (world_below(w, 8) == 0 && !w->conf->rolling)
         wish.ttl_ms = 1 + world_below(w, 3000);
+    for (int name = 0; name < SOAK_NAMES; name++)
+        if (l->wants >> name & 1)
+            library_note_ttl(w, &l->asks[name], wish.ttl_ms);
     if (w->mix.urgent)
         wish.priority = (unsigned)world_below(w, LOCK_PRIORITY_MAX + 1);
     if (belief_lock_many(&l->belief, part, count, &wish, l->silent || world_below(w, 2), library_now_ms(w, k)) < 0)
@@ -614,6 +659,7 @@ static void library_use_lock(struct world *w, uint32_t k, int name)
     case 2:
         if (w->conf->rolling)
             break;
+        library_note_ttl(w, &l->use[name], ttl_ms);
         if (l->wanted < 0 && world_below(w, 2))
             belief_renew(&l->belief, clients_names[name], ttl_ms, now_ms);
         else

@@ -19,6 +19,8 @@
  *   - that no daemon takes a message of another for nonsense;
  *   - that a client whose session is kept (kept.c) loses a lock only when its keep time is over, an operator took the lock away, or
  *     every process that had a record of it is gone; and that all members know of such a lock before the client does;
+ *   - that no other client holds a lock, in a mode that excludes the client, while libdibs tells a client in doubt that the lock is
+ *     safe (dibs_safe_ms), with the same exceptions, and until the TTL of the lock is over;
  *   - that no other client holds a lock that a token owns (tokens.c) before its TTL is over on its client's clock, with the same exceptions;
  *   - that clients that wait for each other in a circle do not wait for ever, and that no wait ends for that reason if there was no
  *     circle (several.c);

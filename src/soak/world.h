@@ -169,6 +169,8 @@ struct soak_use {
     bool dazed; /* it is of a daemon that promises less: see soak_conn */
     uint32_t mode, slots;
     uint64_t fence, since_us;
+    uint64_t lapses_us;    /* library.c: its TTL is not over before; UINT64_MAX: it has none */
+    uint64_t forgotten_us; /* library.c: when it was last possible that no member knew it any more; 0: never */
 };
 
 /* The value of the holder of a lock with this fence, and which member has shown it first (values.c). */
@@ -668,6 +670,13 @@ void library_disconnected(struct world *w, uint32_t c);
 /* Every client does at this moment what its library has to do by now, so that it believes in nothing for longer. */
 void library_catch_up(struct world *w);
 bool library_believes(const struct world *w, uint32_t c, int name);
+/* Does the library say that no other client is granted the lock just now (belief_safe_ms), also if it is in doubt; and do the documents
+ * promise that? */
+bool library_is_safe(const struct world *w, uint32_t c, int name);
+/* The id of its kept session, as its daemon has told it; or "". */
+const char *library_session(const struct soak_client *c);
+/* All members may have forgotten what its session holds. */
+void library_excuse(const struct world *w, struct soak_client *c);
 const struct soak_use *library_use(const struct soak_client *c, int name);
 /* The daemon that may have granted what the library waits for promises no more: see soak_conn. */
 void library_daze(struct soak_client *c);
