@@ -50,8 +50,9 @@ struct job_word {
         KEEPER_DOUBTS, /* the tree goes on after that, and the lock is in doubt */
         KEEPER_ENDS    /* the lock is lost */
     } what;
-    uint32_t
-        safe_ms; /* of KEEPER_HOLDS and KEEPER_DOUBTS: no other client is granted the lock for `safe_ms` milliseconds */
+    /* Both are times of the clock that the two processes share: the guard may hear the word late. */
+    uint64_t said_ms;
+    uint64_t safe_ms; /* of KEEPER_HOLDS and KEEPER_DOUBTS: no other client is granted the lock before */
 };
 
 /* What the guard tells the keeper. */
@@ -97,13 +98,18 @@ static int job_exit_status(int status)
     return WIFSIGNALED(status) ? LOCK_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The earlier of two times: `a_ms` from now, -1 for never, and `at_ms`, 0 for never. As milliseconds from now, a minute at most; -1: never. */
+/* poll counts no time while the machine sleeps, and lock_now_ms does. So no process of ours waits longer than this for a moment that may pass
+ * meanwhile. */
+enum { JOB_POLL_MS = 1000 };
+
+/* The earlier of two times: `a_ms` from now, -1 for never, and `at_ms`, 0 for never. As milliseconds from now, JOB_POLL_MS at most; -1: never. */
 static int job_earlier(int a_ms, uint64_t at_ms)
 {
     uint64_t now = lock_now_ms();
-    int b_ms = !at_ms ? -1 : at_ms <= now ? 0 : at_ms - now > 60000 ? 60000 : (int)(at_ms - now);
+    int b_ms = !at_ms ? -1 : at_ms <= now ? 0 : at_ms - now > JOB_POLL_MS ? JOB_POLL_MS : (int)(at_ms - now);
+    int ms = a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
 
-    return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+    return ms < JOB_POLL_MS ? ms : JOB_POLL_MS;
 }
 
 /* A sweep, while the tree is to be killed. Returns how many milliseconds later the next one is due. */
@@ -220,10 +226,10 @@ static void guard_hear(struct job *j, const struct job_word *word)
     if (word->what == KEEPER_CONNECTION)
         return;
     j->told = word->what;
-    j->told_ms = lock_now_ms();
+    j->told_ms = word->said_ms;
     if (word->what == KEEPER_HOLDS || word->what == KEEPER_DOUBTS)
-        j->safe_ms = j->told_ms + word->safe_ms;
-    if (j->frozen && (word->what == KEEPER_HOLDS || word->what == KEEPER_ENDS)) {
+        j->safe_ms = word->safe_ms;
+    if (j->frozen && ((word->what == KEEPER_HOLDS && lock_now_ms() < j->safe_ms) || word->what == KEEPER_ENDS)) {
         j->frozen = false;
         j->frozen_ms = 0;
         tree_continue(&j->sweep);
@@ -353,12 +359,14 @@ static void job_take_terminal(struct job *j)
 
 static void job_tell_guard(struct job *j, int what)
 {
-    uint64_t safe_ms = dibs_safe_ms(j->run->daemon);
-    const struct job_word word = {.what = what, .safe_ms = safe_ms < INT32_MAX ? (uint32_t)safe_ms : INT32_MAX};
+    const uint64_t now_ms = lock_now_ms(); /* before dibs_safe_ms looks at the clock: the sum is not too late */
+    const uint64_t rest_ms = dibs_safe_ms(j->run->daemon);
+    const struct job_word word = {
+        .what = what, .said_ms = now_ms, .safe_ms = now_ms + (rest_ms < INT32_MAX ? rest_ms : INT32_MAX)};
 
     if (send(j->alive, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof word)
         j->told = what;
-    j->told_ms = lock_now_ms();
+    j->told_ms = now_ms;
 }
 
 /* Often enough for the keep time: job_patience sees to that. */
