@@ -154,6 +154,7 @@ says 1 "the daemon has a certificate for other names (ant) than \"127.0.0.1\"; i
 says 1 'the daemon has a certificate for other names (ant) than "bee"' "$DIBS" status --connect "bee=$ant" $(with ci)
 
 poses() { # FILE LINE: the holder of this certificate answers in place of ant, and hears nothing
+    rm -f "$dir/pose" # the ACCEPT of the one before
     openssl s_server -accept "$pose" -tls1_3 -cert "$dir/$1.pem" -key "$dir/$1.key" -CAfile "$dir/ours.pem" -Verify 1 -verify_quiet \
         </dev/zero >"$dir/pose" 2>&1 &
     poser=$!
