@@ -42,6 +42,10 @@ def sees(pattern):
 
 
 def types(keys):
+    """A shell says that it continues a job before it gives the terminal to the job, so Ctrl-C and Ctrl-Z wait for that."""
+    end = time.monotonic() + PATIENCE_S
+    while keys in ("\x03", "\x1a") and os.tcgetpgrp(terminal) == pid and time.monotonic() < end:
+        time.sleep(0.001)
     os.write(terminal, keys.encode())
 
 
