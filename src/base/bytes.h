@@ -16,13 +16,14 @@ static inline size_t bytes_len(const struct bytes *b)
     return b->end - b->start;
 }
 
-void bytes_free(struct bytes *b); /* and is empty */
-/* Makes room for `len` bytes behind the end. */
+/* Frees the memory. The buffer is empty then, and can be used again. */
+void bytes_free(struct bytes *b);
+/* Makes room for `len` bytes after the end. The content may move; then its start is 0. */
 void bytes_make_room(struct bytes *b, size_t len);
 
-enum { BYTES_KEPT_MAX = 1 << 16 }; /* of a buffer that is empty */
+enum { BYTES_KEPT_MAX = 1 << 16 }; /* an empty buffer with more room than this is freed */
 
-/* Adds `len` bytes at the end, to be filled in. The content may move; then its start is 0. */
+/* Adds `len` bytes at the end, and returns where the caller must write them. The content may move; then its start is 0. */
 static inline uint8_t *bytes_add(struct bytes *b, size_t len)
 {
     if (b->room - b->end < len)
@@ -31,7 +32,7 @@ static inline uint8_t *bytes_add(struct bytes *b, size_t len)
     return b->at + b->end - len;
 }
 
-/* Takes `len` bytes away at the start. They stay readable until something is added. */
+/* Removes `len` bytes from the start. Of a buffer that is not freed (BYTES_KEPT_MAX), they stay readable until something is added. */
 static inline void bytes_consume(struct bytes *b, size_t len)
 {
     assert(len <= bytes_len(b));

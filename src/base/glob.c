@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* One element of the pattern, which is not *, and one byte of the name. The length of the element; 0: they do not match. A
- * set that does not end is a bracket that means itself, as fnmatch has it. */
+/* Compares the element of the pattern at `p`, which is not *, with the byte `c` of a name. Returns the length of the
+ * element, or 0 if they do not match. A [ without a ] stands for itself, as in fnmatch. */
 static size_t glob_element(const char *p, size_t len, char c, uint64_t *cost)
 {
     size_t k = 1;
@@ -36,9 +36,10 @@ static size_t glob_element(const char *p, size_t len, char c, uint64_t *cost)
     return found != negated ? k + 1 : 0;
 }
 
-/* The bytes behind a * that mean themselves, up to the next * or the end of the pattern, are looked for all at once, in time that
- * is linear in what is looked at. Of several places before a * the first is right: what is left of the name is longest then. If
- * there are such bytes, p and n move behind them; n beyond the end of the name if they are not there. */
+/* Called behind a *, at `*p` in the pattern and `*n` in the name. If the bytes up to the next * or the end of the pattern
+ * all stand for themselves, this searches the rest of the name for them, in linear time, and moves `*p` and `*n` behind them; if the
+ * name does not have them, `*n` is then beyond its end. The first place before a * is the right one, because it leaves
+ * the longest rest of the name. At the end of the pattern, only the end of the name will do. */
 static void glob_skip_to(const char *pattern, size_t pattern_len, size_t *p, const char *name, size_t name_len,
                          size_t *n, uint64_t *cost)
 {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A process has one memory, so there is one of it. */
+/* The reserve belongs to the process, as the allocator does. */
 static struct {
-    void *block; /* or null: it is in use */
-    size_t size; /* 0: there is none */
+    void *block; /* null: there is none, or it is in use */
+    size_t size; /* 0: this process keeps no reserve */
     const char *last_words;
 } reserve = {.last_words = "try fewer sites or requests"};
 

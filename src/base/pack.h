@@ -1,4 +1,4 @@
-/* pack.h - numbers of fixed length in bytes, lowest byte first, and reading that cannot run off the end. */
+/* pack.h - numbers of fixed length as bytes, the lowest byte first, and reading that cannot run off the end. */
 #ifndef DIBS_BASE_PACK_H
 #define DIBS_BASE_PACK_H
 
@@ -16,7 +16,7 @@ static inline uint8_t *pack_number(uint8_t *to, uint64_t x, unsigned bytes)
     return to;
 }
 
-/* At most 255 bytes, behind their number. */
+/* A text of at most 255 bytes, after its length in one byte. */
 static inline uint8_t *pack_text(uint8_t *to, const char *text, size_t len)
 {
     *to++ = (uint8_t)len;
@@ -24,7 +24,7 @@ static inline uint8_t *pack_text(uint8_t *to, const char *text, size_t len)
     return to + len;
 }
 
-/* At most 65,535 bytes, behind their number in two bytes. */
+/* A text of at most 65,535 bytes, after its length in two bytes. */
 static inline uint8_t *pack_long(uint8_t *to, const char *text, size_t len)
 {
     to = pack_number(to, len, 2);
@@ -34,10 +34,10 @@ static inline uint8_t *pack_long(uint8_t *to, const char *text, size_t len)
 
 struct unpack {
     const uint8_t *at, *end;
-    bool wrong; /* something was read that is not there */
+    bool wrong; /* the caller has tried to read beyond the end */
 };
 
-/* All that a buffer has, which may be nothing. */
+/* Reads the content of a buffer, which may be empty. */
 static inline struct unpack unpack_bytes(const struct bytes *b)
 {
     return (struct unpack){.at = b->at ? b->at + b->start : NULL, .end = b->at ? b->at + b->end : NULL};
@@ -56,7 +56,7 @@ static inline uint64_t unpack_number(struct unpack *u, unsigned bytes)
     return x;
 }
 
-/* A text behind its length, which has this many bytes. */
+/* Reads a text that follows its length; the length is a number of this many bytes. */
 static inline const char *unpack_behind(struct unpack *u, unsigned bytes, size_t *len)
 {
     const char *text;

@@ -3,10 +3,11 @@
 
 #include <stdint.h>
 
-/* The character that begins here, and its length; 0: it is none. */
+/* Decodes the character at `at`. Returns its length in bytes, or 0 if the bytes are not valid UTF-8. */
 static size_t plain_decode(const unsigned char *at, size_t left, uint32_t *x)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length: else a shorter one would do */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800,
+                                     0x10000}; /* by length: a smaller character has a shorter form */
     size_t len = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
 
     if (len == 0 || len > left)

@@ -41,7 +41,7 @@ void pool_run(unsigned threads, size_t count, void (*job)(void *context, size_t 
     if (threads > count)
         threads = (unsigned)count;
     thread = mem_new(threads * sizeof *thread);
-    /* This thread works too; where no other can be started it does everything. */
+    /* This thread works, too: if no other one can be started, it does everything. */
     while (started + 1 < threads && pthread_create(&thread[started], NULL, pool_work, &pool) == 0)
         started++;
     pool_work(&pool);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct ring {
-    struct ring *next, *prev; /* of an empty ring, or of something in no ring: itself */
+    struct ring *next, *prev; /* in an empty ring, and in an element of no ring: the address of this struct */
 };
 
 /* The struct that has this link as its member. */
@@ -23,7 +23,7 @@ static inline bool ring_empty(const struct ring *r)
     return r->next == r;
 }
 
-/* Behind the last. */
+/* Adds `item` at the end. It must be in no ring. */
 static inline void ring_push(struct ring *r, struct ring *item)
 {
     item->prev = r->prev;
@@ -32,7 +32,7 @@ static inline void ring_push(struct ring *r, struct ring *item)
     r->prev = item;
 }
 
-/* Everything that is in `from`, behind the last of `to`. */
+/* Moves all elements of `from` to the end of `to`. */
 static inline void ring_move(struct ring *to, struct ring *from)
 {
     if (ring_empty(from))
@@ -44,7 +44,7 @@ static inline void ring_move(struct ring *to, struct ring *from)
     ring_init(from);
 }
 
-/* Out of whatever ring it is in, if any. */
+/* Takes `item` out of its ring, if it is in one. */
 static inline void ring_cut(struct ring *item)
 {
     item->prev->next = item->next;

@@ -1,8 +1,8 @@
 /* slab.c - see slab.h.
  *
  * A slab begins at a multiple of SLAB_SIZE, so the slab of a block is found from the block's address. Slabs that have room are in the
- * ring of their class. One whose last block is freed is given back, unless no other of its class has room: else a thing that comes
- * and goes alone would take a slab each time. A block that is too large for a class has a slab of its own, as large as it needs. */
+ * ring of their class. A slab whose last block is freed is given back, unless no other slab of its class has room: otherwise a
+ * single block that comes and goes would map and unmap a slab each time. A block that is too large for a class has a slab of its own. */
 #include "slab.h"
 
 #include "memory.h"
@@ -45,10 +45,11 @@ size_t slab_count(void)
 
 enum {
     SLAB_SIZE = 1 << 16,
-    SLAB_FINE = 512, /* up to here a class for each multiple of SLAB_STEP; from here on of SLAB_LEAP */
+    SLAB_FINE =
+        512, /* up to this size there is a class for each multiple of SLAB_STEP, above it for each of SLAB_LEAP */
     SLAB_STEP = 16,
     SLAB_LEAP = 256,
-    SLAB_MOST = 4352, /* a page, and what stands before it */
+    SLAB_MOST = 4352, /* a page, and a head before it */
     SLAB_CLASSES = SLAB_FINE / SLAB_STEP + (SLAB_MOST - SLAB_FINE) / SLAB_LEAP,
     SLAB_ALONE = SLAB_CLASSES /* the class of a slab with one large block */
 };
@@ -89,7 +90,7 @@ static void *slab_try_map(size_t size)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Pages that begin at a multiple of SLAB_SIZE; or null. The system puts one mapping beside the other, so usually they do. */
+/* Returns pages that begin at a multiple of SLAB_SIZE, or null. The system places mappings side by side, so the first try usually succeeds. */
 static void *slab_try_pages(size_t size)
 {
     uint8_t *at = slab_try_map(size), *from;
@@ -128,7 +129,7 @@ static void slab_give_back(struct slab *s)
     slabs--;
 }
 
-/* A block of the slab, which has room. */
+/* Takes a block from the slab, which has room. */
 static void *slab_take(struct slab *s)
 {
     void *block = s->free;

@@ -1,10 +1,10 @@
-/* spin.h - to look again for a moment, before going to sleep.
+/* spin.h - polling for a moment before going to sleep.
  *
- * To be woken takes longer than a lock takes to be granted: some microseconds at best, and often a hundred in a virtual
- * machine whose processor has halted. So both ends of a connection, when they have nothing to do, first look for SPIN_US whether
- * something has come. They yield at every look, so that a processor that others want is theirs; and they learn whether it
- * pays: after a spell in vain the next one is left out, then the next three, and so on up to SPIN_SKIP_MAX, until one is not
- * in vain. So a daemon or a client with little to do sleeps, as it should. */
+ * Waking a process takes longer than granting a lock: some microseconds at best, and often a hundred in a virtual
+ * machine whose processor has halted. So a process at either end of a connection that has nothing to do first polls for
+ * SPIN_US. It yields the processor after every poll, so that other processes can use it. It also learns whether polling
+ * pays: after a spell of polling in vain it leaves out the next spell, then the next three, and so on up to
+ * SPIN_SKIP_MAX, until a spell is not in vain. So a daemon or a client with little to do sleeps. */
 #ifndef DIBS_BASE_SPIN_H
 #define DIBS_BASE_SPIN_H
 
@@ -15,11 +15,11 @@
 
 enum { SPIN_US = 150, SPIN_SKIP_MAX = 63 };
 
-/* All zeroes: hopeful. */
+/* All zeroes: the next spell is not left out. */
 struct spin {
-    uint64_t until_ns; /* 0: not this time */
-    uint8_t vain;      /* how many spells were left out for the last one in vain */
-    uint8_t skip;      /* how many are still to be left out */
+    uint64_t until_ns; /* the end of this spell; 0: it is left out */
+    uint8_t vain;      /* how many spells were to be left out after the last one in vain */
+    uint8_t skip;      /* how many of these are still to be left out */
 };
 
 static inline uint64_t spin_now_ns(void)
@@ -36,7 +36,7 @@ static inline void spin_begin(struct spin *s)
     s->skip -= s->skip > 0;
 }
 
-/* Nothing has come: false if it is time to sleep. */
+/* A poll has found nothing. Returns false if it is time to sleep. */
 static inline bool spin_on(struct spin *s)
 {
     if (!s->until_ns)
@@ -51,7 +51,7 @@ static inline bool spin_on(struct spin *s)
     return false;
 }
 
-/* Something has come. */
+/* A poll has found something. */
 static inline void spin_end(struct spin *s)
 {
     if (s->until_ns)
