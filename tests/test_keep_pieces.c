@@ -57,13 +57,13 @@ static void work(unsigned i)
     struct keep *k = &node[i].keep;
 
     while (node_is_busy(&node[i])) {
-        size_t claims = k->claims, records = k->records, bytes = bytes_len(&node[i].member[3 - i]->link.keep);
+        size_t claims = k->claims, records = k->records, bytes = bytes_len(&node[i].member[3 - i]->link.unacked);
 
         assert_int_equal(node_due_ms(&node[i]), now_ms + 1);
         turn(i);
         assert_piece(claims, k->claims);
         assert_piece(records, k->records);
-        assert_true(bytes_len(&node[i].member[3 - i]->link.keep) - bytes <= MOST * LETTER);
+        assert_true(bytes_len(&node[i].member[3 - i]->link.unacked) - bytes <= MOST * LETTER);
     }
 }
 
@@ -75,10 +75,10 @@ static void records_are_reported_and_adopted_in_pieces(void **state)
     now_view.number++;
     now_view.member[0].incarnation = 0;
     for (unsigned i = 1; i < MEMBERS; i++) {
-        size_t bytes = bytes_len(&node[i].member[3 - i]->link.keep);
+        size_t bytes = bytes_len(&node[i].member[3 - i]->link.unacked);
 
         install_at(i);
-        assert_true(bytes_len(&node[i].member[3 - i]->link.keep) - bytes <=
+        assert_true(bytes_len(&node[i].member[3 - i]->link.unacked) - bytes <=
                     2 * MOST * LETTER); /* of the view, of the turn */
         work(i);
     }
@@ -119,7 +119,7 @@ static void a_member_that_comes_is_told_in_pieces(void **state)
     now_view.member[2].incarnation = node[2].self.incarnation;
     for (unsigned i = 0; i < MEMBERS; i++)
         install_at(i);
-    out = &node[0].member[2]->link.keep;
+    out = &node[0].member[2]->link.unacked;
     assert_true(bytes_len(out) <= 3 * MOST * LETTER);
     assert_int_equal(node[0].keep.phase, KEEP_TELLS);
     cluster_say(&three, &many[0], "UNLOCK m-0-0\n");

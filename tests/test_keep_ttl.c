@@ -55,13 +55,13 @@ static void a_ttl_that_changes_again_and_again_is_told_once(void **state)
 
     (void)state;
     fence = hold_with_ttl();
-    before = bytes_len(&node[0].member[2]->link.keep);
+    before = bytes_len(&node[0].member[2]->link.unacked);
     for (unsigned k = 1; k <= 100; k++) {
         snprintf(line, sizeof line, "RENEW x TTL %u", 30000 + k);
         say(0, line);
         assert_string_equal(said(0), "+OK ");
     }
-    assert_true(bytes_len(&node[0].member[2]->link.keep) < before + 300);
+    assert_true(bytes_len(&node[0].member[2]->link.unacked) < before + 300);
     settle();
     for (unsigned i = 1; i < MEMBERS; i++)
         assert_int_equal(ttl_known_to(i, client[0].end->session->kept, fence), 30100);

@@ -282,7 +282,7 @@ static void drain(struct world *w)
         for (uint32_t j = 0; j < w->cluster.n; j++) {
             const struct link *k = i == j ? NULL : &w->node[i].member[j]->link;
 
-            if (k && (k->made - k->acked >= LINK_ACK_EVERY || k->unsent != k->keep.end))
+            if (k && (k->made - k->acked >= LINK_ACK_EVERY || k->unsent != k->unacked.end))
                 complain(w, "messages are kept that have arrived", -1);
         }
 }

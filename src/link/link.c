@@ -41,14 +41,14 @@ void link_init(struct link *k, const struct link_self *self, const char *peer)
 /* Makes the link what it was before the first letter was written or received. */
 static void link_forget_letters(struct link *k)
 {
-    bytes_free(&k->keep);
+    bytes_free(&k->unacked);
     k->unsent = 0;
     k->made = k->acked = k->received = k->told = k->next = k->sent = 0;
 }
 
 void link_free(struct link *k)
 {
-    bytes_free(&k->keep);
+    bytes_free(&k->unacked);
     bytes_free(&k->notes);
     bytes_free(&k->waste);
     bytes_free(&k->wire);
@@ -68,7 +68,7 @@ static void link_meet(struct link *k, uint64_t incarnation)
 
 uint8_t *link_send(struct link *k, size_t len)
 {
-    size_t before = k->keep.start;
+    size_t before = k->unacked.start;
     uint8_t *at;
 
     assert(len <= LINK_MESSAGE_MAX);
@@ -76,8 +76,8 @@ uint8_t *link_send(struct link *k, size_t len)
         bytes_consume(&k->waste, bytes_len(&k->waste));
         return bytes_add(&k->waste, len);
     }
-    at = link_frame(&k->keep, LETTER, NUMBER + len);
-    k->unsent -= before - k->keep.start; /* the frames may have moved */
+    at = link_frame(&k->unacked, LETTER, NUMBER + len);
+    k->unsent -= before - k->unacked.start; /* the frames may have moved */
     return pack_number(at, ++k->made, NUMBER);
 }
 
@@ -95,7 +95,7 @@ void link_note(struct link *k, const uint8_t *bytes, size_t len)
     if (!link_speaks(k, entry->since))
         return;
     if (k->state != LINK_UP && bytes_len(&k->notes) + len > LINK_NOTES_WAIT)
-        bytes_free(&k->notes); /* they are out of date */
+        bytes_free(&k->notes); /* the older ones, so that the newest wait */
     if (bytes_len(&k->notes) <= LINK_NOTES_MAX)
         memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
 }
@@ -106,15 +106,15 @@ static bool link_acked(struct link *k, uint64_t number)
     if (number < k->acked || number > k->made)
         return false;
     for (; k->acked < number; k->acked++) {
-        size_t len = link_frame_len(&k->keep, k->keep.start);
+        size_t len = link_frame_len(&k->unacked, k->unacked.start);
 
-        if (k->unsent == k->keep.start) { /* acknowledged, but not sent on this connection */
+        if (k->unsent == k->unacked.start) { /* acknowledged, but not sent on this connection */
             k->unsent += len;
             k->next++;
         }
-        bytes_consume(&k->keep, len);
+        bytes_consume(&k->unacked, len);
     }
-    if (k->keep.end == 0)
+    if (k->unacked.end == 0)
         k->unsent = 0;
     return true;
 }
@@ -195,7 +195,7 @@ void link_disconnected(struct link *k)
     bytes_free(&k->in);
 }
 
-static bool link_is(const char *name, const char *text, size_t len)
+static bool link_names(const char *name, const char *text, size_t len)
 {
     return strlen(name) == len && memcmp(name, text, len) == 0;
 }
@@ -227,7 +227,7 @@ static bool link_read_hello(const struct link *k, struct unpack *u, struct link_
 }
 
 /* The number of the last of our letters that the peer has. */
-static uint64_t link_has(const struct link *k, const struct link_hello *h)
+static uint64_t link_peer_has(const struct link *k, const struct link_hello *h)
 {
     return h->remembers == k->self->incarnation ? h->received : 0;
 }
@@ -236,8 +236,8 @@ static uint64_t link_has(const struct link *k, const struct link_hello *h)
 static bool link_may_have(const struct link *k, const struct link_hello *h)
 {
     if (h->incarnation > k->peer_incarnation)
-        return link_has(k, h) == 0;
-    return link_has(k, h) >= k->acked && link_has(k, h) <= k->made;
+        return link_peer_has(k, h) == 0;
+    return link_peer_has(k, h) >= k->acked && link_peer_has(k, h) <= k->made;
 }
 
 /* The newest version that both sides speak; 0: there is none. */
@@ -285,7 +285,7 @@ static const char *link_check_hello(const struct link *k, const struct link_hell
 
     if (!link_common_version(k->self, h))
         link_explain_versions(k, h, buf, size);
-    else if (!link_is(self, h->to, h->to_len) || !link_is(k->peer, h->from, h->from_len))
+    else if (!link_names(self, h->to, h->to_len) || !link_names(k->peer, h->from, h->from_len))
         snprintf(buf, size, "this is the link from %s to %s, but %.*s wants to reach %.*s", self, k->peer,
                  (int)h->from_len, h->from, (int)h->to_len, h->to);
     else if (!link_fits(k->self, h->digest))
@@ -311,8 +311,8 @@ static void link_open(struct link *k, const struct link_hello *h)
 {
     link_meet(k, h->incarnation);
     k->version = (uint8_t)link_common_version(k->self, h);
-    link_acked(k, link_has(k, h));
-    k->unsent = k->keep.start;
+    link_acked(k, link_peer_has(k, h));
+    k->unsent = k->unacked.start;
     k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
     k->next = k->acked;
     k->disk_seen = h->disk;
@@ -403,8 +403,8 @@ static void link_fill_wire(struct link *k)
 {
     size_t from = k->unsent, to = from;
 
-    for (; to < k->keep.end && (to == from || to - from < LINK_WRITE_MAX); k->next++)
-        to += link_frame_len(&k->keep, to);
+    for (; to < k->unacked.end && (to == from || to - from < LINK_WRITE_MAX); k->next++)
+        to += link_frame_len(&k->unacked, to);
     k->sent = k->sent < k->next ? k->next : k->sent;
     if (k->received > k->told && (to > from || k->received - k->told >= LINK_ACK_EVERY)) {
         pack_number(link_frame(&k->wire, ACK, 8), k->received, 8);
@@ -415,7 +415,7 @@ static void link_fill_wire(struct link *k)
         bytes_consume(&k->notes, bytes_len(&k->notes));
     }
     if (to > from)
-        memcpy(bytes_add(&k->wire, to - from), k->keep.at + from, to - from);
+        memcpy(bytes_add(&k->wire, to - from), k->unacked.at + from, to - from);
     k->unsent = to;
 }
 

@@ -91,14 +91,15 @@ struct link {
     bool anew;                    /* it ended because a new incarnation began: connect again without delay */
     bool banned;                  /* the peer has broken the protocol: no connection is made any more */
 
-    struct bytes keep;    /* frames of letters that are not acknowledged */
-    size_t unsent;        /* position in keep: the frames from here on were not sent on this connection */
+    struct bytes unacked; /* frames of letters that are not acknowledged */
+    size_t unsent;        /* position in unacked: the frames from here on were not sent on this connection */
     uint64_t next, sent;  /* numbers: the newest letter sent on this connection; on any connection */
     uint64_t resent;      /* how many letters were sent again, so far */
     uint64_t made, acked; /* numbers: the newest letter; the newest that the peer has acknowledged */
 
-    struct bytes notes;      /* frames of notes that were not sent */
-    struct bytes waste;      /* a discarded letter: the expected incarnation is not at the other end */
+    struct bytes notes; /* frames of notes that were not sent */
+    struct bytes
+        waste; /* the last letter that was discarded, because the expected incarnation is not at the other end */
     struct bytes wire;       /* bytes to be written next */
     struct bytes in;         /* bytes read and not parsed yet */
     uint64_t received, told; /* numbers: the newest letter received; the newest acknowledged by us */
@@ -119,7 +120,7 @@ bool link_speaks(const struct link *k, unsigned version);
 void link_begin_anew(struct link *k);
 static inline bool link_is_congested(const struct link *k)
 {
-    return bytes_len(&k->keep) > LINK_BACKLOG_MAX;
+    return bytes_len(&k->unacked) > LINK_BACKLOG_MAX;
 }
 
 /* There is a new connection. It replaces an earlier one, if any. */
@@ -136,7 +137,7 @@ void link_refuse(struct link *k, const char *reason);
 /* Is there a letter, a note or an acknowledgement that is not among the bytes to be written next? */
 static inline bool link_has_more(const struct link *k)
 {
-    return k->unsent != k->keep.end || bytes_len(&k->notes) || k->received - k->told >= LINK_ACK_EVERY;
+    return k->unsent != k->unacked.end || bytes_len(&k->notes) || k->received - k->told >= LINK_ACK_EVERY;
 }
 /* Is the link up, with nothing to write? Then link_output would have no bytes. */
 static inline bool link_is_quiet(const struct link *k)

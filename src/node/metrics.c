@@ -97,7 +97,7 @@ static void metrics_of_links(const struct node *node, struct bytes *to)
                               k == 0   ? (uint64_t)(link->state == LINK_UP)
                               : k == 1 ? link->made
                               : k == 2 ? link->resent
-                                       : (uint64_t)bytes_len(&link->keep));
+                                       : (uint64_t)bytes_len(&link->unacked));
         }
     }
 }
