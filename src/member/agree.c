@@ -28,10 +28,11 @@ struct agree {
     struct agree_guard guard;
     struct raft raft;
     struct raft_fsm fsm;
-    struct view view;            /* the newest view that is agreed */
-    struct view shown;           /* the newest view that the caller may see */
-    uint64_t view_record;        /* when the disk has this record, `view` may be shown */
-    uint64_t incarnation_record; /* when the disk has this record, other members may learn who this one is */
+    struct view view;     /* the newest view that is agreed */
+    struct view shown;    /* the newest view that the caller may see: it is agreed, and durable */
+    uint64_t view_record; /* when the disk has this record, `view` may be shown */
+    uint64_t
+        incarnation_record; /* when the disk has this record, other members may learn this one's incarnation (I26) */
     uint64_t next_change_ms;
     struct raft_apply apply;
     struct raft_change change;
@@ -42,10 +43,11 @@ struct agree {
         raft_term term; /* in which this member leads; the rest is about it */
         struct {
             raft_id id;
-            raft_index has, told; /* it has the entries up to `has`, and was told that those up to `told` are agreed */
+            raft_index has,
+                told; /* the server has the entries up to `has`, and was told that those up to `told` are agreed */
         } server[VIEW_MEMBERS_MAX];
     } followers; /* see agree_tell_agreed */
-    bool begun, closed, proposing, changing, handing_over, barring;
+    bool begun, closed, proposing, changing, handing_over, barrier_pending;
 };
 
 /* libraft requires an address for each server. It gets the id as text, since addresses are in the roster. */
@@ -414,7 +416,7 @@ static int agree_change_next(struct agree *a)
  * view. */
 static void agree_follow_roster(struct agree *a)
 {
-    if (!agree_leads(a) || a->led != a->raft.current_term || a->barring || a->changing ||
+    if (!agree_leads(a) || a->led != a->raft.current_term || a->barrier_pending || a->changing ||
         a->io.now_ms < a->next_change_ms)
         return;
     a->next_change_ms = a->io.now_ms + CHANGE_PAUSE_MS;
@@ -424,12 +426,12 @@ static void agree_follow_roster(struct agree *a)
         a->changing = false;
 }
 
-static void agree_barred(struct raft_barrier *request, int status)
+static void agree_barrier_done(struct raft_barrier *request, int status)
 {
     struct agree *a = request->data;
 
     (void)status;
-    a->barring = false;
+    a->barrier_pending = false;
 }
 
 /* libraft 0.15 tells a follower with its next heartbeat which entries are agreed: clients of all members would wait for
@@ -483,11 +485,11 @@ static void agree_note_result(struct agree *a, const struct raft_message *m)
  * barrier, which has no content. Without it, some members would learn the newest view only with the next one. */
 static void agree_begin_to_lead(struct agree *a)
 {
-    if (!agree_leads(a) || a->led == a->raft.current_term || a->barring)
+    if (!agree_leads(a) || a->led == a->raft.current_term || a->barrier_pending)
         return;
     a->barrier.data = a;
-    a->barring = raft_barrier(&a->raft, &a->barrier, agree_barred) == 0;
-    if (a->barring)
+    a->barrier_pending = raft_barrier(&a->raft, &a->barrier, agree_barrier_done) == 0;
+    if (a->barrier_pending)
         a->led = a->raft.current_term;
 }
 

@@ -22,7 +22,8 @@
 
 struct agree_conf {
     const struct disk *disk;
-    bool patient;         /* it tells with the next heartbeat of Raft, and not at once, what is agreed */
+    bool
+        patient; /* as a member of an earlier build: followers learn what is agreed from the next heartbeat of Raft, not at once */
     uint64_t election_ms; /* a follower that hears no leader for 1 to 2 times this becomes a candidate */
     void *user;           /* the first argument of the callbacks */
     uint64_t (*random)(void *user);
@@ -35,9 +36,8 @@ struct agree;
  * `why`, if the journal cannot be used. */
 struct agree *agree_new(const struct agree_conf *conf, const uint8_t *journal, size_t len, struct dme_text *why);
 void agree_free(struct agree *a);
-
-/* Does the journal have this member's identity: its id, the cluster, the data directory? If not, agree_found or
- * agree_join has to come first. */
+/* Does the journal have this member's identity: its id, the cluster, the data directory? If not, the caller must call agree_found
+ * or agree_join before agree_begin. */
 bool agree_knows_itself(const struct agree *a);
 const struct journal *agree_journal(const struct agree *a);
 /* Begins a new incarnation of this member. Returns its number, which is larger than every earlier one and at least

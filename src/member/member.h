@@ -32,11 +32,13 @@ struct member {
     bool blocked;        /* its connection takes no more bytes for now */
     uint64_t carried_ms; /* when its connection was made, or bytes came over it last */
     struct member *next_retired;
-    uint64_t able;          /* the incarnation that has said that it knows of agreed settings (node/agreed.h) */
-    uint64_t file_lease_ms; /* and the lease of its configuration */
-    uint64_t able_policies; /* the same, if it knows of agreed policies (node/policies.h) */
-    uint64_t file_policies, algorithms; /* and the digest of those in its configuration, and a hash of its algorithms */
-    uint64_t able_rights, file_rights;  /* the same for agreed rights (node/rules.h), and the digest of its own */
+    uint64_t able;          /* the incarnation of it that has said that it knows of agreed settings (node/agreed.h) */
+    uint64_t file_lease_ms; /* the lease in its configuration, as that incarnation has said */
+    uint64_t able_policies; /* the incarnation that knows of agreed policies, too (node/policies.h) */
+    uint64_t file_policies,
+        algorithms; /* the digest of the policies in its configuration, and a hash of its algorithms */
+    uint64_t able_rights,
+        file_rights; /* the incarnation that knows of agreed rights (node/rules.h); the digest of those in its configuration */
 
     /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
      * view are discarded. Letters of a later view wait until this member has installed that view, too. */
@@ -51,31 +53,32 @@ struct member {
     uint64_t beat_incarnation; /* the incarnation that sent it */
     uint64_t acked_ms;         /* by our clock: when we sent the newest heartbeat that it has acknowledged */
     uint64_t promised_ms;      /* our promise: until then we do not support its exclusion */
-    bool dropped;              /* we acknowledge none of its heartbeats any more in this view (protocol 4) */
+    bool dropped;              /* we no longer acknowledge its heartbeats in this view (protocol 4) */
     struct beat last;          /* the last one that arrived */
     struct {
         uint64_t sent_ms, echo_ms, incarnation;
-    } span; /* an earlier heartbeat and its incarnation, from which we find out whether our clock has stood still */
+    } span; /* of an earlier heartbeat of it; with the last one, they show whether our clock has stood still */
 
     /* Kept sessions, see node/keep.h. */
     struct keep_peer {
-        uint64_t tenure; /* a number for the time in which it takes part without a break, and which all this is about */
-        uint64_t acked;  /* the number of the last letter of ours that it has acknowledged */
-        uint64_t seen, told; /* the same of its letters: the last that came, and the last that was acknowledged */
-        bool greeted;        /* it was told all that the own sessions hold (SYNC) */
-        bool synced;         /* it has told so: before that, none of its letters is acknowledged */
-        bool marked;         /* its MARK of this view has come */
-        uint64_t opened;     /* the last view that had opened there when it sent MARK */
+        uint64_t
+            tenure; /* identifies the time in which the member takes part without a break; the rest is about that time */
+        uint64_t acked;      /* the number of our last letter that the member has acknowledged */
+        uint64_t seen, told; /* numbers of its letters: the last that came, and the last that we have acknowledged */
+        bool greeted;        /* we have told it all that our sessions hold (KEEP_SYNC) */
+        bool synced;         /* its KEEP_SYNC has come: before that, we acknowledge none of its letters */
+        bool marked;         /* its KEEP_MARK of this view has come */
+        uint64_t opened;     /* the last view that it had opened when it sent KEEP_MARK */
     } keep;
 
-    /* The queries of own clients that it is to answer, see node/query.h. */
+    /* The queries of this node's clients that the member is to answer, see node/query.h. */
     struct query_line {
         struct ring queued;  /* struct answer.in_line, oldest first: they wait until others are answered */
         uint32_t unanswered; /* queries that were sent to it; of some, the answer may have been lost */
         uint64_t put_ms;     /* when the last one was sent */
     } queries;
 
-    /* The events of which its clients want to be told, see watch.h. */
+    /* The events of which clients of the member want to be told, see node/watch.h. */
     struct watch_interest {
         struct bytes list; /* pattern?, text; .. */
         uint64_t until_ms;

@@ -1,6 +1,6 @@
 /* next.h - the view that the leader proposes next: its members and its roster, as a function (README.md, protocol 6 to 8).
  *
- * plan.h says which members leave and come. If none does, the roster may change: an added member is counted, a member
+ * plan.h decides which members leave and come. If no member does, the roster may change: an added member is counted, a member
  * that was marked as removed and no longer takes part is forgotten, an addition is taken back, or an operator's wish is
  * granted. The roster changes by one member at a time. Every member that takes part must have reported the present view,
  * and the set of counted members changes only when every lease that was measured by an earlier set has run out

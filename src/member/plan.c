@@ -53,8 +53,8 @@ static uint32_t plan_missed_by(const struct plan_in *in, uint64_t stay, uint32_t
     return missed;
 }
 
-/* The place of the member that most others do not hear, and in `*most` their number; VIEW_MEMBERS_MAX if all are
- * heard. */
+/* Returns the place of the member that is apart from most others, and their number in `*most`; VIEW_MEMBERS_MAX if no
+ * two members are apart. Of equal members, the last one but the leader. */
 static uint32_t plan_most_missed(const struct plan_in *in, uint64_t stay, uint32_t *most)
 {
     uint32_t worst = VIEW_MEMBERS_MAX;
@@ -71,7 +71,8 @@ static uint32_t plan_most_missed(const struct plan_in *in, uint64_t stay, uint32
     return worst;
 }
 
-/* Removes one member after the other from those that stay, until all that stay hear each other. */
+/* Removes members from those that stay until no two of these are apart; or, while members have time to restore a lost
+ * connection (`patient`), until none is apart from more than half of the others. */
 static void plan_part(const struct plan_in *in, struct plan *plan)
 {
     uint32_t worst, most, others = 0;

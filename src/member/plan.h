@@ -1,8 +1,9 @@
 /* plan.h - which members take part in the next view: the leader's decision, as a function of what it knows.
  *
  * The algorithms need every member of a view to reach every other one. Each member reports in its heartbeats which
- * members it hears. If two members do not hear each other, one of them has to leave: the one that more members do not
- * hear. If these numbers are equal, the one that comes later in the roster leaves, but never the leader.
+ * members it hears. Two members are *apart* if the leader knows that one of them does not hear the other. Then one of
+ * them has to leave: the one that is apart from more members. Of members with equal numbers, the last one in the roster
+ * leaves; the leader leaves only if its number is larger than every other one.
  *
  * Four rules keep the leader from excluding a member whose clients could keep their locks (I27):
  * - The leader takes a member for silent, or for disconnected, only while a majority of the counted members reports in

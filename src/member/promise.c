@@ -41,8 +41,8 @@ bool promise_owes_nothing(const struct promise_debt *d, uint64_t now_ms)
     return (!d->takes_part || d->dropped) && now_ms >= d->promised_ms;
 }
 
-bool promise_frees_itself(bool takes_part, bool dropped_and_gave_up, uint64_t began_ms, uint64_t promise_ms,
-                          uint64_t now_ms)
+bool promise_reports_itself(bool takes_part, bool dropped_and_gave_up, uint64_t began_ms, uint64_t promise_ms,
+                            uint64_t now_ms)
 {
     return dropped_and_gave_up || (!takes_part && now_ms >= began_ms + promise_ms);
 }

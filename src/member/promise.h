@@ -34,10 +34,10 @@ struct promise_debt {
 };
 /* Is there no promise that keeps the other member in the view? */
 bool promise_owes_nothing(const struct promise_debt *d, uint64_t now_ms);
-/* Does this process report itself? Either it was dropped and has given up its locks; or it does not take part, and the
- * lease of an earlier incarnation, which ended before this process began, has run out. */
-bool promise_frees_itself(bool takes_part, bool dropped_and_gave_up, uint64_t began_ms, uint64_t promise_ms,
-                          uint64_t now_ms);
+/* Does this process report itself? Either it was dropped and has given up its locks. Or it does not take part, and the time
+ * of a promise of the member's earlier processes, `promise_ms`, has passed since this process began: their leases are over. */
+bool promise_reports_itself(bool takes_part, bool dropped_and_gave_up, uint64_t began_ms, uint64_t promise_ms,
+                            uint64_t now_ms);
 
 /* Protocol 8: has every lease run out that was given before the set of counted members changed last? Since `counted_ms`
  * the leader knows that every member that takes part measures its lease by the new set. One promise has passed since,

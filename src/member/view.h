@@ -9,7 +9,7 @@
  * Majorities are majorities of the counted members of the roster, not of the processes that take part, so two groups
  * cannot both have one. A member that has been added is not counted before it has caught up. The set of counted members
  * changes by one member at a time. The next change waits until every lease that was given under the previous set has
- * run out (lease.c). So, if leases are valid under two sets at the same time, a majority of the one and a majority of
+ * run out (promise_old_leases_are_over). So, if leases are valid under two sets at the same time, a majority of the one and a majority of
  * the other have a member in common (I28).
  *
  * Settings. A view has the lease, the policies and the rights of clients, if an operator has set them (settings.h). So

@@ -18,7 +18,7 @@ bool leases_owes_nothing(const struct model_task *t, const struct leases *s, uin
     uint64_t began_ms = LEASES_NOW - (leases_makes(t, LEASES_EARLY_RETURN) ? t->promise : s->began);
 
     if (i == t->observed)
-        return promise_frees_itself(takes_part, leases_gave_up(t, s), began_ms, t->promise, LEASES_NOW);
+        return promise_reports_itself(takes_part, leases_gave_up(t, s), began_ms, t->promise, LEASES_NOW);
     if (leases_makes(t, LEASES_EARLY_REPORT) && dropped)
         return true;
     return promise_owes_nothing(&(struct promise_debt){takes_part, dropped, LEASES_NOW - s->promised[i] + t->promise},

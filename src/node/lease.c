@@ -116,8 +116,8 @@ bool lease_gave_up(const struct node *node)
 static bool lease_owes_nothing(const struct node *node, uint32_t k)
 {
     if (k == node->place)
-        return promise_frees_itself(node->takes_part, node->dropped && lease_gave_up(node), node->began_ms,
-                                    node->earlier_ms, node->now_ms);
+        return promise_reports_itself(node->takes_part, node->dropped && lease_gave_up(node), node->began_ms,
+                                      node->earlier_ms, node->now_ms);
     return promise_owes_nothing(&(struct promise_debt){.takes_part = node->takes_part,
                                                        .dropped = node->member[k]->dropped,
                                                        .promised_ms = node->member[k]->promised_ms},
