@@ -72,7 +72,7 @@ twice() { # NAME MEMBER OTHER: a client takes the lock at a member while another
     "$DIBS" try "$1" --socket "$dir/$2" -- env -u DIBS_LOCKS "$DIBS" try "$1" --socket "$dir/$3" -- true 2>"$dir/err"
 }
 twice build-a ant bee && twice build-b bee cat && twice build-c cat cat && ! "$DIBS" try h2 --shared --socket "$dir/ant" -- true 2>"$dir/err" &&
-    says 'is run by raymond, which knows no sharing'
+    says 'is run by raymond, which does not support sharing'
 tell $? "their kinds and algorithms apply at all members"
 grep -q 'audit: config: client .*: set policies, digest' "$dir/bee.log" && grep -q 'the policies are others from this view on, set by .* at member bee$' "$dir/cat.log"
 tell $? "the audit trail has who did it, and the log of each member says it"

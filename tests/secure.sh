@@ -69,7 +69,7 @@ tell $? "which algorithm runs a lock is shown"
 [ $? = 114 ] && grep -q "is a lock with 2 slots" "$dir/said"
 tell $? "and refuses another number"
 "$DIBS" lock --socket "$dir/bee" big.db --shared --wait 20 -- true 2>"$dir/said"
-[ $? = 114 ] && grep -q "run by lamport, which knows no sharing" "$dir/said"
+[ $? = 114 ] && grep -q "run by lamport, which does not support sharing" "$dir/said"
 tell $? "a policy gives locks their algorithm"
 end_daemon bee
 

@@ -367,7 +367,7 @@ static void a_policy_chooses_algorithms_and_kind_by_name(void **state)
     assert_string_equal(ask(0, 0, "big.db", "SLOTS 2"),
                         "-WRONGKIND \"big.db\" is an exclusive lock; ask for it without SLOTS (--slots) ");
     assert_string_equal(ask(0, 0, "big.db", "SHARED"),
-                        "-WRONGKIND \"big.db\" is run by raymond, which knows no sharing ");
+                        "-WRONGKIND \"big.db\" is run by raymond, which does not support sharing ");
     assert_int_equal(node[0].locks.count, 0);
     ask(0, 0, "builds", ""); /* the policy says how many */
     ask(1, 0, "big.db", "");
@@ -613,10 +613,10 @@ static void what_rests_is_taken_out_as_it_was(void **state)
             first[k] = (uint8_t)test_below(&seed, 256);
             bytes[k] = (uint8_t)(first[k] ^ (test_below(&seed, rare) ? 0 : 1 + test_below(&seed, 255)));
         }
-        end = rest_pack(packed, bytes, first, size);
-        assert_true(end <= packed + rest_room(size));
+        end = dormant_pack(packed, bytes, first, size);
+        assert_true(end <= packed + dormant_room(size));
         memcpy(again, first, size);
-        assert_ptr_equal(rest_unpack(packed, again, size), end);
+        assert_ptr_equal(dormant_unpack(packed, again, size), end);
         assert_memory_equal(again, bytes, size);
     }
 }

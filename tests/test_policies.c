@@ -297,7 +297,7 @@ static void clients_that_wait_for_what_the_algorithm_does_not_know_are_refused(v
     assert_true(holds(3));
 }
 
-/* Its holders share it, and its algorithm knows no sharing now. */
+/* Its holders share it, and its algorithm does not support sharing now. */
 static void a_lock_that_is_shared_is_waited_for_until_it_is_released(void **state)
 {
     unsigned next;
@@ -308,11 +308,11 @@ static void a_lock_that_is_shared_is_waited_for_until_it_is_released(void **stat
     ask(3, "x", "SHARED"); /* at the same member as 0 */
     assert_true(holds(0) && holds(1) && holds(3));
     install(2, "policy x algorithm=raymond\n");
-    assert_non_null(strstr(ask(2, "x", "SHARED"), "is run by raymond, which knows no sharing"));
+    assert_non_null(strstr(ask(2, "x", "SHARED"), "is run by raymond, which does not support sharing"));
     bytes_free(&client[0].heard);
     cluster_say(&cluster, &client[0], "UPGRADE x\n");
     cluster_settle(&cluster);
-    assert_non_null(strstr(cluster_heard(&client[0]), "knows no sharing"));
+    assert_non_null(strstr(cluster_heard(&client[0]), "does not support sharing"));
     ask(2, "x", "");
     ask(4, "x", ""); /* at the same member as 1 */
     assert_true(!client[2].events && !client[4].events);

@@ -81,8 +81,8 @@ void old_tell_home(struct locks *l, struct lock *lock)
         old_tell(l, lock, instance_home(l, lock));
 }
 
-/* With its last carried-over holder, this member forgets a kind that it has not told the home. Before its digest is sent, no other member knows of
- * the holder, and the home itself forgets the kind: the others may assume the one of the policy (kind.h). */
+/* The last carried-over holder of this member has gone: the member forgets the kind if it has not told the home. Before its digest is sent, no
+ * other member knows of the holder, so even the home forgets the kind: the others may assume the one of the policy (kind.h). */
 static void old_forget_kind(const struct locks *l, struct lock *lock)
 {
     uint32_t home = l->view.n ? instance_home(l, lock) : l->view.self;
@@ -135,8 +135,8 @@ void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct 
         instance_say_clear(l, from, m->name, m->name_len);
         return;
     }
-    old_tell_home(l, lock);  /* I16: else this member could forget the kind that it tells the other one */
-    old_tell(l, lock, from); /* if it was told before, the letter is under way and is the answer */
+    old_tell_home(l, lock);  /* first, so that this member cannot forget the kind after it has told `from` (I16) */
+    old_tell(l, lock, from); /* if `from` was told before, that letter is the answer */
 }
 
 /* ------------------------------------------------------------------------------------------------------------- others' */

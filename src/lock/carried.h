@@ -1,4 +1,4 @@
-/* carried.h - carried-over holders: clients that hold a lock since an earlier view (I24). Used by lock.c and kind.c
+/* carried.h - carried-over holders: clients that have held a lock since an earlier view (I24). Used by lock.c and kind.c
  * alone. In names of functions and fields, `old` means carried over.
  *
  * When a view begins, the instances of all algorithms begin anew and know of no holder. Each member sends all others a
@@ -8,8 +8,8 @@
  * A member *looks* for carried-over holders of a lock before it requests the lock for a client, and, as the home of the
  * name, before it tells a member the lock's kind. It looks up the name in the digests. If no digest has the name, the
  * lock has no carried-over holder at another member. Otherwise the member asks the senders of those digests (INQUIRE),
- * and does nothing about the lock until all of them have answered. An answer says how many clients of that member hold
- * the lock since an earlier view (ENCUMBERED), or that none does (CLEAR). A member that has answered ENCUMBERED also
+ * and does nothing about the lock until all of them have answered. An answer says how many clients of that member have
+ * held the lock since an earlier view (ENCUMBERED), or that none has (CLEAR). A member that has answered ENCUMBERED also
  * reports when some of these clients have released the lock or have been taken over (FREED).
  *
  * A member turns its carried-over holders into ordinary ones if another member has asked about the lock, or if another
@@ -18,25 +18,25 @@
  * clients wait only for the take-over, not for the release by a carried-over holder; with slots, they can be granted
  * another slot. A lock that no other client wants stays carried over, at no cost, for as long as it is held.
  *
- * The kind. A member knows the kind of a lock that its clients hold since an earlier view. The home of the name may not
- * know it. The member therefore sends the home ENCUMBERED, which carries the kind, before it tells another member of
+ * The kind. A member knows the kind of a lock that its clients have held since an earlier view. The home of the name may
+ * not know it. The member therefore sends the home ENCUMBERED, which carries the kind, before it tells another member
  * the kind and before its site makes a request. If the last carried-over holder releases the lock before that, the
  * member forgets the kind, and asks the home when it wants the lock again. The home fixes a kind only when it has
  * looked. So, if the name is in a member's digest, the home has received one of two answers from that member:
- * ENCUMBERED with the kind, or CLEAR, which means that the member does not know the kind (any more) or has told it in
- * an earlier ENCUMBERED. CLEAR cannot overtake ENCUMBERED, since letters between two members arrive in order. */
+ * ENCUMBERED with the kind, or CLEAR. CLEAR means that the member does not know the kind (any more), or has told it in
+ * an earlier ENCUMBERED, which CLEAR cannot overtake, since letters between two members arrive in order (I15, I16). */
 #ifndef DIBS_LOCK_CARRIED_H
 #define DIBS_LOCK_CARRIED_H
 
 #include "instance.h"
 
-/* Begins a new view: all holders of the lock at this member are carried over, and nothing is known of other members. */
+/* Begins a new view: all holders of the lock at this member become carried-over holders, and nothing is known of those of other members. */
 void old_begin_view(struct locks *l, struct lock *lock);
 /* Client `c` of this member is one more carried-over holder of the lock. */
 void old_adopt(struct locks *l, struct lock *lock, struct claim *c);
 /* `count` clients of this member are no longer carried-over holders of the lock. */
 void old_freed(struct locks *l, struct lock *lock, uint32_t count);
-/* Frees lock->old if it has nothing left to say. */
+/* Frees lock->old if it has no content. */
 void old_tidy(struct lock *lock);
 /* Site `s` has entered: takes over the carried-over holders that its stay can have. */
 void old_take_over(struct locks *l, struct lock *lock, uint32_t s);
@@ -62,7 +62,7 @@ void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct 
 void old_heard(struct lock *lock, uint32_t from);
 /* Receives ENCUMBERED or FREED. Returns null, or what is wrong with the message. */
 const char *old_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
-/* This member, the home, remembers the ASK of member `from` until it knows all carried-over holders. */
+/* This member is the home. It remembers the ASK of member `from` until it knows all carried-over holders. */
 void old_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots);
 
 #endif

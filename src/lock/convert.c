@@ -52,7 +52,7 @@ uint64_t convert_joins(const struct lock *lock)
     return v && v->raised == BAR_WRITERS ? v->arrived : lock->arrived;
 }
 
-/* How many claims of this member's clients are held, linger or are withdrawn. */
+/* How many clients of this member are in the way of an upgrade. */
 static uint32_t convert_holders(const struct lock *lock)
 {
     return lock->claims - lock->waiters;
@@ -129,14 +129,14 @@ static bool convert_is_inside(const struct lock_site *site, uint32_t mode)
     return site->node->phase == DME_INSIDE && site->node->mode == mode;
 }
 
-/* Does the site have holders that share the lock, and is not inside in that mode? */
+/* Has the site holders that share the lock, although it is not inside in that mode? It has after a downgrade. */
 static bool convert_is_between(const struct lock_site *site)
 {
     return site->held && RING_OF(site->holders.next, struct claim, in_lock)->mode == LOCK_SHARED &&
            !convert_is_inside(site, LOCK_SHARED);
 }
 
-/* What this member has to bar. */
+/* The bar that this member needs now. */
 static enum bar convert_wish(const struct lock *lock)
 {
     const struct lock_convert *v = lock->convert;
@@ -161,7 +161,7 @@ static void convert_raise(struct locks *l, struct lock *lock, enum bar bar)
             instance_say_bar(l, lock, INSTANCE_BAR, j, v->number, bar);
 }
 
-/* The claim of the upgrade is the only one in the cluster, and stays that (I37): see convert.h. */
+/* Is the claim to be upgraded the only one in the cluster, and does it stay the only one (I37)? */
 static bool convert_may_upgrade(struct locks *l, const struct lock *lock)
 {
     const struct lock_convert *v = lock->convert;
@@ -213,7 +213,7 @@ bool convert_work(struct locks *l, struct lock *lock)
     wish = convert_wish(lock);
     if (wish != (lock->convert ? lock->convert->raised : BAR_NONE)) {
         convert_raise(l, lock, wish);
-        again |= wish == BAR_NONE; /* what it has kept others from */
+        again |= wish == BAR_NONE; /* clients that the bar has kept waiting may be served */
     }
     if (convert_may_upgrade(l, lock)) {
         convert_upgrade(l, lock);
@@ -263,8 +263,8 @@ static void convert_hear_fence(struct locks *l, struct lock *lock, uint64_t fenc
         l->fence_seen = fence;
 }
 
-/* Two members have barred the lock for all at the same time, for upgrades: the later one in the order of the view gives up. If this member
- * has not, its upgrade is the second. */
+/* Member `from` has barred the lock for all. The upgrade of this member's client, if there is one, is the second if this member has not barred
+ * the lock for all, or comes later in the order of the view. */
 static void convert_yield(struct locks *l, struct lock *lock, uint32_t from)
 {
     struct lock_convert *v = lock->convert;
@@ -310,15 +310,15 @@ const char *convert_hear(struct locks *l, struct lock *lock, uint32_t from, cons
 
 /* ---------------------------------------------------------------------------------------------------------- invariants */
 
-/* A site that is inside alone keeps all others out, so nothing is at stake before it leaves. It raises the bar at once nevertheless, unless
- * the lock is frozen: then it does nothing. */
+/* I37. While the site of a downgraded claim is still inside alone, it keeps all others out, and BAR_WRITERS is not needed yet. It must be raised
+ * nevertheless, unless the lock is frozen, since convert_work does nothing then. */
 const char *convert_check(const struct locks *l, const struct lock *lock)
 {
     const struct lock_convert *v = lock->convert;
     const struct lock_site *site = lock->site;
 
     if (v && v->upgrade && (v->upgrade->state != CLAIM_WAITING || !v->upgrade->other))
-        return "I5: an upgrade waits, and is none";
+        return "I5: the upgrade of a lock does not wait, or upgrades no claim";
     if (v && v->alone &&
         (!site || site->held != 1 || v->alone->mode != LOCK_ALONE || v->alone->site != 0 || v->raised != BAR_ALL ||
          v->unheard || !convert_is_inside(site, LOCK_SHARED)))

@@ -1,5 +1,5 @@
-/* deadline.h - claims in the order of their deadlines: a binary heap. A claim knows its slot in the heap, so it can be
- * moved. */
+/* deadline.h - claims in the order of their deadlines: a binary heap. A claim knows its slot in the heap, so its deadline can be
+ * changed without a search. In names of functions and fields, `due` means deadline. */
 #ifndef DIBS_LOCK_DEADLINE_H
 #define DIBS_LOCK_DEADLINE_H
 

@@ -14,14 +14,14 @@
 
 /* The largest size of a packed site of `size` bytes, size > 0. In the worst case every second byte differs and takes
  * three. */
-static inline size_t rest_room(size_t size)
+static inline size_t dormant_room(size_t size)
 {
     return 2 * size;
 }
 
 /* The length of the run at the beginning of `a` and `b`, at most 255, in which all bytes are equal (`same`) or all
  * differ. */
-static inline uint8_t rest_run(const uint8_t *a, const uint8_t *b, size_t size, bool same)
+static inline uint8_t dormant_run(const uint8_t *a, const uint8_t *b, size_t size, bool same)
 {
     size_t most = size < UINT8_MAX ? size : UINT8_MAX, len = 0;
 
@@ -33,15 +33,15 @@ static inline uint8_t rest_run(const uint8_t *a, const uint8_t *b, size_t size, 
 }
 
 /* Writes how `node` differs from `fresh`, its initial state. Returns the end of what it has written. */
-static inline uint8_t *rest_pack(uint8_t *at, const void *node, const void *fresh, size_t size)
+static inline uint8_t *dormant_pack(uint8_t *at, const void *node, const void *fresh, size_t size)
 {
     const uint8_t *a = node, *b = fresh;
 
     for (size_t done = 0; done < size;) {
-        uint8_t same = rest_run(a + done, b + done, size - done, true), other;
+        uint8_t same = dormant_run(a + done, b + done, size - done, true), other;
 
         done += same;
-        other = rest_run(a + done, b + done, size - done, false);
+        other = dormant_run(a + done, b + done, size - done, false);
         *at++ = same;
         *at++ = other;
         for (uint8_t k = 0; k < other; k++)
@@ -51,7 +51,7 @@ static inline uint8_t *rest_pack(uint8_t *at, const void *node, const void *fres
 }
 
 /* Makes `node`, which is in its initial state, what it was when it was packed. Returns the end of what it has read. */
-static inline const uint8_t *rest_unpack(const uint8_t *at, void *node, size_t size)
+static inline const uint8_t *dormant_unpack(const uint8_t *at, void *node, size_t size)
 {
     uint8_t *a = node;
 

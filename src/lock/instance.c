@@ -33,7 +33,7 @@ static void instance_conf_for(const struct dme_alg *alg, uint32_t n, uint32_t sl
     dme_conf_init(conf, alg, slots ? n * slots : n, rule, slots ? slots : rule == DME_GROUP ? UINT32_MAX - 1 : 0);
 }
 
-/* Within a view, links are reliable and FIFO, and no member crashes (a member that does is excluded, and the view
+/* Within a view, links are reliable and FIFO, and no member crashes (a member that does crash is excluded, and the view
  * ends). No delay is bounded. */
 bool locks_can_run(const struct dme_alg *alg, bool slots, uint32_t n, struct dme_text *why)
 {
@@ -339,7 +339,7 @@ static void instance_post_all(struct locks *l, const struct lock *lock, struct l
         instance_post(l, lock, kind, m);
 }
 
-/* The member `from` has sent the message of the event, in the letter `m`, or null: it is a message of this member. */
+/* Feeds the event to site `s`. If it is a message of a site of member `from`, `m` is its letter; null: it comes from this member. */
 static const char *instance_step_one(struct locks *l, struct lock *lock, struct lock_kind *kind, uint32_t s,
                                      const struct dme_event *event, uint32_t from, const struct instance_message *m)
 {
@@ -360,8 +360,8 @@ static const char *instance_step_one(struct locks *l, struct lock *lock, struct 
     return NULL;
 }
 
-/* Feeds one event to one site, and delivers all messages between sites of this member that follow from it. `m` is the letter
- * of member `from` that the event comes from, or null. */
+/* Feeds one event to one site, and delivers all messages between sites of this member that follow from it. If the event is a message of
+ * member `from`, `m` is its letter; else null. */
 static const char *instance_step(struct locks *l, struct lock *lock, struct lock_kind *kind, uint32_t s,
                                  const struct dme_event *event, uint32_t from, const struct instance_message *m)
 {
@@ -423,12 +423,12 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 /* ------------------------------------------------------------------------------------------------- begin and the end
  */
 
-/* A node has its fence first, which is no part of what is put away. */
+/* The fence is the first field of a node, and no part of the dormant state. */
 _Static_assert(offsetof(struct dme_node, fence) == 0, "the fence of a node is its first field");
 enum { INSTANCE_FENCE = sizeof(uint64_t) };
 
-/* Starts one site: as it was put away, which is what `rest` points at; or, if that is null, as at first. Returns the
- * end of what it has read. */
+/* Starts one site: in the dormant state at `rest` or, if that is null, in its initial state. Returns the end of what it has
+ * read. */
 static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, struct lock_kind *kind,
                                           struct lock_site *site, dme_id self, const uint8_t *rest)
 {
@@ -440,7 +440,7 @@ static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, st
     site->lock = lock;
     memcpy(site->node, fresh, site->size);
     if (rest) {
-        rest = rest_unpack(rest, (char *)site->node + INSTANCE_FENCE, site->size - INSTANCE_FENCE);
+        rest = dormant_unpack(rest, (char *)site->node + INSTANCE_FENCE, site->size - INSTANCE_FENCE);
     } else if (talks) {
         lock->stays = 1;
         dme_init(&kind->conf, site->node, self, l->out);
@@ -511,13 +511,13 @@ static void instance_pack(struct locks *l, const struct lock *lock, const struct
 {
     uint8_t *at;
 
-    l->rest = at = instance_buffer(l->rest, &l->rest_size, rest_room(instance_size(lock)));
+    l->rest = at = instance_buffer(l->rest, &l->rest_size, dormant_room(instance_size(lock)));
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
         const struct lock_site *site = &lock->site[s];
         const struct dme_node *fresh = instance_fresh(l, kind, site->node->self, NULL);
 
-        at = rest_pack(at, (const char *)site->node + INSTANCE_FENCE, (const char *)fresh + INSTANCE_FENCE,
-                       site->size - INSTANCE_FENCE);
+        at = dormant_pack(at, (const char *)site->node + INSTANCE_FENCE, (const char *)fresh + INSTANCE_FENCE,
+                          site->size - INSTANCE_FENCE);
     }
     *len = (size_t)(at - l->rest);
 }
@@ -576,7 +576,7 @@ void instance_rest(struct locks *l, struct lock *lock)
         instance_end(l, lock);
         return;
     }
-    if (l->recent.prev == &lock->site->in_recent) /* it is the last one already */
+    if (l->recent.prev == &lock->site->in_recent) /* it is the newest one already */
         return;
     instance_leave_recent(l, lock);
     ring_push(&l->recent, &lock->site->in_recent);

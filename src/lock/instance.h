@@ -15,14 +15,13 @@ struct instance_message {
     size_t name_len;
     uint32_t slots, epoch; /* the kind of the lock, as far as the sender knows it */
     uint32_t from, to;     /* STEP: which of the sender's sites, which of the receiver's */
-    uint32_t mode,
-        count; /* ENCUMBERED, FREED, REPORT: of holders; FOLLOW: mode is what to follow; BAR: count is its level; BARRED:
-                              of holders in the way */
-    uint32_t
-        number; /* FOLLOW, REPORT: number of the FOLLOW; ASK: slots wanted; FROZEN: 1 if the lock is kept; BAR, BARRED:
-                              number of the BAR */
-    uint64_t
-        fence; /* IS, FROZEN, BAR, BARRED: at least the fence of every site (in all but IS, of the sender's sites) */
+    uint32_t mode;         /* ENCUMBERED, FREED, REPORT: of the holders; FOLLOW: what to follow */
+    /* ENCUMBERED, FREED, REPORT: number of holders; BAR: its level (enum bar); BARRED: number of clients in the way. */
+    uint32_t count;
+    /* FOLLOW, REPORT: number of the FOLLOW; ASK: slots wanted; FROZEN: 1 if the lock is kept; BAR, BARRED: number of the BAR. */
+    uint32_t number;
+    /* IS: at least the fence of every site. FROZEN, BAR, BARRED: at least the fence of every site of the sender. */
+    uint64_t fence;
     uint32_t waits; /* REPORT: see struct report */
     const uint8_t *step;
     size_t step_len;
@@ -30,7 +29,7 @@ struct instance_message {
 
 enum dme_rule instance_rule(const struct dme_alg *algorithm);
 /* What all locks of one policy with the same number of slots have in common in a view. It is made when it is first needed.
- * Kinds with slots share INSTANCE_SLOT_KINDS places, and are made again if another one has taken the place. */
+ * Each policy has a place for its kind without slots. Kinds with slots share INSTANCE_SLOT_KINDS places: a kind replaces the one that is in its place. */
 enum { INSTANCE_SLOT_KINDS = 8 };
 struct lock_kind {
     bool made;
@@ -58,7 +57,7 @@ static inline struct lock_kind *instance_kind(struct locks *l, uint8_t policy, u
 /* A view has begun: kinds are made anew. */
 void instance_begin_view(struct locks *l);
 void instance_free(struct locks *l);
-/* The index of a member. The lock has entered the view. */
+/* The index of the home of the lock's name. The lock's state must belong to this view. */
 static inline uint32_t instance_home(const struct locks *l, const struct lock *lock)
 {
     assert(lock->view == l->number);
@@ -85,11 +84,11 @@ uint64_t instance_fence(const struct locks *l, const struct lock *lock);
 /* Makes this member's sites of the lock: dormant ones wake up in their state, others begin in their initial state. */
 void instance_begin(struct locks *l, struct lock *lock);
 void instance_end(struct locks *l, struct lock *lock);
-/* All sites of this member may have become idle. A lock is often used again soon, and to pack and unpack its sites takes
- * longer than a step of the algorithm. So the sites become dormant only when many other locks have become idle since:
- * INSTANCE_RECENT_MAX, or, if these have more than INSTANCE_RECENT_BYTES, INSTANCE_RECENT_MIN. If new sites would behave
- * in the same way, the instance ends instead: all sites equal their initial state except for their fences, or this
- * member is the only one, so that no message is in flight. */
+/* If all sites of this member are idle, decides what becomes of them. If new sites would behave in the same way, the instance
+ * ends: all sites equal their initial state except for their fences, or this member is the only one, so that no message is in
+ * flight. Otherwise the sites become dormant, but not at once: a lock is often used again soon, and to pack and unpack its
+ * sites takes longer than a step of the algorithm. They become dormant when many other locks have become idle since:
+ * INSTANCE_RECENT_MAX, or, if the sites of these take more than INSTANCE_RECENT_BYTES, INSTANCE_RECENT_MIN. */
 enum { INSTANCE_RECENT_MAX = 64, INSTANCE_RECENT_MIN = 8, INSTANCE_RECENT_BYTES = 1 << 16 };
 void instance_rest(struct locks *l, struct lock *lock);
 

@@ -157,7 +157,7 @@ static void kind_freeze(struct locks *l, struct lock *lock, uint32_t home)
     instance_say_kind(l, lock, INSTANCE_FROZEN, home, !unused, instance_fence(l, lock));
 }
 
-/* Is the kind or the epoch of `m` impossible? A new epoch begins only after every member has frozen the lock. */
+/* Is the kind or the epoch of `m` impossible? A new epoch begins only when every member has frozen the lock. */
 static const char *kind_object(const struct locks *l, const struct lock *lock, const struct instance_message *m)
 {
     if (m->epoch == lock->epoch)
@@ -219,5 +219,5 @@ void kind_end_view(struct lock *lock)
     lock->retire = NULL;
     lock->frozen = 0;
     lock->epoch = 0;
-    lock->known = lock->old != NULL; /* else the policy, or the home in the new view, decides */
+    lock->known = lock->old != NULL; /* without carried-over holders, the policy or the home decides anew */
 }

@@ -2,14 +2,14 @@
  *
  * The kind of a lock is decided in one place, the home of the name, since two members may use a new name at the same
  * time in two ways. A member that does not know the kind asks the home (ASK). The home fixes the kind at the first
- * question, or at its own first use, and tells the member (IS). A lock that a client holds since an earlier view keeps
+ * question, or at its own first use, and tells the member (IS). A lock that a client has held since an earlier view keeps
  * its kind: the home finds out first whether there is such a client (carried.h).
  *
  * A policy may fix the kind. Then a lock gets that kind and no other one, and no member asks the home for it, unless a digest has the
- * name: such a lock may be held since an earlier view, in which the policies were others. A member that sees the name in no digest of
- * another member, and has no carried-over holder itself, knows that there is none. If there is one, all other members see the
- * name in its digest. So either all members begin with the kind of the policy, or all of them with what the home says: the kind of the
- * carried-over holder, or that of the policy, if the digest has the name by chance. A lock that has kept another kind gets that of
+ * name: such a lock may have been held since an earlier view, in which the policies were others. A member that finds the name in no digest of
+ * another member, and has no carried-over holder itself, knows that there is none. If there is one, all other members find the
+ * name in its member's digest. So either all members begin with the kind of the policy, or all of them with the kind that the home tells: that of
+ * the carried-over holder, or that of the policy, if the digest has the name by chance. A lock that has kept another kind gets that of
  * the policy as described below, when a client requests it and no client uses it.
  *
  * A client that has said neither a mode nor a number of slots gets the lock as it is, if the policy gives it slots.
@@ -22,10 +22,11 @@
  * the lock, the kind stays. Otherwise it becomes the requested one, in a new *epoch*: every member ends its sites and
  * begins new ones. Clients that want the other kind get an error that names the right one.
  *
- * Which clients may wait for another kind. A member that does not know all carried-over holders does not ask the home. So if no client of it uses the
- * lock, one may begin to wait for another kind than the known one, and then others for the known one, which may pass it by their priorities. The
- * member notes that (lock.mixed). When it knows all holders, the first of its waiting clients decides: either the home is asked, whose answer
- * refuses the others; or the first wants the known kind, and the member refuses the others itself. It serves no client before that.
+ * Which clients may wait for another kind. A member does not ask the home before it knows all carried-over holders. Until then, if no client of
+ * the member uses the lock, a client may begin to wait for another kind than the known one; later clients may wait for the known kind, and may
+ * pass the first one by their priorities. The member remembers that kinds may differ (lock.mixed), and serves no client until it knows all
+ * holders. Then the first client of the queue decides. If it wants another kind, the member asks the home, whose answer refuses the clients
+ * that wait for other kinds. If it wants the known kind, the member itself refuses the others.
  *
  * Why states of two kinds never meet (I16). When the last member has frozen the lock, all its sites are idle. They stay
  * idle, since no site makes a request. So the states of the sites, and the messages that are still in flight between
@@ -47,10 +48,10 @@ struct lock_retire {
     uint64_t fence; /* the maximum of the answers so far */
 };
 
-/* True if no client of this member holds the lock or waits for it as the kind that it is, no site of the member waits
+/* True if no client of this member holds the lock, or waits for it as the present kind, no site of the member waits
  * or is inside, and no carried-over holder is known. Clients that wait while the lock is frozen do not count. */
 bool kind_is_unused(const struct lock *lock);
-/* This member has looked for carried-over holders. If no digest has the name, the kind is the one that the policy fixes, if it does. */
+/* This member has looked for carried-over holders. If no digest has the name and the policy fixes the kind, that is the kind. */
 void kind_fix(struct locks *l, struct lock *lock);
 /* A client requests the lock with `slots` slots, and this member does not know it to be of that kind: asks the home. */
 void kind_want(struct locks *l, struct lock *lock, uint32_t slots);
@@ -59,7 +60,7 @@ const char *kind_hear(struct locks *l, struct lock *lock, uint32_t from, const s
 /* Does the letter `m`, of any other type, belong to the lock's epoch? If not, the caller ignores the letter, unless
  * `*wrong` says what is wrong with it. */
 bool kind_is_current(struct locks *l, struct lock *lock, const struct instance_message *m, const char **wrong);
-/* The usual case of that. */
+/* The usual case of kind_is_current. */
 static inline bool kind_is_same(const struct lock *lock, const struct instance_message *m)
 {
     return lock->known && lock->epoch == m->epoch && lock->slots == m->slots;

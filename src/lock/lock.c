@@ -137,18 +137,18 @@ static bool lock_is_other(struct locks *l, const struct lock *lock, struct claim
     uint32_t slots = fixed ? (uint32_t)policy->kind : c->slots;
 
     if (lock && lock->known && lock->slots != slots && !(l->open && kind_is_unused(lock)))
-        slots = lock->slots; /* it stays what it is */
+        slots = lock->slots; /* a lock in use keeps its kind */
     if (c->unsaid && policy->kind > 0)
-        c->slots = slots; /* which the policy has said already */
+        c->slots = slots; /* the kind of the policy, or the one that the lock has kept */
     else if (fixed && c->slots != (uint32_t)policy->kind)
-        slots = (uint32_t)policy->kind; /* that is the one to be asked for from now on */
+        slots = (uint32_t)policy->kind; /* the error tells the client to request this kind */
     if (c->slots != slots) {
         lock_print_kind(policy, c->name, c->name_len, slots, why);
         return true;
     }
     kind = instance_kind(l, number, c->slots);
     if (!c->slots && c->mode > kind->mode_max) {
-        dme_print(why, "\"%.*s\" is run by %s, which knows no %s", c->name_len, c->name, kind->conf.alg->name,
+        dme_print(why, "\"%.*s\" is run by %s, which does not support %s", c->name_len, c->name, kind->conf.alg->name,
                   c->mode == LOCK_SHARED ? "sharing" : "groups");
         return true;
     }
@@ -287,13 +287,14 @@ const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why)
 
 /* ------------------------------------------------------------------------------------------------ changes of the mode */
 
-/* The algorithm of the lock knows no sharing. If a client shares it all the same, the policy was another one when it asked. */
+/* Does the lock's algorithm not support sharing? If a client shares the lock all the same, the policy was another one when it was granted. */
 static bool lock_lacks_sharing(struct locks *l, const struct claim *c, struct dme_text *why)
 {
     const struct lock_kind *kind = instance_kind(l, c->lock->policy, 0);
 
     if (kind->mode_max < LOCK_SHARED)
-        dme_print(why, "\"%.*s\" is run by %s, which knows no sharing", c->name_len, c->name, kind->conf.alg->name);
+        dme_print(why, "\"%.*s\" is run by %s, which does not support sharing", c->name_len, c->name,
+                  kind->conf.alg->name);
     return kind->mode_max < LOCK_SHARED;
 }
 
@@ -307,12 +308,11 @@ const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *
     if (convert_is_wanted(lock)) {
         dme_print(why,
                   "another client that shares \"%.*s\" waits to upgrade it, and both would wait for ever: release it, "
-                  "and ask for it "
-                  "again",
+                  "and ask for it again",
                   c->name_len, c->name);
         return "DEADLOCK";
     }
-    upgrade->unsaid = true; /* as it is */
+    upgrade->unsaid = true; /* so that locks_objection accepts the kind that the lock has */
     objection = locks_objection(l, lock, upgrade, why);
     if (!objection && lock_lacks_sharing(l, c, why))
         objection = "WRONGKIND";
@@ -424,7 +424,8 @@ void locks_take_away(struct locks *l, struct claim *c, enum loss why)
         return;
     c->loss = why;
     lingers = c->state == CLAIM_HELD && l->conf.lingers && l->conf.lingers(c);
-    convert_lose(l, c, REFUSAL_LOST); /* it may have its previous fence again: other members have the new one */
+    convert_lose(l, c,
+                 REFUSAL_LOST); /* after `lingers`: it may set c->fence back, and other members have the new fence */
     if (lingers) {
         l->lingering++;
         lock_set_outcome(l, c, CLAIM_LINGERS);

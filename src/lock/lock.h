@@ -101,8 +101,8 @@ enum claim_state {
     CLAIM_HELD,
     CLAIM_REFUSED,
     CLAIM_TIMED_OUT,
-    CLAIM_UPGRADED, /* a request to upgrade another claim: that one is exclusive now */
-    CLAIM_DOWNGRADED, /* a request to downgrade another claim, of a kept session: all members know that it is to be shared */
+    CLAIM_UPGRADED,   /* a request to upgrade `other`, which is exclusive now */
+    CLAIM_DOWNGRADED, /* a request to downgrade `other`, which is kept: all members know that it is to be shared */
     CLAIM_LOST,
     CLAIM_LINGERS, /* lost, but the client may still believe in it: the lock is granted to no other client yet */
     CLAIM_WITHDRAWN, /* released, but other members have yet to hear that (node/keep.h): no other client is granted it yet */
@@ -114,7 +114,7 @@ enum refusal {
     REFUSAL_DEADLOCK, /* upgrade: another client that shares the lock waits to upgrade it, too */
     REFUSAL_RELEASED, /* a change of the mode: its client has released the lock meanwhile */
     REFUSAL_LOST,     /* a change of the mode: its client has lost the lock meanwhile */
-    REFUSAL_RIGHT     /* its client has not the right to it any more (node/rules.h) */
+    REFUSAL_RIGHT     /* its client no longer has the right to it (node/rules.h) */
 };
 
 /* Why a client has lost a lock. loss_text has the reason as text, to be printed after "it is lost:". */
@@ -136,15 +136,16 @@ extern const char *const loss_text[];
  * waits, is held or lingers, it is in a ring of the lock. */
 struct claim {
     struct ring in_lock, in_session;
-    struct ring in_list;    /* in locks.waiting, locks.outcomes or locks.evicted; or in a list of node/keep.h */
-    struct ring in_renewed; /* of the node: kept, and with a TTL that other members do not know yet (node/keep.h) */
-    struct ring in_ages;    /* held: in locks.ages */
-    uint64_t number;        /* grows with each request at this member */
-    uint64_t arrival;       /* waiting: grows with each request for this lock at this member; an upgrade: 0 */
+    struct ring in_list; /* in locks.waiting, locks.outcomes or locks.evicted; or in a list of node/keep.h */
+    struct ring
+        in_renewed; /* in a list of the node: kept, and with a TTL that other members do not know yet (node/keep.h) */
+    struct ring in_ages; /* held: in locks.ages */
+    uint64_t number;     /* grows with each request at this member */
+    uint64_t arrival;    /* waiting: grows with each request for this lock at this member; an upgrade: 0 */
     struct lock *lock;
     struct session *session;
-    struct claim
-        *other;     /* a request to change the mode of another claim: that claim; held: the request about it; or null */
+    /* A request to change the mode of another claim: that claim. Held: the request to change its mode. Or null. */
+    struct claim *other;
     uint64_t fence; /* held: the fencing token. An upgrade that is done: the previous token, until its client is told */
     uint64_t due_ms;      /* when the wait or the TTL ends */
     uint64_t since_ms;    /* waiting: when the wait began; held: when the client was told of the grant */
@@ -155,11 +156,11 @@ struct claim {
     uint32_t held_at;     /* held: its index in locks.held */
     uint8_t priority;     /* 0 to LOCK_PRIORITY_MAX */
     bool shares; /* kept: it is exclusive, and is to be shared when all members know that (node/keep_convert.c) */
-    uint16_t
-        again;   /* held: how often its session has requested it again, and not given that back (session_hold_again) */
-    bool tries;  /* the client does not want to wait for a holder */
-    bool unsaid; /* the client has said neither a mode nor a number of slots: the policy of the name does (kind.h) */
-    bool freed;  /* kept: that letter withdraws the record */
+    /* Held: how many more times its session has requested it than released it (session_hold_again). */
+    uint16_t again;
+    bool tries;     /* the client does not want to wait for a holder */
+    bool unsaid;    /* the client has said neither a mode nor a number of slots: the policy decides (kind.h) */
+    bool freed;     /* kept: the letter with the number `kept` withdraws the records */
     bool uncertain; /* kept: another member may be the owner of its session, until the view has opened */
     /* A claim of a kept session may name a record of the same lock, by the id of its session (`kept_id`) and its fence
      * (`after`); 0: it names none.
@@ -169,8 +170,8 @@ struct claim {
      * - The claim is withdrawn: its own record, whose fence its client may not know. If kept_id is 0, no claim may be
      *   granted after it before the withdrawal is acknowledged. */
     uint64_t kept_id[2], after;
-    uint64_t
-        kept; /* the number of the last letter about the other members' record of it (node/keep.h); 0: there is none */
+    /* The number of the last letter about the records that other members have of this claim (node/keep.h); 0: there is none. */
+    uint64_t kept;
     enum claim_state state;
     enum refusal refusal;     /* refused: why */
     enum loss loss;           /* lost, or lingering: why */
@@ -180,7 +181,7 @@ struct claim {
     char name[]; /* of the lock; struct lock may be removed before the claim */
 };
 
-/* Claims wait in the order of their turns, upgrades before all others. A claim with a turn above LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX + n has an arrival above n. */
+/* Claims wait in the order of their turns, upgrades before all others. If claim_turn is above LOCK_PRIORITY_STEP * LOCK_PRIORITY_MAX + n, the arrival is above n. */
 static inline uint64_t claim_turn(const struct claim *c)
 {
     return c->arrival ? c->arrival + LOCK_PRIORITY_STEP * (LOCK_PRIORITY_MAX - (uint64_t)c->priority) : 0;
@@ -199,22 +200,23 @@ struct lock_site {
     struct ring holders;
     struct ring in_recent; /* the first site of a member only: see instance_rest */
     struct lock *lock;
-    uint32_t held;  /* number of holders */
-    uint32_t left;  /* how many more clients this stay may serve */
-    uint64_t joins; /* clients that waited when the site entered, up to this claim.arrival, can still join; 0: none */
-    uint32_t size;  /* of the node, in bytes */
+    uint32_t held; /* number of holders */
+    uint32_t left; /* how many more clients may be granted the lock in this stay */
+    uint64_t
+        joins; /* waiting clients up to this claim.arrival can still join the stay: they waited when the site entered; 0: none */
+    uint32_t size; /* of the node, in bytes */
 };
 
-/* The clients that hold a lock since an earlier view and whose member has not entered on their behalf in this view
- * (carried.h). */
+/* The carried-over holders: clients that have held a lock since an earlier view and for which their member's site has not
+ * entered in this view (carried.h). */
 struct lock_old {
     struct ring holders; /* clients of this member */
-    uint64_t told;       /* bit j: member j has been told how many carried-over holders are here */
-    uint64_t unheard;    /* bit j: member j has not answered yet how many are there */
+    uint64_t told;       /* bit j: member j has been told how many carried-over holders this member has */
+    uint64_t unheard;    /* bit j: member j has not answered yet how many it has */
     uint32_t held;       /* carried-over holders at this member */
     uint32_t elsewhere;  /* carried-over holders at other members, as far as this member knows */
     uint32_t mode;       /* of all carried-over holders, here and elsewhere */
-    uint32_t asks;       /* members that have asked this member, the home, for the kind and wait for the answer */
+    uint32_t asks;       /* at the home: members that have asked for the kind and wait for the answer */
     struct {
         uint32_t held; /* carried-over holders at that member */
         uint32_t asks; /* 1 + the number of slots that the member asks for; 0: it has not asked */
@@ -227,28 +229,27 @@ struct lock {
     uint64_t hash;
     struct ring waiting; /* in the order of claim_turn */
     uint64_t arrived;    /* the last claim.arrival */
-    uint64_t let_go_ms;  /* when a client released it while others waited, if no client was granted it since; or 0 */
+    uint64_t let_go_ms;  /* when a client released the lock while others waited; 0 when a client was granted it since */
     uint32_t waiters;
     uint32_t slots;               /* 0: exclusive, shared and group */
     struct lock_site *site;       /* the member's sites; or null: they are dormant, or in their initial state */
     uint8_t *rest;                /* dormant: how the sites differ from their initial state (dormant.h); else null */
     struct lock_old *old;         /* or null: no carried-over holder is known (the usual case) */
     struct lock_reports *reports; /* or null: no member follows the lock (report.h) */
-    struct lock_convert
-        *convert; /* or null: no client changes its mode, and no member has asked to wait for one (convert.h) */
-    struct lock_retire *retire; /* or null: the home is not asking the members to freeze the lock (kind.h) */
-    uint32_t epoch;             /* how often its kind has changed in this view */
-    uint32_t tries;             /* number of waiters with claim.tries */
-    uint32_t claims;            /* claims of this member's clients that wait, are held, linger or are withdrawn */
-    uint32_t withdrawn;         /* claims in the state CLAIM_WITHDRAWN */
-    uint32_t view;              /* the view to which this state belongs: locks.number, or an earlier one */
-    uint8_t known;              /* the home, or a policy, has fixed the kind */
-    uint8_t mixed;              /* a client may wait that has requested another kind than the known one */
-    uint8_t frozen;             /* no site requests until the home has said what the kind is */
-    uint8_t stays;              /* the sites sent messages when they began: they must not begin twice */
-    uint8_t looked;             /* 0; or the digests of this view have been searched for the name: LOCK_IN_.. */
-    uint8_t policy;             /* index in locks.policy */
-    uint8_t home;               /* the index of the member that is the home of the name, in this view */
+    struct lock_convert *convert; /* or null: no client changes its mode, and no member bars the lock (convert.h) */
+    struct lock_retire *retire;   /* or null: the home is not asking the members to freeze the lock (kind.h) */
+    uint32_t epoch;               /* how often its kind has changed in this view */
+    uint32_t tries;               /* number of waiters with claim.tries */
+    uint32_t claims;              /* claims of this member's clients that wait, are held, linger or are withdrawn */
+    uint32_t withdrawn;           /* claims in the state CLAIM_WITHDRAWN */
+    uint32_t view;                /* the view to which this state belongs: locks.number, or an earlier one */
+    uint8_t known;                /* the home, or a policy, has fixed the kind */
+    uint8_t mixed;                /* a client that has requested another kind than the known one may be waiting */
+    uint8_t frozen;               /* no site requests until the home has said what the kind is */
+    uint8_t stays;  /* the sites sent messages when they began: they must not begin twice in this view and epoch */
+    uint8_t looked; /* 0: the digests of this view have not been searched for the name; else LOCK_IN_.. */
+    uint8_t policy; /* index in locks.policy */
+    uint8_t home;   /* the index of the member that is the home of the name, in this view */
     uint8_t name_len;
     char name[];
 };
@@ -294,7 +295,7 @@ struct locks_view {
     uint64_t fence;                      /* the fence base: all fences of the view are larger */
 };
 
-/* A member's digest: a Bloom filter of the names that its clients hold since an earlier view (digest.h). */
+/* A member's digest: a Bloom filter of the names that its clients have held since an earlier view (digest.h). */
 struct lock_digest {
     uint32_t bits;  /* size of the filter; 0: no client of the member holds a lock */
     uint32_t heard; /* bytes received so far */
@@ -308,9 +309,9 @@ struct locks {
     struct lock_policy
         *policy; /* the policies in this view, then one that matches all other names; they own their patterns */
     uint32_t policies_since; /* locks of views before this number may have the index of an earlier policy */
-    bool complete;           /* all claims that this member has in this view are there: its digest may be made */
+    bool complete;           /* all claims from earlier views are there: the digest may be made */
     bool told;               /* this member has sent its digest to all others */
-    bool open;               /* all members' digests have been received: instances may begin */
+    bool open;               /* all members' digests have been received: locks may be granted */
     bool grants;             /* this member may grant locks: its lease was valid when the time was told last */
     uint64_t fence;          /* at least the fence of every site that became dormant or ended at this member */
     uint64_t fence_seen;     /* at least the fence of every site that was ever at this member */
@@ -329,29 +330,31 @@ struct locks {
     size_t held_count, held_room;
     size_t undigested; /* the first `undigested` entries of held are not in this member's digest yet */
     size_t losing;     /* the first `losing` entries of held are still to be taken away; nothing is granted meanwhile */
-    bool excluded;     /* this member was excluded, and the claims that linger are among those */
+    bool excluded;     /* this member was excluded: claims that linger are to be taken away, too */
     bool digests;      /* this member has begun to make its digest */
-    enum loss loss;    /* why they are taken away */
-    bool put_off;      /* this member may grant again, but does not before `losing` is 0 */
+    enum loss loss;    /* why the first `losing` entries are taken away */
+    bool put_off;      /* this member may grant again, but waits until `losing` is 0 */
     struct lock_digest digest[LOCK_MEMBERS_MAX];
     struct ring waiting; /* claims, oldest first */
     struct ring ages;    /* claims that hold, those first that have held for longest */
     uint64_t claimed;    /* the highest claim.number */
-    uint32_t join_left;  /* clients that can still be granted a lock beside others before the next piece of work */
-    bool sends_away;     /* all of them time out, in pieces */
-    struct ring evicted; /* held claims that are taken away in pieces, since an operator wants that */
-    struct ring served;  /* a marker in `waiting`: the claims before it have been examined; in no ring: nothing to do */
-    bool serve_again;    /* when the marker has reached the end, it starts again */
-    size_t lingering;    /* number of claims that linger */
-    uint32_t follows;    /* FOLLOWs sent so far */
-    uint32_t bars;       /* and BARs */
-    struct ring recent;  /* locks that became idle, and not dormant, the longest idle first (instance_rest) */
+    uint32_t
+        join_left;   /* how many more clients can be granted a lock that others hold, before the next piece of work */
+    bool sends_away; /* all waiting claims time out, in pieces */
+    struct ring evicted; /* held claims that are taken away in pieces, by order of an operator */
+    struct ring
+        served; /* a marker in `waiting`: the claims before it have been examined; in no ring: there are none to examine */
+    bool serve_again;   /* when the marker has reached the end, it starts again */
+    size_t lingering;   /* number of claims that linger */
+    uint32_t follows;   /* FOLLOWs sent so far */
+    uint32_t bars;      /* BARs sent so far */
+    struct ring recent; /* locks that became idle, and not dormant, the longest idle first (instance_rest) */
     uint32_t recent_count;
     size_t recent_bytes;  /* of the sites of these locks */
     struct ring outcomes; /* claims whose clients have to be told */
     struct stats_messages messages;
     struct trace trace;
-    struct lock_kind *kind; /* by policy, and behind them those with slots: instance_kind */
+    struct lock_kind *kind; /* see instance_kind */
     struct dme_out *out;    /* of the last step */
     struct dme_node *fresh;
     struct dme_msg *msg;
@@ -373,11 +376,11 @@ const struct claim *locks_oldest_hold(const struct locks *l);
 void locks_set_policies(struct locks *l, const struct lock_policy *policy, uint32_t policies);
 /* Begins a new view. If the member does not take part, its clients lose their locks. */
 void locks_begin_view(struct locks *l, const struct locks_view *view);
-/* The claim was held in an earlier view, at another member. The caller has filled it in, except for its lock and its
+/* Takes over a claim that was held in an earlier view, at another member. The caller has filled it in, except for its lock and its
  * state. */
 void locks_adopt(struct locks *l, struct claim *c);
-/* All claims that are held since before this view are there. The member sends the others a digest of the names that its
- * clients hold, now or in a later piece of work (locks.told). */
+/* All claims from earlier views are there. The member sends the others a digest of the names that its clients hold, in this call or
+ * in a later piece of work (then locks.told is set). */
 void locks_complete(struct locks *l);
 /* Receives a letter with a part of the digest of member `from`. Returns null, or what is wrong with the letter. */
 const char *locks_hear_digest(struct locks *l, uint32_t from, const uint8_t *bytes, size_t len);
@@ -416,15 +419,15 @@ uint32_t lock_group_mode(const char *name, size_t name_len, const char *group, s
 /* The claim joins the queue, or is granted at once: look at its state. Returns null. If the claim is refused, returns
  * an error code (ERR, WRONGKIND, BUSY) for programs, and `why` gets a line for people. */
 const char *locks_claim(struct locks *l, struct claim *c, struct dme_text *why);
-/* The claim `upgrade` is a request that the claim `c`, which is held and shared, become exclusive. It waits before all others, or
- * its outcome is CLAIM_UPGRADED at once: then `c` is exclusive, with a new fence. If it ends in another way, `c` is held as before.
+/* Begins to upgrade the claim `c`, which is held and shared. The claim `upgrade` is the request. It waits before all others, or
+ * its outcome is CLAIM_UPGRADED at once: then `c` is exclusive, with a new fence. If `upgrade` ends in another way, `c` is held as before.
  * `tries`: it does not wait for other clients that share the lock. Returns null; or an error code (DEADLOCK, ERR, BUSY), and `why` gets a
  * line for people. */
 const char *locks_upgrade(struct locks *l, struct claim *upgrade, struct claim *c, bool tries, struct dme_text *why);
-/* The claim, which is held and exclusive, is shared from now on. No client that cannot share the lock is granted it in between. Returns
+/* Makes the claim, which is held and exclusive, shared. No client that cannot share the lock is granted it in between (I37). Returns
  * null, or an error code as above. */
 const char *locks_downgrade(struct locks *l, struct claim *c, struct dme_text *why);
-/* Would locks_downgrade do that? Otherwise returns an error code. */
+/* Would locks_downgrade succeed? If not, returns the error code, and `why` gets a line for people. */
 const char *locks_may_downgrade(struct locks *l, struct claim *c, struct dme_text *why);
 /* Gives up a claim that waits or is held. The struct lock may be gone afterwards. */
 void locks_drop(struct locks *l, struct claim *c);
@@ -457,7 +460,7 @@ static inline const struct lock_policy *lock_policy(const struct locks *l, const
 /* Iterates over the claims of this member's clients that hold the lock: the one after `after`, or the first if `after`
  * is null. Returns null at the end. */
 struct claim *lock_next_holder(const struct lock *lock, const struct claim *after);
-/* How many of them have not released it. */
+/* The number of these claims that are not withdrawn. */
 uint32_t lock_count_holders(const struct lock *lock);
 /* Prints the lock's kind and how to request it: "jobs" is a lock with 3 slots; ask for it with SLOTS 3. */
 void lock_describe(const struct locks *l, const struct lock *lock, struct dme_text *text);

@@ -12,14 +12,14 @@ static inline struct claim *lock_first(const struct lock *lock)
     return ring_empty(&lock->waiting) ? NULL : RING_OF(lock->waiting.next, struct claim, in_lock);
 }
 
-/* Is there a reason to have sites? Carried-over holders alone are none: only if a client waits, or another member has
- * been told of them. */
+/* Does the lock need sites at this member? It does if a client waits, or if another member was told of carried-over holders.
+ * Carried-over holders alone are no reason. */
 static inline bool lock_is_wanted(const struct lock *lock)
 {
     return lock->waiters || lock->site || (lock->old && lock->old->told);
 }
 
-/* The lock has one claim more; one claim less. */
+/* The lock has one claim more; one claim less (locks.used counts locks with claims). */
 static inline void lock_gain(struct locks *l, struct lock *lock)
 {
     l->used += lock->claims++ == 0;

@@ -54,7 +54,7 @@ static void lock_lose_one(struct locks *l, struct claim *c)
 }
 
 /* Takes the next piece of claims away, from the end of the array to its beginning. When a claim leaves the array, the
- * last claim moves to its place: that one has been taken away before, and lingers. */
+ * last claim moves to its place. That place has been visited, so the moved claim is not visited again. */
 static void locks_lose(struct locks *l)
 {
     if (l->losing > l->held_count)
@@ -196,7 +196,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
         if (c->state != CLAIM_HELD)
             continue;
         c->loss = why;
-        ring_cut(&c->in_list); /* its client may not have been told that it holds the lock */
+        ring_cut(&c->in_list); /* from `outcomes`, if its client has not been told of the grant yet */
         ring_push(&l->evicted, &c->in_list);
     }
     locks_evict_some(l);
@@ -206,7 +206,7 @@ uint32_t locks_take_from_all(struct locks *l, struct lock *lock, uint64_t fence,
 void locks_begin_view(struct locks *l, const struct locks_view *view)
 {
     l->open = l->complete = l->told = l->digests = false;
-    l->excluded = l->excluded && l->losing; /* if it comes back, it has still to lose what it had */
+    l->excluded = l->excluded && l->losing; /* a member that takes part again has still to lose the claims of before */
     l->number++;
     l->view = *view;
     l->swept = 0;
@@ -217,7 +217,7 @@ void locks_begin_view(struct locks *l, const struct locks_view *view)
     locks_hear_fence(l, view->fence);
     if (view->n == 0) {
         locks_set_grants(l, false, LOSS_EXCLUDED);
-        l->losing = l->held_count; /* what lingers goes, too */
+        l->losing = l->held_count; /* claims that linger are taken away, too */
         l->loss = LOSS_EXCLUDED;
         l->excluded = true;
     }

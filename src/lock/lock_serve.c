@@ -100,8 +100,8 @@ static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
 }
 
 /* Site `s` has just entered: decides how many clients its stay will serve. All waiting clients that can share its mode
- * are granted the lock together, in pieces, wherever they are in the queue: the clients before them wait no longer for
- * that. */
+ * are granted the lock together, in pieces, wherever they are in the queue: that does not make the clients before them
+ * wait longer. */
 void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
@@ -127,8 +127,8 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     }
 }
 
-/* Is the lock, which one client at a time can hold, free for the claim `c`? A claim that is withdrawn may be in the way. One that was
- * downgraded just before is not followed: its site is about to leave (convert.h). */
+/* The lock can be held by one client at a time. Is it free for the claim `c`? A claim that is withdrawn may be followed by `c` (locks_conf.follows),
+ * unless it was downgraded just before: then its site is about to leave (convert.h). */
 static bool lock_is_free(const struct locks *l, const struct lock *lock, const struct lock_site *site, struct claim *c)
 {
     const struct claim *holder = site->held ? RING_OF(site->holders.next, struct claim, in_lock) : NULL;
@@ -139,7 +139,7 @@ static bool lock_is_free(const struct locks *l, const struct lock *lock, const s
     return l->conf.follows(c, holder);
 }
 
-/* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives later can share the stay
+/* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives during the stay can share it
  * if no client waits that cannot share. */
 static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 {
@@ -168,7 +168,7 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
     uint32_t tries = lock->tries;
     struct ring *r = &lock->waiting;
 
-    /* The first of them. They are among the last, since none waits for long. */
+    /* Goes back to the first of them. They are near the end of the queue, since none of them waits for long. */
     for (uint32_t left = tries; left && r->prev != &lock->waiting; left -= RING_OF(r, struct claim, in_lock)->tries)
         r = r->prev;
     while (lock->tries && r != &lock->waiting) {
@@ -183,7 +183,7 @@ static bool lock_end_tries(struct locks *l, struct lock *lock)
     return lock->tries < tries;
 }
 
-/* Does the algorithm of the lock know this mode? Otherwise it is that of clients that asked when the policy was another one. */
+/* Does the algorithm of the lock support this mode? If not, the policy was another one when the client made its request. */
 static bool lock_knows_mode(struct locks *l, const struct lock *lock, uint32_t mode)
 {
     return lock->slots || mode <= instance_kind(l, lock->policy, 0)->mode_max;
@@ -196,14 +196,14 @@ static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t a
     bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) &&
                   !(lock->convert && convert_forbids(lock, lock_first(lock)->mode)) && lock_has_fences(l, lock);
 
-    /* Those that wait cannot share it, and wait for the release. */
+    /* The carried-over holders cannot be taken over. Waiting clients cannot share with them, and wait for the release. */
     if (old && !lock_knows_mode(l, lock, lock->old->mode))
         return false;
     return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
 }
 
-/* The policies have changed. A client that waits and has said nothing of the kind wants what the policy says now. One that waits
- * for what the algorithm of the policy does not know is refused. */
+/* The policies have changed. A waiting client that has said nothing of the kind gets the kind of the new policy. A client that waits
+ * for a mode that the new algorithm does not support is refused. */
 static void lock_find_policy(struct locks *l, struct lock *lock)
 {
     struct ring *r = lock->waiting.next;
@@ -242,9 +242,8 @@ void lock_begin_view(struct locks *l, struct lock *lock)
 }
 
 /* Before the first waiting client can be served, this member must know the carried-over holders and the kind of the
- * lock. If the first client wants another kind, the home is asked (I16). Clients that want several kinds may be in the
- * queue (`mixed`): while this member did not know the carried-over holders, and no client here used the lock, one client may
- * have requested another kind than those that came later and passed it. */
+ * lock. If the first client wants another kind, the home is asked (I16). The queue may have clients that want different
+ * kinds (`mixed`; kind.h). */
 static void lock_prepare(struct locks *l, struct lock *lock)
 {
     const struct claim *c;
@@ -278,7 +277,7 @@ void lock_work(struct locks *l, struct lock *lock)
 
         if (!lock->site)
             instance_begin(l, lock);
-        /* Others hear of a bar that is lifted before the site leaves. */
+        /* If a bar is to be lifted, other members are told before the site leaves. */
         again = (lock->convert || lock->site->held) && convert_work(l, lock);
         for (uint32_t s = 0; s < sites; s++)
             asking += lock->site[s].node->phase == DME_WAITING;
@@ -300,7 +299,7 @@ void lock_work(struct locks *l, struct lock *lock)
                 again = true;
             }
         }
-        if (lock->tries && !lock->site->joins) /* those that can join do not try in vain */
+        if (lock->tries && !lock->site->joins) /* clients that can still join are about to be granted the lock */
             again |= lock_end_tries(l, lock);
     }
     if (lock->convert)

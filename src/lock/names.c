@@ -71,7 +71,7 @@ static void names_grow(struct locks *l)
 
     if (l->room == l->table_room) {
         table = l->room ? mem_try_grow(l->table, room * sizeof *table) : mem_new(room * sizeof *table);
-        if (!table) /* it can be done without: more names share a place */
+        if (!table) /* the table works without that: more names share a place */
             return;
         l->table = table;
         l->table_room = room;

@@ -108,9 +108,9 @@ void report_end(struct lock *lock)
     lock->reports = NULL;
 }
 
-/* What this member needs to follow. A site that is inside in a mode that can be shared must know of rivals; and one that is about to enter again
- * for a client that has downgraded the lock (convert.h). It goes on following them after its stay, since it is likely to enter in that mode
- * again. */
+/* What this member needs to follow. A site that is inside in a mode that can be shared must know of rivals, and so must a site that is about to
+ * enter again for a client that has downgraded the lock (convert.h). The member goes on following after the stay, since its site is likely to
+ * enter in that mode again. */
 static uint32_t report_wish(const struct lock *lock, uint32_t followed)
 {
     const struct dme_node *node = lock->site && !lock->slots ? lock->site[0].node : NULL;

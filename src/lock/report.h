@@ -1,4 +1,4 @@
-/* report.h - what a member knows of the claims that other members' clients have on a lock. Used by lock.c alone.
+/* report.h - what a member knows about the claims of other members' clients on a lock. Used by lock.c alone.
  *
  * An algorithm tells a site when it may enter, and no more: the site does not learn that another site waits, nor in
  * which mode the lock is held. Two features need that knowledge.
@@ -11,10 +11,10 @@
  * knows that it would have to wait for a holder.
  *
  * For both, a member can *follow* a lock. It sends FOLLOW to all others. Each of them *reports* the claims of its
- * clients: at once, unless there are none, and whenever they change. A member whose site shares follows only the rivals
- * of its mode, which is one bit, until the view ends. A member with a client that tries follows all claims, until no
- * client tries any more. A FOLLOW has a number, and a report repeats it: a report that answers an earlier FOLLOW is
- * ignored. Mutual exclusion does not depend on reports. */
+ * clients: at once, unless there are none, and whenever they change. A member whose site shares follows only the
+ * *rivals* of its mode, clients that wait and cannot share it, until the view ends; that is one bit. A member with a
+ * client that tries follows all claims, until no client tries any more. A FOLLOW has a number, and a report repeats it:
+ * a report that answers an earlier FOLLOW is ignored. Mutual exclusion does not depend on reports. */
 #ifndef DIBS_LOCK_REPORT_H
 #define DIBS_LOCK_REPORT_H
 
@@ -48,7 +48,7 @@ bool report_has_rivals(const struct locks *l, const struct lock *lock, uint32_t 
 bool report_is_in_vain(const struct locks *l, const struct lock *lock, const struct claim *c);
 /* Reports changes to the followers, and sends FOLLOW if this member needs to follow something else than before. */
 void report_update(struct locks *l, struct lock *lock);
-/* If not, report_update would do nothing: no member follows the lock, and this one has no reason to. */
+/* Could report_update have something to do? If not: no member follows the lock, and this one has no reason to follow it. */
 static inline bool report_is_needed(const struct lock *lock)
 {
     return lock->reports || lock->tries || lock->convert ||

@@ -38,7 +38,7 @@ static struct trace_lock *trace_place(struct trace *t, uint64_t hash)
     return NULL;
 }
 
-/* The same; or that of one which was not used for some time, which makes room. */
+/* The place of this lock. If it has none, it gets one that is free or was not used for TRACE_HOLD_MS; null: there is no such place. */
 static struct trace_lock *trace_take(struct trace *t, uint64_t hash)
 {
     struct trace_lock *set = &t->lock[hash % (TRACE_LOCKS / TRACE_WAYS) * TRACE_WAYS], *at = trace_place(t, hash);
@@ -70,7 +70,7 @@ bool trace_wants_mark(struct trace *t, const struct lock *lock, uint32_t view)
         at->given_up = false;
         at->piece[0].start = at->piece[0].end = at->piece[1].start = at->piece[1].end = 0;
     }
-    if (lock->stays) /* its sites begin by sending messages: what was under way then is not known */
+    if (lock->stays) /* its sites begin by sending messages, and those in flight are not known */
         at->given_up = true;
     if (at->given_up)
         t->at = NULL;
@@ -85,7 +85,7 @@ static void trace_give_up(struct trace *t)
     t->at = NULL;
 }
 
-/* The type of an event, and when it was. */
+/* Writes the type of an event and its time. */
 static uint8_t *trace_head(uint8_t *at, const struct trace *t, enum trace_event type, bool entered)
 {
     return pack_number(pack_number(at, (uint8_t)type | (entered ? 0x80 : 0), 1), t->now_ms, 8);

@@ -20,7 +20,7 @@ struct lock_value *value_new(const char *text, size_t len)
     return v;
 }
 
-/* The length of the plain character that begins here; 0: there is none. */
+/* The length of the plain character at `at`; 0: there is none. */
 static size_t value_plain(const char *at, size_t left)
 {
     unsigned char first = (unsigned char)*at;

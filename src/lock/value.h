@@ -1,8 +1,8 @@
 /* value.h - the value of a claim: a few bytes that its client gives with the request (LOCK name VALUE v), such as the address of a
  * leader. Every client that may see the holders of the lock sees it. It never changes while the claim lasts.
  *
- * A value may be any bytes. Where it is shown it is a text that can be shown to people as it is (base/plain.h): a backslash is
- * written as \\, and each byte of a character that is not plain, or of none, as \xNN. So different values are shown as
+ * A value may be any bytes. It is shown as a text that is safe to show to people (base/plain.h): a backslash is
+ * written as \\, and each byte that belongs to no plain character as \xNN. So different values are shown as
  * different texts. */
 #ifndef DIBS_LOCK_VALUE_H
 #define DIBS_LOCK_VALUE_H
@@ -17,7 +17,7 @@ struct lock_value {
     char text[];
 };
 
-/* A copy of these bytes; null if len is 0. The caller frees it (slab_free). */
+/* Returns a copy of these bytes; null if len is 0. The caller frees it (slab_free). */
 struct lock_value *value_new(const char *text, size_t len);
 /* Writes the value as text, with a zero byte at its end. Returns the length of the text. */
 size_t value_show(const char *value, size_t len, char text[VALUE_TEXT_MAX + 1]);
