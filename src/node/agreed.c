@@ -16,11 +16,11 @@ enum { WISH_MS = 10000, SILENT_MS_MIN = 1000 };
 
 /* -------------------------------------------------------------------------------------------------- the configuration */
 
-/* The text that stands for the lease, or the policies, in the summary of a configuration: the configuration's own, a word that stands for all
- * agreed ones, or the agreed one. */
+/* What stands for the lease, or for the policies, in the summary of a configuration: the value of the configuration itself, a phrase that means
+ * "any agreed value", or the agreed value. */
 enum agreed_said { OWN, ANY, AGREED };
 
-/* Policies, as the summary has them: ", policy .." for each line. */
+/* Adds policies in the form that they have in a summary: ", policy .." for each line. */
 static void agreed_add_policies(const char *text, size_t len, struct bytes *to)
 {
     for (const char *end = text + len, *next; text < end; text = next + 1) {
@@ -36,7 +36,7 @@ static void agreed_add(const char *text, size_t len, struct bytes *to)
         memcpy(bytes_add(to, len), text, len);
 }
 
-/* The summary of the configuration, with what the view has agreed in the place of its lease and of its policies. It ends with a zero byte. */
+/* Writes the summary of the configuration, with its lease and its policies replaced as `lease` and `policies` say. It ends with a zero byte. */
 static void agreed_summarize(const struct node *node, const struct view *view, enum agreed_said lease,
                              enum agreed_said policies, bool rights, struct bytes *to)
 {
@@ -86,7 +86,7 @@ static uint64_t agreed_digest(const struct node *node, const struct view *view, 
     return digest;
 }
 
-/* What this member says of its configuration in HELLO, and what others may say. */
+/* Sets what this member says of its configuration in HELLO, and which digests it accepts from others. */
 static void agreed_introduce(struct node *node, const struct view *view)
 {
     bool lease = view->lease.lease_ms, policies = view->policies.set, rights = view->rights.set;
@@ -142,7 +142,7 @@ void agreed_free(struct node *node)
     bytes_free(&node->summary);
 }
 
-/* Promises become shorter. Those that were given are not, and a process that starts after a crash must know that. */
+/* Promises become shorter from now on. Those that were given stay longer, and a process that starts after a crash must know that. */
 static void agreed_owe(struct node *node)
 {
     uint64_t until_ms = node->now_ms + node->promise_ms;

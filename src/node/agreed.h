@@ -8,11 +8,12 @@
  * has, when a connection comes up: by a NOTE_WISH with a flag of its own, which members of earlier builds ignore. From the
  * first view on with a setting, an earlier build cannot be connected: HELLO then has another digest of the configuration.
  *
- * The digest in HELLO. As long as nothing is agreed, members compare all of their configurations. Then they compare all
- * but the lease, all but the policies, or all but both. Configurations may have different rights for clients; that there are agreed ones is part of
- * the digest, so that an earlier build, which could not read the view, refuses. A member that was away has not heard of that. So members with an agreed setting also
- * let in a configuration with the value that their own has, or with the agreed one; and a member without one believes those
- * that have one. It takes part only in a view that has the setting, since its new incarnation is admitted by such a view. */
+ * The digest in HELLO. While nothing is agreed, members compare their whole configurations, as a text. When a lease is agreed, a fixed phrase takes
+ * the place of the lease in this text; likewise for policies. Configurations may have different rights for clients, so these are not compared. But
+ * the text says whether there are agreed rights, so that an earlier build, which could not read the view, refuses. A member that was away has not
+ * heard of the agreement. So a member with an agreed setting also accepts, in that place, the value of its own configuration or the agreed value;
+ * and a member without an agreed setting also accepts the phrase. It takes part only in a view that has the setting, since its new incarnation is
+ * admitted by such a view. */
 #ifndef DIBS_NODE_AGREED_H
 #define DIBS_NODE_AGREED_H
 
@@ -21,7 +22,7 @@
 
 /* The node begins: the lease is that of its configuration. */
 void agreed_init(struct node *node);
-/* The journal is known, and with it the last view of the process before. */
+/* The journal has been read, and with it the last view of the earlier process. */
 void agreed_begin(struct node *node);
 void agreed_free(struct node *node);
 /* The node is about to install this view: uses its lease from now on. */
@@ -32,8 +33,8 @@ bool agreed_is_able(const struct node *node, uint32_t k);
 /* The lease in the configuration of the member at place `k`; 0: not known. */
 uint64_t agreed_file_ms(const struct node *node, uint32_t k);
 
-/* An operator wants another lease; or, if `wish->file`, the one that all members' configurations have. Returns null, or why
- * that cannot be. The change takes some time: the view shows when it has begun and ended. */
+/* An operator requests another lease; or, if `wish->file`, the one that all members' configurations have. Returns null, or why
+ * that is not possible. The change takes some time: the view shows when it has begun and ended. */
 const char *agreed_change(struct node *node, const struct settings_wish *wish);
 /* Sends the request to the leader again. Forgets it when it has been kept for too long. */
 void agreed_mind_wish(struct node *node);

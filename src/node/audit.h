@@ -1,5 +1,5 @@
 /* audit.h - what an operator wants to find out later: which client was refused what, who changed what, which locks were lost;
- * and, where the configuration wants it, who has held which lock. The driver keeps the trail. */
+ * and, if the configuration says so, which client has held which lock. The driver keeps the trail. */
 #ifndef DIBS_NODE_AUDIT_H
 #define DIBS_NODE_AUDIT_H
 
@@ -24,7 +24,7 @@ extern const char *const audit_name[AUDIT_WHATS];
 
 struct audit {
     enum audit_what what;
-    const struct session *session; /* of the client that did it, or that it happened to */
+    const struct session *session; /* of the client that has done it, or to which it has happened */
     const char *name;              /* of the lock; or "" */
     size_t name_len;
     uint64_t fence;   /* of the lock; or 0 */
@@ -32,7 +32,7 @@ struct audit {
 };
 
 void audit_tell(const struct audit *a);
-/* A claim of a client of this member was lost; or, if grants are to be told of, was granted or released. */
+/* A claim of a client of this member was lost; or, if conf.audit_locks, was granted or released. */
 void audit_claim(enum watch_event event, const struct claim *c);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* A hop of the path of a probe: usually a wait, and the lock that its session holds. The texts are those of a session or of a message. */
+/* A hop of the path of a probe: usually a wait, and the lock that its session holds. Texts point into a session or a message. */
 struct hop {
     enum hop_kind {
         HOP_HOLDS,  /* its session holds the lock for which the hop before waits, and waits */
@@ -30,9 +30,9 @@ struct hop {
 };
 
 struct path {
-    uint64_t round; /* it tells the probes of one wait from each other */
+    uint64_t round; /* distinguishes the probes of one wait */
     unsigned count;
-    unsigned looks; /* that are left */
+    unsigned looks; /* how many holders may still be looked at */
     struct hop hop[DEADLOCK_HOPS_MAX];
 };
 
@@ -84,7 +84,7 @@ static bool hop_is_here(const struct node *node, const struct hop *h)
     return h->member == node->view.member[node->place].id && h->incarnation == node->self.incarnation;
 }
 
-/* The session that holds a lock, but does not wait. */
+/* A hop for a session that holds a lock and does not wait. */
 static struct hop hop_of_parent(const struct claim *holder)
 {
     const struct session *s = holder->session;
@@ -195,7 +195,7 @@ static void deadlock_end(struct session *s, const struct path *p)
     locks_time_out(&node->locks, s->waiting);
 }
 
-/* The session that still waits as hop `h` says, and runs under the lock of the parent; or null. */
+/* The session whose wait is hop `h`, if it still waits and runs under the lock of the parent; or null. */
 static struct session *path_verify_child(struct node *node, const struct hop *h, const struct hop *parent)
 {
     unsigned looks = DEADLOCK_LOOKS;
@@ -227,7 +227,7 @@ static struct session *path_verify(struct node *node, const struct path *p, unsi
     return NULL;
 }
 
-/* Hops are verified from hop `at` on, as long as they are at this member; another member goes on. The first hop, whose wait is the
+/* Verifies hops from hop `at` on, as long as they are at this member; another member continues. The first hop, whose wait is the
  * youngest, comes last. */
 static void path_confirm(struct node *node, const struct path *p, unsigned at)
 {
@@ -250,7 +250,7 @@ static void path_confirm(struct node *node, const struct path *p, unsigned at)
 
 static void path_search(struct node *node, struct path *p);
 
-/* To all members: which sessions block the last hop, and wait? */
+/* Sends the path to all members: which sessions block its last hop, and wait? */
 static void path_spread(struct node *node, struct path *p)
 {
     for (uint32_t place = 0; place < node->view.count; place++)
@@ -260,8 +260,8 @@ static void path_spread(struct node *node, struct path *p)
     path_search(node, p);
 }
 
-/* A session waits that is the next hop. Its probe is passed on once, and along older waits only; if it is where the probe began, the
- * path is a cycle. A parent has no wait of its own. */
+/* The session `s` waits, and `h` is its hop. If the probe began with this wait, its path is a cycle. Otherwise the probe is passed on: once for
+ * each wait, and only along older waits. A parent has no wait of its own. */
 static void path_extend(struct node *node, struct path *p, struct session *s, const struct hop *h)
 {
     const struct hop *first = &p->hop[0];
@@ -285,7 +285,7 @@ static void path_extend(struct node *node, struct path *p, struct session *s, co
     p->count--;
 }
 
-/* Sessions of this member that run under the lock of the last hop, a parent, and wait. */
+/* Extends the path by sessions of this member that run under the lock of the last hop, a parent, and wait. */
 static void path_search_children(struct node *node, struct path *p)
 {
     const struct hop parent = p->hop[p->count - 1];
@@ -321,7 +321,7 @@ static void path_search(struct node *node, struct path *p)
         if (!hop_is_blocked_by(&last, c))
             continue;
         h = session_waits(c->session) ? hop_of(c->session, c->fence) : hop_of_parent(c);
-        if (c->other && hop_is_same(&h, &last)) /* what the session waits to upgrade */
+        if (c->other && hop_is_same(&h, &last)) /* the claim that this session itself waits to upgrade */
             continue;
         path_extend(node, p, c->session, &h);
     }

@@ -1,9 +1,9 @@
 /* deadlock.h - clients that wait for each other in a circle, at one member or at several.
  *
  * The model. A session waits for one lock at a time. While it waits, it acquires no lock. Its *wait* is blocked by every
- * session that holds the lock in a mode that excludes it. A *cycle* is a row of waits in which each is blocked by the session of the
- * next, and the last by the session of the first: none of them ends by itself, unless a TTL or a time limit is over. In a lock with
- * several slots a wait ends with any of the holders, so these locks are no part of cycles here. Nor is a wait behind another wait.
+ * session that holds the lock in a mode that excludes it. A *cycle* is a sequence of waits in which each is blocked by the session of
+ * the next one, and the last by the session of the first. None of these waits ends before a TTL or a time limit is over. In a lock with
+ * several slots a wait ends with any of the holders, so such locks are not part of cycles here. Nor is a wait behind another wait.
  *
  * A command that runs under locks (`dibs lock a -- COMMAND`) may request others, in a session of its own, and the locks under which it
  * runs are not released before it ends. So a session may say under which locks it runs, each by its name and fence (HELLO .. UNDER). A session
@@ -45,10 +45,10 @@ enum {
     DEADLOCK_MS = 1000,       /* of waiting before anything is done, unless the configuration says otherwise */
     DEADLOCK_HOPS_MAX = 16,   /* waits in a cycle that is found */
     DEADLOCK_LOOKS = 512,     /* holders that are looked at for one probe */
-    DEADLOCK_SPREAD = 16,     /* to send it on counts as this many */
+    DEADLOCK_SPREAD = 16,     /* to pass a probe on counts as looking at this many */
     DEADLOCK_PIECE = 64,      /* probes that are sent in one turn */
     DEADLOCK_NOTES = 1 << 16, /* bytes of notes to a member: if there are as many, a probe is dropped */
-    DEADLOCK_AGAIN = 5,       /* a probe is repeated after this many times the first delay */
+    DEADLOCK_AGAIN = 5,       /* a wait sends its second probe after this many times the first delay */
     DEADLOCK_WHO_MAX = 95,
     DEADLOCK_UNDER_MAX = 64 /* locks under which a session runs; dibs lock runs no command under more of them */
 };
@@ -62,14 +62,14 @@ struct deadlock_under {
 
 struct deadlocks {
     struct ring young;  /* sessions that wait and hold something, and have sent no probe for this wait, oldest first */
-    struct ring old;    /* those that have sent one, the one that sent it longest ago first */
+    struct ring old;    /* those that have sent a probe for it, in the order of their last probes */
     struct ring nested; /* sessions that wait, and run under locks */
-    uint64_t probes;    /* sent so far, those of other members' waits included */
+    uint64_t probes;    /* sent so far, also for waits at other members */
     uint64_t victims;
 };
 
-/* A cycle, as the victim is told of it: the victim's wait first. Each waits for `name`, which the client of the next one holds. A parent
- * holds `name`, and the client of the next one runs under it. */
+/* A cycle, as the victim is told of it; the victim's wait comes first. Each client waits for `name`, which the next client holds. A parent
+ * holds `name`, and the next client runs under it. */
 struct deadlock_cycle {
     unsigned count;
     struct {
@@ -80,7 +80,7 @@ struct deadlock_cycle {
 };
 
 void deadlocks_init(struct deadlocks *d);
-/* The session begins to wait; and does not wait any more. */
+/* The session begins to wait; it no longer waits. */
 void deadlock_watch(struct session *s);
 void deadlock_forget(struct session *s);
 /* For node.c. */

@@ -10,8 +10,8 @@ struct session *drain_next(const struct node *node, const struct session *s)
     return next == &node->holding ? NULL : RING_OF(next, struct session, in_holding);
 }
 
-/* Some of the requests that wait are withdrawn. Their clients are told that no lock is granted here. Each is taken from the
- * beginning of the line, as its end may grant or refuse others. */
+/* Withdraws a piece of the waiting requests. Their clients are told that no lock is granted here. Each request is taken from the
+ * beginning of the line, since its end may grant or refuse others. */
 static void drain_withdraw(struct node *node)
 {
     struct locks *l = &node->locks;

@@ -38,8 +38,8 @@ static bool handover_has(const struct claim *c)
     return (c->state == CLAIM_HELD && keep_is_recorded(c)) || (c->state == CLAIM_LINGERS && c->kept && c->due_slot);
 }
 
-/* How many locks the session holds. If this process has not yet made the claims of a session that it has taken over, that is in
- * its records. */
+/* How many locks the session holds. If this process has taken the session over and not made its claims yet, they are its
+ * records. */
 static uint32_t handover_count(const struct keep_session *e)
 {
     const struct session *s = e->session;
@@ -91,7 +91,7 @@ static void handover_add_session(struct bytes *to, const struct node *node, cons
     }
 }
 
-/* The session after this one, of all that the member knows; after null: the first. */
+/* Iterates over all sessions that the member knows: the one after `e`, or the first if it is null. */
 static const struct keep_session *handover_next(const struct keep *k, const struct keep_session *e)
 {
     const struct ring *r = e ? e->in_all.next : k->all.next;
@@ -109,7 +109,7 @@ uint32_t handover_write(const struct node *node, const char *boot, struct bytes 
     uint32_t count = 0;
 
     if (!node->agree && fence < node->conf.fence)
-        fence = node->conf.fence; /* none was granted */
+        fence = node->conf.fence; /* this process has granted none */
     for (const struct keep_session *e = NULL; (e = handover_next(&node->keep, e));)
         count += handover_count(e) > 0;
     if (!handover_is_needed(node) || !count)
@@ -148,7 +148,7 @@ struct handover_locks {
     struct handover_lock at[];
 };
 
-/* May this lock be held beside those that were read before (I4, I16)? */
+/* May this lock be held beside those that were read before it (I4, I16)? */
 static bool handover_admits(struct handover_locks *all, const struct keep_record *x)
 {
     uint64_t hash = XXH3_64bits(x->name, x->name_len) | 1;
@@ -163,7 +163,7 @@ static bool handover_admits(struct handover_locks *all, const struct keep_record
            (x->slots ? l->count <= x->slots : l->count == 1 || dme_compatible(l->mode, x->mode));
 }
 
-/* One session. Returns false if the bytes are not valid. With node null they are only looked at. */
+/* Reads one session. Returns false if the bytes are not valid. With node null, only checks them. */
 static bool handover_take_session(struct unpack *u, struct node *node, struct handover_locks *all, uint64_t now_ms,
                                   uint32_t *taken)
 {
@@ -240,7 +240,8 @@ uint32_t handover_read(struct node *node, const char *boot, uint64_t now_ms, con
         return 0;
     all = mem_new(sizeof *all + (2 + len / LOCK_MIN * 2) * sizeof all->at[0]);
     all->room = 2 + len / LOCK_MIN * 2;
-    for (unsigned pass = 0; good && pass < 2; pass++) { /* all of it is looked at before any of it is taken */
+    for (unsigned pass = 0; good && pass < 2;
+         pass++) { /* the first pass only checks, so that all sessions are taken over or none */
         struct unpack each = u;
 
         for (uint32_t k = 0; good && k < count; k++)

@@ -12,7 +12,7 @@ enum { HISTORY_VIEWS = 32 };
 struct history_view {
     uint64_t number;
     uint64_t installed_ms, opened_ms;
-    bool opened;          /* locks could be granted in it, here */
+    bool opened;          /* this member has opened it */
     bool takes_part;      /* this member did */
     struct bytes members; /* the names of those that took part, with spaces between them */
 };
@@ -27,7 +27,7 @@ struct node;
 void history_install(struct node *node); /* the node has installed node->view */
 void history_open(struct node *node);    /* it has opened */
 void history_free(struct history_views *h);
-/* The view that was installed `back` views before the last one; null: it is forgotten, or was never. */
+/* The view that was installed `back` views before the last one; null: it is forgotten, or there was none. */
 const struct history_view *history_at(const struct history_views *h, uint64_t back);
 
 #endif

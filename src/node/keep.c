@@ -105,7 +105,7 @@ void keep_end(struct session *s)
     keep_stir(s->node);
 }
 
-/* There are many sessions, and this one has no client and holds nothing: it does not stay for its keep time. */
+/* Does the session end at once because there are many sessions, and this one has no client and holds nothing? */
 static bool keep_is_surplus(const struct node *node, const struct session *s)
 {
     return node->keep.own_count > KEEP_MANY && s->orphan && ring_empty(&s->claims);
@@ -119,8 +119,8 @@ void keep_lose_client(struct session *s)
     keep_stir(s->node);
 }
 
-/* The session goes on without its client. The client is told to end its connection; it has time for that until it cannot
- * believe in its locks any more. */
+/* The session goes on without its client. The client is told to end its connection, and has time for that until it can no longer
+ * believe in its locks. */
 static void keep_cut_off(struct keep_session *e)
 {
     struct session *s = e->session, *heir = session_open_orphan(s->node);
@@ -210,7 +210,7 @@ static void keep_answer(struct session *s, enum keep_news news)
     keep_tell(s, news);
 }
 
-/* Asks the owner for the session, again and again: another connection that resumes it may come first. */
+/* Asks the owner for the session. This is repeated: another connection that resumes it may come first. */
 static void keep_ask(struct session *s, const struct keep_session *e)
 {
     struct node *node = s->node;
@@ -275,7 +275,7 @@ bool keep_wants_view(const struct node *node)
 
 /* -------------------------------------------------------------------------------------------------- acknowledgements */
 
-/* What all others know. */
+/* Computes which letters all others have acknowledged. */
 void keep_count_acks(struct node *node)
 {
     struct keep *k = &node->keep;
@@ -301,7 +301,7 @@ static bool keep_can_drop(const struct keep *k)
     return !ring_empty(&k->withdrawn) && RING_OF(k->withdrawn.next, struct claim, in_session)->kept <= k->acked;
 }
 
-/* Withdrawals that all others know are done, a piece of them. */
+/* Finishes a piece of the withdrawals that all others have acknowledged. */
 static void keep_drop_some(struct node *node)
 {
     for (uint32_t left = keep_piece(node); left && keep_can_drop(&node->keep); left--) {
@@ -320,7 +320,7 @@ static bool keep_can_renew(const struct keep *k)
            RING_OF(k->renewed.next, struct claim, in_renewed)->kept <= k->acked;
 }
 
-/* The others hear of new TTLs, a piece of them. */
+/* Tells the others a piece of the new TTLs. */
 static void keep_renew_some(struct node *node)
 {
     for (uint32_t left = keep_piece(node); left && keep_can_renew(&node->keep); left--)
@@ -357,7 +357,7 @@ bool keep_withdraws(struct claim *c)
     const struct keep_session *e = session_kept(c->session);
     bool passes; /* another claim may follow it */
 
-    if (c->state == CLAIM_DOWNGRADED && c->other && c->other->shares) /* its client does not wait any more */
+    if (c->state == CLAIM_DOWNGRADED && c->other && c->other->shares) /* its client no longer waits */
         keep_renew_claim(c->other);
     keep_free_claim(c);
     if (!c->kept || node->keep.over || (c->state != CLAIM_HELD && c->state != CLAIM_LINGERS))
@@ -376,7 +376,7 @@ bool keep_withdraws(struct claim *c)
 
 /* Rule 2, one exchange: may the waiting claim `c` be granted the lock while `withdrawn` is not acknowledged? The record of `c`
  * is sent after the withdrawal, and is acknowledged with it or after it. So when the client of `c` is told, no member has the
- * withdrawn record. If the owner is lost before, some members may have one record and some the other:
+ * withdrawn record. If the owner is lost before that, some members may have one record and some the other: see
  * keep_forget_followers. The withdrawn claim is the only one in the lock, so no member has a third record. */
 bool keep_follows(struct claim *c, const struct claim *withdrawn)
 {
@@ -456,7 +456,7 @@ void keep_vouch(struct session *s)
     ring_push(&s->node->keep.vouched, &s->kept->in_vouched);
 }
 
-/* The first of those whose clients may believe, or the ring itself. */
+/* The first session in `vouched` whose client may still believe, or the ring itself. */
 static struct ring *keep_believed(const struct node *node)
 {
     const struct ring *vouched = &node->keep.vouched;
@@ -472,7 +472,7 @@ bool keep_is_believed(const struct node *node)
     return keep_believed(node) != &node->keep.vouched;
 }
 
-/* One session, as time passes. When to look at it again. */
+/* Looks at one session, as time passes. Returns when to look at it again. */
 static uint64_t keep_look_at(struct node *node, struct keep_session *e)
 {
     uint64_t lost_ms = UINT64_MAX, due = UINT64_MAX;
@@ -489,7 +489,7 @@ static uint64_t keep_look_at(struct node *node, struct keep_session *e)
         due = e->session->vouched_ms > node->now_ms ? e->session->vouched_ms : UINT64_MAX;
     if (!e->session->orphan) {
         /* The client counts the keep time from its last question that was answered by vouching, before the lease was gone. Its clock may
-         * be slow, and ours fast. */
+         * be slow, and ours fast: so the owner counts 21/19 of it (rule 8). */
         if (node->keep.lapsed_ms)
             lost_ms = node->keep.lapsed_ms + promise_stretch_ms(e->keep_ms);
         if (lost_ms <= node->now_ms)
@@ -521,7 +521,7 @@ static bool keep_is_looking(const struct keep *k)
     return !ring_empty(&k->tried) || k->looking;
 }
 
-/* A piece of it. An own session that has been looked at is the last of them. */
+/* Looks at a piece of the own sessions. A session that has been looked at goes to the end of the ring. */
 static void keep_look(struct node *node)
 {
     struct keep *k = &node->keep;

@@ -1,4 +1,4 @@
-/* keep.h - kept sessions: what a client holds outlives its connection, and the daemon that it talks to.
+/* keep.h - kept sessions: what a client holds outlives the client's connection, and the daemon to which it is connected.
  *
  * A client asks for a *kept* session (SESSION KEEP ms) and is told a secret *id* of 128 bits. When its connection
  * breaks, the session stays without a client for its *keep time*. A client that shows the id to any member (SESSION
@@ -31,15 +31,15 @@ enum {
     KEEP_CLAIMS_MAX = 1 << 17,  /* of all kept sessions of a member, before it refuses others */
     KEEP_OWN_MAX = 1 << 18,     /* own sessions of a member, before it refuses others */
     KEEP_MANY = 1 << 13,        /* own sessions: if there are more, those without a client that hold nothing end */
-    KEEP_RECORDS_MAX = 1 << 23, /* that other members may make this one keep */
-    KEEP_PIECE = 1 << 10, /* sessions and locks that one turn handles; and the rest of the last session of these */
+    KEEP_RECORDS_MAX = 1 << 23, /* records that other members may make this one keep */
+    KEEP_PIECE = 1 << 10,       /* sessions and locks that one turn handles; the last session is finished, too */
 };
 
 struct keep_id {
     uint64_t high, low;
 };
 
-/* What a record said before reports have changed it. */
+/* What a record said before reports of this view changed it (rule 4). */
 struct keep_told {
     struct lock_value *value;
     uint32_t ttl_ms, mode;
@@ -50,15 +50,15 @@ struct keep_record {
     struct ring in_session;
     struct keep_record *next; /* with the same place in the session's table */
     uint64_t fence;
-    uint64_t reported; /* hearsay: the view in which its owner, which takes part, was chosen; or 0 */
+    uint64_t reported; /* hearsay: the view that reports name (owner_is_outdated); or 0 */
     /* The claim of the same lock that was withdrawn immediately before this one was granted: its session and its fence. Or 0:
      * there was none, or all members knew of the withdrawal. */
     struct keep_id after_id;
     uint64_t after;
     struct lock_value *value; /* the token, or the value of the claim; or null */
-    struct keep_told *told;   /* reports of this view, whose barrier was not passed, have changed it; else null */
+    struct keep_told *told;   /* what the record said, if reports have changed it since the last barrier; else null */
     uint32_t ttl_ms, slots, mode;
-    bool hearsay; /* this member knows it by such reports only (rule 9) */
+    bool hearsay; /* this member knows the record by reports only (rules 4 and 9) */
     uint8_t name_len;
     char name[];
 };
@@ -68,31 +68,30 @@ struct keep_session {
     struct ring in_all, in_own;
     struct ring in_adopted, in_vouched; /* own: see struct keep */
     struct keep_id id;
-    uint64_t era;             /* see struct keep */
-    uint32_t keep_ms;         /* 0: a token owns its lock */
-    struct lock_value *value; /* own: the token; or null. Others: see their records */
-    uint64_t owner,
-        owner_tenure;   /* the id of the member, and a number for the time for which it takes part without a break */
-    uint64_t moves_to;  /* the id of the member that shall be the owner in the next view; or 0 */
-    uint64_t wanted_by; /* own: a member that has asked for it, and has to wait; or 0 */
-    uint64_t home;      /* own, adopted, and no client has resumed it since: the id of its lost owner; or 0 */
-    uint64_t chosen;    /* the view in which its owner was chosen; or 0: where it began */
+    uint64_t era;                 /* see struct keep */
+    uint32_t keep_ms;             /* 0: a token owns its lock */
+    struct lock_value *value;     /* own: the token; or null. Others: see their records */
+    uint64_t owner, owner_tenure; /* the id of the owner, and its tenure: see keep_tenure */
+    uint64_t moves_to;            /* the id of the member that shall be the owner in the next view; or 0 */
+    uint64_t wanted_by;           /* own: the id of a member that has asked for the session, and has to wait; or 0 */
+    uint64_t home;                /* own, adopted, and no client has resumed it since: the id of its lost owner; or 0 */
+    uint64_t chosen;              /* the view in which its owner was chosen; 0: the owner began it */
     uint64_t changed;   /* own: the number of the last letter by which the mode of one of its locks changed; or 0 */
     uint64_t unsure_in; /* the view in which its owner was chosen, or reported; or 0. See keep_is_unsure */
     struct {
         uint64_t owner, tenure, chosen, unsure_in;
     } before; /* what this member knew of the owner, if a report of this view has named another one; else zeroes */
-    bool ownerless; /* its owner, as this member or a report says, does not take part in this view */
+    bool ownerless; /* its owner, as this member knows or a report says, does not take part in this view */
     bool handed;    /* of a previous process (handover.h): due_ms is set, and until vouched_ms its client may believe */
     uint64_t vouched_ms;
-    bool leaves;                /* own: it had claims, and a move, when this member sent MARK */
-    uint32_t claims;            /* own: those of which others have records */
+    bool leaves;                /* own: it was to move and had claims when this member sent MARK */
+    uint32_t claims;            /* own: number of claims of which others have records */
     struct session *session;    /* own: the session with its claims, with or without a client; else null */
     struct session *former;     /* own: the connection that was cut off, if it is still there; else null */
     uint64_t due_ms;            /* own, without a client: when its time is over */
-    struct ring records;        /* of another member */
+    struct ring records;        /* of a session of another member */
     struct keep_record **table; /* the records by a hash; or null: there are few of them */
-    uint32_t room, count;       /* of the table; and how many records there are */
+    uint32_t room, count;       /* places in that table; number of records */
 };
 
 /* What a member does about kept sessions when a view begins, in this order. The walks are made in pieces. */
@@ -111,13 +110,13 @@ struct keep {
     struct ring walk; /* a marker in `all`: the sessions before it have been visited; in no ring: no walk */
     struct ring own;  /* sessions whose owner this member is */
     uint32_t own_count;
-    struct ring adopted;   /* own sessions that began in this view, and whose time does not run yet */
-    struct ring vouched;   /* own sessions whose clients may believe, the one that was told so longest ago first */
-    uint64_t era;          /* how often all was forgotten. A session of an earlier era is not kept any more */
+    struct ring adopted; /* own sessions that began in this view, and whose time does not run yet */
+    struct ring vouched; /* own sessions whose clients may believe, in the order in which they were told a validity */
+    uint64_t era;        /* how often this member has forgotten all sessions. One of an earlier era is no longer kept */
     struct ring forgotten; /* own sessions of earlier eras, until their claims and their connections are seen to */
-    struct ring
-        parked; /* what was in adopted, vouched, pending and ready when all was forgotten: not looked at again */
-    struct ring doomed;         /* sessions that are not in the table any more, and are freed in pieces */
+    /* What was in `adopted`, `vouched`, `pending` and `ready` when all was forgotten: not visited again. */
+    struct ring parked;
+    struct ring doomed;         /* sessions that are no longer in the table, and are freed in pieces */
     struct ring resuming, news; /* connections that wait for a session; connections that have to be told something */
     struct ring pending;        /* claims that are granted, and of which not all members have a record yet */
     struct ring ready;     /* claims that are granted, of which all have a record, and whose client was not told yet */
@@ -127,21 +126,21 @@ struct keep {
     uint64_t passed;       /* the last view whose barrier this member has passed; or 0 */
     uint64_t opened;       /* the last view that has opened here; or 0 */
     uint64_t looked_ms;    /* when the connections in `resuming` were looked at last */
-    struct ring tried;     /* a marker in `resuming`: those before it have been looked at; in no ring: all have */
-    uint32_t looking;      /* own sessions that are still to be looked at: the first ones */
-    uint64_t lapsed_ms;    /* the lease was over then, and is not back; or 0 */
-    uint64_t due_ms;       /* when the time of a session is over, at the earliest */
-    size_t claims;         /* of the own sessions: those of which others have records */
-    size_t records;        /* of other members' sessions */
-    uint32_t moving;       /* own sessions with a move */
-    uint32_t discarding;   /* connections whose session was forgotten, and which still have claims of it */
+    struct ring tried; /* a marker in `resuming`: the connections before it have been looked at; in no ring: all have */
+    uint32_t looking;  /* the first `looking` sessions of `own` are still to be looked at */
+    uint64_t lapsed_ms;  /* when the lease ended, if it is not back; or 0 */
+    uint64_t due_ms;     /* when the first own session's time can be over */
+    size_t claims;       /* of the own sessions: those of which others have records */
+    size_t records;      /* of other members' sessions */
+    uint32_t moving;     /* own sessions with a move */
+    uint32_t discarding; /* connections whose session was forgotten, and which still have claims of it */
     enum keep_phase phase;
     bool stirred; /* something has happened for which connections in `resuming` may wait */
     bool owes;    /* some member may have sent letters that are not acknowledged */
     bool over;
 };
 
-/* This member knows of no kept session, and nothing is left to do about those that it knew. */
+/* True if this member knows of no kept session, and nothing is left to do about earlier ones. */
 static inline bool keep_is_idle(const struct keep *k)
 {
     return k->count == 0 && k->phase == KEEP_PASSED && k->looking == 0 && !k->stirred && k->due_ms == UINT64_MAX &&
@@ -155,7 +154,7 @@ static inline bool keep_has_work(const struct keep *k)
 
 /* What a connection is told about its session.
  * KEEP_PART: the session has been taken from this connection, and its client shall end the connection. That proves that
- * the client believes in nothing any more. KEEP_CUT: the member ends the connection. */
+ * the client believes in no lock of the session. KEEP_CUT: the member ends the connection. */
 enum keep_news { KEEP_NOTHING, KEEP_RESUMED, KEEP_UNKNOWN, KEEP_NO_QUORUM, KEEP_PART, KEEP_CUT };
 
 struct claim;
@@ -185,7 +184,7 @@ static inline bool keep_is_token(const struct keep_session *e)
 
 /* The session, which has no client, belongs to a token from now on. */
 void keep_begin_token(struct session *s, struct keep_id id, const char *value, size_t len);
-/* Its last claim has gone. */
+/* The last claim of a token's session has gone: the session ends. */
 void keep_end_token(struct keep_session *e);
 /* The connection of a kept session has gone. */
 void keep_lose_client(struct session *s);
@@ -197,16 +196,16 @@ void keep_renew_claim(struct claim *c);
 void keep_free_claim(struct claim *c);
 /* The claim has left its session. Returns true if it stays in its lock until all members have forgotten its record. */
 bool keep_withdraws(struct claim *c);
-/* keep_convert.c: the claim has become exclusive, with a new fence. Other members get a record of that in place of the one that they have. */
+/* keep_convert.c: the claim has become exclusive, with a new fence. Sends a record of it in place of the one that other members have. */
 void keep_upgrade_claim(struct claim *c, struct claim *upgrade);
 /* The claim, which is exclusive, is to be shared. Returns false if it is shared now, and true if other members have to
  * know it before. */
 bool keep_share_claim(struct claim *c);
-/* The client waits for that by this request. */
+/* `request`, a client's request to downgrade, waits until all members know of that. */
 void keep_await_share(struct claim *request);
-/* All members know that the claim is to be shared: it is. */
+/* All members know that the claim is to be shared: makes it shared. */
 void keep_finish_share(struct claim *c);
-/* The mode of the claim as other members have it, or will have it when all letters have arrived. */
+/* The mode of the claim in the records of other members, when all letters have arrived. */
 uint32_t keep_mode(const struct claim *c);
 /* May the waiting claim be granted its lock after this one, whose withdrawal is not acknowledged yet (rule 2)? */
 bool keep_follows(struct claim *c, const struct claim *withdrawn);

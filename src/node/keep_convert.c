@@ -9,7 +9,7 @@
  *
  * Downgrade. The owner sends the record again, with the same fence, as shared. The claim is exclusive until all members have
  * acknowledged that. If the owner is lost before, some records may be exclusive and others shared. All members have the same
- * reports, and take the exclusive mode. */
+ * reports, and use the exclusive mode. */
 #include "keep_inside.h"
 
 #include <assert.h>

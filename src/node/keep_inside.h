@@ -17,7 +17,7 @@ struct keep_session *keep_add(struct keep *k, struct keep_id id, uint32_t keep_m
 /* *value becomes a copy of this text; null if len is 0. */
 void keep_set_value(struct lock_value **value, const char *text, size_t len);
 void keep_forget_record(struct keep *k, struct keep_session *e, struct keep_record *r);
-/* What reports have said of the record counts from now on; or it does not, and the record says what it said before. */
+/* What reports have said of the record counts from now on; the record says again what it said before these reports. */
 void keep_trust_record(struct keep_record *x);
 void keep_recall_record(struct keep_record *x);
 void keep_remove(struct keep *k, struct keep_session *e);
@@ -33,7 +33,7 @@ struct keep_record *keep_find_record(const struct keep_session *e, const char *n
  * this member has the record from it, the report is older and changes nothing (owner_amends). */
 void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, const char *value, size_t len,
                      bool reported);
-/* What the record of the claim, of this session, has as its value; or null. */
+/* The value in the record of this claim of the session; or null. */
 static inline const struct lock_value *keep_claim_value(const struct keep_session *e, const struct claim *c)
 {
     return keep_is_token(e) ? e->value : c->value;
@@ -55,7 +55,7 @@ uint64_t keep_tenure(const struct view_member *m);
 bool keep_takes_part(const struct node *node, uint64_t id, uint64_t tenure);
 void keep_set_owner(const struct node *node, struct keep_session *e, uint64_t id);
 bool keep_is_own(const struct node *node, const struct keep_session *e);
-/* This member becomes the owner, with this session; or is the owner no longer. */
+/* This member becomes the owner, and `s` has the claims; this member is no longer the owner. */
 void keep_own(struct node *node, struct keep_session *e, struct session *s);
 void keep_disown(struct keep *k, struct keep_session *e);
 
@@ -70,8 +70,8 @@ static inline uint32_t keep_piece(const struct node *node)
     return node->conf.piece ? node->conf.piece : KEEP_PIECE;
 }
 
-/* Something has happened to a session that clients of this member may be waiting to resume. If none is, all sessions need not
- * be looked at: sessions end, and locks are released, all the time. */
+/* Something has happened to a session that clients of this member may be waiting to resume. While no client resumes one, nothing is
+ * noted: sessions end, and locks are released, all the time, and each time all sessions would be looked at. */
 static inline void keep_stir(struct node *node)
 {
     node->keep.stirred |= !ring_empty(&node->keep.resuming);
@@ -102,24 +102,24 @@ uint32_t keep_greet(struct node *node, const struct keep_session *e);
 uint32_t keep_report(struct node *node, const struct keep_session *e);
 
 /* ---- keep.c */
-/* Looks how far all others have acknowledged; grants that all know of can be told. */
+/* Computes what all others have acknowledged; clients are told of grants that all know of. */
 void keep_count_acks(struct node *node);
 /* The keep time of an own session without a client begins. */
 void keep_begin_time(struct node *node, struct keep_session *e);
-/* The connection that was cut off, if any, is no longer waited for: it ends. */
+/* Ends the connection that was cut off, if it is still there. */
 void keep_drop_former(struct keep_session *e);
-/* What the connection is told of its session. */
+/* Notes what the connection is to be told about its session. */
 void keep_tell(struct session *s, enum keep_news news);
 
 /* ---- keep_views.c */
 /* May this member, the owner, do anything with the session? The view in which it became the owner has opened. If its time does
  * not run yet, it begins now. */
 bool keep_may_act(struct node *node, struct keep_session *e);
-/* If the session, which has a client, was forgotten, and is still to be seen to: that is done now. */
+/* If the session, which has a client, was forgotten and not seen to yet, this does it now. */
 void keep_forget_now(struct session *s);
-/* If the marks of all members have come in this view, begins to choose the owners of sessions that need one. */
+/* If the MARKs of all members have come in this view, begins to choose the owners of sessions that need one. */
 void keep_try_barrier(struct node *node);
-/* The next piece of the work that a view has begun, and of what is to be freed. keep_views_busy: is there one? */
+/* Does the next piece of the work that a view has begun, and of freeing. keep_views_busy: is there one? */
 void keep_views_go_on(struct node *node);
 bool keep_views_busy(const struct node *node);
 

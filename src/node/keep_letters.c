@@ -29,7 +29,7 @@ static uint8_t *keep_pack_lock(uint8_t *at, uint64_t fence, uint64_t ttl_ms, uin
     return pack_text(pack_number(pack_number(at, slots, 2), mode, 4), name, len);
 }
 
-/* The claim behind which it was granted, or zeroes. */
+/* The claim that was withdrawn before this one was granted, or zeroes. */
 static uint8_t *keep_pack_after(uint8_t *at, uint64_t high, uint64_t low, uint64_t fence)
 {
     return pack_number(keep_pack_id(at, fence ? (struct keep_id){high, low} : (struct keep_id){0}), fence, 8);
@@ -61,7 +61,7 @@ static uint8_t *keep_grant(uint8_t *at, uint64_t number, const struct keep_sessi
     return keep_pack_after(at, c->kept_id[0], c->kept_id[1], c->after);
 }
 
-/* All others shall have a record of the claim. */
+/* Sends a record of the claim to all others. */
 void keep_record_claim(struct claim *c)
 {
     struct node *node = c->session->node;
@@ -76,8 +76,8 @@ void keep_record_claim(struct claim *c)
     keep_say_all(node, letter, keep_grant(letter, c->kept, c->session->kept, c));
 }
 
-/* The others have one letter about a claim at a time to acknowledge: a client may change its TTL again and again, and one of
- * the members may hear nothing. A claim that was adopted has no letter, and this member may not have made any. */
+/* The others have at most one letter about the TTL of a claim to acknowledge at a time: a client may change its TTL again and again while one
+ * of the members receives nothing. A claim that was adopted has no letter, and this member may not have made any. */
 void keep_renew_claim(struct claim *c)
 {
     struct node *node = c->session->node;
@@ -108,12 +108,12 @@ void keep_free_claim(struct claim *c)
     struct node *node = c->session->node;
     struct keep_session *e = session_kept(c->session);
 
-    if (!c->kept || c->freed || !e) /* the last: the session was forgotten, and its claims will be */
+    if (!c->kept || c->freed || !e) /* !e: the session was forgotten, and its claims will be discarded */
         return;
     c->freed = true;
     node->keep.claims--;
     if (--e->claims == 0 && node->keep.phase == KEEP_TELLS)
-        e->leaves = false; /* others hear that before MARK */
+        e->leaves = false; /* the others hear of the withdrawal before MARK */
     c->kept = keep_say_free(node, e, c, c->fence);
     c->after = c->fence; /* a claim that follows names the record; its client may know the previous fence only */
 }
@@ -159,7 +159,7 @@ void keep_say_mark(struct member *m, uint64_t view, uint64_t opened)
     keep_say(m, letter, pack_number(pack_number(pack_number(letter, KEEP_MARK, 1), view, 8), opened, 8));
 }
 
-/* To one member that has just begun to take part: all that the session holds, and where it is to move. */
+/* Tells one member that has just begun to take part all that the session holds, and where the session is to move. */
 static uint32_t keep_greet_one(struct member *m, const struct keep_session *e)
 {
     uint8_t letter[LETTER_MAX];
@@ -210,14 +210,14 @@ static struct keep_id keep_unpack_id(struct unpack *u)
     return id;
 }
 
-/* The keep time of a session, and the value of a lock. */
+/* The keep time of a session, and the value of a lock, as they are read. */
 struct keep_terms {
     uint32_t keep_ms;
     const char *value;
     size_t value_len;
 };
 
-/* Returns false if the bytes are not valid: a session has a keep time, or it has a token. */
+/* Returns false if the bytes are not valid: a session has either a keep time or a token. */
 static bool keep_unpack_terms(struct unpack *u, struct keep_terms *t)
 {
     t->keep_ms = (uint32_t)unpack_number(u, 4);
@@ -264,7 +264,7 @@ static const char *keep_hear_grant(struct node *node, uint32_t place, struct unp
     if (!keep_unpack_terms(u, &terms) || !keep_unpack_lock(u, &b) || !keep_unpack_after(u, &b.record) ||
         u->at != u->end || k->records >= KEEP_RECORDS_MAX)
         return keep_nonsense;
-    if (e && e->session) /* no member has the same one by chance */
+    if (e && e->session) /* another member has no session with this id by chance */
         return NULL;
     if (!e)
         e = keep_add(k, id, terms.keep_ms);
@@ -286,7 +286,7 @@ static const char *keep_hear_free(struct node *node, struct unpack *u)
     if (u->wrong || u->at != u->end)
         return keep_nonsense;
     if (!e || e->session)
-        return NULL; /* it belongs to this member since */
+        return NULL; /* the session belongs to this member now */
     if ((x = keep_find_record(e, name, len, fence)))
         keep_forget_record(&node->keep, e, x);
     if (ring_empty(&e->records))
@@ -295,8 +295,8 @@ static const char *keep_hear_free(struct node *node, struct unpack *u)
     return NULL;
 }
 
-/* The owner repeats in every view what is to be moved. A letter of an earlier view that comes late may be about a move that the
- * owner has forgotten since, and would make this member choose another owner than all others. */
+/* The owner repeats in every view which sessions are to move. A letter of an earlier view that comes late may be about a move that the
+ * owner has forgotten since, and would make this member choose another owner than the others do. */
 static const char *keep_hear_move(struct node *node, uint32_t place, struct unpack *u)
 {
     struct keep_session *e = keep_find(&node->keep, keep_unpack_id(u));
@@ -311,9 +311,9 @@ static const char *keep_hear_move(struct node *node, uint32_t place, struct unpa
 }
 
 /* A record that another member has: its owner does not take part; or that member is not sure that all know the owner,
- * which was chosen in a view that has not opened there. In the second case a member that has passed the barrier of that
- * view knows the owner, and hears from it what has become of the lock since. Any other member finds out at the barrier of
- * this view whether the owner has opened the view in which it was chosen (keep_is_outdated). */
+ * which was chosen in a view that has not opened there. In the second case a receiver that has passed the barrier of the view of the
+ * choice knows the owner, and has heard from it what has become of the lock since. Any other receiver finds out at the barrier of
+ * this view whether the owner has opened the view of the choice (keep_is_outdated). */
 static const char *keep_hear_report(struct node *node, struct unpack *u)
 {
     struct keep *k = &node->keep;
@@ -362,7 +362,7 @@ static const char *keep_hear_report(struct node *node, struct unpack *u)
         e->chosen = report.chosen;
         e->unsure_in = node->view.number;
     }
-    if (e->session) /* of this member, which has not heard that it moved */
+    if (e->session) /* a session of this member, which has not heard that the session moved */
         return NULL;
     e->unsure_in = node->view.number;
     keep_add_record(k, e, &b.record, terms.value, terms.value_len, true);
@@ -406,7 +406,7 @@ static const char *keep_hear_mark(struct node *node, struct member *m, struct un
     return NULL;
 }
 
-/* Of the stream. */
+/* Receives a letter of the stream (keep.h). */
 static const char *keep_hear_stream(struct node *node, uint32_t k, uint64_t type, struct unpack *u)
 {
     struct member *m = node->member[k];
@@ -440,7 +440,7 @@ bool keep_hear(struct node *node, uint32_t k, const uint8_t *bytes, size_t len, 
     *wrong = NULL;
     if (!keep_peer(node, k) || node->view.member[k].incarnation != m->letters_incarnation ||
         m->letters_view < node->view.member[k].since || m->letters_view < node->view.member[node->place].since)
-        return true; /* of, or to, an incarnation that did not take part, or has been excluded since */
+        return true; /* sent by, or to, an incarnation that does not take part */
     if (!owner_hears(node->keep.phase == KEEP_TELLS, node->keep.phase == KEEP_PASSED, m->keep.marked))
         return false;
     if (type <= KEEP_SYNC)

@@ -149,8 +149,8 @@ void keep_disown(struct keep *k, struct keep_session *e)
 
 /* ---------------------------------------------------------------------------------------------------------- records */
 
-/* Records are in the order in which they came; and in a table of the session if they are more than a few. A session has a bounded
- * number of them, so a table that grows is no long work. */
+/* Records are in the order in which they came; if there are more than a few, they are also in a table of the session. A session has a bounded
+ * number of records, so to let this table grow at once is not long work. */
 static struct keep_record **keep_place(const struct keep_session *e, const char *name, size_t len, uint64_t fence)
 {
     return &e->table[XXH3_64bits_withSeed(name, len, fence) & (e->room - 1)];
@@ -248,7 +248,7 @@ static void keep_note_told(struct keep_record *x)
         keep_set_value(&x->told->value, x->value->text, x->value->len);
 }
 
-/* The session has a record of this lock and fence, and hears of it again. */
+/* The session has a record of this lock and fence already, and a letter tells of it again. */
 static void keep_change_record(struct keep_record *own, const struct keep_record *x, const char *value, size_t len,
                                bool reported)
 {
@@ -265,11 +265,11 @@ static void keep_change_record(struct keep_record *own, const struct keep_record
         own->ttl_ms = x->ttl_ms;
     if (other)
         keep_set_value(&own->value, value, len);
-    if (mode) /* its owner is lost, and no other client has shared it yet */
+    if (mode) /* x is exclusive: its owner is lost, and no other client has shared the lock yet (rule 11) */
         own->mode = x->mode;
 }
 
-/* Of one grant of a lock a session has one record. */
+/* A session has one record of each grant of a lock. */
 void keep_add_record(struct keep *k, struct keep_session *e, const struct keep_record *x, const char *value, size_t len,
                      bool reported)
 {
@@ -305,14 +305,14 @@ uint64_t keep_self(const struct node *node)
     return node->view.member[node->place].id;
 }
 
-/* The other member at this place, if it takes part as this one does; or null. */
+/* The other member at this place, if both members take part; or null. */
 struct member *keep_peer(const struct node *node, uint32_t k)
 {
     return node->takes_part && node->view.member[k].incarnation ? node->member[k] : NULL;
 }
 
-/* A number for the time in which an incarnation takes part without a break. It may have been excluded for a view or two and not
- * have noticed; then it is not the owner of anything any more. */
+/* The *tenure* of a member identifies the time in which an incarnation takes part without a break. An incarnation may have been excluded for a
+ * view or two without noticing; then it no longer owns anything. */
 uint64_t keep_tenure(const struct view_member *m)
 {
     return m->incarnation * 0x9e3779b97f4a7c15 + m->since;

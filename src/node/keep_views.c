@@ -15,8 +15,8 @@
 
 /* ------------------------------------------------------------------------------------------------------ between owners */
 
-/* This member becomes the owner of the session: its records become claims, which are held since before this view. Returns
- * their number. */
+/* This member becomes the owner of the session: its records become claims, held since before this view. Returns their
+ * number. */
 static uint32_t keep_adopt(struct node *node, struct keep_session *e)
 {
     struct session *s = session_open_orphan(node);
@@ -33,7 +33,7 @@ static uint32_t keep_adopt(struct node *node, struct keep_session *e)
         c->after = x->after;
         c->kept_id[0] = x->after_id.high;
         c->kept_id[1] = x->after_id.low;
-        c->kept = 1; /* all others have the record: every member has the same ones now */
+        c->kept = 1; /* every member has the same records now, so all others have this one */
         if (x->value && keep_is_token(e))
             keep_set_value(&e->value, x->value->text, x->value->len);
         else if (x->value)
@@ -75,7 +75,7 @@ static void keep_make_record(struct node *node, struct keep_session *e, struct c
     session_discard(c);
 }
 
-/* This member is no longer the owner of the session, or not for sure: its claims become records. Returns the number of the
+/* This member is no longer the owner of the session, or is not certain to be: its claims become records. Returns the number of the
  * claims. */
 static uint32_t keep_unadopt(struct node *node, struct keep_session *e)
 {
@@ -109,7 +109,7 @@ static void keep_forget_own(struct keep *k, struct keep_session *e)
 {
     struct session *s = e->session;
 
-    ring_cut(&e->in_own); /* it is not counted any more */
+    ring_cut(&e->in_own); /* own_count no longer counts it */
     keep_drop_former(e);
     keep_disown(k, e);
     s->kept = NULL;
@@ -124,8 +124,8 @@ void keep_forget_now(struct session *s)
         keep_forget_own(&s->node->keep, s->kept);
 }
 
-/* Visits no session: a hundred thousand would take some 12 ms. From now on all of them are of an earlier era, so none is kept
- * any more, and of the rings that are looked at, they are in `forgotten` only. */
+/* Visits no session: a hundred thousand would take some 12 ms. From now on all of them are of an earlier era, so none is kept. They are in no
+ * ring that is walked through except `forgotten`. */
 void keep_forget_all(struct node *node)
 {
     struct keep *k = &node->keep;
@@ -154,7 +154,7 @@ bool keep_is_forgetting(const struct node *node)
     return node->keep.discarding || !ring_empty(&node->keep.forgotten);
 }
 
-/* The next piece. Returns false if there is none. */
+/* Sees to a piece of the forgotten sessions. Returns false if there are none. */
 static bool keep_forget_some(struct node *node)
 {
     struct keep *k = &node->keep;
@@ -239,7 +239,7 @@ static void keep_recall_owner(struct keep_session *e)
     memset(&e->before, 0, sizeof e->before);
 }
 
-/* Tells the other members what they have to know of this session when a view begins. Returns how much work that was. */
+/* Tells the other members what they have to know of this session when a view begins. Returns the amount of work, for KEEP_PIECE. */
 static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
 {
     uint32_t work = 1;
@@ -256,7 +256,7 @@ static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
         }
     }
     if (e->session) {
-        keep_set_owner(node, e, keep_self(node)); /* at the very first */
+        keep_set_owner(node, e, keep_self(node)); /* in the first view that this member takes part in */
         work += keep_greet(node, e);
     }
     if (keep_goes_home(node, e)) {
@@ -270,14 +270,14 @@ static uint32_t keep_tell_of(struct node *node, struct keep_session *e)
     if (e->session && e->moves_to)
         keep_say_move(node, e, 0);
     else
-        e->moves_to = 0; /* if its owner takes part, it tells all members again, in this view */
+        e->moves_to = 0; /* if its owner takes part, the owner tells all members again in this view */
     e->ownerless = !e->session && !keep_takes_part(node, e->owner, e->owner_tenure);
     if (!e->session && (e->ownerless || keep_is_unsure(node, e)))
         work += keep_report(node, e);
     return work;
 }
 
-/* Letters that had to wait can be heard. */
+/* Processes letters that had to wait. */
 static void keep_hear_late(struct node *node)
 {
     for (uint32_t k = 0; k < node->view.count; k++)
@@ -332,7 +332,7 @@ static uint32_t keep_forget_outdated(struct node *node, struct keep_session *e)
     return count;
 }
 
-/* The record `x` names the claim that was withdrawn before the claim of `x` was granted, or of which that is the upgrade.
+/* The record `x` names another claim: one that was withdrawn before the claim of `x` was granted, or the one of which the claim of `x` is the upgrade.
  * Does this member still have a record of the named claim, or has it adopted that claim? Then `x` is to be forgotten. */
 static bool keep_has_former(const struct node *node, const struct keep_record *x)
 {
@@ -363,7 +363,7 @@ static void keep_forget_followers(struct node *node, struct keep_session *e)
 }
 
 /* At the barrier: all reports of this view have come, and all members have the same ones, so they choose the same owner.
- * Returns how much work that was. */
+ * Returns the amount of work, for KEEP_PIECE. */
 static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
 {
     bool moves = !e->ownerless && keep_takes_part(node, e->moves_to, 0), suspended = e->leaves;
@@ -389,7 +389,8 @@ static uint32_t keep_choose_for(struct node *node, struct keep_session *e)
     else if (!e->session && keep_is_own(node, e)) {
         work += keep_adopt(node, e);
         e->home = lost == keep_self(node) || node->conf.patient ? 0 : lost;
-    } else if (suspended) { /* it does not move: that member does not take part, or this one was chosen */
+    } else if (
+        suspended) { /* it does not move: the member to which it was to move does not take part, or is this one */
         ring_cut(&e->in_adopted);
         ring_push(&node->keep.adopted, &e->in_adopted);
     }
@@ -412,7 +413,7 @@ static bool keep_has_all_marks(const struct node *node)
     return true;
 }
 
-/* The next piece of what this view has begun. */
+/* Does the next piece of the walks of this view. */
 static void keep_walk_on(struct node *node)
 {
     struct keep *k = &node->keep;

@@ -1,6 +1,5 @@
-/* lease.c - see lease.h. The protocol is in member/README.md, and comments cite its numbers. The leader's decision
- * which members take part next is a function of its own, plan.h; so are promises and leases, promise.h, and the roster of
- * the next view, next.h.
+/* lease.c - see lease.h. The protocol is in member/README.md, and comments cite its numbers. What is decided is in functions without
+ * state: plan.h (which members take part next), promise.h (promises and leases) and next.h (the roster of the next view).
  *
  * `node->dropped`: this member was dropped by the leader. `member->dropped`: this member has dropped the other one
  * (protocol 4).
@@ -27,7 +26,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- own lease */
 
-/* Is the process at the other end of the link the one that takes part in the view? */
+/* Is the process at the other end of the link to the member at place `k` the one that takes part in the view? */
 static bool lease_is_part(const struct node *node, uint32_t k)
 {
     const struct view_member *m = &node->view.member[k];
@@ -252,7 +251,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
     } else {
         m->beat_ms = 0;
     }
-    /* Its acknowledgement of our heartbeat, if our present incarnation has sent that. */
+    /* The sender acknowledges a heartbeat of ours. It counts if our present incarnation has sent that heartbeat. */
     if (node->takes_part && lease_is_part(node, place) && beat->echo_ms > node->incarnation_ms &&
         beat->echo_ms <= node->now_ms && beat->echo_ms > m->acked_ms) {
         m->acked_ms = beat->echo_ms;
@@ -265,8 +264,8 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
         lease_greet(node, m);
 }
 
-/* When the first promise is over to a member whose heartbeats this one does not acknowledge. A member that does not take part
- * acknowledges none. */
+/* When the first of the promises is over that this member has given to members whose heartbeats it no longer acknowledges. A member that
+ * does not take part acknowledges none. */
 uint64_t lease_due_ms(const struct node *node)
 {
     uint64_t due = UINT64_MAX;
@@ -314,8 +313,8 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
     return in;
 }
 
-/* Protocol 8. From the moment at which all have reported this view, no lease is measured by an earlier set of counted members
- * any more; one promise later, those that were have run out. */
+/* Protocol 8. When all members have reported this view, leases are no longer computed with an earlier set of counted members. One promise
+ * later, the leases that were have run out. */
 static bool lease_change_roster(struct node *node, const struct plan_in *look, const struct plan *p, struct view *next)
 {
     struct next_wish wish = {node->wish.add, node->wish.force, node->wish.name, node->wish.address};
@@ -336,9 +335,9 @@ static bool lease_change_roster(struct node *node, const struct plan_in *look, c
     return next_change_roster(&in, next);
 }
 
-/* May there be a new view with the same members? There is one in half a lease, on average. But clients whose member has
- * ended come to other members one after the other, and wait until their sessions have moved. So some such views may follow each
- * other quickly if there were none for a while, and the first of them at once. */
+/* May there be a new view with the same members now? On average there is one such view in half a lease. But when a member has ended, its
+ * clients come to other members one after the other, and wait until their sessions have moved. So up to QUICK such views may follow each other
+ * quickly if there were none for a while; the first of them comes at once. */
 static bool lease_may_renew(struct node *node)
 {
     enum { QUICK = 8, PAUSE = 32 };
@@ -419,7 +418,7 @@ void lease_lead(struct node *node)
         node->led_ms = node->now_ms;
     if (agree_view(node->agree)->number != node->view.number || agree_is_proposing(node->agree))
         return;
-    if (node->leaves && agree_hand_over(node->agree)) /* else the others would have to wait for an election */
+    if (node->leaves && agree_hand_over(node->agree)) /* without that, the others would have to wait for an election */
         return;
     in = lease_look(node, &own);
     plan_make(&in, &p);

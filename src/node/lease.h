@@ -8,7 +8,7 @@
 void lease_begin_view(struct node *node);
 /* To be called when another member has acknowledged heartbeats: computes when the lease ends. */
 void lease_count_acks(struct node *node);
-/* Acknowledgements of heartbeats that were sent before now do not count any more. */
+/* Acknowledgements of heartbeats that were sent before now no longer count. */
 void lease_forget_acks(struct node *node);
 /* Compares the lease with the clock, and tells the locks whether this member may grant. */
 void lease_refresh(struct node *node);

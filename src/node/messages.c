@@ -13,10 +13,10 @@
 #include <assert.h>
 
 enum { BEAT_SIZE = 1 + 8 * 8 + 1, LATE_MAX = 1 << 28 };
-/* The flag of a NOTE_WISH that is none: the sender knows of agreed settings, and `id` is the lease of its configuration. A flag, since members of
- * earlier builds refuse a note of an unknown type, and ignore a wish with unknown flags. If the sender knows of agreed policies, `name` has two numbers of 8
- * bytes: the digest of those in its configuration, and a hash of its algorithms; and if it knows of agreed rights, a third one: the digest of those in
- * its configuration. */
+/* The flag of a NOTE_WISH that is not a wish. It says that the sender knows of agreed settings, and `id` is the lease of its configuration. It is a
+ * flag because members of earlier builds refuse a note of an unknown type, and ignore a wish with unknown flags. If the sender knows of agreed
+ * policies, `name` has two numbers of 8 bytes: the digest of the policies in its configuration, and a hash of its algorithms. If the sender also knows
+ * of agreed rights, a third number follows: the digest of the rights in its configuration. */
 enum { ABILITY = 4 };
 _Static_assert(VIEW_MEMBERS_MAX <= 64, "a heartbeat has one bit for each member in a number of 8 bytes");
 
@@ -73,7 +73,7 @@ static bool message_take_letter(struct node *node, uint32_t k, const uint8_t *by
     else if (registry[type].part == PART_KEEP)
         taken = keep_hear(node, k, bytes, len, &wrong);
     else if (m->letters_view != node->view.number || !node->takes_part || !node->view.member[k].incarnation)
-        return true; /* of an earlier view */
+        return true; /* a letter of an earlier view is discarded */
     else if (type == LETTER_ANNOUNCED)
         wrong = message_hear_announced(node, k, unpack_number(&u, 8));
     else if (type == LETTER_DIGEST && m->announced)
@@ -109,8 +109,8 @@ void message_take_late(struct node *node, uint32_t k)
     node->late_again |= bytes_len(&m->late) > 0;
 }
 
-/* Returns false, and has refused the connection, if the message has no known form, or the sender must not send it on this link. A
- * sender that does not keep to the version is refused for good. */
+/* Returns false, and refuses the connection, if the message has no known form, or if the sender must not send it on this link. A
+ * sender that does not keep to the version of the link is refused for good. */
 static bool message_check(struct member *m, enum link_sort sort, const uint8_t *bytes, size_t len)
 {
     const char *wrong = NULL;
@@ -417,7 +417,8 @@ static void message_hear_beat(struct node *node, uint32_t k, struct unpack *u)
         link_refuse(&node->member[k]->link, "an invalid heartbeat");
         return;
     }
-    if (!beat.stray && beat.id == node->member[k]->id) /* or it was removed, and another member is to have its name */
+    if (!beat.stray &&
+        beat.id == node->member[k]->id) /* else the sender was removed, and another member has its name */
         lease_hear(node, k, &beat);
     if (message_should_tell(node, &beat))
         message_send_roster(node, k);

@@ -39,7 +39,7 @@ static void metrics_ms(struct bytes *to, const char *name, const char *type, con
     metrics_print(to, "%s %" PRIu64 ".%03u\n", name, ms / 1000, (unsigned)(ms % 1000));
 }
 
-/* For how long the client has waited, or has held the lock; 0: there is none. */
+/* For how long the client of this claim has waited, or has held the lock; 0 if `c` is null. */
 static uint64_t metrics_age(const struct node *node, const struct claim *c)
 {
     return c && c->since_ms < node->now_ms ? node->now_ms - c->since_ms : 0;
@@ -126,7 +126,7 @@ void metrics_write(const struct node *node, struct bytes *to)
         metrics_print(to, "dibs_vouches_seconds %" PRIu64 ".%03u\n", vouches_ms / 1000, (unsigned)(vouches_ms % 1000));
     metrics_one(to, "dibs_view", "gauge", "The number of the view of the cluster that this member is in.",
                 node->view.number);
-    metrics_one(to, "dibs_view_members", "gauge", "Members that take part in it.", metrics_taking_part(node));
+    metrics_one(to, "dibs_view_members", "gauge", "Members that take part in this view.", metrics_taking_part(node));
     metrics_one(to, "dibs_members", "gauge", "Members of the cluster, whether or not they take part.",
                 node->agree ? node->view.count : 1);
     metrics_one(to, "dibs_lapses_total", "counter",
@@ -138,11 +138,9 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     metrics_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);
     metrics_one(to, "dibs_waiters", "gauge", "Clients of this member that wait for a lock.", s->waiters);
-    metrics_ms(to, "dibs_oldest_wait_seconds", "gauge",
-               "For how long the client has waited that has waited for longest.",
+    metrics_ms(to, "dibs_oldest_wait_seconds", "gauge", "The longest time for which a client has been waiting.",
                metrics_age(node, locks_oldest_wait(&node->locks)));
-    metrics_ms(to, "dibs_oldest_hold_seconds", "gauge",
-               "For how long the client has held its lock that has held one for longest.",
+    metrics_ms(to, "dibs_oldest_hold_seconds", "gauge", "The longest time for which a client has been holding a lock.",
                metrics_age(node, locks_oldest_hold(&node->locks)));
     metrics_one(to, "dibs_subscriptions", "gauge", "Subscriptions to events.", node->admin.watch.count);
     metrics_one(to, "dibs_grants_total", "counter", "Locks granted to clients of this member.", node->grants);
@@ -163,7 +161,7 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_times(to, "dibs_turn_cpu_seconds",
                   "Processor time of a turn of the daemon's loop: what it took, whatever else the machine did.",
                   &s->turn_cpu);
-    metrics_one(to, "dibs_memory_bytes", "gauge", "Memory of this daemon that is no file's (resident).", s->memory);
+    metrics_one(to, "dibs_memory_bytes", "gauge", "Resident memory of this daemon, without mapped files.", s->memory);
     metrics_one(to, "dibs_memory_max_bytes", "gauge",
                 "Memory beyond which clients are refused what would have to be kept (0: no bound).", s->memory_max);
     metrics_head(to, "dibs_connections", "gauge", "Connections of clients now.");

@@ -318,7 +318,7 @@ bool node_agree(struct node *node, const struct disk *disk, const uint8_t *journ
         return false;
     }
     if (!known)
-        node->self.cluster = 0; /* the roster of another member will tell */
+        node->self.cluster = 0; /* another member will tell it, with its roster */
     node->self.disk = agree_journal(node->agree)->disk_id;
     return !known || agree_begin(node->agree, now_ms, why);
 }
@@ -483,7 +483,7 @@ uint64_t node_due_ms(const struct node *node)
     return due;
 }
 
-/* When the last claim that this member gave up no longer lingers, the next heartbeat, sent at once, tells the
+/* If this member has given up its locks since the last look, it sends a heartbeat at once, to tell the
  * others. */
 static void node_mind_giving_up(struct node *node)
 {
@@ -508,7 +508,8 @@ static void node_keep_up(struct node *node)
         node->looked_ms = node->now_ms;
         lease_refresh(node);
         lease_lead(node);
-        node->news |= agreed->number > node->view.number; /* alone, the leader agrees with itself at once */
+        node->news |=
+            agreed->number > node->view.number; /* if the leader is the only member, its proposal is agreed at once */
     }
     if (node->leaves || node->dropped || node->gave_up)
         node_mind_giving_up(node);
@@ -544,8 +545,8 @@ void node_advance(struct node *node, uint64_t now_ms)
         tokens_go_on(node);
 }
 
-/* Takes the next message of this member's link, which is not up. When it comes up, the first thing that the member hears is a
- * heartbeat: it may wait to hear all others (member/README.md, protocol 7). */
+/* Takes the next message from this member's link, which is not up. When the link comes up, a heartbeat is sent to the other member first,
+ * which may wait to hear all others (member/README.md, protocol 7). */
 static enum link_sort node_take_first(struct node *node, struct member *m, const uint8_t **bytes, size_t *len)
 {
     enum link_sort sort = link_take(&m->link, bytes, len);
@@ -644,7 +645,7 @@ static struct claim *node_next_outcome(struct node *node)
     }
 }
 
-/* The client has waited for this claim, and the rights have changed meanwhile: it is not granted. */
+/* The client has waited for this claim, but the rights have changed meanwhile: the client is refused. */
 static void node_refuse(struct claim *c, struct node_event *event)
 {
     struct session *s = c->session;

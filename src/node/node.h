@@ -1,8 +1,8 @@
 /* node.h - a member of the cluster, without I/O: links to the others, views, leases, locks, sessions, and the time.
  *
- * It depends on nothing but its configuration, its input and the time it is told (I14). A driver (the daemon, or a
- * simulation of a whole cluster) tells it of events, and carries out what comes of them: src/step. The disk works on its
- * own (struct disk); when it has finished a write, that is an event, too.
+ * A node depends on nothing but its configuration, its input and the time it is told (I14). A driver (the daemon, or a
+ * simulation of a whole cluster) tells it of events, and carries out its outputs: src/step. A disk may take time to write
+ * (struct disk); when it has finished, the driver tells the node, as an event.
  *
  * The algorithms assume reliable channels and sites that do not crash. Views and leases provide that:
  * src/member/README.md has the model, and the argument why two clients never hold a lock that they may not share (I18,
@@ -35,27 +35,27 @@ struct audit;
 struct client;
 struct rights;
 
-/* Is it the right password? NODE_LOGIN_LATER: there were too many wrong ones, and this one was not looked at. */
+/* The result of a login. NODE_LOGIN_LATER: there were too many wrong passwords, and this one was not compared. */
 enum node_login { NODE_LOGIN_RIGHT, NODE_LOGIN_WRONG, NODE_LOGIN_LATER };
 
 /* The rights of clients in use at a member (rules.h). */
 struct rules {
     struct rights *agreed;  /* those on which the members have agreed; or null: those of the configuration are in use */
-    uint64_t set;           /* they are those with this settings_text.set */
-    uint64_t version;       /* how often others have come into use */
-    bool unsure;            /* the driver shall look up a user or a group of these (rules_learn) */
+    uint64_t set;           /* settings_text.set of the rights in use */
+    uint64_t version;       /* how often the rights in use have changed */
+    bool unsure;            /* the driver shall look up a user or a group that the rights name (rules_learn) */
     struct bytes file_text; /* those of the configuration, as text with a zero byte at its end */
 };
 
 struct node_conf {
-    const char *name;    /* it and the summary outlive the node */
+    const char *name;    /* `name` and `summary` outlive the node */
     const char *summary; /* the configuration as text; it must be the same on all members */
     unsigned version;    /* of the protocol between members; 0: that of this build. Tests have another one (link.h) */
     const struct dme_alg *algorithm, *slots_algorithm;
     const struct lock_policy *policy; /* `policies` of them; they outlive the node */
     uint32_t policies;
-    /* The algorithm of this name, or null; and a hash of the names of all that there are. A null pointer: this member cannot use
-     * policies on which the members agree (policies.h). */
+    /* Returns the algorithm of this name, or null. If the pointer is null, this member cannot use policies on which the members agree
+     * (policies.h). `algorithms` is a hash of the names of all algorithms. */
     const struct dme_alg *(*find_algorithm)(const char *name);
     uint64_t algorithms;
     size_t names_max;                    /* names of locks that the member remembers; 0: LOCK_NAMES_MAX */
@@ -70,31 +70,31 @@ struct node_conf {
     uint64_t incarnation;
     uint64_t fence; /* the fence base of the first view, or without agreement; take the calendar time in microseconds */
     uint64_t fence_leap; /* 0: FENCE_LEAP */
-    /* For the simulation: it hurries for no other member, as members of earlier builds did (README.md of src/member, "How
-     * long an orderly restart takes"). */
+    /* The next four are for the simulation of members of earlier builds. patient: the member does not hurry for another one (README.md of
+     * src/member, "How long an orderly restart takes"). */
     bool patient;
-    bool unsettled; /* likewise: it does not say that it knows of agreed settings (agreed.h) */
-    bool unpoliced; /* likewise: it says that it knows of an agreed lease, but not of agreed policies */
-    bool unruled;   /* likewise: of both, but not of agreed rights */
+    bool unsettled; /* it does not say that it knows of agreed settings (agreed.h) */
+    bool unpoliced; /* it says that it knows of an agreed lease, but not that it knows of agreed policies */
+    bool unruled;   /* it says that it knows of both, but not that it knows of agreed rights */
     void *user;     /* the first argument of the functions below */
     uint64_t (*random)(void *user);
-    /* Returns null, or why there is no memory for a client's request. A null pointer: there always is. */
+    /* Returns null, or why there is no memory for a client's request. If the pointer is null, there always is. */
     const char *(*is_short)(void *user);
-    /* Returns null if a member may have this name and address, else why not. A null pointer: it always may. */
+    /* Returns null if a member may have this name and address, else why not. If the pointer is null, it always may. */
     const char *(*objects)(void *user, const char *name, const char *address);
-    /* Writes an address at which this client, as whom a browser then acts, can see the member's web page. Returns null, or
-     * why there is none. A null pointer: there never is. */
+    /* Writes an address at which a browser can see the member's web page; the browser then has the rights of this client. Returns null, or
+     * why there is no page. If the pointer is null, there is none. */
     const char *(*invite)(void *user, const struct client *c, char *url, size_t size);
-    /* The rules for clients (rights/rights.h) in the configuration of this member, or null: there are none. rules_renew puts others in their
-     * place. They apply while the members have not agreed on others (rules.h). */
+    /* The rules for clients (rights/rights.h) in the configuration of this member, or null: there are none. rules_renew replaces them.
+     * They apply while the members have not agreed on others (rules.h). */
     const struct rights *rights;
-    /* Returns whether this is the password of the name. A null pointer: no name can log in. */
+    /* Returns whether this is the password of the name. If the pointer is null, no name can log in. */
     enum node_login (*login)(void *user, const char *name, size_t name_len, const char *password, size_t len);
     /* For the audit trail, or null (audit.h). audit_locks: with grants and releases. */
     bool audit_locks;
     void (*audit)(void *user, const struct audit *a);
-    /* For observers, or null. A client is about to be told of this; commands of a client have been executed, and it
-     * waits for this lock since then, or null. */
+    /* For observers, or null. told: a client is about to be told of this event. ran: commands of a client have been executed, and it
+     * has waited for this claim since then; `asked` is null if it waits for none. */
     void (*told)(void *user, struct client *c, const struct node_event *event);
     void (*ran)(void *user, struct client *c, const struct claim *asked);
 };
@@ -107,14 +107,14 @@ enum client_urgency { CLIENT_ANSWERED, CLIENT_GRANTED, CLIENT_LOST, CLIENT_URGEN
 
 /* The outputs that are pending (step/step.h). */
 struct node_turn {
-    struct ring clients;                /* all of them */
-    struct ring news[CLIENT_URGENCIES]; /* those for which there may be an output */
-    struct ring hungry; /* those that go on in a later turn, the one that has waited for longest first */
+    struct ring clients;                /* all clients */
+    struct ring news[CLIENT_URGENCIES]; /* clients for which there may be an output */
+    struct ring hungry; /* clients that go on in a later turn, the one that has waited for longest first */
     uint32_t hungry_count;
     uint32_t place;          /* of the member to which bytes go next */
-    uint64_t roster_version; /* that the driver knows */
+    uint64_t roster_version; /* the one that the driver knows */
     bool late;               /* see struct node_input */
-    uint32_t credit;         /* of all clients, in commands, for the rest of this event */
+    uint32_t credit;         /* how many commands of all clients may still be executed in this event */
     bool pending;            /* an output has been given, and is not carried out yet */
     struct bytes log;        /* lines to be logged, each with a zero byte at its end */
     uint64_t view, stills;   /* as logged last */
@@ -134,12 +134,12 @@ struct node {
     struct tokens tokens;
     struct parties parties;
     struct ring sessions;
-    struct ring holding;    /* those that have a client and hold locks, for DRAIN */
-    uint32_t holding_count; /* how many */
+    struct ring holding;    /* sessions that have a client and hold locks, for DRAIN */
+    uint32_t holding_count; /* number of these */
     struct ring confirming; /* sessions that must confirm again and again, the one that did so longest ago first */
-    struct ring tasks;      /* sessions with many claims that are let go in pieces */
+    struct ring tasks;      /* sessions with a task for many claims, which is done in pieces */
     uint32_t late_left;     /* letters that have waited and can still be heard in this turn */
-    bool late_again;        /* some may be heard in the next turn */
+    bool late_again;        /* some letters that have waited may be heard in the next turn */
     uint64_t session_count;
     uint64_t now_ms;
     uint64_t grants, losses, lapses; /* so far */
@@ -149,7 +149,7 @@ struct node {
 
     struct agree *agree;                     /* or null */
     struct view view;                        /* the installed view */
-    struct history_views history;            /* and those before it */
+    struct history_views history;            /* the views before it */
     uint32_t place;                          /* this member's place in its roster, or NODE_MEMBERS_MAX */
     struct member *member[NODE_MEMBERS_MAX]; /* by place; null at this member's own place */
     uint32_t part[NODE_MEMBERS_MAX];         /* by place: its number among the members that take part */
@@ -162,7 +162,7 @@ struct node {
     struct session *drainer; /* whose client drains this member (drain.h); or null */
     bool drained;            /* no client of it holds a lock: the driver shall end it */
     bool has_dropped;        /* this member has dropped another one in this view */
-    bool dropped;            /* this member is about to be excluded, and no longer grants locks */
+    bool dropped;            /* this member was dropped: it is about to be excluded, and no longer grants locks */
     bool gave_up;            /* it leaves or is dropped, and its clients believe in no lock any more */
 
     uint64_t began_ms, installed_ms;    /* when the process and this view began */
@@ -175,7 +175,7 @@ struct node {
     uint64_t owed_lease_ms, owed_until_ms; /* promises for this lease, if it is longer, may last until then */
     struct bytes summary;                  /* of the configuration with the agreed settings, if there are some */
     struct bytes file_policies;            /* the policies of the configuration, as text with a zero byte at its end */
-    uint64_t policies_set;                 /* the policies in use are those with this settings_text.set */
+    uint64_t policies_set;                 /* settings_text.set of the policies in use */
     struct rules rules;                    /* the rights in use */
     uint64_t next_beat_ms, lease_end_ms;
     uint64_t acked_ms;    /* a majority has acknowledged heartbeats that this member sent by then (lease.c) */
@@ -185,7 +185,7 @@ struct node {
     uint64_t led_ms;      /* since when this member leads, or 0 */
     struct fence fence;   /* how high the tokens of all members can be */
     uint64_t renewals_ms; /* leader: views that change no members have used up the time until then (lease_may_renew) */
-    uint64_t renew_ms;    /* leader: when the next of them may come, if one is due; or 0 */
+    uint64_t renew_ms;    /* leader: when the next view that changes no members may come, if one is due; or 0 */
     uint64_t counted_ms;  /* leader: since when all report a view with this set of counted members; 0: not yet */
     uint64_t step_ms;     /* leader: since when all report a view with this step of the lease; 0: not yet */
     uint64_t whole_ms;    /* leader: when the members that can stay last heard each other */
@@ -195,8 +195,8 @@ struct node {
         uint64_t until_ms; /* 0: there is none */
         bool add;
         bool force; /* remove even if the members that take part are no majority without it */
-        uint64_t
-            id; /* to remove: of the member; to add: the last id that was given in the roster that is to be changed */
+        /* To remove: the id of the member. To add: the last id that was given in the roster that is to be changed. */
+        uint64_t id;
         char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
     } wish,
         recall; /* a change of the roster; and an addition that is to be taken back, which does not wait for others */
@@ -226,7 +226,7 @@ struct node_event {
     uint8_t name_len;
     char name[LOCK_NAME_MAX + 1];
     enum refusal refusal;               /* refused: why */
-    unsigned right;                     /* REFUSAL_RIGHT: which one the client has not any more */
+    unsigned right;                     /* REFUSAL_RIGHT: the one that the client no longer has */
     bool no_quorum;                     /* timed out while this member could grant no lock */
     const struct deadlock_cycle *cycle; /* timed out: the wait was the youngest of this cycle; or null */
     char why[512]; /* refused, or no_quorum: the reason; lost by force-unlock: the operator, or "" */
@@ -258,7 +258,7 @@ const char *node_why_not(const struct node *node); /* "": locks are granted */
 /* The newest version of the protocol (link.h) that all members of the view speak, as far as this one has heard. What members decide
  * together may use no later one. */
 unsigned node_version(const struct node *node);
-/* Is it of no use to wait for a lock here? This member leaves, is being drained, or has been removed. */
+/* Is it useless to wait for a lock here? It is if this member leaves, is being drained, or has been removed. */
 bool node_is_over(const struct node *node);
 /* Prints why no lock can be granted at the moment, for a client. */
 void node_say_no_quorum(const struct node *node, struct dme_text *why);

@@ -71,7 +71,7 @@ static void policies_note(void *to, const struct lock_policy *policy, uint32_t c
     policies_print(policy, count, to);
 }
 
-/* Can this member use the text, and is it in the one form that it has? */
+/* Can this member use the text, and is it in canonical form (lock/policy.h)? */
 static bool policies_are_good(const struct node *node, const struct settings_text *p, uint32_t members,
                               struct dme_text *why)
 {
@@ -231,7 +231,7 @@ const char *policies_change(struct node *node, const char *text, size_t len, con
     len = bytes_len(&list);
     if (len && len <= SETTINGS_TEXT_MAX)
         memcpy(wish->text, list.at + list.start, len);
-    if (plain_text(by, strlen(by))) /* else no member would accept a view with it */
+    if (plain_text(by, strlen(by))) /* without a plain name, since no member would accept a view with another one */
         memcpy(wish->by, by, strnlen(by, SETTINGS_BY_MAX));
     bytes_free(&list);
     dme_print(&why, "written in full, the policies take %zu bytes, and at most %d are possible; use fewer", len,

@@ -30,8 +30,8 @@ uint64_t policies_file(const struct node *node, uint32_t k);
 const char *policies_text(const struct node *node, size_t *len);
 uint64_t policies_digest(const char *text, size_t len);
 
-/* An operator wants these policies; or, if `text` is null, those that all members' configurations have. Returns null, or why that
- * cannot be. The view shows when it is done. */
+/* An operator requests these policies; or, if `text` is null, those that all members' configurations have. Returns null, or why that
+ * is not possible. The view shows when the change is done. */
 const char *policies_change(struct node *node, const char *text, size_t len, const char *by);
 /* Sends the request to the leader again. Forgets it when it has been kept for too long. */
 void policies_mind_wish(struct node *node);
@@ -40,7 +40,7 @@ void policies_hear_wish(struct node *node, const struct settings_text *wish);
 /* At the leader: begins a change in the view `next`. Returns false if nothing is to be changed now. */
 bool policies_next(struct node *node, const struct plan_in *look, const struct plan *plan, struct view *next);
 
-/* I16, as far as this member can see it: null, or that it uses other policies than its view has. */
+/* Checks I16 as far as this member can see it. Returns null, or that it uses other policies than its view has. */
 const char *policies_check(const struct node *node);
 
 #endif

@@ -21,7 +21,7 @@ static enum row_state query_state(const struct claim *c)
                                                                  : ROW_HELD;
 }
 
-/* See struct claim_row. The TTL of a token is counted with a margin for the clock of its client, which is not part of it. The keep
+/* See struct claim_row. The TTL of a token is counted with a margin for the clock of its client; the margin is left out here. The keep
  * time of a session that has just moved has not begun. */
 static uint64_t query_left_ms(const struct claim *c)
 {
@@ -73,7 +73,7 @@ bool query_claim_row(struct unpack *u, struct claim_row *row)
            row->who_len <= SESSION_WHO_MAX && row->from_len < SESSION_FROM_MAX && row->value_len <= VALUE_MAX;
 }
 
-/* The age of the first claim that its client has not withdrawn; or 0. */
+/* The age of the first of these claims that is not withdrawn; or 0. */
 static uint64_t query_age(const struct ring *claims, uint64_t now_ms)
 {
     const struct ring *r = claims->next;
@@ -83,7 +83,7 @@ static uint64_t query_age(const struct ring *claims, uint64_t now_ms)
     return r == claims ? 0 : now_ms - RING_OF(r, struct claim, in_lock)->since_ms;
 }
 
-/* For how long a client has held the lock, at most. Each ring has its holders in the order of their grants. */
+/* The longest time for which a client has held the lock. Each ring has its holders in the order of their grants. */
 static uint64_t query_longest_hold(const struct lock *lock, uint64_t now_ms)
 {
     uint64_t longest = lock->old ? query_age(&lock->old->holders, now_ms) : 0;
@@ -96,8 +96,8 @@ static uint64_t query_longest_hold(const struct lock *lock, uint64_t now_ms)
     return longest;
 }
 
-/* For how long a client has waited, at most. The first ones may have come later than others: none that came before the oldest one so
- * far is behind a turn that shows that. */
+/* The longest time for which a client has waited. Clients at the head of the queue may have come later than others. The search ends at a turn so late
+ * that no client behind it can have come before the oldest one found so far. */
 static uint64_t query_longest_wait(const struct lock *lock, uint64_t now_ms)
 {
     const struct claim *oldest = NULL;
@@ -261,7 +261,7 @@ static void query_send(struct node *node, uint32_t place, struct answer *a)
     line->put_ms = node->now_ms;
 }
 
-/* Sends the queries for which there is room now. */
+/* Sends the queries in the line for which the window has room now. */
 static void query_send_queued(struct node *node, uint32_t place)
 {
     struct query_line *line = &node->member[place]->queries;
@@ -294,7 +294,7 @@ static void query_put(struct query *q, struct answer *a, uint64_t cursor)
     query_send_queued(node, place);
 }
 
-/* The member will not answer. */
+/* The member will not answer this query. */
 static void query_give_up(struct answer *a)
 {
     ring_cut(&a->in_line);

@@ -14,8 +14,8 @@
  * removed from the roster meanwhile counts as one that has not answered.
  *
  * A member has at most QUERY_WINDOW unanswered queries at each other member; further ones wait here in a line. What a query costs is
- * paid by the member that answers it, between the messages of locks: without the window, clients of one member could keep another
- * one busy, and the locks of its clients waiting, for as long as they like. A query whose deadline comes first has cost nothing.
+ * paid by the member that answers it, between the messages of locks. Without the window, clients of one member could keep another
+ * member busy, and the locks of its clients waiting, for as long as they like. A query whose deadline comes while it is in the line has cost nothing.
  *
  * Answers are rows of bytes. They are checked when they arrive, and read when the client is told. */
 #ifndef DIBS_NODE_QUERY_H
@@ -29,18 +29,18 @@ enum {
     QUERY_MS = 1000,
     QUERY_WINDOW = 4,           /* unanswered queries at one member */
     QUERY_ROWS_MAX = 1000,      /* rows in one member's answer; if there are more, the answer says so */
-    QUERY_BYTES_MAX = 1 << 17,  /* of these; the last row may exceed it */
+    QUERY_BYTES_MAX = 1 << 17,  /* bytes of these rows; the last row may exceed the bound */
     QUERY_PAGE = 200,           /* locks in one answer */
     QUERY_TRACES_MAX = 1 << 19, /* bytes of traces in all answers to ASK_REPLAY; further ones are left out */
     QUERY_COST_MAX = 1 << 16,   /* steps to find the locks of one answer: a fraction of a millisecond */
 };
 
-/* The state of a holder, as people see it: the session of an orphaned one is kept, and has no client (keep.h); or a token
+/* The state of a holder, as people see it. ROW_ORPHANED: its session is kept, and has no client (keep.h). ROW_TOKEN: a token
  * owns the lock (token.h). */
 enum row_state { ROW_HELD, ROW_LINGERS, ROW_ORPHANED, ROW_TOKEN, ROW_STATES };
 
 enum query_about { ASK_HOLDERS, ASK_WAITERS, ASK_EVICT, ASK_LOCKS, ASK_REPLAY, ASK_USED, ASK_ABOUTS };
-/* Is the answer a page of locks of one member? ASK_USED: of those that a client of the member holds or waits for, with ages. */
+/* Is the answer a page of the locks of one member? ASK_USED: of locks that a client of the member holds or waits for, with ages. */
 static inline bool query_lists_locks(enum query_about about)
 {
     return about == ASK_LOCKS || about == ASK_USED;
@@ -58,9 +58,9 @@ struct answer {
     enum { ANSWER_NONE, ANSWER_QUEUED, ANSWER_AWAITED, ANSWER_HEARD } state;
     struct ring in_line; /* ANSWER_QUEUED */
     struct query *query;
-    uint64_t cursor; /* that goes with the question */
-    uint64_t
-        more; /* the number of rows left out; of locks: where the next page begins, or 0; ASK_REPLAY: not 0 if left out */
+    uint64_t cursor; /* sent with the question */
+    /* The number of rows left out. Locks: where the next page begins, or 0. ASK_REPLAY: not 0 if traces were left out. */
+    uint64_t more;
     struct bytes rows;
 };
 

@@ -115,8 +115,8 @@ static void roster_mind(const struct node *node, struct node_wish *wish)
         message_send_wish(node, wish);
 }
 
-/* A member of another name may have been added meanwhile. If this is the view behind `last`, then there was no other in
- * which the wish could have been granted. */
+/* Forgets the wish if it has been granted, or if the roster was changed in another way. `v` may have added a member of another name: if `v` comes right
+ * after `last`, no other view can have granted the wish. Then the wish stays, and names the last id of `v`. */
 static void roster_follow_one(struct node_wish *wish, const struct view *v, const struct view *last)
 {
     if (wish->until_ms && wish->add && v->number == last->number + 1 && wish->id == last->last_id)

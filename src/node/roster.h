@@ -2,7 +2,7 @@
  *
  * An operator can ask any member. The member keeps the request (`wish`) for a while and sends it to the leader with its
  * heartbeats, so the leader may change meanwhile. A request is granted once: it names the roster that it is to change, by
- * the id of the member that is to be removed, or by the last id that was given before the addition. So one that comes
+ * the id of the member that is to be removed, or by the last id that was given before the addition. So a request that comes
  * late, or that is sent again by a member that has not heard of the newest views, changes nothing. The roster changes by one member at a time (lease.c says when): an
  * added member has to join, catch up and be counted before the next change. An added member that never starts would
  * block all changes. So its addition can be taken back, at once, since the member is not counted yet. The addition also
@@ -15,7 +15,7 @@
 
 enum { ROSTER_JOIN_MS = 300000 };
 
-/* Can the wish be granted in this view? Otherwise it has been, or the roster has changed in another way. */
+/* Can the wish be granted in this view? If not, it was granted already, or the roster has changed in another way. */
 bool roster_suits(const struct node_wish *wish, const struct view *v);
 /* The node is about to install view `v`: forgets wishes that have been granted. */
 void roster_follow(struct node *node, const struct view *v);

@@ -72,7 +72,7 @@ struct rights *rules_read(const struct node *node, const char *text, size_t len,
     return t;
 }
 
-/* Is this the one text that rights with its content have? */
+/* Is this the canonical text of these rights? */
 static bool rules_is_form(const struct rights *t, const char *text, size_t len)
 {
     struct bytes b = {0};
@@ -116,7 +116,7 @@ bool rules_fit(struct node *node, const struct view *view)
     return true;
 }
 
-/* Others are in use from now on. */
+/* Other rights are in use from now on. */
 static void rules_begin(struct node *node)
 {
     node->rules.version++;
@@ -135,7 +135,7 @@ void rules_install(struct node *node, const struct view *view)
     node->rules.agreed =
         view->rights.len ? rules_read_setting(node, &view->rights, why) : NULL; /* rules_fit has tried */
     node->rules.set = view->rights.set;
-    free(before); /* verdicts do not outlast a command */
+    free(before); /* no command is being executed, so no verdict points to them */
     rules_begin(node);
 }
 

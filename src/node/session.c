@@ -110,8 +110,8 @@ void session_free_claim(struct node *node, struct claim *c)
     slab_free(c);
 }
 
-/* Takes the claim out of its session. A session that discards its claims has done so when the last one is gone, however it went:
- * its time may have been over first. */
+/* Takes the claim out of its session. If the session discards its claims, its task is done with the last one, whether the task has taken that claim
+ * out or not: the claim's time may have been over first. */
 static void session_take_out(struct claim *c)
 {
     struct session *s = c->session;
@@ -253,7 +253,7 @@ static void session_do_one(struct session *s, struct claim *c)
         locks_take_away(&s->node->locks, c, LOSS_UNCONFIRMED);
 }
 
-/* A piece of the task of this session; the rest is done in later turns. Returns the size of the piece, which is at most
+/* Does a piece of the task of this session; the rest is done in later turns. Returns the size of the piece, which is at most
  * `piece`. */
 static uint32_t session_do_some(struct session *s, uint32_t piece)
 {
@@ -294,7 +294,7 @@ static void session_end(struct session *s, enum session_task task)
         session_detach(s, task == SESSION_RELEASES);
         return;
     }
-    if (s->task == SESSION_DISCARDS) /* which goes on */
+    if (s->task == SESSION_DISCARDS) /* that task goes on */
         return;
     s->task = task;
     s->left = session_claims(s);
@@ -391,8 +391,8 @@ void session_pass_all(struct session *from, struct session *to)
     ring_cut(&from->in_confirming);
 }
 
-/* The claim after `after` of the session or of the holders of the lock, whichever are fewer: a lock may have many holders, and a
- * session many locks. */
+/* Iterates over the claims of the session, or over the holders of the lock, whichever are fewer: a lock may have many holders, and a
+ * session many locks. Returns the claim after `after`. */
 static struct claim *session_next(const struct session *s, const struct lock *lock, const struct claim *after)
 {
     const struct ring *r = after ? after->in_session.next : s->claims.next;
@@ -435,8 +435,8 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
     }
 }
 
-/* Begins the TTL. The client of a token counts it on its own clock, and is told nothing when it ends: so it lasts for at
- * least as long on every clock. */
+/* Begins the TTL. The client of a token counts the TTL on its own clock, and is not told when it ends: so it lasts for at
+ * least as long here as on every clock. */
 void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
 {
     if (c->due_slot)
@@ -536,7 +536,7 @@ const char *session_lock(struct session *s, const struct session_wish *wish, str
     return NULL;
 }
 
-/* May the claim be held once more as the client wishes? One that holds a lock alone may share it. One that has a slot has no more than that. */
+/* May the claim be held once more as the client wishes? A claim that is exclusive may be requested as shared. A claim of a slot is one slot. */
 static const char *session_objects_to(const struct claim *c, const struct session_wish *wish)
 {
     if (c->session->kept)
@@ -642,8 +642,8 @@ bool session_unlock(struct session *s, const char *name, size_t name_len, uint64
     struct claim *c = session_find(s, name, name_len, fence);
     bool held = c && c->state == CLAIM_HELD;
 
-    /* A client that holds the lock several times gives one back. If it does not know that the lock is lost, it still believes in the
-     * others: so the claim goes on lingering (I20). */
+    /* A client that holds the lock several times gives one of these up. If it does not know that the lock is lost, it still believes that it
+     * holds the lock by the others: so the claim goes on lingering (I20). */
     if (c && c->again)
         c->again--;
     else if (c)

@@ -1,10 +1,10 @@
 /* session.h - a client's session: the locks that the client holds, and the one that it waits for.
  *
  * A session waits for one lock at a time, since its client reads one answer after the other. It can hold many locks,
- * each name once, unless its client asks for it again by REENTRANT: then the session counts, and gives the lock up when as many
- * UNLOCKs have come. A loss ends all of it. A lock can have a TTL: the client loses the lock when the TTL runs out, unless it renews the lock
- * before. By CONFIRM a client learns for how long it surely holds its locks, their validity; `vouched_ms` is the end of
- * it. A lock that the client loses before vouched_ms lingers (lock.h) until the client has shown that it knows of the
+ * each name once. If its client requests a lock again by REENTRANT, the session counts that, and releases the lock when as many
+ * UNLOCKs have come; a loss ends the lock whatever the count is. A lock can have a TTL: the client loses the lock when the TTL runs out, unless it
+ * renews the lock before. By CONFIRM a client learns for how long it surely holds its locks, their validity; `vouched_ms` is the end of
+ * the validity. A lock that the client loses before vouched_ms lingers (lock.h) until the client has shown that it knows of the
  * loss, by UNLOCK or by the end of the session, or until vouched_ms. If the client requests the lock again before, the
  * request waits like any other: threads may share a connection, and another thread may have held the lock.
  *
@@ -49,15 +49,15 @@ struct session {
     uint64_t heard_ms;                /* remote: when its client last used CONFIRM, or was granted a lock */
     struct ring claims;               /* held; and the one it waits for */
     struct claim *waiting;
-    struct ring in_nested;        /* it waits, and runs under locks (deadlock.h) */
-    struct deadlock_under *under; /* these; or null */
-    unsigned unders;              /* how many */
-    struct ring in_deadlock;      /* it waits, and its wait is examined later (deadlock.h) */
+    struct ring in_nested;        /* while it waits and runs under locks (deadlock.h) */
+    struct deadlock_under *under; /* the locks under which it runs; or null */
+    unsigned unders;              /* number of these */
+    struct ring in_deadlock;      /* while it waits, until its wait is examined (deadlock.h) */
     uint64_t probed, probed_ms;   /* the last probe that went through its wait; when its wait last sent one */
-    struct deadlock_cycle *cycle; /* its last wait has ended as the youngest of this one; or null */
-    struct query *query;          /* to which it awaits the answer, or null */
-    struct token_op *asks;        /* likewise (token.h) */
-    struct token_poll *poll;      /* an orphan: the client in whose place it waits; or null */
+    struct deadlock_cycle *cycle; /* its last wait has ended as the youngest of this cycle; or null */
+    struct query *query;          /* the query whose answer it awaits, or null */
+    struct token_op *asks;        /* the operation whose answer it awaits (token.h), or null */
+    struct token_poll *poll;      /* an orphan: the poll for which it waits in a client's place; or null */
     struct token_op *serves;      /* an orphan: the operation for which it waits for a lock; or null */
     struct ring subscriptions;
     uint32_t subscribed; /* how many */
@@ -68,25 +68,25 @@ struct session {
     uint64_t vouched_ms; /* until then its client may believe in its locks: the end of the validity it was told */
     bool confirms;       /* its client has used CONFIRM */
     bool remote;         /* set by the driver: the connection can break without either side noticing (TCP) */
-    bool relayed;        /* .. but an agent looks after the client, and the member after the agent */
+    bool relayed;        /* .. but an agent watches the client's connection, and the member watches the agent */
     bool orphan;         /* its connection has ended; it ends with the last of its claims */
     enum session_task task;
-    uint64_t lapsed_ms;            /* SESSION_LAPSES: since when */
-    uint32_t left;                 /* claims for which the task is to be done, the first; 0: there is none */
-    struct ring in_task;           /* of the node: sessions that have some left */
+    uint64_t lapsed_ms;            /* SESSION_LAPSES: when the task began */
+    uint32_t left;                 /* the task is still to be done for the first `left` claims; 0: there is no task */
+    struct ring in_task;           /* in node.tasks, while `left` is not 0 */
     struct ring in_holding;        /* of the node, while it has a client and holds locks */
     struct keep_session *kept;     /* or null; perhaps forgotten: see session_kept */
-    struct keep_id resumes;        /* which session it waits for */
-    struct keep_id resumes_else;   /* .. or, if no member knows that one; both 0: none (command/permit.h) */
-    struct keep_session *cut;      /* which one has been taken from it, and waits for its end; or null */
-    uint64_t asked_view, asked_ms; /* when the owner of the former was last asked */
+    struct keep_id resumes;        /* the session that it waits to resume */
+    struct keep_id resumes_else;   /* .. or, if no member knows that one, this one; both 0: none (command/permit.h) */
+    struct keep_session *cut;      /* the session that was taken from it, which waits for its end; or null */
+    uint64_t asked_view, asked_ms; /* when the owner of that session was last asked */
     enum keep_news keep_news;      /* what it has to be told */
     struct party *party;           /* all sessions of its client; null: not known yet */
     bool counted;                  /* among the connections of its party */
     uint32_t promised;             /* see party_promise */
-    void *user;                    /* the driver's */
+    void *user;                    /* of the driver */
     struct client *client;         /* whose connection it is; null: an orphan, or a test of this file */
-    bool operates;                 /* its client has proved that it may do what takes an operator; the driver knows */
+    bool operates;                 /* the driver says that its client has the rights of an operator */
     struct rights_who *proved;     /* what else its client has proved (command/permit.h); or null */
     uint64_t ruled;                /* the rights that have allowed what it waits for: rules.version at that time */
     char who[SESSION_WHO_MAX + 1]; /* what the client calls itself, or "" */
@@ -99,8 +99,8 @@ static inline struct keep_session *session_kept(const struct session *s)
     return s->kept && s->kept->era == s->node->keep.era ? s->kept : NULL;
 }
 
-/* This member has forgotten its kept session. Its connection will be cut off, and its claims will be discarded, in pieces. Until
- * then nothing of it counts: its client is not heard and not told, and a claim that has an outcome goes. */
+/* This member has forgotten the kept session of `s`. The connection will be cut off, and the claims will be discarded, in pieces. Until
+ * then the client is not heard and not told, and a claim that gets an outcome is discarded. */
 static inline bool session_is_forgotten(const struct session *s)
 {
     return s->kept && s->kept->era != s->node->keep.era;
@@ -142,24 +142,24 @@ static inline bool session_is_busy(const struct session *s)
  * Otherwise no event comes: returns an error code (ERR, WRONGKIND, BUSY, NOQUORUM) for programs, and `why` gets a line
  * for people. */
 const char *session_lock(struct session *s, const struct session_wish *wish, struct dme_text *why);
-/* Requests once more a lock that the session holds. Returns how often it is held now, and writes its fence: that many calls of
- * session_unlock give it up. Returns 0 if the session does not hold it; or, with an error code and a line in `why`, if it cannot. */
+/* Requests once more a lock that the session holds. Returns how often it is held now, and writes its fence; the lock is released after that many calls
+ * of session_unlock. Returns 0 without a code if the session does not hold the lock; 0 with an error code, and a line in `why`, if that is not allowed. */
 uint32_t session_hold_again(struct session *s, const struct session_wish *wish, uint64_t *fence, const char **code,
                             struct dme_text *why);
-/* Requests that a lock that the session holds, and shares, become exclusive. Returns null: if *fence is not 0 then, it is the token of the
- * lock, which is exclusive already; else the answer comes as an event, CLAIM_UPGRADED or another, and the lock is shared until then.
- * Returns an error code otherwise, as session_lock does, and DEADLOCK; NOTHELD, without a line, if the session does not hold the lock, or
- * if *fence is not 0, not with this fence. */
+/* Requests that a lock that the session holds and shares become exclusive. Returns null in two cases. If *fence is not 0 then, the lock is exclusive
+ * already, and that is its token. Otherwise the answer comes as an event, CLAIM_UPGRADED or another, and the lock is shared until then. Else returns
+ * an error code: those of session_lock, or DEADLOCK; or NOTHELD, without a line, if the session does not hold the lock or, where
+ * *fence is not 0, does not hold it with this fence. */
 const char *session_upgrade(struct session *s, const char *name, size_t name_len, uint64_t *fence, uint64_t wait_ms,
                             struct dme_text *why);
-/* The reverse, which is done at once; but if *waits becomes true, the session is kept: other members have to know it before, and the
- * answer comes as an event, CLAIM_DOWNGRADED or another. */
+/* Requests that an exclusive lock become shared, which is done at once. But if *waits becomes true, the session is kept, and other members have to know
+ * of the change first: the answer comes as an event, CLAIM_DOWNGRADED or another. */
 const char *session_downgrade(struct session *s, const char *name, size_t name_len, uint64_t fence, bool *waits,
                               struct dme_text *why);
 /* Ends the wait as if its time were over. Returns false if the session does not wait, or its request has just been answered. */
 bool session_cancel(struct session *s);
 /* Each returns false if this session does not hold the lock, or if `fence` is not 0, not with this fence.
- * session_unlock also gives up a lock that lingers. One that is or was held several times (session_hold_again) is held once less. */
+ * session_unlock also gives up a lock that lingers. If it is held several times (session_hold_again), the count decreases by one. */
 bool session_unlock(struct session *s, const char *name, size_t name_len, uint64_t fence);
 bool session_renew(struct session *s, const char *name, size_t name_len, uint64_t fence, uint64_t ttl_ms);
 bool session_holds(struct session *s, const char *name, size_t name_len, uint64_t fence);
@@ -172,16 +172,16 @@ void session_describe(const struct session *s, char text[LOSS_BY_MAX + 1]);
  * with `by`, the operator. Returns their number. */
 uint32_t session_evict(struct node *node, const char *name, size_t name_len, uint64_t fence, const char *by);
 
-/* For token.c. Withdraws the request for which the session waits, even if it was just granted. A session without a client is
- * gone then. */
+/* For token.c. Withdraws the request for which the session waits, even if it was just granted. This frees a session without a
+ * client. */
 void session_withdraw(struct session *s);
-/* The only claim of a session that belongs to a token, if it is held, with this fence or (0) with any; or null. */
+/* The only claim of a session that belongs to a token, if it is held, and if `fence` is 0 or its fence; else null. */
 struct claim *session_token_claim(const struct session *s, uint64_t fence);
 /* Begins its TTL anew. c->ttl_ms, which the records have, becomes longer if it has to, but never shorter. */
 void session_set_ttl(struct claim *c, uint64_t ttl_ms);
 
-/* For session_convert.c. The claim by which the session holds this lock, with this fence or (0) with any; or else one that lingers; or
- * null. A lock whose grant the client has not been told does not count as held. */
+/* For session_convert.c. The claim by which the session holds this lock, if `fence` is 0 or its fence; if there is none, one that lingers; or
+ * null. If the client has not been told of the grant, the lock does not count as held. */
 struct claim *session_find(struct session *s, const char *name, size_t name_len, uint64_t fence);
 /* The claim, which is not in a lock yet, waits. The client waits for it. */
 void session_begin_wait(struct claim *c, uint64_t wait_ms);
@@ -190,7 +190,7 @@ struct claim *session_new_claim(struct session *s, const char *name, size_t name
 void session_begin_ttl(struct claim *c, uint64_t ttl_ms);
 /* The request to change the mode of a lock was granted: the client is about to be told. */
 void session_note_change(struct claim *request);
-/* For node.c: the request to upgrade a lock was granted, and its client has not the right to that any more. The lock is shared as before; or,
+/* For node.c: the request to upgrade a lock was granted, but its client no longer has the right to that. The lock is shared as before; or,
  * if the session is kept and other members know the new fence, it is lost. */
 void session_undo_upgrade(struct claim *upgrade);
 
@@ -206,10 +206,10 @@ void session_lapse(struct node *node);
 uint64_t session_lapse_ms(const struct node *node);
 /* For node.c: the client is about to be told the outcome of this claim. */
 void session_note_outcome(struct claim *c);
-/* For keep.c: a session without a client; and its end. */
+/* For keep.c: opens a session without a client; ends one. */
 struct session *session_open_orphan(struct node *node);
 void session_end_orphan(struct session *s);
-/* A claim of it that another member had; the caller fills in the rest. */
+/* Makes a claim of the session that another member had; the caller fills in the rest. */
 struct claim *session_adopt(struct session *s, const char *name, size_t name_len);
 /* Gives the claim, which has none, a value. */
 void session_set_value(struct claim *c, const char *value, size_t len);
@@ -217,17 +217,17 @@ void session_set_value(struct claim *c, const char *value, size_t len);
 void session_free_claim(struct node *node, struct claim *c);
 /* Frees the claim without telling its client. */
 void session_discard(struct claim *c);
-/* The same with all its claims, in pieces: they belong to another member, or to none. An orphan ends with them. */
+/* Discards all claims of the session, in pieces: they belong to another member, or to no session. An orphan ends with the last one. */
 void session_discard_later(struct session *s);
 void session_release_all(struct session *s);
 void session_lose_all(struct session *s, enum loss why);
-/* All that one holds is the other's, what was vouched for included. */
+/* All that `from` holds is held by `to` from now on, and so is its validity. */
 void session_pass_all(struct session *from, struct session *to);
 /* Another member may be the owner of the kept session: TTLs are suspended, and evictions wait. */
 void session_suspend(struct session *s);
 /* This member is the owner for certain: TTLs begin, and evictions that were ordered meanwhile are carried out. */
 void session_act(struct session *s);
-/* For lock.c, see locks_conf. */
+/* locks_conf.lingers. */
 bool session_lingers(struct claim *c);
 
 #endif

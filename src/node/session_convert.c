@@ -100,7 +100,7 @@ void session_undo_upgrade(struct claim *upgrade)
         locks_downgrade(l, c, &why);
 }
 
-/* The client waits until all members know that the lock is to be shared. */
+/* The client is told when all members know that the lock is to be shared. */
 static void session_await_share(struct claim *c)
 {
     struct claim *request = session_new_claim(c->session, c->name, c->name_len);

@@ -331,8 +331,8 @@ static void token_take_over(struct token_op *op, struct session *s)
         keep_holds_back(s->waiting);
 }
 
-/* To acquire a lock that no token has is to request it. If one has it, there is nothing to wait for, or it is this one. That is not
- * certain before the view has opened: a token that has the lock must not wait for itself. */
+/* To acquire a lock that no token owns is to request it. If another token owns it, the client is refused at once, unless it waits; if this token owns it,
+ * see wish.again. Which of these holds is not certain before the view has opened: a token that owns the lock must not wait for itself. */
 static void token_acquire(struct token_op *op, const struct keep_session *e)
 {
     enum node_state state = token_state(op->session->node);
@@ -625,8 +625,8 @@ struct token_op *token_of(const struct node *node, uint64_t number)
     return op && op->asked_view ? op : NULL;
 }
 
-/* The view has changed, and this member is able to act in it: owners are asked again. If it is not able to for long, clients
- * are told. */
+/* The view has changed. If this member can act in the new one, it asks the owners again. If it cannot act for long, it tells the
+ * clients so. */
 static void tokens_follow_view(struct node *node, enum node_state state)
 {
     struct tokens *t = &node->tokens;
@@ -646,7 +646,7 @@ static void tokens_follow_view(struct node *node, enum node_state state)
     }
 }
 
-/* The operations that have waited for this member go on, a piece of them. One that has to wait goes behind the others. */
+/* Goes on with a piece of the operations that have waited for this member. An operation that still has to wait goes behind the others. */
 static void tokens_try_open(struct node *node)
 {
     struct tokens *t = &node->tokens;

@@ -39,19 +39,19 @@ enum {
 
 enum token_what { TOKEN_ACQUIRE, TOKEN_RELEASE, TOKEN_EXTEND, TOKEN_LOOK, TOKEN_WHATS };
 
-/* The first byte of a session's value, before the token: which commands have made it. Those of Redis know no other locks than
- * their own: they show tokens, and release locks without one. A lock with a *count* can be acquired again by its token, and is
- * released when it has been released as often. The count stands behind the token in the value: "h" token " " count. */
+/* The first byte of a session's value, before the token: which commands have made the lock. Commands of Redis find only locks
+ * that they have made themselves: they show tokens, and release locks without one. A lock with a *count* can be acquired again by its token, and is
+ * released when it has been released as often. The count stands after the token in the value: "h" token " " count. */
 enum token_sort { TOKEN_OF_LOCK = 'l', TOKEN_OF_REDIS = 'r', TOKEN_WITH_COUNT = 'h' };
 
 struct token_key {
     struct keep_id id;
-    uint64_t fence; /* once it is known */
+    uint64_t fence; /* of the lock; 0: not known yet */
     uint8_t name_len;
     const char *name, *token; /* the token begins with its sort */
     size_t token_len;
-    uint8_t place;   /* among the names of the command; keys are sorted */
-    uint8_t ordered; /* 1 + enum token_what: what its owner was asked to do; 0: nothing */
+    uint8_t place;   /* the index of the name in the command; the keys themselves are sorted */
+    uint8_t ordered; /* 1 + enum token_what: what the owner of the lock was asked to do; 0: nothing */
     bool good;       /* the operation has been done for it */
 };
 
@@ -59,7 +59,7 @@ struct token_key {
 struct token_wish {
     enum token_what what;
     enum token_sort sort;
-    bool any;                 /* whatever the token is */
+    bool any;                 /* the token of the lock is not compared */
     bool again;               /* ACQUIRE: a lock that has this token already is extended, and counted */
     bool each;                /* EXTEND: each name by itself, not all or none */
     bool adds;                /* EXTEND: the TTL is added to the time that is left */
@@ -69,7 +69,7 @@ struct token_wish {
     const char *token;
     size_t token_len;
     const struct resp_word *tokens; /* one for each name, instead of `token`; or null */
-    unsigned style;                 /* the command's: how it is answered */
+    unsigned style;                 /* for the command: how it is answered */
 };
 
 struct token_op {
@@ -79,10 +79,10 @@ struct token_op {
     struct token_wish wish;
     uint64_t number;
     uint64_t ruled;           /* the rights that have allowed it: rules.version at that time */
-    uint64_t asked_view;      /* in which the owner was asked about the key; or 0 */
-    struct session *claimant; /* that waits for the lock; or null */
-    size_t count, at;         /* keys, and the one that it is about now */
-    uint32_t good;            /* for how many keys it has been done */
+    uint64_t asked_view;      /* the view in which the owner was asked about the key; or 0 */
+    struct session *claimant; /* the session that waits for the lock; or null */
+    size_t count, at;         /* number of keys; index of the present key */
+    uint32_t good;            /* number of keys for which the operation has been done */
     bool missing;             /* some key belongs to no token of this sort */
     uint64_t fence, left_ms;  /* of the last key for which it was done; UINT64_MAX: for ever */
     uint8_t found_len;        /* LOOK: the value of the last key, with its sort */
@@ -95,10 +95,10 @@ struct token_op {
 };
 
 struct tokens {
-    struct ring open;     /* operations that wait for this member to be able to */
-    struct ring asked;    /* for an answer of the owner, or for acknowledgements */
-    struct ring claiming; /* for a lock */
-    struct ring done;     /* whose clients have to be told */
+    struct ring open;     /* operations that wait until this member can act (token_state) */
+    struct ring asked;    /* operations that wait for an answer of the owner, or for acknowledgements */
+    struct ring claiming; /* operations that wait for a lock */
+    struct ring done;     /* operations of which the client has to be told */
     struct ring promises; /* answers that wait until all members have acknowledged a letter, oldest first */
     struct ring polls;    /* clients that repeat a request: token_polls.c */
     uint32_t poll_count;
@@ -114,7 +114,7 @@ struct tokens {
     uint64_t view;               /* for which `asked` was last looked at */
 };
 
-/* There is nothing for tokens_go_on to do. */
+/* True if tokens_go_on has nothing to do. */
 static inline bool tokens_are_idle(const struct tokens *t, uint64_t now_ms)
 {
     return !t->more && t->poll_due_ms > now_ms && ring_empty(&t->promises) && ring_empty(&t->open) &&
@@ -141,8 +141,8 @@ bool token_is_key(const struct node *node, const char *name, size_t len);
 void token_ask(struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count);
 void token_end(struct session *s); /* if there is one */
 
-/* Does this member wait for the lock in the place of this client already, as it has polled for it? Then it takes no more locks to ask
- * again. */
+/* Does this member wait for the lock already in the place of this client, which polls for it? Then its repeated request is for no further
+ * lock. */
 bool polls_wait(const struct session *s, const struct token_wish *wish, const struct resp_word *names, size_t count);
 
 /* ---- token_polls.c, for token.c and node.c. */

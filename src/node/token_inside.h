@@ -28,11 +28,11 @@ struct token_promise {
 };
 
 /* ---- token.c */
-/* As node_state; but a member that is being drained, and grants nothing, serves the locks that there are. */
+/* As node_state; but a member that is being drained, and grants no lock, still serves the locks that tokens own. */
 enum node_state token_state(const struct node *node);
 /* The operation with this number, if it waits for an answer; or null. */
 struct token_op *token_of(const struct node *node, uint64_t number);
-/* The operation is done for its present key, or cannot be. */
+/* The operation is done for its present key, or failed for it: goes on with the next one. */
 void token_next(struct token_op *op, bool good);
 
 /* ---- token_owner.c */
@@ -40,7 +40,7 @@ void token_next(struct token_op *op, bool good);
  * that all members have to acknowledge before the client is told, or 0. */
 bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter);
 void token_promise(struct node *node, struct token_promise terms);
-/* All members have acknowledged what these answers depend on: a piece of them is given. */
+/* Gives a piece of the answers for which all members have acknowledged the letter. */
 void tokens_keep_promises(struct node *node);
 bool tokens_have_promises(const struct node *node); /* that can be kept now */
 void tokens_free_promises(struct node *node);

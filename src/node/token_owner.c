@@ -39,8 +39,8 @@ static uint64_t token_ttl_ms(const struct claim *c, const struct token_order *o)
     return left == UINT64_MAX ? 0 : left + o->ttl_ms ? left + o->ttl_ms : 1;
 }
 
-/* Extends the lock. Returns the number of the last letter about it. Other members have to know what that says before the client is
- * told, also if an earlier extension has sent it (I33). */
+/* Extends the lock. Returns the number of the last letter about it: all other members must have acknowledged it before the client is
+ * told, also if an earlier extension has sent that letter (I33). */
 static uint64_t token_extend(struct claim *c, const struct token_order *o)
 {
     uint64_t before = c->ttl_ms, made;
@@ -110,7 +110,7 @@ void tokens_keep_promises(struct node *node)
             token_say_answer(node->member[k], p->number, held, p->left_ms);
         ring_cut(&p->in_node);
         /* This member may have been excluded, and have forgotten what others still know; or it has no lease, and the rights of clients may
-         * have changed since the client has asked (I34). */
+         * have changed since the client made its request (I34). */
         if (waits && ((!held && p->view != node->view.number) ||
                       (op->wish.what == TOKEN_ACQUIRE && token_state(node) != NODE_GRANTS))) {
             op->asked_view = 0;

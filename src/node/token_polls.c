@@ -29,7 +29,7 @@ static uint64_t poll_end_ms(const struct token_poll *p)
     return p->asked_ms + (p->every_ms ? 2 * p->every_ms + POLL_LATE_MS : POLL_MS);
 }
 
-/* The token is behind its sort. */
+/* Does the client with this token poll for this lock? `sort` is the first byte of the value, before the token. */
 static bool poll_is(const struct token_poll *p, struct keep_id id, char sort, const char *token, size_t len)
 {
     return p->id.low == id.low && p->id.high == id.high && p->value_len == 1 + len && p->value[0] == sort &&

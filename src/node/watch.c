@@ -305,8 +305,8 @@ static struct subscription *watch_find(const struct session *s, const struct wat
     return NULL;
 }
 
-/* Subscriptions have changed. If they are few, they are announced soon, once for all that a client has subscribed to at
- * once. If they are many, the others know already that this member wants all events. */
+/* Subscriptions have changed. If they are few, they are announced soon, in one announcement for all that a client subscribes to at the same
+ * time. If they are many, the other members know already that this member wants all events. */
 static void watch_changed(struct node *node)
 {
     node->admin.watch.changed |= node->admin.watch.count <= INTEREST_ITEMS_MAX + 1;

@@ -69,8 +69,8 @@ struct watch {
     uint32_t count, note_count;
     size_t values;    /* bytes of the values of the notes */
     bool changed;     /* subscriptions have changed since the last announcement */
-    uint64_t tell_ms; /* when they are announced again, at the latest */
-    uint64_t heed_ms; /* until then another member has subscribers */
+    uint64_t tell_ms; /* when the subscriptions are announced again, at the latest */
+    uint64_t heed_ms; /* until then the subscriptions of some other member count */
 };
 
 void watch_init(struct watch *w);
