@@ -44,7 +44,7 @@ static void client_free(struct node *node, struct client *c)
     slab_free(c);
 }
 
-/* The session may go on without a client, and then has proved nothing. */
+/* The session may go on without a client; then it has proved nothing. */
 static void client_let_go(struct client *c)
 {
     rights_free(c->session->proved);
@@ -105,7 +105,7 @@ size_t client_memory(struct client *c)
     return c->in.room + c->out.room;
 }
 
-/* Names the error in a request that is not understood, or ends the connection. */
+/* Answers a request that is not understood with an error that helps, or ends the connection. */
 static void client_object(struct client *c, const struct command *command, const struct resp_request *r)
 {
     char line[256];
@@ -131,7 +131,7 @@ static void client_object(struct client *c, const struct command *command, const
     resp_error(&c->out, "ERR", line);
 }
 
-/* Spends this, and for the claims that were looked at. */
+/* Spends `cost`, and the credit for the claims that were looked at. */
 static void client_spend(struct client *c, unsigned cost)
 {
     cost += c->session->steps / CLIENT_STEPS;
@@ -155,7 +155,7 @@ void client_execute(struct client *c, const struct resp_request *r)
     client_spend(c, 0);
 }
 
-/* May it be done though a command before it waits? */
+/* May the command be executed although a command before it waits? */
 static bool client_overtakes(const struct client *c, const struct resp_request *r)
 {
     return r->count && c->protocol == 3 && resp_is(r->word[0], "MEANWHILE");
@@ -187,7 +187,7 @@ void client_run(struct client *c)
             client_execute(c, &r);
         bytes_consume(&c->in, (size_t)len);
     }
-    c->closing |= c->relays && bytes_len(&c->in); /* frames that have not waited for the answer to AGENT */
+    c->closing |= c->relays && bytes_len(&c->in); /* the agent has sent frames before the answer to AGENT */
     if (!c->closing && session_is_busy(c->session) && bytes_len(&c->in) > CLIENT_INPUT_MAX) {
         resp_error(&c->out, "ERR", "too much was sent behind a command that waits");
         c->closing = true;
@@ -249,7 +249,7 @@ static void client_keep_loss(struct client *c, const struct node_event *event)
     c->loss_count++;
 }
 
-/* What it held is lost. */
+/* The client has lost a lock: tells it, or keeps the loss until it asks. */
 static void client_hear_loss(struct client *c, const struct node_event *event)
 {
     char why[CLIENT_WHY_MAX];
@@ -279,7 +279,7 @@ static void client_tell_hop(const struct client *c, const struct deadlock_cycle 
         dme_print(text, "%s at member %s", *cycle->hop[k].who ? cycle->hop[k].who : "a client", cycle->hop[k].member);
 }
 
-/* The cycle in words. A lock that this client may not see has no name in them, nor have clients that hold it. */
+/* Prints the cycle. Locks that this client may not see, and the clients that hold them, are not named. */
 static void client_tell_cycle(struct client *c, const struct deadlock_cycle *cycle)
 {
     char line[1024];
@@ -323,7 +323,7 @@ static void client_tell_refusal(struct client *c, const struct node_event *event
         resp_error(&c->out, "WRONGKIND", event->why);
         return;
     }
-    if (event->refusal == REFUSAL_RIGHT && !permit(c, event->right, name)) /* it is told by which rule */
+    if (event->refusal == REFUSAL_RIGHT && !permit(c, event->right, name)) /* permit has told it by which rule */
         return;
     snprintf(line, sizeof line, "\"%s\" %s", event->name, refusals[event->refusal].why);
     resp_error(&c->out, refusals[event->refusal].code, line);

@@ -22,14 +22,17 @@
 #include "rights/rights.h"
 
 enum { CLIENT_INPUT_MAX = 1 << 20, CLIENT_OUTPUT_MAX = 1 << 18, CLIENT_NEWS_MAX = 1 << 20, CLIENT_LOSSES_MAX = 256 };
-/* The credit of a client for one turn, in commands; a command with COMMAND_LOOKS counts as 16, and one with many words for more
- * than one. And that of all clients together for one event: an event may let many go on. */
+/* The credit of a client for one turn, in commands. A command with COMMAND_LOOKS counts as 16, and one with many words for more
+ * than one. CLIENTS_TURN is the credit of all clients together for one event, since an event may let many clients go on. */
 enum { CLIENT_TURN = 256, CLIENTS_TURN = 4 * CLIENT_TURN };
-enum { CLIENT_FEW = 32, CLIENT_LEAST = 8 }; /* hungry clients that have all of it; what each of many has at least */
-enum { CLIENT_STEPS = 64 };                 /* claims that a command may look at for one more */
-enum { CLIENT_MUCH = 16 };
+enum {
+    CLIENT_FEW = 32,
+    CLIENT_LEAST = 8
+};                          /* up to CLIENT_FEW hungry clients get all of it; each of more gets CLIENT_LEAST at least */
+enum { CLIENT_STEPS = 64 }; /* looking at this many claims costs a command one credit more */
+enum { CLIENT_MUCH = 16 };  /* a client that uses this much credit is greedy */
 
-enum { PERMIT_STEPS = 16 };      /* steps of a decision by the rules that count as a claim that is looked at */
+enum { PERMIT_STEPS = 16 };      /* this many steps of a decision by the rules count as looking at one claim */
 enum { PERMIT_LOGIN_COST = 64 }; /* the credit that a login costs: a password takes about a millisecond */
 
 enum { CLIENT_WHY_MAX = LOSS_BY_MAX + 96 };
@@ -60,14 +63,14 @@ struct client {
     struct client_many *many; /* several locks that it requests at once (command_lock.c); or null */
     struct ring losses;
     unsigned loss_count;
-    bool losses_forgotten; /* there were more losses than are kept */
+    bool losses_forgotten; /* there were more losses than are kept here */
     bool closing;          /* the connection ends when the bytes in `out` have been sent */
     bool goodbye;          /* closing at the client's request: it has sent QUIT */
     bool detaches;         /* goodbye, but its kept session stays */
-    bool parts;            /* its session has been taken from it: nothing that it says counts, but its end */
+    bool parts;            /* its session has been taken from it: its commands are ignored, and only its end counts */
     bool cut;              /* the client does not read: close at once, whatever is in `out` */
-    bool may_relay;        /* set by the driver, which can: AGENT is allowed */
-    bool relays;           /* it is an agent: what comes now are frames, and the driver's (relay/mux.h) */
+    bool may_relay;        /* set by the driver, if it can relay: AGENT is allowed */
+    bool relays;           /* it is an agent: from now on frames come, which the driver handles (relay/mux.h) */
     char *agent;           /* the name of the agent through which the client comes; or null */
     uint64_t agent_ms;     /* since when this agent has been connected */
 };
@@ -89,13 +92,13 @@ struct command {
 };
 extern const struct command commands[];
 
-/* There is a connection. What the driver knows of its client, it writes down: session->remote, session->from, session->operates. */
+/* There is a connection. The driver then sets what it knows of the client: session->remote, session->from, session->operates. */
 struct client *client_open(struct node *node, void *user);
 /* For src/step, as session_close and session_break: the client has said goodbye, or it may not know that the
  * connection is gone. */
 void client_close(struct client *c);
 void client_break(struct client *c);
-/* The driver's, as given to client_open. */
+/* The `user` that was given to client_open. */
 static inline void *client_user(const struct client *c)
 {
     return c->session->user;
@@ -118,7 +121,7 @@ size_t client_memory(struct client *c);
 /* Executes the commands that have arrived, as far as possible. To be called after input, after output, and after
  * events. */
 void client_run(struct client *c);
-/* The kept loss of this lock, with this fence or (0) any; or null. */
+/* The loss of this lock that is kept here, if `fence` is 0 or its fence; or null. */
 struct client_loss *client_loss(const struct client *c, const char *name, size_t name_len, uint64_t fence);
 /* Writes why a lock was lost, for people. */
 void client_tell_why(enum loss why, const char *by, char text[CLIENT_WHY_MAX]);

@@ -115,7 +115,7 @@ static void command_renew(struct client *c, const struct resp_request *r)
         command_not_held(c, r->word[1], fence);
 }
 
-/* Has the client lost a lock without being told? Then a CONFIRM of all its locks fails with that error. */
+/* If the client has lost a lock without being told, sends the error of that loss, and returns true: then a CONFIRM of all its locks fails. */
 static bool command_has_lost(struct client *c)
 {
     if (c->loss_count)
@@ -127,14 +127,14 @@ static bool command_has_lost(struct client *c)
 
 /* The answer is a number of milliseconds. For that time, counted from the moment when the client sent CONFIRM, the
  * client surely holds the named lock, or all locks of its connection, including those that it is granted within that
- * time. */
+ * time (I20). */
 static void command_confirm(struct client *c, const struct resp_request *r)
 {
     uint64_t ms, fence;
 
     if (!command_fence(c, r, 3, &fence) || (r->count == 1 && command_has_lost(c)))
         return;
-    if (session_resumes(c->session)) { /* a validity of before is none of the session that it will have */
+    if (session_resumes(c->session)) { /* a validity would say nothing of the locks of that session */
         resp_error(&c->out, "ERR", "CONFIRM has to wait until the session is resumed");
         return;
     }
@@ -312,8 +312,8 @@ static void command_member(struct client *c, const struct resp_request *r)
     resp_simple(&c->out, "OK");
 }
 
-/* How many clients of this member hold locks; then, of some of them, a lock and what the client says of itself. The right `admin` tells
- * nothing of locks (I34). */
+/* How many clients of this member hold locks; then, for some of them, a lock and the client's description. A client with the right `admin`
+ * alone is told nothing of locks (I34). */
 static void command_drain(struct client *c, const struct resp_request *r)
 {
     enum { SHOWN = 4 };
@@ -406,8 +406,8 @@ static bool command_name_client(struct client *c, struct resp_word who)
     return true;
 }
 
-/* The locks under which the client runs, as DIBS_LOCKS has them: in each line a fence, a space and a name. A line that is not like
- * that is passed over. So is a lock that the client could not use itself: one that says it runs under a lock can make others' waits
+/* The locks under which the client runs, as DIBS_LOCKS has them: in each line a fence, a space and a name. A line of another form is
+ * ignored. So is a lock that the client could not use itself: a client that says that it runs under a lock can make waits of others
  * end. */
 static void command_under(struct client *c, struct resp_word text)
 {
@@ -419,7 +419,7 @@ static void command_under(struct client *c, struct resp_word text)
         return;
     for (const char *k = at; k < end && lines < DEADLOCK_UNDER_MAX; k++)
         lines += *k == '\n';
-    free(s->under); /* of a HELLO that named none */
+    free(s->under); /* from an earlier HELLO */
     s->under = mem_new(lines * sizeof s->under[0]);
     while (at < end && s->unders < lines) {
         const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end,
@@ -476,7 +476,7 @@ static void command_hello(struct client *c, const struct resp_request *r)
     resp_integer(&c->out, c->session->id);
 }
 
-/* Behind the answer there are frames (relay/mux.h), in both directions. An agent needs no right: what it does for its clients, it may do as
+/* After the answer there are frames (relay/mux.h), in both directions. An agent needs no right: what it does for its clients, it could do as
  * itself. */
 static void command_agent(struct client *c, const struct resp_request *r)
 {

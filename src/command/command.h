@@ -6,17 +6,17 @@
 
 enum { COMMAND_MS_MAX = 1000000000 /* eleven days */ };
 
-/* Reads a word as a number, at most `max`. Returns false if it is none. */
+/* Reads a word as a number, at most `max`. Returns false if it is not such a number. */
 bool command_number(struct resp_word word, uint64_t max, uint64_t *x);
 /* Returns null, or why the word cannot be the name of a lock or a group, or a pattern of names. */
 const char *command_objects_to(struct resp_word name);
-/* The same check. If the word cannot be a name, the client is sent an error, and the result is false. */
+/* Sends the client an error and returns false if the word cannot be a name. */
 bool command_is_name(struct client *c, struct resp_word name);
 /* Sends the error LOST, with the reason. */
 void command_tell_loss(struct client *c, const struct client_loss *loss);
 
-/* Parses the optional fence after the name, if the request has `words` words. A request without it gets 0, which means any fence. Returns
- * false if the word is no fence; the client is sent an error. */
+/* Parses the optional fence after the name, if the request has `words` words. Without it the fence is 0, which means any fence. Sends the client an
+ * error and returns false if the word is not a fence. */
 bool command_fence(struct client *c, const struct resp_request *r, size_t words, uint64_t *fence);
 /* Sends the error for a lock that the client does not hold: it has lost the lock, if that is known, or has never held
  * it. */
@@ -29,12 +29,12 @@ void command_downgrade(struct client *c, const struct resp_request *r);
 /* command_lock.c */
 void command_lock(struct client *c, const struct resp_request *r);
 void command_cancel(struct client *c, const struct resp_request *r);
-/* The client requests several locks (c->many), and its session does not wait: the next one is requested, or the client is told. */
+/* The client requests several locks (c->many), and its session does not wait: requests the next one, or tells the client the result. */
 void many_go_on(struct client *c);
-/* While it does: an event of one of its claims. Returns true if the client is not to be told of it. */
+/* For each event of a claim while c->many is not null. Returns true if the client is not to be told of the event. */
 bool many_hear(struct client *c, const struct node_event *event);
 void many_forget(struct client *c);
-/* The client does something while it waits for the others. */
+/* The client gives a lock up, or ends its session, while it waits for several locks. */
 void many_disturb(struct client *c);
 
 /* command_query.c */
@@ -56,7 +56,7 @@ void command_hear_session(struct client *c, const struct node_event *event);
 
 /* command_token.c: how an operation with a token is answered */
 enum { COMMAND_TOKEN_LOCK, COMMAND_TOKEN_UNLOCK };
-/* Is this LOCK, UNLOCK or RENEW about a token? Then it is executed. */
+/* If this LOCK, UNLOCK or RENEW is about a token, executes it and returns true. */
 bool command_with_token(struct client *c, const struct resp_request *r);
 /* Sends the client the answer to an operation with a token. */
 void command_answer_token(struct client *c, const struct token_op *op);
@@ -76,7 +76,7 @@ void command_echo(struct client *c, const struct resp_request *r);
 void command_auth(struct client *c, const struct resp_request *r);
 void command_wait(struct client *c, const struct resp_request *r);
 void command_answer_redis(struct client *c, const struct token_op *op);
-/* Are these names, and not too many? If not, the client is sent an error. */
+/* Sends the client an error and returns false if these are not names, or too many. */
 bool command_are_names(struct client *c, const struct resp_word *names, size_t count);
 
 /* command_redisson.c. Styles of answers (struct token_wish) from COMMAND_REDISSON on are those of its scripts and commands. */

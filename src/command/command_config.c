@@ -1,4 +1,4 @@
-/* command_config.c - settings on which the members agree (node/agreed.h), as an operator asks for them. */
+/* command_config.c - settings on which the members agree (node/agreed.h), as an operator sees and changes them. */
 #include "command.h"
 #include "permit.h"
 
@@ -60,7 +60,7 @@ static void command_show_lease(struct client *c)
     }
 }
 
-/* What the configuration of each member has, beside the text with this digest. */
+/* For each member, whether its configuration has the text with this digest. */
 static void command_show_files(struct client *c, uint64_t digest,
                                uint64_t (*of_file)(const struct node *node, uint32_t k))
 {
@@ -90,8 +90,8 @@ static void command_show_policies(struct client *c)
     command_show_files(c, policies_digest(text, len), policies_file);
 }
 
-/* The text has the hashes of passwords, and the rules say what others may do: it is for clients with the right admin, if they ask for it
- * (`whole`). All others see how many lines there are. */
+/* The text has the hashes of passwords, and the rules say what others may do. So it is shown only to a client with the right admin that asks for
+ * it (`whole`). All others see the numbers of lines. */
 static void command_show_rights(struct client *c, bool whole)
 {
     const struct node *node = c->session->node;
@@ -142,7 +142,7 @@ static void command_answer_change(struct client *c, const char *wrong, const cha
     resp_simple(&c->out, "OK");
 }
 
-/* `value` is null: the one of the configurations. */
+/* Null `value`: the lease of the members' configurations. */
 static void command_change_lease(struct client *c, const struct resp_word *value)
 {
     struct settings_wish wish = {.file = !value};
@@ -176,7 +176,7 @@ static void command_change_policies(struct client *c, const struct resp_word *va
     command_answer_change(c, wrong, text);
 }
 
-/* With these rights, has the client itself the right admin any more? An operator always has. If not, the client is told. */
+/* Does the client itself still have the right admin under these rights? An operator always has it. If not, the client is told. */
 static bool command_keeps_admin(struct client *c, const struct rights *rights)
 {
     const struct session *s = c->session;
@@ -191,7 +191,7 @@ static bool command_keeps_admin(struct client *c, const struct rights *rights)
     return false;
 }
 
-/* `value` is null: each member uses those of its own configuration. */
+/* Null `value`: each member uses the rights of its own configuration. */
 static void command_change_rights(struct client *c, const struct resp_word *value, bool force)
 {
     struct node *node = c->session->node;

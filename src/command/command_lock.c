@@ -3,8 +3,8 @@
  * Several locks at once are all granted, or none is. The member requests one after the other, in the order of the bytes of their
  * names, whatever the order in the command: so clients that request their locks in this way never wait for each other in a circle.
  * All share one time limit. The client is told when it holds all of them; until then it has been told of none. The TTL
- * of all begins at that moment. If one is refused, times out or is lost before, the others are released, and the answer
- * says why. A session waits for one lock at a time (session.h), so this file goes on with the next when one is granted. Each request
+ * of each begins at that moment. If one request is refused or times out, or a granted lock is lost, before that, the granted locks are released, and the
+ * answer says why (I35). A session waits for one lock at a time (session.h), so this file requests the next lock when one is granted. Each request
  * costs the client some of its credit (client.h), and more if the lock has many holders: if the credit is used up, the next request
  * waits for the client's next turn. */
 #include "command.h"
@@ -100,7 +100,7 @@ static const char *command_part(const struct resp_request *r, size_t *at, struct
     return kinds > 1 ? "only one of SHARED, GROUP and SLOTS is possible" : NULL;
 }
 
-/* May the client request this lock? If not, it is sent an error. What it waits for is decided again if the rights change (node/rules.h). */
+/* May the client request this lock? If not, it is sent an error. If the rights change while it waits, they decide again (node/rules.h). */
 static bool command_permits(struct client *c, const struct session_wish *wish)
 {
     c->session->ruled = c->session->node->rules.version;
@@ -174,7 +174,7 @@ static void many_release(struct client *c)
     many_end(c);
 }
 
-/* All are held. */
+/* All locks are granted: tells the client. */
 static void many_finish(struct client *c)
 {
     struct client_many *m = c->many;
@@ -191,7 +191,7 @@ static void many_finish(struct client *c)
     many_end(c);
 }
 
-/* The next request. */
+/* Requests the next lock. */
 static void many_ask(struct client *c)
 {
     struct client_many *m = c->many;
@@ -225,7 +225,7 @@ void many_disturb(struct client *c)
         c->many->disturbed = true;
 }
 
-/* May it have all of them? The rights may have changed since it has asked. If not, it is sent an error. */
+/* Do the present rights still allow all of the locks? If not, the client is sent an error. */
 static bool many_is_permitted(struct client *c)
 {
     const struct client_many *m = c->many;
@@ -262,7 +262,7 @@ void many_go_on(struct client *c)
         many_release(c);
 }
 
-/* One of those that were granted is lost while the client waits for another. */
+/* A lock that was granted is lost while the client waits for another one. */
 static void many_lose(struct client *c, const struct node_event *event)
 {
     char line[LOCK_NAME_MAX + CLIENT_WHY_MAX + 64], why[CLIENT_WHY_MAX];
@@ -321,16 +321,16 @@ static void command_lock_many(struct client *c, const struct resp_request *r)
     m->until_ms = limits.wait_ms == SESSION_FOREVER ? SESSION_FOREVER
                   : limits.wait_ms                  ? c->session->node->now_ms + limits.wait_ms
                                                     : 0;
-    for (uint32_t k = 0; k < m->count; k++) /* it knows of these losses, or it would not ask */
+    for (uint32_t k = 0; k < m->count; k++) /* a client that requests a lock again knows of its loss */
         client_forget_loss(c, client_loss(c, m->part[k].name, m->part[k].name_len, 0));
     many_go_on(c);
 }
 
 /* --------------------------------------------------------------------------------------------------------------- one */
 
-/* MEANWHILE CANCEL: the LOCK that waits is answered as if its time were over. The number of waits that this has ended: 0 or 1. If
- * it is 0, the lock was granted or the request failed just before, and the answer to LOCK says so. A LOCK of several has no answer
- * when one of them was granted just before: it would go on with the next one. */
+/* MEANWHILE CANCEL: the LOCK that waits is answered as if its time were over. Returns the number of waits that this has ended: 0 or 1. If
+ * it is 0, the request was granted or failed just before, and the answer to LOCK says so. A LOCK of several names has no answer yet
+ * if one of them was granted just before: it is cancelled before it requests the next one. */
 void command_cancel(struct client *c, const struct resp_request *r)
 {
     bool ended = session_cancel(c->session), several = !ended && c->many;
@@ -355,8 +355,8 @@ static bool command_has_and(const struct resp_request *r)
     return false;
 }
 
-/* LOCK name REENTRANT of a lock that the connection holds. Returns false if it does not hold the lock. If it has lost the lock and has not
- * been told, it is told now: a client that does not know of the loss asks for the lock again, too (I20). */
+/* LOCK name REENTRANT of a lock that the connection holds. Returns false if it does not hold the lock. If the client has lost the lock and was not
+ * told, it is told now: also a client that does not know of the loss requests the lock again (I20). */
 static bool command_lock_again(struct client *c, const struct session_wish *wish)
 {
     struct client_loss *loss = client_loss(c, wish->name, wish->name_len, 0);
@@ -407,5 +407,6 @@ void command_lock(struct client *c, const struct resp_request *r)
     else if ((code = session_lock(c->session, &wish, &why)))
         resp_error(&c->out, code, line);
     else if (c->loss_count)
-        client_forget_loss(c, client_loss(c, wish.name, wish.name_len, 0)); /* it knows, or it would not ask */
+        client_forget_loss(
+            c, client_loss(c, wish.name, wish.name_len, 0)); /* a client that requests a lock again knows of its loss */
 }

@@ -1,7 +1,7 @@
 /* command_redis.c - the commands by which Redis lock libraries acquire, extend and release locks. See token.h.
  *
- * A key is the name of a lock, its value is the token that owns the lock, and its expiry is the lock's TTL. Nothing else can
- * be stored. A lock that other commands have made (LOCK) is no key for these. There is no Lua interpreter: a script is known
+ * A key is the name of a lock, its value is the token that owns the lock, and its expiry is the lock's TTL. No other values can
+ * be stored. A lock that other commands have made (LOCK) is not a key for these commands. There is no Lua interpreter: a script is known
  * by its digest or its text, and stands for one of a few operations (protocol/redis_scripts.h). */
 #include "command.h"
 #include "permit.h"

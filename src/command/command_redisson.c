@@ -5,7 +5,7 @@
  * (redis_scripts.h).
  *
  * A thread that waits subscribes to a channel whose name is made of the lock's, and asks again when the message "0" comes, or
- * when the time is over that it was told when it asked. That time is not longer than ASK_AGAIN_MS: a thread that asks
+ * when the time that the last answer has told it is over. That time is not longer than ASK_AGAIN_MS: a thread that asks
  * again and again is served first come, first served (token_polls.c), and a message may be lost. Unlike Redis, the message comes also
  * when the lock's TTL is over. Redisson's other locks (fair, read-write, multi, spin locks with another script, semaphores) are refused, since their scripts are
  * not known.

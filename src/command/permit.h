@@ -12,24 +12,24 @@ bool permit(struct client *c, unsigned any_of, struct resp_word name);
 bool permit_admin(struct client *c, const char *what);
 /* The same, but nothing is sent. */
 bool permit_allows(const struct client *c, unsigned any_of, const char *name, size_t len);
-/* May it know of this lock, or (`free`) only when the lock is free? Nothing is sent. */
+/* May the client know of this lock; or, with `free`, know that the lock is free? Nothing is sent. */
 bool permit_sees(const struct client *c, const char *name, size_t len, bool free);
-/* Is there a limit that the client has reached, so that one more request for `count` locks is too much? Then it is sent an error. */
+/* Would requests for `count` more locks exceed a limit of the client? Then it is sent an error. */
 bool permit_more(struct client *c, size_t count);
-/* Begins an operation with a token on these names (token.h), if the client may. One that releases or changes a lock without its
- * token, or shows the token, is, with rules, for clients that may take locks away from others. */
+/* Begins an operation with a token on these names (token.h), if the client may. If there are rules, an operation that releases or changes a lock without its
+ * token, or that shows the token, needs the right to take locks away from other clients. */
 void permit_token(struct client *c, const struct token_wish *wish, const struct resp_word *names, size_t count,
                   bool shows);
 
 /* Is the client an operator? */
 bool permit_operates(const struct client *c);
 
-/* The id under which members know a kept session, from the one that its client shows. With rules, it depends on what the client
- * has proved to be: the same secret in the hands of another client leads to no session. */
+/* The id under which members know a kept session, computed from the id that its client shows. If there are rules, it depends on what the client
+ * has proved to be: in the hands of another client, the same secret leads to no session. */
 struct keep_id permit_bind(const struct client *c, struct keep_id shown);
-/* The id under which they know it if it began when there were no rules, and now there are, or the reverse; 0: under none. A secret that permit_secret
- * has made ends with zeros (PERMIT_PLAIN). A client that knows the secret of another one's session could compute the id that depends on that
- * other one, and show it as a secret of its own: it has no such end. */
+/* The id under which members know the session if it began when there were no rules and now there are rules, or the reverse; 0: there is none. A secret
+ * of permit_secret ends with zeros (PERMIT_PLAIN). A client that knows the secret of another client's session could compute the id that
+ * depends on that other client, and show it as a secret of its own; that fails, since this id does not end with zeros. */
 enum { PERMIT_PLAIN = 0xffff };
 struct keep_id permit_bind_else(const struct client *c, struct keep_id shown);
 /* A new secret to show. */
@@ -42,13 +42,13 @@ bool permit_has_logins(const struct client *c);
 /* MAY who right [name]. */
 void command_may(struct client *c, const struct resp_request *r);
 
-/* The driver knows that an agent which has proved this, or (null) nothing, has opened the channel of this client. The client is what the agent is, but never an
- * operator, nor a user of the member's machine. As permit_meet. */
+/* The channel of this client was opened by an agent that has proved `agent`, or (null) nothing. The client gets the rights of the agent, but is never an
+ * operator, nor a user of the member's machine. Returns as permit_meet. */
 bool permit_relay(struct client *c, const struct rights_who *agent);
-/* The driver knows more about the client, which owns `who` from now on. Returns false, with an error for the client, if it has too
+/* The driver has learned more about the client: `who`, which belongs to the client from now on. Returns false, and sends the client an error, if the client has too
  * many connections. */
 bool permit_meet(struct client *c, struct rights_who *who);
-/* The same for a client that is no connection of its own, and is not counted as one: a browser acts as this client. */
+/* The same for a client that has no connection of its own and is not counted as one: a browser has the rights of this client. */
 void permit_visit(struct client *c, struct rights_who *who);
 
 #endif

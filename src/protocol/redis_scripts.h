@@ -12,9 +12,9 @@
  * the null of Redis. */
 enum script_means {
     SCRIPT_UNKNOWN,
-    SCRIPT_ACQUIRE,     /* token, ms: all locks or none; the number of locks, or 0 */
+    SCRIPT_ACQUIRE,     /* token, ms: all locks or none; returns the number of locks, or 0 */
     SCRIPT_ACQUIRE_SET, /* token, ms: one lock; OK, or nothing */
-    SCRIPT_RELEASE,     /* token: those that the token owns; their number */
+    SCRIPT_RELEASE,     /* token: releases the locks that the token owns; returns their number */
     SCRIPT_RELEASE_OR,  /* token: as RELEASE, of one lock; -1 if no token owns it */
     SCRIPT_EXTEND,      /* token, ms: all locks or none, if the token owns them; the number of locks, or 0 */
     SCRIPT_EXTEND_BY,   /* token, ms, replace: one lock; "0": the time is added to what is left */

@@ -8,7 +8,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-/* The end of the line that begins here, before its \r\n or \n; null if it is not there yet. next: behind it. */
+/* The end of the line that begins at `at`, before its \r\n or \n; null if it has not come yet. `*next`: behind the line. */
 static const char *resp_line(const char *at, const char *end, const char **next)
 {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -19,7 +19,7 @@ static const char *resp_line(const char *at, const char *end, const char **next)
     return newline > at && newline[-1] == '\r' ? newline - 1 : newline;
 }
 
-/* A line of nothing but digits, behind its first character, and not above max; -1 if it is something else. */
+/* The number in a line that has only digits behind its first character; -1 if it has others, or the number is above `max`. */
 static int resp_count(const char *at, const char *end, int max)
 {
     int x = 0;
@@ -52,7 +52,7 @@ static int resp_words_of_line(const char *at, const char *end, struct resp_reque
     return 0;
 }
 
-/* The strings of an array. 1: all are there, and next is behind them; 0: not yet; -1: wrong. */
+/* The strings of an array. 1: all have come, and r->next is behind them; 0: not all have come; -1: something is wrong. */
 static int resp_strings(const char *at, const char *end, int count, struct resp_request *r, const char **next)
 {
     for (int k = 0; k < count; k++) {
@@ -113,7 +113,7 @@ static void resp_put(struct bytes *to, const char *text, size_t len)
         memcpy(bytes_add(to, len), text, len);
 }
 
-/* Every answer has some: the digits are made here, from the last to the first, which is cheaper than snprintf. */
+/* Every answer has numbers, so the digits are made here, from the last to the first: that is cheaper than snprintf. */
 static void resp_number(struct bytes *to, char type, uint64_t x)
 {
     char line[1 + 20 + 2], *end = line + sizeof line, *at = end;

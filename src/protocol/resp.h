@@ -1,7 +1,7 @@
 /* resp.h - the protocol of Redis, versions 2 and 3, as a lock service needs it: requests in, replies out.
  *
  * A request is an array of strings, or a line of words as a person types it into a plain connection. Its length is
- * bounded by RESP_REQUEST_MAX bytes, which is plenty: Redisson renews a hundred locks in one. No client makes the daemon keep more. */
+ * bounded by RESP_REQUEST_MAX bytes, which is enough for Redisson, which renews a hundred locks in one. So no client makes the daemon keep more (I19). */
 #ifndef DIBS_PROTOCOL_RESP_H
 #define DIBS_PROTOCOL_RESP_H
 
@@ -21,14 +21,14 @@ struct resp_request {
     struct resp_word word[RESP_ARGS_MAX];
 };
 
-/* Reads a request. The number of bytes that it takes; 0 if more are needed; -1 if this is no request, and wrong says
- * why. The words point into the bytes. */
+/* Reads a request. Returns the number of bytes that it takes; 0 if more bytes are needed; or -1 if this is no request, and `*wrong` gets
+ * the reason. The words point into the bytes. */
 int resp_parse(const char *bytes, size_t len, struct resp_request *r, const char **wrong);
 
-/* Is the word this one, in capitals or not? */
+/* Does the word equal `text`, in capital or small letters? */
 bool resp_is(struct resp_word word, const char *text);
 
-/* Replies. The protocol is 2 or 3: what version 2 does not have is written as something similar. */
+/* Replies. The protocol is 2 or 3. A type that version 2 does not have is written as a similar one. */
 void resp_simple(struct bytes *to, const char *text);
 void resp_error(struct bytes *to, const char *code, const char *text); /* one line, whatever is in the text */
 void resp_integer(struct bytes *to, uint64_t x);

@@ -6,14 +6,14 @@
 #include "node/policies.h"
 #include "node/rules.h"
 
-/* I18, I20: the member grants and vouches only while its lease is valid, and clients hold nothing when it is not. */
+/* I18, I20: the member grants and vouches only while its lease is valid; when it is not, its clients hold no locks but kept ones. */
 static const char *invariants_of_lease(const struct node *node)
 {
     const struct locks *l = &node->locks;
     uint64_t acked_ms = node->acked_ms < node->now_ms ? node->acked_ms : node->now_ms;
 
     if (l->grants && (!node->takes_part || node->leaves || node->dropped))
-        return "I18: a member grants locks, and does not take part any more";
+        return "I18: a member grants locks, and does not take part";
     if (l->grants && node->conf.lease_ms &&
         (node->now_ms >= node->lease_end_ms || node->lease_end_ms > acked_ms + node->conf.lease_ms))
         return "I18: a member grants locks, and its lease is not valid";
@@ -40,7 +40,7 @@ static const char *invariants_of_view(const struct node *node)
     if (node->takes_part && keep_is_forgetting(node) && node->keep.phase != KEEP_TELLS)
         return "I33: a member has told others what it knows, and has claims of kept sessions that it has forgotten";
     if (node->agree && l->open && l->grants && l->fence_granted >= l->fence_limit)
-        return "I29: a fencing token was granted that is beyond the limit";
+        return "I29: a fencing token beyond the limit was granted";
     if (node->agree && node->self.mute != !agree_incarnation_is_durable(node->agree))
         return "I26: a member speaks in an incarnation that its disk does not have, or is silent in one that it has";
     return NULL;
@@ -52,20 +52,20 @@ static const char *invariants_of_change(const struct node *node, const struct cl
     bool request = c->state == CLAIM_UPGRADED || c->state == CLAIM_DOWNGRADED;
 
     if (!ring_empty(&c->in_renewed) && c->kept > node->keep.made)
-        return "I33: others are to hear of a TTL when they have acknowledged a letter that was not made";
+        return "I33: a new TTL waits for the acknowledgement of a letter that was never made";
     if (c->shares && !c->freed && (c->state != CLAIM_HELD || c->mode != LOCK_ALONE || !c->kept))
-        return "I33: a lock is to be shared when all members know it, and is not exclusive";
+        return "I33: a claim that is to be shared later is not exclusive now";
     if (request && (!c->other || c->other->other != c || c->other->state != CLAIM_HELD))
-        return "I37: the mode of a lock has changed, and the lock is not held";
+        return "I37: a change of the mode has been granted for a claim that is not held";
     if (request && c->session->kept && (!c->kept || c->kept > node->keep.made || ring_empty(&c->in_list)))
         return "I33: the mode of a lock of a kept session has changed, and its client is not told when all members "
                "know it";
     if (c->state == CLAIM_UPGRADED && c->kept && (c->other->after != c->fence || c->other->mode != LOCK_ALONE))
-        return "I33: a lock of a kept session was upgraded, and its record does not name the one before";
+        return "I33: the record of an upgraded claim does not name the previous record";
     return NULL;
 }
 
-/* I3: the claims of a session are those that it counts, and it waits for one of them at most. */
+/* I3: a session counts its claims correctly, and waits for one of them at most. */
 static const char *invariants_of_session(const struct node *node, const struct session *s, uint64_t *waiters,
                                          uint64_t *holders)
 {
@@ -83,18 +83,18 @@ static const char *invariants_of_session(const struct node *node, const struct s
         if (c->state == CLAIM_WAITING && c != s->waiting)
             return "I3: a session waits for two locks";
         if (c->due_slot && (c->due_slot > node->due.count || node->due.heap[c->due_slot] != c))
-            return "I20: a claim has a deadline, and is not among those that have";
+            return "I20: a claim has a deadline, but is not in the heap of deadlines";
         if (c->state == CLAIM_LINGERS && !c->due_slot && ring_empty(&c->in_list))
-            return "I20: a claim lingers without end";
+            return "I20: a claim lingers without a deadline";
         if (!session_is_forgotten(s) && (wrong = invariants_of_change(node, c)))
             return wrong;
     }
     if (!waits || claims != s->held + (s->waiting != NULL))
         return "I3: a session has miscounted its claims";
     if (s->client && s->client->session != s)
-        return "I3: a session belongs to another client than it says";
+        return "I3: the client of a session has another session";
     if (node->conf.lease_ms && s->vouched_ms > node->now_ms + promise_stretch_ms(node_longest_lease_ms(node)))
-        return "I20: a client was vouched for locks beyond any lease";
+        return "I20: a client was told a validity that is longer than any lease";
     *waiters += s->waiting != NULL;
     *holders += s->held;
     return NULL;
@@ -114,7 +114,7 @@ static const char *invariants_of_sessions(const struct node *node)
         discarding += s->task == SESSION_DISCARDS;
         holding += s->held && !s->orphan;
         if ((s->held && !s->orphan) == ring_empty(&s->in_holding))
-            return "I31: DRAIN would not find a client that holds locks, or would find one that holds none";
+            return "I31: the list of clients that hold locks is wrong (DRAIN)";
     }
     if (holding != node->holding_count)
         return "I31: a member has miscounted its clients that hold locks";
@@ -128,7 +128,7 @@ static const char *invariants_of_sessions(const struct node *node)
     return ring_empty(&node->locks.outcomes) ? NULL : "I17: a claim has an outcome, and its client was not told";
 }
 
-/* I31: what waits for a later turn is counted, so that there is one. */
+/* I31: every client that waits for a later turn is in the list of those that get one. */
 static const char *invariants_of_turn(const struct node *node)
 {
     const struct node_turn *turn = &node->turn;
@@ -139,7 +139,7 @@ static const char *invariants_of_turn(const struct node *node)
     for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
         for (const struct ring *r = turn->news[k].next; r != &turn->news[k]; r = r->next)
             if (RING_OF((struct ring *)r, struct client, in_news)->urgency != k)
-                return "I17: a client is told before others, and has lost nothing";
+                return "I17: a client without a loss or a grant is served with the urgent ones";
     for (const struct ring *r = turn->clients.next; r != &turn->clients; r = r->next) {
         const struct client *c = RING_OF((struct ring *)r, struct client, in_node);
 

@@ -15,7 +15,7 @@
 
 static void step_log(struct node *node, bool warns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A byte that says whether it warns is in front of each line. */
+/* The first byte of each line says whether it is a warning. */
 static void step_log(struct node *node, bool warns, const char *format, ...)
 {
     char line[8192];
@@ -82,8 +82,8 @@ static void step_log_changes(struct node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- clients */
 
-/* There may be an output for this client. It comes behind those of the same urgency; a client that is to be told
- * something more urgent keeps its place. */
+/* There may be an output of this urgency for the client: puts the client behind the others of this urgency. A client that is among
+ * more urgent ones keeps its place. */
 static void step_note(struct client *c, enum client_urgency urgency)
 {
     if (c->urgency > urgency)
@@ -98,7 +98,7 @@ static bool step_asks_much(const struct client *c)
     return c->credit + CLIENT_MUCH <= c->given || bytes_len(&c->in) > 0;
 }
 
-/* What it has asked for is done, as far as its credit goes. Returns true if that was much. */
+/* Executes the client's commands, as far as its credit goes. Returns true if the client asks for much. */
 static bool step_run(struct client *c)
 {
     const struct session *s = c->session;
@@ -126,7 +126,7 @@ static bool step_run(struct client *c)
     return much;
 }
 
-/* Clients are told what there is to tell, and then go on. */
+/* Tells clients what there is to tell; each of them then goes on with its commands. */
 static void step_hear(struct node *node)
 {
     struct node_event event;
@@ -147,7 +147,7 @@ static void step_hear(struct node *node)
     }
 }
 
-/* The more clients have commands left, the less each of them does in its turn: one that has just come waits for all of them. */
+/* The more clients have commands left, the less each of them may do in its turn, so that a client that has just come does not wait long. */
 static uint32_t step_credit(const struct node *node)
 {
     uint32_t share = CLIENT_TURN / (1 + node->turn.hungry_count / CLIENT_FEW);
@@ -155,7 +155,7 @@ static uint32_t step_credit(const struct node *node)
     return share > CLIENT_LEAST ? share : CLIENT_LEAST;
 }
 
-/* The one that has waited for longest goes on; and is the last of those that wait, if that was not enough. */
+/* The client that has waited for longest goes on. If its credit is not enough, it goes behind the others that wait. */
 static void step_go_on(struct node *node)
 {
     struct client *c;
@@ -396,7 +396,7 @@ bool node_next_output(struct node *node, struct node_output *out)
     return node->turn.pending;
 }
 
-/* A client that said its last word is done with when that has gone out. One that had too many answers waiting goes on. */
+/* A client that is closing is noted again when all of its output has been sent. A client whose output was full goes on with its commands. */
 static void step_did_client(struct client *c, const struct node_output *out)
 {
     bool was_full = client_is_full(c);
@@ -429,7 +429,7 @@ void node_did(struct node *node, const struct node_output *out)
             client_close(out->client);
         else
             client_break(out->client);
-        step_hear(node); /* others may have got its locks */
+        step_hear(node); /* other clients may have been granted its locks */
         node->turn.place = 0;
         break;
     case NODE_MEMBER_CAME:

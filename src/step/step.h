@@ -11,10 +11,10 @@
  *     }
  *
  * If several events have happened, a driver may tell the node of all of them first, and carry out the urgent outputs after each
- * (node_next_urgent): then all that the events have to say to a member goes out in one write.
+ * (node_next_urgent): then all bytes for a member go out in one write.
  *
- * Afterwards it asks when the next event is due at the latest (node_due_ms), and whether there is more work than fits
- * into one turn (node_wants_turns).
+ * Afterwards the driver asks when the next event is due at the latest (node_due_ms), and whether there is more work than
+ * fits into one turn (node_wants_turns).
  *
  * The node, not the driver, decides the order:
  * - Every event carries the time, and the node looks at the time first. A process that was stopped finds out that its
@@ -31,7 +31,7 @@
  * there is room. No event may be told between an output and its node_did; between two outputs it may.
  *
  * One client must not keep others waiting. The commands of one client that are executed in a turn are bounded
- * (CLIENT_TURN), and so are the steps to find subscribers (WATCH_TURN). The rest waits for an event NODE_GO_ON, in a
+ * (CLIENT_TURN), and so are the steps to find subscribers (WATCH_TURN). The rest waits for an event NODE_GO_ON in a
  * later turn of the driver: each of these serves the client that has waited for longest. */
 #ifndef DIBS_STEP_STEP_H
 #define DIBS_STEP_STEP_H
@@ -46,7 +46,7 @@ enum node_input_type {
     NODE_PEER_CLOSED,
     NODE_CLIENT_BYTES,
     NODE_CLIENT_ROOM,
-    NODE_CLIENT_CLOSED, /* the client has closed it, or has ended for certain: it believes in no lock any more */
+    NODE_CLIENT_CLOSED, /* the client has closed its connection, or has ended for certain: it believes in no lock any more */
     NODE_CLIENT_BROKEN, /* the connection has broken, and the client may not have noticed */
     NODE_WRITTEN,       /* the disk has finished its oldest writes (struct disk) */
     NODE_LEAVE,         /* give up all locks and tell the others, so that they need not wait for the lease */
@@ -58,11 +58,11 @@ struct node_input {
     uint64_t now_ms;
     bool late; /* this turn of the driver has taken long: commands of greedy clients wait for the next one */
     struct member *member; /* NODE_PEER_.. */
-    struct client *client; /* NODE_CLIENT_..; of client_open. After CLOSED and BROKEN it is gone. */
+    struct client *client; /* NODE_CLIENT_..: from client_open. After CLOSED and BROKEN it is freed. */
     bool dead;             /* NODE_CLIENT_CLOSED: its process has ended, and a kept session ends with it */
     const uint8_t *bytes;  /* .._BYTES */
     size_t len;
-    unsigned writes; /* NODE_WRITTEN: how many */
+    unsigned writes; /* NODE_WRITTEN: the number of writes */
     bool failed;     /* NODE_WRITTEN: the disk has failed */
 };
 
@@ -70,7 +70,7 @@ enum node_output_type {
     NODE_TO_CLIENT,    /* send these bytes; if there are none, `reads` may have changed */
     NODE_CLOSE_CLIENT, /* close the connection; the client is freed by node_did */
     NODE_MEMBER_CAME,  /* a new member of the roster: there shall be a connection to it */
-    NODE_MEMBER_WENT,  /* it is no member any more: close any connection to it; the member is freed by node_did */
+    NODE_MEMBER_WENT,  /* a member has left the roster: close any connection to it; the member is freed by node_did */
     NODE_TO_PEER,      /* send these bytes */
     NODE_CLOSE_PEER,   /* close the connection, for the reason `text` */
     NODE_LOG,          /* a line for people */
