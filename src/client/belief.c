@@ -68,7 +68,7 @@ int belief_refused(struct belief *b, const struct dibs_reply *error)
     return belief_fail(b, DIBS_REFUSED, "%s", space ? space + 1 : error->text);
 }
 
-/* What tells two requests of the same mode apart: a group from another one, two slots from three. */
+/* What distinguishes two requests of the same mode: the group, or the number of slots. */
 static uint64_t belief_sort(enum dibs_mode mode, const char *group, unsigned slots)
 {
     return mode == DIBS_GROUP && group ? held_hash(group) : mode == DIBS_SLOTS ? slots : 0;
@@ -95,8 +95,8 @@ static bool belief_is_wanted(const struct belief *b, const char *name)
     return false;
 }
 
-/* One of several locks is lost before the program was told that it holds them. So it holds none: the daemon is told to release the
- * others. */
+/* One of several locks is lost before the program was told that it holds them. So the program holds none of them: tells the daemon to
+ * release the others. */
 static void belief_return_others(struct belief *b)
 {
     for (size_t k = 0; k < b->wants; k++) {
@@ -110,7 +110,7 @@ static void belief_return_others(struct belief *b)
     }
 }
 
-/* The program is told, unless it has not been told that the lock was granted. */
+/* Reports the loss to the program, unless it has not been told of the grant: then the loss is the result. */
 void belief_mark_lost(struct belief *b, struct conn_lock *lock, const char *why)
 {
     if (lock->lost)
@@ -160,7 +160,7 @@ void belief_end(struct belief *b, const char *why)
         b->result = DIBS_GONE;
 }
 
-/* The program has unlocked it. */
+/* The program has unlocked the lock. */
 static void belief_forget(struct belief *b, const struct conn_lock *lock)
 {
     if (lock && b->untold == lock)
@@ -180,7 +180,7 @@ static bool belief_is_active(const struct belief *b)
     return belief_holds(b) || b->granted || (b->wanted && b->result == DIBS_WAITING) || b->waits;
 }
 
-/* A grant that the program has not fetched is its result as long as the daemon vouches for it. */
+/* A grant that the program has not fetched counts as DIBS_OK as long as the daemon vouches for it. */
 static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
 {
     if (!b->granted)
@@ -190,7 +190,7 @@ static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
         belief_ask_confirm(b, now_ms);
 }
 
-/* Must the daemon answer the CONFIRM under way, or else all is lost? */
+/* Must the daemon answer the CONFIRM under way in time? If it does not, it is given up. */
 static bool belief_needs_answer(const struct belief *b)
 {
     return (b->granted && b->result == DIBS_WAITING) || (belief_holds(b) && b->in_doubt) || (b->waits && b->asked_ms);
@@ -274,9 +274,9 @@ static int belief_may_ask(struct belief *b)
     return DIBS_OK;
 }
 
-/* A program that has not called for two thirds of the validity, and now waits for an answer, hears whether its locks are
- * still held before it hears anything else. It does not lose them for having been silent. Any other program loses them in
- * time, though it waits. */
+/* If a program that has not called for two thirds of the validity now waits for an answer, the library first finds out whether its locks are
+ * still held. The program does not lose them because it was silent. Any other program loses its locks when the validity ends, also while it
+ * waits. */
 static void belief_doubt(struct belief *b, uint64_t now_ms)
 {
     bool silent = !b->asked_ms && now_ms >= (b->confirm_ms + b->vouched_ms) / 2;
@@ -418,7 +418,7 @@ static bool belief_want(struct belief *b, const struct dibs_part *parts, size_t 
     return fine;
 }
 
-/* The daemon keeps a lost lock from others until it knows that the program knows. */
+/* The daemon grants a lost lock to no other client until it knows that the program knows of the loss. */
 static void belief_forget_losses(struct belief *b)
 {
     for (size_t k = 0; k < b->wants; k++) {
@@ -443,7 +443,7 @@ bool belief_is_stale(const struct belief *b, const char *name, uint64_t now_ms)
     return lock && !lock->lost && now_ms >= b->vouched_ms;
 }
 
-/* The program holds the lock, and requests it once more. The daemon need not know. */
+/* The program holds the lock, and requests it once more. The daemon need not know of that. */
 static int belief_lock_again(struct belief *b, struct conn_lock *lock, const struct dibs_part *part, bool blocks,
                              uint64_t now_ms)
 {
@@ -548,7 +548,7 @@ int belief_lock_result(struct belief *b, uint64_t now_ms)
     return belief_take_result(b);
 }
 
-/* The lock, if the program holds it; else the code says why not. */
+/* Returns the lock if the program holds it; else null, and the code says why not. */
 static struct conn_lock *belief_held(struct belief *b, const char *name, int *code)
 {
     struct conn_lock *lock = belief_known(b, name);
@@ -592,7 +592,7 @@ int belief_start_unlock(struct belief *b, const char *name)
         lock->again--;
         return DIBS_OK;
     }
-    /* Without a connection, the daemon is told when the session is resumed: the lock is then none that the program holds. */
+    /* Without a connection, the daemon is told when the session is resumed: it then lists a lock that the program does not hold. */
     if ((belief_held(b, name, &code) || code == DIBS_LOST) && b->phase == BELIEF_UP)
         belief_say_about(b, BELIEF_UNLOCK, lock->name, lock->fence, 0, true);
     belief_forget(b, lock);
@@ -650,7 +650,7 @@ int belief_confirm(struct belief *b, const char *name, uint64_t now_ms)
         return belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
     b->about = lock;
     b->fresh = false;
-    b->ask_again = b->asked_ms; /* the answer to a question of long ago says nothing about now */
+    b->ask_again = b->asked_ms; /* the answer to a question from before this call does not count */
     belief_doubt(b, now_ms);
     belief_ask_confirm(b, now_ms);
     return belief_begin(b, BELIEF_CONFIRM, BELIEF_ANSWER_MS, now_ms);
@@ -676,13 +676,13 @@ uint64_t belief_safe_ms(const struct belief *b, uint64_t now_ms)
 
 /* ----------------------------------------------------------------------------------------------------------- answers */
 
-/* The code of an answer that may be an error. */
+/* The code for an answer that may be an error. */
 static int belief_judge(struct belief *b, int code)
 {
     return b->answer && b->answer->type == DIBS_ERROR ? belief_refused(b, b->answer) : code;
 }
 
-/* The daemon has answered UNLOCK, RENEW, UPGRADE or DOWNGRADE, or has gone. If it does not know the lock, that was lost. */
+/* The daemon has answered UNLOCK, RENEW, UPGRADE or DOWNGRADE, or has gone. If it does not know the lock, the lock was lost. */
 static int belief_judge_about(struct belief *b, int code)
 {
     code = belief_judge(b, code);

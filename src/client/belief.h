@@ -63,7 +63,7 @@ enum belief_call {
 /* What the next reply that is not a push message answers. */
 enum belief_await { AWAIT_NOTHING, AWAIT_ANSWER, AWAIT_LOCK, AWAIT_GREETING, AWAIT_SESSION, AWAIT_KINDS };
 
-/* Of a kept session: connected; not connected; connected again, and the daemon has not yet said what is held. */
+/* A kept session: it has a connection; it has none; it has one again, and the daemon has not yet said what the session holds. */
 enum belief_phase { BELIEF_UP, BELIEF_AWAY, BELIEF_RETURNS };
 
 /* What a MEANWHILE was about. */
@@ -90,7 +90,7 @@ struct belief {
     bool gone;                /* the connection has ended */
     bool out_of_memory;       /* a request could not be stored: the connection must end */
     char message[512];        /* see dibs_message */
-    char result_message[512]; /* the one about `result`, if the program fetches that later; or empty */
+    char result_message[512]; /* the message about `result`, if the program fetches it later; or empty */
     char end_reason[300];     /* why the connection has ended */
     struct belief_bytes in, out;
     struct dibs_reply *reply; /* the one that is being understood; news may point into it */
@@ -100,7 +100,8 @@ struct belief {
     struct conn_lock *about; /* UNLOCK to CONFIRM: the lock that the call is about */
     bool ask_again;          /* CONFIRM: the question under way is older than the call */
     bool fresh;              /* CONFIRM: a question has been answered that is not older than the call */
-    bool waits;              /* ASK: for a lock. Meanwhile CONFIRM tells whether the daemon is there */
+    bool
+        waits; /* ASK: the answer may take long, since the request is for a lock. Meanwhile CONFIRM shows whether the daemon is there */
 
     enum belief_await await;
     struct dibs_reply *answer; /* AWAIT_ANSWER: when it has come */
@@ -109,37 +110,39 @@ struct belief {
 
     struct held held;         /* locks that are held, or lost and not yet unlocked */
     struct conn_lock *untold; /* the first lock of whose loss the program has not been told, or null */
-    bool untold_all;          /* it may not have been told of those behind it either */
-    const char *lost_why;     /* of all these losses */
+    bool untold_all;          /* it may not have been told of losses after that one either */
+    const char *lost_why;     /* why these locks are lost */
 
-    struct belief_part *wanted; /* the locks that are asked for, until the result has been fetched; or null */
-    size_t wants;               /* how many: usually one */
-    int result;                 /* of that: DIBS_WAITING, .. */
-    uint64_t fence;             /* DIBS_OK: of the first */
-    bool granted;               /* all that are wanted are in held, and the program has not fetched that */
+    struct belief_part *wanted; /* the locks that are requested, until the program has fetched the result; or null */
+    size_t wants;               /* number of these: usually one */
+    int result;                 /* of the request: DIBS_WAITING, .. */
+    uint64_t fence;             /* DIBS_OK: the fence of the first of these locks */
+    bool granted;               /* all wanted locks are in `held`, and the program has not fetched the result */
     uint64_t vouched_ms;        /* all locks are held until then */
     uint64_t confirm_ms;        /* when to send the next CONFIRM */
-    uint64_t asked_ms;          /* when the CONFIRM was sent that is under way; or 0 */
+    uint64_t asked_ms;          /* when the CONFIRM that is under way was sent; or 0 */
     bool confirmed;             /* a CONFIRM has been answered */
-    bool in_doubt;       /* the program was silent before the call: the CONFIRM under way decides about its locks */
+    bool
+        in_doubt; /* the program has not called for too long: the CONFIRM under way decides about its locks (belief_doubt) */
     unsigned subscribed; /* confirmations of PSUBSCRIBE since the call */
 
     const char *under; /* the locks under which the program runs, as DIBS_LOCKS has them; or null. The driver owns it */
     enum belief_phase phase;
-    uint64_t keep_ms;         /* for how long the members keep the session without a connection; 0: not at all */
-    char session[64];         /* the secret by which it is resumed; "": there is none yet */
-    uint64_t kept_ms;         /* the members keep it until then, whatever happens to the connection */
-    uint64_t away_ms;         /* AWAY, RETURNS: since when, or since when a lock is wanted */
-    uint64_t doubt_ms;        /* since when locks are in doubt */
-    uint64_t return_by_ms;    /* RETURNS: the daemon must have answered by then */
-    bool call_broke;          /* the connection broke while the program waited for the answer to the call */
-    bool elsewhere;           /* the driver knows other places where the session can be resumed */
-    uint64_t fence_max;       /* the largest fence that it was ever granted */
-    bool parts;               /* the daemon has taken the session from this connection, and waits for its end */
-    bool doubt, doubt_told;   /* locks are in doubt; the program knows */
+    uint64_t keep_ms;      /* for how long the members keep the session without a connection; 0: not at all */
+    char session[64];      /* the secret by which the session is resumed; "": there is none yet */
+    uint64_t kept_ms;      /* the members keep the session until then, whatever happens to the connection */
+    uint64_t away_ms;      /* AWAY, RETURNS: when that began or, if that was later, when the program requested a lock */
+    uint64_t doubt_ms;     /* since when locks are in doubt */
+    uint64_t return_by_ms; /* RETURNS: the daemon must have answered by then */
+    bool call_broke;       /* the connection broke while the program waited for the answer to the call */
+    bool elsewhere;        /* the driver knows other places where the session can be resumed */
+    uint64_t fence_max;    /* the largest fence that the program was ever granted */
+    bool parts;            /* the daemon has taken the session from this connection, and waits for its end */
+    bool doubt, doubt_told;   /* locks are in doubt; the program was told so */
     uint64_t wait_ms, ttl_ms; /* of the wanted locks, as in struct dibs_wish */
     unsigned priority;
-    uint64_t wish_until_ms; /* when the wait for it ends; UINT64_MAX: never; 0: it does not wait */
+    uint64_t
+        wish_until_ms; /* when the wait for the wanted locks ends; UINT64_MAX: never; 0: the request does not wait */
 };
 
 /* News for the program. The texts are valid until the next belief_next. */
@@ -164,12 +167,12 @@ int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish
 /* The same for several locks, all or none. */
 int belief_lock_many(struct belief *b, const struct dibs_part *parts, size_t count, const struct dibs_wish *wish,
                      bool blocks, uint64_t now_ms);
-/* The request that is under way shall end: its result is DIBS_TIMEOUT, unless it has just been answered. */
+/* Cancels the request that is under way: its result is DIBS_TIMEOUT, unless it has just been answered. */
 int belief_cancel(struct belief *b);
 int belief_lock_result(struct belief *b, uint64_t now_ms); /* DIBS_OK: the fence is in b->fence */
 int belief_unlock(struct belief *b, const char *name, uint64_t now_ms);
 int belief_start_unlock(struct belief *b, const char *name);
-/* Does the program hold the lock, without knowing whether that is still so? Then belief_confirm tells. */
+/* Does the program hold the lock, although the daemon has not vouched for it lately? Then belief_confirm asks. */
 bool belief_is_stale(const struct belief *b, const char *name, uint64_t now_ms);
 int belief_renew(struct belief *b, const char *name, uint64_t ttl_ms, uint64_t now_ms);
 int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms);
@@ -181,7 +184,7 @@ int belief_watch(struct belief *b, const char *pattern, uint64_t now_ms);
 uint64_t belief_fence(const struct belief *b, const char *name, uint64_t now_ms);
 /* For how long no other client is granted the locks, whatever happens to the connection (dibs_safe_ms). */
 uint64_t belief_safe_ms(const struct belief *b, uint64_t now_ms);
-/* DIBS_WAITING; else, once, the result of the call. DIBS_OK of belief_lock: the fence is in b->fence; of belief_ask:
+/* Returns DIBS_WAITING until the call is answered; then, once, the result of the call. DIBS_OK of belief_lock: the fence is in b->fence; of belief_ask:
  * the reply is in b->answer, and the caller takes it. */
 int belief_answer(struct belief *b);
 
@@ -195,7 +198,7 @@ void belief_break(struct belief *b, const char *why, uint64_t now_ms);
 void belief_return(struct belief *b, const char *name, uint64_t now_ms);
 /* The connection has ended, or must end: all locks are lost. */
 void belief_end(struct belief *b, const char *why);
-/* The bytes that are to be sent; and a note that the first len of them have been sent, or never will be. */
+/* The bytes to send. belief_sent: the first `len` of them have been sent, or never will be. */
 const char *belief_output(const struct belief *b, size_t *len);
 void belief_sent(struct belief *b, size_t len);
 /* Handles replies until there is something to tell the program. Returns false if there is nothing more to tell. */
@@ -207,13 +210,13 @@ void belief_clock(struct belief *b, uint64_t now_ms);
 uint64_t belief_due_ms(const struct belief *b);
 
 /* ---- Between the parts of this. */
-/* The message, and the code that is returned with it. */
+/* Sets the message, and returns the code. */
 int belief_fail(struct belief *b, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The request for a lock has this result, and `message` is about it. The program may fetch both later, when `message` is about something else. */
+/* Notes that the request for a lock has this result, and that `message` is about it. The program may fetch both later, when `message` is about something else. */
 void belief_conclude(struct belief *b, int code);
-/* The code for an error reply of the daemon, and the message. */
+/* Sets the message for an error reply of the daemon, and returns its code. */
 int belief_refused(struct belief *b, const struct dibs_reply *error);
-/* Does the program believe in a lock? It does not yet in one whose grant it has not fetched. */
+/* Does the program believe in a lock? It does not believe yet in a lock whose grant it has not fetched. */
 bool belief_holds(const struct belief *b);
 /* The daemon has granted this lock, as it was wanted. Returns null if there is no memory. */
 struct conn_lock *belief_add(struct belief *b, const struct belief_part *part, uint64_t fence);
@@ -223,10 +226,10 @@ void belief_tell_losses(struct belief *b, const char *why);
 void belief_lose(struct belief *b, struct conn_lock *lock, const char *why);
 void belief_lose_all(struct belief *b, const char *why);
 /* belief_keep.c */
-/* The library itself ends the connection. A daemon that notices it takes it for proved that the program believes in none of
- * its locks any more, so the program does not. */
+/* The library itself ends the connection. For a daemon, that proves that the program believes in none of its locks any more; so it
+ * must not. */
 void belief_give_up(struct belief *b, const char *why, uint64_t now_ms);
-/* The daemon has said that the session does not belong to this connection any more. The sooner the connection ends, the
+/* The daemon has said that the session no longer belongs to this connection. The sooner the connection ends, the
  * sooner the session can be resumed. */
 void belief_part(struct belief *b, const char *why, uint64_t now_ms);
 void belief_begin_doubt(struct belief *b, uint64_t now_ms);
@@ -234,7 +237,7 @@ void belief_begin_doubt(struct belief *b, uint64_t now_ms);
 void belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms);
 void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);
 void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);
-/* The time, while there is no connection or the validity has run out. Returns true if nothing else is to be done. */
+/* Does what is due while there is no connection or the validity has run out. Returns true if nothing else is to be done. */
 bool belief_clock_keep(struct belief *b, uint64_t now_ms);
 uint64_t belief_due_keep_ms(const struct belief *b);
 /* belief_say.c */
@@ -244,9 +247,9 @@ void belief_ask_confirm(struct belief *b, uint64_t now_ms);
 void belief_say_lock(struct belief *b); /* asks for what is wanted */
 /* The last words of a kept session: all its locks are released at once. */
 void belief_say_goodbye(struct belief *b);
-/* A kept session is asked for, or the one that there is resumed. */
+/* Asks for a kept session, or resumes the one that there is. */
 void belief_say_keep(struct belief *b);
-/* UNLOCK, RENEW, UPGRADE or DOWNGRADE, with the fence of the lock, so that it concerns no other lock of that name. `ms` is the TTL, or how
+/* Says UNLOCK, RENEW, UPGRADE or DOWNGRADE with the fence of the lock, so that it concerns no other grant of that name. `ms` is the TTL, or how
  * long to wait as in struct dibs_wish. */
 void belief_say_about(struct belief *b, enum belief_call call, const char *name, uint64_t fence, uint64_t ms,
                       bool aside);

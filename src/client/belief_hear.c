@@ -13,7 +13,7 @@ static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, ui
     bool vouches = r->type == DIBS_NUMBER && r->number;
     bool again = vouches && b->ask_again; /* this answers a question from before the call of belief_confirm */
 
-    if (vouches || !*b->session) /* what the daemon of a kept session has vouched for before stays true */
+    if (vouches || !*b->session) /* an earlier validity of a kept session stays true */
         b->vouched_ms = vouches ? b->asked_ms + r->number : 0;
     b->confirm_ms = b->asked_ms + (vouches ? r->number / 3 : BELIEF_AGAIN_MS);
     if (vouches) {
@@ -100,7 +100,7 @@ static bool belief_hear_push(struct belief *b, const struct dibs_reply *r, struc
     return false;
 }
 
-/* Does the daemon say that all that is wanted is granted: the name and the fence of each, in the order of the request? */
+/* Does the daemon say that all wanted locks are granted: the name and the fence of each, in the order of the request? */
 static bool belief_is_grant(const struct belief *b, const struct dibs_reply *r)
 {
     if (r->type != DIBS_LIST || r->count != 2 * b->wants)
@@ -144,7 +144,7 @@ static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
     }
 }
 
-/* If a lock is upgraded, it has its new fence at once: the next message may be that it is lost. */
+/* A lock that is upgraded gets its new fence at once: the next message may say that it is lost. */
 static void belief_hear_upgrade(struct belief *b, const struct dibs_reply *r)
 {
     if (b->call != BELIEF_UPGRADE || r->type != DIBS_LIST || r->count != 2 || r->item[1]->type != DIBS_NUMBER)
@@ -192,7 +192,7 @@ static bool belief_parse(struct belief *b, bool *push)
     return true;
 }
 
-/* The next lock of whose loss the program has not been told. */
+/* Tells the program of the next lost lock of which it has not been told. */
 static bool belief_tell_loss(struct belief *b, struct belief_news *news)
 {
     struct conn_lock *lock;
@@ -208,7 +208,7 @@ static bool belief_tell_loss(struct belief *b, struct belief_news *news)
     return false;
 }
 
-/* Locks are in doubt from now on, or no longer. */
+/* Tells the program that locks are in doubt from now on, or no longer. */
 static bool belief_tell_doubt(struct belief *b, struct belief_news *news)
 {
     if (b->doubt == b->doubt_told)

@@ -142,8 +142,8 @@ static void kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_
 }
 
 /* The daemon has listed this lock. If a member was lost just after the program had released a lock, the session may seem to
- * hold it still. So a lock that the program waits for is the answer only if its fence is larger than all before; otherwise it
- * is released, and requested again. So is one of several that are wanted: all are requested again. */
+ * hold it still. So if the program waits for this lock, the list is the answer only if the fence is larger than all before; otherwise the lock
+ * is released, and requested again. If the program waits for several locks, all of them are requested again. */
 static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
 {
     struct conn_lock *lock = held_find(&b->held, name);
@@ -163,7 +163,7 @@ static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
     }
 }
 
-/* Locks that the daemon has not listed are lost. */
+/* Marks the locks that the daemon has not listed as lost. */
 static void kept_lose_others(struct belief *b)
 {
     static const char why[] = "it was lost while there was no connection";
@@ -220,7 +220,7 @@ void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t 
         kept_hear_resumed(b, r, now_ms);
     } else if (!first && ended) { /* the locks are lost; the wanted one is requested in a new session */
         b->session[0] = '\0';
-        b->vouched_ms = 0; /* that was for the session that has ended */
+        b->vouched_ms = 0; /* the validity was for the session that has ended */
         kept_lose_others(b);
         belief_say_keep(b);
     } else if (!first) {
@@ -242,8 +242,8 @@ static uint64_t kept_later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* When the library gives up a daemon that does not vouch for the locks, and tries to resume the session at another one. If the
- * program was stopped, the answer may be there already. */
+/* When the library gives up a daemon that does not vouch for the locks, and tries to resume the session at another one. After the program
+ * was stopped, the answer may be waiting at the socket: so it is given at least WAKE_MS. */
 static uint64_t kept_leave_ms(const struct belief *b)
 {
     if (b->asked_ms)
@@ -251,8 +251,8 @@ static uint64_t kept_leave_ms(const struct belief *b)
     return b->elsewhere ? b->doubt_ms + PATIENCE_MS : UINT64_MAX;
 }
 
-/* When the locks are lost. A program that was stopped for longer than the keep time finds that its locks are in doubt. If there
- * is a connection, the session has not ended with it, and the daemon is asked first. */
+/* When the locks are lost. If the program was stopped for longer than the keep time, its locks are in doubt when it continues. If there
+ * still is a connection, the session has not ended, and the daemon is asked first. */
 static uint64_t kept_lost_ms(const struct belief *b)
 {
     return b->phase == BELIEF_UP ? kept_later(kept_end_ms(b), b->doubt_ms + PATIENCE_MS) : kept_end_ms(b);

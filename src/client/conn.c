@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As the daemon's, it goes on while the machine sleeps: what was vouched for before may be over. */
+/* The clock goes on while the machine sleeps, as the daemon's does: what was vouched for before may be over. */
 uint64_t conn_now_ms(void)
 {
     struct timespec now;
@@ -46,7 +46,7 @@ void conn_flush(struct dibs *d)
 
 /* ----------------------------------------------------------------------------------------------------------- hearing */
 
-/* Without a goodbye of TLS, which would end a kept session; unless the session does not belong to the connection any more.
+/* Sends no goodbye of TLS, which would end a kept session, unless the session no longer belongs to this connection.
  * Other processes may have the descriptor as well (dibs lock gives it to its command), so closing it is not enough. */
 void conn_hang_up(struct dibs *d)
 {
@@ -60,7 +60,7 @@ void conn_hang_up(struct dibs *d)
     d->dialing = false;
 }
 
-/* Tells the program what there is to tell; closes the socket first if the connection has ended. */
+/* Tells the program the news; closes the socket first if the connection has ended. */
 static void conn_tell(struct dibs *d, uint64_t now_ms)
 {
     struct belief_news news;

@@ -12,10 +12,10 @@ enum { CONN_UNDER_MAX = 15872 }; /* bytes of $DIBS_LOCKS that are passed on: a r
 
 struct dibs {
     int fd;                /* -1: gone, or there is no connection just now */
-    pid_t process;         /* the one that opened it: no other uses it */
+    pid_t process;         /* the process that opened it: no other one may use it */
     struct secure *secure; /* TLS, or null */
     struct belief belief;
-    struct spin spin[AWAIT_KINDS]; /* while that is awaited */
+    struct spin spin[AWAIT_KINDS]; /* by what is awaited */
     dibs_lost_fn *on_lost;
     void *user;
     dibs_event_fn *on_event;
@@ -30,14 +30,14 @@ struct dibs {
     char *name;
     char *under;         /* the locks under which the program runs, as $DIBS_LOCKS has them; or null */
     bool dialing;        /* the socket is not connected yet */
-    bool returns;        /* the daemon that was called last has not resumed the session */
+    bool returns;        /* the daemon to which it has connected has not resumed the session yet */
     uint64_t dial_ms;    /* when to try next; dialing: when to give up */
     unsigned dial_pause; /* milliseconds between two rounds; 0: the first */
-    bool dials_tcp;      /* some place is not of this machine */
+    bool dials_tcp;      /* some place is reached over TCP */
 };
 
 uint64_t conn_now_ms(void);
-/* Sends what there is, as far as the socket takes it. */
+/* Sends as much of what is to be sent as the socket takes. */
 void conn_flush(struct dibs *d);
 /* Closes the socket. */
 void conn_hang_up(struct dibs *d);
@@ -45,10 +45,10 @@ void conn_hang_up(struct dibs *d);
 /* Without a connection: begins to make one, or goes on. */
 void conn_redial(struct dibs *d);
 uint64_t conn_redial_ms(const struct dibs *d);
-/* Sends, reads, and tells the program what there is to tell. Does not wait. DIBS_OK or DIBS_GONE. */
+/* Sends, reads, and tells the program the news. Does not wait. Returns DIBS_OK or DIBS_GONE. */
 int conn_process(struct dibs *d);
 int conn_timeout_ms(const struct dibs *d);
-/* The result of a call: the code itself, or, if that is DIBS_WAITING, the answer when it has come. */
+/* The result of a call: `code` itself or, if that is DIBS_WAITING, the answer, for which this function waits. */
 int conn_wait(struct dibs *d, int code);
 
 #endif

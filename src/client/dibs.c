@@ -52,8 +52,8 @@ const char *dibs_message(const struct dibs *d)
 
 /* ------------------------------------------------------------------------------------------------------- connections */
 
-/* A process that was forked has the handle, too, and shares the socket. Whatever it sent would be taken for words of the process that
- * opened the connection, and whatever it read would be missing there. With TLS the two would also use the same keys and numbers. */
+/* After fork, another process has the handle, too, and shares the socket. The daemon would take whatever that process sent for words of the process that
+ * opened the connection, and whatever that process read would be missing there. With TLS the two would also use the same keys and numbers. */
 static bool dibs_is_of_another_process(const struct dibs *d)
 {
     return d->process != getpid();
@@ -84,8 +84,8 @@ static const char *dibs_variable(const char *name)
     return value ? value : "";
 }
 
-/* An option comes before the variable of the environment. If the program has chosen a key, the certificates of the environment do not
- * count; if it has chosen certificates, the key does not. Returns false if there is no memory. */
+/* An option of the program comes before the variable of the environment. If the program has chosen a key, the certificates of the environment are
+ * ignored; if it has chosen certificates, the key is. Returns false if there is no memory. */
 static bool dibs_choose_files(struct secure_files *f, const struct dibs_options *o)
 {
     bool by_key = o && o->key, by_cert = o && (o->cert || o->cert_key || o->ca);
@@ -97,7 +97,7 @@ static bool dibs_choose_files(struct secure_files *f, const struct dibs_options 
     return f->key && f->cert && f->cert_key && f->ca;
 }
 
-/* Returns null, or the mistake in how a daemon elsewhere is to be called. */
+/* Returns null, or the mistake in how the program wants to reach a daemon. */
 static const char *dibs_mistake(const struct dibs *d)
 {
     bool by_cert = *d->files.cert || *d->files.cert_key || *d->files.ca;
@@ -115,7 +115,7 @@ static const char *dibs_mistake(const struct dibs *d)
     return NULL;
 }
 
-/* Whole lines of $DIBS_LOCKS, the first ones if there are too many bytes: dibs lock makes no text that is so long. Returns null if there
+/* Copies the whole lines at the beginning of $DIBS_LOCKS that fit into a request: dibs lock makes no text that is too long. Returns null if there
  * is no memory. */
 static char *dibs_under(const char *all)
 {
@@ -173,7 +173,7 @@ static int dibs_connect_to(struct dibs *d, const char *place, uint64_t keep_ms)
     return code != DIBS_OK && d->secure && *secure_why(d->secure) ? DIBS_REFUSED : code;
 }
 
-/* The connection to one place has failed: as if there had been none. */
+/* The connection to one place has failed: makes the handle as new. */
 static void dibs_start_over(struct dibs *d)
 {
     secure_free(d->secure, -1);
@@ -342,7 +342,7 @@ int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts, size_t c
     if (code == DIBS_OK)
         code = belief_lock_many(&d->belief, parts, count, wish ? wish : &dibs_no_wish, false, conn_now_ms());
     if (code == DIBS_OK)
-        conn_process(d); /* what has become of it, dibs_lock_result will tell */
+        conn_process(d); /* dibs_lock_result will have the result */
     return code;
 }
 

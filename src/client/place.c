@@ -18,8 +18,8 @@
 
 enum { CONNECT_MS = 5000 };
 
-/* The choice does not depend on which daemon runs: a client that took locks at another daemon than all others, because the
- * right one is just being restarted, would have none. The directory of the system stays while its daemon is away. */
+/* The choice does not depend on which daemon runs. Otherwise a client would take locks at another daemon than all others while the right one is
+ * being restarted. The directory of the system's socket stays while its daemon is away. */
 const char *dibs_socket_path(void)
 {
     static const char of_system[] = "/run/dibs";
@@ -42,7 +42,7 @@ int place_result(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
 }
 
-/* 0, or an error of the system. The socket does not block, but we wait here. */
+/* Waits until the connection is made. Returns 0, or an error of the system. */
 static int place_wait(int fd)
 {
     struct pollfd polled = {.fd = fd, .events = POLLOUT};
@@ -54,7 +54,7 @@ static int place_wait(int fd)
     return ready == 0 ? ETIMEDOUT : ready < 0 ? errno : place_result(fd);
 }
 
-/* A socket connected to this address, or -1 and errno. If `pending` is not null, the connection may still be being made. */
+/* Returns a socket connected to this address, or -1 with errno set. If `pending` is not null, the connection may still be under way. */
 static int place_try(const struct sockaddr *address, socklen_t len, bool *pending)
 {
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0, on = 1;
@@ -111,7 +111,7 @@ static bool place_is_port(const char *text)
     return *text >= '0' && *text <= '9' && !*end && port >= 1 && port <= 65535;
 }
 
-/* The address of this turn, of those that were found. */
+/* Of the addresses that were found, the one of this turn. */
 static const struct addrinfo *place_turn(const struct addrinfo *found, unsigned turn)
 {
     const struct addrinfo *a = found;
@@ -121,7 +121,7 @@ static const struct addrinfo *place_turn(const struct addrinfo *found, unsigned 
     return a;
 }
 
-/* A path has a slash or "unix:", and no name. */
+/* A path has a slash or begins with "unix:", and has no NAME=. */
 bool place_is_unix(const char *where)
 {
     return strncmp(where, "unix:", 5) == 0 || strchr(where, '/');
@@ -137,7 +137,7 @@ static const char *place_address(const char *where)
     return place_has_name(where) ? strchr(where, '=') + 1 : where;
 }
 
-/* HOST of HOST:PORT, or of [HOST]:PORT. Returns false if it has no place in `host`, or is not there. */
+/* Copies HOST of HOST:PORT or [HOST]:PORT. Returns false if there is none, or `host` has no room for it. */
 static bool place_host(const char *address, char *host, size_t size)
 {
     const char *colon = strrchr(address, ':');
@@ -162,7 +162,7 @@ const char *place_name(const char *where, char name[PLACE_NAME_MAX + 1])
     return name;
 }
 
-/* Tries one address after the other; or, if `pending` is not null, begins with the one of this turn. */
+/* Tries one address after the other; or, if `pending` is not null, only begins to connect, to the address of this turn. */
 static int place_tcp(const char *where, unsigned turn, bool *pending, char *why, size_t size)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};

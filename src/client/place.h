@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A list of places, separated by commas: their number, and a copy of the one with this number, which the caller frees (null:
+/* place_count: the number of places in a list, separated by commas. place_of: a copy of the place with this number, which the caller frees (null:
  * out of memory). If `list` is null, it is $DIBS_CONNECT or, if that is unset, the socket of this machine's daemon. */
 unsigned place_count(const char *list);
 char *place_of(const char *list, unsigned number);
 /* The name that the certificate of the daemon at an address must have: NAME of "NAME=HOST:PORT", else HOST. */
 enum { PLACE_NAME_MAX = 255 };
 const char *place_name(const char *where, char name[PLACE_NAME_MAX + 1]);
-/* Is there a NAME? Is it a path? */
+/* Does the place begin with NAME=? Is it a path? */
 bool place_has_name(const char *where);
 bool place_is_unix(const char *where);
 /* Begins to connect to one place. If its name has several addresses, `turn` selects one of them. Returns a socket that does
@@ -21,7 +21,7 @@ bool place_is_unix(const char *where);
 int place_dial(const char *where, unsigned turn, bool *tcp, bool *pending, char *why, size_t size);
 /* 0, or an error of the system. */
 int place_result(int fd);
-/* A connected socket that does not block; or DIBS_GONE or DIBS_MISUSE, and a sentence in why. To another machine perhaps, if it is over TCP. */
+/* Returns a connected socket that does not block; or DIBS_GONE or DIBS_MISUSE, and a sentence in `why`. *tcp: it is over TCP, perhaps to another machine. */
 int place_connect(const char *where, bool *tcp, char *why, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* redial.c - see conn.h: makes the connection of a kept session again.
  *
- * The library tries one place after the other, each with one of its addresses. A daemon that accepts the connection and does not resume
- * the session, because it is stopped, or reaches no majority, or was removed from the cluster, has had its turn as well. After a round without success it pauses, and
- * the pause doubles from round to round. A host name is looked up at each attempt, which may block. */
+ * The library tries one place after the other, each with one of its addresses. A daemon that accepts the connection but does not resume
+ * the session has had its turn as well: it may be stopped, reach no majority, or have been removed from the cluster. After a round without success the library
+ * pauses, and the pause doubles from round to round. A host name is looked up at each attempt, which may block. */
 #include "conn.h"
 
 #include "place.h"
@@ -13,7 +13,7 @@
 
 enum { REDIAL_CONNECT_MS = 2000, REDIAL_PAUSE_MS = 10, REDIAL_PAUSE_LOCAL_MS_MAX = 50, REDIAL_PAUSE_MS_MAX = 1000 };
 
-/* To try a socket of this machine costs little, and its daemon may be restarted just now. */
+/* An attempt at a socket of this machine costs little, and its daemon may be restarting just now. */
 static unsigned redial_longest_ms(const struct dibs *d)
 {
     return d->dials_tcp ? REDIAL_PAUSE_MS_MAX : REDIAL_PAUSE_LOCAL_MS_MAX;
@@ -27,7 +27,7 @@ static void redial_pause(struct dibs *d, uint64_t now_ms)
     d->dial_pause = d->dial_pause < longest_ms / 2 ? 2 * d->dial_pause : longest_ms;
 }
 
-/* The next place, after a pause if all have been tried. */
+/* Goes to the next place, after a pause if all have been tried. */
 static void redial_later(struct dibs *d, uint64_t now_ms)
 {
     d->turn++;

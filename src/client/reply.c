@@ -1,4 +1,4 @@
-/* reply.c - see reply.h. A reply that is not all there is read again from its beginning when more has come. */
+/* reply.c - see reply.h. An incomplete reply is read again from its beginning when more bytes have come. */
 #include "reply.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void dibs_free(struct dibs_reply *r)
     free(r);
 }
 
-/* The line behind the type, up to \r\n; null if it is not there yet. */
+/* The line after the type, up to \r\n; null if it has not come yet. */
 static const char *reply_line(struct reply_cursor *c, size_t *len)
 {
     const char *line = c->at, *end = memmem(c->at, (size_t)(c->end - c->at), "\r\n", 2);

@@ -8,8 +8,8 @@
 
 enum { REPLY_MAX = 1 << 26 /* bytes */ };
 
-/* Reads a reply. The number of bytes that it takes; 0 if more are needed; DIBS_REFUSED if this is no reply, or
- * DIBS_NO_MEMORY. news: a list that is not an answer. */
+/* Reads a reply. Returns the number of bytes that it takes; 0 if more are needed; DIBS_REFUSED if this is no reply, or
+ * DIBS_NO_MEMORY. *news: it is a push message, which answers no request. */
 long reply_parse(const char *bytes, size_t len, struct dibs_reply **reply, bool *news);
 
 #endif

@@ -79,7 +79,7 @@ struct secure *secure_new(const struct secure_files *f, const char *name, char *
     return NULL;
 }
 
-/* As much as the socket takes. */
+/* Sends as much as the socket takes. */
 static void secure_flush(struct secure *s, int fd)
 {
     for (;;) {

@@ -28,8 +28,8 @@ static enum wrap_action wrap_command_ended(struct wrap *w, bool killed, uint64_t
     return WRAP_NOTHING;
 }
 
-/* While the command runs, it decides what a signal means, unless the lock is to be handed over. When only processes that it has left are running, this
- * does. */
+/* While the command runs, the command decides what a signal means, unless the lock is to be handed over (`yields`). When only processes that the command
+ * has left are running, the keeper decides. */
 static enum wrap_action wrap_signalled(struct wrap *w, int signal, uint64_t now_ms)
 {
     if ((w->state == WRAP_RESTS || (w->state == WRAP_RUNS && w->yields)) &&
@@ -77,7 +77,7 @@ static struct wrap_seen *wrap_find(struct wrap_sweep *s, int32_t pid)
     return NULL;
 }
 
-/* Its parent must have been seen in this pass: a number that was seen before may belong to another process by now. */
+/* Is the process below the root? Its parent must have been seen in this pass: a number that was seen before may belong to another process by now. */
 static bool wrap_is_below(struct wrap_sweep *s, const struct wrap_process *p)
 {
     const struct wrap_seen *parent;
@@ -113,8 +113,8 @@ bool wrap_next(struct wrap_sweep *s, struct wrap_process *p)
     return false;
 }
 
-/* A process is stopped once, and not any more when it was killed; all other signals are sent as often as they are asked
- * for. */
+/* SIGSTOP is sent to a process once, and not after SIGKILL; all other signals are sent as often as the driver asks
+ * for them. */
 static bool wrap_wants(const struct wrap_sweep *s, const struct wrap_seen *seen)
 {
     if (s->group && seen->process.group != s->group)

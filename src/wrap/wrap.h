@@ -8,7 +8,7 @@
  * the keeper if the guard has been killed. So all that the command starts stays below the keeper, whatever process
  * group and session it moves to. The *tree* is the command and all that is below it.
  *
- * Both processes run this machine, each for itself. The guard waits and, if the keeper dies, kills; the keeper decides.
+ * Both processes run this state machine, each for itself. The keeper decides. The guard only waits and, if the keeper dies, kills the tree.
  *
  * Rules (I30), of which `dibs soak` checks W1 to W5:
  *   W1. The keeper and the guard let go of the lock when the tree is empty, not before. The exception is asked for:
@@ -20,10 +20,10 @@
  *       keeper to end, before or meanwhile. With `yields` such a signal ends all of the tree as in W2 at once.
  *   W5. A process that is not below the keeper gets no signal.
  *   W6. While the keeper is stopped, and half of the keep time has passed since it last held the lock for sure, the tree is
- *       stopped, too (lock_job.c; `tests/jobs.sh`). When another client may be granted the lock (dibs_safe_ms), it is, whatever the
- *       keeper does.
+ *       stopped, too (lock_job.c; `tests/jobs.sh`). From the moment until which dibs_safe_ms vouches, another client may be granted the lock,
+ *       whatever the keeper does.
  *
- * To kill a tree that goes on forking. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep
+ * How a tree that goes on forking is killed. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep
  * goes through the tree from the root downwards, stops every process as soon as it sees it, and only then looks for its
  * children. It does so again until it has seen no new process; then it kills all. Sweeps follow each other until the
  * tree is empty: the system tells that without a race, as a process that has no children left has no descendants. */
@@ -41,7 +41,7 @@ enum wrap_background { WRAP_WAIT, WRAP_END, WRAP_LEAVE };
 
 enum wrap_state {
     WRAP_RUNS,  /* the command runs */
-    WRAP_RESTS, /* it has ended, and the rest of the tree is waited for */
+    WRAP_RESTS, /* the command has ended, and the keeper waits for the rest of the tree */
     WRAP_ENDS,  /* the tree has got SIGTERM */
     WRAP_KILLS, /* the driver sweeps until the tree is empty */
     WRAP_DONE   /* the driver lets go of the lock, and ends */
@@ -51,8 +51,8 @@ enum wrap_event {
     WRAP_COMMAND_ENDED,  /* by itself; others of the tree may run */
     WRAP_COMMAND_KILLED, /* the same, by a signal */
     WRAP_EMPTY,          /* nothing of the tree is left */
-    WRAP_LOST,           /* the lock is */
-    WRAP_SIGNAL,         /* the keeper got one that is meant for the command */
+    WRAP_LOST,           /* the lock is lost */
+    WRAP_SIGNAL,         /* the keeper got a signal that is meant for the command */
     WRAP_PARTNER_DIED,   /* the keeper's guard, or the guard's keeper, was killed */
     WRAP_TIME            /* time has passed */
 };
@@ -69,8 +69,8 @@ struct wrap {
     bool yields; /* a signal that tells the keeper to end is not passed on: all of the tree is ended */
     uint64_t grace_ms;
     enum wrap_state state;
-    bool told;        /* to end, by a signal */
-    uint64_t kill_ms; /* WRAP_ENDS: then the grace is over */
+    bool told;        /* a signal has told the keeper to end */
+    uint64_t kill_ms; /* WRAP_ENDS: when the grace is over */
 };
 
 /* The signal matters for WRAP_SIGNAL only. */
@@ -93,14 +93,14 @@ struct wrap_seen {
     struct wrap_process process;
     int32_t sent; /* the last signal */
     bool present; /* it was seen in this pass */
-    bool walked;  /* and its children were asked for */
+    bool walked;  /* wrap_next has named it */
     bool refused; /* the system does not allow to send it a signal */
     bool told;    /* the user was told that it does not end */
 };
 
-/* A pass through the tree. The driver shows the children of the process that wrap_next names, and sends the signal to
- * each of them for which wrap_see says so, at once. If there are more processes than a sweep can remember, those beyond
- * get SIGKILL or nothing: a later sweep sees what they leave behind. */
+/* A pass through the tree. The driver shows the children of the process that wrap_next names, and at once sends the signal to
+ * each of them for which wrap_see returns true. A process beyond the number that a sweep can remember
+ * gets SIGKILL or nothing: a later sweep sees what it leaves behind. */
 struct wrap_sweep {
     int32_t root;  /* the process that sweeps: the tree is below it */
     int32_t spare; /* the guard: below the root, and gets no signal; or 0 */
@@ -114,13 +114,13 @@ struct wrap_sweep {
 
 /* Signal 0: the pass only looks. */
 void wrap_begin(struct wrap_sweep *s, int signal, int32_t group);
-/* The process whose children are to be shown next. Returns false if there is none: the pass is over. Its number may
- * belong to another process by now: the driver asks for its children and then whether its start is still this one (0:
- * no need). */
+/* Names the process whose children are to be shown next. Returns false if there is none: the pass is over. The number of this process may
+ * have been given to another one by now. So the driver asks for the children, and then checks that the start of the process is still p->started (0:
+ * it need not check). */
 bool wrap_next(struct wrap_sweep *s, struct wrap_process *p);
 /* Is this process to get the signal? */
 bool wrap_see(struct wrap_sweep *s, const struct wrap_process *p);
-/* The system has refused that. */
+/* The system has refused to send the signal to this process. */
 void wrap_refuse(struct wrap_sweep *s, int32_t pid);
 /* Forgets processes that are gone. Returns true if there was something new, so that the tree may have changed during
  * the sweep. */
