@@ -58,7 +58,7 @@ static void mux_frame(struct mux *m, uint8_t type, uint32_t channel, const void 
 
 /* --------------------------------------------------------------------------------------------------------- channels */
 
-/* The numbers below `room` are known afterwards. */
+/* Makes the channels with numbers below `room`. */
 static void mux_grow(struct mux *m, uint32_t room)
 {
     if (room <= m->room)
@@ -85,7 +85,7 @@ static void mux_begin(struct mux *m, struct mux_channel *c, void *user)
     m->count++;
 }
 
-/* If both sides have closed it, its number can be used again. */
+/* If both sides have closed the channel, its number can be used again. */
 static void mux_end(struct mux *m, struct mux_channel *c)
 {
     if (!c->said || !c->heard)
@@ -199,7 +199,7 @@ void mux_pong(struct mux *m, enum mux_state state)
 
 /* -------------------------------------------------------------------------------------------------------- coming in */
 
-/* The bytes of the last event are not needed any more. */
+/* Discards the bytes of the last event. */
 static void mux_forget(struct mux *m)
 {
     bytes_consume(&m->in, m->done);
@@ -249,7 +249,7 @@ static const char *mux_take_open(struct mux *m, uint32_t number, struct mux_even
 
 static const char *mux_take_bytes(struct mux_channel *c, struct mux_event *e)
 {
-    if (c->said && !c->user) /* what was sent before the other side knew of the end */
+    if (c->said && !c->user) /* the other side has sent these bytes before it knew of the end */
         return NULL;
     if (e->len > c->window)
         return "more bytes than the channel has credit for";

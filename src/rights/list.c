@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------------------------------- a line beside the others */
 
-/* Two users, or groups, are the same one if their numbers are, or if these are not known, their names. */
+/* Two users, or groups, are the same if their numbers are equal; if these are not known, if their names are. */
 static bool rights_is_same(const struct rights_subject *a, const struct rights_subject *b)
 {
     bool numbers = (a->kind == RIGHTS_USER || a->kind == RIGHTS_GROUP) && a->known && b->known;
@@ -123,7 +123,7 @@ static bool rights_read_login(struct rights *t, const char *text, unsigned line,
     return rights_check_login(t, why);
 }
 
-/* Which lines there are, in the order in which they are looked at: a rule or a limit may be about a login. */
+/* The kinds of lines, in the order in which they are read: logins come first, since a rule or a limit may be about a login. */
 static const struct {
     const char *key;
     unsigned max;

@@ -109,7 +109,7 @@ struct rights_verdict rights_decide(const struct rights *t, const struct rights_
     return (struct rights_verdict){.allowed = false, .steps = cost};
 }
 
-/* See glob.h: what lies behind a star and has a ? or a set is compared again at every byte of the name. */
+/* See glob.h: the part behind a star, if it has a ? or a set, is compared again at every byte of the name. */
 uint32_t rights_steps_max(const struct rights_rule *r)
 {
     enum { NAME_MAX_BYTES = 255 };

@@ -1,6 +1,6 @@
 /* rights.h - which client may do what with which lock: rules, and the decision by them. Pure: no I/O, no clock (I34).
  *
- * A *subject* is what a client can prove to be: a Unix user or a group of it (the kernel tells), the holder of a client key
+ * A *subject* is what a client can prove to be: a Unix user or one of its groups (as the kernel says), the holder of a client key
  * with a name, the holder of a certificate with a name, or a name that has logged in with its password (AUTH). A client may
  * be several subjects at once: `struct rights_who`.
  *
@@ -13,8 +13,8 @@
  *   admin         change the members, drain a member, ask what others may do; and change the rights on which the members agree, so a client
  *                 with it can give itself every other
  *
- * What a client holds it may always release, extend and confirm: the grant was the decision. A kept session that a client resumes holds what it held.
- * But a lock that a token owns is held by no client. Each operation with the token takes `lock`: when that is taken away from the client, it can
+ * A client may always release, extend and confirm a lock that it holds: the grant was the decision. A kept session that a client resumes holds what it held.
+ * But no client holds a lock that a token owns. Each operation with the token takes the right `lock`: a client that has lost this right can
  * neither extend nor release the lock, which ends with its TTL.
  *
  * A *rule* is "allow WHO RIGHTS PATTERN". The first rule whose subject the client is, and whose pattern matches the name,
@@ -24,9 +24,9 @@
  *
  * Without any rule, every client may lock and watch, and only operators may do the rest.
  *
- * A table comes from the configuration of a member, which knows the numbers of the users and groups that it names. Or it is one on which the
- * members have agreed (node/rules.h): each of them knows the same text, and finds out later which numbers these names have on its machine.
- * Until then a rule for such a name is *unsure*, and refuses: it might be about the client, and might be one that refuses. */
+ * A table comes from the configuration of a member, which knows the numbers of the users and groups that the table names. Or the members have agreed on the table
+ * (node/rules.h): each of them knows the same text, and finds out later which numbers these names have on its machine.
+ * Until then a rule for such a name is *unsure*. If its pattern matches, and the client might be its subject, it decides, and refuses: the rule might be one that refuses. */
 #ifndef DIBS_RIGHTS_RIGHTS_H
 #define DIBS_RIGHTS_RIGHTS_H
 
@@ -75,7 +75,7 @@ struct rights_rule {
     char pattern[RIGHTS_PATTERN_MAX + 1];
 };
 
-/* How much each client to which it applies may use at one member, over all its connections. 0: no limit. */
+/* How much each client to which the limit applies may use at one member, over all its connections. 0: no limit. */
 struct rights_limit {
     struct rights_subject who;
     unsigned line;
@@ -100,8 +100,8 @@ struct rights {
 
 /* What a client has proved. The caller owns the memory that it points to. */
 struct rights_who {
-    bool operates;  /* an operator, by the daemon's defaults */
-    bool certified; /* likewise, by its certificate, but only while there are no rules */
+    bool operates;  /* it is an operator, by the daemon's defaults */
+    bool certified; /* its certificate makes it an operator, but only while there are no rules */
     bool has_user;
     uint32_t user;
     uint32_t groups; /* how many */
@@ -111,19 +111,19 @@ struct rights_who {
     char auth[RIGHTS_NAME_MAX + 1]; /* the name that has logged in, or "" */
 };
 
-/* A copy, which the caller owns; of null, that of a client that has proved nothing. And its end. */
+/* Returns a copy that the caller owns; a copy of null is a client that has proved nothing. rights_free frees it. */
 struct rights_who *rights_copy(const struct rights_who *who);
 void rights_free(struct rights_who *who);
 
 struct rights_verdict {
     bool allowed;
     bool by_default;                /* there are no rules, or the client is an operator */
-    bool unsure;                    /* refused, since it is not known whether the rule is about the client */
-    const struct rights_rule *rule; /* that decided; null: none */
-    uint64_t steps;                 /* that were made to compare the name with patterns */
+    bool unsure;                    /* it is refused because it is not known whether the rule is about the client */
+    const struct rights_rule *rule; /* the rule that decided; null: no rule did */
+    uint64_t steps;                 /* steps that were made to compare the name with patterns */
 };
 
-/* May this client (null: one that has proved nothing) do what takes one of these rights with this name? The name of `admin`
+/* May this client (null: one that has proved nothing) do something that takes one of these rights with this name? For `admin` the name
  * is empty. A null table has no rules. */
 struct rights_verdict rights_decide(const struct rights *t, const struct rights_who *who, unsigned any_of,
                                     const char *name, size_t name_len);
@@ -142,14 +142,14 @@ void rights_place(const struct rights *t, unsigned line, char text[RIGHTS_PLACE_
 /* Says in a sentence why it is allowed or refused: which right, and the rule with its place. */
 void rights_explain(const struct rights *t, const struct rights_who *who, unsigned any_of, const char *name,
                     size_t name_len, struct rights_verdict v, char text[RIGHTS_WHY_MAX]);
-/* What the client is called for people, and where it is counted: the name that has logged in, or its key, or certificate, or user:
+/* The label of the client, for people, and for counting what it uses: the name that has logged in, else its key, its certificate or its user:
  * "auth:web", "key:ci", "cert:ci.example", "user:1000", "any". */
 enum { RIGHTS_LABEL_MAX = RIGHTS_NAME_MAX + 8 };
 void rights_label(const struct rights_who *who, char text[RIGHTS_LABEL_MAX]);
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* Each reads what follows the key of a line. Returns false, with a sentence in `why`, if that is not what it should be. */
+/* Each reads what follows the key of a line. Returns false, with a sentence in `why`, if the text is wrong. */
 bool rights_parse_rule(struct rights_rule *r, const char *text, char why[RIGHTS_WHY_MAX]);
 bool rights_parse_limit(struct rights_limit *l, const char *text, char why[RIGHTS_WHY_MAX]);
 bool rights_parse_login(struct rights_login *l, const char *text, char why[RIGHTS_WHY_MAX]);
@@ -175,7 +175,7 @@ bool rights_check_login(const struct rights *t, char why[RIGHTS_WHY_MAX]);
 /* Reads the text of a whole table, without comments: lines "allow ..", "limit .." and "login .." in any order, each with a line feed at its
  * end. Users and groups that are not numbers are unsure. Returns false, with the first mistake and its line in `why`. */
 bool rights_read(struct rights *t, const char *text, size_t len, char why[RIGHTS_WHY_MAX]);
-/* The one text of a table that has this content: all rules, then all limits, then all logins. rights_read reads it. */
+/* Prints the canonical text of the table: all rules, then all limits, then all logins. rights_read reads it. */
 void rights_print(const struct rights *t, struct bytes *to);
 /* "3 rules, 1 limits, 2 logins". */
 enum { RIGHTS_COUNTS_MAX = 64 };
@@ -183,8 +183,8 @@ void rights_count(const struct rights *t, char text[RIGHTS_COUNTS_MAX]);
 
 /* The first user or group of which the table is unsure; or null. */
 const struct rights_subject *rights_unsure(const struct rights *t);
-/* Every user or group of this name has, or has not, this number (`known`). Returns false if the table knew that. And the same for all that `before`, which
- * may be null, is sure of. */
+/* Every user or group of this name has this number (`known`), or does not exist on this machine. Returns false if the table knew that. rights_learn_from does the same
+ * for all users and groups of which `before`, which may be null, is sure. */
 bool rights_learn(struct rights *t, const struct rights_subject *learnt);
 void rights_learn_from(struct rights *t, const struct rights *before);
 
