@@ -583,6 +583,8 @@ static void run_hear(struct run *r, const struct step *s)
     char word[400];
 
     while (belief_next(&r->b, &news, s->at_ms)) {
+        if (news.type == BELIEF_DOUBT && news.in_doubt)
+            assert_true(*news.why); /* people read it */
         if (news.type == BELIEF_DOUBT)
             snprintf(word, sizeof word, "%s", news.in_doubt ? "doubt" : "no doubt");
         else

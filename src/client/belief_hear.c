@@ -214,7 +214,11 @@ static bool belief_tell_doubt(struct belief *b, struct belief_news *news)
     if (b->doubt == b->doubt_told)
         return false;
     b->doubt_told = b->doubt;
-    *news = (struct belief_news){.type = BELIEF_DOUBT, .in_doubt = b->doubt, .why = b->end_reason};
+    /* While there is a connection, the reason why the last one has ended is an old one, or none. */
+    *news = (struct belief_news){.type = BELIEF_DOUBT,
+                                 .in_doubt = b->doubt,
+                                 .why = b->phase == BELIEF_UP ? "the daemon has not vouched for it in time"
+                                                              : b->end_reason};
     return true;
 }
 
