@@ -78,4 +78,61 @@ tell $? "all holders and all waiters"
 dibs why nothing | tr '\n' ' ' | grep -q '^No client waits for "nothing". No client holds "nothing". It is free. $'
 tell $? "why, of a lock that nobody wants"
 rejects "no lock is named (usage: dibs why NAME [OPTION...])" why
+
+# What becomes free by itself: the number of a process that has ended may be that of another one by now.
+why_has() { # NAME TEXT
+    dibs why "$1" >"$dir/why" && grep -q -- "$2" "$dir/why"
+}
+wants() { # NAME [OPTION...]: another client waits for it
+    dibs lock "$@" -- true 2>>"$dir/jobs.err" &
+    started="$started $!"
+    until_true waits_for "$1"
+}
+eval "$(dibs hold token --ttl 10m)"
+wants token
+why_has token 'It belongs to a token, and to no connection. It is free in 9 min .* s, unless it is renewed.' &&
+    grep -q '^To let the others go on, wait, or take the lock away:$' "$dir/why"
+tell $? "why, of a lock that a token owns: no process is named that could be killed"
+printf 'SESSION KEEP 600000\r\nLOCK orphan WAIT 0\r\nSESSION DETACH\r\n' | redis-cli -s "$dir/bee" >"$dir/out"
+wants orphan
+why_has orphan 'Its connection is gone. The lock is kept for it, and is free in 1[01] min .* s, unless the client comes back.' &&
+    ! grep -q 'kill' "$dir/why"
+tell $? "why, of a lock of a kept session without a client"
+for _ in 1 2; do
+    dibs lock readers --shared -- sleep 1000 2>>"$dir/jobs.err" &
+    started="$started $!"
+done
+until_true sh -c 'dibs holders readers | grep -c . | grep -qx 2'
+wants readers
+why_has readers 'wait for these clients, or end them, or take the lock away:$'
+tell $? "why, of a lock with several holders: all have to go"
+
+# One holder of a slot waits for a client that waits for a slot: another slot may become free.
+dibs lock slots --slots 2 -- sh -c 'until dibs holders single | grep -q .; do sleep 0.05; done; dibs lock single -- true' 2>>"$dir/jobs.err" &
+started="$started $!"
+dibs lock slots --slots 2 -- sleep 1000 2>>"$dir/jobs.err" &
+started="$started $!"
+until_true sh -c 'dibs holders slots | grep -c . | grep -qx 2'
+job bee single dibs lock slots --slots 2 --socket "$dir/bee" -- true
+until_true waits_for slots && until_true waits_for single
+why_has slots 'which waits for "slots" in turn: a circle. It ends when another client of these releases its slot.$'
+tell $? "a circle through a lock with a slot that may become free is no deadlock"
+
+# Members that do not answer. While there is no majority, the view stays as it is.
+kill -STOP "$(cat "$dir/bee.pid")" "$(cat "$dir/cat.pid")"
+dibs why nothing >"$dir/out" 2>"$dir/err"
+grep -qx 'No client is known that waits for "nothing".' "$dir/out" && grep -qx 'Not heard: bee, cat. Clients there may hold it.' "$dir/out" &&
+    ! grep -q 'It is free\|a client without a name\|force-unlock' "$dir/out"
+tell $? "why does not take a member that does not answer for a client, nor its silence for a free lock"
+dibs force-unlock nothing >"$dir/out" 2>"$dir/err"
+[ $? = 1 ] && grep -qx 'dibs: bee was not heard: a client there may still hold "nothing"; give the order again later' "$dir/err" &&
+    ! grep -q 'no client holds' "$dir/err"
+tell $? "force-unlock fails if a member was not heard that may have granted the lock"
+kill -CONT "$(cat "$dir/cat.pid")"
+until_true sh -c 'dibs status | grep -q "name bee .* takes part no" && dibs status | grep -q "^ready yes"'
+dibs why nothing >"$dir/out" 2>"$dir/err"
+grep -qx 'It is free.' "$dir/out" && ! grep -q 'Not heard' "$dir/out" && dibs force-unlock nothing >"$dir/out" 2>"$dir/err" && grep -q 'no client holds "nothing"' "$dir/err"
+tell $? "a member that does not take part grants nothing, and its silence is no trouble"
+kill -CONT "$(cat "$dir/bee.pid")"
+rm -f "$dir/out" "$dir/err"
 echo "1..$number"

@@ -55,6 +55,9 @@ struct dibs *ask_connect(const struct ask_place *place, const char *name, int st
 /* Sends a command and returns the answer. An error ends the program, with CLI_FAILED. */
 struct dibs_reply *ask_daemon(struct dibs *d, const char *const *words, size_t count);
 
+/* Does this member take part in the view, or is that not known? A member that does not take part grants nothing. Asks the daemon. */
+bool ask_takes_part(struct dibs *d, const char *member);
+
 /* A lock, as all members see it together (cmd_locks.c). */
 struct ask_lock {
     char *name, *algorithm;

@@ -248,6 +248,44 @@ const struct dibs_reply *ask_field(const struct dibs_reply *map, const char *key
     return &nothing;
 }
 
+bool ask_takes_part(struct dibs *d, const char *member)
+{
+    struct dibs_reply *status = ask_daemon(d, (const char *const[]){"STATUS"}, 1);
+    const struct dibs_reply *members = ask_field(status, "members");
+    bool known = ask_field(status, "ready")->number, out = false;
+
+    for (size_t k = 0; known && member && k < members->count; k++) {
+        const char *name = ask_field(members->item[k], "name")->text;
+
+        out |= name && strcmp(name, member) == 0 && !ask_field(members->item[k], "takes_part")->number;
+    }
+    dibs_free(status);
+    return !out;
+}
+
+/* Says which members have not heard the order to take the lock away, though clients there may hold it. Returns an exit status. */
+static int ask_unforced(struct dibs *d, const char *name, const struct dibs_reply *rows)
+{
+    size_t holders = 0;
+    int status = CLI_OK;
+
+    for (size_t k = 0; k < rows->count; k++) {
+        const char *member = ask_field(rows->item[k], "member")->text;
+
+        if (!ask_field(rows->item[k], "error")->text)
+            holders++;
+        else if (ask_takes_part(d, member)) {
+            fprintf(stderr,
+                    "dibs: %s was not heard: a client there may still hold \"%s\"; give the order again later\n",
+                    ask_clean(member), ask_clean(name));
+            status = CLI_FAILED;
+        }
+    }
+    if (holders == 0 && status == CLI_OK)
+        fprintf(stderr, "dibs: no client holds \"%s\"\n", ask_clean(name));
+    return status;
+}
+
 /* HOLDERS or WAITERS of every lock that has some. A row says of which lock it is. */
 static void ask_of_all(struct dibs *d, const char *command, bool json)
 {
@@ -300,7 +338,7 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
     const struct cli_usage usage = {line, about, options, {examples[0], examples[1]}};
     struct dibs_reply *r;
     struct dibs *d;
-    int count;
+    int count, status = CLI_OK;
 
     snprintf(line, sizeof line, "dibs %s%s%s [OPTION...]", argv[0], *word ? " " : "", word);
     count = cli_parse(argc, argv, &usage, &words[1], *word ? 1 : 0);
@@ -314,12 +352,12 @@ static int ask(int argc, char **argv, const char *command, const char *word, boo
         ask_show(r, format);
         if (strcmp(command, "STATUS") == 0)
             ask_warn_of_others(&place);
-        if (strcmp(command, "FORCE-UNLOCK") == 0 && r->type == DIBS_LIST && r->count == 0)
-            fprintf(stderr, "dibs: no client holds \"%s\"\n", ask_clean(words[1]));
+        if (strcmp(command, "FORCE-UNLOCK") == 0 && r->type == DIBS_LIST)
+            status = ask_unforced(d, words[1], r);
         dibs_free(r);
     }
     dibs_close(d);
-    return CLI_OK;
+    return status;
 }
 
 int cmd_holders(int argc, char **argv)
@@ -382,6 +420,10 @@ int cmd_force_unlock(int argc, char **argv)
         "Takes the lock NAME away from all clients that hold it, at all members, and lists them. The clients are "
         "told that they have lost the lock; \"dibs lock\" then ends its command.\n"
         "\n"
-        "Only an operator may do this: the owner of the daemon's socket, root, or a holder of the cluster key.",
+        "An operator may do this: the owner of the daemon's socket, root, or a holder of the cluster key; and a client "
+        "to which a rule gives the right force-unlock.\n"
+        "\n"
+        "Exit status: 0, or 1 if the daemon has refused, or a member was not heard that takes part: a client there may "
+        "still hold the lock.",
         examples);
 }

@@ -28,8 +28,44 @@ struct why {
     size_t answers, waits;
     const char *chain[WHY_CHAIN_MAX]; /* names of locks, each held by a client that waits for the next */
     size_t links;
-    bool waited_for; /* does a client wait for the lock that was asked for? */
+    bool waited_for;          /* does a client wait for the lock that was asked for? */
+    bool unheard;             /* a member has not answered about its clients */
+    bool open[WHY_CHAIN_MAX]; /* by link: the lock has other slots, which may become free */
 };
+
+/* Moves the rows of members that were not heard, which tell of no client, behind the others. Returns the number of the others. */
+static size_t why_heard(struct dibs_reply *rows)
+{
+    size_t heard = 0;
+
+    for (size_t k = 0; k < rows->count; k++) {
+        struct dibs_reply *row = rows->item[k];
+
+        if (ask_field(row, "error")->text)
+            continue;
+        memmove(&rows->item[heard + 1], &rows->item[heard], (k - heard) * sizeof(struct dibs_reply *));
+        rows->item[heard++] = row;
+    }
+    return heard;
+}
+
+/* The members that take part and have not answered, or "". What their clients do is not known, and that has to be said: silence would
+ * read as "none". Of the others no client holds a lock. */
+static const char *why_unheard(struct why *w, const struct dibs_reply *rows, size_t heard)
+{
+    static char names[512];
+    size_t used = 0;
+
+    *names = '\0';
+    for (size_t k = heard; k < rows->count; k++) {
+        const char *member = ask_field(rows->item[k], "member")->text;
+
+        if (ask_takes_part(w->d, member) && used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", ask_clean(member));
+    }
+    w->unheard |= used > 0;
+    return names;
+}
 
 /* The waits of all clients, for at most WHY_LOCKS_MAX locks. */
 static void why_ask_waits(struct why *w)
@@ -132,56 +168,95 @@ static const char *why_age(uint64_t ms)
 
 static void why_client(const struct dibs_reply *row)
 {
-    const char *who = ask_field(row, "who")->text;
+    const char *who = ask_field(row, "who")->text, *from = ask_field(row, "from")->text;
 
     printf("    %s", who && *who ? ask_clean(who) : "a client without a name");
-    printf(" (%s, client %" PRIu64 " of member %s), for %s\n", ask_clean(ask_field(row, "from")->text),
-           ask_field(row, "client")->number, ask_clean(ask_field(row, "member")->text),
+    printf(" (%s%sclient %" PRIu64 " of member %s), for %s\n", from && *from ? ask_clean(from) : "",
+           from && *from ? ", " : "", ask_field(row, "client")->number, ask_clean(ask_field(row, "member")->text),
            why_age(ask_field(row, "age_ms")->number));
 }
 
-static void why_clients(const struct dibs_reply *rows)
+static void why_clients(const struct dibs_reply *rows, size_t heard)
 {
-    for (size_t k = 0; k < rows->count && k < WHY_NAMED_MAX; k++)
+    for (size_t k = 0; k < heard && k < WHY_NAMED_MAX; k++)
         why_client(rows->item[k]);
-    if (rows->count > WHY_NAMED_MAX)
-        printf("    and %zu more\n", rows->count - WHY_NAMED_MAX);
+    if (heard > WHY_NAMED_MAX)
+        printf("    and %zu more\n", heard - WHY_NAMED_MAX);
 }
 
-static void why_holders(const char *name, const struct dibs_reply *holders)
+/* What the state of the first holder says about how the lock becomes free. */
+static void why_state(const struct dibs_reply *first)
 {
-    const struct dibs_reply *first = holders->count ? holders->item[0] : NULL;
-    const char *mode = first ? ask_field(first, "mode")->text : NULL,
-               *state = first ? ask_field(first, "state")->text : NULL;
+    const char *state = ask_field(first, "state")->text;
+    uint64_t left_ms = ask_field(first, "left_ms")->number;
 
-    if (!first) {
-        printf("No client holds \"%s\".\n", ask_clean(name));
+    if (!state || strcmp(state, "held") == 0)
         return;
-    }
-    printf("\"%s\" is held (%s) by\n", ask_clean(name), ask_clean(mode));
-    why_clients(holders);
-    if (state && strcmp(state, "held") != 0)
-        printf("    Its connection is gone. The lock is free when the client cannot believe in it any more, at the "
+    if (strcmp(state, "token") == 0 && left_ms)
+        printf("    It belongs to a token, and to no connection. It is free in %s, unless it is renewed.\n",
+               why_age(left_ms));
+    else if (strcmp(state, "token") == 0)
+        printf("    It belongs to a token, and to no connection. It stays until it is released, or taken away.\n");
+    else if (strcmp(state, "orphaned") == 0)
+        printf(
+            "    Its connection is gone. The lock is kept for it, and is free in %s, unless the client comes back.\n",
+            why_age(left_ms));
+    else
+        printf("    It has lost the lock. The lock is free when the client cannot believe in it any more, at the "
                "latest.\n");
 }
 
-static void why_advice(const struct why *w, const struct dibs_reply *holders, const char *name)
+static void why_holders(struct why *w, const char *name, const struct dibs_reply *holders, size_t heard)
 {
-    long process = holders->count ? why_process(holders->item[0]) : 0;
+    const char *mode = heard ? ask_field(holders->item[0], "mode")->text : NULL;
+    const char *unheard = why_unheard(w, holders, heard);
 
+    if (heard) {
+        printf("\"%s\" is held (%s) by\n", ask_clean(name), ask_clean(mode));
+        why_clients(holders, heard);
+        why_state(holders->item[0]);
+        w->open[w->links] = heard > 1 && mode && strcmp(mode, "slot") == 0;
+    } else {
+        printf(*unheard ? "No client is known that holds \"%s\".\n" : "No client holds \"%s\".\n", ask_clean(name));
+    }
+    if (*unheard)
+        printf("Not heard: %s. Clients there may hold it.\n", unheard);
+}
+
+static void why_advice(const struct why *w, const struct dibs_reply *holders, size_t heard, const char *name)
+{
+    const char *state = heard ? ask_field(holders->item[0], "state")->text : NULL;
+    bool connected = state && strcmp(state, "held") == 0; /* else its process may be another one by now */
+    long process = connected && heard == 1 ? why_process(holders->item[0]) : 0;
+
+    if (w->unheard && !heard) {
+        printf("\"dibs status\" tells which members are reached, and whether locks are granted.\n");
+        return;
+    }
     if (!w->waited_for && w->links == 1) {
-        if (!holders->count)
+        if (!heard)
             printf("It is free.\n");
         return;
     }
-    if (!holders->count) {
+    if (!heard) {
         printf("The members are about to grant it. If that does not happen, \"dibs status\" tells whether they can.\n");
         return;
     }
-    printf("To let the others go on, wait for that client, or end it");
+    printf("To let the others go on, wait%s", !connected   ? ""
+                                              : heard == 1 ? " for that client, or end it"
+                                                           : " for these clients, or end them");
     if (process)
         printf(" (kill %ld)", process);
     printf(", or take the lock away:\n    dibs force-unlock '%s'\n", ask_clean(name));
+}
+
+/* Has one of the locks from this link on, which are a circle, other slots? */
+static bool why_is_open(const struct why *w, size_t link)
+{
+    for (; link < w->links; link++)
+        if (w->open[link])
+            return true;
+    return false;
 }
 
 /* Follows the chain from `name` on. Returns true if it leads back to a lock that it has passed. */
@@ -190,10 +265,11 @@ static bool why_follow(struct why *w, const char *name)
     for (;;) {
         const char *words[] = {"HOLDERS", name};
         struct dibs_reply *holders = ask_daemon(w->d, words, 2);
+        size_t heard = why_heard(holders);
         const struct why_wait *next = why_find_wait(w, name, holders, false),
                               *upgrade = why_find_wait(w, name, holders, true);
 
-        why_holders(name, holders);
+        why_holders(w, name, holders, heard);
         if (upgrade) {
             printf("One of these waits to be the only one (UPGRADE), before all others:\n");
             why_client(upgrade->row);
@@ -201,6 +277,13 @@ static bool why_follow(struct why *w, const char *name)
         w->chain[w->links++] = name;
         for (size_t k = 0; next && k < w->links; k++)
             if (strcmp(w->chain[k], next->lock) == 0) {
+                if (why_is_open(w, k)) {
+                    printf("which waits for \"%s\" in turn: a circle. It ends when another client of these releases "
+                           "its slot.\n",
+                           ask_clean(next->lock));
+                    dibs_free(holders);
+                    return false;
+                }
                 printf("which waits for \"%s\" in turn: a deadlock. None of these clients can go on.\n",
                        ask_clean(next->lock));
                 printf("End one of them, or take its lock away:\n    dibs force-unlock '%s'\n", ask_clean(name));
@@ -208,7 +291,7 @@ static bool why_follow(struct why *w, const char *name)
                 return true;
             }
         if (!next || w->links == WHY_CHAIN_MAX)
-            why_advice(w, holders, name);
+            why_advice(w, holders, heard, name);
         else
             printf("which waits for \"%s\" in turn, for %s.\n", ask_clean(next->lock),
                    why_age(ask_field(next->row, "age_ms")->number));
@@ -248,6 +331,8 @@ int cmd_why(int argc, char **argv)
     struct why w = {0};
     const char *words[] = {"WAITERS", NULL};
     struct dibs_reply *waiters;
+    const char *unheard;
+    size_t heard;
     bool deadlock;
 
     if (cli_parse(argc, argv, &usage, &name, 1) == 0)
@@ -257,13 +342,17 @@ int cmd_why(int argc, char **argv)
     why_ask_waits(&w);
     words[1] = name;
     waiters = ask_daemon(w.d, words, 2);
-    w.waited_for = waiters->count > 0;
-    if (!w.waited_for)
-        printf("No client waits for \"%s\".\n", ask_clean(name));
+    heard = why_heard(waiters);
+    w.waited_for = heard > 0;
+    unheard = why_unheard(&w, waiters, heard);
+    if (heard)
+        printf("%zu client%s for \"%s\":\n", heard, heard == 1 ? " waits" : "s wait", ask_clean(name));
     else
-        printf("%zu client%s for \"%s\":\n", waiters->count, waiters->count == 1 ? " waits" : "s wait",
+        printf(*unheard ? "No client is known that waits for \"%s\".\n" : "No client waits for \"%s\".\n",
                ask_clean(name));
-    why_clients(waiters);
+    why_clients(waiters, heard);
+    if (*unheard)
+        printf("Not heard: %s. Clients there may wait for it.\n", unheard);
     dibs_free(waiters);
     deadlock = why_follow(&w, name);
     why_free(&w);
