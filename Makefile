@@ -66,7 +66,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 PAGE_SOURCES := $(filter-out %.c %.h,$(wildcard src/page/*)) $(wildcard tests/scenario/*.txt) docs/verified.md
 
 .PHONY: FORCE all lab page test nightly purity fuzz clang coverage bench bench-short extra fmt clean \
-    install install-program install-lab install-service install-library install-dev
+    install install-program install-lab install-service install-library install-dev uninstall
 all: $(B)/dibs $(B)/libdibs.a $(B)/libdibs.so.$(ABI)
 
 # What `dibs lock` runs comes first: so it is in a few pages, side by side, and the system maps several of them at once.
@@ -306,6 +306,8 @@ install-service:
 install-library: all
 	install -D -m 755 $(B)/libdibs.so.$(ABI) $(DESTDIR)$(LIBDIR)/libdibs.so.$(VERSION)
 	ln -sf libdibs.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdibs.so.$(ABI)
+	@# Without this, programs do not find a library that is new in /usr/local/lib.
+	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 
 install-dev: all
 	install -D -m 644 include/dibs.h $(D)/include/dibs.h
@@ -316,6 +318,14 @@ install-dev: all
 	    >$(DESTDIR)$(LIBDIR)/pkgconfig/dibs.pc
 	pages=$$(mktemp -d) && docs/make-man "$(CURDIR)/$(B)/dibs" "$$pages" && install -D -m 644 -t $(D)/share/man/man3 "$$pages/libdibs.3" && rm -rf "$$pages"
 	install -D -m 644 -t $(D)/share/doc/libdibs-dev/examples examples/counter.c examples/loop.c examples/fenced.c
+
+# Removes what "make install" with the same variables installs, and leaves a configuration that was changed.
+uninstall: all
+	files=$$(mktemp -d) && $(MAKE) -s --no-print-directory install DESTDIR="$$files" && (cd "$$files" && find . ! -type d ! -path '.$(SYSCONFDIR)/*') | \
+	    while read -r file; do rm -f "$(DESTDIR)$${file#.}"; done && rm -rf "$$files"
+	rm -rf $(D)/share/dibs $(D)/share/doc/dibs $(D)/share/doc/libdibs-dev
+	config=$(DESTDIR)$(SYSCONFDIR)/dibs/dibs.conf; [ ! -e "$$config" ] || if cmp -s "$$config" packaging/dibs.conf; then \
+	    rm "$$config" && rmdir --ignore-fail-on-non-empty "$${config%/*}"; else echo "$$config is left, since it was changed" >&2; fi
 
 clean:
 	rm -rf build

@@ -29,6 +29,21 @@ tell $? "a configuration that is there already is left alone"
 tell $? "a prefix with a space is refused"
 rm -f "$dir/err"
 
+# The loader finds a new library only when ldconfig has run; not for files that are packed for another machine.
+mkdir "$dir/stub" && printf '#!/bin/sh\necho called >>"%s"\n' "$dir/called" >"$dir/stub/ldconfig" && chmod 755 "$dir/stub/ldconfig"
+PATH="$dir/stub:$PATH" make -s install-library MODE="$MODE" DESTDIR="$root" PREFIX=/usr && [ ! -e "$dir/called" ] &&
+    PATH="$dir/stub:$PATH" make -s install-library MODE="$MODE" PREFIX="$dir/place" && { [ "$(id -u)" != 0 ] || [ "$(cat "$dir/called")" = called ]; }
+tell $? "make install tells the loader about the library, unless there is a DESTDIR"
+cp -a "$root" "$dir/gone"
+MAKEFLAGS='' make -s uninstall MODE="$MODE" DESTDIR="$dir/gone" PREFIX=/usr >"$dir/out" 2>&1 && grep -q 'dibs.conf is left' "$dir/out" &&
+    [ "$(cd "$dir/gone" && find . ! -type d)" = ./etc/dibs/dibs.conf ] && cp packaging/dibs.conf "$dir/gone/etc/dibs/" &&
+    MAKEFLAGS='' make -s uninstall MODE="$MODE" DESTDIR="$dir/gone" PREFIX=/usr >"$dir/out" 2>&1 && [ -z "$(find "$dir/gone" -name '*dibs*')" ]
+tell $? "make uninstall leaves nothing but a configuration that was changed"
+rm -f "$dir/out"
+! ./run install here 2>"$dir/err" && grep -q '^run: "here" is no setting.*PREFIX=DIR' "$dir/err"
+tell $? "./run install asks for a prefix by name"
+rm -f "$dir/err"
+
 sed '/^socket-group/d' "$root/etc/dibs/dibs.conf" >"$dir/alone.conf"
 "$DIBS" serve --config "$dir/alone.conf" --check-config >"$dir/out" 2>&1 && grep -q '/run/dibs/dibs.sock' "$dir/out"
 tell $? "the configuration has no mistake"
