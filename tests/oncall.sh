@@ -77,6 +77,18 @@ dibs locks --held --format json | python3 -c 'import json, sys; assert {r["name"
 tell $? "all holders and all waiters"
 dibs why nothing | tr '\n' ' ' | grep -q '^No client waits for "nothing". No client holds "nothing". It is free. $'
 tell $? "why, of a lock that nobody wants"
+dibs hold deploy --ttl 10m >"$dir/held" && dibs why deploy >"$dir/out" && grep -qE 'A token owns it: .*free in 9 min 5[0-9] s if it is not renewed' "$dir/out" &&
+    ! grep -q 'connection is gone' "$dir/out"
+tell $? "why, of a lock that a token owns"
+dibs lock deploy -- true 2>>"$dir/jobs.err" &
+waiter=$!
+until_true waits_for deploy
+# The process of "dibs hold" has ended: its number may be another program's by now.
+dibs why deploy >"$dir/out" && grep -q "dibs force-unlock 'deploy'" "$dir/out" && ! grep -q 'kill' "$dir/out"
+tell $? "nor is the operator told to end its process"
+dibs release deploy --token "$(sed -n 's/.*DIBS_TOKEN=\([0-9a-f]*\).*/\1/p' "$dir/held")" && wait $waiter
+tell $? "when the token releases it, the waiter goes on"
+rm -f "$dir/out"
 rejects "no lock is named (usage: dibs why NAME [OPTION...])" why
 
 # What becomes free by itself: the number of a process that has ended may be that of another one by now.

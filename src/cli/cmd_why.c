@@ -86,13 +86,16 @@ static void why_ask_waits(struct why *w)
     }
 }
 
-/* The process of a client that is named "HOST:PROCESS command", if HOST is this machine; else 0. */
+/* The process of a client that is named "HOST:PROCESS command", if HOST is this machine; else 0. That of the owner of a token has
+ * ended. */
 static long why_process(const struct dibs_reply *row)
 {
-    const char *who = ask_field(row, "who")->text;
+    const char *who = ask_field(row, "who")->text, *state = ask_field(row, "state")->text;
     char host[256] = "";
     size_t len;
 
+    if (state && strcmp(state, "token") == 0)
+        return 0;
     gethostname(host, sizeof host - 1);
     len = strlen(host);
     return who && strncmp(who, host, len) == 0 && who[len] == ':' ? strtol(who + len + 1, NULL, 10) : 0;
@@ -184,26 +187,27 @@ static void why_clients(const struct dibs_reply *rows, size_t heard)
         printf("    and %zu more\n", heard - WHY_NAMED_MAX);
 }
 
-/* What the state of the first holder says about how the lock becomes free. */
+/* What keeps the lock if it is not the connection of its first holder. */
 static void why_state(const struct dibs_reply *first)
 {
     const char *state = ask_field(first, "state")->text;
-    uint64_t left_ms = ask_field(first, "left_ms")->number;
+    uint64_t left = ask_field(first, "left_ms")->number;
 
     if (!state || strcmp(state, "held") == 0)
         return;
-    if (strcmp(state, "token") == 0 && left_ms)
-        printf("    It belongs to a token, and to no connection. It is free in %s, unless it is renewed.\n",
-               why_age(left_ms));
-    else if (strcmp(state, "token") == 0)
-        printf("    It belongs to a token, and to no connection. It stays until it is released, or taken away.\n");
-    else if (strcmp(state, "orphaned") == 0)
-        printf(
-            "    Its connection is gone. The lock is kept for it, and is free in %s, unless the client comes back.\n",
-            why_age(left_ms));
-    else
-        printf("    It has lost the lock. The lock is free when the client cannot believe in it any more, at the "
-               "latest.\n");
+    if (strcmp(state, "token") == 0) {
+        printf("    A token owns it: \"dibs hold\", or a lock library of Redis. It is free");
+        if (left)
+            printf(" in %s if it is not renewed, and", why_age(left));
+        printf(" as soon as it is released.\n");
+    } else if (strcmp(state, "orphaned") == 0) {
+        printf("    Its connection is gone, and the lock is kept for it");
+        if (left)
+            printf(": it is free in %s if the client does not come back", why_age(left));
+        printf(".\n");
+    } else {
+        printf("    It has lost the lock. It is free when the client cannot believe in it any more, at the latest.\n");
+    }
 }
 
 static void why_holders(struct why *w, const char *name, const struct dibs_reply *holders, size_t heard)
