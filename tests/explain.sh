@@ -12,6 +12,11 @@ fits() { # no line of standard input is wider than 80 columns
 docs/make-explain >"$dir/explained.c" && diff src/lab/explained.c "$dir/explained.c" >"$dir/out"
 tell $? "src/lab/explained.c is what docs/make-explain makes of the heads"
 rm -f "$dir/out"
+mkdir -p "$dir/tree/docs" "$dir/tree/src" && cp docs/make-explain "$dir/tree/docs/" && cp -r src/alg "$dir/tree/src/" &&
+    sed -i 's/make one of these mistakes:$/make one of these mistakes: wraps      numbers wrap/' "$dir/tree/src/alg/suzuki_kasami.c" &&
+    ! (cd "$dir/tree" && docs/make-explain) >"$dir/out" 2>"$dir/err" && grep -q 'begin a new line for the item' "$dir/err"
+tell $? "an item of a list that is within a line, as a formatter of comments may put it, is refused"
+rm -f "$dir/out" "$dir/err"
 "$DIBS" list --all | fits
 tell $? "dibs list --all fits 80 columns"
 

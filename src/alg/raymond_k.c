@@ -17,9 +17,9 @@
  * Invariant RK1. owed_i[j] = REQUESTs i->j in flight + deferred_j[i] + the counts of REPLYs j->i in flight.
  *
  * Departures from the paper. None known: replies owed and deferred are both counted, site by site. Reproductions
- * simplify that, and raymond-k-as-retold shows what comes of it: one-counter       one count of replies for each
- * claim: late replies to the last claim count for this one. one-deferred-bit  a deferred site is remembered, but not
- * how often: it is owed a reply for ever. */
+ * simplify that, and raymond-k-as-retold shows what comes of it:
+ *   one-counter        one count of replies for each claim: late replies to the last claim count for this one.
+ *   one-deferred-bit   a deferred site is remembered, but not how often: it is owed a reply for ever. */
 #include "core/alg.h"
 
 enum { REQUEST, REPLY };

@@ -4,9 +4,9 @@
  * Idea. The algorithm of singhal_heuristic.c among the sites that can be reached.
  *   A site fails (VI.B). The others cease to count it, and so does the token. A site that had asked only that one asks
  *     all (case IV). Whether the token is lost, and who makes a new one, is found out in one of two ways:
- *       singhal-heuristic-robust       by a census at every failure (census.h), which needs no bound on delays;
- *       singhal-heuristic-time-outs    by a site that has waited too long, for which the others are consulted
- *                                      (consult.h, VI.A): that also finds lost messages, and needs a bound.
+ *     singhal-heuristic-robust by a census at every failure (census.h), which needs no bound on delays;
+ *     singhal-heuristic-time-outs by a site that has waited too long, for which the others are consulted (consult.h,
+ *     VI.A): that also finds lost messages, and needs a bound.
  *   It recovers. RECOVERING to all; they answer with the number of its last request, or it would count from 1 again,
  *     and be taken for outdated. It counts all sites; no site needs to count it. A token that was sent to it before is
  *     lost, also if it arrives now: others may have counted it as lost.

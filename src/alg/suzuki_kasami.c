@@ -19,9 +19,8 @@
  *
  * Departures from the paper. A leaving holder looks for new requests from its right-hand neighbour onwards instead of
  * from site 0, which is as good and gives a definite order. Numbers are not bounded; the paper's second half, which
- * bounds them with more messages, is not here. suzuki-kasami-as-retold and suzuki-kasami-tempting make one of these
- *   mistakes: numbers-wrap       the survey by Banta lets numbers run from 1 to n: a wrapped one looks old and is not
- *   served.
+ * bounds them with more messages, is not here. suzuki-kasami-as-retold and suzuki-kasami-tempting make one of these mistakes:
+ *   numbers-wrap       the survey by Banta lets numbers run from 1 to n: a wrapped one looks old and is not served.
  *   gives-uncompared   an idle holder gives the token to any site that asks, without a look at what was served.
  *   queues-twice       a leaving holder does not look whether a site is in the queue already. */
 #include "queue_token.h"
