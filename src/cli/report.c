@@ -144,7 +144,7 @@ static void report_text(FILE *to, const struct sim_spec *spec, const struct sim_
             continue;
         fprintf(to, "  %-26s %12.5g", metrics_figures[k].text, r->value[k]);
         if (!isnan(r->half[k]))
-            fprintf(to, "  +- %.2g", r->half[k]);
+            fprintf(to, r->half[k] < 100 ? "  +- %.2g" : "  +- %.0f", r->half[k]);
         fprintf(to, "\n");
         for (unsigned m = 0; k == FIG_MESSAGES && kinds[m].name; m++)
             fprintf(to, "    %-24s %12.5g\n", kinds[m].name, (double)r->by_kind[m] / (double)r->entries);
