@@ -153,7 +153,7 @@ cp "$DIBS" "$dir/bin/dibs"
 "$dir/bin/dibs" serve --socket "$dir/bare" --http 127.0.0.1:$((base + 4)) 2>"$dir/bare.log" &
 started="$started $!"
 until_true get $((base + 4)) /healthz
-get $((base + 4)) / | tr '\n' ' ' | grep -q '^404 .*the page is not installed'
+get $((base + 4)) / | tr '\n' ' ' | grep -q '^404 .*the page is not installed: "./run page" makes it'
 tell $? "without a page / says so"
 python3 -c 'print("<!doctype html>" + "x" * 1000000, end="")' >"$dir/bin/dibs-lab.html"
 "$dir/bin/dibs" serve --socket "$dir/paged" --http 127.0.0.1:$((base + 5)) 2>"$dir/paged.log" &

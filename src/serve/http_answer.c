@@ -22,6 +22,10 @@
 #include <sys/resource.h>
 
 /* What a request needs: nothing; that the daemon's own page may have sent it; a login. */
+#define HTTP_NO_PAGE                                                                                                   \
+    "there are /metrics, /healthz, /status.json and /views.json; the page is not installed: "                          \
+    "\"./run page\" makes it\n"
+
 enum http_needs { HTTP_ANYONE, HTTP_OWN_PAGE, HTTP_LOGIN };
 
 struct http_route {
@@ -78,8 +82,7 @@ static http_result http_send_page(struct http_request *request)
     http_result result;
 
     if (!h->page)
-        return http_line(request->connection, MHD_HTTP_NOT_FOUND,
-                         "there are /metrics, /healthz, /status.json and /views.json; the page is not installed\n");
+        return http_line(request->connection, MHD_HTTP_NOT_FOUND, HTTP_NO_PAGE);
     r = mhd.create_response_from_buffer(h->page_len, h->page, MHD_RESPMEM_PERSISTENT);
     if (!r)
         return MHD_NO;
@@ -449,7 +452,7 @@ static const char *http_paths(const struct http *h)
 {
     return h->serve->conf->agent ? "there are /metrics and /healthz\n"
            : h->page             ? "there are /, /metrics, /healthz, /status.json and /views.json\n"
-                     : "there are /metrics, /healthz, /status.json and /views.json; the page is not installed\n";
+                                 : HTTP_NO_PAGE;
 }
 
 http_result http_answer_request(struct http_request *r, bool known)
