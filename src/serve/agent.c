@@ -1,11 +1,11 @@
 /* agent.c - dibs serve --agent: a daemon that is no member, and serves the Unix socket of its machine through the members.
  *
- * It has one connection to one member. Each of its clients has a channel of it (relay/mux.h). When the member is lost, it closes the
- * connections of its clients, calls the next one (relay/agent.h) and goes on listening: clients with kept sessions come back at once,
- * and resume them there. Clients that come while there is no member wait for HOLD_MS, and are then told why.
+ * An agent has one connection to one member, and over it a channel for each of its clients (relay/mux.h). When the member is lost, the agent
+ * closes the connections of its clients, calls the next member (relay/agent.h) and goes on listening: clients with kept sessions come back at
+ * once, and resume them there. Clients that come while there is no member wait for HOLD_MS, and are then told why.
  *
- * It keeps nothing and decides nothing about locks. What it says about a client that has gone is what the kernel says: the end of a
- * Unix socket is the client's own (stream.c: `goodbye`), and a process has ended or not. */
+ * An agent keeps nothing and decides nothing about locks. What it says about a client that has gone is what the kernel says: the end of a
+ * Unix socket is the client's own (stream.c: `goodbye`), and a process has ended or has not. */
 #include "agent_inside.h"
 
 #include "http.h"
@@ -53,7 +53,7 @@ void agent_flush(struct agent_uplink *u)
 
 /* ------------------------------------------------------------------------------------------------------- the member */
 
-/* Calls in vain are logged once for each place, and then once in a minute. */
+/* Calls in vain are logged once for each place, and after that once in a minute. */
 static void agent_tell_failure(struct agent_daemon *a)
 {
     enum { LATER_MS = 60000 };
@@ -66,7 +66,7 @@ static void agent_tell_failure(struct agent_daemon *a)
     serve_warn(a->serve, "reaches no member at %s", a->why);
 }
 
-/* Ends a connection to a member. Its clients are told by the end of theirs. */
+/* Ends a connection to a member. Its clients notice by the end of their own connections. */
 static void agent_drop(struct agent_uplink *u)
 {
     struct ring *next;
@@ -88,7 +88,7 @@ static void agent_drop(struct agent_uplink *u)
     free(u);
 }
 
-/* There is no member for new clients any more, or no answer to a call. */
+/* The member for new clients is lost, or a call was not answered. */
 static void agent_lose(struct agent_daemon *a, const char *why)
 {
     const struct serve_member *at = agent_place(a);
@@ -108,7 +108,7 @@ static void agent_lose(struct agent_daemon *a, const char *why)
     agent_lost(&a->plan, agent_now_ms());
 }
 
-/* The same, or the member was drained: only the clients that it still had are concerned. */
+/* A connection is lost. If it is one to a member that this agent has left because that is being drained, only the clients that are still there are concerned. */
 static void agent_lose_uplink(struct agent_uplink *u, const char *why)
 {
     if (u == u->agent->now) {
@@ -122,7 +122,7 @@ static void agent_lose_uplink(struct agent_uplink *u, const char *why)
     agent_drop(u);
 }
 
-/* The member is being drained: new clients go elsewhere, and those that it has stay until they have gone. */
+/* The member is being drained: new clients go to another one, and its clients stay until they have gone. */
 static void agent_leave(struct agent_daemon *a)
 {
     serve_log(a->serve, "leaves the member at %s:%d, which is being drained; %" PRIu32 " clients stay", a->now->at.host,
@@ -132,7 +132,7 @@ static void agent_leave(struct agent_daemon *a)
     agent_lost(&a->plan, agent_now_ms());
 }
 
-/* By an error of libuv. */
+/* A call has failed by an error of libuv. */
 static void agent_fail(struct agent_daemon *a, int error)
 {
     char why[128];
@@ -355,7 +355,7 @@ static void agent_tick(uv_timer_t *timer)
     agent_mind(timer->loop->data);
 }
 
-/* Clients whose sockets have ended, and whose processes had not when they were looked at last. */
+/* Looks again at clients whose sockets have ended, and whose processes had not ended before. */
 static void agent_mind_ended(struct agent_daemon *a, uint64_t now_ms)
 {
     if (ring_empty(&a->ended) || now_ms < a->look_ms)
@@ -370,8 +370,8 @@ static void agent_mind_ended(struct agent_daemon *a, uint64_t now_ms)
     }
 }
 
-/* Connections to members that it has left: they are asked as well, also while there is no other member, and end when they have no clients. If
- * this is very late, this process was stopped, and their silence says nothing, as in agent_act. Returns true if there are any. */
+/* Connections to members that this agent has left: it sends them PING as well, also while it has no other member, and ends those that have no clients. If
+ * the call is very late, this process was stopped, and the silence of the members says nothing, as in agent_act. Returns true if there are any. */
 static bool agent_mind_others(struct agent_daemon *a, uint64_t now_ms)
 {
     bool asks = now_ms >= a->asked_ms + AGENT_PING_MS, late = now_ms > a->asked_ms + 2 * AGENT_PING_MS, any = false;
@@ -473,7 +473,7 @@ static void agent_stop(uv_signal_t *signal, int number)
     agent_close(a);
 }
 
-/* Each agent goes through the places in an order of its own: when a member is lost, its agents spread over all others. */
+/* Each agent tries the places in an order of its own: when a member is lost, its agents spread over all others. */
 static void agent_shuffle(struct serve_conf *conf)
 {
     for (uint32_t left = conf->connects; left > 1; left--) {

@@ -4,7 +4,7 @@
 
 #include "serve.h"
 
-/* Runs until SIGTERM or SIGINT. The loop, the log and the turn of `s` are there; its node is not. Returns the exit status. */
+/* Runs until SIGTERM or SIGINT. The loop, the log and the turn of `s` are ready; its node is not used. Returns the exit status. */
 int agent_run(struct serve *s);
 
 /* For HTTP. Appends the agent's counters, in the text format of Prometheus. */

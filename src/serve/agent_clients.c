@@ -42,14 +42,14 @@ void agent_part(struct agent_local *c)
         agent_flush(u);
 }
 
-/* A process closes its sockets shortly before it has ended. A kept session ends with its process: so if that seems to live, the agent
- * looks again for a while (END_MS), as a member does. What any other session holds is released at once. */
+/* A process closes its sockets shortly before it has ended. A kept session ends with its process: so if the process seems to live, the agent
+ * looks again for a while (END_MS), as a member does. The locks of any other session are released at once. */
 static void agent_local_end(struct stream *stream)
 {
     struct agent_local *c = stream->owner;
     struct agent_daemon *a = c->agent;
 
-    if (!ring_empty(&c->in_ended)) /* what was still to be told it could not be written */
+    if (!ring_empty(&c->in_ended)) /* the end was noted before, and now what was still to be written has failed */
         return;
     if (c->channel && c->keeps && c->process && !serve_is_dead(c->process)) {
         c->ended_ms = agent_now_ms();
@@ -63,7 +63,7 @@ static void agent_local_end(struct stream *stream)
     agent_mind(a);
 }
 
-/* Has the client said SESSION? It may also be a part of something else: that does no harm. */
+/* Notes whether the client has said SESSION. The word may also be a part of something else: that does no harm. */
 static void agent_listen(struct agent_local *c, const uint8_t *bytes, size_t len)
 {
     static const char word[] = "session";
@@ -78,8 +78,8 @@ static void agent_listen(struct agent_local *c, const uint8_t *bytes, size_t len
     }
 }
 
-/* Counts the client's buffers. If those of all clients are beyond the bound, and this client has more than its share, its connection ends: it
- * does not read its answers. */
+/* Counts the client's buffers. If those of all clients are beyond the bound, and this client has more than its share, the agent ends its connection: the
+ * client does not read its answers. */
 static void agent_bound(struct agent_local *c)
 {
     static const char busy[] =
@@ -115,7 +115,7 @@ static void agent_local_read(struct stream *stream, const uint8_t *bytes, size_t
     struct agent_local *c = stream->owner;
     size_t sent;
 
-    if (!c->channel) /* the member has ended it, and the client does not know yet */
+    if (!c->channel) /* the member has ended the channel, and the client does not know yet */
         return;
     agent_listen(c, bytes, len);
     sent = mux_send(&c->uplink->mux, c->channel, bytes, len);

@@ -27,19 +27,19 @@ struct agent_daemon {
         *serve; /* of it: conf, draft, loop, turn, log, clients_door, due, signals, resolving, descriptors, stopping */
     struct agent plan;
     struct agent_uplink *now; /* the connection for new clients; or null */
-    struct ring uplinks;      /* that one, and those to members that are drained, until their clients have gone */
+    struct ring uplinks;      /* `now`, and connections to members that are drained, until their clients have gone */
     struct resolve *asked;    /* the lookup of a member's name; or null */
     struct ring locals;       /* all clients */
     struct ring held;         /* clients that wait for a member, oldest first */
-    struct ring ended;        /* clients whose sockets have ended, and perhaps their processes */
+    struct ring ended;        /* clients whose sockets have ended; their processes may have ended, too */
     uint64_t look_ms;         /* when to look at these again */
     uint64_t asked_ms;        /* when the members that it has left were last asked whether they are there */
     bool callers;             /* more clients wait at the door than fit into this turn */
-    char why[ANSWER_MAX];     /* there is no member */
+    char why[ANSWER_MAX];     /* why there is no member */
     unsigned failures;        /* calls in vain since it had a member, as far as they were logged */
     uint64_t told_ms;         /* when one was logged last */
     struct {
-        uint64_t clients;  /* that have connected */
+        uint64_t clients;  /* clients that have connected */
         uint64_t refused;  /* of these, for want of a member, of room or of memory */
         uint64_t calls;    /* attempts to connect to a member */
         uint64_t accepted; /* .. that have succeeded */
@@ -53,8 +53,9 @@ struct agent_local {
     struct agent_daemon *agent;
     struct stream *stream;
     struct agent_uplink *uplink; /* or null: there is no member yet */
-    struct mux_channel *channel; /* or null: there is no member, or one of both has ended it */
-    struct mux_channel *last;    /* .. the client has, and the member's last answers may come; or null */
+    struct mux_channel *channel; /* or null: there is no member, or one of the two sides has ended the channel */
+    struct mux_channel
+        *last; /* the channel, if the client has ended it, and the member's last answers may still come; or null */
     pid_t process;
     char who[MUX_WHO_MAX + 1];
     struct bytes rest; /* of the client, not sent yet */
@@ -62,10 +63,10 @@ struct agent_local {
     size_t sent;       /* bytes that are being written, and not credited yet */
     size_t buffered;   /* its share of serve.buffered */
     bool closing;      /* the member has ended the channel */
-    bool keeps;        /* its session may be a kept one: it has said SESSION */
-    uint8_t spelled;   /* how many letters of that its last bytes are */
+    bool keeps;        /* it has said SESSION, so its session may be a kept one */
+    uint8_t spelled;   /* how many letters of that word its last bytes are */
     uint64_t since_ms;
-    uint64_t ended_ms; /* its socket has ended then */
+    uint64_t ended_ms; /* when its socket ended */
 };
 
 /* agent.c */
@@ -78,11 +79,11 @@ void agent_mind(struct agent_daemon *a);
 /* agent_clients.c */
 /* A caller waits at the Unix socket. */
 void agent_come(uv_stream_t *door, int status);
-/* There is a member: the client has a channel. */
+/* There is a member: opens a channel for the client. */
 void agent_open(struct agent_local *c);
 /* Sends on what the client has said. It is read again when all of it could be sent. */
 void agent_pass_up(struct agent_local *c);
-/* What the member says to a client: bytes, or the end of the channel. */
+/* The member says something to a client: bytes, or the end of the channel. */
 void agent_hear_client(struct agent_uplink *u, const struct mux_event *e);
 /* The client has gone, or its connection has broken. A client that has only ended its sending side may still read: it is told what the member
  * answers until the member has ended the channel, too. */

@@ -28,7 +28,7 @@ int conf_ask_subject(struct rights_subject *s)
         error = getpwnam_r(s->name, &user, room, sizeof room, &found);
     else
         error = getgrnam_r(s->name, &group, room, sizeof room, &found_group);
-    /* Some systems say of a name that they do not know that there is no such file, process or descriptor, or that it is not permitted. */
+    /* These errors also mean that there is no such name: systems differ in what they return then. */
     if (error && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM)
         return error;
     s->unsure = false;

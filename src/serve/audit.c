@@ -1,9 +1,9 @@
 /* audit.c - the audit trail: refusals, logins, what operators order, and which locks were lost. It is in the log, as records
  * that begin with "audit:", and, with --audit, in a file, where each record is a line of JSON with fields of its own.
  *
- * A client can cause as many records as it likes. So at most AUDITS_PER_SECOND of a sort get into the log, and the next one of
+ * A client can cause as many records as it likes. So at most AUDITS_PER_SECOND of a sort get into the log in a second, and the next one of
  * that sort says how many were left out: a client that is refused again and again does not hide what another one does. The
- * file gets all of them, as long as the disk takes them (log.h); if it does not, the log says so, once a minute. Grants and releases are for the file alone. */
+ * file gets all of them, as long as the disk takes them (log.h); if the disk does not, the log says so, once a minute. Grants and releases are for the file only. */
 #include "serve.h"
 
 #include "log.h"

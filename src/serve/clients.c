@@ -36,7 +36,7 @@ struct serve_client {
     struct ring in_serve;
     struct ring in_ended; /* see clients_end */
     uint64_t ended_ms;
-    pid_t process;        /* that has connected to the Unix socket; 0: unknown */
+    pid_t process;        /* the process that has connected to the Unix socket; 0: unknown */
     size_t buffered;      /* its share of serve.buffered */
     struct caller caller; /* in use until the client has authenticated, if it has to */
     struct serve *serve;
@@ -45,7 +45,7 @@ struct serve_client {
     struct relay *relay; /* it is an agent (relays.h); or null */
 };
 
-/* The client has authenticated, or goes. */
+/* The client has authenticated, or its connection ends: it leaves the door. */
 static void clients_known(struct serve_client *c)
 {
     door_leave(&c->serve->unknown, &c->caller);
@@ -78,7 +78,7 @@ bool serve_is_dead(pid_t process)
     return ended;
 }
 
-/* Has the process ended that has connected to the Unix socket? */
+/* Has the process that has connected to the Unix socket ended? */
 static bool clients_is_dead(const struct serve_client *c)
 {
     return c->process && c->stream->goodbye && serve_is_dead(c->process);
@@ -189,8 +189,8 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
                        (struct node_input){.type = NODE_CLIENT_BYTES, .client = c->client, .bytes = bytes, .len = len});
 }
 
-/* The kept session of a client whose process has ended ends with it. A process closes its sockets shortly before it has ended.
- * So if it seems to live, the daemon looks again for a while (END_MS). */
+/* The kept session of a client whose process has ended ends with the process. A process closes its sockets shortly before it has ended.
+ * So if the process seems to live, the daemon looks again for a while (END_MS). */
 static void clients_end(struct stream *stream)
 {
     struct serve_client *c = stream->owner;
@@ -198,7 +198,7 @@ static void clients_end(struct stream *stream)
 
     if (!stream_is_known(stream) && *stream_why(stream))
         serve_log_refusal(s, stream, stream_why(stream));
-    if (!ring_empty(&c->in_ended)) /* what was still to be told it could not be written */
+    if (!ring_empty(&c->in_ended)) /* the end was noted before, and now what was still to be written has failed */
         return;
     if (c->client->session->kept && c->process && !clients_is_dead(c)) {
         stream_read(stream, false);
@@ -261,7 +261,7 @@ void serve_clients_init(struct serve *s)
     serve_relays_init(s);
 }
 
-/* The first of those whose sockets have ended, if its process has, too, or has not for a while; else null. */
+/* The first client whose socket has ended, if its process has ended, too, or has not ended for a while; else null. */
 static struct serve_client *clients_ended(const struct serve *s)
 {
     struct serve_client *c = ring_empty(&s->ended) ? NULL : RING_OF(s->ended.next, struct serve_client, in_ended);
@@ -364,8 +364,8 @@ static bool clients_are_served(const char *path, bool *stale)
 }
 
 /* Two daemons of one path would grant the same locks, each to its own clients. The socket alone does not exclude that: its file may have
- * been removed, and while two daemons start, neither listens yet. So a daemon holds a lock on SOCKET.lock for as long as it runs; the
- * descriptor stays open. One that is about to end has closed its socket already, and is waited for. Returns 0, or an error. */
+ * been removed; and while two daemons start, neither listens yet. So a daemon holds a lock on SOCKET.lock for as long as it runs; the
+ * descriptor stays open. A daemon that is about to end has closed its socket already; this one waits for it. Returns 0, or an error. */
 static int clients_lock_path(const char *path)
 {
     enum { TRIES = 300, PAUSE_MS = 10 };
@@ -387,7 +387,7 @@ static int clients_lock_path(const char *path)
     return error;
 }
 
-/* Takes the path for this process. Tells the user why that is impossible. */
+/* Takes the path for this process. If that is impossible, returns false after a line in the log. */
 static bool clients_take_path(struct serve *s, const char *path)
 {
     bool stale;
@@ -427,7 +427,7 @@ static bool clients_has_directory(const char *path)
     return stat(dirname(dir), &file) == 0;
 }
 
-/* The reason, where libuv's error is not specific enough. */
+/* The reason for an error of libuv that is not specific enough, as a phrase for people. */
 static const char *clients_why(const char *path, int error)
 {
     if (error == UV_EADDRINUSE)

@@ -99,7 +99,7 @@ enum conf_key {
 struct conf_setting {
     const char *text; /* or null */
     const char *key;
-    unsigned line; /* of the file; 0: on the command line */
+    unsigned line; /* the line of the file; 0: on the command line */
 };
 
 enum { CONF_MISTAKES_MAX = 20 }; /* mistakes that are kept: a file that is no configuration could have thousands */
@@ -134,8 +134,8 @@ bool conf_understand(struct conf_draft *d, struct serve_conf *conf);
 bool conf_resolve(struct conf_draft *d, struct serve_conf *conf);
 /* Reads the files with keys and certificates that the configuration names. Returns false if there were mistakes. */
 bool conf_secrets(struct conf_draft *d, struct serve_conf *conf);
-/* The same in two steps, for files that may have changed. The first, which may run in a thread of its own, reads them; it
- * returns false if there were mistakes. The second uses what was read. */
+/* The same in two steps, for files that may have changed. The first step reads them, and may run in a thread of its own; it
+ * returns false if there were mistakes. The second step uses what was read. */
 struct secrets {
     struct tls_keys *members, *clients;
 };
@@ -172,14 +172,14 @@ const char *conf_objects(const struct serve_conf *conf, const char *name, const 
 /* Reads the policies of the draft, for `conf->n` members. */
 void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
-/* allow.c: the rules of the draft, as a table that the caller frees. `here`: this machine has to have all users and groups. */
+/* allow.c: the rules of the draft, as a table that the caller frees. `here`: all users and groups must exist on this machine. */
 struct rights *conf_rights(struct conf_draft *d, bool here);
 /* Gives the subject its number, if it is a user or a group of this machine. Returns false if there is none of that name. conf_ask_subject
- * does the same, and returns 0, or the error for which the machine could not tell; then the subject is as it was. */
+ * does the same, and returns 0; or, if the machine could not tell, the error, and does not change the subject. */
 bool conf_know_subject(struct rights_subject *s);
 int conf_ask_subject(struct rights_subject *s);
-/* Reads the rules of this file again, which may run in a thread of its own. Returns null if there were mistakes; the draft, in
- * which they are, is overwritten. */
+/* Reads the rules of this file again; may run in a thread of its own. Returns null if there were mistakes, which are then in the draft. The draft
+ * is overwritten. */
 struct rights *conf_read_rights(struct conf_draft *d, const char *file);
 
 #endif

@@ -2,7 +2,7 @@
  * writes it.
  *
  * Before disk_use_loop, a write is durable when the call returns. After it, a thread does the writes, in their order,
- * and the loop goes on meanwhile. Records that are added while the thread is busy are written together: a crash leaves all of them or none. */
+ * and the loop goes on meanwhile. Records that are added while the thread is busy are written together: a crash leaves all of them or none (I26). */
 #ifndef DIBS_SERVE_DISK_H
 #define DIBS_SERVE_DISK_H
 
@@ -24,15 +24,15 @@ struct disk_file {
     uv_loop_t *loop; /* null: there is none yet */
     uv_work_t work;
     bool busy;          /* the thread runs, and owns the next five fields */
-    struct bytes batch; /* what it writes: a record; or, anew, the whole file */
+    struct bytes batch; /* what the thread writes: a record; or, if batch_anew, the whole file */
     bool batch_anew;
-    unsigned records;     /* how many records of the journal these are */
+    unsigned records;     /* number of records of the journal in the batch */
     uint64_t took_ms;     /* the time that it took */
     int error;            /* an errno, or 0 */
     struct bytes waiting; /* a record for the next batch, unless that is the whole file */
     bool waiting_anew;
     unsigned waiting_records;
-    struct bytes whole; /* the file, with all that waits */
+    struct bytes whole; /* the content of the file, with all that waits to be written */
 };
 
 /* Opens the journal. The caller has set on_written and user, and all other fields to zero. Returns false, with a line

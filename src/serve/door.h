@@ -2,10 +2,10 @@
  * closed when there are too many.
  *
  * Any process that reaches a port can connect to it as often as it likes. So a door has room for a fixed number of
- * callers. When one more connects, the daemon closes one: a caller that has sent nothing rather than one that has,
- * among those one from the address (for IPv6: the 64-bit network) with most callers, and of those the oldest. So a
- * crowd cannot displace a caller from another address, nor one that sends its first bytes at once, as every honest
- * caller does. */
+ * Any process that reaches a port can connect to it as often as it likes. So a door has room for a fixed number of
+ * callers. When one more connects, the daemon closes one of them. It prefers a caller that has sent nothing; among those, callers from the address (for
+ * IPv6: the 64-bit network) with most callers; and of those, the oldest. So a crowd cannot displace a caller from another address, nor one that
+ * sends its first bytes at once, as every honest caller does (I31). */
 #ifndef DIBS_SERVE_DOOR_H
 #define DIBS_SERVE_DOOR_H
 

@@ -7,11 +7,11 @@
  * - Origin, where there is one, is the page that asks: it must be this host and this port.
  * - Sec-Fetch-Site, where there is one, must say that both are the same origin.
  *
- * What is told without a login (numbers, the names and addresses of members) needs only the first, at a daemon whose HTTP is
- * on loopback: otherwise any page of the web could read it through a browser of this machine. Programs that send no Host are
- * no browsers. A daemon whose HTTP is open to a network tells all that to every caller there, by any name.
+ * What is told without a login (numbers, the names and addresses of members) needs only the check of Host, and only at a daemon whose HTTP is
+ * on loopback: otherwise any page of the web could read it through a browser of this machine. A program that sends no Host is
+ * not a browser. A daemon whose HTTP is open to a network tells all that to every caller there, by any name.
  *
- * Functions of their arguments only. */
+ * The functions depend on their arguments only. */
 #ifndef DIBS_SERVE_GATE_H
 #define DIBS_SERVE_GATE_H
 

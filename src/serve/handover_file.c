@@ -1,12 +1,12 @@
 /* handover_file.c - the kept sessions of a daemon that is alone, from a process that ends in order to the next one
  * (node/handover.h), as a file beside its socket: SOCKET.sessions.
  *
- * The process that ends writes it before it closes the socket. The next one reads it when it has the socket, or the lock on
- * its journal, and removes it before it uses it: so at most one process uses it, and once. A next one that is a member of a cluster
- * removes it, and does not use it: its clients may be granted what the sessions held, so a later process must not. The file has the secrets of the
+ * The process that ends writes the file before it closes the socket. The next process reads the file when it has the socket, or the lock on
+ * its journal, and removes the file before it uses the content: so at most one process uses it, and once. If the next process is a member of a cluster, it
+ * removes the file without using it: its clients may be granted what the sessions held, so a later process must not use it either. The file has the secrets of the
  * sessions. It is the owner's alone (0600), is never followed through a symbolic link, and appears under its name as a
  * whole. A file that does not look like that is not used. It need not survive a crash of the machine, so it is not synced:
- * what was written in another boot is of no use. */
+ * the handover of another boot is of no use. */
 #include "serve.h"
 
 #include "node/handover.h"
@@ -66,7 +66,7 @@ void serve_hand_over(struct serve *s)
     if (sessions) {
         handover_path(s, "", path);
         handover_path(s, ".new", next);
-        unlink(next); /* of a process that was killed meanwhile */
+        unlink(next); /* left by a process that was killed meanwhile */
         if (handover_put(next, &b) && rename(next, path) == 0)
             serve_log(s, "%" PRIu32 " kept sessions wait in %s for its next process", sessions, path);
         else

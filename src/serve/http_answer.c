@@ -21,17 +21,17 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* What a request needs: nothing; that the daemon's own page may have sent it; a login. */
 #define HTTP_NO_PAGE                                                                                                   \
     "there are /metrics, /healthz, /status.json and /views.json; the page is not installed: "                          \
     "\"./run page\" makes it\n"
 
+/* What a request needs: nothing; to come from the daemon's own page, as far as the gate can tell; a login. */
 enum http_needs { HTTP_ANYONE, HTTP_OWN_PAGE, HTTP_LOGIN };
 
 struct http_route {
     const char *path, *method;
     enum http_needs needs;
-    /* Answers, or, the first time, asks the node (http_put); then it is called again when r->is_asked. */
+    /* Answers the request; or, at the first call, asks the node (http_put), and is called again when r->is_asked. */
     http_result (*answer)(struct http_request *r);
 };
 
@@ -74,7 +74,7 @@ http_result http_line(struct MHD_Connection *to, unsigned status, const char *li
     return http_send(to, status, "text/plain; charset=utf-8", strdup(line), strlen(line), NULL);
 }
 
-/* The page is the same for all, and is not copied. */
+/* The page is the same for all callers, and is not copied. */
 static http_result http_send_page(struct http_request *request)
 {
     const struct http *h = request->http;
@@ -94,7 +94,7 @@ static http_result http_send_page(struct http_request *request)
     return result;
 }
 
-/* What the node cannot know of the process. */
+/* Measures what the node cannot know of the process. */
 static void http_measure(struct serve *s)
 {
     struct stats *m = &s->node.stats;
@@ -335,7 +335,7 @@ static http_result http_force_unlock(struct http_request *r)
     return http_ask_one(r, (const char *const[]){"FORCE-UNLOCK", name, NULL, NULL});
 }
 
-/* Another "name=" of the address. Each lock has a visit of its own, so that a member that does not answer delays all of
+/* Adds the lock of another "name=" of the address. Each lock has a visit of its own, so that a member that does not answer delays all of
  * them only once. */
 static http_result http_add_name(void *user, enum MHD_ValueKind kind, const char *key, const char *value)
 {

@@ -21,14 +21,14 @@ enum {
     HTTP_READERS_MAX = 16,     /* browsers that follow events */
     HTTP_CONNECTIONS_MAX = 64, /* including those that have been sent away and are not closed yet */
     HTTP_PATIENCE_MS = 5000,
-    HTTP_ANSWER_MS = 2500, /* beyond it, a question is answered with what is there: that it takes too long */
+    HTTP_ANSWER_MS = 2500, /* after this time, a question is answered with an error: that it takes too long */
     HTTP_IDLE_S = 10,
     HTTP_MEMORY = 16384,
     HTTP_PIECE =
         1 << 16, /* bytes of an answer that the system takes at once: the page is long, and all callers may want it */
     HTTP_BODY_MAX = 1024,
     HTTP_ASKS_MAX = 16,         /* locks in one request */
-    HTTP_REPLIES_MAX = 1 << 20, /* bytes of the node's replies that one request is answered with */
+    HTTP_REPLIES_MAX = 1 << 20, /* bytes of the node's replies to one request */
     HTTP_EVENTS_MAX = 1 << 16,  /* bytes of events that a reader has not read */
     HTTP_SILENCE_MS = 5000      /* a stream of events says something at least this often */
 };
@@ -87,10 +87,10 @@ struct http_request {
     struct MHD_Connection *connection;
     const struct http_route *route; /* or null: there is none */
     struct bytes body;
-    bool too_long;          /* the body is, and is not kept */
-    bool suspended;         /* its connection is */
+    bool too_long;          /* the body is too long, and is not kept */
+    bool suspended;         /* its connection is suspended */
     bool is_asked;          /* the node has answered all that it was asked, or has taken too long */
-    bool late;              /* the latter */
+    bool late;              /* it is asked, but the node has taken too long */
     bool follows;           /* it is a stream of events */
     bool ended;             /* a stream of events ends when what is left has been read */
     uint64_t due_ms;        /* when it is late; a stream: when it says something again */

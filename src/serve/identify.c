@@ -21,7 +21,7 @@ static char *identify_copy(const char *text, size_t len)
     return memcpy(mem_new(len + 1), text, len);
 }
 
-/* All groups of the process at the other end, not only the first. */
+/* All groups of the process at the other end, `first` included. */
 static void identify_groups(int fd, gid_t first, struct rights_who *who)
 {
     socklen_t len = 0;

@@ -29,17 +29,18 @@ struct log {
     bool runs, reopen;
     uint64_t in, out; /* bytes put into the buffer, and written */
     uint64_t dropped;
-    uint64_t untold, gap_at; /* dropped, and the file does not say so yet; it will, before the byte gap_at */
-    int error;               /* why the last line was dropped: what the file said, or 0, since there was no room */
+    uint64_t untold,
+        gap_at; /* lines that were dropped, and of which the file does not say so yet; it will, before the byte gap_at */
+    int error;  /* why the last line was dropped: the errno of the file, or 0: there was no room */
     size_t size;
     char room[];
 };
 
-/* What the thread writes at once: the rest of a line of which the file has the beginning; a line about lines that were dropped; and
+/* What the thread writes at once: the rest of a line whose beginning is in the file; a line about lines that were dropped; and
  * whole lines of the buffer. */
 struct log_piece {
-    size_t rest, gap, len; /* where these end */
-    uint64_t told;         /* how many lines the second says were dropped */
+    size_t rest, gap, len; /* where the three parts end */
+    uint64_t told;         /* the number of dropped lines in the second part */
     char bytes[2 * LOG_LINE_MAX + PIECE];
 };
 
@@ -60,8 +61,8 @@ static bool log_is_to_reopen(struct log *log)
     return reopen;
 }
 
-/* Writes the bytes and waits as long as that takes, but no longer for a file that is to be opened again. Returns how many were written.
- * *error becomes why not more, or 0. */
+/* Writes the bytes, and waits for as long as that takes, unless the file is to be opened again. Returns how many bytes were written.
+ * *error becomes the reason why not all were, or 0. */
 static size_t log_write(struct log *log, const char *bytes, size_t len, int *error)
 {
     size_t done = 0;

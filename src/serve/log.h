@@ -20,12 +20,12 @@ typedef size_t log_gap(void *user, uint64_t dropped, char *line);
 
 /* A log of `room` bytes on the open file `fd`. With a path it appends to that file instead, and log_reopen closes it and
  * opens the path again. Returns null, and errno says why, if the file cannot be opened, or if no thread can be started for
- * it; without a path, lines are written at once then. Logs are never freed: exit() waits for them, for a short time. */
+ * it; if only the thread is missing and there is no path, it returns a log that writes lines at once. Logs are never freed: exit() waits for them, for a short time. */
 struct log *log_open(int fd, const char *path, size_t room, log_gap *gap, void *user);
 /* Logs a whole line, newline included, of at most LOG_LINE_MAX bytes. */
 void log_line(struct log *log, const char *line, size_t len);
-/* How many lines were dropped so far. *error becomes why the last one was: what the file said (errno), or 0, since it had not taken
- * others in time. */
+/* How many lines were dropped so far. *error becomes the reason for the last one: the errno of the file, or 0 if the file had not taken
+ * earlier lines in time. */
 uint64_t log_dropped(struct log *log, int *error);
 /* The file may have been renamed: opens its path again, when the thread comes to it, which does not wait any longer for
  * the old file to take something. If that fails, the old file stays. */

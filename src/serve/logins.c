@@ -39,7 +39,7 @@ const char *logins_invite(struct logins *l, const struct rights_who *who, const 
     return at->secret;
 }
 
-/* The token's client is the login's from now on. */
+/* Opens a login that has the client of the token from now on. */
 static struct login *logins_begin(struct logins *l, bool operates, struct login_token *t,
                                   const uint8_t random[2 * LOGINS_RANDOM], uint64_t now_ms)
 {

@@ -1,7 +1,7 @@
 /* logins.h - which browsers may see more on the daemon's page than members and numbers.
  *
  * A client of the daemon asks for a *token* (dibs page-token) and opens the page with it. The token works once and for
- * LOGINS_TOKEN_MS. It opens a *login*, which is that client: what the client has proved to be, the login has (rights.h). So
+ * LOGINS_TOKEN_MS. The token opens a *login*, which has the identity of that client: what the client has proved (rights.h). So
  * the rules decide, at each request, what it may see and do.
  *
  * A login has two secrets, and a request has to show both. The *cookie* is kept by the browser, and no script can read

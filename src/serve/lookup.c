@@ -1,8 +1,8 @@
 /* lookup.c - the users and groups that agreed rights name, and which numbers they have on this machine (node/rules.h).
  *
- * To find that out may take the network, so a thread of libuv does it, and the loop goes on meanwhile. Before the loop begins, the daemon waits for
- * it. A name that the machine does not have is in no rule's way: no client of this machine can be that user. If the machine cannot tell, the rule
- * goes on refusing. SIGHUP has all names looked up again. */
+ * A lookup may take the network, so a thread of libuv makes it, and the loop goes on meanwhile. Before the loop begins, the daemon waits for
+ * it. If the machine has no such name, no client of this machine can be that user, and the rule no longer refuses as unsure. If the machine cannot tell,
+ * the rule goes on refusing. SIGHUP has all names looked up again. */
 #include "serve.h"
 
 #include "base/memory.h"

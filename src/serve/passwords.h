@@ -1,9 +1,9 @@
 /* passwords.h - AUTH: is this the password of a name in the configuration?
  *
  * A check takes about a millisecond, and every client that reaches the port can ask for one. So the daemon makes at most PASSWORDS_BURST checks
- * at once and PASSWORDS_PER_S in a second, for all clients together; beyond that a client is told to come again. A password that was
- * right is recognised afterwards by a code that is quick to compute and useless to others: clients that know their password
- * are not kept out by those that guess. */
+ * at once and PASSWORDS_PER_S in a second, for all clients together; beyond that a client is told to try again later. For a password that was
+ * right, the daemon keeps a code that is quick to compute and of no use to others; it recognises the password by that code without a check. So clients
+ * that know their password are not kept out by others that guess. */
 #ifndef DIBS_SERVE_PASSWORDS_H
 #define DIBS_SERVE_PASSWORDS_H
 

@@ -37,7 +37,7 @@ static struct link *peers_link(const struct serve_peer *p)
     return &p->member->link;
 }
 
-/* Logs why a connection ended, if the reason is a new one: a few lines at once, and then one per second. */
+/* Logs why a connection ended, if the reason is not the one that was logged last: a few lines at once, and then one per second. */
 static void peers_tell(struct serve_peer *p, const char *reason)
 {
     enum { AT_ONCE = 10, EVERY_MS = 1000 };
@@ -221,7 +221,7 @@ static void peers_room(struct stream *stream)
     serve_tell(p->serve, (struct node_input){.type = NODE_PEER_ROOM, .member = p->member});
 }
 
-/* There is a connection, and the member at its other end is known. */
+/* There is a connection, and the member at its other end has authenticated. */
 static void peers_attach(struct serve_peer *p, struct stream *stream)
 {
     if (p->stream && p->stream != stream)
@@ -329,7 +329,7 @@ struct stranger {
     struct serve *serve;
     struct door *door;
     struct stream *stream;
-    bool refused; /* it has been sent the reason, and closes the connection when it has read it */
+    bool refused; /* the reason was sent to it; it closes the connection when it has read that */
     size_t len;
     uint8_t said[HELLO_ROOM];
 };

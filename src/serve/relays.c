@@ -13,15 +13,15 @@
 #include <string.h>
 
 struct relay {
-    struct ring in_serve; /* in serve.relays; when it has ended, in serve.orphans */
+    struct ring in_serve; /* in serve.relays; after the end of the connection, in serve.orphans */
     struct serve *serve;
-    struct stream *stream; /* null: it has ended */
+    struct stream *stream; /* null: the connection has ended */
     struct mux mux;
     struct rights_who *who; /* the agent */
     char name[SESSION_WHO_MAX + 1], from[SESSION_FROM_MAX];
     uint64_t since_ms, heard_ms;
     uint64_t suspected_ms; /* since when it was silent whenever it was looked at; or 0 */
-    unsigned busy;         /* functions that use it just now */
+    unsigned busy;         /* functions that are using this relay now: it must not be freed */
 };
 
 struct relay_channel {
@@ -40,7 +40,7 @@ void serve_relays_init(struct serve *s)
     ring_init(&s->orphans);
 }
 
-/* Sends what there is, as much as the connection takes. */
+/* Sends as much of what is to be sent as the connection takes. */
 static void relay_flush(struct relay *r)
 {
     struct bytes *out = &r->mux.out;
@@ -60,13 +60,13 @@ static void relay_forget(struct relay_channel *ch)
     slab_free(ch);
 }
 
-/* Counts its buffers. Returns false if there are too many bytes in all, and this channel has more than its share. */
+/* Counts the channel's buffers. Returns false if there are too many bytes in all, and this channel has more than its share. */
 static bool relay_fits(struct relay_channel *ch)
 {
     return serve_fits_memory(ch->serve, &ch->buffered, client_memory(ch->client));
 }
 
-/* Ends it. The agent is told. */
+/* Ends the channel, and tells the agent. */
 static void relay_part(struct relay_channel *ch, enum node_input_type type, bool dead)
 {
     struct relay *r = ch->relay;
@@ -77,7 +77,7 @@ static void relay_part(struct relay_channel *ch, enum node_input_type type, bool
     relay_flush(r);
 }
 
-/* What the node has for a channel. Its losses are told before others are granted the locks (I17): frames keep the order. */
+/* Carries out an output of the node for a channel. Frames keep the order, so losses are told before other clients are granted the locks (I17). */
 static void relay_do(struct serve *s, struct node_output *out)
 {
     struct relay_channel *ch = client_user(out->client);
@@ -188,7 +188,7 @@ static void relay_hear(struct relay *r, const struct mux_event *e)
     }
 }
 
-/* Frees a relay that has ended, and whose channels have. */
+/* Frees a relay whose connection and whose channels have ended. */
 static void relay_free(struct relay *r)
 {
     if (r->busy)
@@ -219,7 +219,7 @@ bool relay_read(struct relay *r, const uint8_t *bytes, size_t len, const char **
         relay_room(r);
     if (r->stream)
         serve_do(r->serve); /* channels may have ended */
-    /* An agent that does not read what it is told is not heard, either: else the answers to its PINGs and CLOSEs would pile up (I19). */
+    /* An agent that does not read what it is told is not read, either: otherwise the answers to its PINGs and CLOSEs would pile up (I19). */
     if (r->stream && r->stream->writing && bytes_len(&r->mux.out) >= MUX_OUT_MAX)
         stream_read(r->stream, false);
     r->busy--;
@@ -269,7 +269,7 @@ struct relay *relay_begin(struct serve *s, struct stream *stream, const struct c
     return r;
 }
 
-/* Twice silent: if this process was stopped, the bytes that have come meanwhile are read between two looks. */
+/* An agent counts as silent when it was silent at two looks: if this process was stopped, it reads the bytes that have come meanwhile between the two. */
 struct stream *relays_silent(const struct serve *s)
 {
     for (const struct ring *at = s->relays.next; at != &s->relays; at = at->next) {

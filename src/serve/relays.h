@@ -1,7 +1,7 @@
 /* relays.h - agents as clients of this member: each has one connection, and each of its clients a channel of it (relay/mux.h).
  *
- * To the node a channel is a connection over TCP. When the connection of the agent ends, in whatever way, the node is told that the
- * channels have broken: the end says nothing about the agent's clients. Only the end of a channel does.
+ * The node treats a channel as a connection over TCP. When the connection of the agent ends, in whatever way, the node is told that the
+ * channels have broken, because that end says nothing about the agent's clients. Only the end of a channel does.
  *
  * A channel has the rights of its agent, but is never an operator. The user of a client is shown to people, but no rule of
  * this member is about it: a number of a user means something on one machine only. */
@@ -15,7 +15,7 @@ struct relay;
 void serve_relays_init(struct serve *s);
 /* The client of this connection is an agent from now on. */
 struct relay *relay_begin(struct serve *s, struct stream *stream, const struct client *agent);
-/* An agent that has said nothing for RELAY_SILENCE_MS, though it should ask all the time (relay/agent.h): its stream. Or null. */
+/* The stream of an agent that has said nothing for RELAY_SILENCE_MS, though it should send PING all the time (relay/agent.h); or null. */
 enum { RELAY_SILENCE_MS = 5000 };
 struct stream *relays_silent(const struct serve *s);
 /* Bytes have come. Returns false if the connection has to be closed, for the reason `why`. */
@@ -24,7 +24,7 @@ bool relay_read(struct relay *r, const uint8_t *bytes, size_t len, const char **
 void relay_room(struct relay *r);
 /* The connection has ended. */
 void relay_end(struct relay *r);
-/* What did not fit into the turns before. */
+/* Does work that did not fit into earlier turns. */
 void serve_relays_go_on(struct serve *s);
 /* The daemon ends: the node is not told. */
 void serve_relays_stop(struct serve *s);

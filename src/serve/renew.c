@@ -1,10 +1,10 @@
 /* renew.c - SIGHUP: the daemon reads its keys and certificates again, and the rules for clients.
  *
- * The files may be on a network, or on a disk that is slow, so a thread of libuv reads them. Meanwhile the loop goes on with
- * the old ones. The file of the audit trail is opened again, as it may have been renamed. Connections that exist keep what they were made with; new connections use the keys that were read. Rules apply to
- * every client from then on; what a client holds stays. If anything is wrong with the rules, the old ones stay. While the members have agreed on
- * rights, these count; their users and groups are looked up again. Other settings of the file take a
- * restart. A SIGHUP that comes while the files are being read makes the daemon read them once more. */
+ * The files may be on a network, or on a slow disk, so a thread of libuv reads them. Meanwhile the loop goes on with
+ * the old keys and rules. The file of the audit trail is opened again, since it may have been renamed. Existing connections keep the keys with which they were made; new
+ * connections use the keys that were read. The rules apply to every client from then on; locks that are held stay. If there is any mistake in the rules, the old
+ * rules stay. While the members have agreed on rights, the agreed ones apply; their users and groups are looked up again. Other settings of the file take effect after a
+ * restart. If SIGHUP comes while the files are being read, the daemon reads them once more. */
 #include "serve.h"
 
 #include "log.h"
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* In a thread. Until renew_done the drafts are the thread's. */
+/* Runs in a thread, which owns the drafts until renew_done. */
 static void renew_read(uv_work_t *work)
 {
     struct serve *s = work->data;

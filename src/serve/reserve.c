@@ -1,8 +1,8 @@
 /* reserve.c - a daemon that has no memory left, or may not allocate more.
  *
  * A client must not be able to crash the daemon by using up its memory, since other clients hold locks. So the daemon
- * allocates a reserve (base/memory.h). When the reserve is needed, the daemon goes on with it and refuses, until there
- * is enough memory again, what would need more: requests for locks, questions, subscriptions, and new connections over
+ * allocates a reserve (base/memory.h). When the reserve is needed, the daemon goes on with it. Until there is enough memory again, it refuses
+ * everything that would need more: requests for locks, questions, subscriptions, and new connections over
  * TCP. UNLOCK and CONFIRM are never refused. Memory for other members, for names of locks and letters, is not refused:
  * if the reserve is used up, the daemon ends and says why.
  *

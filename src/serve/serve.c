@@ -53,7 +53,7 @@ void serve_say(const struct serve *s, enum record_level level, const char *forma
     log_line(s->log, line, record_print(&r, s->conf->log_format, line));
 }
 
-/* The line about lines that were dropped. */
+/* Prints the line that says how many lines were dropped. */
 static size_t serve_print_gap(const struct serve *s, enum record_format format, uint64_t dropped,
                               char line[RECORD_LINE_MAX])
 {
@@ -206,8 +206,8 @@ static void serve_set_timer(struct serve *s)
         uv_timer_start(&s->due, serve_due, due > now ? due - now : 1, 0); /* see serve_due */
 }
 
-/* The C library keeps freed memory between blocks that are in use. When many buffers have been freed, it is told to give them back
- * to the system, which counts as part of a turn. It visits every free block in one piece; what there may be very many of is not
+/* The C library keeps freed memory between blocks that are in use. When many buffers have been freed, this tells it to give them back
+ * to the system, and counts that as part of a turn. The library visits every free block in one piece. Blocks of which there may be very many are not
  * among them (base/slab.h), and buffers are bounded (clients.c). */
 static void serve_give_back_memory(struct serve *s)
 {
@@ -220,7 +220,7 @@ static void serve_give_back_memory(struct serve *s)
     s->memory_most = s->buffered;
 }
 
-/* A long turn delays heartbeats and all clients, so it is logged, with what was done in it. */
+/* A long turn delays heartbeats and all clients, so it is logged, with what the node was told in it. */
 static void serve_end_turn(struct serve *s)
 {
     enum { SOON_MS = 1000 };
@@ -543,7 +543,7 @@ static bool serve_join_cluster(struct serve *s, const struct view *roster)
 }
 
 /* Starts the node. A single member without an address for others needs no agreement. Its fences begin at the calendar
- * time, so they are larger than those of earlier incarnations. */
+ * time, so they are larger than those of its earlier processes. */
 static bool serve_begin(struct serve *s)
 {
     bool alone = s->conf->n == 1 && !s->conf->member[0].port;

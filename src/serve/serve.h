@@ -20,14 +20,14 @@ struct serve_peer {
     struct ring in_serve;
     struct serve *serve;
     struct member *member;
-    struct stream *stream; /* or null */
+    struct stream *stream; /* or null: there is no connection */
     uv_timer_t retry;
     struct resolve *asked;         /* the lookup of its name that is in progress, or null */
     unsigned calls;                /* how often this daemon has tried to connect to it */
     struct sockaddr_storage found; /* its last known address, in case its name cannot be looked up any more */
     uint64_t called_ms;            /* when the last attempt to connect began */
     uint64_t pause_ms;             /* before the next attempt; 0: the shortest */
-    bool is_kin;                   /* the peer is authenticated: by kin.h, or by TLS */
+    bool is_kin;                   /* the peer has authenticated: by kin.h, or by TLS */
     char told[LINK_REASON_MAX];    /* the reason that was logged last, or was left out */
     uint64_t quiet_ms, untold;     /* log lines: until when the allowance is used up; how many were left out */
 };
@@ -35,16 +35,16 @@ struct serve_peer {
 /* The last log line about refused connections. Their number is limited, since any process can cause refusals. */
 struct serve_refusals {
     char told[LINK_REASON_MAX];
-    uint64_t told_ms; /* when; 0: never */
+    uint64_t told_ms; /* when it was logged; 0: never */
     uint64_t untold;  /* refusals since then */
 };
 
 /* Lines of the audit trail. Any client can cause them, so their number is limited. */
 struct serve_audits {
-    uint64_t began_ms; /* of the second in which lines are counted */
+    uint64_t began_ms; /* the beginning of the second in which lines are counted */
     uint32_t lines[AUDIT_WHATS];
-    uint64_t untold[AUDIT_WHATS]; /* that were left out since the last line of the sort */
-    uint64_t dropped, dropped_ms; /* by the file: how many the log has told of, and when */
+    uint64_t untold[AUDIT_WHATS]; /* lines that were left out since the last line of the sort */
+    uint64_t dropped, dropped_ms; /* lines that the file has not taken, as the log has said last; when it said so */
 };
 
 struct serve {
@@ -68,8 +68,9 @@ struct serve {
     struct serve_audits audits;
     struct door strangers, kin; /* unauthenticated peers: from other addresses; from the addresses of members */
     struct ring clients;
-    struct ring relays;   /* connections of agents (relays.h) */
-    struct ring orphans;  /* those that have ended, and whose channels have not: the node is told in the next turns */
+    struct ring relays; /* connections of agents (relays.h) */
+    struct ring
+        orphans; /* connections of agents that have ended, and whose channels have not: the node is told in the next turns */
     bool relays_more;     /* some channel has bytes to send, and did not get its turn */
     uv_idle_t again;      /* active: there is something to do in the next turn */
     uv_stream_t *kept[3]; /* listening sockets at which a caller waits for the next turn, or null */
@@ -82,15 +83,15 @@ struct serve {
         uint64_t ns;
         enum node_input_type type;
     } longest;            /* the event of this turn that took the node longest */
-    struct ring ended;    /* clients that have ended their connections, and perhaps their processes: see clients_end */
+    struct ring ended;    /* clients whose connections have ended, and whose processes may not have: see clients_end */
     struct door unknown;  /* clients that have not authenticated yet */
     uint64_t descriptors; /* file descriptors for clients have smaller numbers than this */
     struct serve_refusals refusals;
     struct http *http;  /* or null */
     unsigned resolving; /* lookups of names in progress */
-    bool looking;       /* .. among them one of users and groups (lookup.c) */
-    bool look_again;    /* .. and all are to be looked up when it has ended */
-    uint64_t looked;    /* the rights of which users and groups were looked up last: rules.version then */
+    bool looking;       /* a lookup of users and groups is in progress (lookup.c) */
+    bool look_again;    /* when it has ended, all are to be looked up */
+    uint64_t looked;    /* rules.version when users and groups were looked up last */
     struct passwords passwords;
     bool renewing; /* keys and certificates are being read (renew.c) */
     struct {
@@ -104,7 +105,7 @@ struct serve {
     int64_t began_s;      /* when the daemon began, since 1970 */
     uint64_t events;      /* number of events that the node was told of */
     unsigned undone;      /* events of this turn whose outputs have not all been carried out */
-    uint64_t leave_by_ms; /* the daemon has been told to end, and ends then at the latest; 0: not told */
+    uint64_t leave_by_ms; /* the daemon was told to end, and ends at this time at the latest; 0: it was not told */
     int status;           /* the exit status */
     bool stopping;
 };
@@ -114,7 +115,7 @@ struct serve {
 int serve_run(struct serve_conf *conf, struct conf_draft *draft);
 
 /* Between the files of this directory. */
-/* What client_user() points to begins with this: it carries out an output for the client, and calls node_did(). */
+/* The struct to which client_user() points begins with this. carry_out carries out an output for the client, and calls node_did(). */
 struct serve_user {
     void (*carry_out)(struct serve *s, struct node_output *out);
 };
@@ -124,8 +125,8 @@ void serve_keep_memory(void);
 /* renew.c: what SIGHUP does; and at an agent: its key or certificate is read again, for connections to come. */
 void serve_renew(uv_signal_t *signal, int number);
 void serve_renew_agent(uv_signal_t *signal, int number);
-/* lookup.c: users and groups that the agreed rights name are looked up: those that are not known, before the loop begins; or all, or, if there are
- * some that are not known, in a thread. */
+/* lookup.c: looks up the users and groups that the agreed rights name. serve_look_up_now: those that are not known, before the loop begins. serve_look_up_again:
+ * all, in a thread. serve_mind_lookups: the same, if some are not known. */
 void serve_look_up_now(struct serve *s);
 void serve_look_up_again(struct serve *s);
 void serve_mind_lookups(struct serve *s);
@@ -139,7 +140,7 @@ void serve_tell(struct serve *s, struct node_input in);
 /* The same for an event that is one of many in this turn: losses and grants are told to clients at once, and all other outputs
  * wait for the end of the turn, or for SERVE_BATCH such events. */
 void serve_tell_in_turn(struct serve *s, struct node_input in);
-/* The two halves of it, for several events in a row. */
+/* The two halves of serve_tell, for several events in a row. */
 void serve_step(struct serve *s, struct node_input in);
 void serve_do(struct serve *s);
 /* Listens at this address, which the option `option` has set. Returns false after a line in the log if that fails. In
@@ -163,13 +164,13 @@ void serve_audit(void *user, const struct audit *a);
 uint64_t serve_mind_trail(struct serve *s);
 /* A caller has connected and has SERVE_PATIENCE_MS to authenticate: starts the timer. */
 void serve_be_patient(struct serve *s);
-/* Logs a record of this level; the other three, of the level that their names say. */
+/* Logs a record of this level. serve_log, serve_warn and serve_fail do so at the level that their names say. */
 void serve_say(const struct serve *s, enum record_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define serve_log(s, ...) serve_say(s, RECORD_INFO, __VA_ARGS__)
 #define serve_warn(s, ...) serve_say(s, RECORD_WARNING, __VA_ARGS__)
 #define serve_fail(s, ...) serve_say(s, RECORD_ERROR, __VA_ARGS__)
-/* A record of now, without a text. */
+/* A record with the present time, and without a text. */
 struct log_record serve_record(const struct serve *s, enum record_level level);
 void serve_peers_init(struct serve *s);
 void serve_clients_init(struct serve *s);
@@ -200,12 +201,12 @@ bool serve_fits_memory(struct serve *s, size_t *share, size_t now);
 bool serve_listen_unix(struct serve *s, uv_connection_cb come);
 /* Has this process ended? One that its parent has not waited for has ended, too. */
 bool serve_is_dead(pid_t process);
-/* identify.c: records where the client comes from and what it has proved. `process` is set if it comes from this machine. Returns
- * false if it has too many connections; it was told then, and is closed. */
+/* identify.c: records where the client comes from and what it has proved. If the client is on this machine, *process becomes its process. Returns
+ * false if the client has too many connections: it was told so, and is to be closed. */
 bool serve_identify(struct client *c, const struct stream *stream, pid_t *process);
 
-/* handover_file.c: a daemon alone ends in order, and keeps its kept sessions for its next process; and takes over those of its
- * last one, before its first view. One that is not alone removes what there is. */
+/* handover_file.c. serve_hand_over: a daemon alone that ends in order writes its kept sessions for its next process. serve_take_over: the next process reads them,
+ * before its first view; if it is not alone, it removes the file. */
 void serve_hand_over(struct serve *s);
 void serve_take_over(struct serve *s, bool alone, uint64_t now_ms);
 

@@ -42,10 +42,10 @@ static void stream_gone(uv_handle_t *handle)
     slab_free(s);
 }
 
-/* A connection over a Unix socket is ended by the other process, or by the kernel when that process ends: this side reads the end,
- * or is told of a reset or a broken pipe. Any other error is one of this side, as when the system has no memory, and proves nothing. Over
- * TCP with TLS only close_notify proves that the other side has ended it: an attacker on the path can forge a FIN or a reset. Over plain
- * TCP, which is on loopback, an orderly end (UV_EOF) counts as the other side's, and a reset does not. */
+/* The other process ends a connection over a Unix socket, or the kernel does when that process ends: this side reads the end,
+ * or gets a reset or a broken pipe. Any other error is one of this side, for instance if the system has no memory, and proves nothing. Over
+ * TCP with TLS only close_notify proves that the other side has ended the connection: an attacker on the path can forge a FIN or a reset. Over plain
+ * TCP, which is on loopback, an orderly end (UV_EOF) counts as one of the other side, and a reset does not. */
 static bool stream_is_goodbye(const struct stream *s, int error)
 {
     if (s->tls)
@@ -195,7 +195,7 @@ bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms)
 static void stream_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf);
 static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf);
 
-/* The first of those that are parked there can be read in the next turn. */
+/* The first streams in this ring can be read in the next turn. */
 static void turn_wake(struct turn *t, struct ring *parked)
 {
     for (unsigned left = TURN_WAKES; left && !ring_empty(parked); left--) {
@@ -220,7 +220,7 @@ void turn_next(struct turn *t)
     turn_wake(t, &t->parked);
 }
 
-/* The stream has bytes, and has to wait. One that was parked before comes before the others again. */
+/* The stream has bytes, and has to wait. A stream that was parked before goes before the others. */
 static void stream_park(struct stream *s)
 {
     struct ring *to = s->waits_in;

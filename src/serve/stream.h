@@ -13,22 +13,22 @@
 #include <uv.h>
 
 /* A turn of the loop, in which many streams may have bytes to read (I31). Reading from clients and unauthenticated
- * callers, with all that follows from it, takes about TURN_NS in a turn, and each stream is read once, at most
- * TURN_PIECE bytes. The others follow in the next turns. A round is over when all streams that had bytes to read have
+ * callers, with all that follows from it, takes about TURN_NS in a turn. Each stream is read at most once in a turn, at most
+ * TURN_PIECE bytes; streams for which there is no time follow in the next turns. A round is over when all streams that had bytes to read have
  * been read. Unauthenticated callers get half of that time: a TLS handshake costs the daemon more than the caller, and
  * there may always be a new caller.
  *
- * A stream is *greedy* if its last bytes filled a piece, or their commands used much of the client's credit. One that is not, of a
- * client that asks for little at a time and awaits the answer, need not wait for a round of those that are, however many
- * they are: it may be read in every turn, and has time of its own in each.
+ * A stream is *greedy* if its last bytes filled a piece, or their commands used much of the client's credit. A stream that is not greedy
+ * belongs to a client that asks for little at a time and awaits the answer. It need not wait for a round of the greedy ones, however many
+ * they are: it may be read in every turn, and there is time for such streams in each.
  *
- * A stream that has to wait is *parked*: the system is not asked about it any more, since it would tell in every turn that there are
- * bytes, and thousands of streams may wait. Those that were parked first are read first. */
+ * A stream that has to wait is *parked*: the system is no longer asked about it, since it would report in every turn that there are
+ * bytes, and thousands of streams may wait. Streams that were parked first are read first. */
 enum {
     TURN_NS = 5000000,
-    TURN_GREEDY_NS = TURN_NS * 3 / 4, /* of it, for streams that are greedy */
+    TURN_GREEDY_NS = TURN_NS * 3 / 4, /* the part of TURN_NS for streams that are greedy */
     TURN_PIECE = 1 << 14,
-    TURN_CALLERS = 32,     /* accepted in one turn */
+    TURN_CALLERS = 32,     /* callers that are accepted in one turn */
     TURN_CALLERS_BUSY = 2, /* .. while streams have to wait: callers shall not come faster than they are served */
     TURN_WAKES = 128       /* parked streams that may be read in the next turn */
 };
@@ -41,8 +41,8 @@ struct turn {
     bool contended;          /* a stream had to wait in this round */
     unsigned reads, callers; /* in this turn */
     struct ring parked;      /* streams that have to wait for one of the next turns */
-    struct ring modest;      /* the same, of those that are not greedy */
-    struct ring later;       /* that were read in this round, and wait for the next one */
+    struct ring modest;      /* the same, for streams that are not greedy */
+    struct ring later;       /* streams that were read in this round, and wait for the next one */
 };
 void turn_init(struct turn *t);
 /* To be called at every event of the turn. Returns for how many nanoseconds the turn has been going on. */
@@ -57,10 +57,10 @@ void turn_next(struct turn *t);
 struct stream {
     struct turn *turn;
     bool comes_first;                 /* it does not wait for other streams; it is also read once in a turn */
-    bool greedy;                      /* true until it has been read; its owner may set it after a read */
+    bool greedy;                      /* see above; true until it has been read; its owner may set it after a read */
     uint64_t turn_number, turn_round; /* when it was read last */
-    uint64_t woken;                   /* in which turn it was parked no more */
-    struct ring in_parked;            /* or in `later`, of the turn */
+    uint64_t woken;                   /* the turn in which it stopped being parked */
+    struct ring in_parked;            /* in turn.parked, turn.modest or turn.later */
     struct ring *waits_in;            /* where it is to be parked; or null */
     union {
         uv_stream_t any;
@@ -74,9 +74,9 @@ struct stream {
     bool writing;                      /* bytes are being sent, or the other side has not authenticated: write later */
     bool reading, closing;
     bool heard;      /* bytes have arrived */
-    bool goodbye;    /* the other side itself has ended it, not the network or an attacker in between */
+    bool goodbye;    /* the other side itself has ended the connection, not the network or an attacker in between */
     bool sending;    /* libuv has bytes to send */
-    size_t backlog;  /* the number of these bytes */
+    size_t backlog;  /* the number of bytes that libuv has to send */
     struct tls *tls; /* or null */
 };
 

@@ -1,8 +1,8 @@
-/* visit.h - a client of the node without a connection of its own: what a browser that has logged in asks over HTTP is put
- * to the node in its name, as commands of the clients' protocol.
+/* visit.h - a client of the node without a connection of its own: a browser that has logged in. What the browser asks over HTTP becomes
+ * commands of the clients' protocol.
  *
- * So the page can do exactly what the client can do that has asked for the login (command/permit.h), and it is bounded in the same way: the credit of
- * a turn, one question at a time, subscriptions whose reader is slow (command/client.h). The replies are taken at once;
+ * So the page can do exactly what the client that has requested the login can do (command/permit.h). A visit is bounded as a client is, by the credit of
+ * a turn, one question at a time, and the bound for subscriptions whose reader is slow (command/client.h). The replies are taken at once;
  * the bytes of all visits together are bounded by VISIT_REPLIES_MAX. */
 #ifndef DIBS_SERVE_VISIT_H
 #define DIBS_SERVE_VISIT_H
@@ -29,7 +29,7 @@ void visit_say(struct serve *s, struct visit *v, const struct bytes *words);
 void visit_close(struct serve *s, struct visit *v);
 /* The daemon ends: the node is not told. */
 void visit_forget(struct visit *v);
-/* Have all commands been answered? */
+/* Have all commands of the visit been answered? */
 bool visit_is_done(const struct visit *v);
 /* The replies have been read. */
 void visit_read(struct visit *v);
