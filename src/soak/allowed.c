@@ -5,12 +5,12 @@
  * have no client.
  *
  * Checks, each by a second, naive reader of the text that the member's view has:
- *   - A client is granted a lock, also one of a token, only if the rights allow that. An operation with a token begins only if they do.
- *   - A client that they allow to have a lock is not refused it.
- *   - A lock is taken away only by an operator, or by a client that they allow to.
+ *   - A client is granted a lock, also one of a token, only if the rights allow that. An operation with a token begins only if the rights allow it.
+ *   - A client is not refused a lock that the rights allow it to have.
+ *   - A lock is taken away only by an operator, or by a client that the rights allow to do so.
  *   - A kept session that began while there were rules is resumed by a client with the same key, and by no other.
  *   - When a request begins, the locks that clients with its key hold and wait for at this member, counted one by one, are within their limit.
- *   - Once some member has told that no change is under way, no member that still has earlier rights grants anything. */
+ *   - When some member has said that no change is under way, no member that still has earlier rights grants anything. */
 #include "world.h"
 
 #include "base/sha1.h"
@@ -46,7 +46,7 @@ void allowed_meet(struct world *w, struct soak_conn *x)
         permit_meet(x->end, rights_copy(&who));
 }
 
-/* Under which id members know a session that a client with this key has begun while there were rules. */
+/* The id under which members know a session that a client with this key has begun while there were rules. */
 static struct keep_id allowed_bind(uint32_t key, struct keep_id shown)
 {
     uint8_t text[sizeof shown + LABEL_MAX_BYTES], digest[SHA1_SIZE];
@@ -271,7 +271,7 @@ void allowed_resumed(struct world *w, const struct soak_conn *x)
         allowed_check_session(w, x);
 }
 
-/* The key of the client that has this session at machine `i`; or KEYS: it is none of those that have one. */
+/* The key of the client that has this session at machine `i`; or KEYS: it is not one of the clients with keys. */
 static uint32_t allowed_key_of(const struct world *w, uint32_t i, const struct session *s)
 {
     if (w->machine[i].steals && s == w->machine[i].steals->session)

@@ -1,12 +1,12 @@
 /* barriers.c - faults amid the barrier of a view, at which members choose the owners of kept sessions (node/README.md, rule 4).
  *
- * A member has just sent its reports and MARK. Some of its connections break in the midst of that: a receiver hears all, a part or
- * nothing of it. Then the member crashes in some cases, so that it does not send the rest again. This happens in several views, one after
- * the other: so some members pass a barrier, and others do not; and what a member has heard in such a view, it may have heard alone.
+ * A member has just sent its reports and MARK. Some of its connections break meanwhile: a receiver gets all of them, a part or
+ * none. Then the member crashes in some cases, so that it does not send the rest again. This happens in several views, one after
+ * the other. So some members pass a barrier and others do not, and a member may be the only one that has received what it knows.
  *
- * In some cases two members are chosen before, the *speaker* and the *deaf* one, which hears nothing from the speaker for a while. Clients of the
- * speaker leave it meanwhile, and resume their kept sessions elsewhere. So a view begins in which these sessions move, and the deaf member does
- * not know what the speaker's clients have released before. The speaker is hit in this view, and the deaf member in the next.
+ * In some cases two members are chosen before: the *speaker*, and the *deaf* one, which receives nothing from the speaker for a while. Meanwhile clients of
+ * the speaker leave it, and resume their kept sessions at other members. So a view begins in which these sessions move, and the deaf member does
+ * not know what the speaker's clients have released before. The faults hit the speaker in this view, and the deaf member in the next one.
  *
  * Most clients use libdibs with kept sessions, hold several locks at once, and change the modes of those that they hold. */
 #include "world.h"
@@ -70,7 +70,7 @@ static bool barriers_can_spare(const struct world *w, uint32_t i)
     return run > w->n / 2;
 }
 
-/* Does one of its sessions move in this view? */
+/* Does a session of this node move in this view? */
 static bool barriers_moves(const struct node *node)
 {
     for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next)

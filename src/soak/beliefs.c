@@ -37,8 +37,8 @@ static bool clients_is_excused(const struct world *w, const struct soak_client *
            (!c->confirms && (m->thaws_us > u->since_us || machine_tells_late(w, c->machine)));
 }
 
-/* May this client go on with its work, as the holder of the lock? It believes in the lock; or its library says that the lock, which is in
- * doubt, is safe. Then `u` says how it holds it. */
+/* May this client go on with its work, as the holder of the lock? It may if it believes in the lock, or if its library says that the lock, which is in
+ * doubt, is safe. Then `u` says how it holds the lock. */
 static bool clients_relies(const struct world *w, uint32_t k, int name, struct soak_use *u)
 {
     const struct soak_client *c = &w->client[k];

@@ -97,7 +97,7 @@ void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, con
         clients_check_belief(w, k, c->name);
 }
 
-/* A connection that has resumed its session asks for the first time about what that holds. */
+/* A connection that has resumed its session makes its first request about a lock that the session holds. */
 void changes_asked(struct world *w, struct soak_conn *x, const struct claim *request)
 {
     int name = clients_find_name(request->name, request->name_len);
@@ -141,8 +141,8 @@ static bool changes_disconnect(struct world *w, const struct session *s)
     return false;
 }
 
-/* One of the others does not hear from the owner, which crashes soon: before the others have heard of the change, or when some have
- * heard of it. In some cases the client resumes its session before. */
+/* Another member receives nothing from the owner, which crashes soon: before the other members have heard of the change, or when some have
+ * heard of it. In some cases the client resumes its session before the crash. */
 void changes_look(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];

@@ -66,7 +66,7 @@ void checks_asked(struct world *w, uint32_t i, bool add, int64_t times)
     *(add ? &w->seen.asked[i].adds : &w->seen.asked[i].removals) += times;
 }
 
-/* Another member has its name, but the id of that one differs. */
+/* Does the process take part under the id that it has? Another member with its name has another id. */
 static void checks_id(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;

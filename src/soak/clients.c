@@ -2,9 +2,9 @@
  *
  * A client speaks the protocol of Redis, in version 2 or 3, over a connection (conns.c), and asks for one lock at a
  * time. Most clients do as the documents say: they use CONFIRM, and believe in a lock for as long as the answer says,
- * from the moment in which they asked, unless they are told before that it is lost. Their clocks may be the slowest
- * that are allowed, they may hear late, and they may be stopped. The others, of which none is remote, believe in a lock
- * until they are told. All of these stand for clients without a library of ours; the clients of library.c use
+ * counted from the moment at which they asked, unless they are told before that the lock is lost. Their clocks may be the slowest
+ * that are allowed, they may hear late, and they may be stopped. The other clients, none of which is remote, believe in a lock
+ * until they are told of the loss. All these clients stand for programs without a library of ours; the clients of library.c use
  * libdibs. */
 #include "world.h"
 
@@ -60,7 +60,8 @@ void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fe
 {
     struct soak_history *h = &w->history[x->name];
 
-    if (w->machine[x->machine].stills) /* it does not know yet that its clock has stood still, and may be excluded */
+    if (w->machine[x->machine]
+            .stills) /* the member may not know yet that its clock has stood still, and may be excluded */
         return;
     if (!x->slots && !w->mix.wild_clocks && fence <= (x->mode == LOCK_ALONE ? h->highest : h->highest_alone))
         world_fail(w, "the fence of %s does not grow", clients_names[x->name]);
@@ -132,7 +133,7 @@ static void clients_check_try(struct world *w, const struct soak_conn *x, const 
 }
 
 /* May some daemon still have the claim of a client that has not released the lock in the usual way? A daemon that was stopped
- * finds out late that its time is over. */
+ * finds out late that the time of such a claim is over. */
 static bool clients_may_linger(const struct world *w, int name)
 {
     uint64_t since_us = w->history[name].abandoned_us;
@@ -169,7 +170,7 @@ void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
     }
 }
 
-/* What a client holds or wanted is not released in the usual way. */
+/* The client does not release in the usual way what it holds or wanted. */
 static void clients_abandon_name(struct world *w, int name)
 {
     w->history[name].abandoned_us = w->now_us;
@@ -393,7 +394,7 @@ static void clients_ask(struct world *w, uint32_t k)
 
 /* ------------------------------------------------------------------------------------------------------------- acting */
 
-/* Without a connection, whether it has ended it or not. */
+/* The client has no connection any more, whether it has ended it or not. */
 void clients_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -569,7 +570,7 @@ void clients_lose(struct world *w, uint32_t k)
     }
 }
 
-/* For so long, counted from the question, its daemon vouches for its locks. */
+/* The answer to CONFIRM: for this time, counted from the question, the client's daemon vouches for its locks. */
 static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
 {
     struct soak_client *c = &w->client[k];
@@ -700,7 +701,7 @@ static void clients_hear_aside(struct world *w, uint32_t k, const struct soak_re
     clients_hear_confirm(w, k, &a, &answer);
 }
 
-/* One reply, with all that is in it in one row. The number of bytes that it takes, or 0: it is not all there. */
+/* Parses one reply, with all its parts in one row. Returns the number of bytes that it takes, or 0 if it is not complete. */
 static size_t clients_parse(const char *bytes, size_t len, struct soak_reply *r)
 {
     const char *at = bytes, *end = bytes + len;

@@ -2,8 +2,8 @@
  * what a client says (clients.c) and the daemon's end of it, which is real (command/client.h).
  *
  * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client has let go. Or it is
- * remote: it may break for one side only, or for each in its own time, and what proves that the client has let go is a
- * goodbye. A local connection may be *instant*: what the daemon says is heard at once. */
+ * *remote*: it may break for one side only, or for each side in its own time, and only a goodbye proves that the client has
+ * let go. A local connection may be *instant*: what the daemon says is heard at once. */
 #include "world.h"
 
 #include <assert.h>
@@ -125,7 +125,7 @@ void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
     conns_forget(x);
 }
 
-/* It breaks. Each side finds out in its own time: a daemon that hears nothing asks whether the other side is still
+/* The connection breaks. Each side finds out in its own time: a daemon that hears nothing asks whether the other side is still
  * there, and so may a client. */
 void conns_break(struct world *w, struct soak_conn *x, enum soak_break how)
 {

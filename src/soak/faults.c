@@ -236,7 +236,7 @@ static void faults_crash(struct world *w)
     }
 }
 
-/* It is told to end. */
+/* A daemon is told to end. */
 static void faults_leave(struct world *w)
 {
     uint32_t i = faults_aim(w);
@@ -268,8 +268,8 @@ static void faults_pause(struct world *w)
     faults_stop_if_runs(w, i, world_below(w, 3) ? 1 + world_below(w, 3 * SOAK_LEASE_MS) : 10000 + world_below(w, 2000));
 }
 
-/* A client whose session its member has just forgotten does not know that, and says something; or the time of its wait is over. It
- * is not heard, and not told. Both happen amid a piece of work. */
+/* A client whose member has just forgotten its session does not know that, and says something; or the time of its wait is over. The client must not
+ * be heard, and must not be told. Both happen amid a piece of work. */
 static void faults_exile(struct world *w)
 {
     static const char words[] = "MEANWHILE CONFIRM\n";
@@ -298,7 +298,7 @@ static void faults_exile(struct world *w)
     }
 }
 
-/* From whom a cut takes its set: all others, some of them, or one. */
+/* The machines from which a cut separates its set: all others, some of them, or one. */
 static uint32_t faults_draw_others(struct world *w)
 {
     switch (w->mix.lonely ? 0 : world_below(w, 8)) {
@@ -460,8 +460,8 @@ static bool faults_has_holder(const struct world *w, uint32_t i)
     return false;
 }
 
-/* The hard case for changes of the roster: a member reaches a minority only, the members that it reaches are removed one
- * after the other, the leader last, as fast as can be, and it is stopped meanwhile. Its lease rests on members that are no longer
+/* The hard case for changes of the roster. The victim reaches a minority only. The members that it reaches are removed one
+ * after the other, the leader last, as fast as can be, and the victim is stopped meanwhile. Its lease rests on members that are no longer
  * counted. */
 static void faults_squeeze_begin(struct world *w, uint32_t victim)
 {
@@ -521,9 +521,9 @@ static void faults_squeeze(struct world *w)
     }
 }
 
-/* One member is added and removed again and again. The member at which an operator asks for that is cut off when others have
- * heard of it, and the opposite is asked for at another one. When the first comes back, it does not know what has been done, and
- * must not ask again. */
+/* One member is added and removed again and again. The member at which an operator requests that is cut off when other members have
+ * heard of it, and the opposite is requested at another one. When the first comes back, it does not know what has been done, and
+ * must not send its request again. */
 static void faults_come_and_go(struct world *w)
 {
     struct soak_squeeze *q = &w->squeeze;
@@ -550,7 +550,7 @@ static void faults_come_and_go(struct world *w)
     }
 }
 
-/* A kept session is to move to a member, and that one ends in this moment, and comes back. A third one hears nothing from the owner
+/* A kept session is to move to a member, and that member ends at this moment, and comes back. A third member hears nothing from the owner
  * meanwhile; so it hears of the move when no other member wants it any more. */
 static void faults_move(struct world *w)
 {
@@ -566,8 +566,8 @@ static void faults_move(struct world *w)
     world_plan(w, (600 + world_below(w, 600)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
-/* A view has opened at machine `i`, and not yet at another one, which hears nothing from the first for a while. So in the next view it
- * does not know what the first has done in this one. */
+/* A view has opened at machine `i`, and not yet at another one, which hears nothing from machine `i` for a while. So in the next view the other
+ * machine does not know what machine `i` has done in this one. */
 void faults_opened(struct world *w, uint32_t i)
 {
     uint32_t j = w->mix.redis && !w->calm ? (uint32_t)world_below(w, w->n) : i;
@@ -583,7 +583,7 @@ void faults_opened(struct world *w, uint32_t i)
     world_plan(w, (300 + world_below(w, 900)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
-/* All members but one crash and are back before its lease has run out, and it is cut off: only what they have written down,
+/* All members but one crash, and are back before the lease of that one has run out; it is cut off. Only what the others have written down,
  * or assume, keeps them from excluding it too early. If they come back with another lease, they may crash once more. */
 void faults_crash_others(struct world *w, uint32_t spared)
 {
@@ -613,8 +613,8 @@ static void faults_reborn(struct world *w)
     faults_crash_others(w, spared);
 }
 
-/* The network fails, for about as long as sessions are kept. No member is excluded, so all go on in the same view: what a lease
- * that is gone has done to kept sessions is not hidden by their next owners. */
+/* The network fails, for about as long as sessions are kept. No member is excluded, so all go on in the same view. So no next owners hide
+ * what the end of a lease has done to kept sessions. */
 static void faults_outage(struct world *w)
 {
     if (world_below(w, 200) || !world_is_whole(w))

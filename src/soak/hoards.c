@@ -1,14 +1,14 @@
 /* hoards.c - clients of a soak that hold many locks at once, so that a change of the view, or the end of a lease, meets many
  * holders. See soak.h.
  *
- * Every machine has one. It takes locks of a common pool, one after the other, and lets go of one now and then. Half of
- * them are clients of the simplest sort: each believes in a lock until it is told of the loss, and that is at once. The
+ * Every machine has one such client. It takes locks of a common pool, one after the other, and lets go of one now and then. Half of
+ * the clients are of the simplest sort: each believes in a lock until it is told of the loss, which it hears at once. The
  * others use CONFIRM, and read nothing but its answers: each believes in a lock for as long as the last answer says.
  *
  * A daemon takes many locks away in pieces, and each piece takes its time. When a daemon gives its locks up, no other
  * member grants one of them before all clients have been told. When its lease has run out, the telling may last longer than the
- * promises of the other members, and the simple clients believe for too long: they were not vouched for
- * (src/member/README.md, what is not promised). The others do not. */
+ * promises of the other members, and the simple clients believe for too long: the daemon has not vouched for their locks
+ * (src/member/README.md, what is not promised). The clients that use CONFIRM do not. */
 #include "world.h"
 
 #include "node/session.h"
@@ -119,8 +119,8 @@ static void hoards_check(struct world *w, uint32_t i, uint32_t k)
                        w->machine[i].name);
 }
 
-/* It asks whether it holds its locks, and the answer is a number of milliseconds, of the slowest clock. What it has been told
- * before, it has heard. */
+/* The client asks whether it holds its locks, and the answer is a number of milliseconds on the slowest clock. It has heard what its daemon
+ * has told it before. */
 static void hoards_confirm(struct world *w, uint32_t i)
 {
     struct soak_hoard *h = &w->hoard[i];

@@ -23,13 +23,13 @@ struct soak_kept {
     char id[33];
     bool known;    /* it has an id */
     bool shared;   /* another client has the id as well: the lock may be gone because of that */
-    bool expects;  /* a lock, of the session that it has taken from another client */
-    bool detached; /* it has said so, and believes in nothing until it has resumed */
+    bool expects;  /* it expects a lock of the session that it has taken from another client */
+    bool detached; /* it has said DETACH, and believes in no lock until it has resumed the session */
     bool excused;
     uint32_t keep_ms;
     uint32_t key;         /* of the client that has begun the session (allowed.c) */
-    uint64_t attached_us; /* then its session had a connection, for sure */
-    uint64_t lapses_us;   /* the TTL of its lock is not over before; UINT64_MAX: it has none */
+    uint64_t attached_us; /* the last time at which its session certainly had a connection */
+    uint64_t lapses_us;   /* the TTL of its lock ends at this time or later; UINT64_MAX: it has none */
 };
 
 /* The id that a client was told. */
@@ -45,7 +45,7 @@ static struct keep_id kept_shown(const char *text)
     return id;
 }
 
-/* That under which members know the session. */
+/* The id under which members know the session. */
 static struct keep_id kept_id(const struct world *w, const struct soak_kept *q)
 {
     return allowed_session(w, q->key, kept_shown(q->id));
@@ -163,8 +163,8 @@ static bool kept_is_claim(const struct claim *c, const struct keep_record *x)
     return c->fence == x->fence && c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
 }
 
-/* Is this a record of the claim from before it was upgraded, or of its upgrade, if the claim was lost before its client was told? A withdrawn claim
- * knows the fence of its last record, and the one before may be there, too. */
+/* Is this a record of the claim from before it was upgraded; or a record of its upgrade, if the claim was lost before its client was told? A withdrawn claim
+ * knows the fence of its last record, and the previous record may be there, too. */
 static bool kept_is_former(const struct claim *c, const struct keep_record *x)
 {
     return (c->freed ? x->fence <= c->after : c->after && c->after == x->fence) && c->name_len == x->name_len &&
@@ -226,7 +226,7 @@ static const struct soak_machine *kept_owner(const struct world *w, uint32_t i, 
     return NULL;
 }
 
-/* Was another client of a process in this view granted the lock of this record, of the session `e`, after it, and told so? */
+/* Was another client of a process in this view granted the lock of the record `x` of session `e` after that session, and told so? */
 static bool kept_is_granted_behind(const struct world *w, const struct view *view, const struct keep_session *e,
                                    const struct keep_record *x)
 {
@@ -246,8 +246,8 @@ static bool kept_is_granted_behind(const struct world *w, const struct view *vie
     return false;
 }
 
-/* A record without a claim would encumber its lock when the owner is excluded, and one of a lock that another client has by now
- * would make it held twice (I33). */
+/* A record without a claim would encumber its lock when the owner is excluded. A record of a lock that another client has been granted since
+ * would make the lock held twice (I33). */
 static void kept_check_records(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -273,7 +273,7 @@ static void kept_check_records(struct world *w, uint32_t i)
     }
 }
 
-/* Machine `j` has the record of the claim `c` of the session `e`, which all members have acknowledged; with its token, its mode and its TTL. */
+/* Machine `j` must have the record of the claim `c` of the session `e`, which all members have acknowledged, with its token, its mode and its TTL. */
 static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const struct keep_session *e,
                              const struct claim *c)
 {
@@ -294,7 +294,7 @@ static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const stru
                    c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
 }
 
-/* A lock that all members have acknowledged is in the records of all: else it would be lost with its owner. */
+/* A lock that all members have acknowledged must be in the records of all; otherwise it would be lost with its owner. */
 static void kept_check_claims(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -344,7 +344,7 @@ static void kept_check_alone(struct world *w, uint32_t i)
     }
 }
 
-/* It is lost if no other process knows it. */
+/* The session is lost if no other process knows it. */
 static void kept_excuse(struct world *w, uint32_t i, uint32_t k, struct keep_id id)
 {
     struct soak_client *c = &w->client[k];
@@ -435,7 +435,7 @@ void kept_excuse_all(struct world *w)
     }
 }
 
-/* The keep time of its session, on the client's own clock: for as long it may go on without a connection, and rely on it that no
+/* The keep time of the client's session, on its own clock: for this time it may go on without a connection, and no
  * other client is granted its lock. */
 static uint64_t kept_time_us(const struct soak_client *c)
 {
@@ -505,8 +505,8 @@ void kept_leave(struct world *w, uint32_t i)
     }
 }
 
-/* A lock that a session holds by itself has been granted to no other client since. A client that was stopped may hear late what a
- * daemon has said that was excluded since: that one's claims, and what it vouched for, are over. */
+/* No other client has been granted a lock that a session holds exclusively since that session was. A client that was stopped may hear late what
+ * a daemon that was excluded since has said: the claims of that daemon, and the validities that it has told, are over. */
 static void kept_check_fences(struct world *w, const struct soak_client *c)
 {
     const struct session *s = w->conn[c->conn].end ? w->conn[c->conn].end->session : NULL;
@@ -585,7 +585,7 @@ void kept_end(struct soak_client *c)
     c->kept = NULL;
 }
 
-/* The session is no longer its own. */
+/* The session no longer belongs to this client. */
 static void kept_forget(struct soak_client *c)
 {
     *c->kept = (struct soak_kept){0};
@@ -593,7 +593,7 @@ static void kept_forget(struct soak_client *c)
     c->name = -1;
 }
 
-/* It has a connection, and asks for its session, or for a new one. */
+/* The client has a connection: it resumes its session, or asks for a new one. */
 void kept_connect(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -603,7 +603,7 @@ void kept_connect(struct world *w, uint32_t k)
 
     c->waits = true;
     c->kept->detached = false;
-    /* Too early: a validity is for all that is granted within it, and so it gets no session. */
+    /* Too early: a validity covers all that is granted within it, so the client gets no session. */
     if (w->mix.hasty && world_below(w, 8) == 0)
         clients_say(w, c, SOAK_TO_CONFIRM, confirm, 1);
     if (c->kept->known) {
@@ -616,7 +616,7 @@ void kept_connect(struct world *w, uint32_t k)
     clients_say(w, c, SOAK_TO_KEEP, keep, 3);
 }
 
-/* Its connection is gone, or it has ended it. */
+/* The connection is gone, or the client has ended it. */
 void kept_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -636,7 +636,7 @@ void kept_die(struct soak_client *c)
         kept_forget(c);
 }
 
-/* Another client's session is wanted. */
+/* The client takes the session of another one. */
 static bool kept_steal(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k], *other = &w->client[world_below(w, w->clients)];
@@ -689,13 +689,13 @@ bool kept_act(struct world *w, uint32_t k)
     return false;
 }
 
-/* Does it heed confirmations? */
+/* Has the client detached, so that it ignores confirmations? */
 bool kept_is_detached(const struct soak_client *c)
 {
     return c->kept && c->kept->detached;
 }
 
-/* Its daemon has confirmed that the session has this connection. */
+/* The client's daemon has confirmed that the session has this connection. */
 void kept_attached(struct soak_client *c, const struct soak_awaited *a)
 {
     if (c->kept && c->kept->attached_us < a->asked_us)

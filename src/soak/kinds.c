@@ -5,8 +5,8 @@
  * other seed operators set policies that fix the kinds of these names, or leave them free again (operators.c). Some clients have kept sessions,
  * tokens, or change the modes of their locks.
  *
- * The hard case (kinds_hush): a view has opened at the home of a name, which hears nothing from another member for a while. So it does not know whether
- * that one's clients hold the lock since before, while clients of several kinds line up. */
+ * The hard case (kinds_hush): a view has opened at the home of a name, which hears nothing from another member for a while. So the home does not know whether
+ * clients of that member have held the lock since before, while clients of several kinds wait. */
 #include "world.h"
 
 #include <stdio.h>

@@ -13,13 +13,13 @@
  * If the mix says so, the program requests several locks at once (SOAK_SEVERAL), and then no others while it holds some. If it does
  * not get all, its daemon holds none of them for it.
  *
- * If the mix says so, the sessions are kept (SOAK_RESUME). Then a program whose connection has ended goes on: it believes in its
- * locks until libdibs tells it that they are in doubt, or lost. It comes back at any machine, and libdibs resumes the session.
+ * If the mix says so, the sessions are kept (SOAK_RESUME). Then a program whose connection has ended goes on. It believes in its
+ * locks until libdibs tells it that they are in doubt, or lost. It connects again, to any machine, and libdibs resumes the session.
  *
- * What is checked, besides exclusion (clients.c): a program that believes in a lock is told that it is lost when the library
- * does not believe in it any more, at the latest when its validity has passed or the connection has ended; the library does
- * what is due; a daemon that does not know a lock any more has said so before; and libdibs does not give a lock up, before the
- * keep time is over, that the members keep for it. And while libdibs says that a lock of the program is safe (belief_safe_ms), though it
+ * Checks, besides exclusion (clients.c): a program that believes in a lock is told of its loss when the library
+ * no longer believes in it, at the latest when its validity has passed or the connection has ended; the library does
+ * what is due; a daemon that no longer knows a lock has said so before; and before the keep time is over, libdibs does not give up a lock
+ * that the members keep for it. While libdibs says that a lock of the program is safe (belief_safe_ms), though it
  * is in doubt, no other client that cannot share it believes in it (beliefs.c). */
 #include "world.h"
 
@@ -37,7 +37,7 @@ struct soak_library {
     bool silent;
     bool turning;      /* the program is in the midst of something */
     bool listening;    /* the library has something to tell, and the program is about to hear it */
-    bool was_away;     /* when it called, what the library had to do was overdue */
+    bool was_away;     /* when the program called, something that the library had to do was overdue */
     bool keeps;        /* its session is kept */
     bool doubts;       /* it was told that its locks are in doubt */
     bool yields;       /* it was the victim of a deadlock, and releases all that it holds */
@@ -129,7 +129,7 @@ void library_excuse(const struct world *w, struct soak_client *c)
         c->library->use[name].forgotten_us = c->library->asks[name].forgotten_us = w->now_us;
 }
 
-/* The program requests the lock with this TTL, or begins its TTL anew; or (0) without one. Its member's clock may be faster, and may not
+/* The program requests the lock with this TTL, or begins its TTL anew; 0: without a TTL. Its member's clock may be faster, and the member may not
  * hear of the new TTL. */
 static void library_note_ttl(const struct world *w, struct soak_use *u, uint64_t ttl_ms)
 {
@@ -158,7 +158,7 @@ static void library_check_beliefs(struct world *w, uint32_t k)
             clients_check_belief(w, k, name);
 }
 
-/* It did not get all of several locks: so its daemon holds none of them for it, unless that is yet to be told. */
+/* The program did not get all of several locks: so its daemon holds none of them for it, or has yet to tell it of the loss. */
 static void library_check_none(struct world *w, uint32_t k, int code)
 {
     const struct soak_client *c = &w->client[k];

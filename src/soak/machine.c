@@ -25,7 +25,7 @@ struct soak_write {
     uint8_t bytes[];
 };
 
-/* The bytes get to the disk. */
+/* The bytes reach the disk. */
 static void machine_put(struct soak_machine *m, const uint8_t *bytes, size_t len, bool anew)
 {
     struct bytes next = {0};
@@ -131,7 +131,7 @@ static struct soak_write *machine_take_write(struct soak_machine *m)
     return write;
 }
 
-/* The process has crashed: of what its disk had not finished, some is there, and perhaps a part of the next. */
+/* The process has crashed: of the writes that its disk had not finished, the disk has the first ones, and perhaps a part of the next one. */
 static void machine_tear_writes(struct soak_machine *m)
 {
     struct soak_write *write;
@@ -167,7 +167,7 @@ void machine_written(struct world *w, uint32_t i)
 
 /* --------------------------------------------------------------------------------------------------------- processes */
 
-/* What a process does after its disk has failed, within the same event, no other process gets to know. */
+/* No other process gets to know what a process does after its disk has failed, within the same event. */
 static void machine_told(void *user, struct client *c, const struct node_event *event)
 {
     struct soak_machine *m = user;

@@ -1,12 +1,12 @@
-/* nested.c - clients of a soak that request a lock again while they hold it (LOCK REENTRANT), and give that back. They go on holding the
+/* nested.c - clients of a soak that request a lock again while they hold it (LOCK REENTRANT), and give that second grant back. They go on holding the
  * lock: if it is granted to another client before they have released it, the checks of clients.c notice. */
 #include "world.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The client requests again what it holds. If the lock was lost before its daemon has heard that, this is a request like any other,
- * which the client does not wait for. */
+/* The client requests again the lock that it holds. If the lock is lost before its daemon receives this request, it is a request like any other, for
+ * which the client does not wait. */
 void nested_ask(struct world *w, struct soak_client *c)
 {
     const char *words[8] = {"LOCK", clients_names[c->name], "REENTRANT", "WAIT", "0"};

@@ -4,10 +4,10 @@
  * The hard cases: a member is cut off or stopped shortly after a change has begun, while its clients rely on what was vouched for
  * before; and then all others crash, perhaps, and are back before its lease has run out. Or it does not hear from the leader, and so not
  * of the new view, while others acknowledge its heartbeats; and then it is stopped. In some seeds one machine has an earlier
- * build, which knows of no agreed settings: then nothing may be agreed while it takes part.
- *
- * In a third of the seeds operators set policies, too: other algorithms, and other kinds, for names that clients hold and wait for
- * meanwhile. Members in the same view must run each name by the same algorithm, and know it as the same kind (I16). In half of these they set rights
+ * The hard cases: a member is cut off or stopped shortly after a change has begun, while its clients rely on validities from
+ * before. In some cases all other members then crash, and are back before its lease has run out. Or the member does not hear from the leader, and so not
+ * of the new view, while other members acknowledge its heartbeats; and then it is stopped. In some seeds one machine has an earlier
+ * build, which does not know of agreed settings: then nothing may be agreed while it takes part.
  * of clients as well (allowed.c). */
 #include "world.h"
 
@@ -83,7 +83,7 @@ void operators_harm_by_shorter(struct world *w)
         operators_hide_leader(w);
 }
 
-/* It becomes longer: when it is, perhaps, the victim is cut off, and all others crash. */
+/* The lease becomes longer: when it has, in some cases, the victim is cut off, and all others crash. */
 static void operators_harm_by_longer(struct world *w)
 {
     w->spared = operators_choose_victim(w);

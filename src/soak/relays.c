@@ -28,7 +28,7 @@ struct soak_relay {
 struct soak_uplink {
     uint64_t id; /* 0: it is not in use */
     uint32_t agent, machine;
-    bool here, there; /* the agent's end, and the member's, know it */
+    bool here, there; /* the agent's end exists; the member's end exists */
     bool severed;     /* nothing arrives any more */
     struct mux mux_here, mux_there;
     uint64_t there_us, back_us; /* nothing arrives before what was sent before */
@@ -104,7 +104,7 @@ static void relays_forget(struct soak_uplink *u)
         u->id = 0;
 }
 
-/* The member's end of a channel is over: the client has let go, or nothing is known of it. */
+/* The member's end of a channel is over: the client has let go, or nothing is known about it. */
 static void relays_closed(struct world *w, struct soak_uplink *u, const struct mux_event *event)
 {
     struct soak_conn *x = event->channel->user;
@@ -264,7 +264,7 @@ void relays_open(struct world *w, struct soak_conn *x)
     relays_flush(w, u, true);
 }
 
-/* Sends what the client has said, as far as there is credit; and its end behind that. */
+/* Sends what the client has said, as far as there is credit; and after that the end of the channel. */
 static void relays_pass_up(struct world *w, struct soak_conn *x)
 {
     struct soak_uplink *u = x->uplink;

@@ -1,7 +1,7 @@
-/* rolling.c - one trouble at a time: one member is ended and started again, in an orderly way or not, stopped, or a
- * minority is cut off. The next trouble comes when all are together again: at once after a restart, as people do it; or
- * after a lease of peace, as what has just been cut off may still be taken for silent. Clients of all other members
- * lose nothing meanwhile (I27): that is what lets people restart a cluster, member after member, under load. See
+/* rolling.c - one trouble at a time: one member is ended and started again, in order or not; or it is stopped; or a
+ * minority is cut off. The next trouble comes when all members are together again. After a restart it comes at once, as when people restart one member
+ * after the other. Otherwise it comes after a lease of peace, since a member that has just been cut off may still be taken for silent. Clients of all other members
+ * lose nothing meanwhile (I27): so people can restart a cluster, member after member, under load. See
  * soak.h. */
 #include "world.h"
 
@@ -52,7 +52,7 @@ static void rolling_begin(struct world *w)
     }
 }
 
-/* All members reach each other, and none is about to be excluded because of the last disturbance. */
+/* Do all members reach each other, and is none about to be excluded because of the last disturbance? */
 static bool rolling_is_over(const struct world *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {

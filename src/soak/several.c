@@ -1,9 +1,9 @@
-/* several.c - deadlocks of a soak: was a reported cycle one?
+/* several.c - deadlocks of a soak: did each reported cycle exist?
  *
- * What the session of each client waits for and holds, at its daemon, is written down whenever that may have changed, with the true time.
- * When a wait ends as the youngest of a cycle, there must be a moment at which every wait of the cycle lasted, and the session of the
- * next one held its lock. In these seeds a client calls itself by the number of its connection, by which the cycle tells of it: its daemon may
- * still have a session of an earlier connection, of which the client knows nothing any more. */
+ * Whenever it may have changed, the file notes what the session of each client waits for and holds, at its daemon, with the true time.
+ * When a wait ends as the youngest of a cycle, there must be a moment at which every wait of the cycle lasted, and the session of each wait held the lock
+ * for which the one before it waits. In these seeds the name of a client is the number of its connection, so the cycle names the connection: the daemon may
+ * still have a session of an earlier connection, of which the client no longer knows. */
 #include "world.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static bool several_ended(const struct soak_span *s)
     return s->to_us != UINT64_MAX;
 }
 
-/* `number` identifies what is so now; 0: nothing. */
+/* Notes what is so now, by `number`; 0: nothing. */
 static void several_note(const struct world *w, struct soak_span span[2], uint64_t number, int name)
 {
     if (span[0].number == number)
