@@ -174,7 +174,7 @@ struct dibs_wish {
  * first request; a program that holds the lock exclusively may request it as shared. If the lock is lost, the count is
  * 0. dibs_lock_many ignores `reentrant`. */
 DIBS_API int dibs_lock(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
-/* The same with DIBS_NO_WAIT. Returns DIBS_TIMEOUT if another client holds the lock. */
+/* Like dibs_lock, with DIBS_NO_WAIT. Returns DIBS_TIMEOUT if another client holds the lock. */
 DIBS_API int dibs_try(struct dibs *d, const char *name, const struct dibs_wish *wish, uint64_t *fence);
 
 /* Several locks at once: all are granted, or none is. Programs that request their locks in this way never wait for each
@@ -217,19 +217,21 @@ DIBS_API int dibs_downgrade(struct dibs *d, const char *name);
 /* Asks the daemon. Returns DIBS_OK if the lock has been held without interruption since it was granted and is held
  * now. */
 DIBS_API int dibs_confirm(struct dibs *d, const char *name);
-/* The fencing token of a lock whose validity has not run out, without asking the daemon; 0 if it is not held. */
+/* Returns the fencing token of a lock whose validity has not run out, without asking the daemon; 0 if the program does
+ * not hold the lock. */
 DIBS_API uint64_t dibs_fence(const struct dibs *d, const char *name);
 
 /* Called for each lock that is lost, from within a function of the library. The lock is no longer held at that time.
  * The callback may call only dibs_fence and dibs_message on this connection. */
 typedef void dibs_lost_fn(void *user, const char *name, uint64_t fence, const char *why);
 DIBS_API void dibs_on_lost(struct dibs *d, dibs_lost_fn *lost, void *user);
-/* For how many milliseconds from now no other client is granted the locks that the program holds, even if the program does not call
- * the library again and the connection ends: the rest of their validity or, in a kept session, the rest of the keep time, whichever is
- * longer. 0 if the program holds none. A TTL that runs out, and an operator, can take a lock away earlier. Without blocking. */
+/* Returns for how many milliseconds from now no other client is granted the locks that the program holds, even if the
+ * program does not call the library again and the connection ends: the rest of their validity or, in a kept session, the
+ * rest of the keep time, whichever is longer. Returns 0 if the program holds none. A TTL that runs out, and an operator,
+ * can take a lock away earlier. Does not block. */
 DIBS_API uint64_t dibs_safe_ms(const struct dibs *d);
 /* Called when the locks of a kept session are in doubt (in_doubt is 1), and when they no longer are (0): they are held
- * again, unless dibs_lost_fn is called for them. With the same restrictions. */
+ * again, unless dibs_lost_fn is called for them. The restrictions of dibs_lost_fn apply. */
 typedef void dibs_doubt_fn(void *user, int in_doubt, const char *why);
 DIBS_API void dibs_on_doubt(struct dibs *d, dibs_doubt_fn *doubt, void *user);
 
@@ -246,7 +248,7 @@ DIBS_API int dibs_process(struct dibs *d);
 
 /* Sends a request. If it returns DIBS_OK, dibs_lock_result will return the result. */
 DIBS_API int dibs_start_lock(struct dibs *d, const char *name, const struct dibs_wish *wish);
-/* The same for several locks. The result is that of dibs_lock_many; dibs_fence has the fence of each. */
+/* Sends a request for several locks. The result is that of dibs_lock_many; dibs_fence has the fence of each. */
 DIBS_API int dibs_start_lock_many(struct dibs *d, const struct dibs_part *parts, size_t count,
                                   const struct dibs_wish *wish);
 /* Returns DIBS_WAITING until the request is answered; then, once, the value that dibs_lock would have returned. Until
@@ -274,7 +276,7 @@ struct dibs_event {
     const char *value;  /* the client's value as text, or "": a backslash is \\, a byte that cannot be shown is \xNN */
 };
 
-/* Called from within functions of the library, with the same restrictions as dibs_lost_fn. */
+/* Called from within functions of the library. The restrictions of dibs_lost_fn apply. */
 typedef void dibs_event_fn(void *user, const struct dibs_event *event);
 /* Calls `fn` for each event, at any member, of a lock whose name matches the pattern (*, ? and [..] as in a shell).
  * Call dibs_watch again for more patterns; the last `fn` is used for all. Events are not a complete record: the daemon

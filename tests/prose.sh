@@ -31,9 +31,12 @@ cat >"$dir/bad.c" <<'END'
 const char *text = "dibs: nobody "
                    "holds it";
 int who = nobody(1); /* a member, who has it; the site that waits */
+/* It waits. One that
+ * holds a lock does not. */
+/* It holds the lock since an earlier view. It has held it since an earlier view. */
 END
 tests/prose "$dir/bad.c" | cut -d: -f2 >"$dir/out"
-[ "$(tr '\n' ' ' <"$dir/out")" = "1 2 4 " ]
+[ "$(tr '\n' ' ' <"$dir/out")" = "1 2 4 7 9 " ]
 tell $? "the lint finds phrases across lines, in comments and in strings, and not in code"
 rm -f "$dir/out"
 # shellcheck disable=SC2016 # backquotes of Markdown

@@ -9,7 +9,7 @@
  * may happen at q instead - asking, leaving, timers, and every other message x that may arrive - m and x in either
  * order lead to the same node and send the same, and (q after x, m) is a claim that holds too.
  *
- * Which messages may arrive at q? Those that were seen to arrive there, in this search; but where only m was let in,
+ * Which messages may arrive at q? The messages that were seen to arrive there, in this search; but where only m was let in,
  * others were seen only later. So: what may arrive at q after m may arrive at q, if (q, m) is claimed; and m may arrive
  * at q after x. Not so for what comes behind m on a FIFO channel.
  *

@@ -17,8 +17,8 @@ struct ask_place {
      "connect to the daemon at this Unix socket (default: $DIBS_SOCKET; that of the system, /run/dibs/dibs.sock, if the " \
      "directory is there; or $XDG_RUNTIME_DIR/dibs.sock)", 0, 0, NULL}, \
     {"--connect", CLI_TEXT, &(place).address, "HOST:PORT", \
-     "connect to the daemon at this address over TCP; of several, separated by commas, to the first that answers. One with a " \
-     "slash is the path of a Unix socket. With certificates, NAME=HOST:PORT is the daemon whose certificate is for NAME " \
+     "connect to the daemon at this address over TCP; of several, separated by commas, to the first that answers. A place " \
+     "with a slash is the path of a Unix socket. With certificates, NAME=HOST:PORT is the daemon whose certificate is for NAME " \
      "(default: $DIBS_CONNECT; if unset, the Unix socket)", 0, 0, NULL}, \
     {"--key", CLI_TEXT, &(place).key, "FILE", \
      "authenticate over TCP with the cluster key or client key in FILE (default: $DIBS_KEY)", 0, 0, NULL}, \

@@ -141,8 +141,8 @@ const char *ask_other_socket(const char *path)
     return strcmp(path, of_user) != 0 && access(of_user, F_OK) == 0 ? of_user : NULL;
 }
 
-/* What to do about it, if there is no daemon. One that was started by the system is not where a login shell looks for
- * it. It is only pointed at: a client that took locks at another daemon than all others would have none. */
+/* What to do about it, if there is no daemon. A daemon that was started by the system is not where a login shell looks for
+ * it. The text only names its socket: a client that took locks at another daemon than all others would have none. */
 static const char *ask_remedy(const struct ask_place *place)
 {
     static char line[200];

@@ -237,7 +237,8 @@ int cmd_config(int argc, char **argv)
         "[OPTION...]",
         "Shows and changes settings on which the members of a cluster agree, while the service runs: the lease; the "
         "policies, which choose algorithms and kinds of locks by name; and the rights of clients. Before a setting is "
-        "set, each member uses what its own configuration says; lease and policies must be the same on all. From then "
+        "set, each member uses what its own configuration says; lease and policies must be the same on all members. "
+        "From then "
         "on all members use what was set, and their configurations do not matter for it.\n"
         "\n"
         "Any member accepts a change, which needs a majority of the members. No lock is lost or granted twice by it. "

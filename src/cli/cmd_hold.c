@@ -123,7 +123,8 @@ int cmd_hold(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs hold NAME --ttl T [OPTION...]",
-        "Takes the lock NAME for a token, and prints the token and the fence for the shell. The lock is held when dibs "
+        "Takes the lock NAME for a token, and prints the token and the fence for the shell. The lock stays held after "
+        "dibs "
         "has ended, until \"dibs release NAME\" with the token, at any member, or until T has passed. \"dibs renew\" "
         "begins T anew. T is in seconds, or has a unit: 250ms, 10s, 5m, 2h. Nothing ends the commands of the script if "
         "T has passed before they are done: let the resource check the fence.\n"

@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 static const char lead_about[] =
-    "Waits until this is the leader, for as long as it takes, and runs COMMAND while it is. The leader is the client "
-    "that "
-    "holds the exclusive lock NAME. Others see the value with \"dibs leader NAME\" and \"dibs holders NAME\". COMMAND "
+    "Waits to become the leader, for as long as that takes, and runs COMMAND while it leads. The leader is the client "
+    "that holds the exclusive lock NAME. Others see the value with \"dibs leader NAME\" and \"dibs holders NAME\". "
+    "COMMAND "
     "finds the "
-    "term in DIBS_FENCE: a number that grows from leader to leader. What COMMAND writes to should refuse a smaller "
-    "number "
-    "than it has seen.\n"
+    "term in DIBS_FENCE: a number that grows from leader to leader. A resource to which COMMAND writes should "
+    "refuse a smaller number than it has seen.\n"
     "\n"
     "The wait also outlasts a daemon that is not there and members without a majority. TERM, INT, QUIT or HUP end the "
     "wait, "

@@ -28,7 +28,7 @@ static bool member_is(const struct dibs_reply *m, const char *key, const char *v
     return field && strcmp(field, value) == 0;
 }
 
-/* Is there a member of this name? One that is being removed, and no longer takes part, is none. */
+/* Is there a member of this name? A member that is being removed, and no longer takes part, does not count. */
 static bool member_is_there(const struct dibs_reply *list, const char *name)
 {
     bool found = false;

@@ -76,7 +76,8 @@ int cmd_replay(int argc, char **argv)
     const char *name, *svg = NULL;
     const struct cli_option options[] = {
         {"--svg", CLI_TEXT, &svg, "FILE",
-         "draw it into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so; - is standard output "
+         "draw the run into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so; - is standard "
+         "output "
          "(default: print it as a scenario)",
          0, 0, NULL},
         ASK_PLACE_OPTIONS(place),
@@ -85,10 +86,10 @@ int cmd_replay(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs replay NAME [OPTION...]",
         "Prints what the algorithm of the lock NAME did lately: requests, releases and messages of all members, in a "
-        "possible order, as a scenario (docs/scenarios.md). It is played again and compared with the algorithm.\n"
+        "possible order, as a scenario (docs/scenarios.md). The run is played again and compared with the algorithm.\n"
         "\n"
         "Each member records the locks that were used last. The run begins with the view, if not too much has happened "
-        "since. Otherwise it begins in the midst; the operations room of the daemon's web page can play such a run.\n"
+        "since. Otherwise it begins in the middle; the operations room of the daemon's web page can play such a run.\n"
         "\n"
         "Exit status: 0 the run agrees with the algorithm, 1 it does not, or there is no record.",
         options,

@@ -27,7 +27,7 @@ static void complete_offer_word(struct complete *c, const char *word, const char
 
 /* --------------------------------------------------------------------------------------------------- kinds of words */
 
-/* Those that are kept for their mistakes only if nothing else begins as typed. */
+/* Algorithms that are kept for their mistakes are completed only if nothing else begins as typed. */
 static void complete_algorithms(struct complete *c)
 {
     for (const struct dme_alg *const *alg = alg_list; *alg; alg++)

@@ -18,8 +18,8 @@
 
 /* ---------------------------------------------------------------------------------------------------- the command line */
 
-/* A mode that stands behind a name is the mode of that lock. One that stands before all names is that of the locks without
- * another one. */
+/* A mode that stands behind a name is the mode of that lock. A mode before all names is the mode of the locks without a mode
+ * of their own. */
 static void names_set_mode(struct lock_run *run, int words, const struct dibs_part *mode)
 {
     size_t first = words ? (size_t)words - 1 : 0, end = words ? (size_t)words : run->count;

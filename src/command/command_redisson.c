@@ -138,7 +138,7 @@ bool command_redisson_channel(struct resp_word channel, struct resp_word *name)
         if (channel.len <= len || memcmp(channel.at, prefix[k], len) != 0)
             continue;
         *name = (struct resp_word){channel.at + len, channel.len - len};
-        /* A name without braces is in braces. One that has some is as it is. */
+        /* In a channel, a name without braces is in braces; a name that has braces is unchanged. */
         if (name->len > 2 && name->at[0] == '{' && memchr(name->at, '}', name->len) == name->at + name->len - 1)
             *name = (struct resp_word){name->at + 1, name->len - 2};
         return true;

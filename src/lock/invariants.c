@@ -73,7 +73,7 @@ static const char *invariants_lock_holders(const struct locks *l, const struct l
             return wrong;
     }
     if (old && held - withdrawn > 1 && !lock->slots && old->mode == LOCK_ALONE)
-        return "I4: two clients hold since an earlier view what can be held by one";
+        return "I4: two clients have held since an earlier view what can be held by one";
     return old && held != old->held ? "I24: a lock has miscounted its carried-over holders" : NULL;
 }
 

@@ -311,7 +311,7 @@ struct locks {
     uint32_t policies_since; /* locks of views before this number may have the index of an earlier policy */
     bool complete;           /* all claims from earlier views are there: the digest may be made */
     bool told;               /* this member has sent its digest to all others */
-    bool open;               /* all members' digests have been received: locks may be granted */
+    bool open;               /* all members' digests have been received: instances may begin */
     bool grants;             /* this member may grant locks: its lease was valid when the time was told last */
     uint64_t fence;          /* at least the fence of every site that became dormant or ended at this member */
     uint64_t fence_seen;     /* at least the fence of every site that was ever at this member */

@@ -387,7 +387,7 @@ static const struct model_mistake leases_mistakes[] = {
                            .calm = true},
     [LEASES_NOT_OPEN] = {.name = "not-open", .what = "a member grants before all others have installed its view"},
     [LEASES_NO_DIGEST] = {.name = "no-digest",
-                          .what = "members ask no other one what its clients hold since an earlier view"},
+                          .what = "members ask no other one what its clients have held since an earlier view"},
     [LEASES_MISTAKES] = {0},
 };
 

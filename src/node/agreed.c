@@ -142,7 +142,7 @@ void agreed_free(struct node *node)
     bytes_free(&node->summary);
 }
 
-/* Promises become shorter from now on. Those that were given stay longer, and a process that starts after a crash must know that. */
+/* Promises become shorter from now on. Promises that were given before stay longer, and a process that starts after a crash must know that. */
 static void agreed_owe(struct node *node)
 {
     uint64_t until_ms = node->now_ms + node->promise_ms;

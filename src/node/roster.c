@@ -137,8 +137,8 @@ void roster_mind_wishes(struct node *node)
     roster_mind(node, &node->recall);
 }
 
-/* An added member that takes part is about to be counted and stays. One that does not take part can be removed at
- * once. */
+/* An added member that takes part is about to be counted and stays. An added member that does not take part can be
+ * removed at once. */
 uint64_t roster_taken_back(struct node *node, const struct view *view)
 {
     uint64_t join_ms = node->conf.join_ms ? node->conf.join_ms : ROSTER_JOIN_MS;

@@ -199,7 +199,7 @@ enum { SERVE_CLIENT_FAIR = 1 << 15 };
 bool serve_fits_memory(struct serve *s, size_t *share, size_t now);
 /* Listens at the Unix socket. Returns false after a line in the log if that fails. */
 bool serve_listen_unix(struct serve *s, uv_connection_cb come);
-/* Has this process ended? One that its parent has not waited for has ended, too. */
+/* Has this process ended? A process for which its parent has not waited yet has ended, too. */
 bool serve_is_dead(pid_t process);
 /* identify.c: records where the client comes from and what it has proved. If the client is on this machine, *process becomes its process. Returns
  * false if the client has too many connections: it was told so, and is to be closed. */

@@ -377,8 +377,8 @@ void kept_forgotten(struct world *w, uint32_t i)
     }
 }
 
-/* The same for a process that has been excluded, and has forgotten all sessions. Those that were in its view before,
- * and are in the view that excludes it, should know them. */
+/* The same for a process that has been excluded, and has forgotten all sessions. Processes that were in its view before,
+ * and are in the view that excludes it, should know these sessions. */
 void kept_look(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];

@@ -13,7 +13,7 @@ static const char *invariants_of_lease(const struct node *node)
     uint64_t acked_ms = node->acked_ms < node->now_ms ? node->acked_ms : node->now_ms;
 
     if (l->grants && (!node->takes_part || node->leaves || node->dropped))
-        return "I18: a member grants locks, and does not take part";
+        return "I18: a member grants locks, but does not take part, leaves or is dropped";
     if (l->grants && node->conf.lease_ms &&
         (node->now_ms >= node->lease_end_ms || node->lease_end_ms > acked_ms + node->conf.lease_ms))
         return "I18: a member grants locks, and its lease is not valid";
@@ -139,7 +139,7 @@ static const char *invariants_of_turn(const struct node *node)
     for (unsigned k = 0; k < CLIENT_URGENCIES; k++)
         for (const struct ring *r = turn->news[k].next; r != &turn->news[k]; r = r->next)
             if (RING_OF((struct ring *)r, struct client, in_news)->urgency != k)
-                return "I17: a client without a loss or a grant is served with the urgent ones";
+                return "I17: a client is noted with another urgency than its own";
     for (const struct ring *r = turn->clients.next; r != &turn->clients; r = r->next) {
         const struct client *c = RING_OF((struct ring *)r, struct client, in_node);
 
