@@ -63,6 +63,12 @@ tell("80 columns and 24 lines", len(screen()) <= 24, all(len(line) <= 80 for lin
 press("\033[B\033[B\r")
 tell("down, down and Enter: the third move", shows(r"move 1 of 1.*1  2 waits  -> 0 REQUEST.*" + KEYS))
 tell("still 80 columns and 24 lines", len(screen()) <= 24, all(len(line) <= 80 for line in screen()))
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 132, 0, 0))
+press("j")
+tell("a larger terminal: more sites and moves", shows(r"8 idle: .*\n    10  request 1\n.*" + KEYS), len(screen()) <= 40)
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+press("k")
+tell("and a small one again", shows(r"and 3 more sites.*\(arrow keys: more\).*" + KEYS), len(screen()) <= 24)
 press("\033[D")
 tell("left: back", shows("move 0 of 1.*no move yet.*" + KEYS))
 press("\033[C")
@@ -74,6 +80,16 @@ tell("s: saved", shows("saved as mine.txt"))
 press("q")
 _, status = os.waitpid(pid, 0)
 tell("q: quit", status == 0)
+
+seen = ""
+pid, terminal = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 50, 0, 0))
+    os.chdir(directory)
+    os.execl(dibs, "dibs", "play", "maekawa")
+tell("50 columns: states go on in the next line", shows(r"0 idle: clock[^\n]*\n {6}\S+=[^\n]*\n  1 idle.*up down Enter"), all(len(line) <= 50 for line in screen()))
+press("q")
+os.waitpid(pid, 0)
 
 
 def killed(number):

@@ -1,5 +1,5 @@
-/* cmd_play.c - dibs play: an algorithm step by step, by hand. On a terminal it is a screen of 80 columns and 24 lines
- * with keys; else it reads a command from each line of standard input and prints the screen after it. */
+/* cmd_play.c - dibs play: an algorithm step by step, by hand. On a terminal it is a screen with keys, for 80 columns and 24 lines
+ * at least; else it reads a command from each line of standard input and prints the screen after it. */
 #include "base/memory.h"
 #include "cli.h"
 #include "lab/hand.h"
@@ -12,13 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SCREEN_COLUMNS = 80, SCREEN_SITES = 7, SCREEN_PAST = 3, SCREEN_CHOICES = 6 };
+/* Rows of a screen with 24 lines: for the states of the sites, for the last moves, and for those that are possible. */
+enum { SCREEN_LINES = 24, SCREEN_SITES = 7, SCREEN_PAST = 3, SCREEN_CHOICES = 6, SCREEN_INDENT = 4 };
 
 struct screen {
     struct hand_run *play;
-    const char *save;  /* file for the scenario */
-    const char *note;  /* about the last command; or null */
-    uint32_t selected; /* choice */
+    const char *save;                       /* file for the scenario */
+    const char *note;                       /* about the last command; or null */
+    uint32_t selected;                      /* choice */
+    unsigned columns, sites, past, choices; /* the room that there is, and rows for each part */
     bool terminal, plain /* no colours */;
 };
 
@@ -36,25 +38,66 @@ static void screen_line(const struct screen *s, bool marked, const char *format,
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    printf("%s%c %.*s%s\n", inverse ? "\033[7m" : "", marked ? '*' : ' ', s->terminal ? SCREEN_COLUMNS - 2 : 8192, line,
-           inverse ? "\033[0m" : "");
+    printf("%s%c %.*s%s\n", inverse ? "\033[7m" : "", marked ? '*' : ' ', s->terminal ? (int)s->columns - 2 : 8192,
+           line, inverse ? "\033[0m" : "");
 }
 
-static void screen_show_sites(const struct screen *s)
+/* Where to break a line: its length if it fits, or the last space that does. */
+static size_t screen_break(const char *line, size_t width)
+{
+    size_t at = strlen(line);
+
+    if (at <= width)
+        return at;
+    for (at = width; at && line[at] != ' '; at--)
+        ;
+    return at ? at : width;
+}
+
+/* The number of rows of a state. Prints them, too, if `shown`. */
+static unsigned screen_state(const struct screen *s, bool marked, const char *state, bool shown)
+{
+    size_t width = s->terminal ? s->columns - 2 : 8192, at = screen_break(state, width);
+    unsigned rows = 1;
+
+    if (shown)
+        screen_line(s, marked, "%.*s", (int)at, state);
+    for (state += at; *state; state += at, rows++) {
+        state += *state == ' ';
+        at = screen_break(state, width - SCREEN_INDENT);
+        if (shown)
+            screen_line(s, marked, "%*s%.*s", SCREEN_INDENT, "", (int)at, state);
+    }
+    return rows;
+}
+
+/* The states, on more than one line each if there is room for that. Leaves the rest of the room to the last moves. */
+static void screen_show_sites(struct screen *s)
 {
     const struct hand_run *p = s->play;
-    dme_id count = s->terminal && p->conf.n > SCREEN_SITES ? SCREEN_SITES - 1 : p->conf.n;
+    unsigned rows = 0;
+    dme_id count = p->conf.n;
 
+    for (dme_id site = 0; site < p->conf.n; site++)
+        rows += screen_state(s, false, p->state[site], false);
+    if (s->terminal && p->conf.n > s->sites)
+        count = (dme_id)(s->sites - 1);
     for (dme_id site = 0; site < count; site++)
-        screen_line(s, p->changed[site], "%s", p->state[site]);
+        if (rows <= s->sites)
+            screen_state(s, p->changed[site], p->state[site], true);
+        else
+            screen_line(s, p->changed[site], "%s", p->state[site]);
     if (count < p->conf.n)
         screen_line(s, false, "... and %u more sites", p->conf.n - count);
+    if (rows > s->sites)
+        rows = p->conf.n < s->sites ? p->conf.n : s->sites;
+    s->past += s->sites - rows;
 }
 
 static void screen_show_past(const struct screen *s)
 {
     const struct hand_run *p = s->play;
-    uint32_t first = p->place > SCREEN_PAST ? p->place - SCREEN_PAST : 0;
+    uint32_t first = p->place > s->past ? p->place - s->past : 0;
 
     screen_line(s, false, "%s", "");
     for (uint32_t k = first; k < p->place; k++)
@@ -66,7 +109,7 @@ static void screen_show_past(const struct screen *s)
 static void screen_show_choices(const struct screen *s)
 {
     const struct hand_run *p = s->play;
-    uint32_t shown = s->terminal && p->choices > SCREEN_CHOICES ? SCREEN_CHOICES : p->choices;
+    uint32_t shown = s->terminal && p->choices > s->choices ? s->choices : p->choices;
     uint32_t first = s->selected >= shown ? s->selected - shown + 1 : 0;
 
     screen_line(s, false, "%s", "");
@@ -82,11 +125,28 @@ static void screen_show_choices(const struct screen *s)
     }
 }
 
-static void screen_show(const struct screen *s)
+/* Half of the lines beyond 24 are for states, and a quarter for each other part. Without a terminal there are no limits but that
+ * of the past. */
+static void screen_measure(struct screen *s)
+{
+    unsigned lines = SCREEN_LINES, more;
+
+    if (s->terminal)
+        terminal_size(&s->columns, &lines);
+    if (s->columns < SCREEN_INDENT * 4)
+        s->columns = SCREEN_INDENT * 4;
+    more = lines > SCREEN_LINES ? lines - SCREEN_LINES : 0;
+    s->sites = s->terminal ? SCREEN_SITES + more / 2 : s->play->conf.n;
+    s->choices = SCREEN_CHOICES + more / 4;
+    s->past = SCREEN_PAST + more - more / 2 - more / 4;
+}
+
+static void screen_show(struct screen *s)
 {
     const struct hand_run *p = s->play;
     const char *wrong = hand_wrong(p);
 
+    screen_measure(s);
     if (s->terminal)
         printf("\033[H\033[J");
     screen_line(s, false, "%s, %u sites, %s, %s: move %u of %u", p->conf.alg->name, p->conf.n, cli_rule_text(&p->conf),
