@@ -114,6 +114,23 @@ tell $? "a message that cannot be written changes no status"
 tell $? "a command that cannot be started ends with 126"
 rm -f "$dir/err"
 
+# If it starts, the guard has descriptors left to find it and to kill it.
+lasting=
+for most in 7 8 9 10 11 12 13 14; do
+    # shellcheck disable=SC2016,SC3045 # expanded by the inner shell; there is no other way to say it
+    (ulimit -n $most && exec "$DIBS" lock few -- sh -c 'exec >"$0"; echo $$; exec sleep 1000' "$dir/few") 2>"$dir/err" &
+    wrapper=$!
+    until_true sh -c "! kill -0 $wrapper || [ -s '$dir/few' ]"
+    kill -KILL $wrapper 2>/dev/null
+    wait $wrapper 2>/dev/null
+    [ ! -s "$dir/few" ] || until_true sh -c "! kill -0 $(cat "$dir/few")" || lasting="$lasting $most"
+    [ ! -s "$dir/few" ] || kill -KILL "$(cat "$dir/few")" 2>/dev/null
+    rm -f "$dir/few"
+done
+[ -z "$lasting" ]
+tell $? "with few descriptors, a command does not start, or ends with dibs (ulimit -n$lasting)"
+rm -f "$dir/err"
+
 # A caller that ignores SIGCHLD, to have no zombies, leaves that to what it starts. Without --keep nothing but that signal wakes the guard.
 for keep in 60 0; do
     timeout -k 1 60 python3 -c '

@@ -322,11 +322,12 @@ static void guard_watch(struct job *j, int alive)
     }
 }
 
-static void guard_be(struct job *j, const int *alive)
+static void guard_be(struct job *j, const int *alive, const int *news)
 {
     pid_t self = getpid(), child;
 
     close(alive[1]);
+    close(news[0]);
     setpgid(0, 0);
     prctl(PR_SET_NAME, "lock-guard");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -618,6 +619,7 @@ static int job_start(struct job *j)
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the guard be killed */
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, alive) < 0 || pipe2(news, O_CLOEXEC) < 0)
         return job_cannot_start(strerror(errno));
+    /* A sweep needs three descriptors at a time (lock_tree.c). Here is one, and each process closes two of these four. */
     if (!tree_is_visible())
         return job_cannot_start(
             errno == ENOENT
@@ -632,7 +634,7 @@ static int job_start(struct job *j)
         return job_cannot_start(strerror(errno));
     j->news = news[j->guard == 0];
     if (j->guard == 0)
-        guard_be(j, alive);
+        guard_be(j, alive, news);
     close(alive[0]);
     close(news[1]);
     j->alive = alive[1];
