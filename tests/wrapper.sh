@@ -200,6 +200,35 @@ wait $wrapper
 [ $? = 9 ]
 tell $? "USR1 is passed on to the command"
 
+# The caller ignores HUP, as nohup does. So does the command, and dibs while it waits and while it waits for what the command has left.
+: >"$dir/taken"
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock hup -- sh -c 'while [ -e "$0" ]; do sleep 0.05; done' "$dir/taken" &
+holder=$!
+until_true sh -c "'$DIBS' holders hup | grep -q exclusive"
+# shellcheck disable=SC2016
+(trap '' HUP && exec "$DIBS" lock hup -- sh -c '(: >"$0.left"; while [ ! -e "$0.end" ]; do sleep 0.05; done; : >"$0.ended") & exit 7' "$dir/hup") &
+waiter=$!
+until_true sh -c "'$DIBS' waiters hup | grep -q exclusive"
+kill -HUP $waiter
+rm "$dir/taken"
+wait $holder
+until_true test -e "$dir/hup.left"
+until_true sh -c "! pgrep -P \"\$(cat /proc/$waiter/task/$waiter/children)\" -f 'exit 7'"
+kill -HUP $waiter
+sleep 0.1
+: >"$dir/hup.end"
+wait $waiter
+[ $? = 7 ] && [ -e "$dir/hup.ended" ]
+tell $? "a signal that the caller ignores ends neither the wait nor what the command has left running (nohup)"
+python3 -c '
+import os, signal, sys
+for number in signal.SIGPIPE, signal.SIGTTOU, signal.SIGHUP:
+    signal.signal(number, signal.SIG_IGN)
+os.execvp(sys.argv[1], sys.argv[1:])
+' "$DIBS" lock a -- grep -qx 'SigIgn:.*201001' /proc/self/status
+tell $? "the command ignores what the caller ignores"
+
 # A signal that comes when the lock has just been granted, and the command is about to start.
 lost=0
 for _ in $(seq 20); do

@@ -24,6 +24,11 @@ int lock_signal(const struct lock_run *run)
     return read(run->signals, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
 }
 
+bool lock_ignores(const struct lock_run *run, int number)
+{
+    return number > 0 && sigismember(&run->ignored, number) == 1;
+}
+
 static void say_interrupt(int number)
 {
     (void)number;
@@ -79,8 +84,11 @@ int lock_all(struct lock_run *run)
 {
     int status;
 
-    signal(SIGTTOU, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&run->ignored);
+    if (signal(SIGTTOU, SIG_IGN) == SIG_IGN)
+        sigaddset(&run->ignored, SIGTTOU);
+    if (signal(SIGPIPE, SIG_IGN) == SIG_IGN)
+        sigaddset(&run->ignored, SIGPIPE);
     signal(
         SIGCHLD,
         SIG_DFL); /* else, if the caller ignores it, the system tells nothing of a child: neither its end nor its status */

@@ -50,6 +50,8 @@ struct lock_run {
     struct dibs *daemon;
     int signals; /* signalfd */
     sigset_t before, watched;
+    sigset_t
+        ignored; /* the caller ignores these: dibs does not end because of them, and the command inherits that (nohup) */
     bool lost;
 };
 
@@ -61,6 +63,7 @@ struct lock_modes {
 uint64_t lock_now_ms(void);
 /* A signal that came, or 0. */
 int lock_signal(const struct lock_run *run);
+bool lock_ignores(const struct lock_run *run, int number);
 /* Tells the user, on stderr. It waits a moment, and no longer: a terminal may be halted (Ctrl-S) or a pipe not be read, while the lock
  * and the command have to be watched. Bytes that cannot be written meanwhile are dropped. */
 void lock_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -155,8 +155,8 @@ static void job_exec(const struct job *j, pid_t parent)
     guard_tell(j, JOB_STARTED, getpid());
     if (j->given) /* a process that reads from it before that is stopped */
         tcsetpgrp(STDIN_FILENO, getpid());
-    signal(SIGTTOU, SIG_DFL);
-    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTOU, lock_ignores(run, SIGTTOU) ? SIG_IGN : SIG_DFL);
+    signal(SIGPIPE, lock_ignores(run, SIGPIPE) ? SIG_IGN : SIG_DFL);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     fcntl(dibs_fd(run->daemon), F_SETFD, 0);
     execvp(run->command[0], run->command);
@@ -493,6 +493,11 @@ static void job_renew(struct job *j)
 
 static void job_signalled(struct job *j, int number)
 {
+    if (lock_ignores(j->run, number)) { /* the command ignores it, too, unless it has chosen otherwise */
+        if (j->wrap.state == WRAP_RUNS)
+            tree_signal(&j->sweep, number, j->child);
+        return;
+    }
     if (number == SIGTSTP && j->wrap.state == WRAP_RESTS) {
         job_suspend(j);
         job_mind_guard(j);

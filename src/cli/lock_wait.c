@@ -162,6 +162,8 @@ static int wait_for_answer(struct wait *w, int *number)
 
         poll(polled, 2, wait_patience(w));
         *number = polled[1].revents ? lock_signal(run) : 0;
+        if (lock_ignores(run, *number))
+            *number = 0;
         if (*number == SIGTSTP)
             lock_suspend();
         else if (*number && *number != SIGCHLD)
@@ -288,12 +290,14 @@ static unsigned wait_other_places(const struct lock_run *run)
     return count;
 }
 
-/* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. */
+/* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. The system does
+ * not drop a signal that is blocked, although the caller ignores it (nohup): so dibs looks which these are. */
 static void wait_begin(struct wait *w)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
     struct lock_run *run = w->run;
     const char *slash = strrchr(run->command[0], '/');
+    struct sigaction action;
     char host[65] = "";
 
     gethostname(host, sizeof host - 1);
@@ -302,8 +306,11 @@ static void wait_begin(struct wait *w)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
     sigemptyset(&run->watched);
-    for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+    for (unsigned k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         sigaddset(&run->watched, numbers[k]);
+        if (sigaction(numbers[k], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+            sigaddset(&run->ignored, numbers[k]);
+    }
     sigprocmask(SIG_BLOCK, NULL, &run->before);
     run->signals = signalfd(-1, &run->watched, SFD_CLOEXEC);
     w->deadline_ms = run->wait_s < 0 ? 0 : lock_now_ms() + (uint64_t)ceil(run->wait_s * 1000);
