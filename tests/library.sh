@@ -82,7 +82,7 @@ tell $? "a lock is tried, confirmed, renewed; a place without a daemon is passed
 rm -f "$dir/out"
 
 # shellcheck disable=SC2046,SC2086 # words
-${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/forks" tests/library_fork.c \
+${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/forks" tests/library_fork.c \
     $(pkg-config --cflags --libs dibs) && "$dir/forks" "$dir/solo" >"$dir/out"
 tell $? "a connection belongs to the process that opened it: a child cannot use it, and does no harm"
 rm -f "$dir/out"

@@ -1,12 +1,15 @@
 /* library_fork PLACE: a child of a process that has a connection calls every function with it, and closes it; the connection of the
  * parent goes on as before. Then the parent closes it, and a child that still has the descriptor does not keep the lock. Both for a
- * session that is kept and for one that is not. The key, if one is needed, is in $DIBS_KEY. Prints nothing, or which fact does not
- * hold. */
+ * session that is kept and for one that is not. At last the parent and the child are both number 1, in PID namespaces of their own, if this
+ * user may make some. The key, if one is needed, is in $DIBS_KEY. Prints nothing, or which fact does not hold. */
 #include <dibs.h>
 
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,9 +99,41 @@ static int session(const char *place, const struct dibs_options *options)
     return 0;
 }
 
+/* As fork does, but the child is number 1 of a PID namespace of its own. */
+static pid_t fork_apart(void)
+{
+    return (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static int first_of_all(const char *place)
+{
+    struct dibs *d = NULL;
+    uint64_t fence = 0;
+    pid_t child;
+
+    HOLDS(dibs_connect(&d, place, NULL) == DIBS_OK && dibs_lock(d, "forked", NULL, &fence) == DIBS_OK);
+    child = fork_apart();
+    if (child == 0)
+        _exit(getpid() != 1 || misuse(d));
+    HOLDS(getpid() == 1 && child_did_well(child));
+    HOLDS(dibs_fence(d, "forked") == fence && dibs_unlock(d, "forked") == DIBS_OK);
+    dibs_close(d);
+    return 0;
+}
+
+static int apart(const char *place)
+{
+    pid_t child = fork_apart();
+
+    if (child == 0)
+        _exit(first_of_all(place));
+    HOLDS(child < 0 || child_did_well(child)); /* else it is not allowed */
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    return session(argv[1], NULL) || session(argv[1], &(struct dibs_options){.keep_ms = 30000});
+    return session(argv[1], NULL) || session(argv[1], &(struct dibs_options){.keep_ms = 30000}) || apart(argv[1]);
 }

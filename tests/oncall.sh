@@ -102,12 +102,12 @@ wants() { # NAME [OPTION...]: another client waits for it
 }
 eval "$(dibs hold token --ttl 10m)"
 wants token
-why_has token 'It belongs to a token, and to no connection. It is free in 9 min .* s, unless it is renewed.' &&
+why_has token 'A token owns it: .* It is free in 9 min .* s if it is not renewed, and as soon as it is released.' &&
     grep -q '^To let the others go on, wait, or take the lock away:$' "$dir/why"
 tell $? "why, of a lock that a token owns: no process is named that could be killed"
 printf 'SESSION KEEP 600000\r\nLOCK orphan WAIT 0\r\nSESSION DETACH\r\n' | redis-cli -s "$dir/bee" >"$dir/out"
 wants orphan
-why_has orphan 'Its connection is gone. The lock is kept for it, and is free in 1[01] min .* s, unless the client comes back.' &&
+why_has orphan 'Its connection is gone, and the lock is kept for it: it is free in 1[01] min .* s if the client does not come back.' &&
     ! grep -q 'kill' "$dir/why"
 tell $? "why, of a lock of a kept session without a client"
 for _ in 1 2; do

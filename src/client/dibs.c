@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -56,7 +57,22 @@ const char *dibs_message(const struct dibs *d)
  * opened the connection, and whatever that process read would be missing there. With TLS the two would also use the same keys and numbers. */
 static bool dibs_is_of_another_process(const struct dibs *d)
 {
-    return d->process != getpid();
+    return d->process != getpid() || (d->opener && !*d->opener);
+}
+
+/* The number of a process does not tell it from one that was forked into another PID namespace, where both may be number 1, nor from one
+ * that got the same number later. So there is a page, too, that the system clears for each process that is forked. */
+static void dibs_note_process(struct dibs *d)
+{
+    char *page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    d->process = getpid();
+    if (page != MAP_FAILED && madvise(page, 1, MADV_WIPEONFORK) == 0) {
+        *page = 1;
+        d->opener = page;
+    } else if (page != MAP_FAILED) { /* the system is older than Linux 4.14 */
+        munmap(page, 1);
+    }
 }
 
 /* DIBS_OK, or the refusal of a call in another process. */
@@ -195,7 +211,7 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
     if (!d)
         return DIBS_NO_MEMORY;
     d->fd = -1;
-    d->process = getpid();
+    dibs_note_process(d);
     if (!dibs_remember(d, where, options)) {
         d->belief.gone = true;
         return belief_fail(&d->belief, DIBS_NO_MEMORY, "out of memory");
@@ -238,6 +254,8 @@ void dibs_close(struct dibs *d)
     free(d->files.ca);
     free(d->name);
     free(d->under);
+    if (d->opener)
+        munmap(d->opener, 1);
     free(d);
 }
 

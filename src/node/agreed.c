@@ -16,8 +16,8 @@ enum { WISH_MS = 10000, SILENT_MS_MIN = 1000 };
 
 /* -------------------------------------------------------------------------------------------------- the configuration */
 
-/* What stands for the lease, or for the policies, in the summary of a configuration: the value of the configuration itself, a phrase that means
- * "any agreed value", or the agreed value. */
+/* The lease, or the policies, can stand in the summary of a configuration as the value of the configuration itself, as a phrase that means
+ * "any agreed value", or as the agreed value. */
 enum agreed_said { OWN, ANY, AGREED };
 
 /* Adds policies in the form that they have in a summary: ", policy .." for each line. */

@@ -114,7 +114,7 @@ struct keep {
     struct ring vouched; /* own sessions whose clients may believe, in the order in which they were told a validity */
     uint64_t era;        /* how often this member has forgotten all sessions. One of an earlier era is no longer kept */
     struct ring forgotten; /* own sessions of earlier eras, until their claims and their connections are seen to */
-    /* What was in `adopted`, `vouched`, `pending` and `ready` when all was forgotten: not visited again. */
+    /* The entries of `adopted`, `vouched`, `pending` and `ready` when all was forgotten: not visited again. */
     struct ring parked;
     struct ring doomed;         /* sessions that are no longer in the table, and are freed in pieces */
     struct ring resuming, news; /* connections that wait for a session; connections that have to be told something */

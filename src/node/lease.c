@@ -1,4 +1,4 @@
-/* lease.c - see lease.h. The protocol is in member/README.md, and comments cite its numbers. What is decided is in functions without
+/* lease.c - see lease.h. The protocol is in member/README.md, and comments cite its numbers. The decisions are functions without
  * state: plan.h (which members take part next), promise.h (promises and leases) and next.h (the roster of the next view).
  *
  * `node->dropped`: this member was dropped by the leader. `member->dropped`: this member has dropped the other one
