@@ -11,9 +11,9 @@
 enum { CONN_UNDER_MAX = 15872 }; /* bytes of $DIBS_LOCKS that are passed on: a request has at most 16,384 */
 
 struct dibs {
-    int fd;                /* -1: gone, or there is no connection just now */
-    pid_t process;         /* the process that opened it: no other one may use it */
-    char *opener;          /* points to 1 there, and to 0 in each process that was forked; null: no such page could be made */
+    int fd;        /* -1: gone, or there is no connection just now */
+    pid_t process; /* the process that opened it: no other one may use it */
+    char *opener;  /* points to 1 there, and to 0 in each process that was forked; null: no such page could be made */
     struct secure *secure; /* TLS, or null */
     struct belief belief;
     struct spin spin[AWAIT_KINDS]; /* by what is awaited */

@@ -305,13 +305,14 @@ const char *instance_parse(const uint8_t *bytes, size_t len, struct instance_mes
     return NULL;
 }
 
-static void instance_post(struct locks *l, const struct lock *lock, struct lock_kind *kind, const struct dme_msg *m)
+static void instance_post(struct locks *l, struct lock *lock, struct lock_kind *kind, const struct dme_msg *m)
 {
     uint32_t to = instance_member(l, lock, m->to), sites = lock_sites(lock);
     size_t len;
     uint8_t *at;
 
     if (to != l->view.self) {
+        lock->alone = 0;
         len = dme_encode(m, l->wire);
         assert(len <= l->wire_size);
         at = instance_letter(l, lock, INSTANCE_STEP, to, (lock->slots ? SAY_SITES : 0) + len);
@@ -333,7 +334,7 @@ static void instance_post(struct locks *l, const struct lock *lock, struct lock_
 
 static void instance_mark(struct locks *l, const struct lock *lock, const struct lock_kind *kind);
 
-static void instance_post_all(struct locks *l, const struct lock *lock, struct lock_kind *kind, dme_id self)
+static void instance_post_all(struct locks *l, struct lock *lock, struct lock_kind *kind, dme_id self)
 {
     for (const struct dme_msg *m = NULL; (m = dme_next(l->out, self, m));)
         instance_post(l, lock, kind, m);

@@ -488,8 +488,10 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
         return "a lock with an invalid name";
     if (!lock && m.type != INSTANCE_INQUIRE)
         lock = names_add(l, m.name, m.name_len);
-    if (lock)
+    if (lock) {
         lock_enter_view(l, lock);
+        lock->alone = 0;
+    }
     if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_CLEAR)
         old_heard(lock, from);
     if (m.type == INSTANCE_INQUIRE)

@@ -6,7 +6,8 @@
  * behalf. A *stay* is the time that a site spends in its critical section. During a stay the member grants the lock to
  * clients from the queue: one after the other if they want it exclusively, together if they can share it. Of the
  * clients that want the lock exclusively, a stay serves only those that were waiting when the site entered, and at most
- * LOCK_BATCH_MAX of them. Then the site leaves. A client that can share the lock is also granted it if it arrives
+ * LOCK_BATCH_MAX of them. Then the site leaves. (If a withdrawn claim keeps it inside for a while, and no other member wants the
+ * lock as far as this one knows, its stay begins anew: `lock.alone`.) A client that can share the lock is also granted it if it arrives
  * during the stay, as long as no client waits that cannot share: neither in this member's queue nor, as far as this
  * member knows, in another member's (report.h). So the cluster serves requests first come, first served, except that
  * the order within one stay is the member's own.
@@ -246,7 +247,9 @@ struct lock {
     uint8_t known;                /* the home, or a policy, has fixed the kind */
     uint8_t mixed;                /* a client that has requested another kind than the known one may be waiting */
     uint8_t frozen;               /* no site requests until the home has said what the kind is */
-    uint8_t stays;  /* the sites sent messages when they began: they must not begin twice in this view and epoch */
+    uint8_t stays; /* the sites sent messages when they began: they must not begin twice in this view and epoch */
+    /* The lock's site has entered at once, without a message, and no member has sent one about the lock since. */
+    uint8_t alone;
     uint8_t looked; /* 0: the digests of this view have not been searched for the name; else LOCK_IN_.. */
     uint8_t policy; /* index in locks.policy */
     uint8_t home;   /* the index of the member that is the home of the name, in this view */

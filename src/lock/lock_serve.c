@@ -99,14 +99,23 @@ static void lock_join(struct locks *l, struct lock *lock, uint32_t s)
     site->joins = 0;
 }
 
+/* How many clients that want the lock for themselves are first in the queue: those that a stay serves, one after the other. */
+static uint32_t lock_count_turn(const struct lock *lock)
+{
+    uint32_t count = 0;
+
+    for (const struct ring *r = lock->waiting.next; r != &lock->waiting && count < LOCK_BATCH_MAX; r = r->next, count++)
+        if (RING_OF((struct ring *)r, struct claim, in_lock)->mode != LOCK_ALONE)
+            break;
+    return count;
+}
+
 /* Site `s` has just entered: decides how many clients its stay will serve. All waiting clients that can share its mode
  * are granted the lock together, in pieces, wherever they are in the queue: that does not make the clients before them
  * wait longer. */
 void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
-    uint32_t mode = site->node->mode, alone = 0;
-    struct ring *r = lock->waiting.next;
 
     assert(!site->joins);
     if (lock->slots) {
@@ -115,11 +124,8 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
         return;
     }
     old_take_over(l, lock, s);
-    if (mode == LOCK_ALONE) {
-        for (; r != &lock->waiting && RING_OF(r, struct claim, in_lock)->mode == LOCK_ALONE && alone < LOCK_BATCH_MAX;
-             r = r->next)
-            alone++;
-        site->left = alone;
+    if (site->node->mode == LOCK_ALONE) {
+        site->left = lock_count_turn(lock);
     } else {
         site->left = UINT32_MAX;
         site->joins = convert_joins(lock);
@@ -139,6 +145,16 @@ static bool lock_is_free(const struct locks *l, const struct lock *lock, const s
     return l->conf.follows(c, holder);
 }
 
+/* A site that has served the clients of its stay leaves, except that a withdrawn claim keeps it inside for a while. If no other member
+ * waits, as far as this one knows, the stay begins anew instead: a client need not wait until all members have acknowledged the
+ * withdrawal (lock_is_free). None starves by that. The site has sent nothing since it was idle, so no other member can know that it is inside.
+ * If a site of another member waits, it would be served although this one did nothing but to answer messages (I5): so a message comes, and
+ * the stay does not begin anew any more. */
+static bool lock_begins_anew(const struct lock *lock, const struct lock_site *site)
+{
+    return lock->alone && lock->withdrawn && site->node->mode == LOCK_ALONE;
+}
+
 /* Site `s` is inside: serves the clients that its stay can still serve. A client that arrives during the stay can share it
  * if no client waits that cannot share. */
 static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
@@ -150,7 +166,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
     if (site->joins)
         lock_join(l, lock, s);
     while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) &&
-           !(lock->convert && convert_forbids(lock, c->mode)) && site->left &&
+           !(lock->convert && convert_forbids(lock, c->mode)) && (site->left || lock_begins_anew(lock, site)) &&
            (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock) &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : lock_is_free(l, lock, site, c))) {
         if (shares && l->join_left == 0 && site->held) {
@@ -158,6 +174,8 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
             return;
         }
         l->join_left -= shares && l->join_left > 0;
+        if (!site->left)
+            site->left = lock_count_turn(lock);
         lock_grant(l, lock, s, c);
     }
 }
@@ -237,7 +255,7 @@ void lock_begin_view(struct locks *l, struct lock *lock)
     instance_end(l, lock);
     report_end(lock);
     convert_end(lock);
-    lock->stays = 0;
+    lock->stays = lock->alone = 0;
     kind_end_view(lock);
 }
 
@@ -258,6 +276,16 @@ static void lock_prepare(struct locks *l, struct lock *lock)
         kind_want(l, lock, c->slots);
     else if (lock->mixed)
         lock_refuse_others(l, lock);
+}
+
+/* Site `s` requests its critical section for the first client that waits, or for carried-over holders. */
+static void lock_request(struct locks *l, struct lock *lock, uint32_t s)
+{
+    uint32_t mode = lock->slots ? LOCK_ALONE : lock->old && lock->old->held ? lock->old->mode : lock_first(lock)->mode;
+
+    lock->alone = !lock->slots;
+    instance_request(l, lock, s, mode); /* a message for another member shows that it is not */
+    lock->alone &= lock->site[s].node->phase == DME_INSIDE;
 }
 
 void lock_work(struct locks *l, struct lock *lock)
@@ -292,10 +320,7 @@ void lock_work(struct locks *l, struct lock *lock)
             }
             if (site->node->phase == DME_IDLE && (lock->waiters || lock->old) && lock_wants_more(l, lock, asking)) {
                 asking++;
-                instance_request(l, lock, s,
-                                 lock->slots                    ? LOCK_ALONE
-                                 : lock->old && lock->old->held ? lock->old->mode
-                                                                : lock_first(lock)->mode);
+                lock_request(l, lock, s);
                 again = true;
             }
         }
