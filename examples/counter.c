@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         code = dibs_unlock(d, "counter"); /* DIBS_LOST: another client may have changed it meanwhile */
     }
     if (code != DIBS_OK)
-        fprintf(stderr, "counter: %s: %s\n", dibs_text(code), dibs_message(d));
+        fprintf(stderr, "counter: %s\n", dibs_message(d));
     dibs_close(d);
     return code == DIBS_OK ? 0 : 1;
 }
