@@ -118,5 +118,29 @@ else
     tell 0 "a disk that is full # SKIP nothing can be mounted here: $(head -1 "$dir/mount.log")"
 fi
 
+# --------------------------------------------------------------------------------------------------- a file that may not grow
+
+mkfifo "$dir/bounded.fifo"
+cat "$dir/bounded.fifo" >"$dir/bounded.log" &
+reader=$!
+# shellcheck disable=SC3045 # there is no other way to say it
+(ulimit -c 0 && ulimit -f 0 && exec "$DIBS" serve --socket "$dir/bounded" --data "$dir/bounded.data" 2>"$dir/bounded.fifo") &
+daemon=$!
+started="$started $daemon"
+until_true are_ready bounded
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock a --keep 1s --grace 0 --socket "$dir/bounded" -- sh -c ': >"$0"; exec sleep 1000' "$dir/bounded.begun" 2>"$dir/bounded.said" &
+client=$!
+until_true test -e "$dir/bounded.begun"
+kill -TERM $daemon
+wait $daemon
+ended=$?
+wait $client
+lost=$?
+wait $reader
+[ $ended = 0 ] && [ $lost = 113 ] && grep -q "cannot write $dir/bounded.sessions: File too large; 1 kept session" "$dir/bounded.log" &&
+    [ ! -e "$dir/bounded" ] && [ ! -e "$dir/bounded.sessions.new" ]
+tell $? "a daemon that ends, and can write nothing (ulimit -f): it says which sessions are lost, and removes its socket"
+
 for name in ant bee cat; do kill -TERM "$(cat "$dir/$name.pid")"; done
 echo "1..$number"

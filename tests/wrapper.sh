@@ -114,6 +114,17 @@ tell $? "a message that cannot be written changes no status"
 tell $? "a command that cannot be started ends with 126"
 rm -f "$dir/err"
 
+# Nor does one for a file that may not grow.
+head -c 1024 /dev/zero >"$dir/said"
+# shellcheck disable=SC2016,SC3045 # expanded by the inner shell; there is no other way to say it
+(ulimit -c 0 && ulimit -f 1 && exec "$DIBS" lock a --grace 0 -- sh -c ': >"$0"; exec sleep 1000' "$dir/begun") 2>>"$dir/said" &
+wrapper=$!
+until_true test -e "$dir/begun" && "$DIBS" force-unlock a | grep -q exclusive
+wait $wrapper
+[ $? = 113 ]
+tell $? "also if the file for it has its largest size (ulimit -f)"
+rm -f "$dir/said" "$dir/begun"
+
 # If it starts, the guard has descriptors left to find it and to kill it.
 lasting=
 for most in 7 8 9 10 11 12 13 14; do

@@ -89,6 +89,8 @@ int lock_all(struct lock_run *run)
         sigaddset(&run->ignored, SIGTTOU);
     if (signal(SIGPIPE, SIG_IGN) == SIG_IGN)
         sigaddset(&run->ignored, SIGPIPE);
+    if (signal(SIGXFSZ, SIG_IGN) == SIG_IGN) /* a message for a file that may not grow (ulimit -f) */
+        sigaddset(&run->ignored, SIGXFSZ);
     signal(
         SIGCHLD,
         SIG_DFL); /* else, if the caller ignores it, the system tells nothing of a child: neither its end nor its status */

@@ -157,6 +157,7 @@ static void job_exec(const struct job *j, pid_t parent)
         tcsetpgrp(STDIN_FILENO, getpid());
     signal(SIGTTOU, lock_ignores(run, SIGTTOU) ? SIG_IGN : SIG_DFL);
     signal(SIGPIPE, lock_ignores(run, SIGPIPE) ? SIG_IGN : SIG_DFL);
+    signal(SIGXFSZ, lock_ignores(run, SIGXFSZ) ? SIG_IGN : SIG_DFL);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     fcntl(dibs_fd(run->daemon), F_SETFD, 0);
     execvp(run->command[0], run->command);

@@ -67,10 +67,12 @@ void serve_hand_over(struct serve *s)
         handover_path(s, "", path);
         handover_path(s, ".new", next);
         unlink(next); /* left by a process that was killed meanwhile */
-        if (handover_put(next, &b) && rename(next, path) == 0)
+        if (handover_put(next, &b) && rename(next, path) == 0) {
             serve_log(s, "%" PRIu32 " kept sessions wait in %s for its next process", sessions, path);
-        else
+        } else {
             serve_warn(s, "cannot write %s: %s; %" PRIu32 " kept sessions are lost", path, strerror(errno), sessions);
+            unlink(next);
+        }
     }
     bytes_free(&b);
 }

@@ -705,6 +705,13 @@ static int serve_run_agent(struct serve *s)
     return status;
 }
 
+/* A connection that breaks, and a file that may not grow (ulimit -f), are errors like others. */
+static void serve_choose_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 int serve_run(struct serve_conf *conf, struct conf_draft *draft)
 {
     struct serve *s;
@@ -722,7 +729,7 @@ int serve_run(struct serve_conf *conf, struct conf_draft *draft)
     ring_init(&s->clients);
     serve_peers_init(s);
     serve_clients_init(s);
-    signal(SIGPIPE, SIG_IGN);
+    serve_choose_signals();
     if (!serve_open_logs(s) || !serve_raise_limits(s) || (error = uv_loop_init(&s->loop)) < 0) {
         if (error)
             serve_fail(s, "cannot begin: %s", uv_strerror(error));
