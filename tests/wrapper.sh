@@ -125,6 +125,21 @@ wait $wrapper
 tell $? "also if the file for it has its largest size (ulimit -f)"
 rm -f "$dir/said" "$dir/begun"
 
+# The program that starts a daemon may have blocked signals.
+python3 -c '
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))
+os.execvp(sys.argv[1], sys.argv[1:])
+' "$DIBS" serve --socket "$dir/deaf" 2>"$dir/deaf.log" &
+daemon=$!
+started="$started $daemon"
+until_true is_ready deaf
+kill $daemon
+until_true sh -c "! grep -qs '^State:.[RSDT]' /proc/$daemon/status"
+tell $? "a daemon ends when it is told to, though TERM was blocked when it was started"
+kill -KILL $daemon 2>/dev/null
+wait $daemon 2>/dev/null
+
 # If it starts, the guard has descriptors left to find it and to kill it.
 lasting=
 for most in 7 8 9 10 11 12 13 14; do

@@ -705,11 +705,19 @@ static int serve_run_agent(struct serve *s)
     return status;
 }
 
-/* A connection that breaks, and a file that may not grow (ulimit -f), are errors like others. */
+/* A connection that breaks, and a file that may not grow (ulimit -f), are errors like others. The caller may have blocked those that the
+ * daemon waits for: whoever starts it then could not end it. */
 static void serve_choose_signals(void)
 {
+    sigset_t awaited;
+
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGTERM);
+    sigaddset(&awaited, SIGINT);
+    sigaddset(&awaited, SIGHUP);
+    sigprocmask(SIG_UNBLOCK, &awaited, NULL);
 }
 
 int serve_run(struct serve_conf *conf, struct conf_draft *draft)
