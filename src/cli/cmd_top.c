@@ -126,7 +126,8 @@ static void live_fill(struct live *s, unsigned rows)
 
 /* ------------------------------------------------------------------------------------------------------- the screen */
 
-/* A line as wide as the screen at most. */
+/* A line as wide as the screen at most. What was there is erased before: behind a line that is as wide as the screen, the cursor is still
+ * in the last column, and to erase from there would take the last character. */
 static void live_line(struct live *s, const char *colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void live_line(struct live *s, const char *colour, const char *format, ...)
@@ -138,7 +139,7 @@ static void live_line(struct live *s, const char *colour, const char *format, ..
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     top_text(shown, line, s->columns);
-    fprintf(s->to, "%s%s%s\033[K\n", s->colours ? colour : "", shown, s->colours && *colour ? "\033[0m" : "");
+    fprintf(s->to, "\033[K%s%s%s\n", s->colours ? colour : "", shown, s->colours && *colour ? "\033[0m" : "");
 }
 
 /* "ant web1:812 backup, user root" */
@@ -156,11 +157,11 @@ static void live_client(const struct dibs_reply *row, char *to, size_t size)
                  from ? from : "");
 }
 
-/* The columns of a lock. `width`: of its name; 0: as wide as it is. */
-static void live_row(const struct top_lock *lock, const struct dibs_reply *holders, bool marked, unsigned width,
-                     char *to, size_t size)
+/* The columns of a lock. `width`: of its name; 0: as wide as it is. `narrow`: as below live_narrow_head. */
+static void live_row(const struct top_lock *lock, const struct dibs_reply *holders, bool marked, bool narrow,
+                     unsigned width, char *to, size_t size)
 {
-    char wait[24], hold[24], mode[40] = "-", by[1024] = "", name[TOP_TEXT], more[40] = "";
+    char wait[24], hold[24], numbers[160], mode[40] = "-", by[1024] = "", name[TOP_TEXT], more[40] = "";
     const char *held_mode = holders && holders->count ? ask_field(holders->item[0], "mode")->text : NULL;
     unsigned used = top_text(name, lock->name, width ? width : WIDEST);
 
@@ -172,13 +173,21 @@ static void live_row(const struct top_lock *lock, const struct dibs_reply *holde
         live_client(holders->item[0], by, sizeof by);
     if (lock->holders > 1)
         snprintf(more, sizeof more, " and %" PRIu64 " more", lock->holders - 1);
-    snprintf(to, size, "%c %6s %7" PRIu64 " %6s %7" PRIu64 " %-9s %s%*s %s%s", marked ? '*' : ' ',
-             lock->waiters ? top_age(lock->wait_ms, wait) : "-", lock->waiters,
-             lock->holders ? top_age(lock->hold_ms, hold) : "-", lock->holders, mode, name,
-             (int)(used < width ? width - used : 0), "", by, *by ? more : "");
+    if (narrow)
+        snprintf(numbers, sizeof numbers, "%6s %6s", lock->waiters ? top_age(lock->wait_ms, wait) : "-",
+                 lock->holders ? top_age(lock->hold_ms, hold) : "-");
+    else
+        snprintf(numbers, sizeof numbers, "%6s %7" PRIu64 " %6s %7" PRIu64 " %-9s",
+                 lock->waiters ? top_age(lock->wait_ms, wait) : "-", lock->waiters,
+                 lock->holders ? top_age(lock->hold_ms, hold) : "-", lock->holders, mode);
+    snprintf(to, size, "%c %s %s%*s %s%s", marked ? '*' : ' ', numbers, name, (int)(used < width ? width - used : 0),
+             "", by, *by ? more : "");
 }
 
 static const char live_head[] = "    WAIT WAITERS   HELD HOLDERS MODE      ";
+/* On a narrow screen the names of locks are worth more than the other columns; the holders, too, if there is room for them. */
+static const char live_narrow_head[] = "    WAIT   HELD ";
+enum { NARROW = 70, NARROWEST_WITH_HOLDERS = 56 };
 
 static void live_title(struct live *s)
 {
@@ -204,7 +213,7 @@ static void live_state(struct live *s)
     if (s->mode == MODE_FILTER)
         live_line(s, "", "filter (a part of the name, or a pattern; Enter, Escape): %s", s->input);
     else if (s->mode == MODE_CONFIRM)
-        live_line(s, colour_of(VERDICT_BAD), "take \"%s\" away from its holders? y yes, other keys no", s->evicts);
+        live_line(s, colour_of(VERDICT_BAD), "y takes it away from its holders, other keys do not: %s", s->evicts);
     else if (s->note[0])
         live_line(s, "", "%s", s->note);
     else
@@ -288,10 +297,14 @@ static void live_place(struct live *s)
 
 static void live_table(struct live *s)
 {
-    unsigned fixed = (unsigned)strlen(live_head), rows = live_rows(s);
-    unsigned width = s->columns > fixed + 2 ? (s->columns - fixed - 1) / 2 : 1;
+    bool narrow = s->columns < NARROW;
+    const char *head = narrow ? live_narrow_head : live_head;
+    unsigned fixed = (unsigned)strlen(head), rows = live_rows(s);
+    unsigned width = s->columns > fixed + 2 ? s->columns - fixed : 2;
 
-    live_line(s, "\033[1m", "%s%-*s %s", live_head, (int)width, "NAME", "HELD BY");
+    if (s->columns >= NARROWEST_WITH_HOLDERS)
+        width = (width - 1) / 2;
+    live_line(s, "\033[1m", "%s%-*s %s", head, (int)width, "NAME", "HELD BY");
     for (unsigned k = 0; k < rows; k++) {
         const struct top_lock *lock =
             s->first + k < s->top.shown.count && k < ROWS_MAX ? &s->top.shown.lock[s->first + k] : NULL;
@@ -299,7 +312,7 @@ static void live_table(struct live *s)
         bool marked = lock && s->first + k == s->place;
 
         if (lock)
-            live_row(lock, lock->holders ? detail_of(s, k, lock->name)->holders : NULL, marked, width, line,
+            live_row(lock, lock->holders ? detail_of(s, k, lock->name)->holders : NULL, marked, narrow, width, line,
                      sizeof line);
         live_line(s, marked ? "\033[7m" : "", "%s", line);
     }
@@ -353,8 +366,8 @@ static void live_show(struct live *s)
         if (live_pane_lines(s))
             live_pane(s);
     }
-    top_text(last, s->mode == MODE_WHY ? "up down scroll  other keys back" : keys, s->columns);
-    fprintf(s->to, "%s\033[J", last);
+    top_text(last, s->mode == MODE_WHY ? "up down scroll  other keys back" : keys, s->columns - 1); /* see live_line */
+    fprintf(s->to, "\033[K%s\033[J", last);
     fclose(s->to);
     fwrite(text, 1, len, stdout);
     fflush(stdout);
@@ -693,7 +706,7 @@ static int live_print(struct live *s, uint64_t rows)
         struct dibs_reply *holders = lock->holders ? detail_ask(t, "HOLDERS", lock->name) : NULL;
         char line[WIDEST], shown[TOP_TEXT];
 
-        live_row(lock, holders, false, width, line, sizeof line);
+        live_row(lock, holders, false, false, width, line, sizeof line);
         top_text(shown, line, WIDEST);
         printf("%s\n", shown);
         dibs_free(holders);
