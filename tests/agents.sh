@@ -498,6 +498,11 @@ rejects "--agent needs the places at which members accept clients: name them wit
 rejects "--members: that is for members; an agent (--connect) is none" serve --agent --connect 127.0.0.1:7 --members "$members" --name ant --check-config
 "$DIBS" serve --agent --connect "$places" --key "$dir/farm" --check-config >"$dir/out" && [ "$(grep -c '^agent of .* with a key$' "$dir/out")" = 3 ]
 tell $? "the configuration of an agent can be checked"
+host=$(uname -n)
+case $host in
+[A-Za-z0-9]*) grep -qx "name       ${host%%.*}" "$dir/out" ;;
+esac
+tell $? "an agent is called as its machine, so that people can tell agents apart"
 
 timeout 60 python3 -c '
 import socket, sys

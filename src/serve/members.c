@@ -206,6 +206,19 @@ static void members_self(struct conf_draft *d, struct serve_conf *conf)
                      host);
 }
 
+/* The name of a daemon that is in no list. Agents are many, and people have to tell them apart: an agent is called as its machine, if
+ * that is a name. */
+static void members_name_itself(struct serve_conf *conf, const char *wished)
+{
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = '\0';
+    if (!wished)
+        wished = conf->agent && members_is_name(host, strlen(host)) ? host : "alone";
+    snprintf(conf->member[0].name, sizeof conf->member[0].name, "%s", wished);
+}
+
 void conf_members(struct conf_draft *d, struct serve_conf *conf)
 {
     const struct conf_setting *list = &d->set[CONF_MEMBERS], *name = &d->set[CONF_NAME];
@@ -229,7 +242,7 @@ void conf_members(struct conf_draft *d, struct serve_conf *conf)
         conf->n = 1;
         conf->self = 0;
         conf->member[0] = (struct serve_member){.port = 0};
-        snprintf(conf->member[0].name, sizeof conf->member[0].name, "%s", name->text ? name->text : "alone");
+        members_name_itself(conf, name->text);
         if (name->text && !members_is_name(name->text, strlen(name->text)))
             conf_mistake(d, name, "\"%.100s\" is not a name for a member; %s", name->text, name_remedy);
     }
