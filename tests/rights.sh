@@ -232,6 +232,14 @@ kill -HUP "$(cat "$dir/bee.pid")"
 until_true grep -q "auth.conf:4: .*is no client" "$dir/bee.log" && grep -q "the rules for clients stay as they were" "$dir/bee.log" &&
     printf 'AUTH web secret\nHOLDERS web-9\n' | redis | grep -qv NOPERM
 tell $? "rules with a mistake change nothing, and the log says why"
+sed '$d' "$dir/auth.conf" >"$dir/auth.conf.kept" # without the mistake
+: >"$dir/auth.conf"
+kill -HUP "$(cat "$dir/bee.pid")"
+until_true grep -q 'warning.*there are no rules for clients any more: every client may use all locks' "$dir/bee.log"
+tell $? "a file that has lost its rules is a warning"
+mv "$dir/auth.conf.kept" "$dir/auth.conf"
+kill -HUP "$(cat "$dir/bee.pid")"
+until_true sh -c "grep -c 'were read again: 1 rules' '$dir/bee.log' | grep -qx 2"
 
 # A kept session belongs to the client that has begun it.
 id=$(printf 'AUTH web secret\nSESSION KEEP 60000\nSESSION DETACH\n' | redis | sed -n 2p)

@@ -52,6 +52,8 @@ static void renew_rules(struct serve *s)
               s->node.rules.agreed
                   ? "; they do not count, as the members have agreed on others (dibs config show rights)"
                   : "");
+    if (!s->node.rules.agreed && s->conf->rights && s->conf->rights->rules && !t->rules)
+        serve_warn(s, "SIGHUP: there are no rules for clients any more: every client may use all locks");
     rules_renew(&s->node, t);
     free(s->conf->rights); /* verdicts do not outlast a command */
     s->conf->rights = t;
