@@ -205,7 +205,7 @@ end_daemon dog cat
 kill -KILL "$(cat "$dir/bee.pid")"
 until_true sh -c "! '$DIBS' status --socket '$dir/ant' | grep -q '^ready yes'"
 config ant set lease 1000
-[ $? = 1 ] && says 'locks are not granted just now\|the members have not agreed to it'
+[ $? = 1 ] && says 'locks are not granted just now\|the members have not agreed to it, and may still do so'
 tell $? "without a majority nothing is changed, and that is said"
 config ant set policies "$dir/new.conf"
 [ $? = 1 ] && says 'locks are not granted just now'

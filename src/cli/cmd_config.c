@@ -178,8 +178,10 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
         }
         dibs_free(all);
         if (k == TRIES || (!begun && (!wished || k == LONGEST)))
-            cli_fail(begun ? "the change has begun and not ended; see \"dibs config show\""
-                           : "the members have not agreed to it; see \"dibs status\"");
+            cli_fail(
+                begun ? "the change has begun and not ended; see \"dibs config show\""
+                      : "the members have not agreed to it, and may still do so: look at \"dibs status\", and then at "
+                        "\"dibs config show\"");
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
 }

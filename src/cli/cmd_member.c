@@ -76,7 +76,7 @@ static int member_await(struct dibs *d, const char *name, bool add)
         bool done = member_is_there(list, name) == add;
 
         if (!done && (k == QUIET || k == TRIES))
-            member_explain(list, name, k == QUIET ? "waiting" : "not done");
+            member_explain(list, name, k == QUIET ? "waiting" : "not done so far, and may still be");
         dibs_free(list);
         if (done) {
             printf(add ? "%s is added; start it with \"dibs serve --join\" within five minutes, and it counts as soon "
