@@ -266,41 +266,18 @@ static void client_hear_loss(struct client *c, const struct node_event *event)
     resp_text(&c->out, why);
 }
 
-static void client_tell_hop(const struct client *c, const struct deadlock_cycle *cycle, unsigned k,
-                            struct dme_text *text)
+static bool client_sees(const void *user, const char *name, size_t len)
 {
-    unsigned before = (k + cycle->count - 1) % cycle->count;
-
-    if (k == 0)
-        dme_print(text, "this client");
-    else if (!permit_sees(c, cycle->hop[before].name, cycle->hop[before].name_len, false))
-        dme_print(text, "another client");
-    else
-        dme_print(text, "%s at member %s", *cycle->hop[k].who ? cycle->hop[k].who : "a client", cycle->hop[k].member);
+    return permit_sees(user, name, len, false);
 }
 
-/* Prints the cycle. Locks that this client may not see, and the clients that hold them, are not named. */
 static void client_tell_cycle(struct client *c, const struct deadlock_cycle *cycle)
 {
     char line[1024];
     struct dme_text text;
 
     dme_text_init(&text, line, sizeof line);
-    dme_print(&text, "this client");
-    for (unsigned k = 0; k < cycle->count; k++) {
-        bool sees = k == 0 || permit_sees(c, cycle->hop[k].name, cycle->hop[k].name_len, false);
-
-        if (cycle->hop[k].is_parent)
-            dme_print(&text, ", under which ");
-        else if (sees)
-            dme_print(&text, "%s waits for \"%s\", held by ", k && !cycle->hop[k - 1].is_parent ? ", which" : "",
-                      cycle->hop[k].name);
-        else
-            dme_print(&text, "%s waits for another lock, held by ", k && !cycle->hop[k - 1].is_parent ? ", which" : "");
-        client_tell_hop(c, cycle, (k + 1) % cycle->count, &text);
-        if (cycle->hop[k].is_parent)
-            dme_print(&text, k + 1 < cycle->count ? " runs and" : " runs");
-    }
+    deadlock_tell(cycle, client_sees, c, &text);
     resp_error(&c->out, "DEADLOCK", line);
 }
 

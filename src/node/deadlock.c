@@ -7,6 +7,7 @@
 #include "base/pack.h"
 #include "base/plain.h"
 #include "core/alg.h"
+#include "core/text.h"
 #include "link/registry.h"
 #include "session.h"
 
@@ -167,11 +168,42 @@ static bool path_read(struct unpack *u, struct path *p)
 
 /* --------------------------------------------------------------------------------------------------- it is a deadlock */
 
+static void deadlock_tell_hop(const struct deadlock_cycle *cycle, unsigned k, bool sees, struct dme_text *text)
+{
+    if (k == 0)
+        dme_print(text, "this client");
+    else if (!sees)
+        dme_print(text, "another client");
+    else
+        dme_print(text, "%s at member %s", *cycle->hop[k].who ? cycle->hop[k].who : "a client", cycle->hop[k].member);
+}
+
+void deadlock_tell(const struct deadlock_cycle *cycle, deadlock_sees *sees, const void *user, struct dme_text *text)
+{
+    dme_print(text, "this client");
+    for (unsigned k = 0; k < cycle->count; k++) {
+        bool named = !sees || sees(user, cycle->hop[k].name, cycle->hop[k].name_len);
+        const char *which = k && !cycle->hop[k - 1].is_parent ? ", which" : "";
+
+        if (cycle->hop[k].is_parent)
+            dme_print(text, ", under which ");
+        else if (k == 0 || named)
+            dme_print(text, "%s waits for \"%s\", held by ", which, cycle->hop[k].name);
+        else
+            dme_print(text, "%s waits for another lock, held by ", which);
+        deadlock_tell_hop(cycle, (k + 1) % cycle->count, named, text);
+        if (cycle->hop[k].is_parent)
+            dme_print(text, k + 1 < cycle->count ? " runs and" : " runs");
+    }
+}
+
 static void deadlock_end(struct session *s, const struct path *p)
 {
     struct node *node = s->node;
     struct deadlock_cycle *cycle = mem_new(sizeof *cycle + p->count * sizeof cycle->hop[0]);
     const struct claim *c = s->waiting;
+    char line[2048];
+    struct dme_text text;
 
     cycle->count = p->count;
     for (unsigned k = 0; k < p->count; k++) {
@@ -187,11 +219,11 @@ static void deadlock_end(struct session *s, const struct path *p)
     free(s->cycle);
     s->cycle = cycle;
     node->deadlocks.victims++;
-    audit_tell(&(struct audit){.what = AUDIT_DEADLOCK,
-                               .session = s,
-                               .name = c->name,
-                               .name_len = c->name_len,
-                               .text = "its wait has ended, since it was the youngest of a cycle"});
+    dme_text_init(&text, line, sizeof line);
+    dme_print(&text, "its wait has ended, the youngest of a cycle: ");
+    deadlock_tell(cycle, NULL, NULL, &text);
+    audit_tell(
+        &(struct audit){.what = AUDIT_DEADLOCK, .session = s, .name = c->name, .name_len = c->name_len, .text = line});
     locks_time_out(&node->locks, s->waiting);
 }
 

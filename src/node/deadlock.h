@@ -79,6 +79,12 @@ struct deadlock_cycle {
     } hop[];
 };
 
+/* The cycle in words, for the victim or about it: "this client waits for ..". A lock that `sees` says no about has no name in them, nor have
+ * clients that hold it; a null pointer sees all. */
+struct dme_text;
+typedef bool deadlock_sees(const void *user, const char *name, size_t len);
+void deadlock_tell(const struct deadlock_cycle *cycle, deadlock_sees *sees, const void *user, struct dme_text *text);
+
 void deadlocks_init(struct deadlocks *d);
 /* The session begins to wait; it no longer waits. */
 void deadlock_watch(struct session *s);
