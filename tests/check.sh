@@ -168,6 +168,18 @@ test_that "it says what was looked at" prints 'mutual exclusion, deadlock freedo
     joung-ra1 --rule group:2 --sites 2 --concurrency
 test_that "nobody asks: refused" refuses 'no site requests' ricart-agrawala --requests 0
 test_that "nobody asks in a table: refused" refuses 'no site requests' all --requests 0
+tells_programs_bounds() {
+    "$DIBS" check singhal-heuristic-robust --sites 2 --without detection --in-flight 9 --overtakes 3 --format json | tr -d ' \n' |
+        grep -F '"without":["detection"],"in_flight":9,"overtakes":3,"properties":["mutualexclusion","deadlockfreedom","theboundonovertaking"'
+}
+vacuous() {
+    "$DIBS" check le-lann --requests unlimited --in-flight 1 "$@" >"$dir/said"
+    [ $? = 3 ] && grep -qE '^VACUOUS: no site ever makes a request|"verdict": "vacuous"' "$dir/said"
+}
+test_that "the bound on overtaking is one of its bounds" prints ', unordered channels, at most 3 overtakes: ' ricart-agrawala --sites 2 --overtakes 3
+test_that "a report for programs has the same bounds" tells_programs_bounds
+test_that "no site can make a request: no verdict" vacuous
+test_that "the same for programs" vacuous --format json
 test_that "a join without members: refused" refuses 'has no members' ricart-agrawala --join 1
 test_that "a leave without members: refused" refuses 'has no members' maekawa --leave 1
 test_that "more crashes than sites: refused" refuses '3 sites cannot crash that often' ricart-agrawala-robust --crash 9

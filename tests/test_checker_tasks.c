@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct dme_alg ricart_agrawala, ricart_agrawala_implicit, suzuki_kasami;
+extern const struct dme_alg ricart_agrawala, ricart_agrawala_implicit, suzuki_kasami, le_lann;
 
 static struct check_task plain_task(void)
 {
@@ -418,6 +418,22 @@ static void messages_to_the_first_site_grow_without_end(void **state)
     assert_true(check_grows(&task));
 }
 
+/* The token of le-lann is always under way or held, so there is never a moment without messages at which a site may request. */
+static void a_search_in_which_no_site_can_request_is_told(void **state)
+{
+    struct check_task task = plain_task();
+    struct check_result r;
+
+    (void)state;
+    dme_conf_init(&task.conf, &le_lann, 3, DME_EXCLUSIVE, 0);
+    for (task.quiet = 0; task.quiet < 3; task.quiet++) {
+        check_run(&task, &r);
+        assert_int_equal(r.verdict, CHECK_HOLDS);
+        assert_int_equal(r.vacuous, task.quiet == 1);
+        free(r.trace);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +446,7 @@ int main(void)
         cmocka_unit_test(sites_that_count_grow_without_end),
         cmocka_unit_test(messages_that_are_not_awaited_grow_without_end),
         cmocka_unit_test(messages_to_the_first_site_grow_without_end),
+        cmocka_unit_test(a_search_in_which_no_site_can_request_is_told),
     };
 
     return cmocka_run_group_tests_name("checker_tasks", tests, NULL, NULL);

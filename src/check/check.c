@@ -296,6 +296,16 @@ static bool check_canon_first(const struct check_task *task, struct check_result
     return false;
 }
 
+/* Did a site request in any state that was looked at? */
+static bool check_asked(const struct space *s)
+{
+    bool asked = false;
+
+    for (size_t p = 0; p < s->parts; p++)
+        asked |= s->part[p].count != UINT32_MAX && s->part[p].flags & (SPACE_WAITS | SPACE_INSIDE);
+    return asked;
+}
+
 void check_run(const struct check_task *task, struct check_result *result)
 {
     struct search s = {.task = task, .result = result, .n = task->conf.n};
@@ -321,6 +331,7 @@ void check_run(const struct check_task *task, struct check_result *result)
         check_exact(&s, start);
     result->steps = s.space.steps;
     result->interrupted = result->verdict == CHECK_UNFINISHED && check_stopped(task);
+    result->vacuous = task->quiet && result->verdict == CHECK_HOLDS && !check_asked(&s.space);
     space_coverage(&s.space, &result->coverage);
     result->seconds = search_seconds(&s);
     space_free(&s.space);

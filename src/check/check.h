@@ -84,6 +84,7 @@ struct check_result {
         cover[2];       /* check_any_number: three sites with two requests each; four, three of which make one */
     uint64_t runs;      /* check_random: the number of runs that were made */
     bool interrupted;   /* by task->stop */
+    bool vacuous;       /* no site ever made a request: never were fewer than task->quiet messages in flight */
     uint64_t steps;     /* of the algorithm's code; the other transitions were remembered */
     uint32_t depth;     /* moves on the longest shortest way to a state */
     uint32_t overtaken; /* most often, if that was counted */

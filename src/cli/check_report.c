@@ -75,8 +75,7 @@ static void check_print_grouped(uint64_t number)
     }
 }
 
-/* ", modulus=5, mistake=small-modulus": what is not as it is at first. */
-static void check_print_options(const struct dme_conf *conf)
+void check_print_options(const struct dme_conf *conf)
 {
     const struct dme_option *o = conf->alg->options;
 
@@ -89,10 +88,16 @@ static void check_print_options(const struct dme_conf *conf)
         printf(", mistake=%s", conf->alg->mistakes[conf->mistake].name);
 }
 
+/* Promises that the algorithm needs and the network does not keep. The order of channels is told by itself. */
+static uint32_t check_withdrawn(const struct check_task *task)
+{
+    return task->conf.alg->needs & ~task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION);
+}
+
 /* "exclusive, 3 sites, 2 requests each, unordered channels": what was tried, outside of which the verdict says nothing. */
 static void check_print_bounds(const struct check_task *task)
 {
-    uint32_t withdrawn = task->conf.alg->needs & ~task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION);
+    uint32_t withdrawn = check_withdrawn(task);
     bool same = true;
 
     for (uint32_t i = 1; i < task->conf.n; i++)
@@ -116,6 +121,8 @@ static void check_print_bounds(const struct check_task *task)
     check_print_failures(task);
     if (task->quiet)
         printf(", requests while fewer than %u messages are in flight", task->quiet);
+    if (task->overtaking)
+        printf(", at most %u overtakes", task->overtakes);
 }
 
 /* What the algorithm relies on and this task takes away: then a violation is no fault of the algorithm's. */
@@ -135,11 +142,12 @@ static void check_print_broken_promises(const struct check_task *task)
         printf("\n");
 }
 
-/* "mutual exclusion, deadlock freedom and starvation freedom": the properties that were looked at. Returns their number. */
-static size_t check_print_properties(const struct check_task *task)
+/* The properties that were looked at. Returns their number. */
+enum { CHECK_PROPERTIES = 6 };
+static size_t check_properties(const struct check_task *task, const char *all[CHECK_PROPERTIES])
 {
     bool invariants = !task->plain && task->conf.alg->broken && !task->conf.alg->flaw;
-    const char *all[6], **next = all;
+    const char **next = all;
 
     *next++ = "mutual exclusion";
     if (!task->deadlocks_too)
@@ -152,9 +160,18 @@ static size_t check_print_properties(const struct check_task *task)
         *next++ = "the bound on overtaking";
     if (invariants)
         *next++ = "the algorithm's invariants";
-    for (const char **p = all; p < next; p++)
-        printf("%s%s", p == all ? "" : p + 1 == next ? " and " : ", ", *p);
     return (size_t)(next - all);
+}
+
+/* "mutual exclusion, deadlock freedom and starvation freedom hold" */
+static void check_print_properties(const struct check_task *task)
+{
+    const char *all[CHECK_PROPERTIES];
+    size_t count = check_properties(task, all);
+
+    for (size_t k = 0; k < count; k++)
+        printf("%s%s", k == 0 ? "" : k + 1 == count ? " and " : ", ", all[k]);
+    printf("%s", count > 1 ? " hold" : " holds");
 }
 
 /* Has the search come to nothing because canonical forms are wrong? */
@@ -165,7 +182,7 @@ static bool check_misfits(const struct check_result *r)
 
 static enum verdict_colour check_colour(const struct check_result *r)
 {
-    if (r->interrupted || r->verdict == CHECK_UNFINISHED || (r->verdict == CHECK_HOLDS && !r->states))
+    if (check_status(r) == CLI_UNFINISHED || (r->verdict == CHECK_HOLDS && !r->states))
         return VERDICT_OPEN;
     return r->verdict == CHECK_HOLDS ? VERDICT_GOOD : VERDICT_BAD;
 }
@@ -192,7 +209,10 @@ static void check_print_verdict(const struct check_task *task, const struct chec
     bool random = !r->states;
 
     printf("%s", colour_of(check_colour(r)));
-    if (check_misfits(r))
+    if (r->vacuous)
+        printf("VACUOUS: no site ever makes a request, since --in-flight %u messages are always in flight; raise it",
+               task->quiet);
+    else if (check_misfits(r))
         printf("UNFINISHED: the canonical form of states, which unlimited requests need, does not fit this algorithm");
     else if (r->interrupted)
         printf("INTERRUPTED: the search has found no violation so far");
@@ -201,7 +221,7 @@ static void check_print_verdict(const struct check_task *task, const struct chec
     else if (random)
         printf("NO VIOLATION FOUND, which proves nothing: not every interleaving was tried");
     else
-        printf("%s", check_print_properties(task) > 1 ? " hold" : " holds");
+        check_print_properties(task);
     printf("%s (", colour_end());
     check_print_bounds(task);
     printf(": ");
@@ -291,21 +311,13 @@ static void check_json_coverage(struct cli_json *j, const struct check_result *r
 static const char *check_verdict_name(const struct check_result *r)
 {
     return r->interrupted                            ? "interrupted"
+           : r->vacuous                              ? "vacuous"
            : r->verdict == CHECK_HOLDS && !r->states ? "none found"
                                                      : check_verdicts[r->verdict];
 }
 
-static void check_json_bounds(struct cli_json *j, const struct check_task *task)
+void check_json_options(struct cli_json *j, const struct dme_conf *conf)
 {
-    const struct dme_conf *conf = &task->conf;
-
-    json_key(j, "requests"), json_array(j);
-    for (uint32_t i = 0; i < conf->n; i++)
-        if (task->requests[i] == CHECK_UNLIMITED)
-            json_text(j, "unlimited");
-        else
-            json_count(j, task->requests[i]);
-    json_end(j, ']');
     json_key(j, "options"), json_object(j);
     for (const struct dme_option *o = conf->alg->options; o && o->key; o++) {
         uint64_t value = conf->option[o - conf->alg->options];
@@ -319,6 +331,35 @@ static void check_json_bounds(struct cli_json *j, const struct check_task *task)
     if (conf->alg->mistakes)
         json_key(j, "mistake"), json_text(j, conf->alg->mistakes[conf->mistake].name);
     json_end(j, '}');
+}
+
+static void check_json_bounds(struct cli_json *j, const struct check_task *task)
+{
+    const struct dme_conf *conf = &task->conf;
+    const char *all[CHECK_PROPERTIES];
+    size_t count = check_properties(task, all);
+
+    json_key(j, "requests"), json_array(j);
+    for (uint32_t i = 0; i < conf->n; i++)
+        if (task->requests[i] == CHECK_UNLIMITED)
+            json_text(j, "unlimited");
+        else
+            json_count(j, task->requests[i]);
+    json_end(j, ']');
+    check_json_options(j, conf);
+    json_key(j, "without"), json_array(j);
+    for (unsigned bit = 0; bit < DME_NEEDS; bit++)
+        if (check_withdrawn(task) & 1u << bit)
+            json_text(j, dme_need_name(bit));
+    json_end(j, ']');
+    if (task->quiet)
+        json_key(j, "in_flight"), json_count(j, task->quiet);
+    if (task->overtaking)
+        json_key(j, "overtakes"), json_count(j, task->overtakes);
+    json_key(j, "properties"), json_array(j);
+    for (size_t k = 0; k < count; k++)
+        json_text(j, all[k]);
+    json_end(j, ']');
 }
 
 void check_print_json(const struct check_task *task, const struct check_result *r)
@@ -383,7 +424,7 @@ void check_print_json(const struct check_task *task, const struct check_result *
 
 int check_status(const struct check_result *r)
 {
-    if (r->interrupted || r->verdict == CHECK_UNFINISHED)
+    if (r->interrupted || r->vacuous || r->verdict == CHECK_UNFINISHED)
         return CLI_UNFINISHED;
     return r->verdict == CHECK_HOLDS ? CLI_OK : CLI_FAILED;
 }

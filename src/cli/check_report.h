@@ -6,6 +6,10 @@
 
 void check_print_text(const struct check_task *task, const struct check_result *r);
 void check_print_json(const struct check_task *task, const struct check_result *r);
+/* ", modulus=5, mistake=small-modulus": options that are not as they are at first, and the mistake; the same as a JSON object "options". */
+void check_print_options(const struct dme_conf *conf);
+struct cli_json;
+void check_json_options(struct cli_json *j, const struct dme_conf *conf);
 /* The exit status. */
 int check_status(const struct check_result *r);
 /* Which event has happened in which phase of a site, and which never. */
