@@ -146,6 +146,11 @@ interrupted_sums_up() { # OPTION...
     return 1
 }
 
+interrupted_any() {
+    timeout --preserve-status -s INT 1 "$DIBS" check lamport --any-sites --order fifo >"$dir/said"
+    [ $? = 3 ] && grep '^INTERRUPTED: there is no proof so far (exclusive, any number of sites, ' "$dir/said"
+}
+
 lists_mistakes() {
     "$DIBS" check swaroop-singh-as-published >"$dir/said" 2>"$dir/why"
     [ $? = 2 ] && grep -q 'choose it with --set mistake=NAME' "$dir/why" && [ "$(wc -l <"$dir/said")" = 7 ] &&
@@ -180,6 +185,9 @@ test_that "the bound on overtaking is one of its bounds" prints ', unordered cha
 test_that "a report for programs has the same bounds" tells_programs_bounds
 test_that "no site can make a request: no verdict" vacuous
 test_that "the same for programs" vacuous --format json
+test_that "any number of sites, and a property that is not looked at: refused" refuses 'shows mutual exclusion only' carvalho-roucairol --any-sites --starvation
+test_that "any number of sites, and a bound on overtaking: refused" refuses 'shows mutual exclusion only' carvalho-roucairol --any-sites --overtakes 1
+test_that "any number of sites: the verdict repeats the options" prints 'holds (exclusive, start=staircase, any number' carvalho-roucairol --any-sites --set start=staircase
 test_that "a join without members: refused" refuses 'has no members' ricart-agrawala --join 1
 test_that "a leave without members: refused" refuses 'has no members' maekawa --leave 1
 test_that "more crashes than sites: refused" refuses '3 sites cannot crash that often' ricart-agrawala-robust --crash 9
@@ -193,6 +201,7 @@ test_that "Ctrl-C ends with a summary" interrupted_sums_up
 test_that "Ctrl-C ends two threads with a summary" interrupted_sums_up --threads 2
 test_that "Ctrl-C ends a search by fingerprints with a summary" interrupted_sums_up --fingerprints
 test_that "Ctrl-C ends a reduced search with a summary" interrupted_sums_up --reduce
+test_that "Ctrl-C ends a proof for any number of sites" interrupted_any
 test_that "Ctrl-C ends random runs with a summary" interrupted_sums_up --random 1G
 test_that "an algorithm with several mistakes lists them, with a size that shows each" lists_mistakes
 # Any number of requests: in canonical form, without one, or not at all.

@@ -453,6 +453,36 @@ static void lists_of_sites_are_lists_of_the_pair(void **state)
     assert_true(r.cover[0].all && r.cover[1].all);
 }
 
+static volatile sig_atomic_t stop;
+
+static void merges_four_and_stops(const struct dme_conf *conf, const struct dme_node *node, const dme_id pair[2],
+                                  struct dme_node *into)
+{
+    stop |= conf->n == 4;
+    singhal_dynamic.crowd->merge(conf, node, pair, into);
+}
+
+/* Ctrl-C while four sites are compared: what is not compared is not proved. */
+static void a_proof_that_is_interrupted_is_none(void **state)
+{
+    struct dme_alg alg = singhal_dynamic;
+    struct dme_crowd crowd = *alg.crowd;
+    struct check_task task = task_of(&alg, 3);
+    struct check_result r;
+
+    (void)state;
+    alg.crowd = &crowd;
+    crowd.merge = merges_four_and_stops;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_HOLDS);
+    assert_false(r.interrupted);
+    task.stop = &stop;
+    stop = 0;
+    check_any_number(&task, &r);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_true(r.interrupted && r.cover[0].all && r.cover[1].states == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +495,7 @@ int main(void)
         cmocka_unit_test(the_others_act_twice_before_an_event_and_four_times_after),
         cmocka_unit_test(a_clock_is_raised_before_an_event),
         cmocka_unit_test(lists_of_sites_are_lists_of_the_pair),
+        cmocka_unit_test(a_proof_that_is_interrupted_is_none),
     };
 
     return cmocka_run_group_tests_name("checker_crowd", tests, NULL, NULL);

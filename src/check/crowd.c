@@ -237,6 +237,7 @@ static bool crowd_search(struct crowd *c, const struct check_task *task, struct 
 
 /* A system of n sites, and the pair of it that is looked at. */
 struct cover {
+    const struct check_task *task;
     struct crowd *crowd;
     struct space space;
     struct states states;
@@ -373,7 +374,7 @@ static bool cover_walk(struct cover *v, struct memo *known, struct check_cover *
 {
     uint32_t next[SPACE_WIDTH];
 
-    for (size_t k = 0; k < states_count(&v->states) && k < CROWD_STATES; k++) {
+    for (size_t k = 0; k < states_count(&v->states) && k < CROWD_STATES && !check_stopped(v->task); k++) {
         for (v->pair[0] = 0; v->pair[0] < v->space.conf.n; v->pair[0]++)
             for (v->pair[1] = v->pair[0] + 1; v->pair[1] < v->space.conf.n; v->pair[1]++)
                 if (!cover_compare(v, (uint32_t)k, known, r))
@@ -409,7 +410,7 @@ static bool cover_begins(struct cover *v, const uint32_t *start)
 static bool cover_system(struct crowd *c, const struct check_task *task, uint32_t n, const uint8_t *left,
                          struct check_cover *looked, struct check_result *r)
 {
-    struct cover v = {.crowd = c};
+    struct cover v = {.task = task, .crowd = c};
     struct dme_conf conf = task->conf;
     uint32_t start[SPACE_WIDTH];
     struct memo known;
@@ -485,7 +486,10 @@ void check_any_number(struct check_task *task, struct check_result *r)
         holds = false;
     }
     crowd_close(&c);
-    if (!holds && !check_stopped(task))
+    r->interrupted = check_stopped(task);
+    if (r->interrupted)
+        r->verdict = CHECK_UNFINISHED;
+    else if (!holds)
         crowd_confirm(task, r);
     r->seconds = search_seconds(&timer);
 }

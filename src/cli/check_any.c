@@ -17,7 +17,8 @@ static void check_any_json(const struct check_task *task, const struct check_res
     json_key(&j, "rule"), json_text(&j, cli_rule_text(&task->conf));
     json_key(&j, "order"), json_text(&j, task->needs & DME_FIFO ? "fifo" : "any");
     json_key(&j, "requests"), json_text(&j, "unlimited");
-    json_key(&j, "verdict"), json_text(&j, check_verdicts[r->verdict]);
+    check_json_options(&j, &task->conf);
+    json_key(&j, "verdict"), json_text(&j, r->interrupted ? "interrupted" : check_verdicts[r->verdict]);
     json_key(&j, "states"), json_count(&j, r->states);
     json_key(&j, "transitions"), json_count(&j, r->transitions);
     json_key(&j, "compared"), json_count(&j, r->compared);
@@ -52,18 +53,20 @@ static void check_any_text(const struct check_task *task, const struct check_res
     printf(", and of ");
     check_any_cover("four sites, three of which make a request", &r->cover[1]);
     printf("\n");
-    printf("%s%s%s (%s, any number of sites, unlimited requests each, %s)\n",
-           colour_of(holds ? VERDICT_GOOD : VERDICT_OPEN),
-           holds ? "mutual exclusion holds" : "UNFINISHED: there is no proof of this kind", colour_end(),
-           cli_rule_text(&task->conf), order);
+    printf("%s%s%s (%s", colour_of(holds ? VERDICT_GOOD : VERDICT_OPEN),
+           holds            ? "mutual exclusion holds"
+           : r->interrupted ? "INTERRUPTED: there is no proof so far"
+                            : "UNFINISHED: there is no proof of this kind",
+           colour_end(), cli_rule_text(&task->conf));
+    check_print_options(&task->conf);
+    printf(", any number of sites, unlimited requests each, %s)\n", order);
     if (r->fault)
         printf("the reason: %s\n", r->fault);
 }
 
-int check_any(struct check_task *task)
+void check_any(struct check_task *task, struct check_result *r)
 {
     bool json = check_words.format == CLI_AS_JSON;
-    struct check_result r;
 
     if (!check_may_be_any_number(task))
         cli_die("--any-sites: %s has no description of what other sites may send to two of them, or not for these "
@@ -71,12 +74,10 @@ int check_any(struct check_task *task)
                 task->conf.alg->name);
     progress_begin("pairs", 0);
     progress_say("the search has begun");
-    check_any_number(task, &r);
+    check_any_number(task, r);
     progress_end();
-    if (r.trace)
-        (json ? check_print_json : check_print_text)(task, &r);
+    if (r->trace)
+        (json ? check_print_json : check_print_text)(task, r);
     else
-        (json ? check_any_json : check_any_text)(task, &r);
-    free(r.trace);
-    return check_status(&r);
+        (json ? check_any_json : check_any_text)(task, r);
 }

@@ -4,7 +4,7 @@
 
 #include "check/check.h"
 
-/* Prints the result, and returns the exit status. */
-int check_any(struct check_task *task);
+/* Prints the result. The caller frees its trace. */
+void check_any(struct check_task *task, struct check_result *r);
 
 #endif

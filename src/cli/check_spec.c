@@ -248,6 +248,11 @@ struct check_task check_task_of(const char *algorithm)
         cli_die(
             "--random does not look for what --starvation, --messages, --concurrency and --overtakes ask for; leave "
             "them out");
+    if (w->any_sites && (w->runs || w->starvation || w->messages || w->concurrency || task.overtaking ||
+                         task.deadlocks_too || task.quiet || w->reduce || w->fingerprints || w->coverage))
+        cli_die("--any-sites shows mutual exclusion only, by two sites and the others: leave out --starvation, "
+                "--overtakes, "
+                "--concurrency, --messages, --coverage, --ignore, --in-flight, --random, --reduce and --fingerprints");
     check_refuse_empty(&task);
     return task;
 }

@@ -92,6 +92,29 @@ static uint64_t states_all(uint64_t states)
     return states < CHECK_STATES_MAX ? states : CHECK_STATES_ALL;
 }
 
+/* The search, and what it has found. */
+static void check_search(struct check_task *task, struct check_result *result)
+{
+    const struct check_words *w = &check_words;
+
+    check_tell_endless(task);
+    task->progress = w->runs ? check_random_progress : check_progress;
+    progress_begin("random runs", w->runs);
+    if (!w->runs)
+        progress_say("the search has begun");
+    if (w->runs)
+        check_random(task, w->runs, w->seed, result);
+    else
+        check_run(task, result);
+    progress_end();
+    if (w->format == CLI_AS_JSON)
+        check_print_json(task, result);
+    else
+        check_print_text(task, result);
+    if (w->coverage && !w->runs && w->format == CLI_AS_TEXT)
+        check_print_coverage(result);
+}
+
 int cmd_check(int argc, char **argv)
 {
     static const struct cli_usage usage = {
@@ -129,25 +152,11 @@ int cmd_check(int argc, char **argv)
     task = check_task_of(name);
     if (!check_chooses_mistake(&task.conf))
         return check_mistakes_of(task.conf.alg);
-    if (w->any_sites)
-        return check_any(&task);
-    check_tell_endless(&task);
     check_catch_interrupt(&task);
-    task.progress = w->runs ? check_random_progress : check_progress;
-    progress_begin("random runs", w->runs);
-    if (!w->runs)
-        progress_say("the search has begun");
-    if (w->runs)
-        check_random(&task, w->runs, w->seed, &result);
+    if (w->any_sites)
+        check_any(&task, &result);
     else
-        check_run(&task, &result);
-    progress_end();
-    if (w->format == CLI_AS_JSON)
-        check_print_json(&task, &result);
-    else
-        check_print_text(&task, &result);
-    if (w->coverage && !w->runs && w->format == CLI_AS_TEXT)
-        check_print_coverage(&result);
+        check_search(&task, &result);
     if (w->save && result.trace)
         check_save(&task, &result, w->save);
     if (w->svg && result.trace)
