@@ -68,6 +68,12 @@ static void link_meet(struct link *k, uint64_t incarnation)
 
 uint8_t *link_send(struct link *k, size_t len)
 {
+    k->hurries = true;
+    return link_send_patient(k, len);
+}
+
+uint8_t *link_send_patient(struct link *k, size_t len)
+{
     size_t before = k->unacked.start;
     uint8_t *at;
 
@@ -98,6 +104,7 @@ void link_note(struct link *k, const uint8_t *bytes, size_t len)
         bytes_free(&k->notes); /* the older ones, so that the newest wait */
     if (bytes_len(&k->notes) <= LINK_NOTES_MAX)
         memcpy(link_frame(&k->notes, NOTE, len), bytes, len);
+    k->hurries = true;
 }
 
 /* The peer acknowledges all letters up to this number. Returns false if the number is impossible. */
@@ -316,6 +323,7 @@ static void link_open(struct link *k, const struct link_hello *h)
     k->resent += k->sent > k->acked ? k->sent - k->acked : 0;
     k->next = k->acked;
     k->disk_seen = h->disk;
+    k->hurries = true;
     k->state = LINK_UP;
     k->reason[0] = '\0';
 }
@@ -417,6 +425,7 @@ static void link_fill_wire(struct link *k)
     if (to > from)
         memcpy(bytes_add(&k->wire, to - from), k->unacked.at + from, to - from);
     k->unsent = to;
+    k->hurries &= to < k->unacked.end;
 }
 
 const uint8_t *link_output(struct link *k, size_t *len)

@@ -30,7 +30,8 @@
  * bounded, and a frame that does not parse ends the connection.
  *
  * Many small messages become one write: the driver takes all of them (link_output), up to LINK_WRITE_MAX bytes of
- * letters.
+ * letters. A letter may be *patient* (link_send_patient): no client waits for what follows from it. While nothing else is to be
+ * written, the driver may let it wait for company (link_can_wait).
  *
  * Memory. Letters are kept until they are acknowledged, so a peer that is away costs memory. A link with more than
  * LINK_BACKLOG_MAX bytes is congested, and the node accepts no new claims. The number of existing claims then bounds
@@ -89,6 +90,7 @@ struct link {
     uint8_t version;              /* which version both sides speak; 0: the peer has not said */
     char reason[LINK_REASON_MAX]; /* why the last connection ended, or is about to end; or "" */
     bool anew;                    /* it ended because a new incarnation began: connect again without delay */
+    bool hurries;                 /* what is unsent is not only patient letters */
     bool banned;                  /* the peer has broken the protocol: no connection is made any more */
 
     struct bytes unacked; /* frames of letters that are not acknowledged */
@@ -112,6 +114,13 @@ void link_free(struct link *k);
 void link_expect(struct link *k, uint64_t incarnation);
 /* Adds a letter of `len` bytes. Returns where the caller must write its bytes, before any other call. */
 uint8_t *link_send(struct link *k, size_t len);
+/* The same, a patient letter. */
+uint8_t *link_send_patient(struct link *k, size_t len);
+/* Patient letters that are still here are so no longer. */
+static inline void link_hurry(struct link *k)
+{
+    k->hurries = true;
+}
 /* Adds a note, which may be lost. */
 void link_note(struct link *k, const uint8_t *bytes, size_t len);
 /* Does the peer know this version of the protocol, as far as this side knows? */
@@ -143,6 +152,11 @@ static inline bool link_has_more(const struct link *k)
 static inline bool link_is_quiet(const struct link *k)
 {
     return k->state == LINK_UP && bytes_len(&k->wire) == 0 && !link_has_more(k);
+}
+/* Would link_output have nothing but patient letters? */
+static inline bool link_can_wait(const struct link *k)
+{
+    return k->state == LINK_UP && bytes_len(&k->wire) == 0 && !k->hurries && k->received - k->told < LINK_ACK_EVERY;
 }
 /* Bytes to write now; none if *len is 0. The driver then calls link_wrote with the number of bytes that it has
  * written. */

@@ -10,6 +10,7 @@
 #include "digest.h"
 #include "instance.h"
 #include "kind.h"
+#include "link/link.h"
 #include "names.h"
 #include "report.h"
 
@@ -288,6 +289,14 @@ static void lock_request(struct locks *l, struct lock *lock, uint32_t s)
     lock->alone &= lock->site[s].node->phase == DME_INSIDE;
 }
 
+/* A client waits, perhaps at another member, until all members have acknowledged that a claim is withdrawn. */
+static void lock_hurry(struct locks *l, const struct lock *lock)
+{
+    for (uint32_t j = 0; (lock->waiters || !lock->alone) && j < l->view.n; j++)
+        if (j != l->view.self)
+            link_hurry(l->view.link[j]);
+}
+
 void lock_work(struct locks *l, struct lock *lock)
 {
     bool again;
@@ -327,6 +336,8 @@ void lock_work(struct locks *l, struct lock *lock)
         if (lock->tries && !lock->site->joins) /* clients that can still join are about to be granted the lock */
             again |= lock_end_tries(l, lock);
     }
+    if (lock->withdrawn)
+        lock_hurry(l, lock);
     if (lock->convert)
         convert_answer(l, lock);
     if (l->open && lock->known && report_is_needed(lock))

@@ -94,12 +94,16 @@ void keep_renew_claim(struct claim *c)
     keep_record_claim(c);
 }
 
+/* A patient letter: if a client waits for the lock, lock_hurry makes haste. */
 uint64_t keep_say_free(struct node *node, const struct keep_session *e, const struct claim *c, uint64_t fence)
 {
     uint8_t letter[LETTER_MAX], *at = letter;
 
     at = keep_pack_id(pack_number(pack_number(at, KEEP_FREE, 1), ++node->keep.made, 8), e->id);
-    keep_say_all(node, letter, pack_number(pack_text(at, c->name, c->name_len), fence, 8));
+    at = pack_number(pack_text(at, c->name, c->name_len), fence, 8);
+    for (uint32_t k = 0; k < node->view.count; k++)
+        if (keep_peer(node, k))
+            memcpy(link_send_patient(&keep_peer(node, k)->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
     return node->keep.made;
 }
 

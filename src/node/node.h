@@ -112,6 +112,8 @@ struct node_turn {
     struct ring hungry; /* clients that go on in a later turn, the one that has waited for longest first */
     uint32_t hungry_count;
     uint32_t place;          /* of the member to which bytes go next */
+    bool lets_wait;          /* the driver lets patient letters wait */
+    bool waits;              /* there are patient letters that wait */
     uint64_t roster_version; /* the one that the driver knows */
     bool late;               /* see struct node_input */
     uint32_t credit;         /* how many commands of all clients may still be executed in this event */

@@ -644,6 +644,22 @@ static bool serve_is_over(struct serve *s)
     return handles == 0;
 }
 
+/* Letters to members that no client waits for go out with the next ones that cannot wait. If there are none for as long as a daemon
+ * looks for events before it sleeps, or it is about to sleep, they go out alone. */
+static void serve_mind_waiting(struct serve *s, bool awake)
+{
+    uint64_t now_ns = node_has_waiting(&s->node) ? uv_hrtime() : 0;
+
+    if (!s->waits_ns || !now_ns)
+        s->waits_ns = now_ns;
+    if (!now_ns || (awake && now_ns - s->waits_ns < SPIN_US * 1000))
+        return;
+    node_let_wait(&s->node, false);
+    serve_do(s);
+    node_let_wait(&s->node, true);
+    s->waits_ns = 0;
+}
+
 /* Runs the loop until no event can happen any more. */
 static void serve_loop(struct serve *s)
 {
@@ -651,19 +667,21 @@ static void serve_loop(struct serve *s)
     uint64_t events = s->events;
     bool awake = false;
 
+    node_let_wait(&s->node, true);
     while (!serve_is_over(s) && uv_run(&s->loop, awake || !ring_empty(&s->turn.later) ? UV_RUN_NOWAIT : UV_RUN_ONCE)) {
         if (s->undone)
             serve_do(s);
-        serve_end_turn(s);
-        turn_next(&s->turn);
         if (s->events == events) {
             awake = spin_on(&spin);
-            continue;
+        } else {
+            spin_end(&spin);
+            spin_begin(&spin);
+            events = s->events;
+            awake = spin.until_ns; /* else it sleeps at once: to look first would be one system call in vain */
         }
-        spin_end(&spin);
-        spin_begin(&spin);
-        events = s->events;
-        awake = spin.until_ns; /* else it sleeps at once: to look first would be one system call in vain */
+        serve_mind_waiting(s, awake);
+        serve_end_turn(s);
+        turn_next(&s->turn);
     }
 }
 

@@ -279,6 +279,7 @@ void node_step(struct node *node, const struct node_input *in)
     node->turn.late = in->late;
     node->turn.credit = CLIENTS_TURN;
     node->turn.place = 0;
+    node->turn.waits = false;
     if (node->now_ms < in->now_ms) {
         node_advance(node, in->now_ms);
         step_hear(node);
@@ -347,6 +348,10 @@ static bool step_peer_output(struct node *node, struct node_output *out)
         silent = node->now_ms - m->carried_ms >= node->silent_ms;
         if (!silent && link_is_quiet(&m->link))
             continue;
+        if (!silent && node->turn.lets_wait && link_can_wait(&m->link)) {
+            node->turn.waits = true;
+            continue;
+        }
         if (!silent && !m->blocked && (bytes = link_output(&m->link, &len)) && len) {
             *out = (struct node_output){.type = NODE_TO_PEER, .member = m, .bytes = bytes, .len = len, .taken = len};
             return true;
@@ -412,6 +417,14 @@ static void step_did_client(struct client *c, const struct node_output *out)
         step_hear(node);
         node->turn.place = 0; /* there may be more for members that had their turn */
     }
+}
+
+void node_let_wait(struct node *node, bool waits)
+{
+    node->turn.lets_wait = waits;
+    if (!waits && node->turn.waits)
+        node->turn.place = 0;
+    node->turn.waits &= waits;
 }
 
 void node_did(struct node *node, const struct node_output *out)

@@ -99,6 +99,14 @@ void node_did(struct node *node, const struct node_output *out);
  * already: losses, then grants. */
 bool node_next_urgent(struct node *node, struct node_output *out);
 
+/* Bytes for a member that are only patient letters (link/link.h) are no output any more; or, if `waits` is false, as at first, they
+ * are again. A driver that lets them wait has to do so for a moment only. node_has_waiting: are there such bytes? */
+void node_let_wait(struct node *node, bool waits);
+static inline bool node_has_waiting(const struct node *node)
+{
+    return node->turn.waits;
+}
+
 /* The number of NODE_GO_ON events that serve everything that waits for a turn once; 0: nothing waits. */
 uint32_t node_wants_turns(const struct node *node);
 
