@@ -7,6 +7,8 @@
  * without a limit. */
 #include "lock.h"
 
+#include "base/spin.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -154,13 +156,15 @@ static int wait_patience(const struct wait *w)
 static int wait_for_answer(struct wait *w, int *number)
 {
     struct lock_run *run = w->run;
+    struct spin spin = {0};
     int code = wait_ask(w);
 
+    spin_begin(&spin);
     while (code == DIBS_OK && (code = dibs_lock_result(run->daemon, NULL)) == DIBS_WAITING) {
         struct pollfd polled[2] = {{.fd = dibs_fd(run->daemon), .events = dibs_events(run->daemon)},
                                    {.fd = run->signals, .events = POLLIN}};
 
-        poll(polled, 2, wait_patience(w));
+        poll(polled, 2, spin_on(&spin) ? 0 : wait_patience(w));
         *number = polled[1].revents ? lock_signal(run) : 0;
         if (lock_ignores(run, *number))
             *number = 0;
