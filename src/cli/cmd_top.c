@@ -126,7 +126,7 @@ static void live_fill(struct live *s, unsigned rows)
 
 /* ------------------------------------------------------------------------------------------------------- the screen */
 
-/* A line as wide as the screen at most. What was there is erased before: behind a line that is as wide as the screen, the cursor is still
+/* A line as wide as the screen at most. The old line is erased before: behind a line that is as wide as the screen, the cursor is still
  * in the last column, and to erase from there would take the last character. */
 static void live_line(struct live *s, const char *colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
