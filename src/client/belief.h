@@ -100,8 +100,8 @@ struct belief {
     struct conn_lock *about; /* UNLOCK to CONFIRM: the lock that the call is about */
     bool ask_again;          /* CONFIRM: the question under way is older than the call */
     bool fresh;              /* CONFIRM: a question has been answered that is not older than the call */
-    bool
-        waits; /* ASK: the answer may take long, since the request is for a lock. Meanwhile CONFIRM shows whether the daemon is there */
+    /* ASK: the answer may take long, since the request is for a lock. Meanwhile CONFIRM shows whether the daemon is there. */
+    bool waits;
 
     enum belief_await await;
     struct dibs_reply *answer; /* AWAIT_ANSWER: when it has come */
@@ -122,8 +122,8 @@ struct belief {
     uint64_t confirm_ms;        /* when to send the next CONFIRM */
     uint64_t asked_ms;          /* when the CONFIRM that is under way was sent; or 0 */
     bool confirmed;             /* a CONFIRM has been answered */
-    bool
-        in_doubt; /* the program has not called for too long: the CONFIRM under way decides about its locks (belief_doubt) */
+    /* The program has not called for too long: the CONFIRM under way decides about its locks (belief_doubt). */
+    bool in_doubt;
     unsigned subscribed; /* confirmations of PSUBSCRIBE since the call */
 
     const char *under; /* the locks under which the program runs, as DIBS_LOCKS has them; or null. The driver owns it */
@@ -141,8 +141,8 @@ struct belief {
     bool doubt, doubt_told;   /* locks are in doubt; the program was told so */
     uint64_t wait_ms, ttl_ms; /* of the wanted locks, as in struct dibs_wish */
     unsigned priority;
-    uint64_t
-        wish_until_ms; /* when the wait for the wanted locks ends; UINT64_MAX: never; 0: the request does not wait */
+    /* When the wait for the wanted locks ends; UINT64_MAX: never; 0: the request does not wait. */
+    uint64_t wish_until_ms;
 };
 
 /* News for the program. The texts are valid until the next belief_next. */

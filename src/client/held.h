@@ -19,8 +19,8 @@ struct conn_lock {
     bool lost;
     bool untold;  /* it was lost, and the program has yet to be told */
     bool resumed; /* the daemon has said that the session, which is being resumed, holds it */
-    bool
-        upgrades; /* the program waits for its upgrade, and the connection may break before the answer: then RESUMED shows the result */
+    /* The program waits for its upgrade, and the connection may break before the answer: then RESUMED shows the result. */
+    bool upgrades;
     char name[];
 };
 

@@ -100,8 +100,8 @@ struct link {
     uint64_t made, acked; /* numbers: the newest letter; the newest that the peer has acknowledged */
 
     struct bytes notes; /* frames of notes that were not sent */
-    struct bytes
-        waste; /* the last letter that was discarded, because the expected incarnation is not at the other end */
+    /* The last letter that was discarded, because the expected incarnation is not at the other end. */
+    struct bytes waste;
     struct bytes wire;       /* bytes to be written next */
     struct bytes in;         /* bytes read and not parsed yet */
     uint64_t received, told; /* numbers: the newest letter received; the newest acknowledged by us */

@@ -138,8 +138,8 @@ extern const char *const loss_text[];
 struct claim {
     struct ring in_lock, in_session;
     struct ring in_list; /* in locks.waiting, locks.outcomes or locks.evicted; or in a list of node/keep.h */
-    struct ring
-        in_renewed; /* in a list of the node: kept, and with a TTL that other members do not know yet (node/keep.h) */
+    /* In a list of the node: kept, and with a TTL that other members do not know yet (node/keep.h). */
+    struct ring in_renewed;
     struct ring in_ages; /* held: in locks.ages */
     uint64_t number;     /* grows with each request at this member */
     uint64_t arrival;    /* waiting: grows with each request for this lock at this member; an upgrade: 0 */
@@ -203,8 +203,8 @@ struct lock_site {
     struct lock *lock;
     uint32_t held; /* number of holders */
     uint32_t left; /* how many more clients may be granted the lock in this stay */
-    uint64_t
-        joins; /* waiting clients up to this claim.arrival can still join the stay: they waited when the site entered; 0: none */
+    /* Waiting clients up to this claim.arrival can still join the stay: they waited when the site entered; 0: none. */
+    uint64_t joins;
     uint32_t size; /* of the node, in bytes */
 };
 
@@ -278,9 +278,8 @@ struct locks_conf {
     uint32_t piece;       /* size of every piece of work; 0: LOCK_SERVE, LOCK_SWEEP, LOCK_DIGEST */
     uint32_t recent;      /* idle locks that do not become dormant yet; 0: INSTANCE_RECENT_MAX */
     uint32_t digest_bits; /* bits for each holder; 0: DIGEST_BITS */
-    uint64_t
-        secret; /* an odd number that clients do not know, so that they cannot choose names that share a place in the
-                             table; or 0, in tests */
+    /* An odd number that clients do not know, so that they cannot choose names that share a place in the table; or 0, in tests. */
+    uint64_t secret;
     /* Called before the held claim `c` is taken away. Returns true if `c` lingers, since the member has vouched for it
      * for some time to come. If the pointer is null, no claim lingers. */
     bool (*lingers)(struct claim *c);
@@ -309,8 +308,8 @@ struct locks {
     struct locks_conf conf;
     struct locks_view view;
     uint32_t number; /* number of views that this member has begun */
-    struct lock_policy
-        *policy; /* the policies in this view, then one that matches all other names; they own their patterns */
+    /* The policies in this view, then one that matches all other names; they own their patterns. */
+    struct lock_policy *policy;
     uint32_t policies_since; /* locks of views before this number may have the index of an earlier policy */
     bool complete;           /* all claims from earlier views are there: the digest may be made */
     bool told;               /* this member has sent its digest to all others */
@@ -341,12 +340,12 @@ struct locks {
     struct ring waiting; /* claims, oldest first */
     struct ring ages;    /* claims that hold, those first that have held for longest */
     uint64_t claimed;    /* the highest claim.number */
-    uint32_t
-        join_left;   /* how many more clients can be granted a lock that others hold, before the next piece of work */
-    bool sends_away; /* all waiting claims time out, in pieces */
+    /* How many more clients can be granted a lock that others hold, before the next piece of work. */
+    uint32_t join_left;
+    bool sends_away;     /* all waiting claims time out, in pieces */
     struct ring evicted; /* held claims that are taken away in pieces, by order of an operator */
-    struct ring
-        served; /* a marker in `waiting`: the claims before it have been examined; in no ring: there are none to examine */
+    /* A marker in `waiting`: the claims before it have been examined; in no ring: there are none to examine. */
+    struct ring served;
     bool serve_again;   /* when the marker has reached the end, it starts again */
     size_t lingering;   /* number of claims that linger */
     uint32_t follows;   /* FOLLOWs sent so far */

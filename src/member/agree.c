@@ -31,8 +31,8 @@ struct agree {
     struct view view;     /* the newest view that is agreed */
     struct view shown;    /* the newest view that the caller may see: it is agreed, and durable */
     uint64_t view_record; /* when the disk has this record, `view` may be shown */
-    uint64_t
-        incarnation_record; /* when the disk has this record, other members may learn this one's incarnation (I26) */
+    /* When the disk has this record, other members may learn this one's incarnation (I26). */
+    uint64_t incarnation_record;
     uint64_t next_change_ms;
     struct raft_apply apply;
     struct raft_change change;

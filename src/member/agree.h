@@ -22,8 +22,8 @@
 
 struct agree_conf {
     const struct disk *disk;
-    bool
-        patient; /* as a member of an earlier build: followers learn what is agreed from the next heartbeat of Raft, not at once */
+    /* As a member of an earlier build: followers learn what is agreed from the next heartbeat of Raft, not at once. */
+    bool patient;
     uint64_t election_ms; /* a follower that hears no leader for 1 to 2 times this becomes a candidate */
     void *user;           /* the first argument of the callbacks */
     uint64_t (*random)(void *user);

@@ -18,9 +18,9 @@ struct beat {
     uint64_t id; /* of the sender, as far as it knows: a member that was removed and added again has another one */
     bool leads;
     bool leaves; /* the sender has given up all locks, and will grant none */
-    bool
-        wants_view; /* the sender remembers too many names, has used half of the view's fences, or has a session to move */
-    bool stray;     /* the sender does not know its own id, and asks for the roster */
+    /* The sender remembers too many names, has used half of the view's fences, or has a session to move. */
+    bool wants_view;
+    bool stray; /* the sender does not know its own id, and asks for the roster */
 };
 
 struct member {
@@ -61,8 +61,8 @@ struct member {
 
     /* Kept sessions, see node/keep.h. */
     struct keep_peer {
-        uint64_t
-            tenure; /* identifies the time in which the member takes part without a break; the rest is about that time */
+        /* Identifies the time in which the member takes part without a break; the rest is about that time. */
+        uint64_t tenure;
         uint64_t acked;      /* the number of our last letter that the member has acknowledged */
         uint64_t seen, told; /* numbers of its letters: the last that came, and the last that we have acknowledged */
         bool greeted;        /* we have told it all that our sessions hold (KEEP_SYNC) */

@@ -25,8 +25,8 @@ enum {
 enum { SETTINGS_BY_MAX = 255, SETTINGS_LEASE_MS_MIN = 100, SETTINGS_LEASE_MS_MAX = 60000 };
 
 struct settings_lease {
-    uint32_t
-        lease_ms; /* how long leases are; 0: as long as the members' configurations say, and the other fields are 0, too */
+    /* How long leases are; 0: as long as the members' configurations say, and the other fields are 0, too. */
+    uint32_t lease_ms;
     uint32_t promise_ms;          /* the lease for which promises are given; at least lease_ms */
     bool grows;                   /* if they differ: lease_ms becomes promise_ms; else promise_ms becomes lease_ms */
     bool file;                    /* the operator has set the lease to that of the members' configurations */

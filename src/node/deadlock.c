@@ -23,8 +23,8 @@ struct hop {
     } kind;
     uint64_t member, incarnation, number; /* which claim waits: this number of this process */
     uint64_t stamp;                       /* when it began to wait, in milliseconds of the time of day */
-    uint64_t
-        fence; /* with which its session holds the lock for which the hop before waits; the first: 0, until the cycle is found */
+    /* The fence with which its session holds the lock for which the hop before waits. In the first hop: 0, until the cycle is found. */
+    uint64_t fence;
     uint32_t slots, mode;
     const char *who, *name;
     size_t who_len, name_len;

@@ -56,9 +56,9 @@ struct subscription {
 };
 
 struct watch {
-    struct ring
-        *table;      /* WATCH_TABLE rings of subscriptions, by the hash of name or prefix; null: there were none yet */
-    struct ring all; /* subscriptions */
+    /* WATCH_TABLE rings of subscriptions, by the hash of name or prefix; null: there were none yet. */
+    struct ring *table;
+    struct ring all;        /* subscriptions */
     uint32_t prefixes[256]; /* how many patterns have a prefix of this length */
     struct ring notes;
     /* How far the search for the subscribers of the first note has come. Stage 0: subscriptions to its name; stage k +

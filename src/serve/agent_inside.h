@@ -23,8 +23,8 @@ struct agent_uplink {
 };
 
 struct agent_daemon {
-    struct serve
-        *serve; /* of it: conf, draft, loop, turn, log, clients_door, due, signals, resolving, descriptors, stopping */
+    /* An agent uses these fields: conf, draft, loop, turn, log, clients_door, due, signals, resolving, descriptors, stopping. */
+    struct serve *serve;
     struct agent plan;
     struct agent_uplink *now; /* the connection for new clients; or null */
     struct ring uplinks;      /* `now`, and connections to members that are drained, until their clients have gone */
@@ -54,8 +54,8 @@ struct agent_local {
     struct stream *stream;
     struct agent_uplink *uplink; /* or null: there is no member yet */
     struct mux_channel *channel; /* or null: there is no member, or one of the two sides has ended the channel */
-    struct mux_channel
-        *last; /* the channel, if the client has ended it, and the member's last answers may still come; or null */
+    /* The channel, if the client has ended it, and the member's last answers may still come; or null. */
+    struct mux_channel *last;
     pid_t process;
     char who[MUX_WHO_MAX + 1];
     struct bytes rest; /* of the client, not sent yet */

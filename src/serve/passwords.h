@@ -15,8 +15,8 @@ enum { PASSWORDS_BURST = 20, PASSWORDS_PER_S = 10 };
 
 struct passwords {
     bool begun;
-    uint64_t
-        spent_ms; /* the time up to which checks are paid for: each costs some, and it is behind now by a burst at most */
+    /* The time up to which checks are paid for: each check costs some time, and this is behind the present by a burst at most. */
+    uint64_t spent_ms;
     uint8_t key[PASSWORD_MAC];
     struct {
         bool set;

@@ -69,8 +69,8 @@ struct serve {
     struct door strangers, kin; /* unauthenticated peers: from other addresses; from the addresses of members */
     struct ring clients;
     struct ring relays; /* connections of agents (relays.h) */
-    struct ring
-        orphans; /* connections of agents that have ended, and whose channels have not: the node is told in the next turns */
+    /* Connections of agents that have ended, and whose channels have not: the node is told in the next turns. */
+    struct ring orphans;
     bool relays_more;     /* some channel has bytes to send, and did not get its turn */
     uv_idle_t again;      /* active: there is something to do in the next turn */
     uv_stream_t *kept[3]; /* listening sockets at which a caller waits for the next turn, or null */
