@@ -199,7 +199,7 @@ DIBS_API int dibs_lock_many(struct dibs *d, struct dibs_part *parts, size_t coun
 /* Releases the lock. DIBS_LOST and DIBS_GONE mean that it was lost before. In each case the lock is no longer held.
  * Unlocking a lost lock lets the daemon grant it to others without waiting for the rest of its validity. */
 DIBS_API int dibs_unlock(struct dibs *d, const char *name);
-/* Begins the TTL of the lock anew, with `ttl_ms` milliseconds. */
+/* Begins the TTL of the lock anew, with `ttl_ms` milliseconds, 1 to 1000000000. */
 DIBS_API int dibs_renew(struct dibs *d, const char *name, uint64_t ttl_ms);
 /* Makes a shared lock exclusive, without releasing it: waits until no other client shares it. No other client has held
  * it exclusively meanwhile. The fence is a new one, larger than all before; `fence` may be null. `wait_ms` is as in

@@ -93,6 +93,10 @@ int main(int argc, char **argv)
 
     HOLDS(dibs_renew(one, "tried", 120000) == DIBS_OK);
     HOLDS(dibs_renew(two, "tried", 120000) != DIBS_OK);
+    HOLDS(dibs_renew(one, "tried", 0) == DIBS_MISUSE && dibs_start_renew(one, "tried", 1000000001) == DIBS_MISUSE);
+    HOLDS(dibs_start_renew(one, "tried", 0) == DIBS_MISUSE && strstr(dibs_message(one), "1 to 1000000000 ms"));
+    HOLDS(dibs_confirm(one, "tried") == DIBS_OK);
+    HOLDS(dibs_try(one, "other", &(struct dibs_wish){.mode = DIBS_SLOTS + 1}, NULL) == DIBS_MISUSE);
     HOLDS(dibs_fence(one, "tried") == fence);
 
     HOLDS(dibs_unlock(one, "tried") == DIBS_OK);

@@ -364,6 +364,8 @@ static int belief_check_part(struct belief *b, const struct dibs_part *part)
         return belief_fail(b, DIBS_MISUSE, "this connection holds \"%s\" already", part->name);
     if (!part->name || !*part->name || strlen(part->name) > 255)
         return belief_fail(b, DIBS_MISUSE, "the name of a lock has 1 to 255 bytes");
+    if (part->mode > DIBS_SLOTS)
+        return belief_fail(b, DIBS_MISUSE, "a mode is one of enum dibs_mode");
     if (part->mode == DIBS_GROUP && (!part->group || !*part->group || strlen(part->group) > 255))
         return belief_fail(b, DIBS_MISUSE, "a group has a name of 1 to 255 bytes");
     if (part->mode == DIBS_SLOTS && (part->slots < 1 || part->slots > 256))
@@ -601,12 +603,22 @@ int belief_start_unlock(struct belief *b, const char *name)
     return code;
 }
 
+/* The daemon refuses any other, and a renewal that is refused is a loss. */
+static bool belief_is_ttl(struct belief *b, uint64_t ttl_ms, int *code)
+{
+    enum { TTL_MS_MAX = 1000000000 };
+
+    if (ttl_ms < 1 || ttl_ms > TTL_MS_MAX)
+        *code = belief_fail(b, DIBS_MISUSE, "a TTL is renewed with 1 to %d ms", TTL_MS_MAX);
+    return *code == DIBS_OK;
+}
+
 int belief_renew(struct belief *b, const char *name, uint64_t ttl_ms, uint64_t now_ms)
 {
     int code;
     struct conn_lock *lock = belief_held(b, name, &code);
 
-    return lock ? belief_ask_about(b, BELIEF_RENEW, lock, ttl_ms, now_ms) : code;
+    return lock && belief_is_ttl(b, ttl_ms, &code) ? belief_ask_about(b, BELIEF_RENEW, lock, ttl_ms, now_ms) : code;
 }
 
 int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms)
@@ -614,6 +626,8 @@ int belief_start_renew(struct belief *b, const char *name, uint64_t ttl_ms)
     int code;
     const struct conn_lock *lock = belief_held(b, name, &code);
 
+    if (lock && !belief_is_ttl(b, ttl_ms, &code))
+        return code;
     if (lock && b->phase != BELIEF_UP)
         return belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
     if (lock)
