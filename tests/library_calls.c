@@ -69,6 +69,7 @@ int main(int argc, char **argv)
 {
     struct dibs *one = NULL, *two = NULL;
     uint64_t fence = 0, other = 0, again = 0;
+    struct dibs_reply *r = NULL;
     int code;
     struct dibs_part many[3] = {
         {.name = "tried"}, {.name = "red", .mode = DIBS_GROUP, .group = "g"}, {.name = "shared", .mode = DIBS_SHARED}};
@@ -95,6 +96,10 @@ int main(int argc, char **argv)
     HOLDS(dibs_renew(two, "tried", 120000) != DIBS_OK);
     HOLDS(dibs_renew(one, "tried", 0) == DIBS_MISUSE && dibs_start_renew(one, "tried", 1000000001) == DIBS_MISUSE);
     HOLDS(dibs_start_renew(one, "tried", 0) == DIBS_MISUSE && strstr(dibs_message(one), "1 to 1000000000 ms"));
+    HOLDS(dibs_ask(one, (const char *[]){"unlock", "tried"}, 2, &r) == DIBS_MISUSE && !r);
+    HOLDS(dibs_ask(one, (const char *[]){"SESSION", "END"}, 2, &r) == DIBS_MISUSE && !r);
+    HOLDS(dibs_ask(one, (const char *[]){"UNLOCK", "tried", "TOKEN", "t"}, 4, &r) == DIBS_NOT_HELD);
+    dibs_free(r);
     HOLDS(dibs_confirm(one, "tried") == DIBS_OK);
     HOLDS(dibs_try(one, "other", &(struct dibs_wish){.mode = DIBS_SLOTS + 1}, NULL) == DIBS_MISUSE);
     HOLDS(dibs_fence(one, "tried") == fence);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -288,11 +289,30 @@ int dibs_process(struct dibs *d)
     return code == DIBS_OK ? conn_process(d) : code;
 }
 
+/* Would the command change what the connection holds, or its protocol, and the library not know? The lock of a token does not belong to
+ * the connection. */
+static bool dibs_changes_connection(const char *const *words, size_t count)
+{
+    static const char *const changing[] = {"LOCK",      "UNLOCK",     "RENEW",  "UPGRADE",     "DOWNGRADE",
+                                           "SESSION",   "MEANWHILE",  "HELLO",  "AGENT",       "QUIT",
+                                           "SUBSCRIBE", "PSUBSCRIBE", "CANCEL", "UNSUBSCRIBE", "PUNSUBSCRIBE"};
+    bool known = false;
+
+    for (size_t k = 0; words && count && words[0] && k < sizeof changing / sizeof changing[0]; k++)
+        known |= strcasecmp(words[0], changing[k]) == 0;
+    for (size_t k = 2; known && k < count && words[k]; k++)
+        known = strcasecmp(words[k], "TOKEN") != 0;
+    return known;
+}
+
 int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply)
 {
     int code = dibs_check_process(d);
 
     *reply = NULL;
+    if (code == DIBS_OK && dibs_changes_connection(words, count))
+        code = belief_fail(&d->belief, DIBS_MISUSE, "dibs_ask cannot say %s; call the function of the library for that",
+                           words[0]);
     if (code != DIBS_OK)
         return code;
     code = conn_wait(d, belief_ask(&d->belief, words, count, conn_now_ms()));
