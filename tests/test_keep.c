@@ -324,6 +324,35 @@ static void a_move_of_an_earlier_view_is_not_heeded(void **state)
     stop();
 }
 
+/* A session is to move from ant to bee. Its keep time would end before the view in which it moves, or amid the barrier of that view, when ant has
+ * sent its MARK: its client has resumed it in time, so it does not end. */
+static void a_session_that_is_to_move_does_not_end(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        uint64_t fence;
+
+        start();
+        fence = hold(0);
+        fall(0);
+        pass(11000); /* of 11,053 ms */
+        resume(1);
+        settle();
+        assert_true(keep_wants_view(&node[0]));
+        if (late)
+            install();
+        now_ms += 1000;
+        cluster_pass(&three, now_ms);
+        if (!late)
+            install();
+        settle();
+        assert_int_equal(fence_of(said(1)), fence);
+        assert_int_equal(node[0].keep.records, 1);
+        assert_int_equal(node[2].keep.records, 1);
+        stop();
+    }
+}
+
 /* Locks of a session that has no client were taken away, and linger until its client cannot believe in them any more: in pieces. The
  * session is to move to bee, which crashes, so that it stays: the locks end all the same. */
 static void what_lingers_ends_though_its_session_was_to_move(void **state)
@@ -690,6 +719,7 @@ int main(void)
         cmocka_unit_test(a_member_that_comes_is_told_all),
         cmocka_unit_test(a_member_that_comes_is_told_of_moves),
         cmocka_unit_test(a_move_of_an_earlier_view_is_not_heeded),
+        cmocka_unit_test(a_session_that_is_to_move_does_not_end),
         cmocka_unit_test(what_lingers_ends_though_its_session_was_to_move),
         cmocka_unit_test(a_member_that_was_excluded_unawares_owns_nothing),
         cmocka_unit_test(a_session_comes_home_with_its_member),
