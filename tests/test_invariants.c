@@ -95,6 +95,12 @@ static void counts_that_are_wrong_are_noticed(void **state)
     node[0].stats.holders++;
     expect(0, "I3: a member has miscounted");
     node[0].stats.holders--;
+    node[0].keep.moving++;
+    expect(0, "I33: a member has miscounted the kept sessions that are to move");
+    node[0].keep.moving--;
+    node[0].keep.records++;
+    expect(0, "I33: a member has miscounted kept sessions");
+    node[0].keep.records--;
     node[0].turn.hungry_count++;
     expect(0, "I31");
     node[0].turn.hungry_count--;

@@ -723,8 +723,8 @@ static int serve_run_agent(struct serve *s)
     return status;
 }
 
-/* A connection that breaks, and a file that may not grow (ulimit -f), are errors like others. The caller may have blocked those that the
- * daemon waits for: whoever starts it then could not end it. */
+/* A connection that breaks, and a file that may not grow (ulimit -f), are errors like others. The caller may have blocked signals
+ * that the daemon waits for. */
 static void serve_choose_signals(void)
 {
     sigset_t awaited;

@@ -128,6 +128,45 @@ static const char *invariants_of_sessions(const struct node *node)
     return ring_empty(&node->locks.outcomes) ? NULL : "I17: a claim has an outcome, and its client was not told";
 }
 
+/* I33: how many claims of this kept session other members have records of, as the member counts them. */
+static uint32_t invariants_count_recorded(const struct keep_session *e)
+{
+    uint32_t count = 0;
+
+    for (const struct ring *r = e->session->claims.next; r != &e->session->claims; r = r->next) {
+        const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);
+
+        count += c->kept && !c->freed;
+    }
+    return count;
+}
+
+/* I33: kept sessions, and what is known of them. A member that has miscounted those that are to move would ask for views without end, or for none. */
+static const char *invariants_of_keep(const struct node *node)
+{
+    const struct keep *k = &node->keep;
+    size_t all = 0, own = 0, moving = 0, claims = 0, records = 0;
+
+    for (const struct ring *r = k->all.next; r != &k->all; r = r->next) {
+        const struct keep_session *e = RING_OF((struct ring *)r, struct keep_session, in_all);
+
+        if (r == &k->walk)
+            continue;
+        all++;
+        own += !ring_empty(&e->in_own);
+        moving += e->session && e->moves_to;
+        claims += e->session ? e->claims : 0;
+        records += e->count;
+        if (e->session && (e->count || e->session->kept != e || e->claims != invariants_count_recorded(e)))
+            return "I33: a member has miscounted the claims of a kept session, or has records of its own session";
+    }
+    for (const struct ring *r = k->doomed.next; r != &k->doomed; r = r->next)
+        records += RING_OF((struct ring *)r, struct keep_session, in_all)->count;
+    if (all != k->count || own != k->own_count || claims != k->claims || records != k->records)
+        return "I33: a member has miscounted kept sessions, or what they hold";
+    return moving == k->moving ? NULL : "I33: a member has miscounted the kept sessions that are to move";
+}
+
 /* I31: every client that waits for a later turn is in the list of those that get one. */
 static const char *invariants_of_turn(const struct node *node)
 {
@@ -161,5 +200,7 @@ const char *node_check(const struct node *node)
         wrong = invariants_of_view(node);
     if (!wrong)
         wrong = invariants_of_sessions(node);
+    if (!wrong)
+        wrong = invariants_of_keep(node);
     return wrong ? wrong : invariants_of_turn(node);
 }

@@ -256,13 +256,14 @@ static void step_take(struct node *node, const struct node_input *in)
 }
 
 #ifdef DIBS_CHECKED
-/* A check looks at every lock and claim. With many of them it is made after some steps only, so that the daemon keeps its
+/* A check looks at every lock, claim and kept session. With many of them it is made after some steps only, so that the daemon keeps its
  * leases. */
 static void step_check(struct node *node)
 {
     const char *broken;
 
-    if (++node->turn.unchecked * 32 <= node->locks.count + node->locks.held_count + node->stats.waiters)
+    if (++node->turn.unchecked * 32 <=
+        node->locks.count + node->locks.held_count + node->stats.waiters + node->keep.count)
         return;
     node->turn.unchecked = 0;
     broken = node_check(node);
