@@ -89,7 +89,7 @@ void check_print_options(const struct dme_conf *conf)
 }
 
 /* Promises that the algorithm needs and the network does not keep. The order of channels is told by itself. */
-static uint32_t check_withdrawn(const struct check_task *task)
+static uint32_t check_missing_needs(const struct check_task *task)
 {
     return task->conf.alg->needs & ~task->needs & (DME_BOUNDED_DELAY | DME_SEQUENCED | DME_DETECTION);
 }
@@ -97,7 +97,7 @@ static uint32_t check_withdrawn(const struct check_task *task)
 /* "exclusive, 3 sites, 2 requests each, unordered channels": what was tried, outside of which the verdict says nothing. */
 static void check_print_bounds(const struct check_task *task)
 {
-    uint32_t withdrawn = check_withdrawn(task);
+    uint32_t withdrawn = check_missing_needs(task);
     bool same = true;
 
     for (uint32_t i = 1; i < task->conf.n; i++)
@@ -349,7 +349,7 @@ static void check_json_bounds(struct cli_json *j, const struct check_task *task)
     check_json_options(j, conf);
     json_key(j, "without"), json_array(j);
     for (unsigned bit = 0; bit < DME_NEEDS; bit++)
-        if (check_withdrawn(task) & 1u << bit)
+        if (check_missing_needs(task) & 1u << bit)
             json_text(j, dme_need_name(bit));
     json_end(j, ']');
     if (task->quiet)

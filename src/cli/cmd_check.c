@@ -93,7 +93,7 @@ static uint64_t states_all(uint64_t states)
 }
 
 /* The search, and what it has found. */
-static void check_search(struct check_task *task, struct check_result *result)
+static void check_one(struct check_task *task, struct check_result *result)
 {
     const struct check_words *w = &check_words;
 
@@ -156,7 +156,7 @@ int cmd_check(int argc, char **argv)
     if (w->any_sites)
         check_any(&task, &result);
     else
-        check_search(&task, &result);
+        check_one(&task, &result);
     if (w->save && result.trace)
         check_save(&task, &result, w->save);
     if (w->svg && result.trace)
