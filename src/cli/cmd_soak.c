@@ -5,9 +5,19 @@
 #include "soak/soak.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+/* The first Ctrl-C ends the run after this seed, with a summary; the second ends the program. */
+static volatile sig_atomic_t soak_interrupted;
+
+static void soak_interrupt(int number)
+{
+    (void)number;
+    soak_interrupted = 1;
+}
 
 static double soak_now(void)
 {
@@ -89,7 +99,8 @@ int cmd_soak(int argc, char **argv)
         "fencing "
         "tokens grow, that a client that loses a lock is told in time, and that every client is served after the "
         "faults "
-        "have ended. A seed that fails is printed; the same seed repeats the same run.\n"
+        "have ended. A seed that fails is printed; the same seed repeats the same run. Ctrl-C ends the command after "
+        "the seed that is running.\n"
         "\n"
         "Exit status: 0 no seed failed, 1 at least one failed, 2 the command line is wrong.",
         options,
@@ -98,6 +109,9 @@ int cmd_soak(int argc, char **argv)
     };
     struct soak_conf conf = {0};
     struct soak_report sum = {0}, report;
+    const struct sigaction interrupt = {.sa_handler = soak_interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+    uint64_t done = 0;
     double start, elapsed;
 
     cli_parse(argc, argv, &usage, NULL, 0);
@@ -115,17 +129,22 @@ int cmd_soak(int argc, char **argv)
     start = soak_now();
     if (!trace)
         progress_begin("seeds", seeds);
-    for (uint64_t k = 0; k < seeds && !(failed && first_only); k++) {
-        conf.seed = first + k;
+    sigaction(SIGINT, NULL, &before);
+    if (before.sa_handler != SIG_IGN) /* as a shell without jobs has it for a command in the background */
+        sigaction(SIGINT, &interrupt, NULL);
+    while (done < seeds && !(failed && first_only) && !soak_interrupted) {
+        conf.seed = first + done;
         if (!soak_run(&conf, &report)) {
             failed++;
             soak_failed(&conf, &report);
         }
         soak_add(&sum, &report);
-        progress_set(k + 1, seeds);
+        progress_set(++done, seeds);
     }
     progress_end();
     elapsed = soak_now() - start;
+    if (done < seeds)
+        printf("%" PRIu64 " of ", done);
     printf("%" PRIu64 " seeds, %s%" PRIu64 " failed%s; %.0f simulated seconds in %.2f s, %.0f x real time\n", seeds,
            colour_of(failed ? VERDICT_BAD : VERDICT_GOOD), failed, colour_end(), (double)sum.simulated_ms / 1e3,
            elapsed, (double)sum.simulated_ms / 1e3 / elapsed);
@@ -135,5 +154,9 @@ int cmd_soak(int argc, char **argv)
     if (sum.deadlocks)
         printf(", %" PRIu64 " deadlocks resolved", sum.deadlocks);
     printf("\n");
+    if (soak_interrupted) { /* a loop of the shell ends, too */
+        fflush(stdout);
+        raise(SIGINT);
+    }
     return failed ? 1 : 0;
 }
