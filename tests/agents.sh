@@ -498,9 +498,15 @@ rejects "--agent needs the places at which members accept clients: name them wit
 rejects "--members: that is for members; an agent (--connect) is none" serve --agent --connect 127.0.0.1:7 --members "$members" --name ant --check-config
 "$DIBS" serve --agent --connect "$places" --key "$dir/farm" --check-config >"$dir/out" && [ "$(grep -c '^agent of .* with a key$' "$dir/out")" = 3 ]
 tell $? "the configuration of an agent can be checked"
+echo agent >"$dir/no.conf"
+rejects "$dir/no.conf:1: \"agent\" is an option of the command line, and no setting: a line connect makes the daemon an agent" serve --config "$dir/no.conf" --check-config
+echo join >"$dir/no.conf"
+rejects "$dir/no.conf:1: \"join\" is an option of the command line, and no setting: give it once, as dibs serve --join" serve --config "$dir/no.conf" --check-config
+printf '\357\273\277lease 2000\n' >"$dir/no.conf" # a byte order mark
+test_that "a file may begin with a byte order mark" "$DIBS" serve --config "$dir/no.conf" --check-config
 host=$(uname -n)
 case $host in
-[A-Za-z0-9]*) grep -qx "name       ${host%%.*}" "$dir/out" ;;
+[A-Za-z0-9]*) "$DIBS" serve --agent --connect "$places" --key "$dir/farm" --check-config | grep -qx "name       ${host%%.*}" ;;
 esac
 tell $? "an agent is called as its machine, so that people can tell agents apart"
 

@@ -25,6 +25,8 @@ static void what_looks_like_nothing_is_not_guessed(void **state)
 {
     (void)state;
     assert_null(meant("zzz", fruits));
+    assert_null(
+        meant("--wait", (const char *const[]){"--cert", "--key", NULL})); /* that both begin with -- means nothing */
     assert_null(meant("", fruits));
     assert_null(meant("a word that is much longer than any name could ever be, and then some", fruits));
 }

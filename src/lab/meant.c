@@ -32,7 +32,7 @@ static unsigned meant_distance(const char *a, const char *b)
 const char *meant(const char *word, const char *const *names)
 {
     const char *best = NULL;
-    unsigned best_distance = (unsigned)strlen(word) / 3 + 2;
+    unsigned best_distance = (unsigned)strlen(word + strspn(word, "-")) / 3 + 2; /* all options begin with -- */
 
     if (!*word)
         return NULL;

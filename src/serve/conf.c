@@ -133,6 +133,28 @@ static void conf_set(struct conf_draft *d, enum conf_key k, struct conf_setting 
         *old = setting;
 }
 
+/* An option that a file cannot have is known, but not as a setting. */
+static void conf_unknown_key(struct conf_draft *d, const struct conf_setting *at, const char *key,
+                             const char *const *names)
+{
+    static const struct {
+        const char *key, *remedy;
+    } options[] = {
+        {"join", "give it once, as dibs serve --join"},
+        {"config", "a file has all settings"},
+        {"check-config", "use dibs serve --config FILE --check-config"},
+        {"members", "write a line member NAME=ADDRESS:PORT for each"},
+        {"agent", "a line connect makes the daemon an agent"},
+    };
+
+    for (size_t k = 0; k < sizeof options / sizeof options[0]; k++)
+        if (strcmp(key, options[k].key) == 0) {
+            conf_mistake(d, at, "\"%s\" is an option of the command line, and no setting: %s", key, options[k].remedy);
+            return;
+        }
+    conf_unknown(d, at, "setting", key, names, "dibs serve --help lists all");
+}
+
 static void conf_line(struct conf_draft *d, char *line, unsigned number)
 {
     const struct {
@@ -167,7 +189,7 @@ static void conf_line(struct conf_draft *d, char *line, unsigned number)
         }
     }
     if (found < 0)
-        conf_unknown(d, &setting, "setting", line, names, "dibs serve --help lists all");
+        conf_unknown_key(d, &setting, line, names);
     else if (!*setting.text)
         conf_mistake(d, &setting, "\"%s\" needs a value: %s %s", line, line, conf_keys[found].value);
     else
@@ -179,6 +201,8 @@ void conf_read(struct conf_draft *d, const char *file, char *text)
     unsigned number = 0;
 
     d->file = file;
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, as some editors write */
+        text += 3;
     while (*text) {
         char *end = strchrnul(text, '\n'), *next = *end ? end + 1 : end, *line;
 
