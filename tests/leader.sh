@@ -259,4 +259,5 @@ lines=$(sed '/^$/d' "$dir/followed" | tr '\n' ' ')
 [ "$lines" = "10.0.0.1:8080 b first next late stopped after brief last final " ]
 tell $? "and it has seen every leader"
 
+rejects 'a leader has one name, and these are 2: leave "M" out (usage: dibs lead NAME [OPTION...] -- COMMAND...)' lead L M -- true
 echo "1..$number"

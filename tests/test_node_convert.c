@@ -216,6 +216,7 @@ static void what_cannot_be_upgraded_or_downgraded_is_refused(void **state)
     assert_true(is_error(ask(0, "UPGRADE s"), "ERR \"s\": a lock with slots"));
     assert_true(is_error(ask(0, "UPGRADE s WAIT"), "ERR"));
     assert_true(is_error(ask(0, "UPGRADE s WAIT 1 2"), "ERR usage"));
+    assert_true(is_error(ask(0, "UPGRADE s WAIT"), "ERR usage"));
     stop();
     begin("joung-ra2");
     grants(ask(0, "LOCK g GROUP red"));

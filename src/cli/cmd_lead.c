@@ -70,6 +70,8 @@ int cmd_lead(int argc, char **argv)
     int names = 1;
 
     count = words ? cli_parse_before(argc, argv, &usage, words, argc, &names) : 0;
+    if (names > 1)
+        cli_die("a leader has one name, and these are %d: leave \"%s\" out (usage: %s)", names, words[1], line);
     if (names != 1 || count <= names)
         cli_die("no %s (usage: %s)", count && names ? "command is given" : "leader is named", line);
     if (w.keep_s > 0 && w.keep_s < 1)

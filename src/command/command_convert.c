@@ -17,15 +17,15 @@ static void command_object_to_change(struct client *c, const struct resp_request
 /* UPGRADE name [fence] [WAIT ms] */
 void command_upgrade(struct client *c, const struct resp_request *r)
 {
-    bool waits = r->count > 3;
+    bool waits = r->count > 3 || (r->count == 3 && resp_is(r->word[2], "WAIT"));
     uint64_t fence, named, wait_ms = SESSION_FOREVER;
     const char *code;
     char line[512];
     struct dme_text why;
 
     dme_text_init(&why, line, sizeof line);
-    if (waits &&
-        (!resp_is(r->word[r->count - 2], "WAIT") || !command_number(r->word[r->count - 1], COMMAND_MS_MAX, &wait_ms))) {
+    if (waits && (r->count == 3 || !resp_is(r->word[r->count - 2], "WAIT") ||
+                  !command_number(r->word[r->count - 1], COMMAND_MS_MAX, &wait_ms))) {
         resp_error(&c->out, "ERR", "usage: UPGRADE name [fence] [WAIT ms], with at most 1000000000 ms");
         return;
     }
