@@ -78,7 +78,7 @@ static struct dibs_reply *detail_ask(struct top *t, const char *command, const c
     return top_ask(t, (const char *const[]){command, name}, 2);
 }
 
-/* The answers about this lock, in line `row` of the table. Answers that are known already move there. */
+/* The answers about this lock, in line `row` of the table. Those that are known move there. */
 static struct detail *detail_of(struct live *s, unsigned row, const char *name)
 {
     struct detail *here = &s->detail[row];
@@ -126,8 +126,8 @@ static void live_fill(struct live *s, unsigned rows)
 
 /* ------------------------------------------------------------------------------------------------------- the screen */
 
-/* A line as wide as the screen at most. The old line is erased before: behind a line that is as wide as the screen, the cursor is still
- * in the last column, and to erase from there would take the last character. */
+/* A line as wide as the screen at most. The old line is erased before the new one is written: behind a line that is as wide as the screen, the
+ * cursor is still in the last column, and to erase from there would take the last character. */
 static void live_line(struct live *s, const char *colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void live_line(struct live *s, const char *colour, const char *format, ...)
