@@ -668,6 +668,20 @@ static void messages_that_forms_leave_out_arrive_in_the_trace(void **state)
     free(r.trace);
 }
 
+/* Ctrl-C while forms are compared. */
+static void a_comparison_that_is_interrupted_gives_no_verdict(void **state)
+{
+    static const volatile sig_atomic_t stop = 1;
+    struct check_task task = unlimited(&ricart_agrawala, 3, false);
+    struct check_result r;
+
+    (void)state;
+    task.stop = &stop;
+    r = check(&task);
+    assert_int_equal(r.verdict, CHECK_UNFINISHED);
+    assert_true(r.interrupted && r.compared == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -685,6 +699,7 @@ int main(void)
         cmocka_unit_test(a_form_that_breaks_an_invariant_gives_no_verdict),
         cmocka_unit_test(messages_that_take_turns_do_not_hide_a_fair_cycle),
         cmocka_unit_test(messages_that_forms_leave_out_arrive_in_the_trace),
+        cmocka_unit_test(a_comparison_that_is_interrupted_gives_no_verdict),
     };
 
     return cmocka_run_group_tests_name("canon", tests, NULL, NULL);

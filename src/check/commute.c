@@ -138,8 +138,11 @@ static enum commute_outcome commute_system(const struct check_task *task, uint32
     states_init(&c.canonical, space_width(&s.space), 1);
     memo_init(&c.moves);
     states_add(&s.states, start, states_hash(&s.states, start), STATES_NONE);
-    for (size_t k = 0; k < states_count(&s.states) && k < COMMUTE_STATES && !c.wrong && !c.violates; k++)
+    for (size_t k = 0; k < states_count(&s.states) && k < COMMUTE_STATES && !c.wrong && !c.violates; k++) {
+        if (check_stopped(task)) /* then the search ends without a verdict, too */
+            break;
         commute_compare(&c, (uint32_t)k);
+    }
     if (states_count(&s.states) > COMMUTE_STATES)
         result->compared_first = COMMUTE_STATES;
     result->fault = c.violates
