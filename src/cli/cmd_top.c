@@ -78,7 +78,7 @@ static struct dibs_reply *detail_ask(struct top *t, const char *command, const c
     return top_ask(t, (const char *const[]){command, name}, 2);
 }
 
-/* The answers about this lock, in line `row` of the table. Those that are known move there. */
+/* The answers about this lock, in line `row` of the table. An answer that is known already moves there. */
 static struct detail *detail_of(struct live *s, unsigned row, const char *name)
 {
     struct detail *here = &s->detail[row];
