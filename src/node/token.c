@@ -228,9 +228,11 @@ static void token_claim(struct token_op *op)
     memcpy(s->who, op->session->who, sizeof s->who);
     memcpy(s->from, op->session->from, sizeof s->from);
     party_join_as(s, op->session);
+    s->serves = op; /* before it requests: the claim may follow one that is withdrawn (keep_follows) */
     dme_text_init(&why, op->why, sizeof op->why);
     code = session_lock(s, &wish, &why);
     if (code) {
+        s->serves = NULL;
         session_end_orphan(s);
         token_undo(op);
         op->code = code;
@@ -238,7 +240,6 @@ static void token_claim(struct token_op *op)
         return;
     }
     party_promise(op->session, op->count - op->at - 1);
-    s->serves = op;
     op->claimant = s;
     ring_cut(&op->in_node);
     ring_push(&node->tokens.claiming, &op->in_node);
