@@ -191,6 +191,7 @@ void faults_draw(struct world *w)
     m->disorder = m->several && w->conf->seed % 2;
     m->urgent = m->kinds || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 2);
     m->tokens = m->redis || ((!w->conf->focus || m->kinds) && !w->conf->rolling && w->conf->seed % 4 == 3);
+    m->waits = w->conf->seed % 4 == 0;
     if (w->conf->focus == SOAK_RIGHTS)
         allowed_draw_mix(w);
     snprintf(w->report->mix, sizeof w->report->mix,

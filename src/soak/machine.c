@@ -245,6 +245,7 @@ void machine_start(struct world *w, uint32_t i)
     m->doomed = false;
     m->process = ++w->processes;
     m->timer_us = m->turn_us = m->lease_us = 0;
+    m->flushes = false;
     m->opens = bytes_len(&m->disk) > 0; /* when a journal is opened, it is written anew at once */
     m->thaws_us = 0;
     m->leave_by_ms = 0;
@@ -283,6 +284,7 @@ void machine_start(struct world *w, uint32_t i)
                   .audit = machine_audit,
                   .told = machine_told,
                   .ran = machine_ran});
+    node_let_wait(&m->node, w->mix.waits);
     world_trace(w, "%s starts", m->name);
     if (bytes_len(&m->disk))
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));

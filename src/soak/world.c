@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { CALM_LIMIT_S = 60, STILL_MAX = 100000 };
+enum { CALM_LIMIT_S = 60, STILL_MAX = 100000, FLUSH_US = 150 };
 
 /* ------------------------------------------------------------------------------------------------------ by the way */
 
@@ -274,6 +274,10 @@ void world_finish_step(struct world *w, uint32_t i)
         machine_crash(w, i);
         return;
     }
+    if (node_has_waiting(&m->node) && !m->flushes) {
+        m->flushes = true;
+        world_plan(w, (uint64_t)FLUSH_US << m->process % 6, SOAK_FLUSH, i, 0)->generation = m->process;
+    }
     world_watch_views(w, i);
     checks_look(w, i);
     operators_look(w, i);
@@ -297,6 +301,20 @@ static void world_timer(struct world *w, const struct soak_event *e)
         return;
     m->timer_us = 0;
     world_deliver(w, e->a, (struct node_input){.type = NODE_TIME});
+}
+
+/* Letters that have waited for company go out. A daemon lets them wait for 150 us; some processes here, for up to 5 ms. */
+static void world_flush(struct world *w, const struct soak_event *e)
+{
+    struct soak_machine *m = &w->machine[e->a];
+
+    if (!m->runs || m->process != e->generation)
+        return;
+    m->flushes = false;
+    node_let_wait(&m->node, false);
+    world_finish_step(w, e->a);
+    if (m->runs && m->process == e->generation)
+        node_let_wait(&m->node, true);
 }
 
 static uint64_t world_daemon_us(const struct world *w, uint32_t i)
@@ -402,6 +420,9 @@ static void world_step(struct world *w)
     case SOAK_WRITTEN:
         if (w->machine[e.a].runs && w->machine[e.a].process == e.generation)
             machine_written(w, e.a);
+        break;
+    case SOAK_FLUSH:
+        world_flush(w, &e);
         break;
     case SOAK_START:
         if (!w->machine[e.a].runs && !w->machine[e.a].absent)

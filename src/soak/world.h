@@ -25,6 +25,7 @@ enum soak_type {
     SOAK_HANGUP,    /* a: connection of a client; the daemon notices that it has ended; b: with a goodbye */
     SOAK_CLOSED,    /* a: connection of a client; the client notices that it has ended */
     SOAK_WRITTEN,   /* a: machine's disk has finished its oldest write */
+    SOAK_FLUSH,     /* a: machine's letters that wait for company go out (node_let_wait) */
     SOAK_START,     /* a: machine's process starts */
     SOAK_LOOK,      /* a: machine is asked for the holders of lock b */
     SOAK_HOARD,     /* a: machine; its client that holds many locks does something */
@@ -62,6 +63,7 @@ struct soak_machine {
     uint64_t turn_us;             /* it is busy with a piece of work until then, and takes notice of nothing */
     uint64_t lease_us;            /* the end of the longest lease that it has had */
     uint64_t timer_us;            /* when the next timer is set for, or 0 */
+    bool flushes;                 /* a SOAK_FLUSH is planned for its process */
     uint64_t leave_by_ms;         /* by its clock: it ends in an orderly way, at the latest then; or 0 */
     int64_t drift_ppm;
     uint64_t boot_us;   /* what its clock showed at time 0 */
@@ -285,6 +287,7 @@ struct soak_mix {
     bool hoard;          /* each machine has a client that holds many locks */
     bool crowd;          /* it holds very many of them, and takes and releases them quickly */
     uint32_t turn_us;    /* a daemon with work in pieces needs up to so long for a piece */
+    bool waits;          /* daemons let letters wait for company (node_let_wait), some for longer than real ones */
     bool config;         /* operators set the lease (operators.c) */
     uint32_t unsettled;  /* .. and these machines have an earlier build, which does not know of that */
     bool policies;       /* they set policies, too */
