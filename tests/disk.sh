@@ -138,7 +138,7 @@ ended=$?
 wait $client
 lost=$?
 wait $reader
-[ $ended = 0 ] && [ $lost = 113 ] && grep -q "cannot write $dir/bounded.sessions: File too large; 1 kept session" "$dir/bounded.log" &&
+[ $ended = 0 ] && [ $lost = 113 ] && grep -q "cannot write $dir/bounded.sessions: File too large; the kept sessions (1) are lost" "$dir/bounded.log" &&
     [ ! -e "$dir/bounded" ] && [ ! -e "$dir/bounded.sessions.new" ]
 tell $? "a daemon that ends, and can write nothing (ulimit -f): it says which sessions are lost, and removes its socket"
 

@@ -68,9 +68,9 @@ void serve_hand_over(struct serve *s)
         handover_path(s, ".new", next);
         unlink(next); /* left by a process that was killed meanwhile */
         if (handover_put(next, &b) && rename(next, path) == 0) {
-            serve_log(s, "%" PRIu32 " kept sessions wait in %s for its next process", sessions, path);
+            serve_log(s, "kept sessions (%" PRIu32 ") wait in %s for its next process", sessions, path);
         } else {
-            serve_warn(s, "cannot write %s: %s; %" PRIu32 " kept sessions are lost", path, strerror(errno), sessions);
+            serve_warn(s, "cannot write %s: %s; the kept sessions (%" PRIu32 ") are lost", path, strerror(errno), sessions);
             unlink(next);
         }
     }
@@ -125,7 +125,7 @@ void serve_take_over(struct serve *s, bool alone, uint64_t now_ms)
     if (wrong)
         serve_warn(s, "the kept sessions in %s are lost: %s", path, wrong);
     else
-        serve_log(s, "keeps %" PRIu32 " sessions of its last process", sessions);
+        serve_log(s, "keeps the sessions of its last process (%" PRIu32 ")", sessions);
     if (fd >= 0)
         close(fd);
     bytes_free(&b);
