@@ -70,7 +70,8 @@ void serve_hand_over(struct serve *s)
         if (handover_put(next, &b) && rename(next, path) == 0) {
             serve_log(s, "kept sessions (%" PRIu32 ") wait in %s for its next process", sessions, path);
         } else {
-            serve_warn(s, "cannot write %s: %s; the kept sessions (%" PRIu32 ") are lost", path, strerror(errno), sessions);
+            serve_warn(s, "cannot write %s: %s; the kept sessions (%" PRIu32 ") are lost", path, strerror(errno),
+                       sessions);
             unlink(next);
         }
     }

@@ -206,7 +206,7 @@ static void members_self(struct conf_draft *d, struct serve_conf *conf)
                      host);
 }
 
-/* The name of a daemon that is in no list. Agents are many, and people have to tell them apart: an agent is called as its machine, if
+/* The name of a daemon that is in no list. Agents are many, and people have to tell them apart: an agent has the name of its machine, if
  * that is a name. */
 static void members_name_itself(struct serve_conf *conf, const char *wished)
 {
@@ -216,7 +216,7 @@ static void members_name_itself(struct serve_conf *conf, const char *wished)
     host[strcspn(host, ".")] = '\0';
     if (!wished)
         wished = conf->agent && members_is_name(host, strlen(host)) ? host : "alone";
-    snprintf(conf->member[0].name, sizeof conf->member[0].name, "%s", wished);
+    snprintf(conf->member[0].name, sizeof conf->member[0].name, "%.*s", (int)sizeof conf->member[0].name - 1, wished);
 }
 
 void conf_members(struct conf_draft *d, struct serve_conf *conf)
