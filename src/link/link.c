@@ -68,12 +68,6 @@ static void link_meet(struct link *k, uint64_t incarnation)
 
 uint8_t *link_send(struct link *k, size_t len)
 {
-    k->hurries = true;
-    return link_send_patient(k, len);
-}
-
-uint8_t *link_send_patient(struct link *k, size_t len)
-{
     size_t before = k->unacked.start;
     uint8_t *at;
 
@@ -84,7 +78,17 @@ uint8_t *link_send_patient(struct link *k, size_t len)
     }
     at = link_frame(&k->unacked, LETTER, NUMBER + len);
     k->unsent -= before - k->unacked.start; /* the frames may have moved */
+    k->hurries = true;
     return pack_number(at, ++k->made, NUMBER);
+}
+
+uint8_t *link_send_patient(struct link *k, size_t len)
+{
+    bool hurries = k->hurries;
+    uint8_t *at = link_send(k, len);
+
+    k->hurries = hurries;
+    return at;
 }
 
 bool link_speaks(const struct link *k, unsigned version)
