@@ -184,6 +184,7 @@ int cmd_serve(int argc, char **argv)
     conf.data = serve_data();
     if (!conf_understand(&draft, &conf) || !conf_resolve(&draft, &conf) || !conf_secrets(&draft, &conf)) {
         conf_tell(&draft, stderr);
+        free(text);
         return CLI_USAGE;
     }
     if (only_check)
