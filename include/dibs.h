@@ -306,9 +306,9 @@ struct dibs_reply {
 };
 
 /* Sends a command of 1 to 256 words that has one answer and does not lock: HOLDERS, WAITERS, LOCKS, STATUS,
- * FORCE-UNLOCK, PING, .. DIBS_MISUSE for a command that would change what the connection holds, such as UNLOCK. If it
- * returns DIBS_OK, the caller frees *reply with dibs_free. If it returns an error,
- * dibs_message has the text, and *reply may be null. The lock of a token can be requested in this way, as it does not
+ * FORCE-UNLOCK, PING, .. It returns DIBS_MISUSE for a command that would change, behind the library's back, what the
+ * connection holds or how it is used: UNLOCK, SESSION, SUBSCRIBE, HELLO, .. If it returns DIBS_OK, the caller frees
+ * *reply with dibs_free. If it returns an error, dibs_message has the text, and *reply may be null. The lock of a token can be requested in this way, as it does not
  * belong to the connection: LOCK name TOKEN t TTL ms WAIT ms, with WAIT at the end, and in capitals. */
 DIBS_API int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply);
 DIBS_API void dibs_free(struct dibs_reply *reply);

@@ -98,6 +98,8 @@ int main(int argc, char **argv)
     HOLDS(dibs_start_renew(one, "tried", 0) == DIBS_MISUSE && strstr(dibs_message(one), "1 to 1000000000 ms"));
     HOLDS(dibs_ask(one, (const char *[]){"unlock", "tried"}, 2, &r) == DIBS_MISUSE && !r);
     HOLDS(dibs_ask(one, (const char *[]){"SESSION", "END"}, 2, &r) == DIBS_MISUSE && !r);
+    HOLDS(dibs_ask(one, (const char *[]){"LOCK", "asked", "VALUE", "token"}, 4, &r) == DIBS_MISUSE && !r);
+    HOLDS(dibs_ask(one, (const char *[]){"SUBSCRIBE", "asked", "token"}, 3, &r) == DIBS_MISUSE && !r);
     HOLDS(dibs_ask(one, (const char *[]){"UNLOCK", "tried", "TOKEN", "t"}, 4, &r) == DIBS_NOT_HELD);
     dibs_free(r);
     HOLDS(dibs_confirm(one, "tried") == DIBS_OK);

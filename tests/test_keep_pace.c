@@ -43,6 +43,31 @@ static void a_lock_that_only_this_member_wants_is_granted_again_by_one_exchange(
     stop();
 }
 
+/* So does a token. */
+static void a_token_takes_its_lock_again_by_one_exchange(void **state)
+{
+    uint64_t fence;
+
+    (void)state;
+    start();
+    hold(0);
+    say(0, "UNLOCK x");
+    settle();
+    (void)said(0);
+    say(0, "LOCK x TOKEN u TTL 60000"); /* the site enters at once: the token of the algorithm is here */
+    settle();
+    for (unsigned k = 0; k < 70; k++) {
+        fence = fence_of(said(0));
+        assert_true(fence > 0);
+        say(0, "UNLOCK x TOKEN u");
+        (void)said(0);
+        say(0, "LOCK x TOKEN u TTL 60000");
+        exchange();
+    }
+    assert_true(fence_of(said(0)) > fence);
+    stop();
+}
+
 static bool has_written(void)
 {
     return bytes_len(&three.pipe[0][1]) && bytes_len(&three.pipe[0][2]);
@@ -119,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_that_only_this_member_wants_is_granted_again_by_one_exchange),
+        cmocka_unit_test(a_token_takes_its_lock_again_by_one_exchange),
         cmocka_unit_test(a_withdrawal_that_nobody_waits_for_waits_for_company),
     };
 

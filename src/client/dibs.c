@@ -300,9 +300,9 @@ static bool dibs_changes_connection(const char *const *words, size_t count)
 
     for (size_t k = 0; words && count && words[0] && k < sizeof changing / sizeof changing[0]; k++)
         known |= strcasecmp(words[0], changing[k]) == 0;
-    for (size_t k = 2; known && k < count && words[k]; k++)
-        known = strcasecmp(words[k], "TOKEN") != 0;
-    return known;
+    return known && !(count > 2 && words[2] && strcasecmp(words[2], "TOKEN") == 0 &&
+                      (strcasecmp(words[0], "LOCK") == 0 || strcasecmp(words[0], "UNLOCK") == 0 ||
+                       strcasecmp(words[0], "RENEW") == 0));
 }
 
 int dibs_ask(struct dibs *d, const char *const *words, size_t count, struct dibs_reply **reply)

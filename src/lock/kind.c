@@ -31,7 +31,7 @@ static void kind_set(struct locks *l, struct lock *lock, uint32_t slots, uint32_
         instance_end(l, lock);
         report_end(lock);
         convert_end(lock);
-        lock->stays = 0;
+        lock->stays = lock->alone = 0;
     }
     lock->epoch = epoch;
     lock->slots = slots;

@@ -148,7 +148,7 @@ static bool lock_is_free(const struct locks *l, const struct lock *lock, const s
 
 /* A site that has served the clients of its stay leaves, except that a withdrawn claim keeps it inside for a while. If no other member
  * waits, as far as this one knows, the stay begins anew instead: a client need not wait until all members have acknowledged the
- * withdrawal (lock_is_free). None starves by that. The site has sent nothing since it was idle, so no other member can know that it is inside.
+ * withdrawal (lock_is_free). None starves by that. The site has sent nothing since it was idle, so no other site can know that it is inside.
  * If a site of another member waits, it would be served although this one did nothing but to answer messages (I5): so a message comes, and
  * the stay does not begin anew any more. */
 static bool lock_begins_anew(const struct lock *lock, const struct lock_site *site)

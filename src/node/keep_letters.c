@@ -94,7 +94,8 @@ void keep_renew_claim(struct claim *c)
     keep_record_claim(c);
 }
 
-/* A patient letter: if a client waits for the lock, lock_hurry makes haste. */
+/* A patient letter: if a client waits for the lock, lock_hurry makes haste. That of a token is not: a client of another member that does not
+ * wait is refused by the record alone, and would never see that the lock is free if the next record came with the withdrawal. */
 uint64_t keep_say_free(struct node *node, const struct keep_session *e, const struct claim *c, uint64_t fence)
 {
     uint8_t letter[LETTER_MAX], *at = letter;
@@ -103,7 +104,8 @@ uint64_t keep_say_free(struct node *node, const struct keep_session *e, const st
     at = pack_number(pack_text(at, c->name, c->name_len), fence, 8);
     for (uint32_t k = 0; k < node->view.count; k++)
         if (keep_peer(node, k))
-            memcpy(link_send_patient(&keep_peer(node, k)->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
+            memcpy((e->keep_ms ? link_send_patient : link_send)(&keep_peer(node, k)->link, (size_t)(at - letter)),
+                   letter, (size_t)(at - letter));
     return node->keep.made;
 }
 
