@@ -140,12 +140,33 @@ static void a_withdrawal_that_nobody_waits_for_waits_for_company(void **state)
     stop();
 }
 
+/* That of a token goes out at once: a client of another member that does not wait is refused by the record. */
+static void the_withdrawal_of_a_token_does_not_wait(void **state)
+{
+    (void)state;
+    start();
+    hold(0);
+    say(0, "UNLOCK x");
+    settle();
+    (void)said(0);
+    say(0, "LOCK x TOKEN u TTL 60000");
+    settle();
+    assert_true(fence_of(said(0)) > 0);
+    node_let_wait(&node[0], true);
+    say(0, "UNLOCK x TOKEN u");
+    assert_true(has_written());
+    node_let_wait(&node[0], false);
+    settle();
+    stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_that_only_this_member_wants_is_granted_again_by_one_exchange),
         cmocka_unit_test(a_token_takes_its_lock_again_by_one_exchange),
         cmocka_unit_test(a_withdrawal_that_nobody_waits_for_waits_for_company),
+        cmocka_unit_test(the_withdrawal_of_a_token_does_not_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
