@@ -45,4 +45,5 @@ try_one() { # NAME FILE SED CATCHER...
 }
 
 each_planted try_one <tests/checker.txt
+test_that "tests/mutate.txt explains only mutants that there are" tests/mutate.py --list
 echo "1..$number"

@@ -1,7 +1,7 @@
 /* The parser of configurations (src/serve/conf.c, members.c and policy.c, src/lock/policy.c), for Frama-C's Eva. See tests/prove/run. Invariant: I19.
  *
- * Lines. conf_read is called with any text of any length up to BYTES, in a buffer that ends with it, and conf_line with each key and any
- * bytes behind it. The draft is any that earlier lines may have left: any number of each repeated setting, any number of mistakes. So this is
+ * Lines. conf_read is called with any text of any length up to BYTES, with and without a byte order mark in front, in a buffer that ends with it,
+ * and conf_line with each key and any bytes behind it. The draft is any that earlier lines may have left: any number of each repeated setting, any number of mistakes. So this is
  * about files of any number of lines.
  *
  * Values. What reads the value of a setting is called with any text of up to WORD bytes; addresses and members also with texts around the
@@ -135,11 +135,15 @@ static char *prove_strrchr(const char *s, int c)
 
 static int prove_strncmp(const char *a, const char *b, size_t n)
 {
-    size_t k = 0;
-
-    for (; k < n && a[k] && b[k] && a[k] == b[k]; k++)
-        ;
-    return k == n ? 0 : a[k] - b[k];
+    for (size_t k = 0; k < n; k++) {
+        if (a[k] < b[k])
+            return -1;
+        if (a[k] > b[k])
+            return 1;
+        if (!a[k])
+            return 0;
+    }
+    return 0;
 }
 
 static char *prove_strtok_r(char *s, const char *set, char **rest)
@@ -327,10 +331,14 @@ static void prove_end(void)
     //@ assert logins_fit: draft.logins <= RIGHTS_LOGINS_MAX;
 }
 
-static void prove_text(size_t len)
+/* A file that begins with these bytes, and any behind them. */
+static void prove_text(const char *first, size_t len)
 {
-    char *text = any_text(len);
+    size_t first_len = prove_strlen(first);
+    char *text = any_text(first_len + len);
 
+    for (size_t k = 0; k < first_len; k++)
+        text[k] = first[k];
     prove_begin();
     conf_read(&draft, "x", text);
     prove_end();
@@ -354,8 +362,10 @@ static void prove_key(const char *key, size_t len)
 static void prove_lines(void)
 {
     //@ loop unroll BYTES + 1;
-    for (size_t len = 0; len <= BYTES; len++)
-        prove_text(len);
+    for (size_t len = 0; len <= BYTES; len++) {
+        prove_text("", len);
+        prove_text("\xef\xbb\xbf", len);
+    }
     //@ loop unroll 3;
     for (size_t len = 0; len <= 2; len++) {
         //@ loop unroll CONF_KEYS;
