@@ -67,29 +67,26 @@ test_fails() { # NAME FILE SED TEST
     tell $? "$4 fails: $1"
 }
 
+try_one() { # NAME FILE SED TEST, or NAME FILE SED FIRST COUNT [OPTION...] WORDS
+    case $4 in
+    test_*)
+        test_fails "$@"
+        return
+        ;;
+    esac
+    name=$1 file=$2 sed=$3 first=$4 count=$5
+    shift 5
+    option=
+    while [ "${1#--}" != "$1" ]; do
+        [ "$1" != --focus ] || { option="$option $1" && shift; }
+        option="$option $1"
+        shift
+    done
+    look_for "$name" "$file" "$sed" "$first" "$count" "$*" "$option"
+}
+
 if [ "$MODE" = release ]; then
-    while read -r line; do
-        case $line in
-        '#'*) name=${line#\# } ;;
-        src/*)
-            file=$line
-            read -r sed
-            read -r first count words
-            case $first in
-            test_*)
-                test_fails "$name" "$file" "$sed" "$first"
-                continue
-                ;;
-            esac
-            option=
-            while [ "${words#--}" != "$words" ]; do
-                case $words in --focus*) option="$option --focus" words=${words#* } ;; esac
-                option="$option ${words%% *}" words=${words#* }
-            done
-            look_for "$name" "$file" "$sed" "$first" "$count" "$words" "$option"
-            ;;
-        esac
-    done <tests/soak.txt
+    each_planted try_one <tests/soak.txt
     # The last of them again: what is printed can be replayed.
     seed=$(sed -n 's/^FAILED: seed \([0-9]*\):.*/\1/p' "$dir/said")
     # shellcheck disable=SC2086 # perhaps an option
