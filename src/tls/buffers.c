@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER_SMALL = 4096 }; /* a larger one is freed when it is empty */
+enum { BUFFER_SMALL = 4096 }; /* bytes: the memory of a larger buffer is freed when the buffer is empty */
 
 bool buffer_add(struct tls_buffer *b, const uint8_t *bytes, size_t len)
 {
@@ -77,7 +77,7 @@ static int buffers_write(BIO *bio, const char *bytes, int len)
     return len >= 0 && buffer_add(&b->out, (const uint8_t *)bytes, (size_t)len) ? len : -1;
 }
 
-/* OpenSSL flushes, which is always good; nothing else of what it may want to know is known here. */
+/* OpenSSL's requests to a BIO. A flush succeeds at once, since nothing is held back; no other request is supported. */
 static long buffers_control(BIO *bio, int what, long number, void *pointer)
 {
     (void)bio, (void)number, (void)pointer;

@@ -1,6 +1,6 @@
-/* buffers.h - the bytes between OpenSSL and the network: those that have come and OpenSSL has not read, and those that
- * it wants to send. OpenSSL's own memory BIOs do the same, and cost several calls for each record; here the caller sees
- * without a call whether there is anything. Used by tls.c alone. */
+/* buffers.h - the bytes between OpenSSL and the network, in two buffers: `in` has what has arrived and OpenSSL has not read
+ * yet, `out` has what OpenSSL has written and is to be sent. OpenSSL's own memory BIOs do the same, but cost several calls
+ * for each record; here the length of a buffer is known without a call. Only tls.c includes this file. */
 #ifndef DIBS_TLS_BUFFERS_H
 #define DIBS_TLS_BUFFERS_H
 
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct tls_buffer {
-    uint8_t *at;
-    size_t start, end, room; /* what is in it begins at start and ends at end */
+    uint8_t *at;             /* memory of `room` bytes, or null; the buffer owns it */
+    size_t start, end, room; /* the content is the bytes from at + start to before at + end */
 };
 
 struct tls_buffers {
@@ -22,12 +22,13 @@ static inline size_t buffer_len(const struct tls_buffer *b)
     return b->end - b->start;
 }
 
-/* Adds bytes. Returns false if there is no memory. */
+/* Appends a copy of the bytes. Returns false, and appends nothing, if there is no memory. */
 bool buffer_add(struct tls_buffer *b, const uint8_t *bytes, size_t len);
-/* Takes as many bytes as there are and as there is room for. Returns their number. */
+/* Moves bytes from the beginning of the buffer to `bytes`, at most `room`. Returns their number. */
 size_t buffer_take(struct tls_buffer *b, uint8_t *bytes, size_t room);
 
-/* What OpenSSL reads from and writes to; null: there is no memory. The buffers outlive it. */
+/* Makes a BIO by which OpenSSL reads from `in` and writes to `out`. OpenSSL frees it with the connection; `b` must exist until then.
+ * Returns null if there is no memory. */
 BIO *buffers_bio(struct tls_buffers *b);
 void buffers_free(struct tls_buffers *b);
 

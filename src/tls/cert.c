@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
-/* Without opening it: it may be a pipe. */
+/* Looks at the file without opening it: if it is a pipe, opening it would wait for a writer. */
 static bool cert_can_read(const char *path, char *why, size_t size)
 {
     struct stat file;
@@ -32,14 +32,14 @@ bool tls_cert_key_is_secret(const char *path, char *why, size_t size)
 {
     struct stat file;
 
-    if (stat(path, &file) != 0 || !(file.st_mode & 07)) /* a file that is not there has another mistake */
+    if (stat(path, &file) != 0 || !(file.st_mode & 07)) /* cert_load finds out if there is no file */
         return true;
     snprintf(why, size,
              "every user can read %s; change that with chmod 600, and get a new key and certificate if they did", path);
     return false;
 }
 
-/* OpenSSL would ask for the password at the terminal. */
+/* Gives OpenSSL no password for a private key. Without this function, OpenSSL would ask for one at the terminal. */
 static int cert_no_password(char *text, int size, int writes, void *user)
 {
     (void)text;
@@ -49,7 +49,7 @@ static int cert_no_password(char *text, int size, int writes, void *user)
     return -1;
 }
 
-/* Lists of revoked certificates came with the authorities: then they count. */
+/* Makes OpenSSL look certificates up in revocation lists, if the file of authorities had any. */
 static void cert_use_lists(SSL_CTX *context)
 {
     X509_STORE *store = SSL_CTX_get_cert_store(context);
@@ -88,7 +88,7 @@ bool cert_load(SSL_CTX *context, const char *cert, const char *cert_key, const c
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* The form of a name in a certificate is IA5String, and OpenSSL does not look whether that is so. */
+/* X.509 says that a DNS name is an IA5String, that is, ASCII. OpenSSL does not check it. */
 static bool cert_is_ascii(const unsigned char *text, size_t len)
 {
     for (size_t k = 0; k < len; k++)
@@ -119,8 +119,8 @@ bool cert_names(const X509 *cert, char *names, size_t room)
     return at > names;
 }
 
-/* The names for a person: "ant, ant.example". The certificate may not have been issued by an authority: the text has no characters but
- * those of names. */
+/* Writes the names for a person: "ant, ant.example". The certificate may come from an attacker, so each character that no name
+ * has is shown as "?". */
 static void cert_print_names(const X509 *cert, char *text, size_t size)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-*";
@@ -214,7 +214,7 @@ bool cert_explain_alert(int reason, const char *cert, char *why, size_t size)
 {
     static const struct {
         int reason;
-        const char *before, *behind; /* the name of the file */
+        const char *before, *behind; /* the text before the path of the certificate's file, and the text after it */
     } known[] = {
         {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, "says that our certificate, ",
          ", has expired (or its own revocation list); renew it"},

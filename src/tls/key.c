@@ -39,9 +39,10 @@ static bool key_is_end(const char *line)
     return line[strspn(line, " \t\r\n")] == '\0';
 }
 
+/* What a line of a key file is; KEY_IS_OLD: a client key of an earlier form, without the daemons' public key. */
 enum key_line { KEY_IS_GOOD, KEY_IS_NONE, KEY_IS_OLD };
 
-/* "dibs-key cluster 0123..", "dibs-key client 0123.. daemon 4567..". */
+/* Reads the line of a key file; key.h has its forms. */
 static enum key_line key_parse(struct key *k, const char *line)
 {
     static const char cluster[] = "dibs-key cluster ", client[] = "dibs-key client ", daemon[] = " daemon ",
@@ -53,7 +54,7 @@ static enum key_line key_parse(struct key *k, const char *line)
     line = key_parse_bytes(k->bytes, line + strlen(k->client ? client : cluster));
     if (!line || !k->client)
         return line && key_is_end(line) ? KEY_IS_GOOD : KEY_IS_NONE;
-    if (key_is_end(line)) /* it was the same for daemons and clients: its holder could pose as either */
+    if (key_is_end(line)) /* in that form, daemons and clients had the same key: a client could pose as a daemon */
         return KEY_IS_OLD;
     if (strncmp(line, daemon, strlen(daemon)) != 0)
         return KEY_IS_NONE;
@@ -78,7 +79,7 @@ static enum key_line key_read_lines(struct key *k, FILE *from)
     while (fgets(line, sizeof line, from)) {
         if (line[0] == '#' || key_is_end(line))
             continue;
-        is = found ? KEY_IS_NONE : key_parse(k, line); /* one, and nothing else */
+        is = found ? KEY_IS_NONE : key_parse(k, line); /* a file with two keys is refused */
         if (is != KEY_IS_GOOD)
             break;
         found = true;
@@ -98,7 +99,8 @@ static bool key_is_our_group(gid_t group)
     return group == getegid();
 }
 
-/* Its owner only; or root's, for a group of the process to read: root:dibs 0640, as for the keys of other daemons. */
+/* Only the owner may have access. One exception: a process that is not root's may read a file of root that one of its groups may
+ * read, as root:dibs 0640. Many daemons have their keys in such files. */
 static bool key_is_secret(const struct stat *file)
 {
     if (file->st_mode & 037)
@@ -108,13 +110,13 @@ static bool key_is_secret(const struct stat *file)
 
 bool key_read(struct key *k, const char *path, char *why, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe, on which one would wait */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* if it is a pipe, open must not wait for a writer */
     FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
     enum key_line is = KEY_IS_NONE;
     struct stat file;
 
     *k = (struct key){.client = false};
-    if (!openssl_load()) /* what is read is to be used */
+    if (!openssl_load()) /* without it, the key would be of no use */
         snprintf(why, size, OPENSSL_MISSING);
     else if (!from || fstat(fileno(from), &file) < 0)
         snprintf(why, size, "cannot read %s: %s", path, strerror(errno));

@@ -1,6 +1,7 @@
-/* openssl.h - the functions of OpenSSL that are used, looked up when they are first needed. A process that links libssl
- * and libcrypto spends milliseconds on loading them, and most commands of dibs use no TLS. Used by the files of this
- * directory alone. */
+/* openssl.h - OpenSSL, loaded when its first function is needed. A process that is linked with libssl and libcrypto spends
+ * milliseconds on loading them, and most commands of dibs use no TLS. So dibs is not linked with them: openssl_load opens
+ * libssl.so.3 and looks up the functions of the list below, and a macro for each of them calls it by its usual name. Only
+ * files of this folder include this one. */
 #ifndef DIBS_TLS_OPENSSL_H
 #define DIBS_TLS_OPENSSL_H
 
@@ -45,10 +46,10 @@ extern struct openssl {
 } openssl;
 /* clang-format on */
 
-/* Must be called, and return true, before any of these functions is called. Returns false if OpenSSL 3 is not
- * installed. */
+/* Loads OpenSSL, once for the process; any thread may call it. It must have returned true before any function of the list is called.
+ * Returns false if OpenSSL 3 is not installed. */
 bool openssl_load(void);
-/* The version of the installed library; null if there is none. */
+/* Returns the version of the installed OpenSSL, such as "3.0.17"; null if there is none. */
 const char *openssl_version_text(void);
 #define OPENSSL_MISSING "TLS needs OpenSSL 3: install the package libssl3"
 

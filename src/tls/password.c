@@ -17,7 +17,8 @@ static void password_print(const uint8_t *bytes, size_t len, char *text)
         snprintf(text + 2 * k, 3, "%02x", bytes[k]);
 }
 
-/* Reads this many bytes, and the character behind them. */
+/* Reads `len` bytes as hexadecimal digits, and the character `end` after them. Returns the rest of the text, or null if it is
+ * malformed. */
 static const char *password_bytes(const char *text, uint8_t *bytes, size_t len, char end)
 {
     static const char digits[] = "0123456789abcdef";

@@ -11,40 +11,41 @@
 
 struct tls_keys {
     SSL_CTX *context;
-    unsigned users; /* the creator, and connections */
+    unsigned users; /* the caller of tls_keys_new, until it frees them; and each connection */
     bool has_key, has_cert;
-    char identity[32];
-    struct key key;
-    EVP_PKEY *proof; /* or null; and a certificate for it */
-    X509 *proof_cert;
+    char identity[32]; /* of the common key; this field and those below are as in tls_conf, copied */
+    struct key key;    /* if has_key */
+    EVP_PKEY *proof;   /* or null */
+    X509 *proof_cert;  /* the certificate that we have made for `proof`, or null */
     uint8_t trusted[TLS_TRUST_MAX][KEY_LEN];
     unsigned trusts;
     bool has_names;
-    struct key names;
+    struct key names;            /* if has_names */
     char name[KEY_NAME_MAX + 1]; /* of our own key, or "" */
-    char *cert, *ca;             /* names of files, for people; or null */
+    char *cert, *ca;             /* paths, for what a person reads; or null */
 };
 
 struct tls {
-    SSL *ssl;                   /* whose application data this is */
-    struct tls_buffers buffers; /* between the ssl and the network */
-    struct tls_keys *keys;
-    bool up, ended;
-    bool drained; /* nothing has come since all that can be read was read */
-    int proved;   /* see tls_proved */
-    char name[KEY_NAME_MAX + 1];
-    bool calls;     /* the first word was ours */
-    char *expected; /* the name in the certificate of the other side; or null: any */
-    bool misnamed;  /* see tls_is_misnamed */
-    char why[512];
+    SSL *ssl;                    /* OpenSSL's connection; its application data is this struct */
+    struct tls_buffers buffers;  /* the bytes between OpenSSL and the network */
+    struct tls_keys *keys;       /* this connection is one of their users */
+    bool up, ended;              /* see tls_is_up; the peer has sent its closing alert */
+    bool drained;                /* no byte has arrived since OpenSSL had nothing more to read */
+    int proved;                  /* see tls_proved */
+    char name[KEY_NAME_MAX + 1]; /* see tls_key_name */
+    bool calls;                  /* made by tls_call */
+    char *expected;              /* the name that the peer's certificate must have; or null: any */
+    bool misnamed;               /* see tls_is_misnamed */
+    char why[512];               /* see tls_why */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
-static const unsigned char tls_context[] = "dibs"; /* sessions of all others are none of ours */
+/* OpenSSL resumes a session only in the context in which it was made. */
+static const unsigned char tls_context[] = "dibs";
 
-/* OpenSSL sees a key that both sides have as a session that they resume. Its hash is SHA-256, as that of all suites
- * that we allow. */
+/* To OpenSSL, a common key is a session that both sides resume. The session's cipher suite says which hash belongs to the key:
+ * SHA-256, which is the hash of all suites that we allow. */
 static SSL_SESSION *tls_session(SSL *ssl)
 {
     static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
@@ -60,7 +61,7 @@ static SSL_SESSION *tls_session(SSL *ssl)
     return NULL;
 }
 
-/* We call: this is the key that we have. */
+/* OpenSSL asks the side that calls which key it has. */
 static int tls_offer(SSL *ssl, const EVP_MD *hash, const unsigned char **id, size_t *len, SSL_SESSION **session)
 {
     const struct tls_keys *keys = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -72,23 +73,25 @@ static int tls_offer(SSL *ssl, const EVP_MD *hash, const unsigned char **id, siz
     return *session != NULL;
 }
 
-/* A caller claims to have a key for this purpose; the handshake will show whether it is ours. */
+/* OpenSSL asks the side that is called for the key that belongs to the caller's identity. The handshake then shows whether the caller
+ * has that key. */
 static int tls_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION **session)
 {
     const struct tls_keys *keys = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 
     *session = NULL;
     if (len != strlen(keys->identity) || memcmp(id, keys->identity, len) != 0)
-        return 1; /* no key: then perhaps a certificate */
+        return 1; /* we have no such key; the caller may have a certificate */
     *session = tls_session(ssl);
     return *session != NULL;
 }
 
-/* A caller that uses this name wants the daemon to prove its identity by its own key, not by an authority's
- * certificate. */
+/* The name of a server (SNI) by which a caller asks the daemon to prove itself by its key pair, not by a certificate of an
+ * authority. */
 static const char tls_daemon[] = "daemon.dibs";
 
-/* A certificate with this public key. Nothing else in it counts. */
+/* Makes a certificate for this key pair, signed by itself and valid for a day. The peer looks at its public key and, if the key may be
+ * that of a name, at the common name; at nothing else. */
 static X509 *tls_certify(EVP_PKEY *pair, const char *common_name)
 {
     X509 *cert = X509_new();
@@ -103,7 +106,7 @@ static X509 *tls_certify(EVP_PKEY *pair, const char *common_name)
     return NULL;
 }
 
-/* The certificate claims a name. Does its public key belong to the private key of that name? */
+/* The common name of the certificate may be that of a client key. Does the certificate have the public key of that name? */
 static bool tls_verify_name(struct tls *t, const X509 *cert, const uint8_t *public_key)
 {
     const struct tls_keys *keys = t->keys;
@@ -124,7 +127,8 @@ static bool tls_verify_name(struct tls *t, const X509 *cert, const uint8_t *publ
     return same;
 }
 
-/* A certificate has come: is its key one of those we trust? TLS sees to it that the other side has the private one. */
+/* OpenSSL asks whether the peer's certificate is to be accepted. It is, if we trust its public key, or that of the name in it, or the
+ * authority that has issued it. TLS makes sure that the peer has the private key. */
 static int tls_verify(X509_STORE_CTX *context, void *user)
 {
     const struct tls_keys *keys = user;
@@ -162,7 +166,8 @@ static int tls_verify(X509_STORE_CTX *context, void *user)
     return 0;
 }
 
-/* We are called, and have two certificates: which is wanted? */
+/* We are called, and have two certificates: that of an authority, and the one that we have made for our key pair. Chooses the one that
+ * the caller asks for. */
 static int tls_choose(SSL *ssl, int *alert, void *user)
 {
     const struct tls_keys *keys = user;
@@ -301,7 +306,7 @@ struct tls *tls_call(struct tls_keys *keys, const char *name)
         tls_free(t);
         return NULL;
     }
-    tls_input(t, NULL, 0); /* the first word is ours */
+    tls_input(t, NULL, 0); /* the caller sends the first bytes */
     return t;
 }
 
@@ -325,7 +330,7 @@ void tls_free(struct tls *t)
     free(t);
 }
 
-/* What OpenSSL complains about, for a person. */
+/* Writes OpenSSL's error to t->why, in words for a person, unless there is a reason already. */
 static void tls_explain(struct tls *t)
 {
     static const struct {
@@ -369,7 +374,7 @@ static void tls_explain(struct tls *t)
     snprintf(t->why, sizeof t->why, "does not keep to TLS: %s", error ? ERR_reason_error_string(error) : "it ended");
 }
 
-/* Handles the result of a call of OpenSSL. Returns true if OpenSSL only needs more bytes. */
+/* Handles the result of a call of OpenSSL that has not succeeded. Returns true if OpenSSL only needs more bytes. */
 static bool tls_goes_on(struct tls *t, int result)
 {
     int error = SSL_get_error(t->ssl, result);
@@ -384,8 +389,8 @@ static bool tls_goes_on(struct tls *t, int result)
     return false;
 }
 
-/* The handshake is done. OpenSSL has seen to it that the other side has our key, or else a certificate that holds; but
- * on this everything depends. */
+/* Has the peer authenticated, in a handshake that has ended? OpenSSL has verified that already. It is verified here again, because
+ * all of I21 depends on it. */
 static bool tls_knows(const struct tls *t)
 {
     X509 *cert;
@@ -488,7 +493,7 @@ bool tls_is_named(const struct tls *t, const char *name)
     X509 *cert;
     bool named;
 
-    if (t->proved >= 0) /* the name in such a certificate is not signed by an authority */
+    if (t->proved >= 0) /* the peer has made this certificate itself, and could write any name into it */
         return false;
     if (t->keys->has_key && SSL_session_reused(t->ssl))
         return true;
