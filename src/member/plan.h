@@ -29,12 +29,12 @@ struct plan_in {
     /* The last heartbeat of each member, if the leader hears the member and the heartbeat belongs to this view; else
      * null. The leader's own heartbeat is among them. */
     const struct beat *said[VIEW_MEMBERS_MAX];
-    uint64_t drops;     /* the leader has told all to drop these members */
-    uint64_t unwilling; /* these members want to leave */
-    uint64_t renewed;   /* the leader hears a later incarnation of these than the one that takes part, if any */
-    uint64_t present;   /* the leader hears the incarnation of these that takes part */
-    bool looks;         /* all members have had time to install this view and to hear each other */
-    bool patient;       /* members still have time to restore a lost connection */
+    uint64_t drops;     /* the leader has told all members to drop these */
+    uint64_t unwilling; /* these shut down and have given up their locks, or are to be removed from the roster */
+    uint64_t renewed; /* the leader is connected to a later incarnation of these than the one that takes part, if any */
+    uint64_t present; /* the leader is connected to the incarnation of these that takes part */
+    bool looks;   /* all members have had time to install this view and to hear each other: connections may be judged */
+    bool patient; /* members still have time to restore a lost connection */
 };
 
 struct plan {

@@ -40,8 +40,8 @@ bool promise_reports_itself(bool takes_part, bool dropped_and_gave_up, uint64_t 
                             uint64_t now_ms);
 
 /* Protocol 8: has every lease run out that was given before the set of counted members changed last? Since `counted_ms`
- * the leader knows that every member that takes part measures its lease by the new set. One promise has passed since,
- * which is longer than a lease on every other clock (I28). */
+ * the leader knows that every member that takes part measures its lease by the new set. The time of a promise has passed
+ * since, which is longer than a lease on every other clock (I28). */
 bool promise_old_leases_are_over(uint64_t counted_ms, uint64_t promise_ms, uint64_t now_ms);
 
 #endif

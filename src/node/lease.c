@@ -196,7 +196,7 @@ static bool lease_has_stood_still(const struct node *node, const struct member *
            beat->sent_ms - m->span.sent_ms > promise_stretch_ms(node->now_ms - m->span.echo_ms + 1);
 }
 
-/* The beginning of the next span is the first heartbeat that acknowledges a newer one of ours. */
+/* The next span begins with the first heartbeat that acknowledges a newer one of ours. */
 static void lease_set_span(const struct node *node, struct member *m, const struct beat *beat)
 {
     if (beat->echo_ms && beat->echo_ms <= node->now_ms &&
@@ -216,8 +216,8 @@ void lease_forget_acks(struct node *node)
     lease_count_acks(node);
 }
 
-/* The lease has run out by the clocks of the others, though not by ours. The lease is given up, and heartbeats that are
- * sent from now on begin a new one. */
+/* Our clock has stood still, so the lease may have run out by the clocks of the others, though not by ours. We give the lease up;
+ * heartbeats that we send from now on give us a new one. */
 static void lease_lapse(struct node *node)
 {
     node->stills++;
@@ -264,7 +264,7 @@ void lease_hear(struct node *node, uint32_t place, const struct beat *beat)
         lease_greet(node, m);
 }
 
-/* When the first of the promises is over that this member has given to members whose heartbeats it no longer acknowledges. A member that
+/* Returns the end of the promise that ends first, of those to members whose heartbeats this member no longer acknowledges. A member that
  * does not take part acknowledges none. */
 uint64_t lease_due_ms(const struct node *node)
 {
@@ -313,8 +313,8 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
     return in;
 }
 
-/* Protocol 8. When all members have reported this view, leases are no longer computed with an earlier set of counted members. One promise
- * later, the leases that were have run out. */
+/* Protocol 8. When all members have reported this view, none computes its lease with an earlier set of counted members any more. After
+ * the time of a promise, all leases that were computed with an earlier set have run out. */
 static bool lease_change_roster(struct node *node, const struct plan_in *look, const struct plan *p, struct view *next)
 {
     struct next_wish wish = {node->wish.add, node->wish.force, node->wish.name, node->wish.address};
@@ -418,7 +418,7 @@ void lease_lead(struct node *node)
         node->led_ms = node->now_ms;
     if (agree_view(node->agree)->number != node->view.number || agree_is_proposing(node->agree))
         return;
-    if (node->leaves && agree_hand_over(node->agree)) /* without that, the others would have to wait for an election */
+    if (node->leaves && agree_hand_over(node->agree)) /* else the others would have to wait for an election */
         return;
     in = lease_look(node, &own);
     plan_make(&in, &p);
